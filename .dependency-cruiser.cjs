@@ -1,0 +1,93 @@
+// The arrows of the house: each folder lists the folders it may import, everything else is an error.
+// docs/architecture.md draws the same picture.
+const may = {
+  support: [],
+  scim: ['support'],
+  platform: ['support'],
+  config: ['support'],
+  directory: ['scim', 'support'],
+  provider: ['directory', 'scim', 'support'],
+  queue: ['directory', 'support'],
+  sync: ['platform', 'directory', 'scim', 'support'],
+  reconcile: ['sync', 'platform', 'directory', 'support'],
+  http: ['provider', 'reconcile', 'directory', 'scim', 'support'],
+  cli: ['config', 'reconcile', 'support'],
+  demo: ['support'],
+  sandbox: ['support'],
+};
+// One library, one home.
+const home = {
+  express: '^src/(http|sandbox)/',
+  ioredis: '^src/(directory/|app[.]ts)',
+  bullmq: '^src/queue/',
+  'node-cron': '^src/reconcile/schedule[.]ts',
+  ajv: '^src/(config|scim)/',
+  pino: '^src/support/logger[.]ts',
+  'prom-client': '^src/support/metrics[.]ts',
+  undici: '^src/(platform|demo)/',
+  jsonata: '^src/sync/',
+  commander: '^src/cli/',
+};
+const src = '^src/';
+// Doors that single folders have beyond the table.
+const doors = {
+  cli: [`${src}app[.]ts$`, `${src}sandbox/`, `${src}demo/`, `${src}directory/`],
+  demo: [`${src}sandbox/`],
+  sandbox: [`${src}platform/wire[.]ts$`],
+};
+const layers = Object.entries(may).map(([from, to]) => ({
+  name: `${from}-imports`,
+  severity: 'error',
+  comment: `src/${from} may import: ${[from, ...to].join(', ')}`,
+  from: { path: `${src}${from}/` },
+  to: { path: src, pathNot: [`${src}(${[from, ...to].join('|')})/`, ...(doors[from] ?? [])] },
+}));
+module.exports = {
+  forbidden: [
+    ...layers,
+    {
+      name: 'sandbox-stands-alone',
+      severity: 'error',
+      comment: 'only the cli and the demo start the sandbox',
+      from: { path: src, pathNot: `${src}(sandbox/|demo/|cli/)` },
+      to: { path: `${src}sandbox/` },
+    },
+    {
+      name: 'wire-types-only',
+      severity: 'error',
+      comment: 'the sandbox borrows wire types, never code',
+      from: { path: `${src}sandbox/` },
+      to: { path: `${src}platform/`, dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'app-is-the-top',
+      severity: 'error',
+      from: { path: src, pathNot: `${src}(cli/|main[.]ts$)` },
+      to: { path: `${src}app[.]ts$` },
+    },
+    { name: 'no-cycles', severity: 'error', from: { path: src }, to: { circular: true } },
+    {
+      name: 'scim-through-its-door',
+      severity: 'error',
+      comment: 'outside scim/, import scim/index.ts only',
+      from: { path: src, pathNot: `${src}scim/` },
+      to: { path: `${src}scim/`, pathNot: `${src}scim/index[.]ts$` },
+    },
+    ...Object.entries(home).map(([lib, path]) => ({
+      name: `${lib}-has-one-home`,
+      severity: 'error',
+      from: { path: src, pathNot: path },
+      to: { path: `node_modules/${lib}/` },
+    })),
+    { name: 'no-tests-in-src', severity: 'error', from: { path: src }, to: { path: '^(test|bench)/' } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
+  },
+};
