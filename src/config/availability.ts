@@ -1,0 +1,50 @@
+// Settings whose feature is not built yet. Whoever builds one deletes its lines here; nothing else knows the list.
+import { isDeepStrictEqual } from 'node:util';
+import type { ConfigFault } from './faults.ts';
+import { select } from './places.ts';
+
+interface Unbuilt {
+  /** Pattern of the setting, see places.ts. */
+  at: string;
+  /** Does this value ask for nothing? Then it is fine. */
+  inactive: (value: unknown) => boolean;
+  /** What to do instead. Present = the setting is refused, because ignoring it would be unsafe. */
+  refusedWith?: string;
+}
+
+const is =
+  (inactive: unknown) =>
+  (value: unknown): boolean =>
+    isDeepStrictEqual(value, inactive);
+const isNever = (): boolean => false;
+const isPlainRedis = (value: unknown): boolean =>
+  typeof value !== 'string' || !value.startsWith('redis+sentinel:');
+
+const UNBUILT: readonly Unbuilt[] = [
+  { at: 'connections/*/jwt', inactive: is(null), refusedWith: 'Use tokens.' },
+  { at: 'redis/cluster', inactive: is(null), refusedWith: 'Use redis.url.' },
+  { at: 'redis/url', inactive: isPlainRedis, refusedWith: 'Use redis:// or rediss://.' },
+  { at: 'server/metricsPort', inactive: is(null), refusedWith: 'Remove it.' },
+  { at: 'targets/*/users/deleteAfterDays', inactive: is(null), refusedWith: 'Remove it.' },
+  { at: 'server/adminToken', inactive: is(null) },
+  { at: 'targets/*/groups/members', inactive: is('owned') },
+  { at: 'targets/*/guard/*', inactive: isNever },
+  { at: 'targets/*/groupsRolesMap', inactive: is({}) },
+  { at: 'reconcile/schedule', inactive: is(null) },
+  { at: 'reconcile/timezone', inactive: isNever },
+  { at: 'reconcile/onDrift', inactive: isNever },
+];
+
+/** Faults of settings that must not be ignored silently, and paths of those that only have no effect yet. */
+export function checkAvailability(given: unknown): { faults: ConfigFault[]; notYetInEffect: string[] } {
+  const faults: ConfigFault[] = [];
+  const notYetInEffect: string[] = [];
+  for (const { at, inactive, refusedWith } of UNBUILT) {
+    for (const { path, value } of select(given, at)) {
+      if (inactive(value)) continue;
+      if (refusedWith === undefined) notYetInEffect.push(path);
+      else faults.push({ path, message: `This is not available yet. ${refusedWith}` });
+    }
+  }
+  return { faults, notYetInEffect };
+}

@@ -1,0 +1,104 @@
+// Checks beyond the schema. They run on documents with schema faults too, so that all faults come at once.
+import type { ConfigFault } from './faults.ts';
+import * as forms from './forms.ts';
+import { isTree, select } from './places.ts';
+import { checkSecrets } from './secrets.ts';
+
+/** Checks of texts whose grammars live in other layers; each answers a sentence, or undefined when all is well. */
+export interface ConfigChecks {
+  expression(text: string): string | undefined;
+  scopeFilter(text: string): string | undefined;
+  attributePath(text: string): string | undefined;
+}
+
+type TextCheck = readonly [pattern: string, check: (text: string) => string | undefined];
+
+const FORM_CHECKS: readonly TextCheck[] = [
+  ['server/publicUrl', forms.checkWebAddress],
+  ['redis/url', forms.checkRedisAddress],
+  ['connections/*/allowedNetworks/*', forms.checkNetwork],
+  ['connections/*/tokens/*/expiresAt', forms.checkDateTime],
+  ['targets/*/groups/include/*', forms.checkRegex],
+  ['targets/*/groups/exclude/*', forms.checkRegex],
+  ['targets/*/groups/rename/*/match', forms.checkRegex],
+  ['targets/*/guard/window', forms.checkDuration],
+  ['reconcile/schedule', forms.checkCron],
+  ['reconcile/timezone', forms.checkTimezone],
+];
+
+/** Everything that the schema cannot say. */
+export function checkMeaning(document: unknown, checks: ConfigChecks | undefined): ConfigFault[] {
+  const grammars: TextCheck[] = checks
+    ? [
+        ['targets/*/users/scope', (text) => checks.scopeFilter(text)],
+        ['targets/*/attributes/*/from', (text) => checks.attributePath(text)],
+        ['targets/*/attributes/*/expression', (text) => checks.expression(text)],
+      ]
+    : [];
+  return [
+    ...[...FORM_CHECKS, ...grammars].flatMap(([pattern, check]) => checkTexts(document, pattern, check)),
+    ...checkSecrets(document),
+    ...checkTargetAddresses(document),
+    ...checkReferences(document),
+    ...checkTokenNames(document),
+    ...checkAttributeSources(document),
+  ];
+}
+
+function checkTexts(document: unknown, pattern: string, check: TextCheck[1]): ConfigFault[] {
+  return select(document, pattern).flatMap(({ path, value }) => {
+    const message = typeof value === 'string' ? check(value) : undefined;
+    return message === undefined ? [] : [{ path, message }];
+  });
+}
+
+function checkTargetAddresses(document: unknown): ConfigFault[] {
+  return select(document, 'targets/*').flatMap(({ path, value: target }) => {
+    if (!isTree(target) || typeof target.url !== 'string') return [];
+    const message = addressFault(target.url, target.allowLoopbackHttp === true);
+    return message ? [{ path: `${path}/url`, message }] : [];
+  });
+}
+
+function addressFault(text: string, loopbackAllowed: boolean): string | undefined {
+  const fault = forms.checkWebAddress(text);
+  if (fault !== undefined) return fault;
+  const url = new URL(text);
+  if (url.protocol === 'https:') return undefined;
+  if (!forms.isLoopback(url))
+    return 'The platform must be reached by https://, or its key could be read on the way.';
+  if (loopbackAllowed) return undefined;
+  return 'Use https://, or set allowLoopbackHttp: true (PLATFORM_ALLOW_LOOPBACK_HTTP=1) for this machine.';
+}
+
+function checkReferences(document: unknown): ConfigFault[] {
+  const known = select(document, 'targets/*').map((place) => place.keys[1]);
+  // Without any target that is the fault, not each reference.
+  if (known.length === 0) return [];
+  return select(document, 'connections/*/targets/*').flatMap(({ path, value }) =>
+    typeof value !== 'string' || known.includes(value)
+      ? []
+      : [{ path, message: `There is no such target. Known: ${known.join(', ')}.` }],
+  );
+}
+
+function checkTokenNames(document: unknown): ConfigFault[] {
+  return select(document, 'connections/*/tokens').flatMap((tokens) => {
+    const names = select(tokens.value, '*/name');
+    const repeated = names.filter(({ value }, index) => names.findIndex((n) => n.value === value) < index);
+    return repeated.map((place) => ({
+      path: `${tokens.path}${place.path}`,
+      message: 'Another token of this connection has the same name. Give each its own.',
+    }));
+  });
+}
+
+function checkAttributeSources(document: unknown): ConfigFault[] {
+  return select(document, 'targets/*/attributes/*').flatMap(({ path, value }) => {
+    if (!isTree(value)) return [];
+    const given = [value.from, value.expression].filter((source) => source !== null && source !== undefined);
+    if (given.length === 1) return [];
+    const which = given.length === 0 ? 'neither is' : 'both are';
+    return [{ path, message: `Give exactly one of from and expression; here ${which} given.` }];
+  });
+}

@@ -1,0 +1,97 @@
+// From the valid settings document to the effective settings: names, durations, addresses without trailing slash.
+import { parseDuration } from './forms.ts';
+import type { Config } from './schema.ts';
+import type { AttributeConfig, AttributeType } from './schema/attributes.ts';
+import type { ConnectionConfig, TokenConfig } from './schema/connection.ts';
+import type { GuardConfig } from './schema/guard.ts';
+import type { ServerConfig } from './schema/server.ts';
+import type { TargetConfig } from './schema/target.ts';
+
+interface AttributeSettings {
+  type: AttributeType;
+  from: string | null;
+  expression: string | null;
+  onEmpty: 'keep' | 'clear';
+}
+
+interface ConnectionSettings extends Omit<ConnectionConfig, 'name' | 'tokens' | 'reviveInactive'> {
+  tokens: { name: string; secret: string; expiresAt: string | null }[];
+  reviveInactive: boolean | null;
+}
+
+interface TargetSettings extends Omit<TargetConfig, 'name' | 'attributes' | 'guard'> {
+  attributes: Record<string, AttributeSettings>;
+  guard: Omit<GuardConfig, 'windowMs'> & { window: string };
+}
+
+/** The settings document once it has passed the schema, which also filled in the defaults. */
+export interface Settings extends Pick<Config, 'server' | 'redis' | 'reconcile' | 'logging'> {
+  connections: Record<string, ConnectionSettings>;
+  targets: Record<string, TargetSettings>;
+}
+
+/** The effective settings of a valid document. */
+export function toConfig(settings: Settings, notYetInEffect: string[], source: string | null): Config {
+  const { url, prefix, durability } = settings.redis;
+  return {
+    server: toServer(settings.server),
+    redis: { url, prefix, durability },
+    connections: mapEntries(settings.connections, toConnection),
+    targets: mapEntries(settings.targets, toTarget),
+    reconcile: settings.reconcile,
+    logging: settings.logging,
+    notYetInEffect,
+    source,
+  };
+}
+
+// fromEntries defines own properties, so that no name of the operator's choice can reach a prototype.
+function mapEntries<A, B>(
+  record: Record<string, A>,
+  convert: (name: string, value: A) => B,
+): Record<string, B> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, convert(name, value)]));
+}
+
+function withoutTrailingSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}
+
+function toServer({ port, host, publicUrl, maxBodyBytes, adminToken }: ServerConfig): ServerConfig {
+  return {
+    port,
+    host,
+    publicUrl: publicUrl === null ? null : withoutTrailingSlash(publicUrl),
+    maxBodyBytes,
+    adminToken,
+  };
+}
+
+function toConnection(name: string, settings: ConnectionSettings): ConnectionConfig {
+  const { profile, tokens, allowedNetworks, targets, reviveInactive } = settings;
+  const connection = { name, profile, tokens: tokens.map(toToken), allowedNetworks, targets };
+  return reviveInactive === null ? connection : { ...connection, reviveInactive };
+}
+
+function toToken({ name, secret, expiresAt }: ConnectionSettings['tokens'][number]): TokenConfig {
+  return expiresAt === null ? { name, secret } : { name, secret, expiresAt };
+}
+
+function toTarget(name: string, settings: TargetSettings): TargetConfig {
+  const { window, ...limits } = settings.guard;
+  const windowMs = parseDuration(window);
+  if (windowMs === undefined) throw new Error('guard.window passed validation but is no duration');
+  return {
+    name,
+    ...settings,
+    url: withoutTrailingSlash(settings.url),
+    attributes: mapEntries(settings.attributes, (_, attribute) => toAttribute(attribute)),
+    guard: { windowMs, ...limits },
+  };
+}
+
+function toAttribute({ type, from, expression, onEmpty }: AttributeSettings): AttributeConfig {
+  if (from !== null) return { type, onEmpty, from };
+  if (expression !== null) return { type, onEmpty, expression };
+  throw new Error('an attribute passed validation without a source');
+}

@@ -1,0 +1,85 @@
+// The environment variables of the service: the one place where they are known by name.
+import { isTree, select, setAt, toPath } from './places.ts';
+import { settingsSchema } from './schema.ts';
+
+const SECTIONS = Object.keys(settingsSchema.properties ?? {});
+const TOKENS = 'connections/default/tokens';
+const SCIM_TOKEN_NAME = 'primary';
+
+// Each variable and the setting that it overrides; SCIM_TOKEN is treated apart because it looks for a token by name.
+const SETTINGS: Readonly<Record<string, string[]>> = {
+  PORT: ['server', 'port'],
+  HOST: ['server', 'host'],
+  PUBLIC_URL: ['server', 'publicUrl'],
+  ADMIN_TOKEN: ['server', 'adminToken'],
+  REDIS_URL: ['redis', 'url'],
+  LOG_LEVEL: ['logging', 'level'],
+  PLATFORM_URL: ['targets', 'main', 'url'],
+  PLATFORM_TOKEN: ['targets', 'main', 'token'],
+  PLATFORM_ALLOW_LOOPBACK_HTTP: ['targets', 'main', 'allowLoopbackHttp'],
+};
+
+/**
+ * Lays the environment over the document, in place. Connection `default` and target `main` are made when the file
+ * has no such section at all; a file that names others is not given more. Answers path → variable of what was set.
+ */
+export function applyEnvironment(
+  document: Record<string, unknown>,
+  env: NodeJS.ProcessEnv,
+  hasFile: boolean,
+): Map<string, string> {
+  // `server:` with every line below it commented out reads as null; that is a section left out.
+  for (const name of SECTIONS) if (document[name] === null) delete document[name];
+  if (!Object.hasOwn(document, 'targets')) document.targets = { main: {} };
+  // Without a file, the token is required: an empty one makes the schema ask for its secret.
+  const made = hasFile ? {} : { tokens: [{ name: SCIM_TOKEN_NAME }] };
+  if (!Object.hasOwn(document, 'connections')) document.connections = { default: made };
+
+  const applied = new Map<string, string>();
+  for (const [variable, keys] of Object.entries(SETTINGS)) {
+    const text = env[variable];
+    if (!text || (keys[0] === 'targets' && !exists(document, 'targets/main'))) continue;
+    if (setAt(document, keys, typed(variable, text))) applied.set(toPath(keys), variable);
+  }
+  if (env.SCIM_TOKEN && isTree(ownDefault(document)) && select(document, TOKENS).length === 0) {
+    setAt(document, TOKENS.split('/'), [{ name: SCIM_TOKEN_NAME }]);
+  }
+  const token = tokenKeys(document);
+  if (env.SCIM_TOKEN && token) {
+    setAt(document, token, env.SCIM_TOKEN);
+    applied.set(toPath(token), 'SCIM_TOKEN');
+  }
+  return applied;
+}
+
+/** The variable that would set the value at a path, to be named in faults; undefined when there is none. */
+export function variableFor(document: unknown, path: string): string | undefined {
+  const token = tokenKeys(document);
+  if (token && toPath(token) === path) return 'SCIM_TOKEN';
+  return Object.entries(SETTINGS).find(([, keys]) => toPath(keys) === path)?.[0];
+}
+
+function exists(document: unknown, pattern: string): boolean {
+  return select(document, pattern).some((place) => isTree(place.value));
+}
+
+function ownDefault(document: unknown): unknown {
+  return select(document, 'connections/default')[0]?.value;
+}
+
+// The secret of the token `primary` of the connection `default`, when there is one.
+function tokenKeys(document: unknown): string[] | undefined {
+  const names = select(document, `${TOKENS}/*/name`);
+  const primary = names.find((place) => place.value === SCIM_TOKEN_NAME);
+  return primary && [...primary.keys.slice(0, -1), 'secret'];
+}
+
+// Text that is no number or switch stays text, and the schema says what is wrong with it.
+function typed(variable: string, text: string): unknown {
+  if (variable === 'PORT' && /^\d{1,9}$/.test(text)) return Number(text);
+  if (variable === 'PLATFORM_ALLOW_LOOPBACK_HTTP') {
+    if (text === '1' || text === 'true') return true;
+    if (text === '0' || text === 'false') return false;
+  }
+  return text;
+}

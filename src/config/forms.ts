@@ -1,0 +1,87 @@
+// Pure checks of single texts: each answers a sentence about the fault, or undefined. None repeats the text.
+import { isIP } from 'node:net';
+
+const MINUTE_MS = 60_000;
+const UNIT_MS = { ms: 1, s: 1000, m: MINUTE_MS, h: 60 * MINUTE_MS, d: 1440 * MINUTE_MS };
+
+/** `24h`, `30m`, `90s`, `500ms`, `7d` in milliseconds; undefined when it is none of these. */
+export function parseDuration(text: string): number | undefined {
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
+  if (!match) return undefined;
+  const ms = Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS];
+  return ms > 0 ? ms : undefined;
+}
+
+export function checkDuration(text: string): string | undefined {
+  if (parseDuration(text) !== undefined) return undefined;
+  return 'Not a duration. Write a number above 0 with ms, s, m, h or d, such as 24h or 30m.';
+}
+
+export function checkSecretForm(text: string): string | undefined {
+  if (text === '') return 'The secret is empty.';
+  // A header cannot carry blanks, line ends or letters beyond ASCII in a bearer token.
+  if (!/^[\x21-\x7e]+$/.test(text)) return 'The secret holds blanks, line ends or letters beyond ASCII.';
+  return text.length < 16 ? 'The secret is shorter than 16 characters.' : undefined;
+}
+
+export function checkRegex(text: string): string | undefined {
+  try {
+    new RegExp(text);
+    return undefined;
+  } catch {
+    return 'Not a regular expression. Check brackets, and put a backslash before special characters.';
+  }
+}
+
+/** Field count and characters only; node-cron itself has its home in reconcile. */
+export function checkCron(text: string): string | undefined {
+  const fields = text.trim().split(/\s+/);
+  const sane = fields.every((field) => /^[\dA-Za-z*/,-]+$/.test(field));
+  if (sane && (fields.length === 5 || fields.length === 6)) return undefined;
+  return "Not a cron pattern. Write 5 fields (minute hour day month weekday), such as '*/30 * * * *', or null.";
+}
+
+export function checkTimezone(text: string): string | undefined {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return undefined;
+  } catch {
+    return 'Not a known time zone. Use an IANA name such as UTC or Europe/Berlin.';
+  }
+}
+
+export function checkNetwork(text: string): string | undefined {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = address.includes('%') ? 0 : isIP(address);
+  const longest = family === 4 ? 32 : 128;
+  const sane = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest);
+  if (family !== 0 && sane && rest.length === 0) return undefined;
+  return 'Not a network. Write CIDR form such as 10.0.0.0/8 or 2001:db8::/32, or one IP address.';
+}
+
+export function checkDateTime(text: string): string | undefined {
+  const form = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+  if (form.test(text) && !Number.isNaN(Date.parse(text))) return undefined;
+  return 'Not a date and time. Write it like 2027-01-31T00:00:00Z.';
+}
+
+/** An address that others are given or that the bridge calls: nothing but scheme, host, port and path. */
+export function checkWebAddress(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    return 'Not a web address. Write it in full, such as https://acme.example.com.';
+  }
+  if (url.username || url.password) return 'Remove user and password from the address.';
+  return url.search || url.hash ? 'Remove everything from ? or # on.' : undefined;
+}
+
+export function checkRedisAddress(text: string): string | undefined {
+  return URL.canParse(text)
+    ? undefined
+    : 'Not an address of Redis. Write redis://host:6379 or rediss://host:6379, special characters of a password %-encoded.';
+}
+
+/** Is the host of this address the machine itself? */
+export function isLoopback(url: URL): boolean {
+  return url.hostname === 'localhost' || url.hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(url.hostname);
+}

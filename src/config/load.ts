@@ -1,0 +1,51 @@
+// Builds the effective settings: built-in defaults, then the file, then the environment; all faults at once.
+import { dirname } from 'node:path';
+import { checkAvailability } from './availability.ts';
+import { checkMeaning, type ConfigChecks } from './checks.ts';
+import { toConfig, type Settings } from './derive.ts';
+import { applyEnvironment } from './environment.ts';
+import { ConfigError, firstPerPath, type ConfigFault } from './faults.ts';
+import type { Config } from './schema.ts';
+import { readSettingsFile } from './settings-file.ts';
+import { substitute } from './substitute.ts';
+import { validateSchema } from './validate.ts';
+
+export { ConfigError };
+export type { ConfigChecks, ConfigFault };
+
+export interface LoadOptions {
+  /** The --config argument. */
+  file?: string | undefined;
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  /** Grammars of other layers; without them filters, paths and expressions are not looked into. */
+  checks?: ConfigChecks | undefined;
+}
+
+/** Reads and validates the settings. Throws one ConfigError that lists every fault with its path. */
+export function loadConfig({ file, env, cwd, checks }: LoadOptions): Config {
+  const { source, document: written } = readSettingsFile(file, env, cwd);
+  const folder = source === null ? cwd : dirname(source);
+  const { document, replaced, faults: unresolved } = substitute(written, env, folder);
+  const fromEnvironment = applyEnvironment(document, env, source !== null);
+  // Looked at before defaults come in: it is about what the operator asked for.
+  const availability = checkAvailability(document);
+
+  const faults = firstPerPath([
+    // A reference that cannot be resolved does no harm where the environment overrides it.
+    ...unresolved.filter((fault) => !fromEnvironment.has(fault.path)),
+    ...validateSchema(document, replaced),
+    ...availability.faults,
+    ...checkMeaning(document, checks),
+  ]);
+  if (faults.length > 0) throw new ConfigError(faults.map((fault) => nameVariable(fault, fromEnvironment)));
+  // The schema has just proved the shape.
+  return toConfig(document as unknown as Settings, availability.notYetInEffect, source);
+}
+
+function nameVariable(fault: ConfigFault, fromEnvironment: ReadonlyMap<string, string>): ConfigFault {
+  const variable = fromEnvironment.get(fault.path);
+  return variable
+    ? { ...fault, message: `${fault.message} (It comes from the variable ${variable}.)` }
+    : fault;
+}

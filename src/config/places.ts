@@ -1,0 +1,54 @@
+// Finding and setting values in a settings document by path. Own properties only: names come from the file.
+
+/** A value of the document and where it stands. */
+export interface Place {
+  keys: string[];
+  path: string;
+  value: unknown;
+}
+
+/** A value with keys: mapping or list. */
+export function isTree(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The JSON pointer of a list of keys; the whole document is `/`. */
+export function toPath(keys: readonly string[]): string {
+  return `/${keys.map((key) => key.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`;
+}
+
+/** The keys of a JSON pointer. */
+export function toKeys(pointer: string): string[] {
+  if (pointer === '' || pointer === '/') return [];
+  const parts = pointer.slice(1).split('/');
+  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** All existing values that match a pattern such as `targets/*\/url`; `*` stands for any key or index. */
+export function select(root: unknown, pattern: string): Place[] {
+  let found: Place[] = [{ keys: [], path: '/', value: root }];
+  for (const part of pattern.split('/')) found = found.flatMap((place) => step(place, part));
+  return found;
+}
+
+function step(place: Place, part: string): Place[] {
+  const tree = place.value;
+  if (!isTree(tree)) return [];
+  const names = part === '*' ? Object.keys(tree) : Object.hasOwn(tree, part) ? [part] : [];
+  return names.map((name) => {
+    const keys = [...place.keys, name];
+    return { keys, path: toPath(keys), value: tree[name] };
+  });
+}
+
+/** Sets a value, making missing mappings on the way; false when something else is in the way. */
+export function setAt(root: unknown, keys: readonly string[], value: unknown): boolean {
+  let tree = root;
+  for (const [index, key] of keys.entries()) {
+    if (!isTree(tree)) return false;
+    if (index === keys.length - 1) tree[key] = value;
+    else if (!Object.hasOwn(tree, key)) tree[key] = {};
+    tree = tree[key];
+  }
+  return true;
+}

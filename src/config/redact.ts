@@ -1,0 +1,27 @@
+// The effective settings as they may be shown to people and written to logs.
+import { select, setAt } from './places.ts';
+import type { Config } from './schema.ts';
+import { ADDRESS_PATTERNS, SECRET_PATTERNS } from './secrets.ts';
+
+const MASK = '***';
+
+/** The same settings with every secret masked, also the password inside an address of Redis. */
+export function printableConfig(config: Config): Config {
+  const copy = structuredClone(config);
+  for (const pattern of SECRET_PATTERNS) {
+    for (const { keys, value } of select(copy, pattern)) if (value !== null) setAt(copy, keys, MASK);
+  }
+  for (const pattern of ADDRESS_PATTERNS) {
+    for (const { keys, value } of select(copy, pattern)) setAt(copy, keys, maskAddress(String(value)));
+  }
+  return copy;
+}
+
+function maskAddress(text: string): string {
+  if (!URL.canParse(text)) return MASK;
+  const url = new URL(text);
+  // ioredis also reads options, the password among them, from the query.
+  for (const name of [...url.searchParams.keys()]) url.searchParams.set(name, MASK);
+  if (url.password) url.password = MASK;
+  return url.toString();
+}

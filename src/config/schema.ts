@@ -1,0 +1,39 @@
+// The settings of the bridge: their JSON Schema as data, and the type of the effective settings.
+import { connectionsSchema, type ConnectionConfig } from './schema/connection.ts';
+import { section, type SchemaNode } from './schema/node.ts';
+import { loggingSchema, reconcileSchema, redisSchema, serverSchema } from './schema/server.ts';
+import type { LoggingConfig, ReconcileConfig, RedisConfig, ServerConfig } from './schema/server.ts';
+import { targetsSchema, type TargetConfig } from './schema/target.ts';
+
+/** The effective settings: all defaults filled in, names and durations derived. */
+export interface Config {
+  server: ServerConfig;
+  redis: RedisConfig;
+  connections: Record<string, ConnectionConfig>;
+  targets: Record<string, TargetConfig>;
+  reconcile: ReconcileConfig;
+  logging: LoggingConfig;
+  /** Paths of settings that were given but whose feature is not built yet. */
+  notYetInEffect: string[];
+  /** The settings file that was used; null = environment only. */
+  source: string | null;
+}
+
+/** Schema of the settings file; its defaults are the built-in defaults. */
+export const settingsSchema: SchemaNode = section('Settings of scim-bridge.', {
+  server: serverSchema,
+  redis: redisSchema,
+  connections: connectionsSchema,
+  targets: targetsSchema,
+  reconcile: reconcileSchema,
+  logging: loggingSchema,
+});
+
+/** The schema as published in config/bridge.schema.json, for editors and other tools. */
+export function publishedSchema(): Record<string, unknown> {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'scim-bridge settings',
+    ...settingsSchema,
+  };
+}

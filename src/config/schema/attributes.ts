@@ -1,0 +1,34 @@
+// Settings of the attribute mapping of a target.
+import { ATTRIBUTE_PATTERN, choice, named, optionalText, section, type SchemaNode } from './node.ts';
+
+export type AttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
+
+/** Where one attribute at the platform comes from: exactly one of `from` and `expression`. */
+export type AttributeConfig = { type: AttributeType; onEmpty: 'keep' | 'clear' } & (
+  { from: string; expression?: never } | { expression: string; from?: never }
+);
+
+const attributeSchema = section(
+  'One attribute; give exactly one of from and expression.',
+  {
+    type: {
+      type: 'string',
+      description: 'Type at the platform.',
+      enum: ['string', 'number', 'boolean', 'string_array', 'number_array'],
+    },
+    from: optionalText('SCIM attribute path of the value, such as addresses[type eq "work"].country.'),
+    expression: optionalText('JSONata expression over the SCIM resource.'),
+    onEmpty: choice('What an empty value does at the platform: keep what is there, or clear it.', [
+      'keep',
+      'clear',
+    ]),
+  },
+  ['type'],
+);
+
+export const attributesSchema: SchemaNode = named(
+  'Attributes at the platform by name.',
+  ATTRIBUTE_PATTERN,
+  attributeSchema,
+  {},
+);

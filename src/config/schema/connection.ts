@@ -1,0 +1,78 @@
+// Settings of a connection: one identity provider that pushes to the bridge.
+import { networksSchema } from './server.ts';
+import { choice, list, named, NAME_PATTERN, optionalText, section, text, type SchemaNode } from './node.ts';
+
+/** An inbound bearer token as written in the settings. */
+export interface TokenConfig {
+  name: string;
+  secret: string;
+  /** RFC 3339 date and time. */
+  expiresAt?: string;
+}
+
+export interface ConnectionConfig {
+  name: string;
+  profile: 'auto' | 'rfc' | 'entra' | 'okta' | 'lenient';
+  tokens: TokenConfig[];
+  allowedNetworks: string[];
+  targets: string[];
+  /** Absent = as the profile has it. */
+  reviveInactive?: boolean;
+}
+
+const tokenSchema = section(
+  'One token.',
+  {
+    name: { ...text('Name shown in logs and lists; unique within the connection.'), pattern: NAME_PATTERN },
+    secret: text('The token itself, at least 16 characters; make one with: openssl rand -hex 32.'),
+    expiresAt: optionalText('Date and time after which the token is refused, such as 2027-01-31T00:00:00Z.'),
+  },
+  ['name', 'secret'],
+);
+
+const jwtSchema: SchemaNode = {
+  ...section(
+    'OAuth client-credential tokens of the identity provider; null = off.',
+    {
+      issuer: text('Expected issuer (iss).'),
+      audience: text('Expected audience (aud).'),
+      jwksUri: text('Address of the signing keys.'),
+    },
+    ['issuer', 'audience', 'jwksUri'],
+  ),
+  type: ['object', 'null'],
+  default: null,
+};
+
+const connectionSchema = section('One identity provider.', {
+  profile: choice('Habits of the identity provider: auto recognises them from its requests.', [
+    'auto',
+    'rfc',
+    'entra',
+    'okta',
+    'lenient',
+  ]),
+  tokens: list(
+    'Bearer tokens that this identity provider may use. The variable SCIM_TOKEN sets the one named primary of the connection default.',
+    tokenSchema,
+  ),
+  jwt: jwtSchema,
+  allowedNetworks: networksSchema,
+  targets: list('Targets that receive what this connection pushes.', { type: 'string' }, ['main']),
+  reviveInactive: {
+    type: ['boolean', 'null'],
+    description:
+      'Whether creating a user that exists but is inactive revives it instead of answering 409; null = as the profile has it.',
+    default: null,
+  },
+});
+
+export const connectionsSchema: SchemaNode = {
+  ...named(
+    'Identity providers by name. default is served at /scim/v2, others at /connections/<name>/scim/v2.',
+    NAME_PATTERN,
+    connectionSchema,
+    { default: {} },
+  ),
+  minProperties: 1,
+};

@@ -1,0 +1,41 @@
+// Settings of the guard that holds mass removals until a person approves them.
+import { section, whole, type SchemaNode } from './node.ts';
+
+/** Removals within the window that go through unasked: as long as both stay under. */
+export interface GuardLimit {
+  count: number;
+  percent: number;
+}
+
+export interface GuardConfig {
+  windowMs: number;
+  deactivate: GuardLimit;
+  delete: GuardLimit;
+  removeMembers: GuardLimit;
+  clearAttributes: GuardLimit;
+}
+
+function limit(what: string, count: number, percent: number): SchemaNode {
+  return section(`${what} that go through within the window without approval.`, {
+    count: whole('Number.', count, 0, 1_000_000_000),
+    percent: {
+      type: 'number',
+      description: 'Share of all, in percent.',
+      default: percent,
+      minimum: 0,
+      maximum: 100,
+    },
+  });
+}
+
+export const guardSchema: SchemaNode = section('Mass removals stop here and wait for approval.', {
+  window: {
+    type: 'string',
+    description: 'Time over which removals are counted: a number with ms, s, m, h or d, such as 24h.',
+    default: '24h',
+  },
+  deactivate: limit('Deactivations of users', 50, 10),
+  delete: limit('Deletions of users and groups', 10, 2),
+  removeMembers: limit('Removals of group members', 200, 20),
+  clearAttributes: limit('Attributes emptied', 200, 20),
+});

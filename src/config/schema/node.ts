@@ -1,0 +1,74 @@
+// The subset of JSON Schema (draft-07) that the settings are described with, and short makers for it.
+
+/** One node of the settings schema. Every key of an object carries a description and, unless required, a default. */
+export interface SchemaNode {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly patternProperties?: Readonly<Record<string, SchemaNode>>;
+  readonly additionalProperties?: boolean | SchemaNode;
+  readonly required?: readonly string[];
+  readonly minProperties?: number;
+  readonly items?: SchemaNode;
+  readonly enum?: readonly unknown[];
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+}
+
+/** Names of connections, tokens and targets: they appear in addresses, Redis keys and metric labels. */
+export const NAME_PATTERN = '^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$';
+
+/** Names of attributes at the platform. */
+export const ATTRIBUTE_PATTERN = '^[A-Za-z_][A-Za-z0-9_]*$';
+
+/** A section with fixed keys; left out, it is filled with the defaults of its keys. */
+export function section(
+  description: string,
+  properties: Record<string, SchemaNode>,
+  required: string[] = [],
+): SchemaNode {
+  const node: SchemaNode = { type: 'object', description, properties, additionalProperties: false };
+  // A section with required keys cannot be filled by defaults, so it has none itself.
+  return required.length > 0 ? { ...node, required } : { ...node, default: {} };
+}
+
+/** A map from names of the operator's choice to sections. */
+export function named(
+  description: string,
+  pattern: string,
+  entry: SchemaNode,
+  fallback: unknown,
+): SchemaNode {
+  const patternProperties = { [pattern]: entry };
+  return { type: 'object', description, default: fallback, patternProperties, additionalProperties: false };
+}
+
+/** A list; empty by default. */
+export function list(description: string, items: SchemaNode, fallback: readonly unknown[] = []): SchemaNode {
+  return { type: 'array', description, default: fallback, items };
+}
+
+/** One of several words; the first is the default unless told otherwise. */
+export function choice(description: string, words: readonly string[], fallback = words[0]): SchemaNode {
+  return { type: 'string', description, enum: words, default: fallback };
+}
+
+/** A whole number within limits. */
+export function whole(description: string, fallback: number, minimum: number, maximum: number): SchemaNode {
+  return { type: 'integer', description, default: fallback, minimum, maximum };
+}
+
+/** Text that may also be null, which is its default. */
+export function optionalText(description: string): SchemaNode {
+  return { type: ['string', 'null'], description, default: null };
+}
+
+/** Text that must be given. */
+export function text(description: string): SchemaNode {
+  return { type: 'string', description };
+}

@@ -1,0 +1,107 @@
+// Settings of the process itself: the address it listens on, its Redis, its log, its timetable.
+import { choice, list, optionalText, section, whole, type SchemaNode } from './node.ts';
+
+export interface ServerConfig {
+  port: number;
+  host: string;
+  /** Base of meta.location and $ref, without a trailing slash; null = taken from the request. */
+  publicUrl: string | null;
+  maxBodyBytes: number;
+  /** null = the admin API and its page are off. */
+  adminToken: string | null;
+}
+
+export interface RedisConfig {
+  url: string;
+  prefix: string;
+  durability: 'everysec' | 'always';
+}
+
+export interface ReconcileConfig {
+  /** node-cron pattern; null = off. */
+  schedule: string | null;
+  timezone: string;
+  onDrift: 'repair' | 'report';
+}
+
+export interface LoggingConfig {
+  level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+}
+
+export const serverSchema: SchemaNode = section('The HTTP side of the service.', {
+  port: whole('Port to listen on; 0 takes any free port. Variable PORT.', 8080, 0, 65535),
+  host: {
+    type: 'string',
+    description: 'Address to listen on. Variable HOST.',
+    default: '0.0.0.0',
+    minLength: 1,
+  },
+  publicUrl: optionalText(
+    'Address under which identity providers reach the bridge, for example https://scim.example.com; used for meta.location and $ref. Without it the address of the request is used. Variable PUBLIC_URL.',
+  ),
+  maxBodyBytes: whole('Largest request body, in bytes.', 10_485_760, 1024, 1_073_741_824),
+  adminToken: optionalText(
+    'Bearer token of the admin API and its page, at least 16 characters; without it both are off. Variable ADMIN_TOKEN.',
+  ),
+  metricsPort: {
+    type: ['integer', 'null'],
+    description: 'Own port for /metrics; null serves it on the main port.',
+    default: null,
+    minimum: 0,
+    maximum: 65535,
+  },
+});
+
+export const redisSchema: SchemaNode = section('Where the desired state is kept.', {
+  url: {
+    type: 'string',
+    description:
+      'Address of Redis: redis://, rediss:// (TLS) or redis+sentinel://, with user and password when needed. Variable REDIS_URL.',
+    default: 'redis://127.0.0.1:6379',
+    pattern: '^(redis|rediss|redis\\+sentinel)://[^\\s]+$',
+  },
+  cluster: {
+    type: ['array', 'null'],
+    description: 'Addresses of the nodes of a Redis Cluster, instead of url.',
+    default: null,
+    items: { type: 'string', pattern: '^rediss?://[^\\s]+$' },
+  },
+  prefix: {
+    type: 'string',
+    description: 'First part of every Redis key, so that several bridges can share one Redis.',
+    default: 'scim-bridge',
+    pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$',
+  },
+  durability: choice(
+    'When an answer to the identity provider counts as safe: everysec (append-only file, written every second) or always (written before the answer).',
+    ['everysec', 'always'],
+  ),
+});
+
+export const reconcileSchema: SchemaNode = section('The regular comparison of the whole estate.', {
+  schedule: {
+    type: ['string', 'null'],
+    description: 'When it runs, as a node-cron pattern of 5 or 6 fields; null = off.',
+    default: '*/30 * * * *',
+  },
+  timezone: {
+    type: 'string',
+    description: 'Time zone of the schedule, an IANA name such as Europe/Berlin.',
+    default: 'UTC',
+  },
+  onDrift: choice('What to do about changes made behind the back of the bridge.', ['repair', 'report']),
+});
+
+export const loggingSchema: SchemaNode = section('What the service writes to standard output.', {
+  level: choice(
+    'Least severe level that is written. Variable LOG_LEVEL.',
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    'info',
+  ),
+});
+
+/** CIDR list, shared by every place that limits callers by network. */
+export const networksSchema: SchemaNode = list(
+  'Networks that may call, in CIDR form such as 10.0.0.0/8 or 2001:db8::/32; empty = any.',
+  { type: 'string' },
+);

@@ -1,0 +1,144 @@
+// Settings of a target: one platform tenant that the bridge keeps equal to the desired state.
+import { attributesSchema, type AttributeConfig } from './attributes.ts';
+import { guardSchema, type GuardConfig } from './guard.ts';
+import { choice, list, named, NAME_PATTERN, optionalText, section, text, whole } from './node.ts';
+import type { SchemaNode } from './node.ts';
+
+export interface RenameRule {
+  match: string;
+  to: string;
+}
+
+export interface TargetUsersConfig {
+  scope: string;
+  deprovision: 'deactivate' | 'delete';
+  deleteAfterDays: number | null;
+  activation: 'safe' | 'immediate';
+  protected: string[];
+}
+
+export interface TargetGroupsConfig {
+  include: string[];
+  exclude: string[];
+  rename: RenameRule[];
+  members: 'owned' | 'authoritative';
+}
+
+export interface TargetConfig {
+  name: string;
+  /** Without a trailing slash. */
+  url: string;
+  token: string;
+  /** null = `token` is used. */
+  scimToken: string | null;
+  allowLoopbackHttp: boolean;
+  timeoutMs: number;
+  concurrency: number;
+  rateLimit: { requestsPerSecond: number; burst: number };
+  policy: 'create-only' | 'upsert-only' | 'sync';
+  adopt: 'exact' | 'report' | 'never';
+  users: TargetUsersConfig;
+  groups: TargetGroupsConfig;
+  attributes: Record<string, AttributeConfig>;
+  guard: GuardConfig;
+  groupsRolesMap: Record<string, string | string[]>;
+}
+
+const rateLimitSchema = section('How fast the bridge may call this platform.', {
+  requestsPerSecond: {
+    type: 'number',
+    description: 'Requests per second, on average.',
+    default: 50,
+    exclusiveMinimum: 0,
+    maximum: 10_000,
+  },
+  burst: whole('Requests that may go out at once after a pause.', 50, 1, 10_000),
+});
+
+const usersSchema = section('Which users this target gets, and how they leave.', {
+  scope: {
+    type: 'string',
+    description: 'SCIM filter of the users in scope; leaving the scope means deprovisioning.',
+    default: 'active or true',
+    minLength: 1,
+  },
+  deprovision: choice('What happens to a user who leaves.', ['deactivate', 'delete']),
+  deleteAfterDays: {
+    type: ['integer', 'null'],
+    description: 'Delete for good this many days after the source deleted the user; null = never.',
+    default: null,
+    minimum: 0,
+    maximum: 3650,
+  },
+  activation: choice(
+    'safe: a user becomes active only after attributes and groups are in place; immediate: at once.',
+    ['safe', 'immediate'],
+  ),
+  protected: list('userNames that no plan may touch.', { type: 'string', minLength: 1 }),
+});
+
+const renameSchema = section(
+  'One rule; the first that matches is used.',
+  {
+    match: { ...text('Regular expression on the group name.'), maxLength: 1000 },
+    to: text('New name; $1, $2 ... stand for the parts in brackets.'),
+  },
+  ['match', 'to'],
+);
+
+const pattern: SchemaNode = { type: 'string', minLength: 1, maxLength: 1000 };
+
+const groupsSchema = section('Which groups this target gets, and under which names.', {
+  include: list('Regular expressions of the group names to bring.', pattern, ['.*']),
+  exclude: list('Regular expressions of the group names to leave out; stronger than include.', pattern),
+  rename: list('How group names change on the way.', renameSchema),
+  members: choice(
+    'owned: only members that the bridge added are ever removed; authoritative: everyone else is removed.',
+    ['owned', 'authoritative'],
+  ),
+});
+
+const groupsRolesMapSchema: SchemaNode = {
+  type: 'object',
+  description: "Copy of the tenant's own mapping from groups to roles, for warnings only.",
+  default: {},
+  additionalProperties: { type: ['string', 'array'], items: { type: 'string' } },
+};
+
+const targetSchema = section(
+  'One platform tenant.',
+  {
+    url: text('Address of the platform, for example https://acme.example.com.'),
+    token: text('API key of the platform.'),
+    scimToken: optionalText('Separate key for the SCIM side of the platform; null = the same key.'),
+    allowLoopbackHttp: {
+      type: 'boolean',
+      description:
+        'Allow http:// when the platform is on this machine. Variable PLATFORM_ALLOW_LOOPBACK_HTTP.',
+      default: false,
+    },
+    timeoutMs: whole('Longest wait for one answer, in milliseconds.', 15_000, 100, 600_000),
+    concurrency: whole('Requests under way at the same time.', 8, 1, 256),
+    rateLimit: rateLimitSchema,
+    policy: choice(
+      'create-only: never change or remove; upsert-only: never remove; sync: everything.',
+      ['create-only', 'upsert-only', 'sync'],
+      'sync',
+    ),
+    adopt: choice(
+      'Accounts that exist already: exact takes over an exact match, report only tells, never leaves them.',
+      ['exact', 'report', 'never'],
+    ),
+    users: usersSchema,
+    groups: groupsSchema,
+    attributes: attributesSchema,
+    guard: guardSchema,
+    groupsRolesMap: groupsRolesMapSchema,
+  },
+  ['url', 'token'],
+);
+
+export const targetsSchema: SchemaNode = {
+  ...named('Platform tenants by name.', NAME_PATTERN, targetSchema, { main: {} }),
+  minProperties: 1,
+};

@@ -1,0 +1,74 @@
+// ${NAME} and ${file:/path} inside the texts of the settings file.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { ConfigFault } from './faults.ts';
+import { isTree, toPath } from './places.ts';
+import { errorCode } from './settings-file.ts';
+
+export interface Substituted {
+  document: Record<string, unknown>;
+  /** Paths of texts that consisted of one reference only; see `convertReplaced` in validate.ts. */
+  replaced: Set<string>;
+  faults: ConfigFault[];
+}
+
+const REFERENCE = /\$\$\{|\$\{([^}]*)\}/g;
+
+/** A copy of the document with every reference replaced. Relative file paths start at `folder`. */
+export function substitute(
+  document: Record<string, unknown>,
+  env: NodeJS.ProcessEnv,
+  folder: string,
+): Substituted {
+  const replaced = new Set<string>();
+  const faults: ConfigFault[] = [];
+
+  const inText = (text: string, path: string): string => {
+    const problems: string[] = [];
+    const result = text.replace(REFERENCE, (whole, name: string | undefined) => {
+      if (name === undefined) return '${';
+      const found = lookUp(name, env, folder);
+      if ('value' in found) return found.value;
+      problems.push(found.problem);
+      return whole;
+    });
+    if (problems.length > 0) faults.push({ path, message: problems.join(' ') });
+    if (/^\$\{[^}]*\}$/.test(text)) replaced.add(path);
+    return result;
+  };
+  const inValue = (value: unknown, keys: string[]): unknown => {
+    if (typeof value === 'string') return inText(value, toPath(keys));
+    if (Array.isArray(value)) return value.map((item, index) => inValue(item, [...keys, String(index)]));
+    return isTree(value) ? inTree(value, keys) : value;
+  };
+  // fromEntries defines own properties, so a key named __proto__ stays an ordinary (and refused) key.
+  const inTree = (tree: Record<string, unknown>, keys: string[]): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(tree).map(([key, item]) => [key, inValue(item, [...keys, key])]));
+
+  return { document: inTree(document, []), replaced, faults };
+}
+
+function lookUp(
+  name: string,
+  env: NodeJS.ProcessEnv,
+  folder: string,
+): { value: string } | { problem: string } {
+  if (name.startsWith('file:')) return readSecret(resolve(folder, name.slice('file:'.length)));
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+    return { problem: 'A reference is written ${NAME} or ${file:/path}; write $${ for a literal ${.' };
+  }
+  const value = Object.hasOwn(env, name) ? env[name] : undefined;
+  if (value !== undefined) return { value };
+  return { problem: `The environment variable ${name} is not set. Set it, or remove this setting.` };
+}
+
+function readSecret(file: string): { value: string } | { problem: string } {
+  try {
+    // Editors and `echo` end a file with a newline that is not part of the secret.
+    return { value: readFileSync(file, 'utf8').replace(/\r?\n$/, '') };
+  } catch (error) {
+    return {
+      problem: `The file ${file} cannot be read (${errorCode(error)}). Check its path and permissions.`,
+    };
+  }
+}

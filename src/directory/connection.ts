@@ -1,0 +1,82 @@
+// Connections to Redis: one that fails fast for answers to identity providers, one that waits for the queue.
+import { Redis } from 'ioredis';
+import type { Logger } from '../support/logger.ts';
+
+/** Thrown to callers who must tell their client to come back: Redis is away or refuses writes. */
+export class StoreUnavailable extends Error {
+  override name = 'StoreUnavailable';
+}
+
+const AWAY =
+  /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MISCONF|OOM|NOREPLICAS|UNKILLABLE|BUSY|NOAUTH|WRONGPASS)\b|isn't writeable|Connection is closed|Command timed out|max retries per request|ECONN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|Stream connection ended/;
+
+/** Whether an error of the Redis client means "not now" rather than a bug. */
+export function isStoreUnavailable(error: unknown): boolean {
+  return error instanceof StoreUnavailable || (error instanceof Error && AWAY.test(`${error.message}`));
+}
+
+/**
+ * `commands`: answers within two seconds or fails. `queue`: never gives up, as BullMQ asks.
+ * `subscriber`: reconnects and subscribes again by itself.
+ */
+export function connectRedis(url: string, role: 'commands' | 'queue' | 'subscriber', logger: Logger): Redis {
+  const redis = new Redis(url, {
+    connectionName: `scim-bridge-${role}`,
+    lazyConnect: false,
+    enableReadyCheck: true,
+    enableOfflineQueue: role !== 'commands',
+    maxRetriesPerRequest: role === 'commands' ? 1 : null,
+    ...(role === 'commands' ? { commandTimeout: 5000 } : {}),
+    connectTimeout: 5000,
+    keepAlive: 10000,
+    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2000),
+    // After a failover the old primary answers READONLY: reconnect, the address may point elsewhere now.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  });
+  let away = false;
+  redis.on('error', (error: Error) => {
+    if (!away) logger.warn({ role, reason: error.message }, 'redis away, connecting again');
+    away = true;
+  });
+  redis.on('ready', () => {
+    if (away) logger.info({ role }, 'redis back');
+    away = false;
+  });
+  return redis;
+}
+
+export interface StoreHealth {
+  ok: boolean;
+  /** What is wrong and what to do; empty when ok. */
+  findings: string[];
+  version?: string;
+}
+
+/** Redis must be a writable primary that never evicts and, for `always`, syncs each write to disk. */
+export async function checkStore(redis: Redis, durability: 'everysec' | 'always'): Promise<StoreHealth> {
+  const findings: string[] = [];
+  try {
+    const info = parseInfo(await redis.info());
+    if (info.get('role') !== 'master') findings.push('Redis is a replica: point redis.url at the primary');
+    const policy = info.get('maxmemory_policy');
+    if (policy !== 'noeviction') {
+      findings.push(`Redis may evict keys (maxmemory-policy ${policy}): set maxmemory-policy noeviction`);
+    }
+    if (info.get('aof_last_write_status') === 'err') findings.push('Redis can not write its append-only file');
+    if (durability === 'always') {
+      const synced = await redis.config('GET', 'appendfsync').then((reply) => (reply as string[])[1]);
+      if (info.get('aof_enabled') !== '1' || synced !== 'always') {
+        findings.push('redis.durability is always: set appendonly yes and appendfsync always in Redis');
+      }
+    }
+    const version = info.get('redis_version');
+    return { ok: findings.length === 0, findings, ...(version ? { version } : {}) };
+  } catch (error) {
+    return { ok: false, findings: [`Redis does not answer: ${(error as Error).message}`] };
+  }
+}
+
+function parseInfo(info: string): Map<string, string> {
+  const entries = info.split('\r\n').filter((line) => line.includes(':'));
+  return new Map(entries.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
+}

@@ -1,0 +1,251 @@
+// Desired state of one connection: what its identity provider wants, kept in Redis. Every change is one script
+// that also leaves the dirty marks, so nothing can be stored and forgotten.
+import type { Redis } from 'ioredis';
+import { droppedEntries, indexEntries, type IndexedResource } from './indexes.ts';
+import type { Keyspace } from './keys.ts';
+import { fold, LANES, parseStored, type Kind, type Lane, type StoredRecord } from './records.ts';
+import type { Reply, Scripts } from './scripts.ts';
+
+export interface DirectoryOptions {
+  /** Names of the targets that must become equal to this connection. */
+  targets: string[];
+  /** Whether a mapped attribute or a scope depends on memberships, so that users change with their groups. */
+  groupsMatter: boolean;
+}
+
+/** What happened to a write. `taken` names the SCIM attribute whose value another resource holds. */
+export type PutOutcome =
+  | { kind: 'stored'; version: number }
+  | { kind: 'unchanged'; version: number }
+  | { kind: 'taken'; attribute: string; holder: string }
+  | { kind: 'stale' }
+  | { kind: 'missing' };
+
+export type RemoveOutcome = { kind: 'removed' } | { kind: 'stale' } | { kind: 'missing' };
+
+/** A resource as it is stored and as it shall be; `expected` 0 means that it must not exist yet. */
+export interface Change<R extends IndexedResource = IndexedResource> {
+  id: string;
+  expected: number;
+  resource: R;
+  /** Canonical JSON of `resource`. */
+  text: string;
+  before?: IndexedResource;
+  lane: Lane;
+  /** Unix milliseconds for meta.created and meta.lastModified. */
+  now: number;
+  /** Correlation id of the push. */
+  request: string;
+}
+
+/** One change of a member set; `values` are what the provider sent: user ids, or externalIds or userNames. */
+export interface MemberStep {
+  kind: 'add' | 'remove' | 'replace';
+  values: string[];
+}
+
+export interface MemberChange {
+  id: string;
+  now: number;
+  request: string;
+  lane: Lane;
+  steps: MemberStep[];
+}
+
+export interface GroupName {
+  id: string;
+  displayName: string;
+}
+
+export interface Page {
+  total: number;
+  records: StoredRecord[];
+}
+
+const RESOURCE_ID = /^[0-9a-z]{20}$/;
+const SCAN_CHUNK = 200;
+
+export type Directory = ReturnType<typeof createDirectory>;
+
+export function createDirectory(
+  deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  options: DirectoryOptions,
+) {
+  const { redis, scripts, keys } = deps;
+  const records = (kind: Kind): string => keys.key(kind === 'User' ? 'users' : 'groups');
+
+  function writeArguments(kind: Kind, change: Change) {
+    const after = indexEntries(kind, change.resource);
+    const before = change.before ? indexEntries(kind, change.before) : { unique: [], emails: [] };
+    const { drop, dropEmails } = droppedEntries(before, after);
+    return {
+      id: change.id,
+      expected: change.expected,
+      now: change.now,
+      request: change.request,
+      lane: LANES.indexOf(change.lane),
+      targets: options.targets,
+      groupsMatter: options.groupsMatter,
+      unique: after.unique,
+      emails: after.emails,
+      drop,
+      dropEmails,
+    };
+  }
+
+  async function put(kind: 'User', change: Change): Promise<PutOutcome>;
+  async function put(kind: 'Group', change: Change, steps: MemberStep[]): Promise<PutOutcome>;
+  async function put(kind: Kind, change: Change, steps: MemberStep[] = []): Promise<PutOutcome> {
+    const args = writeArguments(kind, change);
+    if (kind === 'User') {
+      const waitedFor = args.unique.map(([, , value]) => value);
+      return toPutOutcome(await scripts.run('put_user', keys.base, { ...args, waitedFor }, change.text));
+    }
+    const extra = { displayName: change.resource.displayName, steps, folded: foldedNames(steps) };
+    return toPutOutcome(await scripts.run('put_group', keys.base, { ...args, ...extra }, change.text));
+  }
+
+  /** Changes members only: no read, no compare, so parallel pushes to one group lose nothing. */
+  async function changeMembers(change: MemberChange): Promise<PutOutcome> {
+    const reply = await scripts.run('put_group', keys.base, {
+      ...change,
+      lane: LANES.indexOf(change.lane),
+      targets: options.targets,
+      groupsMatter: options.groupsMatter,
+      unique: [],
+      drop: [],
+      folded: foldedNames(change.steps),
+    });
+    return toPutOutcome(reply);
+  }
+
+  async function remove(
+    kind: Kind,
+    change: { id: string; expected: number; before: IndexedResource; now: number; request: string },
+  ): Promise<RemoveOutcome> {
+    const { unique, emails } = indexEntries(kind, change.before);
+    const [tag] = await scripts.run(kind === 'User' ? 'delete_user' : 'delete_group', keys.base, {
+      id: change.id,
+      expected: change.expected,
+      now: change.now,
+      request: change.request,
+      targets: options.targets,
+      groupsMatter: options.groupsMatter,
+      drop: unique.map(([, family, value]) => [family, value]),
+      dropEmails: emails,
+    });
+    return { kind: tag as RemoveOutcome['kind'] };
+  }
+
+  async function get(kind: Kind, id: string): Promise<StoredRecord | undefined> {
+    const stored = await redis.hget(records(kind), id);
+    return stored === null ? undefined : parseStored(id, stored);
+  }
+
+  /** Records in the given order; ids that are gone are left out. */
+  async function getMany(kind: Kind, ids: string[]): Promise<StoredRecord[]> {
+    if (ids.length === 0) return [];
+    const stored = await redis.hmget(records(kind), ...ids);
+    return stored.flatMap((text, index) => (text === null ? [] : [parseStored(ids[index] ?? '', text)]));
+  }
+
+  /** `count` resources from the 1-based `startIndex`, in order of creation (RFC 7644 §3.4.2.4). */
+  async function page(kind: Kind, startIndex: number, count: number): Promise<Page> {
+    const order = keys.key('order', kind);
+    const [total, ids] = await Promise.all([
+      redis.zcard(order),
+      count === 0 ? [] : redis.zrange(order, String(startIndex - 1), String(startIndex + count - 2)),
+    ]);
+    return { total, records: await getMany(kind, ids) };
+  }
+
+  /** All resources in order of creation, in chunks, with bounded memory. */
+  async function* scan(kind: Kind): AsyncGenerator<StoredRecord[]> {
+    const order = keys.key('order', kind);
+    let after = '-inf';
+    for (;;) {
+      const found = await redis.zrange(order, after, '+inf', 'BYSCORE', 'LIMIT', 0, SCAN_CHUNK, 'WITHSCORES');
+      if (found.length === 0) return;
+      after = `(${found.at(-1)}`;
+      yield await getMany(
+        kind,
+        found.filter((_, index) => index % 2 === 0),
+      );
+    }
+  }
+
+  /**
+   * Ids of resources that may have the value, from an index; undefined where no index exists for the attribute.
+   * `attribute` is a lower-case SCIM path such as `username`, `externalid`, `emails.value`, `displayname`.
+   */
+  async function lookup(kind: Kind, attribute: string, value: string): Promise<string[] | undefined> {
+    const ids = async (family: string, field: string): Promise<string[]> =>
+      (await redis.hget(keys.key(family), field))?.split(',') ?? [];
+    switch (`${kind}.${attribute}`) {
+      case 'User.id':
+      case 'Group.id':
+        return [value];
+      case 'User.username':
+        return ids('userNames', fold(value));
+      case 'User.emails.value':
+        return ids('emails', fold(value));
+      case 'Group.displayname':
+        return ids('displayNames', fold(value));
+      case 'User.externalid':
+      case 'Group.externalid':
+        return ids(`externalIds:${kind}`, value);
+      case 'Group.members.value':
+        return redis.smembers(keys.key('memberships', value));
+      default:
+        return undefined;
+    }
+  }
+
+  /** The groups of each user, in the order of `ids`. */
+  async function groupsOf(ids: string[]): Promise<GroupName[][]> {
+    if (ids.length === 0) return [];
+    const sets = await Promise.all(ids.map((id) => redis.smembers(keys.key('memberships', id))));
+    const groups = [...new Set(sets.flat())];
+    if (groups.length === 0) return sets.map(() => []);
+    const names = await redis.hmget(keys.key('groupNames'), ...groups);
+    const named = new Map(groups.map((id, index) => [id, names[index] ?? '']));
+    return sets.map((set) => set.sort().map((id) => ({ id, displayName: named.get(id) ?? '' })));
+  }
+
+  /** Member values of a group: ids of users, then values whose user is not there yet. */
+  async function membersOf(group: string): Promise<{ users: string[]; unresolved: string[] }> {
+    const [users, unresolved] = await Promise.all([
+      redis.smembers(keys.key('members', group)),
+      redis.smembers(keys.key('unresolved', group)),
+    ]);
+    return { users, unresolved };
+  }
+
+  const count = (kind: Kind): Promise<number> => redis.hlen(records(kind));
+
+  return { put, changeMembers, remove, get, getMany, page, scan, lookup, groupsOf, membersOf, count };
+}
+
+/** Values that are no id of ours may be names: the script finds their user by the folded form. */
+function foldedNames(steps: MemberStep[]): Record<string, string> {
+  const folded: [string, string][] = [];
+  for (const { values } of steps) {
+    for (const value of values) if (!RESOURCE_ID.test(value)) folded.push([value, fold(value)]);
+  }
+  return Object.fromEntries(folded);
+}
+
+function toPutOutcome([tag, first, second]: Reply): PutOutcome {
+  switch (tag) {
+    case 'stored':
+    case 'unchanged':
+      return { kind: tag, version: Number(first) };
+    case 'taken':
+      return { kind: 'taken', attribute: String(first), holder: String(second) };
+    case 'stale':
+    case 'missing':
+      return { kind: tag };
+    default:
+      throw new Error(`Unknown reply of a put script: ${tag}`);
+  }
+}

@@ -1,0 +1,38 @@
+// Every Redis key of a connection. One rule: base + family [+ ':' + id]; Lua scripts follow the same rule
+// (scripts/shared.lua), so no key is ever spelled twice. The braces are a Redis Cluster hash tag: all keys of
+// one connection live on one node, which is what lets one script change them together.
+
+/**
+ * What each family holds. `<t>` is a target's name, a ref is `User:<id>` or `Group:<id>`.
+ *
+ * | family | type | content |
+ * |---|---|---|
+ * | users, groups | hash | id → stored record (records.ts) |
+ * | order:User, order:Group | zset | ids in order of creation |
+ * | userNames, externalIds:User, externalIds:Group, displayNames | hash | folded value → id: unique |
+ * | emails | hash | folded address → ids joined by commas: not unique |
+ * | groupNames | hash | group id → displayName as written |
+ * | members:<group>, memberships:<user> | set | both directions of a membership |
+ * | unresolved:<group> | set | member values whose user is not there yet |
+ * | references:<raw or folded value> | set | `<group> <value>` waiting for such a user |
+ * | tombstones | hash | id → what was deleted and when |
+ * | sequence | string | one counter for order, generations, tickets and fences |
+ * | marks:<t> | hash | ref → `generation since request`: this ref is not yet equal at the target |
+ * | dirty:<t> | zset | ref by lane and due time: to be handed to the queue |
+ * | inflight:<t> | zset | ref by the moment at which its job or its worker counts as lost |
+ * | tickets:<t> | hash | ref → `ticket lane` of the job that waits in the queue |
+ * | lease:<t>:<ref> | string | fence of the worker that syncs the ref |
+ * | links:<t> | hash | ref → link (links.ts); linked:<t> is the way back from platform ids |
+ * | memberMarks:<t>:<group>, owed:<t>:<user> | hash | memberships still to be added (+) or removed (-) |
+ * | blocked:<t> | zset | refs whose sync needs a person, by time |
+ */
+export interface Keyspace {
+  /** Common start of all keys of the connection, with the hash tag. */
+  base: string;
+  key(family: string, id?: string): string;
+}
+
+export function createKeyspace(prefix: string, connection: string): Keyspace {
+  const base = `${prefix}:{${connection}}:`;
+  return { base, key: (family, id) => (id === undefined ? base + family : `${base}${family}:${id}`) };
+}

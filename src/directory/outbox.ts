@@ -1,0 +1,208 @@
+// What is not yet equal at a target. A mark says "look at this ref", never what happened to it; it is cleared only
+// by the worker that looked, and only if nothing changed meanwhile.
+import type { Redis } from 'ioredis';
+import type { Keyspace } from './keys.ts';
+import { parseLink, type Link } from './links.ts';
+import { LANES, parseRef, parseStored, refOf, type Kind, type Lane, type Ref, type StoredRecord } from './records.ts';
+import type { Reply, Scripts } from './scripts.ts';
+import type { GroupName } from './directory.ts';
+
+/** A mark that was handed to the queue. The ticket makes handing it over twice harmless. */
+export interface Claim {
+  ref: Ref;
+  ticket: string;
+  lane: Lane;
+}
+
+/** A lease on one ref and everything that was read in the moment it was taken. */
+export interface Work {
+  ref: Ref;
+  kind: Kind;
+  id: string;
+  lane: Lane;
+  fence: string;
+  generation: string;
+  /** Correlation id of the newest push. */
+  request: string;
+  /** Undefined when the resource was deleted. */
+  record: StoredRecord | undefined;
+  link: Link;
+  /** A user's groups. */
+  groups: GroupName[];
+  /** Memberships of a user that its groups still have to write: group id → + or -. */
+  owed: Map<string, string>;
+}
+
+export type Begin = { kind: 'begun'; work: Work } | { kind: 'clean' } | { kind: 'busy' };
+export type Ack = { kind: 'cleared'; lagMs: number } | { kind: 'kept' } | { kind: 'changed' } | { kind: 'fenced' };
+
+/** Whether a user may be granted a membership now; `underWay` says that a sync of the user is still to come. */
+export interface Readiness {
+  user: string;
+  link: Link;
+  ready: boolean;
+  underWay: boolean;
+}
+
+/** Thrown when a worker lost its lease: another one works on the ref, this one must stop without a trace. */
+export class LeaseLost extends Error {
+  override name = 'LeaseLost';
+}
+
+/** How long a group collects members who become ready one after the other. */
+const GATHER_MS = 250;
+
+export type Outbox = ReturnType<typeof createOutbox>;
+
+export function createOutbox(
+  deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  options: { target: string; leaseMs: number },
+) {
+  const { redis, scripts, keys } = deps;
+  const { target, leaseMs } = options;
+  const targets = [target];
+  const run = (name: string, args: object, text?: string): Promise<Reply> =>
+    scripts.run(name, keys.base, { target, targets, leaseMs, ...args }, text);
+
+  /** Takes up to `limit` due marks; beyond `room` refs in flight only deactivations are taken. */
+  async function claim(limit: number, room: number): Promise<Claim[]> {
+    const claims = (await run('claim_dirty', { limit, room })) as unknown as [Ref, string, number][];
+    return claims.map(([ref, ticket, lane]) => ({ ref, ticket, lane: LANES[lane] ?? 'edit' }));
+  }
+
+  async function begin(ref: Ref, lane: Lane): Promise<Begin> {
+    const { kind, id } = parseRef(ref);
+    const reply = await run('begin_sync', { ref, kind, id, lane: LANES.indexOf(lane) });
+    if (reply[0] !== 'begun') return { kind: reply[0] as 'clean' | 'busy' };
+    const [fence, generation, , request, record, link] = reply.slice(1, 7).map(String) as string[];
+    const [groups, owed] = reply.slice(7) as [string[], string[]];
+    return {
+      kind: 'begun',
+      work: {
+        ref,
+        kind,
+        id,
+        lane,
+        fence: fence ?? '',
+        generation: generation ?? '',
+        request: request ?? '-',
+        record: record ? parseStored(id, record) : undefined,
+        link: parseLink(link ?? ''),
+        groups: pairs(groups).map(([group, displayName]) => ({ id: group, displayName })),
+        owed: new Map(pairs(owed)),
+      },
+    };
+  }
+
+  /** Keeps the link as it is now and renews the lease. @throws LeaseLost */
+  async function save(
+    work: Work,
+    link: Link,
+    options: { linked?: boolean; restate?: boolean; wake?: boolean } = {},
+  ): Promise<void> {
+    const args = {
+      ref: work.ref,
+      kind: work.kind,
+      id: work.id,
+      fence: work.fence,
+      request: work.request,
+      gatherMs: GATHER_MS,
+      platformId: options.linked ? link.id : undefined,
+      restate: options.restate,
+      wake: options.wake,
+    };
+    const [tag] = await run('save_link', args, JSON.stringify(link));
+    if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
+  }
+
+  /** Ends the work; with `forget` the counterpart is ours no more, with `dropOwed` nothing is granted to this user. */
+  async function ack(
+    work: Work,
+    link: Link,
+    outcome: { kind: 'synced' | 'blocked'; forget?: boolean; dropOwed?: boolean } | { kind: 'later'; afterMs: number },
+  ): Promise<Ack> {
+    const args = {
+      ref: work.ref,
+      kind: work.kind,
+      id: work.id,
+      fence: work.fence,
+      generation: work.generation,
+      outcome: outcome.kind,
+      delayMs: outcome.kind === 'later' ? outcome.afterMs : 0,
+      lane: LANES.indexOf(work.lane),
+      forget: outcome.kind !== 'later' && outcome.forget ? (link.id ?? '-') : undefined,
+      dropOwed: outcome.kind !== 'later' && outcome.dropOwed ? true : undefined,
+    };
+    const [tag, lag] = await run('ack_dirty', args, JSON.stringify(link));
+    return tag === 'cleared' ? { kind: 'cleared', lagMs: Number(lag) } : { kind: tag as 'kept' | 'changed' | 'fenced' };
+  }
+
+  /** Members of a group that the platform does not have (+) or still has (-). */
+  async function memberMarks(group: string): Promise<Map<string, string>> {
+    return new Map(Object.entries(await redis.hgetall(keys.key('memberMarks', `${target}:${group}`))));
+  }
+
+  /** @throws LeaseLost */
+  async function ackMembers(work: Work, sign: '+' | '-', users: string[]): Promise<void> {
+    const args = { ref: work.ref, group: work.id, fence: work.fence, request: work.request, sign, users };
+    const [tag] = await run('ack_members', args);
+    if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
+  }
+
+  /** Whether users may be granted a membership now: linked, attributes in place, nothing left to take away. */
+  async function readiness(users: string[]): Promise<Readiness[]> {
+    if (users.length === 0) return [];
+    const refs = users.map((user) => refOf('User', user));
+    const [links, marks, ...owed] = await Promise.all([
+      redis.hmget(keys.key('links', target), ...refs),
+      redis.hmget(keys.key('marks', target), ...refs),
+      ...users.map((user) => redis.hvals(keys.key('owed', `${target}:${user}`))),
+    ]);
+    return users.map((user, index) => {
+      const link = parseLink(links[index] ?? '');
+      const mark = marks[index];
+      const settled = mark ? link.settled === mark.slice(0, mark.indexOf(' ')) : !link.condition;
+      const linked = link.id !== undefined && link.departed !== true;
+      const ready = linked && settled && !(owed[index] ?? []).includes('-');
+      return { user, link, ready, underWay: typeof mark === 'string' };
+    });
+  }
+
+  async function mark(refs: Ref[], lane: Lane, request = '-'): Promise<void> {
+    if (refs.length > 0) await run('mark_dirty', { refs, lane: LANES.indexOf(lane), request });
+  }
+
+  async function forgetLink(ref: Ref, platformId: string): Promise<void> {
+    await run('forget_link', { ref, platformId });
+  }
+
+  /** How far the target is behind: refs not yet equal, refs that need a person, age of the oldest mark. */
+  async function depth(): Promise<{ dirty: number; inflight: number; blocked: number }> {
+    const [dirty, inflight, blocked] = await Promise.all([
+      redis.hlen(keys.key('marks', target)),
+      redis.zcard(keys.key('inflight', target)),
+      redis.zcard(keys.key('blocked', target)),
+    ]);
+    return { dirty, inflight, blocked };
+  }
+
+  async function blocked(limit = 1000): Promise<{ ref: Ref; since: number }[]> {
+    const found = await redis.zrange(keys.key('blocked', target), '0', String(limit - 1), 'WITHSCORES');
+    return pairs(found).map(([ref, since]) => ({ ref: ref as Ref, since: Number(since) }));
+  }
+
+  /** Takes a ref off the list of those that need a person; its desired state stays. */
+  async function dismiss(ref: Ref): Promise<boolean> {
+    return (await redis.zrem(keys.key('blocked', target), ref)) === 1;
+  }
+
+  return {
+    target, leaseMs, claim, begin, save, ack, memberMarks, ackMembers, readiness, mark, forgetLink, depth, blocked, dismiss,
+  };
+}
+
+function pairs(flat: string[]): [string, string][] {
+  const result: [string, string][] = [];
+  for (let index = 0; index + 1 < flat.length; index += 2) result.push([flat[index] ?? '', flat[index + 1] ?? '']);
+  return result;
+}

@@ -1,0 +1,46 @@
+// What is stored for one resource, and how it is named elsewhere.
+
+export type Kind = 'User' | 'Group';
+
+/** The name of a resource inside one connection: `User:<id>` or `Group:<id>`. */
+export type Ref = `${Kind}:${string}`;
+
+export const refOf = (kind: Kind, id: string): Ref => `${kind}:${id}`;
+
+export function parseRef(ref: Ref): { kind: Kind; id: string } {
+  const colon = ref.indexOf(':');
+  return { kind: ref.slice(0, colon) as Kind, id: ref.slice(colon + 1) };
+}
+
+/** Urgency of a change, most urgent first. */
+export const LANES = ['deactivation', 'edit', 'new', 'reconcile'] as const;
+export type Lane = (typeof LANES)[number];
+
+/** A stored resource. `text` is the canonical SCIM JSON without id, meta, groups and members. */
+export interface StoredRecord {
+  id: string;
+  /** Counts changes of the resource, from 1; the weak ETag. */
+  version: number;
+  /** Unix milliseconds. */
+  created: number;
+  /** Unix milliseconds. */
+  lastModified: number;
+  text: string;
+}
+
+/** Reads the stored form `version created lastModified text`, which Lua can split without decoding JSON. */
+export function parseStored(id: string, stored: string): StoredRecord {
+  const first = stored.indexOf(' ');
+  const second = stored.indexOf(' ', first + 1);
+  const third = stored.indexOf(' ', second + 1);
+  return {
+    id,
+    version: Number(stored.slice(0, first)),
+    created: Number(stored.slice(first + 1, second)),
+    lastModified: Number(stored.slice(second + 1, third)),
+    text: stored.slice(third + 1),
+  };
+}
+
+/** Comparison form of values that SCIM compares without case: Unicode-composed, lower case. */
+export const fold = (value: string): string => value.normalize('NFC').toLowerCase();

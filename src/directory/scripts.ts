@@ -1,0 +1,42 @@
+// Loads the Lua scripts beside this file and calls them with named arguments.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Redis } from 'ioredis';
+
+const FOLDER = join(import.meta.dirname, 'scripts');
+const SHARED = 'shared';
+
+/** A reply of a script: a tag that names the outcome, then its values. */
+export type Reply = [tag: string, ...values: unknown[]];
+
+export interface Scripts {
+  /**
+   * Runs one script atomically.
+   * @param base the connection's key base (keys.ts)
+   * @param args the named arguments listed in the script's header
+   * @param text the text argument, where the header has one
+   */
+  run(name: string, base: string, args: object, text?: string): Promise<Reply>;
+}
+
+/** Defines every script on the connection; each then costs one EVALSHA. */
+export function loadScripts(redis: Redis): Scripts {
+  const shared = readFileSync(join(FOLDER, `${SHARED}.lua`), 'utf8');
+  const commands = new Map<string, (...args: string[]) => Promise<Reply>>();
+  for (const file of readdirSync(FOLDER)) {
+    const name = file.replace(/\.lua$/, '');
+    if (name === SHARED || name === file) continue;
+    const lua = `${shared}\n${readFileSync(join(FOLDER, file), 'utf8')}`;
+    const command = `bridge_${name}`;
+    redis.defineCommand(command, { numberOfKeys: 1, lua });
+    const run = (redis as unknown as Record<string, (...args: string[]) => Promise<Reply>>)[command];
+    if (run) commands.set(name, run.bind(redis));
+  }
+  return {
+    run: (name, base, args, text = '') => {
+      const command = commands.get(name);
+      if (!command) throw new Error(`No script named ${name} in ${FOLDER}`);
+      return command(base, JSON.stringify(args), text);
+    },
+  };
+}

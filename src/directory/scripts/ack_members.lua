@@ -1,0 +1,25 @@
+-- Clears memberships that the platform has now, unless they were changed the other way meanwhile.
+-- Users who wait for exactly this look again at once; so do groups that waited for a removal elsewhere.
+-- KEYS base
+-- ARGV { target, ref, group, fence, leaseMs, sign, users, request, targets: [target] }
+-- RETURN {"cleared", how many} | {"fenced"}
+local lease = key('lease', p.target .. ':' .. p.ref)
+if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
+redis.call('PEXPIRE', lease, p.leaseMs)
+redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
+local marks = key('memberMarks', p.target .. ':' .. p.group)
+local cleared = 0
+for _, user in ipairs(p.users) do
+  if redis.call('HGET', marks, user) == p.sign then
+    redis.call('HDEL', marks, user)
+    redis.call('HDEL', key('owed', p.target .. ':' .. user), p.group)
+    cleared = cleared + 1
+    wake(p.target, 'User:' .. user, 1)
+    if p.sign == '-' then
+      for _, group in ipairs(redis.call('HKEYS', key('owed', p.target .. ':' .. user))) do
+        if group ~= p.group then mark('Group:' .. group, 1) end
+      end
+    end
+  end
+end
+return { 'cleared', cleared }

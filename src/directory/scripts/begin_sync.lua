@@ -1,0 +1,38 @@
+-- Takes the lease of one ref and reads everything that its sync decides on.
+-- KEYS base
+-- ARGV { target, ref, kind, id, leaseMs, lane }
+-- RETURN {"clean"} | {"busy"} | {"begun", fence, generation, since, request, record, link, groups, owed}
+--        groups: [id, displayName, ...] of a user; owed: [group, sign, ...] of a user
+local inflight, tickets = key('inflight', p.target), key('tickets', p.target)
+local held = redis.call('HGET', key('marks', p.target), p.ref)
+if not held then
+  redis.call('ZREM', inflight, p.ref)
+  redis.call('HDEL', tickets, p.ref)
+  return { 'clean' }
+end
+local lease = key('lease', p.target .. ':' .. p.ref)
+if redis.call('EXISTS', lease) == 1 then
+  redis.call('HDEL', tickets, p.ref)
+  redis.call('ZADD', key('dirty', p.target), 'LT', p.lane * SPAN + clock(), p.ref)
+  return { 'busy' }
+end
+
+local fence = next_number()
+redis.call('SET', lease, fence, 'PX', p.leaseMs)
+redis.call('ZADD', inflight, clock() + p.leaseMs, p.ref)
+redis.call('HDEL', tickets, p.ref)
+local groups, owed = {}, {}
+if p.kind == 'User' then
+  for _, group in ipairs(redis.call('SMEMBERS', key('memberships', p.id))) do
+    groups[#groups + 1] = group
+    groups[#groups + 1] = redis.call('HGET', key('groupNames'), group) or ''
+  end
+  owed = redis.call('HGETALL', key('owed', p.target .. ':' .. p.id))
+end
+local generation, since, request = string.match(held, '^(%d+) (%d+) (.*)$')
+return {
+  'begun', fence, generation, since, request,
+  redis.call('HGET', key(p.kind == 'User' and 'users' or 'groups'), p.id) or '',
+  redis.call('HGET', key('links', p.target), p.ref) or '',
+  groups, owed,
+}

@@ -1,0 +1,41 @@
+-- Hands due marks of a target to the queue: lost ones again under their old ticket, then new ones by urgency.
+-- KEYS base
+-- ARGV { target, limit, room (how many may be in flight before only deactivations are taken), leaseMs }
+-- RETURN list of {ref, ticket, lane}
+local inflight, dirty, tickets = key('inflight', p.target), key('dirty', p.target), key('tickets', p.target)
+local now = clock()
+local claims = {}
+
+local function hand_over(ref, ticket, lane)
+  redis.call('HSET', tickets, ref, ticket .. ' ' .. lane)
+  redis.call('ZADD', inflight, now + p.leaseMs, ref)
+  claims[#claims + 1] = { ref, tostring(ticket), lane }
+end
+
+for _, ref in ipairs(redis.call('ZRANGEBYSCORE', inflight, '-inf', now, 'LIMIT', 0, p.limit)) do
+  local ticket = redis.call('HGET', tickets, ref)
+  if redis.call('HEXISTS', key('marks', p.target), ref) == 0 then
+    redis.call('ZREM', inflight, ref)
+    redis.call('HDEL', tickets, ref)
+  elseif ticket then
+    hand_over(ref, string.match(ticket, '^(%d+)'), tonumber(string.match(ticket, ' (%d+)$')))
+  else
+    hand_over(ref, next_number(), 1)
+  end
+end
+
+for lane = 0, 3 do
+  local limit = p.limit - #claims
+  if lane > 0 then limit = math.min(limit, p.room - redis.call('ZCARD', inflight)) end
+  if limit > 0 then
+    local due = redis.call('ZRANGEBYSCORE', dirty, lane * SPAN, lane * SPAN + now, 'LIMIT', 0, limit)
+    for _, ref in ipairs(due) do
+      -- A ref that somebody works on stays where it is; ack_dirty pokes the relay when that work ends.
+      if redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 0 then
+        redis.call('ZREM', dirty, ref)
+        hand_over(ref, next_number(), lane)
+      end
+    end
+  end
+end
+return claims

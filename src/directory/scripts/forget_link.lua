@@ -1,0 +1,10 @@
+-- Drops a link whose platform resource is gone, so that the next sync correlates anew.
+-- KEYS base
+-- ARGV { target, targets: [target], ref, platformId, request }
+-- RETURN {"forgotten"} | {"kept"}
+local link = redis.call('HGET', key('links', p.target), p.ref)
+if not link or cjson.decode(link).id ~= p.platformId then return { 'kept' } end
+redis.call('HDEL', key('links', p.target), p.ref)
+redis.call('HDEL', key('linked', p.target), string.match(p.ref, '^(%a+)') .. ':' .. p.platformId)
+mark(p.ref, 1)
+return { 'forgotten' }

@@ -1,0 +1,81 @@
+-- Stores a group and changes its members, with indexes, reverse index and dirty marks, in one step.
+-- KEYS base
+-- ARGV { id, expected (absent: whatever is there), now, request, targets, lane, groupsMatter, displayName,
+--        unique: [[attribute, family, value]], drop: [[family, value]],
+--        steps: [{ kind: add|remove|replace, values }], folded: { value: folded value } } , text ('' = keep)
+-- RETURN {"stored", version} | {"unchanged", version} | {"taken", attribute, holder} | {"stale"} | {"missing"}
+local stored = redis.call('HGET', key('groups'), p.id)
+local version, created, _, text = 0, p.now, nil, ARGV[2]
+if stored then version, created, _, text = split(stored) end
+if not stored and p.expected ~= 0 then return { 'missing' } end
+if p.expected and version ~= p.expected then return { 'stale' } end
+for _, claim in ipairs(p.unique) do
+  local holder = redis.call('HGET', key(claim[2]), claim[3])
+  if holder and holder ~= p.id then return { 'taken', claim[1], holder } end
+end
+
+local changed = version == 0 or (ARGV[2] ~= '' and ARGV[2] ~= text)
+if ARGV[2] ~= '' then
+  text = ARGV[2]
+  for _, index in ipairs(p.drop) do redis.call('HDEL', key(index[1]), index[2]) end
+  for _, claim in ipairs(p.unique) do redis.call('HSET', key(claim[2]), claim[3], p.id) end
+  local renamed = redis.call('HGET', key('groupNames'), p.id) ~= p.displayName
+  redis.call('HSET', key('groupNames'), p.id, p.displayName)
+  if renamed and p.groupsMatter and version > 0 then
+    for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do mark('User:' .. user, 1) end
+  end
+end
+if version == 0 then redis.call('ZADD', key('order', 'Group'), next_number(), p.id) end
+
+-- A member value is a user's id; some providers send its externalId or userName instead.
+local function resolve(value)
+  if redis.call('HEXISTS', key('users'), value) == 1 then return value end
+  local folded = p.folded[value]
+  if not folded then return nil end
+  return redis.call('HGET', key('externalIds:User'), value) or redis.call('HGET', key('userNames'), folded) or nil
+end
+
+local function add(value)
+  local user = resolve(value)
+  if user then return join(p.id, user) end
+  if redis.call('SADD', key('unresolved', p.id), value) == 0 then return false end
+  redis.call('SADD', key('references', value), p.id .. ' ' .. value)
+  if p.folded[value] then redis.call('SADD', key('references', p.folded[value]), p.id .. ' ' .. value) end
+  return true
+end
+
+local function forget(value)
+  if redis.call('SREM', key('unresolved', p.id), value) == 0 then return false end
+  redis.call('SREM', key('references', value), p.id .. ' ' .. value)
+  if p.folded[value] then redis.call('SREM', key('references', p.folded[value]), p.id .. ' ' .. value) end
+  return true
+end
+
+local function remove(value)
+  local user = resolve(value)
+  local parted = user and part(p.id, user)
+  return forget(value) or parted
+end
+
+for _, step in ipairs(p.steps) do
+  if step.kind == 'add' then
+    for _, value in ipairs(step.values) do changed = add(value) or changed end
+  elseif step.kind == 'remove' then
+    for _, value in ipairs(step.values) do changed = remove(value) or changed end
+  else
+    local wanted = {}
+    for _, value in ipairs(step.values) do wanted[resolve(value) or value] = true end
+    for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do
+      if not wanted[user] then changed = part(p.id, user) or changed end
+    end
+    for _, value in ipairs(redis.call('SMEMBERS', key('unresolved', p.id))) do
+      if not wanted[value] then changed = forget(value) or changed end
+    end
+    for _, value in ipairs(step.values) do changed = add(value) or changed end
+  end
+end
+
+if not changed then return { 'unchanged', version } end
+store('groups', p.id, version + 1, created, text)
+mark('Group:' .. p.id, p.lane)
+return { 'stored', version + 1 }

@@ -1,0 +1,29 @@
+-- Keeps what a running sync has achieved so far and renews its lease.
+-- KEYS base
+-- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, restate, wake, gatherMs }, link
+--      restate: the platform has this resource anew, so all its memberships have to be written there
+--      wake: the user may gain memberships now, so groups that owe it one are marked
+-- RETURN {"saved"} | {"fenced"}
+local lease = key('lease', p.target .. ':' .. p.ref)
+if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
+redis.call('PEXPIRE', lease, p.leaseMs)
+redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
+redis.call('HSET', key('links', p.target), p.ref, ARGV[2])
+if p.platformId then redis.call('HSET', key('linked', p.target), p.kind .. ':' .. p.platformId, p.ref) end
+
+if p.restate then
+  if p.kind == 'User' then
+    for _, group in ipairs(redis.call('SMEMBERS', key('memberships', p.id))) do owe(group, p.id, '+') end
+  else
+    for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do owe(p.id, user, '+') end
+  end
+end
+if p.wake then
+  -- Where many users become ready one after the other, their group gathers them for a moment.
+  local now = clock()
+  for _, group in ipairs(redis.call('HKEYS', key('owed', p.target .. ':' .. p.id))) do
+    local waiting = redis.call('HLEN', key('memberMarks', p.target .. ':' .. group))
+    mark_at(p.target, 'Group:' .. group, 1, now, waiting > 1 and now + p.gatherMs or now)
+  end
+end
+return { 'saved' }

@@ -1,0 +1,106 @@
+-- Put before every script: key names, records, memberships and marks, written once.
+-- KEYS[1] is the base of the connection's keys, ARGV[1] the named arguments as JSON.
+local base = KEYS[1]
+local p = cjson.decode(ARGV[1])
+-- A dirty score is lane * SPAN + due milliseconds: lanes sort first, then age.
+local SPAN = 10000000000000
+
+local function key(family, id)
+  if id then return base .. family .. ':' .. id end
+  return base .. family
+end
+
+local function clock()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+local function next_number()
+  return redis.call('INCR', key('sequence'))
+end
+
+local function split(stored)
+  local version, created, modified, text = string.match(stored, '^(%d+) (%d+) (%d+) (.*)$')
+  return tonumber(version), created, modified, text
+end
+
+local function store(family, id, version, created, text)
+  redis.call('HSET', key(family), id, string.format('%d %s %s %s', version, created, p.now, text))
+end
+
+-- A new version of a record whose text stays the same (its members changed).
+local function bump(family, id)
+  local stored = redis.call('HGET', key(family), id)
+  if stored then
+    local version, created, _, text = split(stored)
+    store(family, id, version + 1, created, text)
+    return version + 1
+  end
+end
+
+-- Marks a ref as not yet equal at the target. The oldest time of acceptance stays, the generation is new.
+-- A job that still waits in the queue will read this change, unless the change is more urgent than the job.
+local function mark_at(target, ref, lane, now, due)
+  local held = redis.call('HGET', key('marks', target), ref)
+  local since = held and string.match(held, '^%d+ (%d+)') or string.format('%d', now)
+  redis.call('HSET', key('marks', target), ref, next_number() .. ' ' .. since .. ' ' .. (p.request or '-'))
+  redis.call('ZREM', key('blocked', target), ref)
+  local ticket = redis.call('HGET', key('tickets', target), ref)
+  if ticket and tonumber(string.match(ticket, ' (%d+)$')) <= lane then return end
+  redis.call('ZADD', key('dirty', target), 'LT', lane * SPAN + (due or now), ref)
+  redis.call('PUBLISH', base .. 'marked', target)
+end
+
+local function mark(ref, lane)
+  local now = clock()
+  for _, target in ipairs(p.targets) do mark_at(target, ref, lane, now) end
+end
+
+-- Makes a ref that is marked already due now; nothing new happened to it, so its generation stays.
+local function wake(target, ref, lane)
+  if redis.call('HEXISTS', key('marks', target), ref) == 0 then return end
+  if redis.call('HEXISTS', key('tickets', target), ref) == 1 then return end
+  redis.call('ZADD', key('dirty', target), 'LT', lane * SPAN + clock(), ref)
+  redis.call('PUBLISH', base .. 'marked', target)
+end
+
+-- Notes at every target that a membership must be added ('+') or removed ('-').
+local function owe(group, user, sign)
+  for _, target in ipairs(p.targets) do
+    redis.call('HSET', key('memberMarks', target .. ':' .. group), user, sign)
+    redis.call('HSET', key('owed', target .. ':' .. user), group, sign)
+  end
+end
+
+-- Adds or removes one membership in both directions; answers whether anything changed.
+local function join(group, user)
+  if redis.call('SADD', key('members', group), user) == 0 then return false end
+  redis.call('SADD', key('memberships', user), group)
+  owe(group, user, '+')
+  if p.groupsMatter then mark('User:' .. user, 1) end
+  return true
+end
+
+local function part(group, user)
+  if redis.call('SREM', key('members', group), user) == 0 then return false end
+  redis.call('SREM', key('memberships', user), group)
+  owe(group, user, '-')
+  if p.groupsMatter then mark('User:' .. user, 1) end
+  return true
+end
+
+-- Lookups that are not unique hold ids joined by commas.
+local function drop_lookup(family, value, id)
+  local rest = {}
+  for other in string.gmatch(redis.call('HGET', key(family), value) or '', '[^,]+') do
+    if other ~= id then rest[#rest + 1] = other end
+  end
+  if #rest == 0 then return redis.call('HDEL', key(family), value) end
+  return redis.call('HSET', key(family), value, table.concat(rest, ','))
+end
+
+local function add_lookup(family, value, id)
+  drop_lookup(family, value, id)
+  local held = redis.call('HGET', key(family), value)
+  redis.call('HSET', key(family), value, held and (held .. ',' .. id) or id)
+end

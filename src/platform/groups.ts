@@ -1,0 +1,95 @@
+// SCIM groups (contract 2.1, 2.3). Lists leave the members out: a page of large groups would be tens of megabytes.
+import { scimFilter } from './filter.ts';
+import { walkByIndex, type WalkOptions } from './pages.ts';
+import { optional, readGroup, readScimList, type ListPage } from './readers.ts';
+import type { CallOptions, Send } from './request.ts';
+import { patchBody, type ListRange } from './users.ts';
+import type { PatchOperation, WireGroup, WireGroupInput } from './wire.ts';
+
+const LIST = '/api/scim/v2/Groups';
+const ONE = '/api/scim/v2/Groups/{id}';
+
+/** `members: false` leaves the members out of the answer. */
+export interface MembersChoice {
+  members?: boolean;
+}
+
+export interface PlatformGroups {
+  /** One page as asked, with members unless `members` is false. */
+  list(range: ListRange & { members?: false }, options?: CallOptions): Promise<ListPage<WireGroup>>;
+  /** All groups, page by page; throws IncompleteList unless the walk is complete. */
+  pages(walk: WalkOptions & { members?: false }): AsyncIterable<ListPage<WireGroup>>;
+  /** At most two candidates, without members. Names are unique without case: compare again. */
+  findByDisplayName(name: string, options?: CallOptions): Promise<WireGroup[]>;
+  /** With members unless `members` is false. */
+  get(id: string, choice?: MembersChoice, options?: CallOptions): Promise<WireGroup>;
+  /** Not repeatable: after a lost answer look it up by name. 409 when the name is taken. */
+  create(body: WireGroupInput, options?: CallOptions): Promise<WireGroup>;
+  /** The group as answered, or undefined for an answer without body. */
+  patch(id: string, operations: PatchOperation[], options?: CallOptions): Promise<WireGroup | undefined>;
+  /** Members stay users. 404 comes as PlatformResponse; treat it as done. */
+  delete(id: string, options?: CallOptions): Promise<void>;
+}
+
+function excluded(members: boolean | undefined): string | undefined {
+  return members === false ? 'members' : undefined;
+}
+
+/** SCIM groups over `send`; every call throws what `send` throws. */
+export function createGroups(send: Send): PlatformGroups {
+  const list: PlatformGroups['list'] = ({ startIndex = 1, count, filter, members }, options) =>
+    send(
+      {
+        family: 'scim',
+        method: 'GET',
+        route: LIST,
+        query: { startIndex, count, filter, excludedAttributes: excluded(members) },
+        read: readScimList(readGroup, startIndex),
+      },
+      options,
+    );
+
+  return {
+    list,
+    pages(walk) {
+      const choice = walk.members === false ? { members: walk.members } : {};
+      return walkByIndex(
+        (startIndex, options) => list({ startIndex, count: walk.count, ...choice }, options),
+        { method: 'GET', route: LIST },
+        walk,
+      );
+    },
+    async findByDisplayName(name, options) {
+      const filter = scimFilter('displayName', name);
+      return (await list({ startIndex: 1, count: 2, filter, members: false }, options)).resources;
+    },
+    get: (id, choice = {}, options) =>
+      send(
+        {
+          family: 'scim',
+          method: 'GET',
+          route: ONE,
+          params: { id },
+          query: { excludedAttributes: excluded(choice.members) },
+          read: readGroup,
+        },
+        options,
+      ),
+    create: (body, options) =>
+      send({ family: 'scim', method: 'POST', route: LIST, body, read: readGroup }, options),
+    patch: (id, operations, options) =>
+      send(
+        {
+          family: 'scim',
+          method: 'PATCH',
+          route: ONE,
+          params: { id },
+          body: patchBody(operations),
+          read: optional(readGroup),
+        },
+        options,
+      ),
+    delete: (id, options) =>
+      send({ family: 'scim', method: 'DELETE', route: ONE, params: { id }, read: 'ignore' }, options),
+  };
+}

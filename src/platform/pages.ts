@@ -1,0 +1,127 @@
+// Lists read to a proven end. A list that was cut short looks just like users that are gone (contract 12.9), so
+// a walk either sees everything that the platform counted or throws.
+import { IncompleteList, type CallContext } from './errors.ts';
+import type { ListPage } from './readers.ts';
+import type { CallOptions } from './request.ts';
+
+/** One page of a cursor list; `endCursor` is what to ask for next. */
+export interface CursorPage<T> {
+  items: T[];
+  hasNextPage: boolean;
+  endCursor: string | undefined;
+}
+
+export interface WalkOptions extends CallOptions {
+  /** Resources per page; the platform may lower it. */
+  count: number;
+  /** Pages asked for at the same time after the first, default 1. Pages still arrive in order. */
+  inFlight?: number;
+}
+
+function createProof(call: CallContext): {
+  accept(page: ListPage<{ id: string }>): void;
+  noteIds(items: { id: string }[]): void;
+  fail(reason: string): IncompleteList;
+  isComplete(): boolean;
+} {
+  const ids = new Set<string>();
+  let total: number | undefined;
+  let pageLength = 0;
+  const fail = (reason: string): IncompleteList =>
+    new IncompleteList(reason, { seen: ids.size, expected: total }, call);
+
+  function noteIds(items: { id: string }[]): void {
+    for (const { id } of items) {
+      if (ids.has(id)) throw fail('an id came twice');
+      ids.add(id);
+    }
+  }
+
+  function accept({ totalResults, resources }: ListPage<{ id: string }>): void {
+    if (total === undefined) {
+      total = totalResults;
+      // the first page shows how far the platform lowered `count`
+      pageLength = resources.length;
+    }
+    if (totalResults !== total) throw fail('the totals disagree');
+    const left = total - ids.size;
+    if (resources.length > left) throw fail('more came than was counted');
+    if (resources.length === 0 && left > 0) throw fail('a page was empty before the end');
+    if (resources.length < Math.min(pageLength, left)) throw fail('a page was short before the end');
+    noteIds(resources);
+  }
+
+  return { accept, noteIds, fail, isComplete: () => ids.size === total };
+}
+
+/**
+ * Walks a SCIM list by startIndex and yields its pages, the first one even when empty. Throws IncompleteList
+ * when a page is empty or short before the end, an id comes twice, or `totalResults` changes on the way.
+ * What it cannot see: one resource deleted and another created between two pages. So ask for a resource by id
+ * before treating its absence as a fact.
+ */
+export async function* walkByIndex<T extends { id: string }>(
+  fetchPage: (startIndex: number, options: CallOptions) => Promise<ListPage<T>>,
+  call: CallContext,
+  walk: WalkOptions,
+): AsyncGenerator<ListPage<T>, void, undefined> {
+  const { signal, inFlight = 1 } = walk;
+  const proof = createProof({ ...call, correlationId: walk.correlationId });
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(signal?.reason);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const fetchOptions: CallOptions = {
+    signal: controller.signal,
+    ...(walk.correlationId === undefined ? {} : { correlationId: walk.correlationId }),
+  };
+  const window: Promise<ListPage<T>>[] = [];
+  try {
+    const first = await fetchPage(1, fetchOptions);
+    proof.accept(first);
+    yield first;
+    let next = 1 + first.resources.length;
+    while (!proof.isComplete()) {
+      while (window.length < Math.max(1, inFlight) && next <= first.totalResults) {
+        const page = fetchPage(next, fetchOptions);
+        page.catch(() => undefined); // awaited below, or dropped when the walk ends early
+        window.push(page);
+        next += first.resources.length;
+      }
+      const page = await window.shift();
+      if (page === undefined) throw proof.fail('the list ended early');
+      proof.accept(page);
+      yield page;
+    }
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    controller.abort();
+  }
+}
+
+/**
+ * Reads a cursor list to its end. Throws IncompleteList when the cursor is missing or repeats, a page is empty
+ * before the end, an id comes twice, or more than `maxPages` would be needed.
+ */
+export async function readByCursor<T extends { id: string }>(
+  fetchPage: (after: string | undefined) => Promise<CursorPage<T>>,
+  call: CallContext,
+  maxPages: number,
+): Promise<T[]> {
+  const proof = createProof(call);
+  const cursors = new Set<string>();
+  const all: T[] = [];
+  let after: string | undefined;
+  for (let pages = 0; pages < maxPages; pages += 1) {
+    const { items, hasNextPage, endCursor } = await fetchPage(after);
+    proof.noteIds(items);
+    all.push(...items);
+    if (!hasNextPage) return all;
+    if (items.length === 0) throw proof.fail('a page was empty before the end');
+    if (endCursor === undefined) throw proof.fail('the cursor is missing');
+    if (cursors.has(endCursor)) throw proof.fail('the cursor repeats');
+    cursors.add(endCursor);
+    after = endCursor;
+  }
+  throw proof.fail(`the list goes on after ${maxPages} pages`);
+}

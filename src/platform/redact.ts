@@ -1,0 +1,53 @@
+// What may leave the client in an error: text without tokens, causes without payloads.
+
+/** Returns the text with every occurrence of the client's tokens cut. */
+export type RedactText = (text: string) => string;
+
+/**
+ * A redactor for these secrets as they stand in plain text, in addresses and in JSON. The longest goes first,
+ * so that one inside another leaves no remainder.
+ */
+export function createRedactor(secrets: string[]): RedactText {
+  const spellings = secrets.flatMap((secret) => [
+    secret,
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+  ]);
+  const ordered = [...new Set(spellings)]
+    .filter((secret) => secret !== '')
+    .sort((a, b) => b.length - a.length);
+  return (text) => ordered.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text);
+}
+
+// by shape: `instanceof` fails for errors of another realm, isNativeError for the DOMException of an abort
+function isFault(value: unknown): value is Error {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'message' in value &&
+    typeof value.message === 'string' &&
+    'name' in value &&
+    typeof value.name === 'string'
+  );
+}
+
+/** The `code` of a fault, looking into an aggregate of connection attempts. */
+export function faultCode(fault: unknown): string | undefined {
+  if (!isFault(fault)) return undefined;
+  if ('code' in fault && typeof fault.code === 'string') return fault.code;
+  return 'errors' in fault && Array.isArray(fault.errors) ? faultCode(fault.errors[0]) : undefined;
+}
+
+/**
+ * A copy of a cause with name, code and message. Not the cause itself: network faults carry pieces of the
+ * answer (HTTPParserError.data), request options or socket details, and inspecting an error prints them all.
+ */
+export function redactedCause(cause: unknown, redact: RedactText): Error {
+  const isError = isFault(cause);
+  const copy: Error & { code?: string } = new Error(isError ? redact(cause.message) : typeof cause);
+  copy.name = isError ? redact(cause.name) : 'NotAnError';
+  const code = faultCode(cause);
+  if (code !== undefined) copy.code = redact(code);
+  copy.stack = `${copy.name}: ${copy.message}`;
+  return copy;
+}

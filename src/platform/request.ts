@@ -1,0 +1,57 @@
+// What a call to the platform is: its options, its template, and the address that it makes.
+import { PlatformArgument, type CallContext } from './errors.ts';
+import type { Reader } from './readers.ts';
+
+/** Per call: a signal that ends it, and an id that is sent as x-request-id. */
+export interface CallOptions {
+  signal?: AbortSignal;
+  correlationId?: string;
+}
+
+/** What an observer learns of a finished call: no ids, no personal data. */
+export interface PlatformCall {
+  method: string;
+  /** Template such as '/api/scim/v2/Users/{id}'. */
+  route: string;
+  /** HTTP status, or 0 when there was no complete answer. */
+  status: number;
+  durationMs: number;
+  correlationId?: string;
+  /** Name of the error that the caller got. */
+  error?: string;
+}
+
+export interface PlatformRequest<T> {
+  /** Chooses the credential: SCIM or the REST API. */
+  family: 'scim' | 'rest';
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** Path template; `{name}` is filled from `params`. */
+  route: string;
+  params?: Record<string, string>;
+  /** Undefined members are left out. */
+  query?: Record<string, string | number | undefined>;
+  body?: unknown;
+  /** Reads the JSON of a success; without it the body of a success is ignored. */
+  read: Reader<T> | 'ignore';
+}
+
+/** Sends one request; throws a PlatformError, or what `admit` threw. */
+export type Send = <T>(request: PlatformRequest<T>, options?: CallOptions) => Promise<T>;
+
+/** The path with ids and query filled in. An id that would change the path is a PlatformArgument. */
+export function pathOf(request: Omit<PlatformRequest<unknown>, 'read'>, call: CallContext): string {
+  const path = request.route.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = request.params?.[name] ?? '';
+    // '.' and '..' are path segments however they are encoded; '' would address the whole collection
+    if (value === '' || value === '.' || value === '..' || /\p{Surrogate}/u.test(value)) {
+      throw new PlatformArgument(name, call);
+    }
+    return encodeURIComponent(value);
+  });
+  const query = Object.entries(request.query ?? {})
+    .filter(([, value]) => value !== undefined)
+    .map(
+      ([key, value]) => `${key}=${encodeURIComponent(String(value).replace(/\p{Surrogate}/gu, '\uFFFD'))}`,
+    );
+  return query.length === 0 ? path : `${path}?${query.join('&')}`;
+}

@@ -1,0 +1,52 @@
+// Checks of the client's options, made once and before any call leaves.
+import { PlatformConfiguration } from './errors.ts';
+
+/** The tenant's address: `origin` to connect to, `prefix` in front of every path ('' or '/something'). */
+export interface TenantAddress {
+  origin: string;
+  prefix: string;
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
+
+/**
+ * Reads the tenant's base address. Throws PlatformConfiguration unless it is https, or plain http to a loopback
+ * address with `allowLoopbackHttp` (contract 1.2 rule 1). The message never repeats the address: it may hold a
+ * password.
+ */
+export function parseTenantAddress(text: string, allowLoopbackHttp: boolean): TenantAddress {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined) throw new PlatformConfiguration('url', 'is not an address');
+  if (url.username !== '' || url.password !== '') {
+    throw new PlatformConfiguration('url', 'must not hold credentials');
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw new PlatformConfiguration('url', 'must not have a query or a fragment');
+  }
+  const plainAllowed = url.protocol === 'http:' && allowLoopbackHttp && isLoopback(url.hostname);
+  if (url.protocol !== 'https:' && !plainAllowed) {
+    throw new PlatformConfiguration(
+      'url',
+      'must be https; plain http is for loopback addresses with allowLoopbackHttp only',
+    );
+  }
+  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') };
+}
+
+/** Returns the token, or throws PlatformConfiguration when it cannot stand in a header. Never quotes it. */
+export function checkToken(option: string, token: string): string {
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new PlatformConfiguration(option, 'must be visible ASCII without blanks, and not empty');
+  }
+  return token;
+}
+
+/** Returns a whole number above zero, or throws PlatformConfiguration. */
+export function checkPositive(option: string, value: number): number {
+  if (!Number.isInteger(value) || value < 1 || value > 2 ** 31 - 1) {
+    throw new PlatformConfiguration(option, 'must be a whole number above zero');
+  }
+  return value;
+}

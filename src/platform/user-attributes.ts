@@ -1,0 +1,118 @@
+// User attributes and their values (contract 3.1, 3.2).
+import { PlatformDecode } from './errors.ts';
+import { readByCursor, walkByIndex } from './pages.ts';
+import {
+  listOf,
+  optional,
+  readAttribute,
+  readAttributeValue,
+  readRestList,
+  type RestPage,
+} from './readers.ts';
+import type { CallOptions, Send } from './request.ts';
+import type {
+  AttributeValue,
+  UserAttribute,
+  UserAttributeInput,
+  UserAttributeValue,
+  WireAttributeValueInput,
+} from './wire.ts';
+
+const DEFINITIONS = '/api/v1/user-attributes';
+const VALUES = '/api/v1/user-attribute-values';
+const PAGE_SIZE = 100;
+const MAX_PAGES = 100;
+
+export interface PlatformAttributes {
+  /** Every definition; throws IncompleteList when the end cannot be proven. */
+  list(options?: CallOptions): Promise<UserAttribute[]>;
+  /** Not repeatable: after a lost answer list again. 409, on some tenants 400, when the name exists. */
+  create(input: UserAttributeInput, options?: CallOptions): Promise<UserAttribute>;
+}
+
+export interface PlatformValues {
+  /** Stored values of a console user; null means unset. `userId` is the account's id, never the SCIM id. */
+  list(userId: string, options?: CallOptions): Promise<UserAttributeValue[]>;
+  /** Sets one value, null clears it; repeatable. The stored value, or undefined for an answer without body. */
+  set(
+    userId: string,
+    attributeId: string,
+    value: AttributeValue,
+    options?: CallOptions,
+  ): Promise<UserAttributeValue | undefined>;
+}
+
+/** Attribute definitions over `send`; every call throws what `send` throws. */
+export function createAttributes(send: Send): PlatformAttributes {
+  const read = readRestList(readAttribute);
+  const fetchPage = (
+    query: Record<string, string | number | undefined>,
+    options?: CallOptions,
+  ): Promise<RestPage<UserAttribute>> =>
+    send({ family: 'rest', method: 'GET', route: DEFINITIONS, query, read }, options);
+
+  // the older style; the two must not be mixed within one walk (contract 12.9)
+  async function listByOffset(options: CallOptions): Promise<UserAttribute[]> {
+    const call = { method: 'GET', route: DEFINITIONS };
+    const all: UserAttribute[] = [];
+    const pages = walkByIndex(
+      async (startIndex, pageOptions) => {
+        const page = await fetchPage({ offset: startIndex - 1, limit: PAGE_SIZE }, pageOptions);
+        if (page.data === undefined || page.count === undefined) {
+          throw new PlatformDecode('list with neither items nor data and count', {
+            ...call,
+            correlationId: options.correlationId,
+          });
+        }
+        return { startIndex, totalResults: page.count, resources: page.data };
+      },
+      call,
+      { ...options, count: PAGE_SIZE },
+    );
+    for await (const page of pages) all.push(...page.resources);
+    return all;
+  }
+
+  return {
+    async list(options = {}) {
+      const first = await fetchPage({ first: PAGE_SIZE }, options);
+      if (first.items === undefined) return listByOffset(options);
+      return readByCursor(
+        async (after) => {
+          const page = after === undefined ? first : await fetchPage({ first: PAGE_SIZE, after }, options);
+          const items = page.items ?? [];
+          // without pageInfo only the count, or a page that is not full, shows the end
+          const isEnd = page.count === undefined ? items.length < PAGE_SIZE : items.length === page.count;
+          return { items, hasNextPage: page.hasNextPage ?? !isEnd, endCursor: page.endCursor };
+        },
+        { method: 'GET', route: DEFINITIONS, correlationId: options.correlationId },
+        MAX_PAGES,
+      );
+    },
+    create: (input, options) =>
+      send({ family: 'rest', method: 'POST', route: DEFINITIONS, body: input, read: readAttribute }, options),
+  };
+}
+
+/** Attribute values over `send`; every call throws what `send` throws. No bulk form exists (contract 3.2). */
+export function createValues(send: Send): PlatformValues {
+  return {
+    list: (userId, options) =>
+      send(
+        {
+          family: 'rest',
+          method: 'GET',
+          route: `${VALUES}/{userId}`,
+          params: { userId },
+          read: listOf(readAttributeValue),
+        },
+        options,
+      ),
+    set(userId, attributeId, value, options) {
+      // ids as text in the request, although answers hold integers (contract 3.2)
+      const body: WireAttributeValueInput = { userId, userAttributeId: attributeId, value };
+      const read = optional(readAttributeValue);
+      return send({ family: 'rest', method: 'POST', route: VALUES, body, read }, options);
+    },
+  };
+}

@@ -1,0 +1,85 @@
+// SCIM users (contract 2.1, 2.2).
+import { scimFilter } from './filter.ts';
+import { walkByIndex, type WalkOptions } from './pages.ts';
+import { optional, readScimList, readUser, type ListPage } from './readers.ts';
+import type { CallOptions, Send } from './request.ts';
+import type { PatchOperation, WirePatch, WireUser, WireUserInput } from './wire.ts';
+
+const LIST = '/api/scim/v2/Users';
+const ONE = '/api/scim/v2/Users/{id}';
+const PATCH_URN = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+
+/** Which part of a list: `startIndex` is 1-based, `filter` a finished SCIM filter. */
+export interface ListRange {
+  startIndex?: number;
+  count?: number;
+  filter?: string;
+}
+
+export interface PlatformUsers {
+  /** One page as asked, without any proof of completeness. */
+  list(range: ListRange, options?: CallOptions): Promise<ListPage<WireUser>>;
+  /** All users, page by page; throws IncompleteList unless the walk is complete. */
+  pages(walk: WalkOptions): AsyncIterable<ListPage<WireUser>>;
+  /** At most two candidates: more than one is ambiguous. Compare again before adopting: case may differ. */
+  findBy(attribute: 'userName' | 'externalId', value: string, options?: CallOptions): Promise<WireUser[]>;
+  get(id: string, options?: CallOptions): Promise<WireUser>;
+  /** Not repeatable: after a lost answer look it up with findBy. 409 when the userName is taken. */
+  create(body: WireUserInput, options?: CallOptions): Promise<WireUser>;
+  /** The user as answered, or undefined for an answer without body. All operations apply or none. */
+  patch(id: string, operations: PatchOperation[], options?: CallOptions): Promise<WireUser | undefined>;
+  /** Irreversible. 404 comes as PlatformResponse; treat it as done. */
+  delete(id: string, options?: CallOptions): Promise<void>;
+}
+
+/** The body of a SCIM PATCH. */
+export function patchBody(operations: PatchOperation[]): WirePatch {
+  return { schemas: [PATCH_URN], Operations: operations };
+}
+
+/** SCIM users over `send`; every call throws what `send` throws. */
+export function createUsers(send: Send): PlatformUsers {
+  const list: PlatformUsers['list'] = ({ startIndex = 1, count, filter }, options) =>
+    send(
+      {
+        family: 'scim',
+        method: 'GET',
+        route: LIST,
+        query: { startIndex, count, filter },
+        read: readScimList(readUser, startIndex),
+      },
+      options,
+    );
+
+  return {
+    list,
+    pages: (walk) =>
+      walkByIndex(
+        (startIndex, options) => list({ startIndex, count: walk.count }, options),
+        { method: 'GET', route: LIST },
+        walk,
+      ),
+    async findBy(attribute, value, options) {
+      const filter = scimFilter(attribute, value);
+      return (await list({ startIndex: 1, count: 2, filter }, options)).resources;
+    },
+    get: (id, options) =>
+      send({ family: 'scim', method: 'GET', route: ONE, params: { id }, read: readUser }, options),
+    create: (body, options) =>
+      send({ family: 'scim', method: 'POST', route: LIST, body, read: readUser }, options),
+    patch: (id, operations, options) =>
+      send(
+        {
+          family: 'scim',
+          method: 'PATCH',
+          route: ONE,
+          params: { id },
+          body: patchBody(operations),
+          read: optional(readUser),
+        },
+        options,
+      ),
+    delete: (id, options) =>
+      send({ family: 'scim', method: 'DELETE', route: ONE, params: { id }, read: 'ignore' }, options),
+  };
+}

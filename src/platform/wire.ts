@@ -1,0 +1,186 @@
+// Shapes of the platform's requests and answers as its API documents them. Types only: the sandbox borrows
+// them. Reading is lenient: members not named here are ignored, ids may come as numbers or as text.
+
+/** An id on the wire: SCIM ids are text, REST ids integers in answers and text in requests. */
+export type WireId = string | number;
+
+/** The same record after reading: ids are text, so that they can be compared and used as keys. */
+export type WithTextId<T extends { id: WireId }> = Omit<T, 'id'> & { id: string };
+
+// ---- SCIM (RFC 7643, 7644; /api/scim/v2)
+
+/** Member of a user that carries the user attributes, keyed by the `name` of their definition. */
+export type UserAttributeUrn = 'urn:cube:params:1.0:UserAttribute';
+
+export interface WireMeta {
+  resourceType?: string;
+  created?: string;
+  lastModified?: string;
+  location?: string;
+  version?: string;
+}
+
+export interface WireName {
+  givenName?: string;
+  familyName?: string;
+  formatted?: string;
+}
+
+export interface WireEmail {
+  value: string;
+  type?: string;
+  primary?: boolean;
+}
+
+export interface WireMember {
+  /** SCIM id of a user. */
+  value: string;
+  display?: string;
+  type?: string;
+}
+
+/** What may be sent to create a user; null clears. Only single texts and numbers fit the extension. */
+export interface WireUserInput {
+  schemas?: string[];
+  externalId?: string;
+  userName: string;
+  displayName?: string;
+  name?: WireName;
+  emails?: WireEmail[];
+  active?: boolean;
+  'urn:cube:params:1.0:UserAttribute'?: Record<string, string | number | null>;
+}
+
+/** A user as answered. `id` is opaque and not promised to be the console user's id. */
+export interface WireUser extends WireUserInput {
+  id: string;
+  groups?: { value: string; display?: string }[];
+  meta?: WireMeta;
+}
+
+export interface WireGroupInput {
+  schemas?: string[];
+  externalId?: string;
+  displayName: string;
+  members?: WireMember[];
+}
+
+/** A group as answered. `members` is missing when it was excluded, and may be missing when it is empty. */
+export interface WireGroup extends WireGroupInput {
+  id: string;
+  meta?: WireMeta;
+}
+
+/** ListResponse. `itemsPerPage` is not to be trusted (contract 2.5); `Resources` may be missing when empty. */
+export interface WireListResponse<T> {
+  schemas: string[];
+  totalResults: number;
+  startIndex: number;
+  itemsPerPage: number;
+  Resources?: T[];
+}
+
+/** One operation of a SCIM PATCH (RFC 7644 section 3.5.2); `op` goes out in lower case. */
+export interface PatchOperation {
+  op: 'add' | 'replace' | 'remove';
+  path?: string;
+  value?: unknown;
+}
+
+export interface WirePatch {
+  schemas: string[];
+  Operations: PatchOperation[];
+}
+
+export interface WireScimError {
+  schemas: string[];
+  status: string;
+  detail?: string;
+  scimType?: string;
+}
+
+// ---- REST (/api/v1)
+
+export interface WirePageInfo {
+  hasNextPage: boolean;
+  hasPreviousPage: boolean;
+  startCursor?: string | null;
+  endCursor?: string | null;
+}
+
+/** Cursor list; attribute definitions add the older `data` and `count`, which may be all that there is. */
+export interface WireCursorList<T> {
+  items?: T[];
+  pageInfo?: WirePageInfo | null;
+  data?: T[];
+  count?: number;
+}
+
+export interface WireUserAlias {
+  id: WireId;
+  userId: WireId;
+  username: string;
+  source: 'ldap' | 'saml' | 'scim' | 'manual';
+}
+
+export interface WireConsoleUser {
+  id: WireId;
+  email: string;
+  username: string;
+  isAdmin: boolean;
+  firstName?: string | null;
+  externalId?: string | null;
+  samlId?: string | null;
+  isDeactivated?: boolean | null;
+  defaultRoles?: string[] | null;
+  aliases?: WireUserAlias[] | null;
+}
+
+/** A console user after reading: the account that attribute values hang on. */
+export type ConsoleUser = WithTextId<WireConsoleUser>;
+
+export type UserAttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
+
+export interface UserAttributeInput {
+  name: string;
+  type: UserAttributeType;
+  displayName?: string | null;
+  description?: string | null;
+  /** Text whatever the type. A default widens access for users without a value (contract 12.9). */
+  defaultValue?: string | null;
+}
+
+export interface WireUserAttribute extends UserAttributeInput {
+  id: WireId;
+}
+
+/** An attribute definition after reading. */
+export type UserAttribute = WithTextId<WireUserAttribute>;
+
+/** Null means "unset"; an empty text or list is a value. */
+export type AttributeValue = string | number | boolean | string[] | number[] | null;
+
+/** Body of POST /api/v1/user-attribute-values: both ids go as text. */
+export interface WireAttributeValueInput {
+  userId: string;
+  userAttributeId: string;
+  value: AttributeValue;
+}
+
+export interface WireUserAttributeValue {
+  userId: WireId;
+  userAttributeId: WireId;
+  name: string;
+  type: UserAttributeType;
+  displayName?: string | null;
+  description?: string | null;
+  value?: AttributeValue;
+  /** The effective value: the stored one, else the default. */
+  formattedValue?: AttributeValue;
+}
+
+/** A stored attribute value after reading: both ids are text. */
+export type UserAttributeValue = Omit<WireUserAttributeValue, 'userId' | 'userAttributeId'> & {
+  userId: string;
+  userAttributeId: string;
+};

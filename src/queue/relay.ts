@@ -1,0 +1,112 @@
+// Outbox → BullMQ. Claims due marks and adds their jobs; any number of relays may run, none holds a lock.
+import { Queue, type ConnectionOptions } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Claim, Outbox } from '../directory/outbox.ts';
+import type { Clock } from '../support/clock.ts';
+import type { Logger } from '../support/logger.ts';
+import { jobId, PRIORITY, queueName, queuePrefix, streamOf, STREAMS, type Stream, type SyncJob } from './jobs.ts';
+
+export interface RelayOptions {
+  prefix: string;
+  target: string;
+  /** Longest time between two looks at the outbox when nobody pokes. */
+  sweepMs: number;
+  /** How many refs may wait in the queue at once; the rest waits in the outbox, in order. */
+  room: number;
+}
+
+export interface Relay {
+  /** Look at the outbox soon: something was marked. */
+  poke(): void;
+  /** Time of the last completed look, Unix milliseconds. */
+  lastSweepAt(): number;
+  stop(): Promise<void>;
+}
+
+const CLAIM_LIMIT = 200;
+const PORTION_MS = 10;
+
+/** @param outboxes one per connection that feeds the target */
+export function createRelay(
+  deps: { redis: Redis; outboxes: Map<string, Outbox>; clock: Clock; logger: Logger },
+  options: RelayOptions,
+): Relay {
+  const { outboxes, clock, logger } = deps;
+  const connection = deps.redis as unknown as ConnectionOptions;
+  const queues = new Map<Stream, Queue<SyncJob>>(
+    STREAMS.map((stream) => [
+      stream,
+      new Queue<SyncJob>(queueName(options.target, stream), {
+        connection,
+        prefix: queuePrefix(options.prefix, options.target),
+      }),
+    ]),
+  );
+  for (const queue of queues.values()) queue.on('error', () => undefined);
+  const stopping = new AbortController();
+  let wake = new AbortController();
+  let poked = false;
+  let lastSweepAt = clock.now();
+
+  async function handOver(name: string, claims: Claim[]): Promise<void> {
+    for (const [stream, queue] of queues) {
+      const jobs = claims
+        .filter((claim) => streamOf(claim.lane) === stream)
+        .map(({ ref, ticket, lane }) => ({
+          name: 'sync',
+          data: { connection: name, ref, lane },
+          opts: {
+            jobId: jobId(name, ref, ticket),
+            priority: PRIORITY[lane],
+            removeOnComplete: true,
+            removeOnFail: true,
+          },
+        }));
+      if (jobs.length > 0) await queue.addBulk(jobs);
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    for (const [name, outbox] of outboxes) {
+      for (;;) {
+        const claims = await outbox.claim(CLAIM_LIMIT, options.room);
+        if (claims.length > 0) await handOver(name, claims);
+        if (claims.length < CLAIM_LIMIT || stopping.signal.aborted) break;
+      }
+    }
+    lastSweepAt = clock.now();
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      poked = false;
+      try {
+        await sweep();
+      } catch (error) {
+        logger.warn({ target: options.target, reason: (error as Error).message }, 'outbox sweep failed, trying again');
+      }
+      // A flood of pushes is taken in portions instead of one by one.
+      if (poked) {
+        await clock.sleep(PORTION_MS, stopping.signal);
+        continue;
+      }
+      await clock.sleep(options.sweepMs, wake.signal);
+      wake = new AbortController();
+    }
+  }
+
+  const running = run();
+  return {
+    poke: () => {
+      poked = true;
+      wake.abort();
+    },
+    lastSweepAt: () => lastSweepAt,
+    stop: async () => {
+      stopping.abort();
+      wake.abort();
+      await running;
+      await Promise.allSettled([...queues.values()].map((queue) => queue.close()));
+    },
+  };
+}

@@ -1,0 +1,76 @@
+// BullMQ job → handler(ref). The handler keeps its own books in the outbox, so a job never fails: what has to be
+// done again is a mark, not a retry of BullMQ.
+import { Worker, type ConnectionOptions } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Clock } from '../support/clock.ts';
+import type { Logger } from '../support/logger.ts';
+import { queueName, queuePrefix, STREAMS, type SyncJob } from './jobs.ts';
+
+export interface WorkerOptions {
+  prefix: string;
+  target: string;
+  /** Resources synced at once, per process. */
+  concurrency: number;
+}
+
+/** Brings one resource; resolves when its outcome is recorded. The signal asks it to stop before the next write. */
+export type SyncHandler = (job: SyncJob, signal: AbortSignal) => Promise<void>;
+
+export interface SyncWorker {
+  /** Unix milliseconds of the last sign of life: a job begun or ended, or an empty queue seen. */
+  lastActiveAt(): number;
+  /** Stops fetching, lets running syncs end, and after `deadlineMs` asks them to stop. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+const URGENT_SLOTS = 2;
+
+export function createSyncWorker(
+  deps: { redis: Redis; handler: SyncHandler; clock: Clock; logger: Logger },
+  options: WorkerOptions,
+): SyncWorker {
+  const { handler, clock, logger } = deps;
+  const abort = new AbortController();
+  let lastActiveAt = clock.now();
+  const touch = (): void => {
+    lastActiveAt = clock.now();
+  };
+  const workers = STREAMS.map((stream) => {
+    const worker = new Worker<SyncJob>(
+      queueName(options.target, stream),
+      async (job) => {
+        touch();
+        try {
+          await handler(job.data, abort.signal);
+        } catch (error) {
+          // The mark is still there: it is handed over again when the lease runs out.
+          logger.error({ err: error as Error, target: options.target, ref: job.data.ref }, 'sync ended unexpectedly');
+        }
+      },
+      {
+        connection: deps.redis as unknown as ConnectionOptions,
+        prefix: queuePrefix(options.prefix, options.target),
+        concurrency: stream === 'urgent' ? Math.max(URGENT_SLOTS, Math.ceil(options.concurrency / 4)) : options.concurrency,
+        maxStalledCount: 1000,
+        removeOnComplete: { count: 0 },
+        removeOnFail: { count: 0 },
+      },
+    );
+    worker.on('error', (error) => logger.debug({ reason: error.message }, 'queue connection'));
+    worker.on('completed', touch);
+    worker.on('drained', touch);
+    return worker;
+  });
+
+  return {
+    lastActiveAt: () => lastActiveAt,
+    stop: async (deadlineMs) => {
+      const closed = Promise.allSettled(workers.map((worker) => worker.close()));
+      const finished = new AbortController();
+      const deadline = clock.sleep(deadlineMs, finished.signal).then(() => abort.abort());
+      await closed;
+      finished.abort();
+      await deadline;
+    },
+  };
+}

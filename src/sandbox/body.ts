@@ -1,0 +1,22 @@
+// Reads JSON request bodies, after the credential is known to be good (contract 4.0, row GEN-07).
+import express, { type RequestHandler } from 'express';
+import { visitOf } from './call.ts';
+import { Problem } from './problem.ts';
+import type { World } from './world.ts';
+
+const MEDIA_TYPES = ['application/json', 'application/scim+json', 'application/merge-patch+json'];
+
+/** JSON bodies up to 64 MB (a group of many thousand members is one body); any other body is 400. */
+export function readBody(world: World): RequestHandler[] {
+  const parse = express.json({ type: MEDIA_TYPES, limit: '64mb', strict: false }) as RequestHandler;
+  const check: RequestHandler = (request, response, next) => {
+    const bytes = Number(request.headers['content-length'] ?? 0);
+    const hasBody = bytes > 0 || request.headers['transfer-encoding'] !== undefined;
+    if (hasBody && request.method !== 'GET' && request.is(MEDIA_TYPES) === false) {
+      throw new Problem(400, 'The request body must be JSON', 'invalidSyntax');
+    }
+    if (hasBody && request.body !== undefined) world.requests.attach(visitOf(response).entry, request.body, bytes);
+    next();
+  };
+  return [parse, check];
+}

@@ -1,0 +1,21 @@
+// An API family: a set of paths that share authentication and the form of errors. New rooms join a family's list.
+import type { Request, Router } from 'express';
+import type { Caller } from './auth.ts';
+import type { Reply } from './call.ts';
+import type { Problem } from './problem.ts';
+
+/** One resource area of a family; its router sees paths relative to `mount`. */
+export interface Room {
+  readonly mount: string;
+  readonly router: Router;
+}
+
+export interface Family {
+  /** Path prefixes that belong to this family alone. */
+  readonly mounts: readonly string[];
+  readonly rooms: readonly Room[];
+  /** Throws Problem 401 (or what the family answers instead). */
+  authenticate(request: Request): Caller;
+  render(problem: Problem): Reply;
+  mediaType(request: Request): string;
+}

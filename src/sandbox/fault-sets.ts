@@ -1,0 +1,118 @@
+// The form of faults on the wire: `PATCH /faults` and `--faults FILE`. Everything wrong is refused by name.
+import { isObject, own, requireObject, type JsonObject } from './json.ts';
+import { Problem } from './problem.ts';
+
+/** How often a fault strikes (0 to 1) and its details. */
+export interface Chance {
+  readonly share: number;
+  readonly detail: JsonObject;
+}
+
+export const CHANCES = [
+  'status429',
+  'status5xx',
+  'timeoutAfterCommit',
+  'dropBefore',
+  'dropAfter',
+  'htmlAnswer',
+  'truncateLists',
+  'ignoreMembers',
+] as const;
+export type ChanceName = (typeof CHANCES)[number];
+
+export interface FaultSet {
+  readonly latencyMs: readonly [number, number] | undefined;
+  readonly staleReadsMs: number | undefined;
+  readonly chances: ReadonlyMap<ChanceName, Chance>;
+}
+
+export interface FaultRule {
+  readonly method: string | undefined;
+  readonly path: RegExp | undefined;
+  readonly times: number;
+  readonly skip: number;
+  readonly set: FaultSet;
+}
+
+export interface FaultPlan {
+  readonly seed: number;
+  readonly everywhere: FaultSet;
+  readonly rules: readonly FaultRule[];
+}
+
+const RULE_WORDS = ['method', 'path', 'times', 'skip'];
+/** The journal behind stale reads reaches back this far. */
+const MAX_STALE_MS = 60_000;
+
+function requireNumber(value: unknown, name: string, least: number, most: number): number {
+  if (typeof value !== 'number' || !(value >= least && value <= most)) {
+    throw new Problem(400, `Fault ${name} must be a number from ${least} to ${most}`);
+  }
+  return value;
+}
+
+/** `true` = always, a number = the share, an object = `share` (default 1) and details. */
+function parseChance(value: unknown, name: string): Chance {
+  if (value === true) return { share: 1, detail: {} };
+  if (isObject(value)) {
+    return { share: requireNumber(own(value, 'share') ?? 1, `${name}.share`, 0, 1), detail: value };
+  }
+  return { share: requireNumber(value, name, 0, 1), detail: {} };
+}
+
+function parseLatency(value: unknown): readonly [number, number] | undefined {
+  if (value === undefined) return undefined;
+  const [from, to]: unknown[] = Array.isArray(value) ? value : [value, value];
+  return [requireNumber(from, 'latencyMs', 0, 3_600_000), requireNumber(to, 'latencyMs', 0, 3_600_000)];
+}
+
+function parseSet(source: JsonObject, otherWords: readonly string[]): FaultSet {
+  const chances = new Map<ChanceName, Chance>();
+  for (const [name, value] of Object.entries(source)) {
+    const known = CHANCES.find((chance) => chance === name);
+    if (known) chances.set(known, parseChance(value, name));
+    else if (name !== 'latencyMs' && name !== 'staleReadsMs' && !otherWords.includes(name)) {
+      throw new Problem(400, `Unknown fault: ${name}`);
+    }
+  }
+  const stale = own(source, 'staleReadsMs');
+  return {
+    latencyMs: parseLatency(own(source, 'latencyMs')),
+    staleReadsMs: stale === undefined ? undefined : requireNumber(stale, 'staleReadsMs', 0, MAX_STALE_MS),
+    chances,
+  };
+}
+
+function parsePattern(value: unknown): RegExp | undefined {
+  if (value === undefined) return undefined;
+  try {
+    return new RegExp(typeof value === 'string' ? value : '(');
+  } catch (cause) {
+    throw new Problem(400, `Fault rule: path is not a regular expression (${String(cause)})`);
+  }
+}
+
+function parseRule(entry: unknown): FaultRule {
+  const source = requireObject(entry, 'A fault rule');
+  const method = own(source, 'method');
+  if (method !== undefined && typeof method !== 'string') throw new Problem(400, 'Fault rule: method must be text');
+  return {
+    method: method?.toUpperCase(),
+    path: parsePattern(own(source, 'path')),
+    times: requireNumber(own(source, 'times') ?? Infinity, 'times', 0, Infinity),
+    skip: requireNumber(own(source, 'skip') ?? 0, 'skip', 0, Infinity),
+    set: parseSet(source, RULE_WORDS),
+  };
+}
+
+/** The faults of one `PATCH /faults` body; `{}` = none. Throws Problem 400. */
+export function parseFaults(body: unknown): FaultPlan {
+  const source = requireObject(body, 'Faults');
+  const rules = own(source, 'rules') ?? [];
+  if (!Array.isArray(rules)) throw new Problem(400, 'rules must be a list');
+  return {
+    seed: requireNumber(own(source, 'seed') ?? 1, 'seed', 0, 2 ** 32),
+    everywhere: parseSet(source, ['seed', 'rules']),
+    rules: rules.map(parseRule),
+  };
+}

@@ -1,0 +1,128 @@
+// Decides what goes wrong with a request. The dice are seeded: the same requests in the same order meet the same fate.
+import { parseFaults, type Chance, type ChanceName, type FaultPlan, type FaultRule } from './fault-sets.ts';
+import { own } from './json.ts';
+
+/** Instead of handling the request at all. */
+export type Refusal =
+  | { kind: 'drop' }
+  | { kind: 'html' }
+  | { kind: 'status'; status: number; retryAfter: string | undefined };
+/** Instead of the answer, after the change is stored. `holdMs` null = until the client goes away. */
+export type Loss = { kind: 'drop' } | { kind: 'hold'; holdMs: number | null } | { kind: 'status'; status: number };
+
+/** How a cut list presents itself: `total` = as if it were complete, `page` = the totals stay true. */
+export interface Truncation {
+  readonly keep: number;
+  readonly mode: 'page' | 'total';
+}
+
+export interface Fate {
+  readonly latencyMs: number;
+  readonly refusal: Refusal | undefined;
+  readonly loss: Loss | undefined;
+  readonly truncation: Truncation | undefined;
+  readonly ignoreMembers: boolean;
+  readonly staleMs: number;
+}
+
+export interface Faults {
+  /** Replaces all faults (contract of `PATCH /faults`) and restarts the dice; throws Problem 400. */
+  set(body: unknown): void;
+  current(): unknown;
+  /** True while any fault asks for stale reads. */
+  readsMayLag(): boolean;
+  decide(method: string, path: string): Fate;
+}
+
+/** Mulberry32: small, seeded, good enough to shake a client. Yields 0 (inclusive) to 1 (exclusive). */
+function createDice(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+function numberIn(chance: Chance, name: string, absent: number): number {
+  const value = own(chance.detail, name);
+  return typeof value === 'number' ? value : absent;
+}
+
+function statusOf(chance: Chance): number {
+  return numberIn(chance, 'status', 503);
+}
+
+function refusalOf(hits: ReadonlyMap<ChanceName, Chance>): Refusal | undefined {
+  if (hits.has('dropBefore')) return { kind: 'drop' };
+  const limited = hits.get('status429');
+  if (limited) {
+    const wait = own(limited.detail, 'retryAfter');
+    return { kind: 'status', status: 429, retryAfter: typeof wait === 'number' || typeof wait === 'string' ? String(wait) : undefined };
+  }
+  const broken = hits.get('status5xx');
+  if (broken && own(broken.detail, 'afterCommit') !== true) {
+    return { kind: 'status', status: statusOf(broken), retryAfter: undefined };
+  }
+  return hits.has('htmlAnswer') ? { kind: 'html' } : undefined;
+}
+
+function lossOf(hits: ReadonlyMap<ChanceName, Chance>): Loss | undefined {
+  if (hits.has('dropAfter')) return { kind: 'drop' };
+  const held = hits.get('timeoutAfterCommit');
+  if (held) {
+    const holdMs = own(held.detail, 'holdMs');
+    return { kind: 'hold', holdMs: typeof holdMs === 'number' ? holdMs : null };
+  }
+  const broken = hits.get('status5xx');
+  return broken ? { kind: 'status', status: statusOf(broken) } : undefined;
+}
+
+function truncationOf(chance: Chance | undefined): Truncation | undefined {
+  if (!chance) return undefined;
+  return { keep: numberIn(chance, 'keep', 0.5), mode: own(chance.detail, 'mode') === 'page' ? 'page' : 'total' };
+}
+
+/** No faults until `set`; `initial` has the form of the `PATCH /faults` body. */
+export function createFaults(initial: unknown = {}): Faults {
+  let body: unknown = initial;
+  let plan: FaultPlan = parseFaults(initial);
+  let dice = createDice(plan.seed);
+  let met = new Map<FaultRule, number>();
+
+  /** The first rule that fits and is not used up; every fitting rule before it counts the request. */
+  function ruleFor(method: string, path: string): FaultRule | undefined {
+    return plan.rules.find((rule) => {
+      if ((rule.method && rule.method !== method) || (rule.path && !rule.path.test(path))) return false;
+      const seen = (met.get(rule) ?? 0) + 1;
+      met.set(rule, seen);
+      return seen > rule.skip && seen <= rule.skip + rule.times;
+    });
+  }
+
+  return {
+    set(next) {
+      plan = parseFaults(next);
+      body = next;
+      dice = createDice(plan.seed);
+      met = new Map();
+    },
+    current: () => body,
+    readsMayLag: () => [plan.everywhere, ...plan.rules.map((rule) => rule.set)].some((set) => set.staleReadsMs),
+    decide(method, path) {
+      const rule = ruleFor(method, path);
+      const chances = new Map([...plan.everywhere.chances, ...(rule?.set.chances ?? [])]);
+      const hits = new Map([...chances].filter(([, chance]) => dice() < chance.share));
+      const [from, to] = rule?.set.latencyMs ?? plan.everywhere.latencyMs ?? [0, 0];
+      return {
+        latencyMs: to > from ? from + dice() * (to - from) : from,
+        refusal: refusalOf(hits),
+        loss: lossOf(hits),
+        truncation: truncationOf(hits.get('truncateLists')),
+        ignoreMembers: hits.has('ignoreMembers'),
+        staleMs: rule?.set.staleReadsMs ?? plan.everywhere.staleReadsMs ?? 0,
+      };
+    },
+  };
+}

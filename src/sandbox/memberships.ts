@@ -1,0 +1,74 @@
+// Who is in which group, from both sides; one member costs the same in a group of ten or of ten thousand.
+import { createJournal, type JournalDeps } from './journal.ts';
+
+export interface MembershipView {
+  /** User ids in order of joining; the caller must not change the set. */
+  membersOf(groupId: number): ReadonlySet<number>;
+  groupsOf(userId: number): ReadonlySet<number>;
+}
+
+export interface Memberships extends MembershipView {
+  /** False when the user was a member already. */
+  add(groupId: number, userId: number): boolean;
+  /** False when the user was no member. */
+  remove(groupId: number, userId: number): boolean;
+  asOf(cutoffMs: number | null): MembershipView;
+}
+
+const NOBODY: ReadonlySet<number> = new Set();
+
+export function createMemberships(deps: JournalDeps): Memberships {
+  const members = new Map<number, Set<number>>();
+  const groups = new Map<number, Set<number>>();
+  const journal = createJournal<{ groupId: number; userId: number; joined: boolean }>(deps);
+
+  function setOf(sets: Map<number, Set<number>>, id: number): Set<number> {
+    const present = sets.get(id);
+    if (present) return present;
+    const fresh = new Set<number>();
+    sets.set(id, fresh);
+    return fresh;
+  }
+  const live: MembershipView = {
+    membersOf: (groupId) => members.get(groupId) ?? NOBODY,
+    groupsOf: (userId) => groups.get(userId) ?? NOBODY,
+  };
+
+  function past(cutoffMs: number): MembershipView {
+    const notes = journal.after(cutoffMs);
+    if (notes.length === 0) return live;
+    const undo = (from: ReadonlySet<number>, key: 'groupId' | 'userId', id: number): ReadonlySet<number> => {
+      const other = key === 'groupId' ? 'userId' : 'groupId';
+      const then = new Set(from);
+      for (const note of notes) {
+        if (note[key] !== id) continue;
+        if (note.joined) then.delete(note[other]);
+        else then.add(note[other]);
+      }
+      return then;
+    };
+    return {
+      membersOf: (groupId) => undo(live.membersOf(groupId), 'groupId', groupId),
+      groupsOf: (userId) => undo(live.groupsOf(userId), 'userId', userId),
+    };
+  }
+
+  return {
+    ...live,
+    add(groupId, userId) {
+      const present = setOf(members, groupId);
+      if (present.has(userId)) return false;
+      present.add(userId);
+      setOf(groups, userId).add(groupId);
+      journal.note({ groupId, userId, joined: true });
+      return true;
+    },
+    remove(groupId, userId) {
+      if (!members.get(groupId)?.delete(userId)) return false;
+      groups.get(userId)?.delete(groupId);
+      journal.note({ groupId, userId, joined: false });
+      return true;
+    },
+    asOf: (cutoffMs) => (cutoffMs === null ? live : past(cutoffMs)),
+  };
+}

@@ -1,0 +1,89 @@
+// The two list styles of the Platform API: cursor (`first`/`after`) and offset (`offset`/`limit`) (contract 4.0).
+import { queryText, type Call } from './call.ts';
+import { Problem } from './problem.ts';
+import type { Row } from './table.ts';
+
+export interface PageInfo {
+  hasNextPage: boolean;
+  hasPreviousPage: boolean;
+  startCursor: string | null;
+  endCursor: string | null;
+}
+
+/** A whole number in the query, at least `least`; 400 otherwise (ASSUMED-49). */
+function queryCount(call: Call, name: string, least: number): number | undefined {
+  const text = queryText(call, name);
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text) || Number(text) < least) {
+    throw new Problem(400, `${name} must be a whole number of at least ${least}`);
+  }
+  return Number(text);
+}
+
+function toCursor(kind: string, id: number): string {
+  return Buffer.from(`${kind}:${id}`).toString('base64url');
+}
+
+function parseCursor(kind: string, cursor: string): number {
+  const [, id] = /^([a-z-]+):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (id === undefined || toCursor(kind, Number(id)) !== cursor) throw new Problem(400, 'after is not a cursor of this list');
+  return Number(id);
+}
+
+/** Position of the first id beyond `id`; the ids are sorted in the given direction, `id` itself may be gone. */
+function positionAfter(ids: readonly number[], id: number, isDescending: boolean): number {
+  let low = 0;
+  let high = ids.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const here = ids[middle] ?? 0;
+    if (isDescending ? here >= id : here <= id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * One cursor page of `ids` (sorted ascending, or descending), each turned into an item by `show`. Without `first`
+ * the whole list (ASSUMED-34). Throws 400 for bad numbers and foreign cursors.
+ */
+export function cursorPage<Item>(
+  call: Call,
+  kind: string,
+  ids: readonly number[],
+  show: (id: number) => Item,
+  isDescending = false,
+): { items: Item[]; pageInfo: PageInfo } {
+  const first = Math.min(queryCount(call, 'first', 1) ?? ids.length, queryText(call, 'first') === undefined ? Infinity : call.settings.pageCap);
+  const after = queryText(call, 'after');
+  const start = after === undefined ? 0 : positionAfter(ids, parseCursor(kind, after), isDescending);
+  const whole = ids.slice(start, start + first);
+  const cut = call.fate.truncation;
+  const page = cut ? whole.slice(0, Math.floor(whole.length * cut.keep)) : whole;
+  const ends = cut?.mode === 'total' && page.length < whole.length;
+  const cursorAt = (id: number | undefined): string | null => (id === undefined ? null : toCursor(kind, id));
+  const pageInfo = {
+    hasNextPage: !ends && start + page.length < ids.length,
+    hasPreviousPage: start > 0,
+    startCursor: cursorAt(page[0]),
+    endCursor: cursorAt(page.at(-1)),
+  };
+  return { items: page.map(show), pageInfo };
+}
+
+/** One offset page (default 0 and 20, longest `pageCap`); 400 for bad numbers. */
+export function offsetPage<Item>(call: Call, items: readonly Item[]): { page: Item[]; offset: number; limit: number } {
+  const offset = queryCount(call, 'offset', 0) ?? 0;
+  const limit = Math.min(queryCount(call, 'limit', 0) ?? call.settings.pageDefault, call.settings.pageCap);
+  const page = items.slice(offset, offset + limit);
+  const cut = call.fate.truncation;
+  return { page: cut ? page.slice(0, Math.floor(page.length * cut.keep)) : page, offset, limit };
+}
+
+/** The rows of a table as ids in order, kept by a test on the row. */
+export function idsWhere<T extends Row>(ids: readonly number[], get: (id: number) => T | undefined, keep: (row: T) => boolean): number[] {
+  return ids.filter((id) => {
+    const row = get(id);
+    return row !== undefined && keep(row);
+  });
+}

@@ -1,0 +1,34 @@
+// The Platform REST family: `/api/v1` and `/build/api/v1`, one token, errors as `{error}` (contract 1.1, 7).
+import { Router } from 'express';
+import { authenticate, requireDeployment } from './auth.ts';
+import { platformError } from './application.ts';
+import { visitOf } from './call.ts';
+import type { Family, Room } from './family.ts';
+import { createUsersRoom } from './users/room.ts';
+import { sceneOf, type World } from './world.ts';
+
+/** The checks that every path below a deployment shares; rooms behind it need not repeat them. */
+function createDeploymentWall(world: World, mount: string): Room {
+  const router = Router({ caseSensitive: true });
+  router.use('/deployments/:deploymentId', (request, response, next) => {
+    const { caller } = visitOf(response);
+    if (caller) requireDeployment(sceneOf(world), caller, request.params.deploymentId);
+    next();
+  });
+  return { mount, router };
+}
+
+/** Later rooms (control plane, workspace) join the list behind the deployment walls. */
+export function createPlatformFamily(world: World): Family {
+  return {
+    mounts: ['/api', '/build/api'],
+    rooms: [
+      createDeploymentWall(world, '/api/v1'),
+      createDeploymentWall(world, '/build/api/v1'),
+      createUsersRoom(world),
+    ],
+    authenticate: (request) => authenticate(request, sceneOf(world), !world.settings.strictAuthScheme),
+    render: platformError,
+    mediaType: () => 'application/json',
+  };
+}

@@ -1,0 +1,107 @@
+// What the sandbox remembers, one type per thing. Records never change; a change puts a new record.
+import type { JsonObject } from './json.ts';
+
+export type AttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
+export type AttributeValue = string | number | boolean | readonly string[] | readonly number[];
+
+export interface AttributeDefinition {
+  readonly id: number;
+  readonly name: string;
+  readonly type: AttributeType;
+  readonly displayName: string | null;
+  readonly description: string | null;
+  /** Text whatever the type (contract 3.1). */
+  readonly defaultValue: string | null;
+}
+
+export interface EmailEntry {
+  readonly value: string;
+  readonly type?: string;
+  readonly primary?: boolean;
+}
+
+export interface Alias {
+  readonly id: number;
+  readonly username: string;
+  readonly source: 'ldap' | 'saml' | 'scim' | 'manual';
+  readonly createdAtMs: number;
+}
+
+/** One person: the SCIM resource and the console user are two views of this record. */
+export interface UserRecord {
+  readonly id: number;
+  readonly uuid: string;
+  readonly userName: string;
+  readonly email: string;
+  readonly emails: readonly EmailEntry[];
+  readonly externalId: string | null;
+  readonly displayName: string | null;
+  readonly givenName: string | null;
+  readonly familyName: string | null;
+  readonly firstName: string | null;
+  readonly title: string | null;
+  readonly isAdmin: boolean;
+  readonly isDeactivated: boolean;
+  /** Role names without Admin, which is `isAdmin`. */
+  readonly roles: ReadonlySet<string>;
+  readonly permissions: ReadonlySet<string>;
+  readonly aliases: readonly Alias[];
+  readonly settings: JsonObject | null;
+  /** Stored attribute values by definition id. */
+  readonly values: ReadonlyMap<number, AttributeValue>;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface GroupRecord {
+  readonly id: number;
+  readonly uuid: string;
+  readonly displayName: string;
+  readonly externalId: string | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface Role {
+  readonly id: number;
+  readonly name: string;
+  readonly description: string | null;
+  readonly isBuiltIn: boolean;
+  readonly policies: readonly JsonObject[];
+}
+
+/** An API key or an OAuth access token; `deployments` null = reaches all. */
+export interface Credential {
+  readonly kind: 'apiKey' | 'oauthToken';
+  readonly name: string;
+  readonly secret: string;
+  readonly ownerId: number;
+  readonly deployments: ReadonlySet<string> | null;
+  readonly expiresAtMs: number | null;
+}
+
+export interface Branch {
+  readonly id: number;
+  readonly name: string;
+  readonly kind: 'production' | 'shared' | 'personal';
+  readonly owner: string | null;
+}
+
+export interface Deployment {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAtMs: number;
+  readonly apiSecret: string;
+  readonly agents: readonly string[];
+  readonly tokenAuthentication: boolean;
+  readonly branches: readonly Branch[];
+}
+
+export interface AuditEvent {
+  readonly timestamp: string;
+  readonly userEmail: string;
+  readonly eventName: string;
+  readonly deploymentName: string;
+  readonly ipAddress: string;
+  readonly attributes: JsonObject;
+}

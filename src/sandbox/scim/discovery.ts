@@ -1,0 +1,66 @@
+// ServiceProviderConfig, ResourceTypes and Schemas (RFC 7643 sections 5 to 7, contract 2.1).
+import { pathText, type Call, type Reply } from '../call.ts';
+import { own, type JsonObject } from '../json.ts';
+import { Problem } from '../problem.ts';
+import { schemaDocuments } from './schemas.ts';
+import { EXTENSION_URN, GROUP_URN, LIST_URN, USER_URN } from './urns.ts';
+
+const TYPE_URN = 'urn:ietf:params:scim:schemas:core:2.0:ResourceType';
+const CONFIG_URN = 'urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig';
+
+/** All documents as a list, or the one that the path names (404 when there is none). */
+function answerDocuments(call: Call, documents: readonly JsonObject[]): Reply {
+  const id = pathText(call, 'id');
+  if (id === '') {
+    const total = documents.length;
+    const page = { totalResults: total, startIndex: 1, itemsPerPage: total };
+    return { status: 200, body: { schemas: [LIST_URN], ...page, Resources: documents } };
+  }
+  const document = documents.find((one) => own(one, 'id') === id);
+  if (!document) throw new Problem(404, `${id} not found`);
+  return { status: 200, body: document };
+}
+
+/** `GET /ServiceProviderConfig`. */
+export function readDiscovery(call: Call): Reply {
+  const scheme = (type: string, name: string, description: string): JsonObject => ({ type, name, description });
+  return {
+    status: 200,
+    body: {
+      schemas: [CONFIG_URN],
+      patch: { supported: true },
+      bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
+      filter: { supported: true, maxResults: call.settings.pageCap },
+      changePassword: { supported: false },
+      sort: { supported: false },
+      etag: { supported: false },
+      authenticationSchemes: [
+        scheme('oauthbearertoken', 'Bearer', 'API key sent as Authorization: Bearer <key>'),
+        scheme('httpbasic', 'Api-Key', 'API key sent as Authorization: Api-Key <key>'),
+      ],
+      meta: { resourceType: 'ServiceProviderConfig', location: `${call.platformUrl}/api/scim/v2/ServiceProviderConfig` },
+    },
+  };
+}
+
+/** `GET /ResourceTypes` and `/ResourceTypes/{id}`. */
+export function readResourceTypes(call: Call): Reply {
+  const toType = (name: 'User' | 'Group', schema: string, schemaExtensions: JsonObject[]): JsonObject => ({
+    schemas: [TYPE_URN],
+    id: name,
+    name,
+    endpoint: `/${name}s`,
+    schema,
+    schemaExtensions,
+    meta: { resourceType: 'ResourceType', location: `${call.platformUrl}/api/scim/v2/ResourceTypes/${name}` },
+  });
+  return answerDocuments(call, [
+    toType('User', USER_URN, [{ schema: EXTENSION_URN, required: false }]),
+    toType('Group', GROUP_URN, []),
+  ]);
+}
+
+/** `GET /Schemas` and `/Schemas/{urn}`. */
+export function readSchemas(call: Call): Reply {
+  return answerDocuments(call, schemaDocuments(call.state, call.platformUrl));
+}

@@ -1,0 +1,74 @@
+// The user-attribute extension: wire forms in, values out (contract 2.4).
+import { isObject, own, requireObject, type JsonObject } from '../json.ts';
+import { Problem, type ScimType } from '../problem.ts';
+import type { AttributeDefinition, AttributeValue, UserRecord } from '../records.ts';
+import type { State } from '../state.ts';
+import { numberFromText } from '../users/attribute-types.ts';
+import { EXTENSION_URN } from './urns.ts';
+
+/** The reference in a flat member name or PATCH path, or undefined when it is not of the extension. */
+export function referenceIn(path: string): string | undefined {
+  const prefix = `${EXTENSION_URN}:`;
+  return path.toLowerCase().startsWith(prefix.toLowerCase()) ? path.slice(prefix.length) : undefined;
+}
+
+/** All references with their values in a resource or pathless PATCH value: nested and flat forms (ASSUMED-22). */
+export function extensionEntries(body: JsonObject): [reference: string, value: unknown][] {
+  const nested = own(body, EXTENSION_URN);
+  const inside = nested === undefined || nested === null ? {} : requireObject(nested, EXTENSION_URN);
+  const flat = Object.entries(body).flatMap(([name, value]): [string, unknown][] => {
+    const reference = referenceIn(name);
+    return reference === undefined ? [] : [[reference, value]];
+  });
+  return [...Object.entries(inside), ...flat];
+}
+
+/** The definition behind a reference, by its name (ASSUMED-21); unknown ones are 400 with the given type (ASSUMED-24). */
+export function requireReference(state: State, reference: string, scimType: ScimType): AttributeDefinition {
+  const [definition] = state.attributes.find('name', reference);
+  if (!definition) throw new Problem(400, `Unknown user attribute: ${reference}`, scimType);
+  return definition;
+}
+
+/**
+ * The value to store, undefined for null (clear). Single texts and numbers only, numeric text becomes a number;
+ * anything else is 400 `invalidValue` (ASSUMED-23).
+ */
+export function extensionValue(definition: AttributeDefinition, value: unknown): AttributeValue | undefined {
+  if (value === null) return undefined;
+  if (definition.type === 'string' && typeof value === 'string') return value;
+  if (definition.type === 'number') {
+    const number = typeof value === 'string' ? numberFromText(value) : value;
+    if (typeof number === 'number' && Number.isFinite(number)) return number;
+  }
+  throw new Problem(400, `User attribute ${definition.name} cannot take this value`, 'invalidValue');
+}
+
+/** `values` with the entries set or cleared; throws 400, and then nothing is changed. */
+export function withExtension(
+  state: State,
+  values: UserRecord['values'],
+  entries: readonly [reference: string, value: unknown][],
+  unknownType: ScimType,
+): UserRecord['values'] {
+  if (entries.length === 0) return values;
+  const next = new Map(values);
+  for (const [reference, sent] of entries) {
+    const definition = requireReference(state, reference, unknownType);
+    const value = extensionValue(definition, sent);
+    if (value === undefined) next.delete(definition.id);
+    else next.set(definition.id, value);
+  }
+  return next;
+}
+
+/** The nested extension object of a user, undefined when no text or number value is stored. */
+export function toExtension(state: State, user: UserRecord): JsonObject | undefined {
+  const entries = [...user.values].flatMap(([id, value]): [string, unknown][] => {
+    const name = state.attributes.get(id)?.name;
+    return name === undefined || typeof value === 'boolean' || isObject(value) || Array.isArray(value)
+      ? []
+      : [[name, value]];
+  });
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+}

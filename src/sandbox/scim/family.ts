@@ -1,0 +1,71 @@
+// The SCIM family `/api/scim/v2`: who may enter, and errors in the form of RFC 7644 section 3.12.
+import { Router, type Request } from 'express';
+import { authenticate, requireAdmin, type Caller } from '../auth.ts';
+import { answer, type Handler, type Reply } from '../call.ts';
+import type { Family } from '../family.ts';
+import { Problem } from '../problem.ts';
+import { sceneOf, type World } from '../world.ts';
+import { readDiscovery, readResourceTypes, readSchemas } from './discovery.ts';
+import { createGroupResource, deleteGroup, listGroups, patchGroup, readGroup, replaceGroup } from './groups.ts';
+import { ERROR_URN } from './urns.ts';
+import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.ts';
+
+/** A SCIM error body; `status` is text (contract 2.8). */
+function render(problem: Problem): Reply {
+  return {
+    status: problem.status,
+    headers: problem.headers,
+    body: {
+      schemas: [ERROR_URN],
+      status: String(problem.status),
+      ...(problem.scimType ? { scimType: problem.scimType } : {}),
+      detail: problem.message,
+    },
+  };
+}
+
+/** 401 bad credential, 403 SCIM switched off or not in the plan (ASSUMED-33), 403 not an administrator. */
+function enter(world: World, request: Request): Caller {
+  const caller = authenticate(request, sceneOf(world), true);
+  if (!world.settings.scimEnabled || !world.settings.plan.scim) throw new Problem(403, 'SCIM provisioning is off');
+  requireAdmin(caller);
+  return caller;
+}
+
+function createRouter(world: World): Router {
+  const router = Router({ caseSensitive: true });
+  const at = (handler: Handler) => answer(world, handler);
+  router.get('/Users', at(listUsers));
+  router.post('/Users', at(createUser));
+  router.get('/Users/:id', at(readUser));
+  router.put('/Users/:id', at(replaceUser));
+  router.patch('/Users/:id', at(patchUser));
+  router.delete('/Users/:id', at(deleteUser));
+  router.get('/Groups', at(listGroups));
+  router.post('/Groups', at(createGroupResource));
+  router.get('/Groups/:id', at(readGroup));
+  router.put('/Groups/:id', at(replaceGroup));
+  router.patch('/Groups/:id', at(patchGroup));
+  router.delete('/Groups/:id', at(deleteGroup));
+  router.get('/ServiceProviderConfig', at(readDiscovery));
+  router.get('/ResourceTypes', at(readResourceTypes));
+  router.get('/ResourceTypes/:id', at(readResourceTypes));
+  router.get('/Schemas', at(readSchemas));
+  router.get('/Schemas/:id', at(readSchemas));
+  return router;
+}
+
+/** Contract section 2. Answers in `application/scim+json` when the client asks for it, else in JSON. */
+export function createScimFamily(world: World): Family {
+  const mount = '/api/scim/v2';
+  return {
+    mounts: [mount],
+    rooms: [{ mount, router: createRouter(world) }],
+    authenticate: (request) => enter(world, request),
+    render,
+    mediaType: (request) =>
+      request.headers.accept?.toLowerCase().includes('application/scim+json')
+        ? 'application/scim+json'
+        : 'application/json',
+  };
+}

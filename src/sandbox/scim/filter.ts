@@ -1,0 +1,75 @@
+// Filters of lists: `attr eq literal`, joined by `and`; everything else is `invalidFilter` (ASSUMED-29).
+import { Problem } from '../problem.ts';
+import type { Row, TableView } from '../table.ts';
+
+/** An attribute that may be filtered by; `find` where an index can answer. Text arrives in lower case. */
+export type Filterable<T> =
+  | { kind: 'text'; find(text: string): T[]; test(row: T, text: string): boolean }
+  | { kind: 'boolean'; test(row: T, value: boolean): boolean };
+
+export interface Clause {
+  readonly attribute: string;
+  readonly literal: string | boolean;
+}
+
+const CLAUSE = /\s*([A-Za-z][\w.:]*)\s+eq\s+("(?:[^"\\]|\\.)*"|true|false)\s*/iy;
+const AND = /and(?=\s)/iy;
+
+function invalid(detail: string): Problem {
+  return new Problem(400, `Filter: ${detail}`, 'invalidFilter');
+}
+
+function parseLiteral(text: string): string | boolean {
+  if (!text.startsWith('"')) return text.toLowerCase() === 'true';
+  try {
+    return String(JSON.parse(text)).toLowerCase();
+  } catch {
+    // RFC 7644 literals are JSON strings; a bad escape makes the filter bad, not the request.
+    throw invalid('a text literal is not a JSON string');
+  }
+}
+
+/** The clauses of a filter, attributes and text in lower case; throws 400 `invalidFilter`. */
+export function parseFilter(filter: string): Clause[] {
+  const clauses: Clause[] = [];
+  let position = 0;
+  for (;;) {
+    CLAUSE.lastIndex = position;
+    const [whole, attribute, literal] = CLAUSE.exec(filter) ?? [];
+    if (whole === undefined || attribute === undefined || literal === undefined) {
+      throw invalid('only `attribute eq "text"` or `attribute eq true|false`, joined by and, is supported');
+    }
+    clauses.push({ attribute: attribute.toLowerCase(), literal: parseLiteral(literal) });
+    position += whole.length;
+    if (position === filter.length) return clauses;
+    AND.lastIndex = position;
+    if (!AND.test(filter)) throw invalid('expected and');
+    position += 'and'.length;
+  }
+}
+
+type Bound<T> = { find: (() => T[]) | undefined; test: (row: T) => boolean };
+
+function bind<T>(clause: Clause, grammar: ReadonlyMap<string, Filterable<T>>): Bound<T> {
+  const target = grammar.get(clause.attribute);
+  if (!target) throw invalid(`${clause.attribute} cannot be filtered by`);
+  const { literal } = clause;
+  if (target.kind === 'boolean') {
+    if (typeof literal !== 'boolean') throw invalid(`${clause.attribute} is true or false`);
+    return { find: undefined, test: (row) => target.test(row, literal) };
+  }
+  if (typeof literal !== 'string') throw invalid(`${clause.attribute} is text`);
+  return { find: () => target.find(literal), test: (row) => target.test(row, literal) };
+}
+
+/** The matching rows in order of creation, from an index where one of the clauses has it. Throws 400. */
+export function findMatches<T extends Row>(
+  filter: string,
+  table: TableView<T>,
+  grammar: ReadonlyMap<string, Filterable<T>>,
+): T[] {
+  const bound = parseFilter(filter).map((clause) => bind(clause, grammar));
+  const indexed = bound.find((clause) => clause.find)?.find;
+  const candidates = indexed ? indexed() : table.ids().flatMap((id) => table.get(id) ?? []);
+  return candidates.filter((row) => bound.every((clause) => clause.test(row)));
+}

@@ -1,0 +1,127 @@
+// SCIM Groups: list, create, read, replace, patch, delete (contract 2.1, 2.3, 2.7).
+import { audit, bodyOf, pathText, type Call, type Reply } from '../call.ts';
+import { optionalText, own, requireText, type JsonObject } from '../json.ts';
+import { Problem } from '../problem.ts';
+import type { GroupRecord } from '../records.ts';
+import type { TableView } from '../table.ts';
+import { applyMemberStep, createGroup, giveMappedRoles, removeGroup, requireGroupName } from '../users/group-life.ts';
+import { scimIdOf } from '../users/people.ts';
+import type { Filterable } from './filter.ts';
+import { answerList, excludedAttributes, filterById, findByScimId, withoutAttributes } from './list.ts';
+import { parseOperations } from './patch-body.ts';
+import { parseGroupPatch, requireMembers, type GroupChange } from './patch-group.ts';
+import { GROUP_URN } from './urns.ts';
+import { toMeta } from './user-resource.ts';
+
+function toGroupResource(call: Call, group: GroupRecord, excluded: ReadonlySet<string>): JsonObject {
+  const view = call.request.method === 'GET' ? call.read : call.state;
+  const members = excluded.has('members')
+    ? []
+    : [...view.memberships.membersOf(group.id)].flatMap((id) => {
+        const user = view.users.get(id);
+        return user ? [{ value: scimIdOf(call.settings, user), display: user.displayName ?? user.userName }] : [];
+      });
+  const resource = {
+    schemas: [GROUP_URN],
+    id: scimIdOf(call.settings, group),
+    ...(group.externalId === null ? {} : { externalId: group.externalId }),
+    displayName: group.displayName,
+    members,
+    meta: toMeta(call, 'Group', group),
+  };
+  return withoutAttributes(resource, excluded);
+}
+
+function toReply(call: Call, status: 200 | 201, group: GroupRecord): Reply {
+  const body = toGroupResource(call, group, excludedAttributes(call));
+  const location = `${call.platformUrl}/api/scim/v2/Groups/${String(own(body, 'id'))}`;
+  return status === 201 ? { status, body, headers: { Location: location } } : { status, body };
+}
+
+function requireGroup(call: Call, groups: TableView<GroupRecord>): GroupRecord {
+  const group = findByScimId(groups, call.settings, pathText(call, 'id'));
+  if (!group) throw new Problem(404, `Group ${pathText(call, 'id')} not found`);
+  return group;
+}
+
+/** Stores a checked change and gives mapped roles to those who joined; throws 400 or 409 for the name. */
+function applyChange(call: Call, group: GroupRecord, change: GroupChange): GroupRecord {
+  if (change.displayName !== group.displayName) requireGroupName(call, change.displayName, group.id);
+  const { displayName, externalId } = change;
+  const stored: GroupRecord = { ...group, displayName, externalId, updatedAtMs: call.nowMs };
+  call.state.groups.put(stored);
+  join(call, stored, change.steps);
+  return stored;
+}
+
+function join(call: Call, group: GroupRecord, steps: GroupChange['steps']): void {
+  // The fault `ignoreMembers`: the platform says yes and leaves the member list as it was.
+  if (call.fate.ignoreMembers) return;
+  const joined = new Set(steps.flatMap((step) => applyMemberStep(call, group.id, step)));
+  for (const gift of giveMappedRoles(call, group, [...joined])) {
+    audit(call, 'Assigned role to user', { ...gift, group: group.displayName });
+  }
+}
+
+function auditGroup(call: Call, eventName: string, group: GroupRecord): void {
+  audit(call, eventName, { displayName: group.displayName, groupId: group.id });
+}
+
+/** `GET /Groups`. */
+export function listGroups(call: Call): Reply {
+  const { groups } = call.read;
+  const excluded = excludedAttributes(call);
+  const isEqual = (value: string | null, text: string): boolean => value?.toLowerCase() === text;
+  const grammar = new Map<string, Filterable<GroupRecord>>([
+    ['id', filterById(call, groups)],
+    ['displayname', { kind: 'text', find: (text) => groups.find('displayName', text), test: (group, text) => isEqual(group.displayName, text) }],
+    ['externalid', { kind: 'text', find: (text) => groups.find('externalId', text), test: (group, text) => isEqual(group.externalId, text) }],
+  ]);
+  return answerList(call, groups, grammar, (group) => toGroupResource(call, group, excluded));
+}
+
+/** `GET /Groups/{id}`: 200 or 404. */
+export function readGroup(call: Call): Reply {
+  return toReply(call, 200, requireGroup(call, call.read.groups));
+}
+
+/** `POST /Groups`: 201 with `Location`; 400, 409. */
+export function createGroupResource(call: Call): Reply {
+  const body = bodyOf(call);
+  const displayName = requireText(body, 'displayName');
+  const externalId = optionalText(body, 'externalId');
+  const userIds = requireMembers(call, own(body, 'members') ?? []);
+  const group = createGroup(call, displayName, externalId);
+  join(call, group, [{ kind: 'add', userIds }]);
+  auditGroup(call, 'Created group via SCIM', group);
+  return toReply(call, 201, group);
+}
+
+/** `PUT /Groups/{id}`: replaces name, externalId and the whole member list; 400, 404, 409. */
+export function replaceGroup(call: Call): Reply {
+  const body = bodyOf(call);
+  const displayName = requireText(body, 'displayName');
+  const externalId = optionalText(body, 'externalId');
+  const group = requireGroup(call, call.state.groups);
+  const userIds = requireMembers(call, own(body, 'members') ?? []);
+  const stored = applyChange(call, group, { displayName, externalId, steps: [{ kind: 'replace', userIds }] });
+  auditGroup(call, 'Updated group via SCIM', stored);
+  return toReply(call, 200, stored);
+}
+
+/** `PATCH /Groups/{id}`: all operations or none; 400, 404, 409. */
+export function patchGroup(call: Call): Reply {
+  const operations = parseOperations(bodyOf(call));
+  const group = requireGroup(call, call.state.groups);
+  const stored = applyChange(call, group, parseGroupPatch(call, group, operations));
+  auditGroup(call, 'Updated group via SCIM', stored);
+  return toReply(call, 200, stored);
+}
+
+/** `DELETE /Groups/{id}`: 204, members stay; 404. */
+export function deleteGroup(call: Call): Reply {
+  const group = requireGroup(call, call.state.groups);
+  removeGroup(call, group);
+  auditGroup(call, 'Deleted group via SCIM', group);
+  return { status: 204 };
+}

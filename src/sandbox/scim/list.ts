@@ -1,0 +1,79 @@
+// SCIM lists: 1-based pages, totals, and what to leave out (contract 2.5).
+import { queryText, type Call, type Reply } from '../call.ts';
+import { Problem } from '../problem.ts';
+import type { Settings } from '../settings.ts';
+import type { Row, TableView } from '../table.ts';
+import { findMatches, type Filterable } from './filter.ts';
+import { LIST_URN } from './urns.ts';
+
+function queryInteger(call: Call, name: string, absent: number): number {
+  const text = queryText(call, name);
+  if (text === undefined || text === '') return absent;
+  if (!/^[-+]?\d{1,15}$/.test(text)) throw new Problem(400, `${name} must be a whole number`, 'invalidValue');
+  return Number(text);
+}
+
+/** Names in `excludedAttributes`, lower case; `id` and `schemas` are never excluded. */
+export function excludedAttributes(call: Call): ReadonlySet<string> {
+  const names = (queryText(call, 'excludedAttributes') ?? '').split(',').map((name) => name.trim().toLowerCase());
+  return new Set(names.filter((name) => name !== '' && name !== 'id' && name !== 'schemas'));
+}
+
+/** The resource without the excluded top-level attributes. */
+export function withoutAttributes(
+  resource: Readonly<Record<string, unknown>>,
+  excluded: ReadonlySet<string>,
+): Readonly<Record<string, unknown>> {
+  if (excluded.size === 0) return resource;
+  return Object.fromEntries(Object.entries(resource).filter(([name]) => !excluded.has(name.toLowerCase())));
+}
+
+/** The row with that SCIM id, in the style the tenant uses (ASSUMED-48). */
+export function findByScimId<T extends Row>(table: TableView<T>, settings: Settings, id: string): T | undefined {
+  if (settings.scimIdStyle === 'uuid') return table.find('uuid', id)[0];
+  return /^[1-9]\d{0,14}$/.test(id) ? table.get(Number(id)) : undefined;
+}
+
+/** The filter on `id`, which has no index of its own style. */
+export function filterById<T extends Row & { readonly uuid: string }>(call: Call, table: TableView<T>): Filterable<T> {
+  const isIt = (row: T, id: string): boolean => findByScimId(table, call.settings, id) === row;
+  return {
+    kind: 'text',
+    find: (id) => {
+      const row = findByScimId(table, call.settings, id);
+      return row ? [row] : [];
+    },
+    test: isIt,
+  };
+}
+
+/** `ListResponse` of the rows of `table` that the query asks for; throws 400 `invalidFilter` or `invalidValue`. */
+export function answerList<T extends Row>(
+  call: Call,
+  table: TableView<T>,
+  grammar: ReadonlyMap<string, Filterable<T>>,
+  show: (row: T) => unknown,
+): Reply {
+  const startIndex = Math.max(1, queryInteger(call, 'startIndex', 1));
+  const asked = Math.max(0, queryInteger(call, 'count', call.settings.pageDefault));
+  const end = startIndex - 1 + Math.min(asked, call.settings.pageCap);
+  const filter = queryText(call, 'filter');
+  const matches = filter === undefined ? undefined : findMatches(filter, table, grammar);
+  const total = matches?.length ?? table.ids().length;
+  const rows = matches
+    ? matches.slice(startIndex - 1, end)
+    : table.ids().slice(startIndex - 1, end).flatMap((id) => table.get(id) ?? []);
+  const cut = call.fate.truncation;
+  const page = cut ? rows.slice(0, Math.floor(rows.length * cut.keep)) : rows;
+  const isShortened = cut?.mode === 'total' && page.length < rows.length;
+  return {
+    status: 200,
+    body: {
+      schemas: [LIST_URN],
+      totalResults: isShortened ? startIndex - 1 + page.length : total,
+      startIndex,
+      itemsPerPage: page.length,
+      Resources: page.map(show),
+    },
+  };
+}

@@ -1,0 +1,96 @@
+// PATCH on a group: checked as a whole, then taken step by step without ever copying the member list (contract 2.6).
+import { isObject, own, requireObject, requireText, type JsonObject } from '../json.ts';
+import { Problem } from '../problem.ts';
+import type { GroupRecord } from '../records.ts';
+import type { Scene } from '../state.ts';
+import type { MemberStep } from '../users/group-life.ts';
+import { findByScimId } from './list.ts';
+import type { Operation } from './patch-body.ts';
+import { GROUP_URN } from './urns.ts';
+
+export interface GroupChange {
+  displayName: string;
+  externalId: string | null;
+  steps: MemberStep[];
+}
+
+const READ_ONLY = new Set(['id', 'meta', 'schemas']);
+const ONE_MEMBER = /^members\[\s*value\s+eq\s+"([^"]*)"\s*\]$/i;
+
+function memberIds(value: unknown): string[] {
+  const entries: unknown[] = Array.isArray(value) ? value : [value];
+  return entries.map((entry) => {
+    const id = isObject(entry) ? own(entry, 'value') : undefined;
+    if (typeof id !== 'string') throw new Problem(400, 'Every member needs a text value', 'invalidValue');
+    return id;
+  });
+}
+
+/** Platform user ids of `members`, duplicates collapsed; an id that is no user is 400 `invalidValue` (ASSUMED-19). */
+export function requireMembers(scene: Scene, value: unknown): number[] {
+  const ids = memberIds(value).map((id) => {
+    const user = findByScimId(scene.state.users, scene.settings, id);
+    if (!user) throw new Problem(400, `Unknown member: ${id}`, 'invalidValue');
+    return user.id;
+  });
+  return [...new Set(ids)];
+}
+
+/** Removing somebody who is no member, or no longer a user, is no error (ASSUMED-20). */
+function presentMembers(scene: Scene, ids: readonly string[]): number[] {
+  return ids.flatMap((id) => findByScimId(scene.state.users, scene.settings, id)?.id ?? []);
+}
+
+function memberStep(scene: Scene, operation: Operation): MemberStep {
+  const { op, value } = operation;
+  if (op !== 'remove') return { kind: op, userIds: requireMembers(scene, value ?? []) };
+  // Entra removes with a list of values; without any, RFC 7644 removes them all.
+  if (value === undefined || value === null) return { kind: 'replace', userIds: [] };
+  return { kind: 'remove', userIds: presentMembers(scene, memberIds(value)) };
+}
+
+function setName(change: GroupChange, operation: Operation): void {
+  if (operation.op === 'remove') throw new Problem(400, 'displayName cannot be removed', 'invalidValue');
+  change.displayName = requireText({ displayName: operation.value }, 'displayName');
+}
+
+function setExternalId(change: GroupChange, operation: Operation): void {
+  const { value } = operation;
+  if (operation.op === 'remove' || value === null) change.externalId = null;
+  else if (typeof value === 'string') change.externalId = value;
+  else throw new Problem(400, 'externalId must be text', 'invalidValue');
+}
+
+/** False when the path is none of contract 2.6. */
+function patchPath(scene: Scene, change: GroupChange, path: string, operation: Operation): boolean {
+  const name = path.toLowerCase();
+  const [isOneMember, memberId] = ONE_MEMBER.exec(path) ?? [];
+  if (name === 'displayname') setName(change, operation);
+  else if (name === 'externalid') setExternalId(change, operation);
+  else if (name === 'members') change.steps.push(memberStep(scene, operation));
+  else if (isOneMember !== undefined && memberId !== undefined && operation.op === 'remove') {
+    change.steps.push({ kind: 'remove', userIds: presentMembers(scene, [memberId]) });
+  } else return false;
+  return true;
+}
+
+function patchOne(scene: Scene, change: GroupChange, operation: Operation): void {
+  if (operation.path === undefined) {
+    const value: JsonObject = requireObject(operation.value, 'value of an operation without path');
+    // Read-only and unknown members of a pathless value are ignored: Entra sends the id along.
+    for (const [name, member] of Object.entries(value)) patchPath(scene, change, name, { ...operation, value: member });
+    return;
+  }
+  const prefix = `${GROUP_URN}:`.toLowerCase();
+  const isQualified = operation.path.toLowerCase().startsWith(prefix);
+  const path = isQualified ? operation.path.slice(prefix.length) : operation.path;
+  if (READ_ONLY.has(path.toLowerCase())) throw new Problem(400, `${path} is read-only`, 'mutability');
+  if (!patchPath(scene, change, path, operation)) throw new Problem(400, `Unsupported path: ${path}`, 'invalidPath');
+}
+
+/** What all operations together ask for; throws 400 before anything is changed (ASSUMED-30). */
+export function parseGroupPatch(scene: Scene, group: GroupRecord, operations: readonly Operation[]): GroupChange {
+  const change: GroupChange = { displayName: group.displayName, externalId: group.externalId, steps: [] };
+  for (const operation of operations) patchOne(scene, change, operation);
+  return change;
+}

@@ -1,0 +1,117 @@
+// PATCH on a user: operations on a draft, which is stored only when all of them fit (contract 2.6).
+import { isObject, own, requireObject, requireText } from '../json.ts';
+import { Problem } from '../problem.ts';
+import type { EmailEntry, UserRecord } from '../records.ts';
+import type { State } from '../state.ts';
+import { extensionEntries, referenceIn, requireReference, withExtension } from './extension.ts';
+import type { Operation } from './patch-body.ts';
+import { EXTENSION_URN, USER_URN } from './urns.ts';
+import { parseActive, parseEmail, type UserFields } from './user-resource.ts';
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+export type UserDraft = Writable<UserFields & Pick<UserRecord, 'isDeactivated' | 'values'>>;
+
+const READ_ONLY = new Set(['id', 'meta', 'groups', 'schemas']);
+const OPTIONAL_TEXTS = new Map<string, 'displayName' | 'externalId' | 'givenName' | 'familyName'>([
+  ['displayname', 'displayName'],
+  ['externalid', 'externalId'],
+  ['name.givenname', 'givenName'],
+  ['name.familyname', 'familyName'],
+]);
+const ONE_EMAIL = /^emails\[\s*(?:(primary)\s+eq\s+true|type\s+eq\s+"([^"]*)")\s*\]\.value$/i;
+
+export function draftOf(user: UserRecord): UserDraft {
+  const { userName, externalId, displayName, givenName, familyName, emails, isDeactivated, values } = user;
+  return { userName, externalId, displayName, givenName, familyName, emails, isDeactivated, values };
+}
+
+function setText(draft: UserDraft, field: 'displayName' | 'externalId' | 'givenName' | 'familyName', operation: Operation): void {
+  const { value } = operation;
+  if (operation.op === 'remove' || value === null) draft[field] = null;
+  else if (typeof value === 'string') draft[field] = value;
+  else throw new Problem(400, `${field} must be text`, 'invalidValue');
+}
+
+function setEmails(draft: UserDraft, operation: Operation): void {
+  if (operation.op === 'remove') {
+    draft.emails = [];
+    return;
+  }
+  const sent: unknown[] = Array.isArray(operation.value) ? operation.value : [operation.value];
+  const entries = sent.map((entry) => parseEmail(requireObject(entry, 'Every entry of emails')));
+  const known = new Set(draft.emails.map((entry) => entry.value.toLowerCase()));
+  draft.emails =
+    operation.op === 'replace'
+      ? entries
+      : [...draft.emails, ...entries.filter((entry) => !known.has(entry.value.toLowerCase()))];
+}
+
+/** The entry that a value filter selects; `replace` without a match is `noTarget` (RFC 7644 section 3.5.2.3). */
+function setOneEmail(draft: UserDraft, operation: Operation, type: string | undefined): void {
+  const isIt = (entry: EmailEntry): boolean =>
+    type === undefined ? entry.primary === true : entry.type?.toLowerCase() === type.toLowerCase();
+  if (operation.op === 'remove') {
+    draft.emails = draft.emails.filter((entry) => !isIt(entry));
+    return;
+  }
+  const { value } = operation;
+  if (typeof value !== 'string' || value === '') throw new Problem(400, 'An e-mail must be text', 'invalidValue');
+  if (draft.emails.some(isIt)) {
+    draft.emails = draft.emails.map((entry) => (isIt(entry) ? { ...entry, value } : entry));
+  } else if (operation.op === 'add') {
+    draft.emails = [...draft.emails, type === undefined ? { value, primary: true } : { value, type }];
+  } else throw new Problem(400, 'No e-mail matches the path', 'noTarget');
+}
+
+/** True when the path was one of the core paths of contract 2.6. */
+function patchCore(draft: UserDraft, path: string, operation: Operation): boolean {
+  const name = path.toLowerCase();
+  const text = OPTIONAL_TEXTS.get(name);
+  const [isOneEmail, primary, type] = ONE_EMAIL.exec(path) ?? [];
+  if (text) setText(draft, text, operation);
+  else if (name === 'emails') setEmails(draft, operation);
+  else if (isOneEmail !== undefined) setOneEmail(draft, operation, primary === undefined ? type : undefined);
+  else if (name === 'active' || name === 'username') {
+    if (operation.op === 'remove') throw new Problem(400, `${path} cannot be removed`, 'invalidValue');
+    if (name === 'active') draft.isDeactivated = !parseActive(operation.value);
+    else draft.userName = requireText({ userName: operation.value }, 'userName');
+  } else return false;
+  return true;
+}
+
+function withoutPath(state: State, draft: UserDraft, operation: Operation): void {
+  const value = requireObject(operation.value, 'value of an operation without path');
+  draft.values = withExtension(state, draft.values, extensionEntries(value), 'invalidPath');
+  for (const [name, member] of Object.entries(value)) {
+    if (name === EXTENSION_URN || referenceIn(name) !== undefined) continue;
+    if (name.toLowerCase() === 'name' && isObject(member)) {
+      for (const part of ['givenName', 'familyName']) {
+        const sent = own(member, part);
+        if (sent !== undefined) patchCore(draft, `name.${part}`, { ...operation, value: sent });
+      }
+    } else {
+      // Members that the platform does not know are ignored here as in every body (ASSUMED-109).
+      patchCore(draft, name, { ...operation, value: member });
+    }
+  }
+}
+
+/** Applies one operation to the draft; throws 400 `invalidPath`, `invalidValue`, `mutability` or `noTarget`. */
+export function patchDraft(state: State, draft: UserDraft, operation: Operation): void {
+  if (operation.path === undefined) {
+    withoutPath(state, draft, operation);
+    return;
+  }
+  const reference = referenceIn(operation.path);
+  if (reference !== undefined) {
+    const definition = requireReference(state, reference, 'invalidPath');
+    const value = operation.op === 'remove' ? null : (operation.value ?? null);
+    draft.values = withExtension(state, draft.values, [[definition.name, value]], 'invalidPath');
+    return;
+  }
+  const prefix = `${USER_URN}:`.toLowerCase();
+  const isQualified = operation.path.toLowerCase().startsWith(prefix);
+  const path = isQualified ? operation.path.slice(prefix.length) : operation.path;
+  if (READ_ONLY.has(path.toLowerCase())) throw new Problem(400, `${path} is read-only`, 'mutability');
+  if (!patchCore(draft, path, operation)) throw new Problem(400, `Unsupported path: ${path}`, 'invalidPath');
+}

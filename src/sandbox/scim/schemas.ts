@@ -1,0 +1,69 @@
+// The schema documents; the extension lists the tenant's own text and number attributes (contract 2.4).
+import type { JsonObject } from '../json.ts';
+import type { State } from '../state.ts';
+import { EXTENSION_URN, GROUP_URN, USER_URN } from './urns.ts';
+
+const SCHEMA_URN = 'urn:ietf:params:scim:schemas:core:2.0:Schema';
+
+function attribute(name: string, type: string, more: JsonObject = {}): JsonObject {
+  return {
+    name,
+    type,
+    multiValued: false,
+    required: false,
+    caseExact: false,
+    mutability: 'readWrite',
+    returned: 'default',
+    uniqueness: 'none',
+    ...more,
+  };
+}
+
+const USER_ATTRIBUTES: readonly JsonObject[] = [
+  attribute('userName', 'string', { required: true, uniqueness: 'server' }),
+  attribute('displayName', 'string'),
+  attribute('name', 'complex', { subAttributes: [attribute('givenName', 'string'), attribute('familyName', 'string')] }),
+  attribute('emails', 'complex', {
+    multiValued: true,
+    subAttributes: [attribute('value', 'string'), attribute('type', 'string'), attribute('primary', 'boolean')],
+  }),
+  attribute('active', 'boolean'),
+  attribute('groups', 'complex', {
+    multiValued: true,
+    mutability: 'readOnly',
+    subAttributes: [attribute('value', 'string'), attribute('display', 'string')],
+  }),
+];
+
+const GROUP_ATTRIBUTES: readonly JsonObject[] = [
+  attribute('displayName', 'string', { required: true, uniqueness: 'server' }),
+  attribute('members', 'complex', {
+    multiValued: true,
+    subAttributes: [attribute('value', 'string'), attribute('display', 'string')],
+  }),
+];
+
+function extensionAttributes(state: State): JsonObject[] {
+  return state.attributes.ids().flatMap((id) => {
+    const definition = state.attributes.get(id);
+    if (definition?.type !== 'string' && definition?.type !== 'number') return [];
+    return [attribute(definition.name, definition.type === 'number' ? 'decimal' : 'string', { caseExact: true })];
+  });
+}
+
+/** User, Group and extension schema as of now; `baseUrl` is the platform's own address. */
+export function schemaDocuments(state: State, baseUrl: string): JsonObject[] {
+  const toSchema = (id: string, name: string, attributes: readonly JsonObject[]): JsonObject => ({
+    schemas: [SCHEMA_URN],
+    id,
+    name,
+    description: name,
+    attributes,
+    meta: { resourceType: 'Schema', location: `${baseUrl}/api/scim/v2/Schemas/${id}` },
+  });
+  return [
+    toSchema(USER_URN, 'User', USER_ATTRIBUTES),
+    toSchema(GROUP_URN, 'Group', GROUP_ATTRIBUTES),
+    toSchema(EXTENSION_URN, 'UserAttribute', extensionAttributes(state)),
+  ];
+}

@@ -1,0 +1,89 @@
+// The SCIM user: reading a body, and the resource as it is answered (contract 2.2).
+import type { Call } from '../call.ts';
+import { isObject, objectList, optionalText, own, requireObject, requireText, type JsonObject } from '../json.ts';
+import { Problem } from '../problem.ts';
+import type { EmailEntry, UserRecord } from '../records.ts';
+import { scimIdOf } from '../users/people.ts';
+import { toExtension } from './extension.ts';
+import { EXTENSION_URN, USER_URN } from './urns.ts';
+
+/** The core fields that a client may set. */
+export type UserFields = Pick<UserRecord, 'userName' | 'externalId' | 'displayName' | 'givenName' | 'familyName' | 'emails'>;
+
+/** True or false, also as text in any case, as Entra's older jobs send it (ASSUMED-14); else 400. */
+export function parseActive(value: unknown): boolean {
+  if (typeof value === 'boolean') return value;
+  const text = typeof value === 'string' ? value.toLowerCase() : '';
+  if (text !== 'true' && text !== 'false') throw new Problem(400, 'active must be true or false', 'invalidValue');
+  return text === 'true';
+}
+
+/** One entry of `emails`; 400 without a text `value`. */
+export function parseEmail(source: JsonObject): EmailEntry {
+  const type = optionalText(source, 'type');
+  const primary = own(source, 'primary');
+  return {
+    value: requireText(source, 'value'),
+    ...(type === null ? {} : { type }),
+    ...(primary === undefined || primary === null ? {} : { primary: parseActive(primary) }),
+  };
+}
+
+/** The core fields of a POST or PUT body, absent ones at their default (ASSUMED-16); 400 `invalidValue`. */
+export function parseUserFields(body: JsonObject): UserFields {
+  const sentName = own(body, 'name');
+  const name = sentName === undefined || sentName === null ? {} : requireObject(sentName, 'name');
+  return {
+    userName: requireText(body, 'userName'),
+    externalId: optionalText(body, 'externalId'),
+    displayName: optionalText(body, 'displayName'),
+    givenName: optionalText(name, 'givenName'),
+    familyName: optionalText(name, 'familyName'),
+    emails: objectList(body, 'emails').map(parseEmail),
+  };
+}
+
+/** Creation, change and address of a resource. */
+export function toMeta(
+  call: Call,
+  resourceType: 'User' | 'Group',
+  record: Pick<UserRecord, 'id' | 'uuid' | 'createdAtMs' | 'updatedAtMs'>,
+): JsonObject {
+  return {
+    resourceType,
+    created: new Date(record.createdAtMs).toISOString(),
+    lastModified: new Date(record.updatedAtMs).toISOString(),
+    location: `${call.platformUrl}/api/scim/v2/${resourceType}s/${scimIdOf(call.settings, record)}`,
+  };
+}
+
+function nameOf(user: UserRecord): JsonObject {
+  const { givenName, familyName } = user;
+  if (givenName === null && familyName === null) return {};
+  return { name: { ...(givenName === null ? {} : { givenName }), ...(familyName === null ? {} : { familyName }) } };
+}
+
+/** The user as SCIM answers it; absent fields are left out, `groups` is read-only (ASSUMED-15). */
+export function toUserResource(call: Call, user: UserRecord): JsonObject {
+  const { settings, state } = call;
+  const view = call.request.method === 'GET' ? call.read : state;
+  const extension = toExtension(state, user);
+  const groups = [...view.memberships.groupsOf(user.id)].flatMap((id) => {
+    const group = view.groups.get(id);
+    return group ? [{ value: scimIdOf(settings, group), display: group.displayName }] : [];
+  });
+  const emails = user.emails.length > 0 || user.email === '' ? user.emails : [{ value: user.email, primary: true }];
+  return {
+    schemas: isObject(extension) ? [USER_URN, EXTENSION_URN] : [USER_URN],
+    id: scimIdOf(settings, user),
+    ...(user.externalId === null ? {} : { externalId: user.externalId }),
+    userName: user.userName,
+    ...(user.displayName === null ? {} : { displayName: user.displayName }),
+    ...nameOf(user),
+    ...(emails.length > 0 ? { emails } : {}),
+    active: !user.isDeactivated,
+    ...(groups.length > 0 ? { groups } : {}),
+    ...(extension ? { [EXTENSION_URN]: extension } : {}),
+    meta: toMeta(call, 'User', user),
+  };
+}

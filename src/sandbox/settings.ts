@@ -1,0 +1,102 @@
+// Every decision that the contract marks ASSUMED and every switch of the control port, in one place:
+// a fact learned later at a real tenant changes one line here.
+import { isObject, own, type JsonObject } from './json.ts';
+import { Problem } from './problem.ts';
+
+export interface Settings {
+  /** What the tenant has bought (contract 1.1, 4.0, 4.6, 6.1). */
+  readonly plan: Readonly<Record<'chat' | 'audit' | 'scim' | 'hosted', boolean>>;
+  readonly auditLogEnabled: boolean;
+  /** SCIM switched on in the tenant; off = 403 (ASSUMED-33). */
+  readonly scimEnabled: boolean;
+  /** Role of users made by SCIM or without roles of their own; unknown names fall back to Viewer (2.2). */
+  readonly defaultRole: string;
+  /** Group display name, compared without case, to role names (ASSUMED-103). */
+  readonly groupsRolesMap: Readonly<Record<string, readonly string[]>>;
+  /** ASSUMED-72. */
+  readonly maxFolderDepth: number;
+  /** Lowers `expires_in` of meta-sync tokens to 3600 seconds (ASSUMED-56). */
+  readonly vendorTokenCap: boolean;
+  /** Platform REST refuses `Api-Key` (ASSUMED-01). */
+  readonly strictAuthScheme: boolean;
+  /** Whether SCIM ids are UUIDs or the platform's own numbers (ASSUMED-48). */
+  readonly scimIdStyle: 'uuid' | 'numeric';
+  /** Page length when the client names none (S Limits, ASSUMED-25). */
+  readonly pageDefault: number;
+  /** Longer pages are lowered to this (ASSUMED-26). */
+  readonly pageCap: number;
+  /** Numbers as ids in a value upsert are refused (ASSUMED-41). */
+  readonly strictValueIds: boolean;
+  /** Ids per bulk call (contract 8). */
+  readonly bulkLimit: number;
+  /** Events kept in the audit log (contract 4.6). */
+  readonly auditRetentionEvents: number;
+  readonly chatRecordDelayMs: number;
+  readonly externalUserLimit: number;
+}
+
+/** The role that new users get when the configured one cannot be used (contract 2.2). */
+export const FALLBACK_ROLE = 'Viewer';
+/** Names of attribute definitions (ASSUMED-40). */
+export const ATTRIBUTE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Group names with this beginning belong to the platform (ASSUMED-18). */
+export const RESERVED_GROUP_PREFIX = 'system:';
+/** Built-in roles (contract 3.5); their ids are 1, 2, ... in this order, custom roles follow. */
+export const BUILT_IN_ROLES = ['Admin', 'Developer', 'Explorer', 'Viewer'] as const;
+
+export const DEFAULT_SETTINGS: Settings = {
+  plan: { chat: true, audit: true, scim: true, hosted: true },
+  auditLogEnabled: true,
+  scimEnabled: true,
+  defaultRole: FALLBACK_ROLE,
+  groupsRolesMap: {},
+  maxFolderDepth: 10,
+  vendorTokenCap: false,
+  strictAuthScheme: false,
+  scimIdStyle: 'uuid',
+  pageDefault: 20,
+  pageCap: 1000,
+  strictValueIds: false,
+  bulkLimit: 100,
+  auditRetentionEvents: 10_000,
+  chatRecordDelayMs: 0,
+  externalUserLimit: 10_000,
+};
+
+type Check = (value: unknown) => boolean;
+const isFlag: Check = (value) => typeof value === 'boolean';
+const isCount: Check = (value) => Number.isInteger(value) && Number(value) >= 0;
+const isTextList: Check = (value) => Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+const CHECKS: Readonly<Record<keyof Settings, Check>> = {
+  plan: (value) =>
+    isObject(value) &&
+    Object.entries(value).every(([name, on]) => Object.hasOwn(DEFAULT_SETTINGS.plan, name) && isFlag(on)),
+  auditLogEnabled: isFlag,
+  scimEnabled: isFlag,
+  // Admin can never be the default (contract 2.2, row ROLE-10).
+  defaultRole: (value) => typeof value === 'string' && value !== '' && value.toLowerCase() !== 'admin',
+  groupsRolesMap: (value) => isObject(value) && Object.values(value).every(isTextList),
+  maxFolderDepth: isCount,
+  vendorTokenCap: isFlag,
+  strictAuthScheme: isFlag,
+  scimIdStyle: (value) => value === 'uuid' || value === 'numeric',
+  pageDefault: isCount,
+  pageCap: (value) => isCount(value) && value !== 0,
+  strictValueIds: isFlag,
+  bulkLimit: isCount,
+  auditRetentionEvents: isCount,
+  chatRecordDelayMs: isCount,
+  externalUserLimit: isCount,
+};
+
+/** `current` with the named settings replaced (`plan` flag by flag); unknown names and wrong values are 400. */
+export function changeSettings(current: Settings, changes: JsonObject): Settings {
+  for (const [name, value] of Object.entries(changes)) {
+    const check = Object.hasOwn(CHECKS, name) ? CHECKS[name as keyof Settings] : undefined;
+    if (!check) throw new Problem(400, `Unknown setting: ${name}`);
+    if (!check(value)) throw new Problem(400, `Setting ${name} cannot take this value`);
+  }
+  const plan = own(changes, 'plan');
+  return { ...current, ...changes, plan: { ...current.plan, ...(isObject(plan) ? plan : {}) } } as Settings;
+}

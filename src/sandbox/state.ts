@@ -1,0 +1,84 @@
+// Everything the sandbox platform stores. A reset makes a new state; requests under way finish on the old one.
+import { createAuditLog, type AuditLog } from './audit-log.ts';
+import type { JournalDeps } from './journal.ts';
+import { createMemberships, type Memberships, type MembershipView } from './memberships.ts';
+import type { AttributeDefinition, Credential, Deployment, GroupRecord, Role, UserRecord } from './records.ts';
+import type { JsonObject } from './json.ts';
+import type { Settings } from './settings.ts';
+import { createTable, type Table, type TableView } from './table.ts';
+
+export interface State {
+  readonly users: Table<UserRecord>;
+  readonly groups: Table<GroupRecord>;
+  readonly memberships: Memberships;
+  readonly attributes: Table<AttributeDefinition>;
+  readonly roles: Table<Role>;
+  /** By secret. */
+  readonly credentials: Map<string, Credential>;
+  readonly deployments: Map<string, Deployment>;
+  readonly audit: AuditLog;
+  /** `<deployment id>/<branch name>` of the branches that somebody views. */
+  readonly branchViews: Set<string>;
+  /** Fixtures of rooms that are not built yet, by kind. */
+  readonly stored: Map<string, JsonObject[]>;
+  /** Ids of administrators that are not deactivated (last-admin rule, contract 3.3). */
+  readonly activeAdmins: Set<number>;
+}
+
+/** What a reading request sees; lags behind when a fault says so. */
+export interface StateView {
+  readonly users: TableView<UserRecord>;
+  readonly groups: TableView<GroupRecord>;
+  readonly memberships: MembershipView;
+}
+
+/** What every operation works on: the stored state, the switches, and the moment, Unix milliseconds. */
+export interface Scene {
+  readonly state: State;
+  readonly settings: Settings;
+  readonly nowMs: number;
+}
+
+const lower = (text: string | null): string[] => (text === null ? [] : [text.toLowerCase()]);
+
+/** An empty state; keys of all indexes are lower case. */
+export function createState(deps: JournalDeps): State {
+  return {
+    users: createTable<UserRecord>(
+      {
+        uuid: (user) => [user.uuid],
+        userName: (user) => [user.userName.toLowerCase()],
+        externalId: (user) => lower(user.externalId),
+        displayName: (user) => lower(user.displayName),
+        email: (user) => [...new Set([user.email, ...user.emails.map((entry) => entry.value)].flatMap(lower))],
+      },
+      deps,
+    ),
+    groups: createTable<GroupRecord>(
+      {
+        uuid: (group) => [group.uuid],
+        displayName: (group) => [group.displayName.toLowerCase()],
+        externalId: (group) => lower(group.externalId),
+      },
+      deps,
+    ),
+    memberships: createMemberships(deps),
+    attributes: createTable<AttributeDefinition>({ name: (definition) => [definition.name] }, deps),
+    roles: createTable<Role>({ name: (role) => [role.name.toLowerCase()] }, deps),
+    credentials: new Map(),
+    deployments: new Map(),
+    audit: createAuditLog(),
+    branchViews: new Set(),
+    stored: new Map(),
+    activeAdmins: new Set(),
+  };
+}
+
+/** The readable parts as they were at `cutoffMs`, or live when it is null. */
+export function viewOf(state: State, cutoffMs: number | null): StateView {
+  return {
+    users: state.users.asOf(cutoffMs),
+    groups: state.groups.asOf(cutoffMs),
+    memberships: state.memberships.asOf(cutoffMs),
+  };
+}

@@ -1,0 +1,114 @@
+// A table of unchanging records: rows by id in order of creation, plus indexes by text; a change puts a new record.
+import { createJournal, type JournalDeps } from './journal.ts';
+
+export interface Row {
+  readonly id: number;
+}
+
+/** The reading side of a table, either live or as of some moments ago. */
+export interface TableView<T extends Row> {
+  get(id: number): T | undefined;
+  /** All ids in order of creation; the caller must not keep the array. */
+  ids(): readonly number[];
+  /** Rows whose index `index` holds exactly `key`, in order of creation. */
+  find(index: string, key: string): T[];
+}
+
+export interface Table<T extends Row> extends TableView<T> {
+  /** A fresh id; ids are never used twice (contract 12.4). */
+  nextId(): number;
+  /** Adds the record or replaces the one with its id. */
+  put(record: T): void;
+  remove(id: number): void;
+  asOf(cutoffMs: number | null): TableView<T>;
+}
+
+/** Index name to the keys under which a record is found. */
+export type Keys<T> = Readonly<Record<string, (record: T) => readonly string[]>>;
+
+/** One key to one id or, rarely, several: a set per key would cost more memory than the records. */
+function createIndex<T extends Row>(keysOf: (record: T) => readonly string[]) {
+  const ids = new Map<string, number | Set<number>>();
+  const add = (key: string, id: number): void => {
+    const present = ids.get(key);
+    if (present === undefined) ids.set(key, id);
+    else if (typeof present === 'number') ids.set(key, new Set([present, id]));
+    else present.add(id);
+  };
+  const drop = (key: string, id: number): void => {
+    const present = ids.get(key);
+    if (present === id) ids.delete(key);
+    else if (present instanceof Set && present.delete(id) && present.size === 0) ids.delete(key);
+  };
+  return {
+    move(before: T | undefined, after: T | undefined) {
+      const old = before ? keysOf(before) : [];
+      const fresh = after ? keysOf(after) : [];
+      if (old.length === fresh.length && old.every((key, place) => key === fresh[place])) return;
+      if (before) for (const key of old) drop(key, before.id);
+      if (after) for (const key of fresh) add(key, after.id);
+    },
+    at(key: string): number[] {
+      const present = ids.get(key);
+      if (present === undefined) return [];
+      return typeof present === 'number' ? [present] : [...present].sort((left, right) => left - right);
+    },
+  };
+}
+
+/** An empty table with the given indexes; every operation but `ids` after a removal costs constant time. */
+export function createTable<T extends Row>(keys: Keys<T>, deps: JournalDeps): Table<T> {
+  const records = new Map<number, T>();
+  const indexes = new Map(Object.entries(keys).map(([name, keysOf]) => [name, createIndex(keysOf)]));
+  const journal = createJournal<{ id: number; before: T | undefined }>(deps);
+  let order: number[] | undefined = [];
+  let lastId = 0;
+
+  function change(id: number, before: T | undefined, after: T | undefined): void {
+    journal.note({ id, before });
+    for (const index of indexes.values()) index.move(before, after);
+  }
+  const live: TableView<T> = {
+    get: (id) => records.get(id),
+    ids: () => (order ??= [...records.keys()]),
+    find: (name, key) => (indexes.get(name)?.at(key) ?? []).flatMap((id) => records.get(id) ?? []),
+  };
+
+  function past(cutoffMs: number): TableView<T> {
+    const former = new Map<number, T | undefined>();
+    // Newest first, so the oldest note, which holds the state at the cut-off, is written last.
+    for (const { id, before } of journal.after(cutoffMs)) former.set(id, before);
+    if (former.size === 0) return live;
+    const get = (id: number): T | undefined => (former.has(id) ? former.get(id) : records.get(id));
+    return {
+      get,
+      ids: () =>
+        [...new Set([...live.ids(), ...former.keys()])].filter((id) => get(id)).sort((left, right) => left - right),
+      find: (name, key) => {
+        const held = [...former.values()].filter((row): row is T => row !== undefined);
+        const matching = held.filter((row) => keys[name]?.(row).includes(key));
+        return [...live.find(name, key).filter((row) => !former.has(row.id)), ...matching];
+      },
+    };
+  }
+
+  return {
+    ...live,
+    nextId: () => (lastId += 1),
+    put(record) {
+      const before = records.get(record.id);
+      if (!before) order?.push(record.id);
+      lastId = Math.max(lastId, record.id);
+      records.set(record.id, record);
+      change(record.id, before, record);
+    },
+    remove(id) {
+      const before = records.get(id);
+      if (!before) return;
+      records.delete(id);
+      order = undefined;
+      change(id, before, undefined);
+    },
+    asOf: (cutoffMs) => (cutoffMs === null ? live : past(cutoffMs)),
+  };
+}

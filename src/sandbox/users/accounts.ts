@@ -1,0 +1,138 @@
+// Console users: list, create, update, delete (contract 3.3).
+import { requireAdmin } from '../auth.ts';
+import { audit, bodyOf, pathNumber, queryText, type Call, type Reply } from '../call.ts';
+import { isObject, optionalBoolean, optionalText, optionalTexts, own, requireText, type JsonObject } from '../json.ts';
+import { cursorPage, idsWhere } from '../paging.ts';
+import { Problem } from '../problem.ts';
+import type { UserRecord } from '../records.ts';
+import type { Scene } from '../state.ts';
+import { changePerson, createPerson, removePerson, type PersonChange } from './people.ts';
+import { toUserView } from './user-view.ts';
+
+/** The user with the id of the path, or 404. */
+export function requireUser(scene: Scene, id: number): UserRecord {
+  const user = scene.state.users.get(id);
+  if (!user) throw new Problem(404, 'User not found');
+  return user;
+}
+
+/** `GET /api/v1/users`: cursor list, newest last; `search` is a substring of first name, username or e-mail. */
+export function createAccounts() {
+  // Records never change, so their search text can be made once and forgotten with them.
+  const searchTexts = new WeakMap<UserRecord, string>();
+  function matches(user: UserRecord, wanted: string): boolean {
+    let text = searchTexts.get(user);
+    if (text === undefined) {
+      text = [user.firstName ?? '', user.userName, user.email].join('\n').toLowerCase();
+      searchTexts.set(user, text);
+    }
+    return text.includes(wanted);
+  }
+
+  function list(call: Call): Reply {
+    requireAdmin(call.caller);
+    const { users } = call.read;
+    const wanted = queryText(call, 'search')?.toLowerCase() ?? '';
+    const get = (id: number): UserRecord | undefined => users.get(id);
+    const ids = wanted === '' ? users.ids() : idsWhere(users.ids(), get, (user) => matches(user, wanted));
+    return {
+      status: 200,
+      body: cursorPage(call, 'user', ids, (id) => {
+        const user = users.get(id);
+        return user ? toUserView(user) : null;
+      }),
+    };
+  }
+  return { list };
+}
+
+function settingsOf(body: JsonObject): JsonObject | null {
+  const value = own(body, 'settings');
+  if (value === undefined || value === null) return null;
+  if (!isObject(value)) throw new Problem(400, 'settings must be an object');
+  return value;
+}
+
+/** Role names of the tenant in their own spelling; Admin is no role here but `isAdmin`. Throws 400. */
+function rolesOf(scene: Scene, names: readonly string[] | undefined): ReadonlySet<string> | undefined {
+  if (names === undefined) return undefined;
+  return new Set(
+    names.map((name) => {
+      const [role] = scene.state.roles.find('name', name.toLowerCase());
+      if (!role || role.name === 'Admin') throw new Problem(400, `defaultRoles: unknown role ${name}`);
+      return role.name;
+    }),
+  );
+}
+
+/** `POST /api/v1/users`: 200 with the user; 400, 409 (ASSUMED-47). */
+export function createAccount(call: Call): Reply {
+  const body = bodyOf(call);
+  const person = {
+    email: requireText(body, 'email'),
+    userName: requireText(body, 'username'),
+    firstName: optionalText(body, 'firstName'),
+    externalId: optionalText(body, 'externalId'),
+    isAdmin: optionalBoolean(body, 'isAdmin') ?? false,
+    settings: settingsOf(body),
+  };
+  const roles = rolesOf(call, optionalTexts(body, 'defaultRoles'));
+  requireAdmin(call.caller);
+  const user = createPerson(call, {
+    ...person,
+    displayName: person.firstName,
+    aliasSource: 'manual',
+    ...(roles ? { roles } : {}),
+  });
+  audit(call, 'Created user', { username: user.userName, userId: user.id });
+  return { status: 200, body: toUserView(user) };
+}
+
+function changeOf(body: JsonObject): PersonChange {
+  const isAdmin = optionalBoolean(body, 'isAdmin');
+  const isDeactivated = optionalBoolean(body, 'isDeactivated');
+  optionalText(body, 'password');
+  return {
+    ...(Object.hasOwn(body, 'firstName')
+      ? { firstName: optionalText(body, 'firstName'), displayName: optionalText(body, 'firstName') }
+      : {}),
+    ...(Object.hasOwn(body, 'title') ? { title: optionalText(body, 'title') } : {}),
+    ...(Object.hasOwn(body, 'settings') ? { settings: settingsOf(body) } : {}),
+    ...(isAdmin === undefined ? {} : { isAdmin }),
+    ...(isDeactivated === undefined ? {} : { isDeactivated }),
+  };
+}
+
+/** `PUT /api/v1/users/{id}`: absent members stay; 400, 403 (own account, last administrator), 404. */
+export function updateAccount(call: Call): Reply {
+  const id = pathNumber(call, 'id');
+  const change = changeOf(bodyOf(call));
+  const user = requireUser(call, id);
+  requireAdmin(call.caller);
+  deactivationGuard(call, user, change.isDeactivated ?? false);
+  const changed = changePerson(call, user, change);
+  audit(call, 'Updated user profile', { username: changed.userName, userId: id });
+  return { status: 200, body: toUserView(changed) };
+}
+
+/** 403 when callers are about to deactivate themselves (row USER-05). */
+export function deactivationGuard(call: Call, user: UserRecord, isDeactivated: boolean): void {
+  if (isDeactivated && user.id === call.caller.user.id) {
+    throw new Problem(403, 'Your own account cannot be deactivated');
+  }
+}
+
+/** Deletes one account: 400 own account, 403 last administrator. */
+export function deleteAccount(call: Call, user: UserRecord): void {
+  if (user.id === call.caller.user.id) throw new Problem(400, 'Your own account cannot be deleted');
+  removePerson(call, user);
+  audit(call, 'Deleted user', { username: user.userName, userId: user.id });
+}
+
+/** `DELETE /api/v1/users/{id}`: 200; 400, 403, 404. */
+export function removeAccount(call: Call): Reply {
+  const user = requireUser(call, pathNumber(call, 'id'));
+  requireAdmin(call.caller);
+  deleteAccount(call, user);
+  return { status: 200, body: {} };
+}

@@ -1,0 +1,48 @@
+// The five types of user attributes: which JSON fits, and what a default written as text means (contract 3.1, 3.2).
+import { isObject } from '../json.ts';
+import type { AttributeDefinition, AttributeType, AttributeValue } from '../records.ts';
+
+export const ATTRIBUTE_TYPES: readonly AttributeType[] = ['string', 'number', 'boolean', 'string_array', 'number_array'];
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+
+const FITS: Readonly<Record<AttributeType, (value: unknown) => boolean>> = {
+  string: isText,
+  number: isNumber,
+  boolean: (value) => typeof value === 'boolean',
+  string_array: (value) => Array.isArray(value) && value.every(isText),
+  number_array: (value) => Array.isArray(value) && value.every(isNumber),
+};
+
+/** The value in the definition's type, or undefined when it does not fit (ASSUMED-42). */
+export function fitValue(type: AttributeType, value: unknown): AttributeValue | undefined {
+  if (!FITS[type](value)) return undefined;
+  return value as AttributeValue;
+}
+
+/** A number from text such as "42" or "-1.5", or undefined (ASSUMED-23). */
+export function numberFromText(text: string): number | undefined {
+  const number = /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN;
+  return Number.isFinite(number) ? number : undefined;
+}
+
+/** A default, which is text whatever the type, in its type; undefined when it does not fit (ASSUMED-39). */
+export function defaultFromText(type: AttributeType, text: string): AttributeValue | undefined {
+  if (type === 'string') return text;
+  if (type === 'number') return numberFromText(text);
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isObject(parsed) ? undefined : fitValue(type, parsed);
+  } catch {
+    // Not JSON: simply not a default of this type; the caller refuses it with 400.
+    return undefined;
+  }
+}
+
+/** What policies see: the stored value, else the default in its type, else null (ASSUMED-45). */
+export function effectiveValue(definition: AttributeDefinition, stored: AttributeValue | undefined): AttributeValue | null {
+  if (stored !== undefined) return stored;
+  if (definition.defaultValue === null) return null;
+  return defaultFromText(definition.type, definition.defaultValue) ?? null;
+}

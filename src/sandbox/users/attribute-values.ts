@@ -1,0 +1,73 @@
+// Values of attributes per user `/api/v1/user-attribute-values` (contract 3.2).
+import { requireAdmin } from '../auth.ts';
+import { bodyOf, pathNumber, type Call, type Reply } from '../call.ts';
+import { own, type JsonObject } from '../json.ts';
+import { Problem } from '../problem.ts';
+import type { AttributeDefinition, AttributeValue, UserRecord } from '../records.ts';
+import { requireUser } from './accounts.ts';
+import { effectiveValue, fitValue } from './attribute-types.ts';
+import { requireAttribute } from './attributes.ts';
+import { changePerson } from './people.ts';
+
+function toValueView(user: UserRecord, definition: AttributeDefinition): Record<string, unknown> {
+  const stored = user.values.get(definition.id);
+  return {
+    userId: user.id,
+    userAttributeId: definition.id,
+    name: definition.name,
+    type: definition.type,
+    displayName: definition.displayName,
+    description: definition.description,
+    value: stored ?? null,
+    formattedValue: effectiveValue(definition, stored),
+  };
+}
+
+/** An id that travels as text here and nowhere else; numbers are taken too unless strict (ASSUMED-41). */
+function idOf(call: Call, body: JsonObject, name: string): number {
+  const value = own(body, name);
+  const text = typeof value === 'number' && !call.settings.strictValueIds ? String(value) : value;
+  if (typeof text !== 'string' || !/^\d{1,15}$/.test(text)) throw new Problem(400, `${name} must be an id as text`);
+  return Number(text);
+}
+
+/** The user's values with one of them set, or cleared by undefined. */
+export function withValue(
+  values: ReadonlyMap<number, AttributeValue>,
+  attributeId: number,
+  value: AttributeValue | undefined,
+): ReadonlyMap<number, AttributeValue> {
+  const next = new Map(values);
+  if (value === undefined) next.delete(attributeId);
+  else next.set(attributeId, value);
+  return next;
+}
+
+/** `POST`: sets one value, null or absence clears it. 200 UserAttributeValue; 400, 403, 404. */
+export function upsertValue(call: Call): Reply {
+  const body = bodyOf(call);
+  const userId = idOf(call, body, 'userId');
+  const attributeId = idOf(call, body, 'userAttributeId');
+  const user = requireUser(call, userId);
+  const definition = requireAttribute(call, attributeId);
+  requireAdmin(call.caller);
+  const sent = own(body, 'value') ?? null;
+  const value = sent === null ? undefined : fitValue(definition.type, sent);
+  if (sent !== null && value === undefined) throw new Problem(400, `value does not fit the type ${definition.type}`);
+  const changed = changePerson(call, user, { values: withValue(user.values, attributeId, value) });
+  return { status: 200, body: toValueView(changed, definition) };
+}
+
+/** `GET /{userId}`: bare array of the stored values; 400 for a SCIM id, 403 for somebody else's, 404. */
+export function listValues(call: Call): Reply {
+  const id = pathNumber(call, 'userId');
+  const user = call.read.users.get(id);
+  if (!user) throw new Problem(404, 'User not found');
+  if (id !== call.caller.user.id) requireAdmin(call.caller);
+  const { attributes } = call.state;
+  const held = attributes.ids().flatMap((attributeId) => {
+    const definition = user.values.has(attributeId) ? attributes.get(attributeId) : undefined;
+    return definition ? [toValueView(user, definition)] : [];
+  });
+  return { status: 200, body: held };
+}

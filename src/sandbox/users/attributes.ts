@@ -1,0 +1,94 @@
+// Attribute definitions `/api/v1/user-attributes` (contract 3.1).
+import { requireAdmin } from '../auth.ts';
+import { bodyOf, pathNumber, queryText, type Call, type Reply } from '../call.ts';
+import { optionalText, own, requireText, type JsonObject } from '../json.ts';
+import { cursorPage, idsWhere, offsetPage } from '../paging.ts';
+import { Problem } from '../problem.ts';
+import type { AttributeDefinition, AttributeType } from '../records.ts';
+import { ATTRIBUTE_NAME } from '../settings.ts';
+import { ATTRIBUTE_TYPES, defaultFromText } from './attribute-types.ts';
+
+function typeOf(value: unknown): AttributeType {
+  const type = ATTRIBUTE_TYPES.find((known) => known === value);
+  if (!type) throw new Problem(400, `type must be one of ${ATTRIBUTE_TYPES.join(', ')}`);
+  return type;
+}
+
+function requireFittingDefault(type: AttributeType, text: string | null): void {
+  if (text !== null && defaultFromText(type, text) === undefined) {
+    throw new Problem(400, `defaultValue does not fit the type ${type}`);
+  }
+}
+
+/** The definition with that id, or 404. */
+export function requireAttribute(call: Call, id: number): AttributeDefinition {
+  const definition = call.state.attributes.get(id);
+  if (!definition) throw new Problem(404, 'User attribute not found');
+  return definition;
+}
+
+/** `GET`: newest first, both list styles at once (ASSUMED-34); filters `name` (exact) and `type`. */
+export function listAttributes(call: Call): Reply {
+  const name = queryText(call, 'name');
+  const typeText = queryText(call, 'type');
+  const type = typeText === undefined ? undefined : typeOf(typeText);
+  requireAdmin(call.caller);
+  const { attributes } = call.state;
+  const get = (id: number): AttributeDefinition | undefined => attributes.get(id);
+  const newestFirst = [...attributes.ids()].reverse();
+  const ids = idsWhere(newestFirst, get, (one) => (!name || one.name === name) && (!type || one.type === type));
+  const { items, pageInfo } = cursorPage(call, 'user-attribute', ids, get, true);
+  const { page } = offsetPage(call, ids);
+  return { status: 200, body: { items, pageInfo, data: page.map(get), count: ids.length } };
+}
+
+/** `POST`: 200 UserAttribute; 400, 409 for a name in use (ASSUMED-36). */
+export function createAttribute(call: Call): Reply {
+  const body = bodyOf(call);
+  const name = requireText(body, 'name');
+  if (!ATTRIBUTE_NAME.test(name)) throw new Problem(400, 'name must be an identifier');
+  const fresh = { name, type: typeOf(own(body, 'type')), ...labelsOf(body) };
+  const definition = { displayName: null, description: null, defaultValue: null, ...fresh };
+  requireFittingDefault(definition.type, definition.defaultValue);
+  requireAdmin(call.caller);
+  const { attributes } = call.state;
+  if (attributes.find('name', name).length > 0) throw new Problem(409, `User attribute ${name} exists already`);
+  const stored: AttributeDefinition = { id: attributes.nextId(), ...definition };
+  attributes.put(stored);
+  return { status: 200, body: stored };
+}
+
+function labelsOf(body: JsonObject): Partial<Pick<AttributeDefinition, 'displayName' | 'description' | 'defaultValue'>> {
+  return {
+    ...(Object.hasOwn(body, 'displayName') ? { displayName: optionalText(body, 'displayName') } : {}),
+    ...(Object.hasOwn(body, 'description') ? { description: optionalText(body, 'description') } : {}),
+    ...(Object.hasOwn(body, 'defaultValue') ? { defaultValue: optionalText(body, 'defaultValue') } : {}),
+  };
+}
+
+/** `PUT /{id}`: label, description, default; `name` and `type` are ignored (ASSUMED-37). 400, 404. */
+export function updateAttribute(call: Call): Reply {
+  const id = pathNumber(call, 'id');
+  const labels = labelsOf(bodyOf(call));
+  const definition = requireAttribute(call, id);
+  requireAdmin(call.caller);
+  requireFittingDefault(definition.type, labels.defaultValue ?? null);
+  const stored: AttributeDefinition = { ...definition, ...labels };
+  call.state.attributes.put(stored);
+  return { status: 200, body: stored };
+}
+
+/** `DELETE /{id}`: 200 and every value of it is gone (ASSUMED-38); 404. */
+export function deleteAttribute(call: Call): Reply {
+  const id = pathNumber(call, 'id');
+  requireAttribute(call, id);
+  requireAdmin(call.caller);
+  const { attributes, users } = call.state;
+  attributes.remove(id);
+  for (const userId of [...users.ids()]) {
+    const user = users.get(userId);
+    if (!user?.values.has(id)) continue;
+    users.put({ ...user, values: new Map([...user.values].filter(([attributeId]) => attributeId !== id)) });
+  }
+  return { status: 200, body: {} };
+}

@@ -1,0 +1,51 @@
+// `POST /api/v1/users/bulk`: one action on up to a hundred users, each on its own (contract 3.3).
+import { requireAdmin } from '../auth.ts';
+import { audit, bodyOf, type Call, type Reply } from '../call.ts';
+import { own } from '../json.ts';
+import { Problem } from '../problem.ts';
+import { deactivationGuard, deleteAccount, requireUser } from './accounts.ts';
+import { changePerson } from './people.ts';
+
+type Action = 'DEACTIVATE' | 'ACTIVATE' | 'DELETE';
+const ACTIONS: readonly Action[] = ['DEACTIVATE', 'ACTIVATE', 'DELETE'];
+
+function act(call: Call, action: Action, id: number): void {
+  const user = requireUser(call, id);
+  if (action === 'DELETE') {
+    deleteAccount(call, user);
+    return;
+  }
+  const isDeactivated = action === 'DEACTIVATE';
+  if (user.isDeactivated === isDeactivated) return;
+  deactivationGuard(call, user, isDeactivated);
+  changePerson(call, user, { isDeactivated });
+  audit(call, 'Updated user profile', { username: user.userName, userId: id });
+}
+
+/** 200 with `succeeded` and `failed`; 400 for an unknown action and for none or more than 100 ids. */
+export function bulkAction(call: Call): Reply {
+  const body = bodyOf(call);
+  const named = own(body, 'action');
+  const action = ACTIONS.find((known) => known === named);
+  if (!action) throw new Problem(400, `action must be one of ${ACTIONS.join(', ')}`);
+  const ids = own(body, 'userIds');
+  if (!Array.isArray(ids) || ids.length === 0 || ids.length > call.settings.bulkLimit) {
+    throw new Problem(400, `userIds must hold 1 to ${call.settings.bulkLimit} ids`);
+  }
+  if (!ids.every((id: unknown): id is number => Number.isInteger(id))) {
+    throw new Problem(400, 'userIds must be whole numbers');
+  }
+  requireAdmin(call.caller);
+  const succeeded: number[] = [];
+  const failed: { userId: number; error: { status: number; message: string } }[] = [];
+  for (const userId of new Set(ids)) {
+    try {
+      act(call, action, userId);
+      succeeded.push(userId);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      failed.push({ userId, error: { status: error.status, message: error.message } });
+    }
+  }
+  return { status: 200, body: { action, succeeded, failed } };
+}

@@ -1,0 +1,89 @@
+// The life of a user group and what joining one gives: roles by group name (contract 2.3, 12.6).
+import { randomUUID } from 'node:crypto';
+import { Problem } from '../problem.ts';
+import type { GroupRecord } from '../records.ts';
+import { RESERVED_GROUP_PREFIX } from '../settings.ts';
+import type { Scene } from '../state.ts';
+import { changePerson } from './people.ts';
+
+/** One change of a member list; ids are platform user ids. */
+export type MemberStep =
+  | { kind: 'add'; userIds: readonly number[] }
+  | { kind: 'remove'; userIds: readonly number[] }
+  | { kind: 'replace'; userIds: readonly number[] };
+
+/** Throws 400 for reserved names (ASSUMED-18) and 409 for a name in use by another group (ASSUMED-17). */
+export function requireGroupName(scene: Scene, displayName: string, ownId?: number): void {
+  if (displayName.toLowerCase().startsWith(RESERVED_GROUP_PREFIX)) {
+    throw new Problem(400, 'Names starting with system: are reserved', 'invalidValue');
+  }
+  const [holder] = scene.state.groups.find('displayName', displayName.toLowerCase());
+  if (holder && holder.id !== ownId) throw new Problem(409, 'A group with this displayName exists', 'uniqueness');
+}
+
+/** Creates an empty group; throws as `requireGroupName`. */
+export function createGroup(scene: Scene, displayName: string, externalId: string | null): GroupRecord {
+  requireGroupName(scene, displayName);
+  const group: GroupRecord = {
+    id: scene.state.groups.nextId(),
+    uuid: randomUUID(),
+    displayName,
+    externalId,
+    createdAtMs: scene.nowMs,
+    updatedAtMs: scene.nowMs,
+  };
+  scene.state.groups.put(group);
+  return group;
+}
+
+/** Deletes the group; its members, and the roles it gave them, stay (contract 2.7). */
+export function removeGroup(scene: Scene, group: GroupRecord): void {
+  const { memberships, groups } = scene.state;
+  for (const userId of [...memberships.membersOf(group.id)]) memberships.remove(group.id, userId);
+  groups.remove(group.id);
+}
+
+/** Takes one step and answers who has joined by it; present and absent members are no error (ASSUMED-20). */
+export function applyMemberStep(scene: Scene, groupId: number, step: MemberStep): number[] {
+  const { memberships } = scene.state;
+  if (step.kind === 'remove') {
+    for (const userId of step.userIds) memberships.remove(groupId, userId);
+    return [];
+  }
+  if (step.kind === 'replace') {
+    const wanted = new Set(step.userIds);
+    for (const userId of [...memberships.membersOf(groupId)]) {
+      if (!wanted.has(userId)) memberships.remove(groupId, userId);
+    }
+  }
+  return step.userIds.filter((userId) => memberships.add(groupId, userId));
+}
+
+/** Existing role names, Admin never, that the tenant's mapping gives to members of the group (ASSUMED-103). */
+function mappedRoles(scene: Scene, groupName: string): string[] {
+  const wanted = groupName.toLowerCase();
+  const names = Object.entries(scene.settings.groupsRolesMap)
+    .filter(([name]) => name.toLowerCase() === wanted)
+    .flatMap(([, roles]) => roles);
+  return names.flatMap((name) => {
+    const [role] = scene.state.roles.find('name', name.toLowerCase());
+    return role && role.name !== 'Admin' ? [role.name] : [];
+  });
+}
+
+/** Gives the group's roles to users who have just joined; answers each gift, for the audit log (ASSUMED-104 to 106). */
+export function giveMappedRoles(
+  scene: Scene,
+  group: GroupRecord,
+  joined: readonly number[],
+): { username: string; role: string }[] {
+  const roles = mappedRoles(scene, group.displayName);
+  if (roles.length === 0) return [];
+  return joined.flatMap((userId) => {
+    const user = scene.state.users.get(userId);
+    const fresh = user ? roles.filter((role) => !user.roles.has(role)) : [];
+    if (!user || fresh.length === 0) return [];
+    changePerson(scene, user, { roles: new Set([...user.roles, ...fresh]) });
+    return fresh.map((role) => ({ username: user.userName, role }));
+  });
+}

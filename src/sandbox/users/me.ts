@@ -1,0 +1,48 @@
+// The caller's own record and settings; any valid user may use them (contract 3.3, ASSUMED-08).
+import { bodyOf, type Call, type Reply } from '../call.ts';
+import { isObject, type JsonObject } from '../json.ts';
+import { Problem } from '../problem.ts';
+import type { UserRecord } from '../records.ts';
+import { changePerson } from './people.ts';
+import { roleNames, toUserView } from './user-view.ts';
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const SETTINGS = new Map<string, (value: unknown) => boolean>([
+  ['theme', isText],
+  ['locale', isText],
+  ['timezone', isText],
+  ['defaultDeploymentId', Number.isInteger],
+  ['alternatingRowColors', (value) => typeof value === 'boolean'],
+  ['sheets', isObject],
+]);
+
+function policiesOf(user: UserRecord): JsonObject[] {
+  const granted = [...user.permissions].map((action) => ({ resourceType: 'Global', actions: [action], resources: ['*'] }));
+  return user.isAdmin ? [{ resourceType: 'Global', actions: ['*'], resources: ['*'] }, ...granted] : granted;
+}
+
+/** `GET /api/v1/users/me`: the caller with effective policies. */
+export function readMe(call: Call): Reply {
+  const user = call.caller.user;
+  return { status: 200, body: { ...toUserView(user), roles: roleNames(user), policies: policiesOf(user) } };
+}
+
+function merge(present: JsonObject | null, patch: JsonObject): JsonObject {
+  const merged = new Map(Object.entries(present ?? {}));
+  for (const [name, value] of Object.entries(patch)) {
+    const fits = SETTINGS.get(name);
+    // Unknown members are ignored (ASSUMED-109).
+    if (!fits) continue;
+    if (value !== null && !fits(value)) throw new Problem(400, `${name} cannot take this value`);
+    const before = merged.get(name);
+    merged.set(name, isObject(value) && isObject(before) ? { ...before, ...value } : value);
+  }
+  return Object.fromEntries(merged);
+}
+
+/** `PATCH /api/v1/users/me/settings`: merge patch; `sheets` merges member by member, null clears it. 400, 200 User. */
+export function patchMySettings(call: Call): Reply {
+  const user = call.caller.user;
+  const changed = changePerson(call, user, { settings: merge(user.settings, bodyOf(call)) });
+  return { status: 200, body: toUserView(changed) };
+}

@@ -1,0 +1,76 @@
+// Roles of users, and user groups as the console sees them (contract 3.5).
+import { requireAdmin } from '../auth.ts';
+import { audit, pathNumber, queryText, type Call, type Reply } from '../call.ts';
+import { cursorPage, idsWhere } from '../paging.ts';
+import { Problem } from '../problem.ts';
+import type { GroupRecord, Role, UserRecord } from '../records.ts';
+import { removeGroup } from './group-life.ts';
+import { requireUser } from './accounts.ts';
+import { changePerson } from './people.ts';
+
+/** `GET /api/v1/roles`: custom roles only. */
+export function listRoles(call: Call): Reply {
+  requireAdmin(call.caller);
+  const { roles } = call.state;
+  const get = (id: number): Role | undefined => roles.get(id);
+  const ids = idsWhere(roles.ids(), get, (role) => !role.isBuiltIn);
+  const show = (id: number): unknown => {
+    const role = roles.get(id);
+    return role && { id, name: role.name, description: role.description, policies: role.policies };
+  };
+  return { status: 200, body: cursorPage(call, 'role', ids, show) };
+}
+
+function target(call: Call): { role: Role; user: UserRecord } {
+  const role = call.state.roles.get(pathNumber(call, 'roleId'));
+  const user = requireUser(call, pathNumber(call, 'userId'));
+  // The Admin role cannot be granted this way: it reads as unknown (row USER-18).
+  if (!role || role.name === 'Admin') throw new Problem(404, 'Role not found');
+  requireAdmin(call.caller);
+  return { role, user };
+}
+
+/** `PUT /api/v1/roles/{roleId}/users/{userId}`: 204, also when held already; 404. */
+export function assignRole(call: Call): Reply {
+  const { role, user } = target(call);
+  if (!user.roles.has(role.name)) {
+    changePerson(call, user, { roles: new Set([...user.roles, role.name]) });
+    audit(call, 'Assigned role to user', { role: role.name, username: user.userName });
+  }
+  return { status: 204 };
+}
+
+/** `DELETE /api/v1/roles/{roleId}/users/{userId}`: 204, also when not held; 404. */
+export function removeRole(call: Call): Reply {
+  const { role, user } = target(call);
+  if (user.roles.has(role.name)) {
+    changePerson(call, user, { roles: new Set([...user.roles].filter((name) => name !== role.name)) });
+    audit(call, 'Removed role from user', { role: role.name, username: user.userName });
+  }
+  return { status: 204 };
+}
+
+/** `GET /api/v1/user-groups`: groups with member counts; `search` is a substring of the name. */
+export function listUserGroups(call: Call): Reply {
+  requireAdmin(call.caller);
+  const { groups, memberships } = call.read;
+  const wanted = queryText(call, 'search')?.toLowerCase() ?? '';
+  const get = (id: number): GroupRecord | undefined => groups.get(id);
+  const ids = idsWhere(groups.ids(), get, (group) => group.displayName.toLowerCase().includes(wanted));
+  const show = (id: number): unknown => ({
+    id,
+    name: groups.get(id)?.displayName,
+    description: null,
+    userCount: memberships.membersOf(id).size,
+  });
+  return { status: 200, body: cursorPage(call, 'user-group', ids, show) };
+}
+
+/** `DELETE /api/v1/groups/{id}`: 204, members stay; 404. */
+export function deleteUserGroup(call: Call): Reply {
+  const group = call.state.groups.get(pathNumber(call, 'id'));
+  if (!group) throw new Problem(404, 'Group not found');
+  requireAdmin(call.caller);
+  removeGroup(call, group);
+  return { status: 204 };
+}

@@ -1,0 +1,40 @@
+// The console user record on the wire (contract 3.3).
+import type { UserRecord } from '../records.ts';
+
+const toDate = (ms: number): string => new Date(ms).toISOString();
+
+/** Role names as the platform shows them, Admin first. */
+export function roleNames(user: UserRecord): string[] {
+  return [...(user.isAdmin ? ['Admin'] : []), ...user.roles];
+}
+
+/** One console user as `/api/v1/users` answers it. */
+export function toUserView(user: UserRecord): Record<string, unknown> {
+  return {
+    id: user.id,
+    email: user.email,
+    username: user.userName,
+    firstName: user.firstName,
+    title: user.title,
+    picture: null,
+    externalId: user.externalId,
+    samlId: null,
+    isAdmin: user.isAdmin,
+    isDeactivated: user.isDeactivated,
+    defaultRoles: roleNames(user),
+    activeRoleId: null,
+    aliases: user.aliases.map((alias) => ({
+      id: alias.id,
+      userId: user.id,
+      username: alias.username,
+      source: alias.source,
+      createdAt: toDate(alias.createdAtMs),
+      updatedAt: toDate(user.updatedAtMs),
+    })),
+    notifications: {},
+    settings: user.settings,
+    lastLogin: null,
+    createdAt: toDate(user.createdAtMs),
+    updatedAt: toDate(user.updatedAtMs),
+  };
+}

@@ -1,0 +1,21 @@
+// The one object that all rooms share: the stored state and the switches around it.
+import type { SandboxClock } from './clock.ts';
+import type { Faults } from './faults.ts';
+import type { RequestLog } from './requests.ts';
+import type { Settings } from './settings.ts';
+import type { Scene, State } from './state.ts';
+
+export interface World {
+  /** Replaced as a whole by a reset. */
+  state: State;
+  settings: Settings;
+  /** Address of the platform listener, `http://host:port`; used in `meta.location`. */
+  platformUrl: string;
+  readonly clock: SandboxClock;
+  readonly faults: Faults;
+  readonly requests: RequestLog;
+}
+
+export function sceneOf(world: World): Scene {
+  return { state: world.state, settings: world.settings, nowMs: world.clock.now() };
+}

@@ -1,0 +1,62 @@
+// Attribute notation: `[URN:]attribute[.subAttribute]` (RFC 7644 section 3.10), by the longest registered URN.
+import { findField, isMemberName, type Field, type Fields, type Section } from './attributes.ts';
+import { findUnqualified, type ResourceType } from './resource-type.ts';
+
+export type AttributePath =
+  /** A URN alone. */
+  | { readonly kind: 'section'; readonly section: Section }
+  | {
+      readonly kind: 'attribute';
+      readonly section: Section;
+      readonly field: Field;
+      readonly sub: Field | undefined;
+      /** An attribute of an extension was named without its URN. */
+      readonly unqualified: boolean;
+    }
+  /** An undeclared member of an open extension. */
+  | { readonly kind: 'member'; readonly section: Section; readonly name: string }
+  /** Well formed, but no schema declares it. */
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'malformed' };
+
+const NAME = /^[A-Za-z$_][A-Za-z0-9$_-]*$/;
+const UNKNOWN: AttributePath = { kind: 'unknown' };
+const MALFORMED: AttributePath = { kind: 'malformed' };
+
+/** Resolves `text`, which holds no value filter. Never throws: the caller knows whether it is a path or a filter. */
+export function resolveAttribute(type: ResourceType, text: string): AttributePath {
+  if (!text.includes(':')) return resolveIn(type, type.core, text, false);
+  const lower = text.toLowerCase();
+  for (const section of type.byUrn) {
+    if (!lower.startsWith(section.key)) continue;
+    if (text.length === section.urn.length) return { kind: 'section', section };
+    if (text[section.urn.length] !== ':') continue;
+    return resolveIn(type, section, text.slice(section.urn.length + 1), true);
+  }
+  return /^[A-Za-z]/.test(text) && !/\s/.test(text) ? UNKNOWN : MALFORMED;
+}
+
+function resolveIn(type: ResourceType, section: Section, text: string, qualified: boolean): AttributePath {
+  if (section.schema.open) return resolveOpen(section, text);
+  const dot = text.indexOf('.');
+  const name = dot < 0 ? text : text.slice(0, dot);
+  const subName = dot < 0 ? undefined : text.slice(dot + 1);
+  if (!NAME.test(name) || (subName !== undefined && !NAME.test(subName))) return MALFORMED;
+  const own = findField(section.fields, name);
+  const found = own ? { section, field: own } : qualified ? undefined : findUnqualified(type, name);
+  if (!found) return UNKNOWN;
+  const sub = subName === undefined ? undefined : findSub(found.field.parts, subName);
+  if (subName !== undefined && !sub) return UNKNOWN;
+  return { kind: 'attribute', ...found, sub, unqualified: !own };
+}
+
+function findSub(parts: Fields | undefined, name: string): Field | undefined {
+  return parts && findField(parts, name);
+}
+
+// A member name may contain dots, so the whole rest of the text is the name.
+function resolveOpen(section: Section, text: string): AttributePath {
+  const field = findField(section.fields, text);
+  if (field) return { kind: 'attribute', section, field, sub: undefined, unqualified: false };
+  return isMemberName(text) ? { kind: 'member', section, name: text } : MALFORMED;
+}

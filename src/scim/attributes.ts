@@ -1,0 +1,113 @@
+// Attribute characteristics as data (RFC 7643 section 7) and the case-insensitive lookups made from them.
+
+export type AttributeType =
+  'string' | 'boolean' | 'decimal' | 'integer' | 'dateTime' | 'binary' | 'reference' | 'complex';
+export type Mutability = 'readOnly' | 'readWrite' | 'immutable' | 'writeOnly';
+export type Returned = 'always' | 'never' | 'default' | 'request';
+export type Uniqueness = 'none' | 'server' | 'global';
+
+/** One attribute definition, exactly the members that `/Schemas` shows. */
+export interface Attribute {
+  readonly name: string;
+  readonly type: AttributeType;
+  readonly multiValued: boolean;
+  readonly description: string;
+  readonly required: boolean;
+  readonly caseExact: boolean;
+  readonly mutability: Mutability;
+  readonly returned: Returned;
+  readonly uniqueness: Uniqueness;
+  readonly canonicalValues?: readonly string[];
+  readonly referenceTypes?: readonly string[];
+  readonly subAttributes?: readonly Attribute[];
+}
+
+export interface Schema {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly attributes: readonly Attribute[];
+  /** Accepts members that are not declared: scalars and arrays of scalars. */
+  readonly open?: boolean;
+}
+
+/** Defaults of RFC 7643 section 2.2, so that a definition only says what is special. */
+export function attribute(
+  name: string,
+  description: string,
+  characteristics: Partial<Omit<Attribute, 'name' | 'description'>> = {},
+): Attribute {
+  return {
+    name,
+    type: 'string',
+    multiValued: false,
+    description,
+    required: false,
+    caseExact: false,
+    mutability: 'readWrite',
+    returned: 'default',
+    uniqueness: 'none',
+    ...characteristics,
+  };
+}
+
+/** An attribute with everything that reading, filtering and patching ask of it, computed once. */
+export interface Field {
+  readonly attribute: Attribute;
+  readonly name: string;
+  /** As a client would write it in full: `name.givenName`, `urn:…:User:manager.value`. */
+  readonly path: string;
+  /** Sub-attributes; for a simple multi-valued attribute the implied `value` (RFC 7643 section 2.4). */
+  readonly parts: Fields | undefined;
+}
+
+export interface Fields {
+  /** In schema order. */
+  readonly list: readonly Field[];
+  readonly byName: ReadonlyMap<string, Field>;
+}
+
+/** One schema within a resource type: the core schema, or an extension. */
+export interface Section {
+  readonly schema: Schema;
+  readonly urn: string;
+  /** The URN in lower case. */
+  readonly key: string;
+  readonly core: boolean;
+  readonly fields: Fields;
+}
+
+/** Exact spelling first, then without case (RFC 7643 section 2.1). Safe for any client text: it is a Map. */
+export function findField(fields: Fields, name: string): Field | undefined {
+  return fields.byName.get(name) ?? fields.byName.get(name.toLowerCase());
+}
+
+export function toFields(attributes: readonly Attribute[], prefix: string): Fields {
+  const list = attributes.map((definition) => toField(definition, prefix));
+  const byName = new Map<string, Field>();
+  for (const field of list) byName.set(field.name, field);
+  for (const field of list) {
+    const key = field.name.toLowerCase();
+    if (!byName.has(key)) byName.set(key, field);
+  }
+  return { list, byName };
+}
+
+function toField(definition: Attribute, prefix: string): Field {
+  const path = prefix + definition.name;
+  return { attribute: definition, name: definition.name, path, parts: toParts(definition, path) };
+}
+
+function toParts(definition: Attribute, path: string): Fields | undefined {
+  if (definition.type === 'complex') return toFields(definition.subAttributes ?? [], `${path}.`);
+  if (!definition.multiValued) return undefined;
+  return toFields([{ ...definition, name: 'value', multiValued: false }], `${path}.`);
+}
+
+/** Member names that an open schema takes: own keys that cannot reach a prototype. */
+export function isMemberName(name: string): boolean {
+  return MEMBER_NAME.test(name) && !FORBIDDEN_NAMES.has(name);
+}
+
+const MEMBER_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
+const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);

@@ -1,0 +1,35 @@
+// The filter tree: what the parser makes and the evaluator reads.
+import type { Field } from '../attributes.ts';
+
+export type CompareOperator = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
+export type FilterValue = string | number | boolean | null;
+
+/** Where a filter looks. */
+export interface FilterAttribute {
+  /** Canonical own keys to follow, from the resource, or from the element inside `[…]`. */
+  readonly steps: readonly string[];
+  /** The leaf; undefined for an undeclared member of an open extension. */
+  readonly field: Field | undefined;
+  /** Canonical path in lower case, implied `.value` included: `username`, `emails.value`. */
+  readonly key: string;
+}
+
+export interface Comparison {
+  readonly kind: 'compare';
+  readonly attribute: FilterAttribute;
+  readonly operator: CompareOperator;
+  /** As the client meant it, converted to the attribute's type. */
+  readonly value: FilterValue;
+  /** How text is compared: as it is, without case, or as a point in time. */
+  readonly collation: 'exact' | 'ignoreCase' | 'time';
+  /** `value` prepared for that collation. */
+  readonly operand: FilterValue;
+}
+
+export type Filter =
+  | Comparison
+  | { readonly kind: 'present'; readonly attribute: FilterAttribute }
+  | { readonly kind: 'and' | 'or'; readonly branches: readonly Filter[] }
+  | { readonly kind: 'not'; readonly branch: Filter }
+  /** `attribute[filter]`: some element satisfies the whole inner filter. */
+  | { readonly kind: 'element'; readonly attribute: FilterAttribute; readonly filter: Filter };

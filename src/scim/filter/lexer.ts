@@ -1,0 +1,93 @@
+// Tokens of the filter grammar with their positions (RFC 7644 section 3.4.2.2). A quoted value is one token,
+// whatever is in it, so nobody downstream splits text at dots, colons or the word "and".
+import { invalidFilter } from '../errors.ts';
+
+export type Token =
+  | {
+      readonly kind: '(' | ')' | '[' | ']' | 'end';
+      readonly text: string;
+      readonly at: number;
+      readonly end: number;
+    }
+  /** Attribute, operator, keyword, or an unquoted value. */
+  | { readonly kind: 'word'; readonly text: string; readonly at: number; readonly end: number }
+  /** A quoted value; `text` is unescaped. */
+  | { readonly kind: 'quoted'; readonly text: string; readonly at: number; readonly end: number };
+
+export interface Lexer {
+  peek(): Token;
+  next(): Token;
+  /** The position after the last token taken. */
+  position(): number;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+function isSpace(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13);
+}
+
+function isDelimiter(code: number): boolean {
+  return code === QUOTE || code === 40 || code === 41 || code === 91 || code === 93 || isSpace(code);
+}
+
+function quoted(text: string, at: number): Token {
+  let index = at + 1;
+  let escaped = false;
+  for (; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) break;
+    if (code !== BACKSLASH) continue;
+    escaped = true;
+    index++;
+  }
+  if (index >= text.length) throw invalidFilter(`The quoted value at position ${at} does not end.`);
+  const raw = text.slice(at + 1, index);
+  return { kind: 'quoted', text: escaped ? unescape(raw, at) : raw, at, end: index + 1 };
+}
+
+// JSON string rules; control characters may stand as they are, because clients send them.
+function unescape(raw: string, at: number): string {
+  let json = '"';
+  for (const character of raw) {
+    const code = character.charCodeAt(0);
+    json += code < 32 ? `\\u${code.toString(16).padStart(4, '0')}` : character;
+  }
+  try {
+    return JSON.parse(`${json}"`) as string;
+  } catch {
+    throw invalidFilter(`The quoted value at position ${at} has an escape that JSON does not know.`);
+  }
+}
+
+function scan(text: string, from: number): Token {
+  let at = from;
+  while (at < text.length && isSpace(text.charCodeAt(at))) at++;
+  const character = text[at];
+  if (character === undefined) return { kind: 'end', text: '', at, end: at };
+  if (character === '"') return quoted(text, at);
+  if (character === '(' || character === ')' || character === '[' || character === ']') {
+    return { kind: character, text: character, at, end: at + 1 };
+  }
+  let end = at + 1;
+  while (end < text.length && !isDelimiter(text.charCodeAt(end))) end++;
+  return { kind: 'word', text: text.slice(at, end), at, end };
+}
+
+/** Reads tokens of `text` from `start`, one ahead. @throws 400 invalidFilter for a value that does not end. */
+export function createLexer(text: string, start = 0): Lexer {
+  let ahead: Token | undefined;
+  let position = start;
+  const peek = (): Token => (ahead ??= scan(text, position));
+  return {
+    peek,
+    next() {
+      const token = peek();
+      ahead = undefined;
+      position = token.end;
+      return token;
+    },
+    position: () => position,
+  };
+}

@@ -1,0 +1,42 @@
+// The only door to SCIM: RFC 7643 and 7644 as pure functions. No I/O, no clock, no HTTP.
+export type { Attribute, AttributeType, Mutability, Returned, Schema, Uniqueness } from './attributes.ts';
+export * from './errors.ts';
+export { matches, weakVersion } from './etag.ts';
+export { equalityOf, evaluateFilter } from './filter/evaluate.ts';
+export type { Comparison, Filter, FilterAttribute } from './filter/filter.ts';
+export { parseFilter } from './filter/parser.ts';
+export {
+  listResponse,
+  listResponseText,
+  parseListQuery,
+  type ListLimits,
+  type ListPosition,
+  type ListQuery,
+  type ListResponse,
+} from './list-response.ts';
+export { applyPatch } from './patch/apply.ts';
+export { membersOf, splitMembers } from './patch/members.ts';
+export type { MemberStep, PatchOperation } from './patch/operation.ts';
+export { parsePatch } from './patch/parse.ts';
+export { parsePath, type Target } from './path.ts';
+export { deviations, profileOf, type DeviationName, type Profile, type ProfileName } from './profiles.ts';
+export { parseProjection, project, wants, type Projection } from './project.ts';
+export {
+  createResourceType,
+  groupResourceType,
+  toCanonical,
+  userResourceType,
+  type Resource,
+  type ResourceType,
+  type ResourceTypeDefinition,
+} from './resource-type.ts';
+export {
+  resourceTypeDocuments,
+  schemaDocuments,
+  serviceProviderConfig,
+  type ServiceProviderOptions,
+} from './schemas/discovery.ts';
+export type { UserAttributeDefinition, UserAttributeType } from './schemas/user-attribute.ts';
+export { parseSearchRequest } from './search-request.ts';
+export * from './urns.ts';
+export { parseResource, type BodyContext } from './validate.ts';

@@ -1,0 +1,96 @@
+// The final judge: a JSON Schema made from the SCIM schema, run by ajv over the canonical resource.
+import { Ajv, type ErrorObject } from 'ajv';
+import type { Attribute, Field, Section } from './attributes.ts';
+import { invalidValue, type ScimError } from './errors.ts';
+
+type JsonSchema = Record<string, unknown>;
+
+const SCALAR = { type: ['string', 'number', 'boolean'] };
+const DATE_TIME = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)?$';
+
+function singular(definition: Attribute): JsonSchema {
+  switch (definition.type) {
+    case 'string':
+    case 'reference':
+    case 'binary':
+      return definition.required ? { type: 'string', pattern: '\\S' } : { type: 'string' };
+    case 'dateTime':
+      return { type: 'string', pattern: DATE_TIME };
+    case 'boolean':
+      return { type: 'boolean' };
+    case 'decimal':
+      return { type: 'number' };
+    case 'integer':
+      return { type: 'integer' };
+    case 'complex':
+      return closed(definition.subAttributes ?? []);
+  }
+}
+
+function plural(definition: Attribute): JsonSchema {
+  return definition.multiValued ? { type: 'array', items: singular(definition) } : singular(definition);
+}
+
+function closed(attributes: readonly Attribute[]): JsonSchema {
+  const properties = Object.fromEntries(attributes.map((each) => [each.name, plural(each)]));
+  const required = attributes.filter((each) => each.required).map((each) => each.name);
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+function extension(section: Section): JsonSchema {
+  const schema = closed(section.schema.attributes);
+  if (!section.schema.open) return schema;
+  return { ...schema, additionalProperties: { anyOf: [SCALAR, { type: 'array', items: SCALAR }] } };
+}
+
+function toJsonSchema(core: Section, extensions: readonly Section[]): JsonSchema {
+  const schema = closed(core.fields.list.map((field) => field.attribute));
+  const urns = Object.fromEntries(extensions.map((section) => [section.urn, extension(section)]));
+  // What the server writes itself, and members, which are read apart, is not judged again with every request.
+  const own = core.fields.list.filter(
+    ({ attribute }) => attribute.mutability === 'readOnly' || attribute.name === 'members',
+  );
+  const trusted = Object.fromEntries(own.map((field) => [field.name, {}]));
+  return { ...schema, properties: { ...(schema.properties as JsonSchema), ...trusted, ...urns } };
+}
+
+function attributePath(pointer: string, core: Section, extensions: readonly Section[]): string {
+  const steps = pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const section = extensions.find((each) => each.urn === steps[0]);
+  const names = steps.filter((step) => !/^\d+$/.test(step));
+  if (section) return [section.urn, names.slice(1).join('.')].filter(Boolean).join(':');
+  return names.join('.') || core.urn;
+}
+
+function toScimError(error: ErrorObject, core: Section, extensions: readonly Section[]): ScimError {
+  const params = error.params as { missingProperty?: string; type?: unknown };
+  if (params.missingProperty !== undefined) {
+    return invalidValue(`Attribute "${params.missingProperty}" is required.`);
+  }
+  const path = attributePath(error.instancePath, core, extensions);
+  if (error.keyword === 'pattern') return invalidValue(`Attribute "${path}" is empty or not well formed.`);
+  return invalidValue(`Attribute "${path}" ${error.message ?? 'is not valid'}.`);
+}
+
+/**
+ * Compiles the check of a resource type, once. The result throws 400 invalidValue naming the SCIM attribute
+ * when a canonical resource breaks its schema.
+ */
+export function compileCheck(core: Section, extensions: readonly Section[]): (resource: object) => void {
+  // ownProperties: a configured member may be called toString.
+  const ajv = new Ajv({ strict: true, strictTypes: false, ownProperties: true });
+  const validate = ajv.compile(toJsonSchema(core, extensions));
+  return (resource) => {
+    if (validate(resource)) return;
+    const error = validate.errors?.[0];
+    throw error ? toScimError(error, core, extensions) : invalidValue('The resource is not valid.');
+  };
+}
+
+/** The refusal of one value, in the same words everywhere. */
+export function notA(field: Field, expected: string): ScimError {
+  return invalidValue(`Attribute "${field.path}" must be ${expected}.`);
+}

@@ -1,0 +1,120 @@
+// Query parameters of a list, and the ListResponse (RFC 7644 section 3.4.2).
+import { invalidValue } from './errors.ts';
+import { LIST_RESPONSE_URN } from './urns.ts';
+
+export interface ListQuery {
+  /** Counted from 1. */
+  readonly startIndex: number;
+  /** Page size, at most the configured maximum; 0 asks for totals only. */
+  readonly count: number;
+  readonly filterText?: string;
+  readonly sortBy?: string;
+  readonly sortOrder?: 'ascending' | 'descending';
+  readonly attributes?: string;
+  readonly excludedAttributes?: string;
+}
+
+export interface ListLimits {
+  readonly defaultCount: number;
+  readonly maxCount: number;
+}
+
+/** What a list asks for, before it is checked: all text in a URL, numbers in a `.search` body. */
+export type RawListQuery = Readonly<
+  Partial<
+    Record<
+      'startIndex' | 'count' | 'filter' | 'sortBy' | 'sortOrder' | 'attributes' | 'excludedAttributes',
+      unknown
+    >
+  >
+>;
+
+function integer(name: string, raw: unknown, fallback: number): number {
+  if (raw === undefined || raw === null || raw === '') return fallback;
+  const value = typeof raw === 'string' && /^\s*[+-]?\d{1,15}\s*$/.test(raw) ? Number(raw) : raw;
+  if (typeof value === 'number' && Number.isInteger(value)) return value;
+  throw invalidValue(`"${name}" must be an integer.`);
+}
+
+function text(name: string, raw: unknown): string | undefined {
+  if (raw === undefined || raw === null) return undefined;
+  if (typeof raw !== 'string') throw invalidValue(`"${name}" must be text.`);
+  return raw.trim() === '' ? undefined : raw;
+}
+
+function order(raw: unknown): 'ascending' | 'descending' | undefined {
+  const value = text('sortOrder', raw)?.toLowerCase();
+  if (value === undefined || value === 'ascending' || value === 'descending') return value;
+  throw invalidValue('"sortOrder" must be "ascending" or "descending".');
+}
+
+/** The checked query; see `parseListQuery` and `parseSearchRequest`. */
+export function toListQuery(raw: RawListQuery, limits: ListLimits): ListQuery {
+  const filterText = text('filter', raw.filter);
+  const sortBy = text('sortBy', raw.sortBy);
+  const sortOrder = order(raw.sortOrder);
+  const attributes = text('attributes', raw.attributes);
+  const excludedAttributes = text('excludedAttributes', raw.excludedAttributes);
+  return {
+    startIndex: Math.max(1, integer('startIndex', raw.startIndex, 1)),
+    count: Math.min(limits.maxCount, Math.max(0, integer('count', raw.count, limits.defaultCount))),
+    ...(filterText !== undefined && { filterText }),
+    ...(sortBy !== undefined && { sortBy }),
+    ...(sortOrder !== undefined && { sortOrder }),
+    ...(attributes !== undefined && { attributes }),
+    ...(excludedAttributes !== undefined && { excludedAttributes }),
+  };
+}
+
+/**
+ * Reads list parameters as leniently as RFC 7644 section 3.4.2.4 says: startIndex below 1 is 1, a negative count is
+ * 0, a count above the maximum is the maximum. Unknown parameters are ignored.
+ * @throws 400 invalidValue when a number is none.
+ */
+export function parseListQuery(query: URLSearchParams, limits: ListLimits): ListQuery {
+  const get = (name: string): string | undefined => query.get(name) ?? undefined;
+  return toListQuery(
+    {
+      startIndex: get('startIndex'),
+      count: get('count'),
+      filter: get('filter'),
+      sortBy: get('sortBy'),
+      sortOrder: get('sortOrder'),
+      attributes: get('attributes'),
+      excludedAttributes: get('excludedAttributes'),
+    },
+    limits,
+  );
+}
+
+export interface ListPosition {
+  /** All matches, not only those of this page. */
+  readonly totalResults: number;
+  readonly startIndex: number;
+}
+
+export interface ListResponse {
+  schemas: [string];
+  totalResults: number;
+  startIndex: number;
+  itemsPerPage: number;
+  Resources: readonly object[];
+}
+
+/** `itemsPerPage` is what is in this answer: Okta refuses anything else. */
+export function listResponse(resources: readonly object[], position: ListPosition): ListResponse {
+  return {
+    schemas: [LIST_RESPONSE_URN],
+    totalResults: position.totalResults,
+    startIndex: position.startIndex,
+    itemsPerPage: resources.length,
+    Resources: resources,
+  };
+}
+
+/** The same answer as text, from resources that are JSON text already: a page needs no parsing. */
+export function listResponseText(resourcesJson: readonly string[], position: ListPosition): string {
+  const head = JSON.stringify(listResponse([], position));
+  const counted = head.replace('"itemsPerPage":0', `"itemsPerPage":${resourcesJson.length}`);
+  return `${counted.slice(0, -2)}${resourcesJson.join(',')}]}`;
+}

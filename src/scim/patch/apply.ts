@@ -1,0 +1,124 @@
+// Operations × resource → new resource (RFC 7644 section 3.5.2). Nothing of the input is written to: every object
+// on the way to a changed value is copied.
+import type { Field } from '../attributes.ts';
+import { mutability } from '../errors.ts';
+import type { AttributeTarget } from '../path.ts';
+import type { Profile } from '../profiles.ts';
+import { toCanonical, type Resource, type ResourceType } from '../resource-type.ts';
+import {
+  readOpen,
+  readParts,
+  readValue,
+  settleComplex,
+  toComplexInput,
+  type JsonObject,
+} from '../validate.ts';
+import { changeElements, isEqual, isListed } from './elements.ts';
+import type { PatchOperation } from './operation.ts';
+
+type Op = PatchOperation['op'];
+
+// `remove` with a value takes away that value only: another one stays (gh:AzureAD/SCIMReferenceCode#87).
+function isOther(field: Field, current: unknown, value: unknown, profile: Profile): boolean {
+  if (value === undefined || current === undefined) return false;
+  const given = readValue(field, value, profile);
+  if (given === undefined) return false;
+  if (field.attribute.type === 'complex') return !isListed(field, current as JsonObject, given as JsonObject);
+  return !isEqual(field, current, given);
+}
+
+function changeSimple(op: Op, field: Field, current: unknown, value: unknown, profile: Profile): unknown {
+  if (op !== 'remove') return readValue(field, value, profile);
+  return isOther(field, current, value, profile) ? current : undefined;
+}
+
+// Sub-attributes that are not named stay (section 3.5.2.3); null unsets one.
+function changeComplex(
+  op: Op,
+  target: AttributeTarget,
+  current: unknown,
+  value: unknown,
+  profile: Profile,
+): unknown {
+  const { field, sub } = target;
+  const parts: JsonObject = { ...(current as JsonObject | undefined) };
+  if (sub) {
+    parts[sub.name] = changeSimple(op, sub, parts[sub.name], value, profile);
+    return settleComplex(field, parts, profile);
+  }
+  if (op === 'remove') return isOther(field, current, value, profile) ? current : undefined;
+  const input = toComplexInput(field, value, profile);
+  if (!input) return undefined;
+  readParts(field, input, parts, profile);
+  return settleComplex(field, parts, profile);
+}
+
+function changeAttribute(
+  operation: PatchOperation,
+  target: AttributeTarget,
+  current: unknown,
+  profile: Profile,
+): unknown {
+  const { op, value } = operation;
+  const { field, filter, sub } = target;
+  if (field.attribute.multiValued) return changeElements({ op, field, filter, sub, value, profile }, current);
+  if (field.attribute.type === 'complex') return changeComplex(op, target, current, value, profile);
+  const next = changeSimple(op, field, current, value, profile);
+  if (next === undefined && field.attribute.required) {
+    throw mutability(`Attribute "${field.path}" is required and cannot be removed.`);
+  }
+  return next;
+}
+
+function changeMember(operation: PatchOperation, current: unknown, value: unknown): unknown {
+  const { op } = operation;
+  const given = value === undefined ? [] : Array.isArray(value) ? (value as unknown[]) : [value];
+  if (op === 'replace' || (op === 'add' && !Array.isArray(current))) return value;
+  if (op === 'add') return [...new Set([...(current as unknown[]), ...given])];
+  if (operation.value === undefined) return undefined;
+  if (!Array.isArray(current)) return given.includes(current) ? undefined : current;
+  const left = (current as unknown[]).filter((item) => !given.includes(item));
+  return left.length > 0 ? left : undefined;
+}
+
+function own(draft: JsonObject, name: string): unknown {
+  return Object.hasOwn(draft, name) ? draft[name] : undefined;
+}
+
+function applyOperation(draft: JsonObject, operation: PatchOperation, profile: Profile): void {
+  const { target } = operation;
+  if (target.kind === 'members') return;
+  if (target.kind === 'section') {
+    draft[target.section.urn] = undefined;
+    return;
+  }
+  const { section } = target;
+  // Extensions are copied before the first write; undefined values fall away in toCanonical.
+  const holder = section.core ? draft : { ...(own(draft, section.urn) as JsonObject | undefined) };
+  if (target.kind === 'attribute') {
+    const current = own(holder, target.field.name);
+    holder[target.field.name] = changeAttribute(operation, target, current, profile);
+  } else {
+    const value = readOpen(section, target.name, operation.value);
+    holder[target.name] = changeMember(operation, own(holder, target.name), value);
+  }
+  if (!section.core) draft[section.urn] = holder;
+}
+
+/**
+ * A new canonical resource with all operations applied in order, or an error and no change at all. Operations on
+ * group members are left out: see `splitMembers`. Without an effect the result has the same JSON text as before.
+ * @throws 400 invalidValue (type, required), mutability (required attribute removed), noTarget (replace under `rfc`).
+ */
+export function applyPatch(
+  type: ResourceType,
+  resource: Resource,
+  operations: readonly PatchOperation[],
+  profile: Profile,
+): Resource {
+  const draft: JsonObject = { ...resource };
+  for (const operation of operations) applyOperation(draft, operation, profile);
+  const patched = toCanonical(type, draft);
+  type.check(patched);
+  return patched;
+}

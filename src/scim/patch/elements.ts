@@ -1,0 +1,159 @@
+// PATCH on multi-valued attributes: append, replace, remove, and changes to the elements that a filter selects.
+import type { Field } from '../attributes.ts';
+import { noTarget } from '../errors.ts';
+import { evaluateFilter, requiredValues } from '../filter/evaluate.ts';
+import type { Filter } from '../filter/filter.ts';
+import type { Profile } from '../profiles.ts';
+import { orderParts } from '../resource-type.ts';
+import { fromElements, readElement, readElements, readValue, type JsonObject } from '../validate.ts';
+import type { PatchOperation } from './operation.ts';
+
+interface Change {
+  readonly op: PatchOperation['op'];
+  readonly field: Field;
+  readonly filter: Filter | undefined;
+  readonly sub: Field | undefined;
+  readonly value: unknown;
+  readonly profile: Profile;
+}
+
+function toElements(field: Field, current: unknown): JsonObject[] {
+  if (!Array.isArray(current)) return [];
+  if (field.attribute.type === 'complex') return current as JsonObject[];
+  return (current as unknown[]).map((value) => ({ value }));
+}
+
+function order(field: Field, element: JsonObject): JsonObject | undefined {
+  return field.parts && orderParts(field.parts, element);
+}
+
+/** Equality as the attribute sees it: with or without case. */
+export function isEqual(field: Field | undefined, a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (field?.attribute.caseExact !== false || typeof a !== 'string' || typeof b !== 'string') return false;
+  return a.toLowerCase() === b.toLowerCase();
+}
+
+function isEqualPart(field: Field, part: string, a: JsonObject, b: JsonObject): boolean {
+  return isEqual(field.parts?.byName.get(part), a[part], b[part]);
+}
+
+// The same value for the same use; without a value, the same in everything.
+function isSame(field: Field, a: JsonObject, b: JsonObject): boolean {
+  if (a.value === undefined && b.value === undefined) return JSON.stringify(a) === JSON.stringify(b);
+  return isEqualPart(field, 'value', a, b) && isEqualPart(field, 'type', a, b);
+}
+
+/** Whether `element` is what a removal lists: by `value` (and `type` if given), else by everything given. */
+export function isListed(field: Field, element: JsonObject, listed: JsonObject): boolean {
+  const names = listed.value === undefined ? Object.keys(listed) : ['value'];
+  if (listed.value !== undefined && listed.type !== undefined) names.push('type');
+  return names.every((name) => isEqualPart(field, name, element, listed));
+}
+
+// RFC 7644 section 3.5.2: when an operation sets a primary, the others lose it.
+function onePrimary(elements: readonly JsonObject[], touched: ReadonlySet<JsonObject>): JsonObject[] {
+  const newest = elements.findLast((element) => touched.has(element) && element.primary === true);
+  return elements.map((element) =>
+    newest && element !== newest && element.primary === true ? { ...element, primary: false } : element,
+  );
+}
+
+function append(field: Field, elements: readonly JsonObject[], added: readonly JsonObject[]): JsonObject[] {
+  const result = [...elements];
+  const touched = new Set<JsonObject>();
+  for (const element of added) {
+    const index = result.findIndex((each) => isSame(field, each, element));
+    const merged = index < 0 ? element : (order(field, { ...result[index], ...element }) ?? element);
+    if (index < 0) result.push(merged);
+    else result[index] = merged;
+    // An old primary that is named again without `primary` is not newly set.
+    if (element.primary === true) touched.add(merged);
+  }
+  return onePrimary(result, touched);
+}
+
+function isUnassigned(value: unknown): boolean {
+  return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+}
+
+// A value that only says what it is for is no value any more.
+function withoutPart(field: Field, element: JsonObject, sub: Field): JsonObject | undefined {
+  const rest = order(field, { ...element, [sub.name]: undefined });
+  if (!rest || sub.name === 'value') return undefined;
+  return Object.keys(rest).some((name) => name !== 'type' && name !== 'primary') ? rest : undefined;
+}
+
+function single(change: Change): unknown {
+  const { value, profile } = change;
+  const isListOfOne = Array.isArray(value) && value.length === 1 && profile.allows('list-for-single');
+  return isListOfOne ? (value as unknown[])[0] : value;
+}
+
+function changed(change: Change, element: JsonObject): JsonObject | undefined {
+  const { op, field, filter, sub, profile } = change;
+  if (sub) {
+    const value = op === 'remove' ? undefined : readValue(sub, single(change), profile);
+    if (value === undefined) return withoutPart(field, element, sub);
+    return order(field, { ...element, [sub.name]: value });
+  }
+  if (op === 'remove') return undefined;
+  const given = readElement(field, single(change), profile);
+  if (op === 'add') return order(field, { ...element, ...given });
+  if (!given) return undefined;
+  // Replaced as a whole (section 3.5.2.3), but what selected it stays true, so that it can be found again.
+  return order(field, { ...startOf(filter), ...given });
+}
+
+function startOf(filter: Filter | undefined): JsonObject {
+  return filter ? Object.fromEntries(requiredValues(filter).map(({ name, value }) => [name, value])) : {};
+}
+
+function create(change: Change, elements: readonly JsonObject[]): JsonObject[] {
+  const { op, field, filter, sub, value, profile } = change;
+  if (isUnassigned(value)) return [...elements];
+  if (op === 'replace' && filter && !profile.allows('replace-creates')) {
+    throw noTarget(`No value of "${field.path}" matches the filter.`);
+  }
+  const start = startOf(filter);
+  if (filter && !evaluateFilter(filter, start)) {
+    throw noTarget(`No value of "${field.path}" matches, and the filter does not say how to make one.`);
+  }
+  const given = sub
+    ? { [sub.name]: readValue(sub, single(change), profile) }
+    : readElement(field, single(change), profile);
+  const element = order(field, { ...start, ...given });
+  return element ? append(field, elements, [element]) : [...elements];
+}
+
+function select(change: Change, elements: readonly JsonObject[]): JsonObject[] {
+  const { op, filter } = change;
+  const selected = elements.filter((element) => !filter || evaluateFilter(filter, element));
+  if (selected.length === 0) return op === 'remove' ? [...elements] : create(change, elements);
+  const touched = new Set<JsonObject>();
+  const chosen = new Set(selected);
+  const result: JsonObject[] = [];
+  for (const element of elements) {
+    const next = chosen.has(element) ? changed(change, element) : element;
+    if (!next) continue;
+    if (next !== element) touched.add(next);
+    result.push(next);
+  }
+  return onePrimary(result, touched);
+}
+
+function whole(change: Change, elements: readonly JsonObject[]): JsonObject[] {
+  const { op, field, value, profile } = change;
+  if (op === 'remove' && value === undefined) return [];
+  const given = readElements(field, value, profile);
+  if (op === 'add') return append(field, elements, given);
+  if (op === 'replace') return given;
+  return elements.filter((element) => !given.some((listed) => isListed(field, element, listed)));
+}
+
+/** The new value of a multi-valued attribute; undefined when nothing is left. `current` stays as it is. */
+export function changeElements(change: Change, current: unknown): unknown[] | undefined {
+  const { field, filter, sub } = change;
+  const elements = toElements(field, current);
+  return fromElements(field, filter || sub ? select(change, elements) : whole(change, elements));
+}

@@ -1,0 +1,18 @@
+// What a PATCH message becomes: operations with one target and one value each, and set steps for group members.
+import type { Filter } from '../filter/filter.ts';
+import type { Target } from '../path.ts';
+
+export type MemberStep =
+  | { readonly kind: 'add' | 'remove' | 'replace'; readonly values: readonly string[] }
+  /** The filter is about one member: evaluate it on `{value, display, type, $ref}`. */
+  | { readonly kind: 'removeWhere'; readonly filter: Filter };
+
+export interface PatchOperation {
+  readonly op: 'add' | 'replace' | 'remove';
+  readonly target:
+    | Exclude<Target, { kind: 'unknown' }>
+    /** Group members: see `splitMembers`. */
+    | { readonly kind: 'members'; readonly steps: readonly MemberStep[] };
+  /** Undefined for a removal of everything at the target. */
+  readonly value: unknown;
+}

@@ -1,0 +1,186 @@
+// A PatchOp message to operations (RFC 7644 section 3.5.2). Pathless objects and whole extensions are taken apart
+// here, so that applying knows one shape only: one target, one value.
+import type { Field, Section } from '../attributes.ts';
+import { invalidPath, invalidSyntax, invalidValue, mutability, noTarget, tooMany } from '../errors.ts';
+import { parsePath, type AttributeTarget, type Target } from '../path.ts';
+import type { Profile } from '../profiles.ts';
+import type { ResourceType } from '../resource-type.ts';
+import { PATCH_OP_URN } from '../urns.ts';
+import { checkDepth, isObject, lastSegment, type JsonObject } from '../validate.ts';
+import { toMemberSteps } from './members.ts';
+import type { PatchOperation } from './operation.ts';
+
+interface Parsing {
+  readonly type: ResourceType;
+  readonly profile: Profile;
+  readonly op: PatchOperation['op'];
+  /** Counted from 1, for error details. */
+  readonly position: number;
+  readonly operations: PatchOperation[];
+}
+
+/** An own member by name without case; exact spelling first. */
+function member(body: JsonObject, name: string): unknown {
+  if (Object.hasOwn(body, name)) return body[name];
+  const lower = name.toLowerCase();
+  const key = Object.keys(body).find((each) => each.toLowerCase() === lower);
+  return key === undefined ? undefined : body[key];
+}
+
+function parseOp(raw: unknown, position: number, profile: Profile): PatchOperation['op'] {
+  const lower = typeof raw === 'string' ? raw.toLowerCase() : '';
+  if (lower === 'add' || lower === 'replace' || lower === 'remove') {
+    if (raw === lower || profile.allows('operation-case')) return lower;
+  }
+  throw invalidSyntax(`Operation ${position}: "op" must be "add", "replace" or "remove".`);
+}
+
+function push(parsing: Parsing, target: PatchOperation['target'], value: unknown): void {
+  parsing.operations.push({ op: parsing.op, target, value });
+}
+
+function pushTarget(parsing: Parsing, target: Target, value: unknown, pathless: boolean): void {
+  switch (target.kind) {
+    case 'unknown':
+      if (parsing.profile.allows('unknown-attribute')) return;
+      throw invalidPath(`Operation ${parsing.position}: no schema declares this attribute.`);
+    case 'section':
+      return pushSection(parsing, target.section, value);
+    case 'member':
+      return push(parsing, target, value);
+    case 'attribute':
+      return pushAttribute(parsing, target, value, pathless);
+  }
+}
+
+function pushSection(parsing: Parsing, section: Section, value: unknown): void {
+  const { op, type, profile, position } = parsing;
+  if (section.core) {
+    if (op === 'remove')
+      throw noTarget(`Operation ${position}: a whole resource cannot be removed by PATCH.`);
+    return pushObject(parsing, value);
+  }
+  const unassigns = value === undefined || value === null;
+  if (unassigns) {
+    parsing.operations.push({ op: 'remove', target: { kind: 'section', section }, value: undefined });
+    return;
+  }
+  if (!isObject(value))
+    throw invalidValue(`Operation ${position}: the value of "${section.urn}" must be an object.`);
+  for (const key of Object.keys(value)) {
+    const target = parsePath(type, `${section.urn}:${key}`, profile);
+    pushTarget(parsing, target, op === 'remove' ? undefined : value[key], true);
+  }
+}
+
+// A path is no longer than its key; plain names and URNs of whole extensions are what the RFC shows.
+function isPlain(target: Target, key: string): boolean {
+  if (target.kind === 'attribute') return !target.filter && !target.sub && !key.includes(':');
+  return target.kind !== 'member';
+}
+
+function pushObject(parsing: Parsing, value: unknown): void {
+  const { position, profile, type } = parsing;
+  if (!isObject(value))
+    throw invalidValue(`Operation ${position}: without a path the value must be an object.`);
+  for (const key of Object.keys(value)) {
+    const target = parsePath(type, key, profile);
+    if (!isPlain(target, key) && !profile.allows('path-keys')) {
+      throw invalidPath(`Operation ${position}: a key of the value is a path.`);
+    }
+    if (value[key] !== undefined) pushTarget(parsing, target, value[key], true);
+  }
+}
+
+function pushAttribute(parsing: Parsing, target: AttributeTarget, value: unknown, pathless: boolean): void {
+  const { op, type, profile, position } = parsing;
+  const { field, sub } = target;
+  if (field.attribute.mutability === 'readOnly') {
+    const harmless = pathless || field.name === 'schemas';
+    if (harmless && profile.allows('read-only-ignored')) return;
+    throw mutability(`Operation ${position}: attribute "${field.path}" is read-only.`);
+  }
+  if (field.attribute.returned === 'never') return; // password: taken, never kept
+  if (type.name === 'Group' && field.name === 'members') {
+    checkRemoval(parsing, value);
+    return push(parsing, { kind: 'members', steps: toMemberSteps(op, target, value, profile) }, undefined);
+  }
+  if (sub?.attribute.mutability === 'readOnly') return pushReadOnlyPart(parsing, target, sub, value);
+  checkRemoval(parsing, value);
+  push(parsing, target, value);
+}
+
+function checkRemoval(parsing: Parsing, value: unknown): void {
+  if (parsing.op !== 'remove' || value === undefined || parsing.profile.allows('remove-with-value')) return;
+  throw invalidValue(
+    `Operation ${parsing.position}: "remove" takes no value; select by a filter in the path.`,
+  );
+}
+
+// `manager.$ref` says who the manager is; `manager.displayName` says nothing that is kept.
+function pushReadOnlyPart(parsing: Parsing, target: AttributeTarget, sub: Field, value: unknown): void {
+  const { profile, position } = parsing;
+  const identifier = target.field.parts?.byName.get('value');
+  if (
+    sub.name === '$ref' &&
+    identifier &&
+    typeof value === 'string' &&
+    profile.allows('reference-for-value')
+  ) {
+    return push(parsing, { ...target, sub: identifier }, lastSegment(value));
+  }
+  if (profile.allows('read-only-ignored')) return;
+  throw mutability(`Operation ${position}: attribute "${sub.path}" is read-only.`);
+}
+
+function parseOperation(
+  type: ResourceType,
+  raw: unknown,
+  position: number,
+  profile: Profile,
+  operations: PatchOperation[],
+): void {
+  if (!isObject(raw)) throw invalidSyntax(`Operation ${position} must be an object.`);
+  const op = parseOp(member(raw, 'op'), position, profile);
+  const path = member(raw, 'path');
+  const given = member(raw, 'value');
+  const parsing: Parsing = { type, profile, op, position, operations };
+  if (op !== 'remove' && given === undefined)
+    throw invalidValue(`Operation ${position}: "value" is missing.`);
+  const value = op === 'remove' && given === null ? undefined : given;
+  if (path === undefined || path === null || path === '') {
+    if (op === 'remove') throw noTarget(`Operation ${position}: "remove" needs a path.`);
+    return pushObject(parsing, value);
+  }
+  if (typeof path !== 'string') throw invalidPath(`Operation ${position}: "path" must be text.`);
+  pushTarget(parsing, parsePath(type, path, profile), value, false);
+}
+
+/**
+ * The operations of a PATCH body, in order (RFC 7644 section 3.5.2).
+ * @throws 400 invalidSyntax (no PatchOp, unknown op), invalidPath, invalidFilter, invalidValue (no value),
+ * noTarget (remove without a path), mutability (a readOnly attribute by its path), tooMany.
+ */
+export function parsePatch(
+  type: ResourceType,
+  body: unknown,
+  profile: Profile,
+  limits: { readonly maxOperations: number } = { maxOperations: 1000 },
+): PatchOperation[] {
+  if (!isObject(body)) throw invalidSyntax('The body must be a JSON object.');
+  checkDepth(body);
+  const schemas = member(body, 'schemas');
+  const isPatchOp = Array.isArray(schemas) && schemas.includes(PATCH_OP_URN);
+  if (!isPatchOp && !profile.allows('message-schema'))
+    throw invalidSyntax(`"schemas" must be ["${PATCH_OP_URN}"].`);
+  const listed = member(body, 'Operations');
+  if (!Array.isArray(listed)) throw invalidSyntax('"Operations" must be a list.');
+  if (listed.length > limits.maxOperations) {
+    throw tooMany(`A PATCH may hold ${limits.maxOperations} operations, this one has ${listed.length}.`);
+  }
+  if (listed.length === 0 && !profile.allows('empty-operations'))
+    throw invalidValue('"Operations" is empty.');
+  const operations: PatchOperation[] = [];
+  listed.forEach((raw: unknown, index) => parseOperation(type, raw, index + 1, profile, operations));
+  return operations;
+}

@@ -1,0 +1,66 @@
+// The path of a PATCH operation: `attr`, `attr.sub`, `attr[filter]`, `attr[filter].sub`, each with or without a
+// URN, or a URN alone (RFC 7644 section 3.5.2, figure 7).
+import { resolveAttribute, type AttributePath } from './attribute-path.ts';
+import { findField, type Field, type Section } from './attributes.ts';
+import { invalidPath } from './errors.ts';
+import type { Filter } from './filter/filter.ts';
+import { parseElementFilter } from './filter/parser.ts';
+import type { Profile } from './profiles.ts';
+import type { ResourceType } from './resource-type.ts';
+
+export interface AttributeTarget {
+  readonly kind: 'attribute';
+  readonly section: Section;
+  readonly field: Field;
+  readonly filter: Filter | undefined;
+  readonly sub: Field | undefined;
+}
+
+export type Target =
+  | AttributeTarget
+  /** An undeclared member of an open extension. */
+  | { readonly kind: 'member'; readonly section: Section; readonly name: string }
+  /** A URN alone: the extension as a whole, or with the core URN the resource. */
+  | { readonly kind: 'section'; readonly section: Section }
+  /** Well formed, but no schema declares it. */
+  | { readonly kind: 'unknown' };
+
+const MAX_LENGTH = 4096;
+
+function malformed(text: string): Error {
+  return invalidPath(`"${text.slice(0, 200)}" is not a valid path.`);
+}
+
+function toTarget(found: AttributePath, text: string, profile: Profile): Target {
+  if (found.kind === 'malformed') throw malformed(text);
+  if (found.kind !== 'attribute') return found;
+  if (found.unqualified && !profile.allows('unqualified-extension')) return { kind: 'unknown' };
+  return { kind: 'attribute', section: found.section, field: found.field, filter: undefined, sub: found.sub };
+}
+
+/**
+ * Resolves a path without regard to case, by the longest registered URN.
+ * @throws 400 invalidPath when it is not well formed, 400 invalidFilter when its filter is not.
+ */
+export function parsePath(type: ResourceType, text: string, profile: Profile): Target {
+  if (text.length > MAX_LENGTH) throw invalidPath(`The path is longer than ${MAX_LENGTH} characters.`);
+  const trimmed = text.trim();
+  const bracket = trimmed.indexOf('[');
+  if (bracket < 0) return toTarget(resolveAttribute(type, trimmed), trimmed, profile);
+  const target = toTarget(resolveAttribute(type, trimmed.slice(0, bracket)), trimmed, profile);
+  if (target.kind === 'unknown') return target;
+  if (
+    target.kind !== 'attribute' ||
+    target.sub ||
+    !target.field.parts ||
+    !target.field.attribute.multiValued
+  ) {
+    throw invalidPath(`"${trimmed.slice(0, bracket)}" has no elements to select.`);
+  }
+  const { filter, end } = parseElementFilter(target.field.parts, trimmed, bracket, profile);
+  const rest = trimmed.slice(end);
+  if (rest === '') return { ...target, filter };
+  if (!/^\.[A-Za-z$_][A-Za-z0-9$_-]*$/.test(rest)) throw malformed(trimmed);
+  const sub = findField(target.field.parts, rest.slice(1));
+  return sub ? { ...target, filter, sub } : { kind: 'unknown' };
+}

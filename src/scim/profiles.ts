@@ -1,0 +1,161 @@
+// What identity providers do differently from the RFC: one entry per deviation. Whoever applies one asks
+// `profile.allows(name)`, which also counts it. Sources: `gh:o/r#n` is an issue of a public repository.
+
+export type ProfileName = 'auto' | 'rfc' | 'entra' | 'okta' | 'lenient';
+
+interface Deviation {
+  readonly name: string;
+  readonly description: string;
+  readonly source: string;
+  /** Named profiles that do not do this; `rfc` never does, `auto` and `lenient` always do. */
+  readonly not?: readonly ProfileName[];
+}
+
+const table = [
+  {
+    name: 'string-booleans',
+    description: '"True", "False", "true", "false" where the schema says boolean',
+    source: 'Entra default PATCH; gh:scimmyjs/scimmy#51, gh:Captain-P-Goldfish/scim-for-keycloak#119',
+  },
+  {
+    name: 'string-numbers',
+    description: 'numeric text where the schema says decimal or integer',
+    source: 'Entra custom attributes, OneLogin templates',
+  },
+  {
+    name: 'scalars-as-text',
+    description: 'a number or boolean where the schema says string',
+    source: 'Okta integer attributes mapped to text, OneLogin templates',
+  },
+  {
+    name: 'scalar-for-complex',
+    description: 'a bare value where a complex value belongs, read as its `value`',
+    source: 'Entra manager as text; gh:Captain-P-Goldfish/SCIM-SDK#686, gh:MicrosoftDocs/azure-docs#69234',
+  },
+  {
+    name: 'list-for-single',
+    description: 'a list of one where a single value belongs',
+    source: 'Entra documentation: {"op":"Add","path":"manager","value":[{…}]}',
+  },
+  {
+    name: 'single-for-list',
+    description: 'a single value where a list belongs',
+    source: 'gh:simpleidserver/SimpleIdServer#696',
+  },
+  {
+    name: 'reference-for-value',
+    description: 'only `$ref` given: its last segment is the `value`',
+    source: 'gh:apache/directory-scimple#1244',
+  },
+  {
+    name: 'manager-id',
+    description: 'manager as {"managerId": …}',
+    source: 'OneLogin body templates (SCIM 1.1 spelling)',
+    not: ['entra', 'okta'],
+  },
+  {
+    name: 'empty-reference',
+    description: 'manager as empty text means no manager',
+    source: 'SCIMServer docs/MANAGER_PATCH_STRING_COERCION.md',
+  },
+  {
+    name: 'unknown-attribute',
+    description: 'an attribute that no schema declares is ignored',
+    source: 'Entra SCIM validator: misspelt attribute is ignored with 200',
+  },
+  {
+    name: 'unknown-schema',
+    description: 'foreign URNs in `schemas`',
+    source: 'Entra POST /Groups (ADSCIM/2.0/Group), OneLogin 1.0 URNs',
+  },
+  {
+    name: 'missing-schema',
+    description: '`schemas` is missing, or without the core URN',
+    source: 'gh:wso2-extensions/identity-inbound-provisioning-scim2#438, OneLogin',
+  },
+  {
+    name: 'message-schema',
+    description: 'a message without its URN, or with another one',
+    source: 'gh:Infisical/infisical#6552',
+  },
+  {
+    name: 'operation-case',
+    description: '"Add", "Replace", "Remove"',
+    source: 'Entra default PATCH; gh:ssoready/ssoready#159',
+  },
+  {
+    name: 'empty-operations',
+    description: 'PATCH with no operation at all',
+    source: 'gh:AzureAD/SCIMReferenceCode#112, gh:scimmyjs/scimmy#90',
+  },
+  {
+    name: 'path-keys',
+    description:
+      'keys of a pathless value that are paths: name.givenName, emails[type eq "work"].value, URN:attribute',
+    source: 'Entra with aadOptscim062020',
+  },
+  {
+    name: 'unqualified-extension',
+    description: 'an attribute of an extension without its URN',
+    source: 'Entra documentation: path "manager"',
+  },
+  {
+    name: 'read-only-ignored',
+    description: '`id`, `meta`, `groups`, `manager.displayName` in a PATCH are ignored',
+    source: 'Okta group push: {"op":"replace","value":{"id":…,"displayName":…}}',
+  },
+  {
+    name: 'replace-creates',
+    description: 'replace with a value path that matches nothing creates the value',
+    source: 'Entra; gh:Captain-P-Goldfish/scim-for-keycloak#73, gh:zitadel/zitadel#9690',
+  },
+  {
+    name: 'remove-with-value',
+    description: 'remove with a list of values removes those values only',
+    source: 'Entra group members; gh:MicrosoftDocs/azure-docs#30826, gh:segmentio/segment-docs#6726',
+  },
+  {
+    name: 'bare-member',
+    description: 'a group member as bare text',
+    source: 'Entra SCIM validator, Keycloak',
+  },
+  {
+    name: 'unquoted-filter-value',
+    description: 'userName eq jdoe',
+    source: 'Entra SCIM validator and documentation, PingFederate',
+    not: ['okta'],
+  },
+  {
+    name: 'value-path-comparison',
+    description: 'emails[type eq "work"].value eq "x" as a filter',
+    source: 'Entra matching attribute',
+    not: ['okta'],
+  },
+] as const satisfies readonly Deviation[];
+
+export type DeviationName = (typeof table)[number]['name'];
+
+/** The whole table, for documents and metrics. */
+export const deviations: readonly (Deviation & { readonly name: DeviationName })[] = table;
+
+export interface Profile {
+  readonly name: ProfileName;
+  /** True when this profile accepts the deviation; call it only where the deviation was met: it counts. */
+  allows(deviation: DeviationName): boolean;
+}
+
+/** A profile by name; `onDeviation` is told of every deviation that was accepted. */
+export function profileOf(name: ProfileName, onDeviation: (kind: DeviationName) => void = () => {}): Profile {
+  const refused = new Set<DeviationName>();
+  for (const deviation of deviations) {
+    if (name === 'rfc' || deviation.not?.includes(name)) refused.add(deviation.name);
+  }
+  return {
+    name,
+    allows(deviation) {
+      if (refused.has(deviation)) return false;
+      onDeviation(deviation);
+      return true;
+    },
+  };
+}

@@ -1,0 +1,156 @@
+// A resource type: its schemas compiled to lookups, its judge, its filter cache, and its canonical form.
+import {
+  findField,
+  toFields,
+  type Attribute,
+  type Field,
+  type Fields,
+  type Schema,
+  type Section,
+} from './attributes.ts';
+import { compileCheck } from './json-schema.ts';
+import { leadingAttributes, trailingAttributes } from './schemas/common.ts';
+import { enterpriseUserSchema } from './schemas/enterprise-user.ts';
+import { groupSchema } from './schemas/group.ts';
+import { userAttributeSchema, type UserAttributeDefinition } from './schemas/user-attribute.ts';
+import { userSchema } from './schemas/user.ts';
+
+/** Plain JSON with canonical names, keys in schema order: equal resources have equal `JSON.stringify` text. */
+export type Resource = { schemas: string[]; [attribute: string]: unknown };
+
+export interface ResourceTypeDefinition {
+  readonly name: 'User' | 'Group';
+  readonly endpoint: '/Users' | '/Groups';
+  readonly description: string;
+  readonly schema: Schema;
+  readonly extensions: readonly { readonly schema: Schema; readonly required: boolean }[];
+}
+
+export interface ResourceType extends ResourceTypeDefinition {
+  readonly core: Section;
+  readonly sections: readonly Section[];
+  /** Core and extensions, longest URN first: a URN may be the beginning of another one. */
+  readonly byUrn: readonly Section[];
+  /** Throws 400 invalidValue when a canonical resource breaks its schema. */
+  readonly check: (resource: object) => void;
+  /** Room for parsed filters; see `parseFilter`. */
+  readonly filterCache: Map<string, unknown>;
+}
+
+function toSection(schema: Schema, core: boolean): Section {
+  const attributes: readonly Attribute[] = core
+    ? [...leadingAttributes, ...schema.attributes, ...trailingAttributes]
+    : schema.attributes;
+  const fields = toFields(attributes, core ? '' : `${schema.id}:`);
+  return { schema, urn: schema.id, key: schema.id.toLowerCase(), core, fields };
+}
+
+/** Compiles a definition: lookups without case, the ajv judge, an empty filter cache. Costly; do it once. */
+export function createResourceType(definition: ResourceTypeDefinition): ResourceType {
+  const core = toSection(definition.schema, true);
+  const sections = definition.extensions.map(({ schema }) => toSection(schema, false));
+  return {
+    ...definition,
+    core,
+    sections,
+    byUrn: [core, ...sections].sort((a, b) => b.key.length - a.key.length),
+    check: compileCheck(core, sections),
+    filterCache: new Map(),
+  };
+}
+
+/** User: core, enterprise extension, and the platform's user attributes (configured members are typed). */
+export function userResourceType(options: {
+  userAttributes: readonly UserAttributeDefinition[];
+}): ResourceType {
+  return createResourceType({
+    name: 'User',
+    endpoint: '/Users',
+    description: 'User account',
+    schema: userSchema,
+    extensions: [
+      { schema: enterpriseUserSchema, required: false },
+      { schema: userAttributeSchema(options.userAttributes), required: false },
+    ],
+  });
+}
+
+/** Group: core schema only. */
+export function groupResourceType(): ResourceType {
+  return createResourceType({
+    name: 'Group',
+    endpoint: '/Groups',
+    description: 'Group',
+    schema: groupSchema,
+    extensions: [],
+  });
+}
+
+/** The section whose URN `key` is, in any case. */
+export function findSection(type: ResourceType, key: string): Section | undefined {
+  if (!key.includes(':')) return undefined;
+  const lower = key.toLowerCase();
+  return type.byUrn.find((section) => section.key === lower);
+}
+
+/** An attribute of an extension that was named without its URN, as Entra does with `manager`. */
+export function findUnqualified(
+  type: ResourceType,
+  name: string,
+): { section: Section; field: Field } | undefined {
+  for (const section of type.sections) {
+    const field = section.schema.open ? undefined : findField(section.fields, name);
+    if (field) return { section, field };
+  }
+  return undefined;
+}
+
+/** Sub-attributes in schema order; undefined when none has a value. Keys of `values` are canonical names. */
+export function orderParts(
+  fields: Fields,
+  values: Readonly<Record<string, unknown>>,
+): Record<string, unknown> | undefined {
+  let ordered: Record<string, unknown> | undefined;
+  for (const { name } of fields.list) {
+    if (!Object.hasOwn(values, name) || values[name] === undefined) continue;
+    ordered ??= {};
+    ordered[name] = values[name];
+  }
+  return ordered;
+}
+
+/** Members of an extension in canonical order: schema order, or by name where the schema is open. */
+export function orderSection(
+  section: Section,
+  values: Readonly<Record<string, unknown>>,
+): Record<string, unknown> | undefined {
+  if (!section.schema.open) return orderParts(section.fields, values);
+  let ordered: Record<string, unknown> | undefined;
+  for (const name of Object.keys(values).sort()) {
+    if (values[name] === undefined) continue;
+    ordered ??= {};
+    ordered[name] = values[name];
+  }
+  return ordered;
+}
+
+/**
+ * The canonical resource: `schemas` first and computed (core URN, then each extension that has values), core
+ * attributes in schema order, extensions in order, `meta` last. `draft` holds canonical names and values.
+ */
+export function toCanonical(type: ResourceType, draft: Readonly<Record<string, unknown>>): Resource {
+  const resource: Resource = { schemas: [type.core.urn] };
+  for (const { name } of type.core.fields.list) {
+    if (name === 'schemas' || name === 'meta') continue;
+    if (Object.hasOwn(draft, name) && draft[name] !== undefined) resource[name] = draft[name];
+  }
+  for (const section of type.sections) {
+    if (!Object.hasOwn(draft, section.urn)) continue;
+    const members = orderSection(section, draft[section.urn] as Record<string, unknown>);
+    if (!members) continue;
+    resource.schemas.push(section.urn);
+    resource[section.urn] = members;
+  }
+  if (Object.hasOwn(draft, 'meta') && draft.meta !== undefined) resource.meta = draft.meta;
+  return resource;
+}

@@ -1,0 +1,82 @@
+// The discovery documents (RFC 7644 section 4), made from the same data that is enforced.
+import type { Schema } from '../attributes.ts';
+import type { ResourceType } from '../resource-type.ts';
+import { RESOURCE_TYPE_URN, SCHEMA_URN, SERVICE_PROVIDER_CONFIG_URN } from '../urns.ts';
+
+export interface ServiceProviderOptions {
+  /** Address of the SCIM root, without a trailing slash. */
+  readonly baseUrl: string;
+  /** False while bulk is not served; then the two limits are 0. */
+  readonly bulk: { readonly maxOperations: number; readonly maxPayloadSize: number } | false;
+  readonly maxResults: number;
+  readonly sort?: boolean;
+  readonly etag?: boolean;
+  readonly documentationUri?: string;
+  readonly authenticationSchemes?: readonly object[];
+}
+
+const BEARER = {
+  type: 'oauthbearertoken',
+  name: 'Bearer token',
+  description: 'A token issued for this connection, in the Authorization header',
+  specUri: 'https://www.rfc-editor.org/info/rfc6750',
+  primary: true,
+};
+
+/** The document at `/ServiceProviderConfig` (RFC 7643 section 5). */
+export function serviceProviderConfig(options: ServiceProviderOptions): Record<string, unknown> {
+  const { bulk } = options;
+  return {
+    schemas: [SERVICE_PROVIDER_CONFIG_URN],
+    ...(options.documentationUri !== undefined && { documentationUri: options.documentationUri }),
+    patch: { supported: true },
+    bulk: {
+      supported: bulk !== false,
+      maxOperations: bulk === false ? 0 : bulk.maxOperations,
+      maxPayloadSize: bulk === false ? 0 : bulk.maxPayloadSize,
+    },
+    filter: { supported: true, maxResults: options.maxResults },
+    changePassword: { supported: false },
+    sort: { supported: options.sort ?? false },
+    etag: { supported: options.etag ?? true },
+    authenticationSchemes: options.authenticationSchemes ?? [BEARER],
+    meta: {
+      resourceType: 'ServiceProviderConfig',
+      location: `${options.baseUrl}/ServiceProviderConfig`,
+    },
+  };
+}
+
+/** The documents of `/ResourceTypes` (RFC 7643 section 6). `baseUrl` has no trailing slash. */
+export function resourceTypeDocuments(
+  types: readonly ResourceType[],
+  baseUrl: string,
+): Record<string, unknown>[] {
+  return types.map((type) => ({
+    schemas: [RESOURCE_TYPE_URN],
+    id: type.name,
+    name: type.name,
+    endpoint: type.endpoint,
+    description: type.description,
+    schema: type.schema.id,
+    schemaExtensions: type.extensions.map(({ schema, required }) => ({ schema: schema.id, required })),
+    meta: { resourceType: 'ResourceType', location: `${baseUrl}/ResourceTypes/${type.name}` },
+  }));
+}
+
+/** The documents of `/Schemas` (RFC 7643 section 7), each schema once. `baseUrl` has no trailing slash. */
+export function schemaDocuments(types: readonly ResourceType[], baseUrl: string): Record<string, unknown>[] {
+  const schemas = new Map<string, Schema>();
+  for (const type of types) {
+    for (const schema of [type.schema, ...type.extensions.map((each) => each.schema)])
+      schemas.set(schema.id, schema);
+  }
+  return [...schemas.values()].map((schema) => ({
+    schemas: [SCHEMA_URN],
+    id: schema.id,
+    name: schema.name,
+    description: schema.description,
+    attributes: schema.attributes,
+    meta: { resourceType: 'Schema', location: `${baseUrl}/Schemas/${schema.id}` },
+  }));
+}

@@ -1,0 +1,30 @@
+// The enterprise extension of User (RFC 7643 sections 4.3 and 8.7.1).
+import { attribute, type Schema } from '../attributes.ts';
+import { ENTERPRISE_USER_URN } from '../urns.ts';
+
+export const enterpriseUserSchema: Schema = {
+  id: ENTERPRISE_USER_URN,
+  name: 'EnterpriseUser',
+  description: 'Enterprise user',
+  attributes: [
+    attribute('employeeNumber', 'Number or text that the organisation gave the person.'),
+    attribute('costCenter', 'Cost centre.'),
+    attribute('organization', 'Organisation.'),
+    attribute('division', 'Division.'),
+    attribute('department', 'Department.'),
+    attribute('manager', 'The manager of the user.', {
+      type: 'complex',
+      subAttributes: [
+        attribute('value', 'Identifier of the manager.', { caseExact: true }),
+        // The RFC leaves $ref writable; this service builds it from `value`, and says so.
+        attribute('$ref', 'Address of the manager.', {
+          type: 'reference',
+          caseExact: true,
+          mutability: 'readOnly',
+          referenceTypes: ['User'],
+        }),
+        attribute('displayName', 'Display name of the manager.', { mutability: 'readOnly' }),
+      ],
+    }),
+  ],
+};

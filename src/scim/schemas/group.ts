@@ -1,0 +1,30 @@
+// The core Group schema (RFC 7643 sections 4.2 and 8.7.1).
+import { attribute, type Schema } from '../attributes.ts';
+import { GROUP_URN } from '../urns.ts';
+
+export const groupSchema: Schema = {
+  id: GROUP_URN,
+  name: 'Group',
+  description: 'Group',
+  attributes: [
+    attribute('displayName', 'Name of the group.', { required: true }),
+    attribute('members', 'Members of the group, told apart by `value` alone.', {
+      type: 'complex',
+      multiValued: true,
+      subAttributes: [
+        attribute('value', 'Identifier of the member.', { caseExact: true, mutability: 'immutable' }),
+        attribute('$ref', 'Address of the member.', {
+          type: 'reference',
+          caseExact: true,
+          mutability: 'readOnly',
+          referenceTypes: ['User', 'Group'],
+        }),
+        attribute('display', 'Name of the member.', { mutability: 'readOnly' }),
+        attribute('type', 'Kind of the member.', {
+          mutability: 'immutable',
+          canonicalValues: ['User', 'Group'],
+        }),
+      ],
+    }),
+  ],
+};

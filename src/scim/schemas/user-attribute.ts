@@ -1,0 +1,44 @@
+// The platform's user attributes as an extension of User: configured members are typed, others are taken as sent.
+import { attribute, isMemberName, type AttributeType, type Schema } from '../attributes.ts';
+import { USER_ATTRIBUTE_URN } from '../urns.ts';
+
+export type UserAttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
+
+export interface UserAttributeDefinition {
+  readonly name: string;
+  readonly type: UserAttributeType;
+}
+
+const SCIM_TYPES: Record<UserAttributeType, AttributeType> = {
+  string: 'string',
+  number: 'decimal',
+  boolean: 'boolean',
+  string_array: 'string',
+  number_array: 'decimal',
+};
+
+/**
+ * The open schema `urn:cube:params:1.0:UserAttribute`. Values are compared with case, as access policies do.
+ * @throws Error when a configured name cannot be a member name, or is given twice.
+ */
+export function userAttributeSchema(definitions: readonly UserAttributeDefinition[]): Schema {
+  const names = new Set<string>();
+  for (const { name } of definitions) {
+    if (!isMemberName(name)) throw new Error(`"${name}" cannot be the name of a user attribute.`);
+    if (names.has(name)) throw new Error(`User attribute "${name}" is configured twice.`);
+    names.add(name);
+  }
+  return {
+    id: USER_ATTRIBUTE_URN,
+    name: 'UserAttribute',
+    description: 'Attributes of the user that access policies of the data platform read',
+    open: true,
+    attributes: definitions.map(({ name, type }) =>
+      attribute(name, `User attribute "${name}" (${type}).`, {
+        type: SCIM_TYPES[type],
+        multiValued: type.endsWith('_array'),
+        caseExact: true,
+      }),
+    ),
+  };
+}

@@ -1,0 +1,141 @@
+// Writing typed attribute values: which door each value takes, and the account that the values hang on.
+import type { Condition } from '../directory/links.ts';
+import { fold } from '../directory/records.ts';
+import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
+import type { AttributeValue, ConsoleUser, PatchOperation } from '../platform/wire.ts';
+import type { SyncContext } from './context.ts';
+import { attributeChanges, EXTENSION, fitsExtension } from './diff.ts';
+import type { DesiredUser } from './mapping.ts';
+
+export type AttributeResult =
+  | { kind: 'done' }
+  | { kind: 'later'; afterMs: number; condition?: Condition }
+  | { kind: 'blocked'; condition: Condition };
+
+/** A new account may take this long to appear in the user list before somebody is told (contract 12.1). */
+const PATIENCE_MS = 60_000;
+
+/**
+ * Writes every attribute that differs. One that can not be written (unmappable value, definition of another type)
+ * does not stop the others, but the result is then `blocked`: the user must not gain anything without it.
+ */
+export async function writeAttributes(context: SyncContext, desired: DesiredUser): Promise<AttributeResult> {
+  const { link, target } = context;
+  const definitions = await target.catalogue.definitions(context.call.signal);
+  const problems = desired.faults.map(({ attribute, reason }) => `${attribute} ${reason}`);
+  const changes = new Map<string, string>();
+  for (const name of attributeChanges(desired.attributes, link.attributes ?? {})) {
+    const definition = definitions.get(name);
+    if (definition?.kind === 'ready') changes.set(name, definition.id);
+    else problems.push(definition?.message ?? `attribute ${name} is not in the catalogue`);
+  }
+  if (changes.size > 0) {
+    const account = await resolveAccount(context);
+    if (account.kind === 'found') {
+      for (const [name, attributeId] of changes) {
+        await writeValue(context, account.id, attributeId, name, desired.attributes[name] ?? null);
+      }
+    } else if (account.kind === 'absent') {
+      problems.push(...(await writeThroughExtension(context, desired, [...changes.keys()])));
+    } else {
+      return account;
+    }
+  }
+  if (problems.length === 0) return { kind: 'done' };
+  return { kind: 'blocked', condition: condition(context, 'AttributesNotWritten', problems.join('; ')) };
+}
+
+async function writeValue(
+  context: SyncContext,
+  account: string,
+  attributeId: string,
+  name: string,
+  value: AttributeValue,
+): Promise<void> {
+  const { target, link } = context;
+  try {
+    await context.write('set attribute', () => target.client.values.set(account, attributeId, value, context.call));
+  } catch (error) {
+    if (error instanceof PlatformResponse && error.status === 404) {
+      // Account or definition is not what we remember: look both up again at the next attempt.
+      delete link.account;
+      target.catalogue.refresh();
+    }
+    throw error;
+  }
+  link.attributes = { ...link.attributes, [name]: value };
+  await context.save();
+}
+
+/** A tenant without a user list: texts and whole numbers can still travel in the SCIM extension (contract 12.3). */
+async function writeThroughExtension(context: SyncContext, desired: DesiredUser, names: string[]): Promise<string[]> {
+  const { target, link } = context;
+  const carried = names.filter((name) => {
+    const value = desired.attributes[name];
+    return value === null || fitsExtension(target.mapping.types[name], value);
+  });
+  if (carried.length > 0) {
+    const operations = carried.map((name): PatchOperation => {
+      const path = `${EXTENSION}:${name}`;
+      const value = desired.attributes[name];
+      return value === null ? { op: 'remove', path } : { op: 'replace', path, value };
+    });
+    await context.write('set attributes', () => target.client.users.patch(link.id ?? '', operations, context.call));
+    link.attributes = { ...link.attributes };
+    for (const name of carried) link.attributes[name] = desired.attributes[name];
+    await context.save();
+  }
+  return names
+    .filter((name) => !carried.includes(name))
+    .map((name) => `attribute ${name} needs the user list (GET /api/v1/users), which this tenant does not have`);
+}
+
+type Account = { kind: 'found'; id: string } | { kind: 'absent' } | Exclude<AttributeResult, { kind: 'done' }>;
+
+/**
+ * SCIM id → account id, through the user list with an exact match (contract 3.4): a wrong one would write another
+ * person's row-level attributes, so anything but exactly one match stops here.
+ */
+export async function resolveAccount(context: SyncContext): Promise<Account> {
+  const { link, target, clock } = context;
+  if (link.account !== undefined) return { kind: 'found', id: link.account };
+  const userName = String(link.core?.userName ?? '');
+  let matches: ConsoleUser[];
+  try {
+    matches = exactMatches(await target.client.accounts.search(userName, context.call), userName, link.core?.externalId);
+  } catch (error) {
+    const absent = error instanceof EndpointAbsent || (error instanceof PlatformResponse && error.status === 404);
+    if (absent) return { kind: 'absent' };
+    throw error;
+  }
+  if (matches.length > 1) {
+    const message = 'several accounts carry this userName: no attribute is written until one remains';
+    return { kind: 'blocked', condition: condition(context, 'AmbiguousAccount', message) };
+  }
+  const [match] = matches;
+  if (match) {
+    link.account = match.id;
+    delete link.searchingSince;
+    await context.save();
+    return { kind: 'found', id: match.id };
+  }
+  link.searchingSince ??= clock.now();
+  const searchedMs = clock.now() - link.searchingSince;
+  if (searchedMs < PATIENCE_MS) return { kind: 'later', afterMs: Math.max(250, Math.min(searchedMs, 5000)) };
+  const message = 'the user list does not show this account: check that the platform key may read users';
+  return { kind: 'later', afterMs: PATIENCE_MS, condition: condition(context, 'AccountNotFound', message) };
+}
+
+function exactMatches(found: ConsoleUser[], userName: string, externalId: unknown): ConsoleUser[] {
+  const wanted = fold(userName);
+  const byName = found.filter((account) => fold(account.username) === wanted);
+  const matches = byName.length > 0 ? byName : found.filter((account) => fold(account.email) === wanted);
+  // Both sides know an external id and they differ: this is somebody else.
+  return matches.filter((account) => !account.externalId || !externalId || account.externalId === externalId);
+}
+
+export function condition(context: SyncContext, reason: string, message: string, status?: number): Condition {
+  const before = context.link.condition;
+  const since = before?.reason === reason ? before.since : context.clock.now();
+  return { reason, message, since, ...(status === undefined ? {} : { status }) };
+}

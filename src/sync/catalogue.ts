@@ -1,0 +1,91 @@
+// The platform's attribute definitions: made once when missing, refused when their type differs.
+import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
+import type { PlatformClient } from '../platform/client.ts';
+import type { UserAttribute, UserAttributeType } from '../platform/wire.ts';
+import type { Clock } from '../support/clock.ts';
+
+/** Where a mapped attribute stands: its id at the platform, or why it can not be written. */
+export type Definition = { kind: 'ready'; id: string } | { kind: 'conflict'; message: string };
+
+export interface Catalogue {
+  /** Definitions of all mapped attributes, by name; read once, then kept until `refresh`. */
+  definitions(signal: AbortSignal): Promise<Map<string, Definition>>;
+  /** userName of the account that owns the API key, lower case; it is never provisioned. */
+  keyOwner(signal: AbortSignal): Promise<string | undefined>;
+  /** Read again at the next use: a definition turned out to be missing. */
+  refresh(): void;
+}
+
+const KEEP_MS = 600_000;
+
+export function createCatalogue(
+  deps: { client: PlatformClient; clock: Clock },
+  types: Record<string, UserAttributeType>,
+): Catalogue {
+  const { client, clock } = deps;
+  let cached: { at: number; definitions: Promise<Map<string, Definition>> } | undefined;
+  let owner: Promise<string | undefined> | undefined;
+
+  async function load(signal: AbortSignal): Promise<Map<string, Definition>> {
+    const names = Object.keys(types);
+    if (names.length === 0) return new Map();
+    let existing = await byName(signal);
+    for (const name of names) {
+      if (existing.has(name)) continue;
+      try {
+        const made = await client.attributes.create({ name, type: types[name] ?? 'string' }, { signal });
+        existing.set(made.name, made);
+      } catch (error) {
+        // Somebody else made it in the same moment (409, or 400 from some tenants): look again.
+        if (!(error instanceof PlatformResponse) || (error.status !== 409 && error.status !== 400)) throw error;
+        existing = await byName(signal);
+        if (!existing.has(name)) throw error;
+      }
+    }
+    return new Map(names.map((name) => [name, judgeDefinition(name, types[name], existing.get(name))]));
+  }
+
+  async function byName(signal: AbortSignal): Promise<Map<string, UserAttribute>> {
+    return new Map((await client.attributes.list({ signal })).map((definition) => [definition.name, definition]));
+  }
+
+  return {
+    definitions: (signal) => {
+      if (!cached || clock.now() - cached.at > KEEP_MS) {
+        const definitions = load(signal);
+        cached = { at: clock.now(), definitions };
+        definitions.catch(() => {
+          if (cached?.definitions === definitions) cached = undefined;
+        });
+      }
+      return cached.definitions;
+    },
+    keyOwner: (signal) => {
+      owner ??= client.accounts.me({ signal }).then(
+        (account) => account.username.toLowerCase(),
+        (error: unknown) => {
+          owner = undefined;
+          // A tenant without this endpoint, or a key without a person behind it: nobody to protect.
+          const absent = error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
+          if (absent || error instanceof EndpointAbsent) return undefined;
+          throw error;
+        },
+      );
+      return owner;
+    },
+    refresh: () => {
+      cached = undefined;
+    },
+  };
+}
+
+function judgeDefinition(name: string, wanted: UserAttributeType | undefined, found?: UserAttribute): Definition {
+  if (!found) return { kind: 'conflict', message: `attribute ${name} does not exist at the platform` };
+  if (found.type === wanted) return { kind: 'ready', id: found.id };
+  return {
+    kind: 'conflict',
+    message:
+      `attribute ${name} is ${found.type} at the platform and ${wanted ?? 'unknown'} in the mapping: ` +
+      'a type can not be changed there, so correct the mapping or use another name',
+  };
+}

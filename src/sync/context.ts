@@ -1,0 +1,26 @@
+// One running sync: the work, the link as it grows, and the calls that keep both true.
+import type { Link, Links } from '../directory/links.ts';
+import type { Outbox, Work } from '../directory/outbox.ts';
+import type { CallOptions } from '../platform/client.ts';
+import type { Clock } from '../support/clock.ts';
+import type { Logger } from '../support/logger.ts';
+import type { Target } from './target.ts';
+
+export interface SyncContext {
+  work: Work;
+  /** Starts as stored and is changed in place as the platform confirms steps. */
+  link: Link;
+  target: Target;
+  outbox: Outbox;
+  links: Links;
+  clock: Clock;
+  logger: Logger;
+  /** Passed to every call: abort signal and correlation id of the push. */
+  call: CallOptions & { signal: AbortSignal };
+  /** Writes sent so far. */
+  writes: number;
+  /** Keeps the link and the lease; call after every step that must not be forgotten. */
+  save(options?: { linked?: boolean; restate?: boolean; wake?: boolean }): Promise<void>;
+  /** Runs one write: the lease must still be ours, and the write is logged and counted. */
+  write<T>(operation: string, run: () => Promise<T>): Promise<T>;
+}

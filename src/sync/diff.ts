@@ -1,0 +1,86 @@
+// Desired × applied → the least that has to be written. Pure.
+import type { PatchOperation, UserAttributeType, WireUser, WireUserInput } from '../platform/wire.ts';
+import type { Core, DesiredUser } from './mapping.ts';
+import { sameValue } from './values.ts';
+
+export const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
+const CORE_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
+
+/** One core member as the value that the platform's PATCH and POST take. */
+const wireValue = (path: string, value: string | boolean): unknown =>
+  path === 'emails' ? [{ value, primary: true }] : value;
+
+/** Operations that turn the applied core members into the desired ones; a member that was never ours is left. */
+export function coreOperations(desired: Core, applied: Core): PatchOperation[] {
+  const operations: PatchOperation[] = [];
+  for (const [path, value] of Object.entries(desired)) {
+    if (value === (applied[path] ?? null)) continue;
+    if (value === null) operations.push({ op: 'remove', path });
+    else operations.push({ op: 'replace', path, value: wireValue(path, value) });
+  }
+  return operations;
+}
+
+/** Names of the attributes whose value has to be written. */
+export function attributeChanges(desired: DesiredUser['attributes'], applied: Record<string, unknown>): string[] {
+  return Object.keys(desired).filter((name) => !sameValue(desired[name], applied[name]));
+}
+
+/** Whether a value may travel in the SCIM extension (contract 12.3): single texts and whole numbers. */
+export function fitsExtension(type: UserAttributeType | undefined, value: unknown): value is string | number {
+  if (type === 'string') return typeof value === 'string';
+  return type === 'number' && Number.isSafeInteger(value);
+}
+
+/** The body that creates a user, with the attributes that the extension can carry. */
+export function createBody(
+  desired: DesiredUser,
+  types: Record<string, UserAttributeType>,
+  active: boolean,
+): WireUserInput {
+  const { core } = desired;
+  const carried = Object.entries(desired.attributes).filter(([name, value]) => fitsExtension(types[name], value));
+  const name = {
+    ...(core['name.givenName'] ? { givenName: String(core['name.givenName']) } : {}),
+    ...(core['name.familyName'] ? { familyName: String(core['name.familyName']) } : {}),
+  };
+  return {
+    schemas: carried.length > 0 ? [CORE_SCHEMA, EXTENSION] : [CORE_SCHEMA],
+    userName: String(core.userName),
+    ...(core.externalId ? { externalId: String(core.externalId) } : {}),
+    ...(core.displayName ? { displayName: String(core.displayName) } : {}),
+    ...(Object.keys(name).length > 0 ? { name } : {}),
+    ...(core.emails ? { emails: [{ value: String(core.emails), primary: true }] } : {}),
+    active,
+    ...(carried.length > 0 ? { [EXTENSION]: Object.fromEntries(carried) as Record<string, string | number> } : {}),
+  };
+}
+
+/**
+ * What an account that was found has, in the form of a link's `core`. Members that the desired state does not
+ * mention stay out, so that adopting an account takes nothing away from it.
+ */
+export function observedCore(user: WireUser, desired: Core): Core {
+  const seen: Core = {
+    userName: user.userName,
+    externalId: user.externalId ?? null,
+    displayName: user.displayName ?? null,
+    'name.givenName': user.name?.givenName ?? null,
+    'name.familyName': user.name?.familyName ?? null,
+    emails: (user.emails?.find(({ primary }) => primary) ?? user.emails?.[0])?.value ?? null,
+  };
+  const core: Core = { active: user.active !== false };
+  for (const [path, value] of Object.entries(seen)) if (desired[path] !== null) core[path] = value;
+  return core;
+}
+
+/** Attribute values that an answer shows, so that only what the platform confirmed counts as applied. */
+export function echoedAttributes(user: WireUser, desired: DesiredUser['attributes']): Record<string, unknown> {
+  const echoed = user[EXTENSION] ?? {};
+  const confirmed: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(echoed)) {
+    const wanted = desired[name];
+    if (wanted !== undefined) confirmed[name] = String(value) === String(wanted) ? wanted : value;
+  }
+  return confirmed;
+}

@@ -1,0 +1,39 @@
+// PlatformError → what to do with the resource. The only place that judges the platform's answers.
+import { EndpointAbsent, PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';
+import { backoffMs } from '../support/backoff.ts';
+
+/** `later`: try again, and with `pauseMs` keep all requests away from the target meanwhile. `refused`: needs a person. */
+export type Verdict =
+  | { kind: 'later'; afterMs: number; pauseMs: number; message: string }
+  | { kind: 'refused'; reason: string; message: string; status: number };
+
+const BACKOFF = { baseMs: 500, maxMs: 30_000 };
+const CREDENTIAL_PAUSE_MS = 15_000;
+const RETRY_STATUS = new Set([408, 425, 429]);
+
+/** @param attempt how many times in a row this resource has failed, this time included */
+export function judge(error: PlatformError, attempt: number, random: () => number): Verdict {
+  const wait = backoffMs(attempt, BACKOFF, random);
+  if (error instanceof PlatformAborted) return { kind: 'later', afterMs: 0, pauseMs: 0, message: error.message };
+  if (!(error instanceof PlatformResponse)) {
+    const afterMs = error instanceof EndpointAbsent ? BACKOFF.maxMs : wait;
+    return { kind: 'later', afterMs, pauseMs: 0, message: error.message };
+  }
+  const { status } = error;
+  if (RETRY_STATUS.has(status) || status >= 500) {
+    const pauseMs = error.retryAfterMs ?? (status === 429 ? wait : 0);
+    return { kind: 'later', afterMs: Math.max(wait, pauseMs), pauseMs, message: error.message };
+  }
+  if (status === 401) {
+    // The credential is refused for everybody: no resource is to blame and none may be given up.
+    return { kind: 'later', afterMs: CREDENTIAL_PAUSE_MS, pauseMs: CREDENTIAL_PAUSE_MS, message: error.message };
+  }
+  const reason = status === 409 ? 'Conflict' : status === 403 ? 'Forbidden' : 'Refused';
+  return { kind: 'refused', reason, status, message: error.platformMessage || error.message };
+}
+
+/** Whether the platform says that the thing itself is not there. */
+export const isGone = (error: unknown): boolean => error instanceof PlatformResponse && error.status === 404;
+
+export const isStatus = (error: unknown, ...statuses: number[]): error is PlatformResponse =>
+  error instanceof PlatformResponse && statuses.includes(error.status);

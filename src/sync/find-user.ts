@@ -1,0 +1,120 @@
+// Giving a user without a link its account: find it, take it over, or make it.
+import type { Condition } from '../directory/links.ts';
+import { fold, parseRef, type Ref } from '../directory/records.ts';
+import type { Directory } from '../directory/directory.ts';
+import type { WireUser } from '../platform/wire.ts';
+import { condition, resolveAccount } from './attributes.ts';
+import type { SyncContext } from './context.ts';
+import { correlate, type Candidate } from './correlate.ts';
+import { createBody, echoedAttributes, observedCore } from './diff.ts';
+import { isStatus } from './failures.ts';
+import type { DesiredUser } from './mapping.ts';
+
+export type Found = { kind: 'linked' } | { kind: 'absent' } | { kind: 'blocked'; condition: Condition };
+
+/** Whether a resource of ours still exists; passed in because a link may outlive its resource. */
+export type Exists = (ref: Ref) => Promise<boolean>;
+
+export const existsIn =
+  (directory: Directory): Exists =>
+  async (ref) => {
+    const { kind, id } = parseRef(ref);
+    return (await directory.get(kind, id)) !== undefined;
+  };
+
+/** Looks the account up and adopts it where that is allowed; makes none. */
+export async function findUser(context: SyncContext, desired: DesiredUser, exists: Exists): Promise<Found> {
+  const { target, link } = context;
+  const userName = String(desired.core.userName);
+  const externalId = desired.core.externalId === null ? null : String(desired.core.externalId);
+  const users = await exactMatches(context, userName, externalId);
+  const candidates = await Promise.all(users.map((user) => toCandidate(context, user, exists)));
+  const verdict = correlate({ userName, externalId }, candidates, target.policy.adopt);
+  switch (verdict.kind) {
+    case 'absent':
+      return { kind: 'absent' };
+    case 'conflict':
+      return { kind: 'blocked', condition: condition(context, 'Conflict', verdict.message) };
+    case 'adopt': {
+      const { user } = verdict;
+      const former = await context.links.holderOf(target.name, 'User', user.id);
+      if (former !== undefined && former !== context.work.ref) await context.outbox.forgetLink(former, user.id);
+      link.id = user.id;
+      link.origin = link.creating ? 'created' : 'adopted';
+      delete link.creating;
+      link.core = observedCore(user, desired.core);
+      link.attributes = await observedAttributes(context, desired, user);
+      context.logger.info({ ref: context.work.ref, origin: link.origin }, 'account adopted');
+      await context.save({ linked: true, restate: true });
+      return { kind: 'linked' };
+    }
+  }
+}
+
+/** Makes the account, inactive unless the target activates at once. A lost answer is found by the next lookup. */
+export async function createUser(context: SyncContext, desired: DesiredUser, exists: Exists): Promise<Found> {
+  const { target, link } = context;
+  // Definitions first: the platform refuses values of attributes it does not know.
+  const definitions = await target.catalogue.definitions(context.call.signal);
+  const active = desired.active && target.policy.users.activation === 'immediate';
+  const writable = Object.fromEntries(
+    Object.entries(desired.attributes).filter(([name]) => definitions.get(name)?.kind === 'ready'),
+  );
+  const body = createBody({ ...desired, attributes: writable }, target.mapping.types, active);
+  link.creating = true;
+  link.core = desired.core;
+  await context.save();
+  let created: WireUser;
+  try {
+    created = await context.write('create user', () => target.client.users.create(body, context.call));
+  } catch (error) {
+    if (!isStatus(error, 409)) throw error;
+    // Somebody has the name. If it was an earlier attempt of ours, the lookup adopts it.
+    const found = await findUser(context, desired, exists);
+    if (found.kind !== 'absent') return found;
+    const message = error.platformMessage || 'the platform says that this user exists, but does not show it';
+    return { kind: 'blocked', condition: condition(context, 'Conflict', message, 409) };
+  }
+  link.id = created.id;
+  link.origin = 'created';
+  delete link.creating;
+  link.core = { ...desired.core, active: created.active !== false };
+  link.attributes = echoedAttributes(created, writable);
+  await context.save({ linked: true, restate: true });
+  return { kind: 'linked' };
+}
+
+/** externalId first, then userName; the platform may ignore a filter, so every hit is compared again. */
+async function exactMatches(context: SyncContext, userName: string, externalId: string | null): Promise<WireUser[]> {
+  const { users } = context.target.client;
+  if (externalId !== null) {
+    const found = await users.findBy('externalId', externalId, context.call);
+    const exact = found.filter((user) => user.externalId === externalId);
+    if (exact.length > 0) return exact;
+  }
+  const found = await users.findBy('userName', userName, context.call);
+  return found.filter((user) => fold(user.userName) === fold(userName));
+}
+
+async function toCandidate(context: SyncContext, user: WireUser, exists: Exists): Promise<Candidate> {
+  const holder = await context.links.holderOf(context.target.name, 'User', user.id);
+  if (holder === undefined || holder === context.work.ref) {
+    return { user, ours: holder !== undefined || context.link.creating === true };
+  }
+  const held = await exists(holder);
+  return { user, ours: !held, heldBy: held ? holder : undefined };
+}
+
+/** What the account has now: the extension shows texts and numbers, the value list everything. */
+async function observedAttributes(
+  context: SyncContext,
+  desired: DesiredUser,
+  user: WireUser,
+): Promise<Record<string, unknown>> {
+  const echoed = echoedAttributes(user, desired.attributes);
+  if (Object.keys(desired.attributes).every((name) => name in echoed)) return echoed;
+  const account = await resolveAccount(context);
+  if (account.kind !== 'found') return echoed;
+  const values = await context.target.client.values.list(account.id, context.call);
+  return { ...echoed, ...Object.fromEntries(values.map(({ name, value }) => [name, value ?? null])) };
+}

@@ -1,0 +1,140 @@
+// Desired record → the shape that a target shall have. Compiled once per target, pure per resource.
+import jsonata from 'jsonata';
+import { evaluateFilter, parseFilter, profileOf, readPath, type Resource, type ResourceType } from '../scim/index.ts';
+import type { GroupName } from '../directory/directory.ts';
+import type { AttributeValue, UserAttributeType } from '../platform/wire.ts';
+import { toAttributeValue } from './values.ts';
+
+/** Where an attribute's value comes from: exactly one of `from` (a SCIM path) and `expression` (JSONata). */
+export interface AttributeRule {
+  type: UserAttributeType;
+  from?: string;
+  expression?: string;
+  onEmpty: 'keep' | 'clear';
+}
+
+export interface MappingRules {
+  users: { scope: string };
+  groups: { include: string[]; exclude: string[]; rename: { match: string; to: string }[] };
+  attributes: Record<string, AttributeRule>;
+}
+
+/** Core members at the platform, by the path under which a PATCH names them. Null = not set. */
+export type Core = Record<string, string | boolean | null>;
+
+/** What a user shall be at a target. */
+export interface DesiredUser {
+  /** False: leaves the target, because of the scope. */
+  inScope: boolean;
+  active: boolean;
+  core: Core;
+  /** Managed attributes only; null takes a value away. */
+  attributes: Record<string, AttributeValue>;
+  /** Attributes whose value can not be computed or converted. */
+  faults: { attribute: string; reason: string }[];
+}
+
+export interface Mapping {
+  user(resource: Resource, id: string, groups: GroupName[]): Promise<DesiredUser>;
+  /** The group's name at the target; undefined when the target does not get this group. */
+  groupName(displayName: string): string | undefined;
+  /** Whether users have to be looked at again when their memberships or a group's name change. */
+  groupsMatter: boolean;
+  types: Record<string, UserAttributeType>;
+}
+
+const EVERYONE = new Set(['', 'true', 'active or true']);
+
+/** @throws Error when a path, filter, expression or pattern does not compile; check-config finds these first. */
+export function compileMapping(rules: MappingRules, userType: ResourceType): Mapping {
+  const profile = profileOf('lenient');
+  const scopeText = rules.users.scope.trim();
+  const scope = EVERYONE.has(scopeText) ? undefined : parseFilter(userType, scopeText, profile);
+  const readers = Object.entries(rules.attributes).map(([name, rule]) => ({
+    name,
+    rule,
+    read: compileRule(rule, userType),
+  }));
+  const include = rules.groups.include.map((pattern) => new RegExp(pattern));
+  const exclude = rules.groups.exclude.map((pattern) => new RegExp(pattern));
+  const rename = rules.groups.rename.map(({ match, to }) => ({ match: new RegExp(match), to }));
+  const looksAtGroups = (text: string): boolean => /\bgroups\b/i.test(text);
+
+  return {
+    types: Object.fromEntries(Object.entries(rules.attributes).map(([name, { type }]) => [name, type])),
+    groupsMatter:
+      looksAtGroups(scopeText) ||
+      readers.some(({ rule }) => looksAtGroups(rule.from ?? '') || looksAtGroups(rule.expression ?? '')),
+
+    groupName: (displayName) => {
+      if (!include.some((pattern) => pattern.test(displayName))) return undefined;
+      if (exclude.some((pattern) => pattern.test(displayName))) return undefined;
+      const rule = rename.find(({ match }) => match.test(displayName));
+      return rule ? displayName.replace(rule.match, rule.to) : displayName;
+    },
+
+    user: async (resource, id, groups) => {
+      const whole: Resource = {
+        ...resource,
+        id,
+        groups: groups.map((group) => ({ value: group.id, display: group.displayName })),
+      };
+      const desired: DesiredUser = {
+        inScope: scope === undefined || evaluateFilter(scope, whole),
+        active: resource.active !== false,
+        core: coreOf(resource),
+        attributes: {},
+        faults: [],
+      };
+      for (const { name, rule, read } of readers) {
+        try {
+          const mapped = toAttributeValue(rule.type, await read(whole), rule.onEmpty);
+          if (mapped.kind === 'value') desired.attributes[name] = mapped.value;
+          else if (mapped.kind === 'clear') desired.attributes[name] = null;
+          else if (mapped.kind === 'invalid') desired.faults.push({ attribute: name, reason: mapped.reason });
+        } catch (error) {
+          desired.faults.push({ attribute: name, reason: `expression failed: ${(error as Error).message}` });
+        }
+      }
+      return desired;
+    },
+  };
+}
+
+function compileRule(rule: AttributeRule, userType: ResourceType): (resource: Resource) => unknown {
+  if (rule.expression !== undefined) {
+    const expression = jsonata(rule.expression);
+    return async (resource) => plain(await expression.evaluate(resource));
+  }
+  const list = rule.type.endsWith('_array');
+  const read = readPath(userType, rule.from ?? '');
+  return (resource) => {
+    const values = read(resource);
+    if (values.length === 0) return undefined;
+    return list ? values : values[0];
+  };
+}
+
+/** JSONata marks its sequences with extra properties; copy them to plain lists. */
+const plain = (value: unknown): unknown => (Array.isArray(value) ? [...(value as unknown[])] : value);
+
+const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+
+function coreOf(resource: Resource): Core {
+  const name = (resource.name ?? {}) as { givenName?: unknown; familyName?: unknown };
+  const emails = (Array.isArray(resource.emails) ? resource.emails : []) as {
+    value?: unknown;
+    type?: unknown;
+    primary?: unknown;
+  }[];
+  const email =
+    emails.find(({ primary }) => primary === true) ?? emails.find(({ type }) => type === 'work') ?? emails[0];
+  return {
+    userName: text(resource.userName),
+    externalId: text(resource.externalId),
+    displayName: text(resource.displayName),
+    'name.givenName': text(name.givenName),
+    'name.familyName': text(name.familyName),
+    emails: text(email?.value),
+  };
+}

@@ -1,0 +1,10 @@
+// How a sync ends, in the words of Kubernetes: done, later, or blocked until a person or a new change helps.
+import type { Condition } from '../directory/links.ts';
+
+export type SyncOutcome =
+  /** Equal to the desired state as far as this target shall be. `forget` drops the link. */
+  | { kind: 'synced'; writes: number; forget?: boolean; dropOwed?: boolean }
+  /** Not an error: something else has to happen first, and will mark this resource again. */
+  | { kind: 'waiting'; writes: number; for: 'removals' | 'memberships' | 'members'; afterMs?: number }
+  | { kind: 'later'; writes: number; afterMs: number; condition?: Condition }
+  | { kind: 'blocked'; writes: number; condition: Condition };

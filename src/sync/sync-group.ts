@@ -1,0 +1,153 @@
+// One group at one target. Members are written as the outbox notes them, one by one added or removed, so the cost
+// depends on what changed and never on the size of the group. The member list is never replaced (contract 12.5).
+import { fold } from '../directory/records.ts';
+import type { PatchOperation, WireGroup } from '../platform/wire.ts';
+import type { Resource } from '../scim/index.ts';
+import { condition } from './attributes.ts';
+import type { SyncContext } from './context.ts';
+import { isGone, isStatus } from './failures.ts';
+import type { Exists } from './find-user.ts';
+import { addMembers, removeMembers } from './members.ts';
+import type { SyncOutcome } from './outcome.ts';
+
+export async function syncGroup(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
+  const { work, link, target } = context;
+  if (!work.record) return dissolve(context);
+  const { displayName } = JSON.parse(work.record.text) as Resource & { displayName: string };
+  const name = target.mapping.groupName(displayName);
+  if (name === undefined) {
+    // Not for this target: nothing is owed to anybody, and what is there already is left alone.
+    await forgetMarks(context);
+    return { kind: 'synced', writes: context.writes };
+  }
+  for (let restart = 0; ; restart++) {
+    try {
+      return await bring(context, name, exists);
+    } catch (error) {
+      if (!isGone(error) || link.id === undefined || restart > 0) throw error;
+      if (await groupExists(context)) throw error;
+      context.logger.warn({ ref: work.ref }, 'group is gone at the platform, looking for it anew');
+      delete link.id;
+      delete link.core;
+      delete link.origin;
+    }
+  }
+}
+
+async function bring(context: SyncContext, name: string, exists: Exists): Promise<SyncOutcome> {
+  const { link, target } = context;
+  const { client, policy } = target;
+  if (link.id === undefined) {
+    const conflict = (await findGroup(context, name, exists)) ?? (await createGroup(context, name, exists));
+    if (conflict !== undefined) {
+      return { kind: 'blocked', writes: context.writes, condition: condition(context, 'Conflict', conflict) };
+    }
+  } else if (policy.policy === 'create-only') {
+    return { kind: 'synced', writes: context.writes };
+  }
+  if (link.core?.displayName !== name) {
+    warnOfRoles(context, String(link.core?.displayName), name);
+    const rename: PatchOperation[] = [{ op: 'replace', path: 'displayName', value: name }];
+    await context.write('rename group', () => client.groups.patch(link.id ?? '', rename, context.call));
+    link.core = { displayName: name };
+    await context.save();
+  }
+  if (policy.policy === 'sync') await removeMembers(context);
+  else await forgetMarks(context, '-');
+  const gatherMs = await addMembers(context);
+  if (gatherMs > 0) return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: gatherMs };
+  return { kind: 'synced', writes: context.writes };
+}
+
+/** @returns a sentence when a person has to decide; undefined when linked or when there is no such group */
+async function findGroup(context: SyncContext, name: string, exists: Exists): Promise<string | undefined> {
+  const { link, links, target, work } = context;
+  const found = await target.client.groups.findByDisplayName(name, context.call);
+  const matches = found.filter((group) => fold(group.displayName) === fold(name));
+  if (matches.length > 1) return `${matches.length} groups are called ${name}: rename or delete all but one`;
+  const [group] = matches;
+  if (!group) return undefined;
+  const holder = await links.holderOf(target.name, 'Group', group.id);
+  const held = holder !== undefined && holder !== work.ref && (await exists(holder));
+  if (held) return `the platform's group ${name} is already linked to ${holder}: rename one of the two`;
+  const ours = holder !== undefined || link.creating === true;
+  if (!ours && target.policy.adopt !== 'exact') {
+    return `the group ${name} exists already and adopt is ${target.policy.adopt}: set adopt to exact to take it over`;
+  }
+  if (holder !== undefined && holder !== work.ref) await context.outbox.forgetLink(holder, group.id);
+  await linkTo(context, group, ours ? 'created' : 'adopted');
+  return undefined;
+}
+
+async function createGroup(context: SyncContext, name: string, exists: Exists): Promise<string | undefined> {
+  const { link, target } = context;
+  if (link.id !== undefined) return undefined;
+  link.creating = true;
+  await context.save();
+  let created: WireGroup;
+  try {
+    const body = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'], displayName: name };
+    created = await context.write('create group', () => target.client.groups.create(body, context.call));
+  } catch (error) {
+    if (!isStatus(error, 409)) throw error;
+    const conflict = await findGroup(context, name, exists);
+    if (conflict !== undefined) return conflict;
+    if (link.id !== undefined) return undefined;
+    return error.platformMessage || `the platform says that the group ${name} exists, but does not show it`;
+  }
+  await linkTo(context, created, 'created');
+  return undefined;
+}
+
+async function linkTo(context: SyncContext, group: WireGroup, origin: 'created' | 'adopted'): Promise<void> {
+  const { link } = context;
+  link.id = group.id;
+  link.origin = origin;
+  delete link.creating;
+  link.core = { displayName: group.displayName };
+  await context.save({ linked: true, restate: true });
+}
+
+/** The group is gone at the source: a group that we made is deleted, an adopted one only loses our members. */
+async function dissolve(context: SyncContext): Promise<SyncOutcome> {
+  const { link, target } = context;
+  const { id } = link;
+  if (id !== undefined && target.policy.policy === 'sync') {
+    try {
+      if (link.origin === 'adopted') await removeMembers(context);
+      else await context.write('delete group', () => target.client.groups.delete(id, context.call));
+    } catch (error) {
+      if (!isGone(error)) throw error;
+    }
+  }
+  await forgetMarks(context);
+  return { kind: 'synced', writes: context.writes, forget: true };
+}
+
+/** Nothing will be written for these memberships, so nobody shall wait for them. */
+async function forgetMarks(context: SyncContext, only?: '+' | '-'): Promise<void> {
+  const marks = await context.outbox.memberMarks(context.work.id);
+  for (const sign of ['+', '-'] as const) {
+    if (only !== undefined && sign !== only) continue;
+    const users = [...marks].filter(([, each]) => each === sign).map(([user]) => user);
+    if (users.length > 0) await context.outbox.ackMembers(context.work, sign, users);
+  }
+}
+
+async function groupExists(context: SyncContext): Promise<boolean> {
+  try {
+    await context.target.client.groups.get(context.link.id ?? '', { ...context.call, members: false });
+    return true;
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
+}
+
+/** Roles follow group names at the platform and are never taken away by it (contract 12.6). */
+function warnOfRoles({ target, logger, work }: SyncContext, before: string, after: string): void {
+  const mapped = Object.keys(target.policy.groupsRolesMap).map(fold);
+  if (mapped.includes(fold(before)) || mapped.includes(fold(after))) {
+    logger.warn({ ref: work.ref }, 'renamed a group that carries roles: roles already given remain, check them');
+  }
+}

@@ -1,0 +1,143 @@
+// Level-triggered: take the lease, look at the world, write the difference, note what is true now.
+import type { Directory } from '../directory/directory.ts';
+import type { Condition, Link, Links } from '../directory/links.ts';
+import { LeaseLost, type Outbox, type Work } from '../directory/outbox.ts';
+import type { Lane, Ref } from '../directory/records.ts';
+import { PlatformError } from '../platform/errors.ts';
+import { backoffMs } from '../support/backoff.ts';
+import type { Clock } from '../support/clock.ts';
+import type { Logger } from '../support/logger.ts';
+import type { SyncContext } from './context.ts';
+import { existsIn } from './find-user.ts';
+import { judge } from './failures.ts';
+import { MembersIgnored } from './members.ts';
+import type { SyncOutcome } from './outcome.ts';
+import { syncGroup } from './sync-group.ts';
+import { syncUser } from './sync-user.ts';
+import type { Target } from './target.ts';
+
+export interface SyncDeps {
+  target: Target;
+  directory: Directory;
+  outbox: Outbox;
+  links: Links;
+  clock: Clock;
+  logger: Logger;
+  random: () => number;
+  /** Told of every cleared mark: milliseconds from the accepted change to the applied one. */
+  onApplied?: (lagMs: number, lane: Lane, writes: number) => void;
+}
+
+/** Look again after this long even if nobody calls: the call that would have come may have been lost. */
+const WAITING_MS = 15_000;
+
+/** Brings one resource at one target. Resolves when the outcome is recorded; throws only on bugs and lost Redis. */
+export async function syncResource(deps: SyncDeps, ref: Ref, lane: Lane, signal: AbortSignal): Promise<void> {
+  const begin = await deps.outbox.begin(ref, lane);
+  if (begin.kind !== 'begun') return;
+  const { work } = begin;
+  const context = createContext(deps, work, signal);
+  const keepAlive = setInterval(
+    () => {
+      context.save().catch(() => undefined);
+    },
+    deps.outbox.leaseMs / 3,
+  );
+  try {
+    const exists = existsIn(deps.directory);
+    const outcome = await (work.kind === 'User' ? syncUser(context, exists) : syncGroup(context, exists)).catch(
+      (error: unknown) => toOutcome(context, deps, error),
+    );
+    await finish(deps, context, outcome);
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) throw error;
+    deps.logger.info({ ref, request: work.request }, 'lease lost, another worker goes on');
+  } finally {
+    clearInterval(keepAlive);
+  }
+}
+
+function createContext(deps: SyncDeps, work: Work, signal: AbortSignal): SyncContext {
+  const { outbox, target, links, clock } = deps;
+  const logger = deps.logger.child({ target: target.name, request: work.request });
+  const context: SyncContext = {
+    work,
+    link: work.link,
+    target,
+    outbox,
+    links,
+    clock,
+    logger,
+    call: { signal, ...(work.request === '-' ? {} : { correlationId: work.request }) },
+    writes: 0,
+    save: async (options = {}) => {
+      await outbox.save(work, context.link, options);
+      if (options.restate) for (const group of work.groups) work.owed.set(group.id, '+');
+    },
+    write: async (operation, run) => {
+      signal.throwIfAborted();
+      const startedAt = clock.now();
+      const result = await run();
+      context.writes++;
+      logger.info({ ref: work.ref, operation, durationMs: clock.now() - startedAt }, 'applied');
+      return result;
+    },
+  };
+  return context;
+}
+
+async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome): Promise<void> {
+  const { work, link } = context;
+  const { outbox, logger } = deps;
+  if (outcome.kind === 'synced' || outcome.kind === 'waiting') delete link.attempts;
+  if (outcome.kind === 'synced') {
+    if (link.condition?.reason !== 'Protected') delete link.condition;
+    const ack = await outbox.ack(work, link, outcome);
+    if (ack.kind === 'cleared') deps.onApplied?.(ack.lagMs, work.lane, outcome.writes);
+    return;
+  }
+  if (outcome.kind === 'waiting') {
+    await outbox.ack(work, link, { kind: 'later', afterMs: outcome.afterMs ?? WAITING_MS });
+    return;
+  }
+  if (outcome.kind === 'later') {
+    if (outcome.condition) link.condition = outcome.condition;
+    await outbox.ack(work, link, { kind: 'later', afterMs: outcome.afterMs });
+    return;
+  }
+  link.condition = outcome.condition;
+  logger.error(
+    { ref: work.ref, reason: outcome.condition.reason, status: outcome.condition.status },
+    'needs a person: see dead-letters',
+  );
+  await outbox.ack(work, link, { kind: 'blocked' });
+}
+
+/** The one place where a failed call becomes an outcome. */
+async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): Promise<SyncOutcome> {
+  const { link, work } = context;
+  const { writes } = context;
+  if (context.call.signal.aborted) return { kind: 'later', writes, afterMs: 0 };
+  if (!(error instanceof PlatformError) && !(error instanceof MembersIgnored)) throw error;
+  link.attempts = (link.attempts ?? 0) + 1;
+  if (error instanceof MembersIgnored) {
+    const afterMs = backoffMs(link.attempts, { baseMs: 1000, maxMs: 60_000 }, deps.random);
+    return { kind: 'later', writes, afterMs, condition: toCondition(context, 'NotApplied', error.message) };
+  }
+  const verdict = judge(error, link.attempts, deps.random);
+  if (verdict.kind === 'refused') {
+    return { kind: 'blocked', writes, condition: toCondition(context, verdict.reason, verdict.message, verdict.status) };
+  }
+  if (verdict.pauseMs > 0) await deps.target.budget.pause(verdict.pauseMs);
+  context.logger.warn(
+    { ref: work.ref, attempt: link.attempts, afterMs: verdict.afterMs, reason: verdict.message },
+    'platform failed, trying again',
+  );
+  return { kind: 'later', writes, afterMs: verdict.afterMs };
+}
+
+function toCondition(context: SyncContext, reason: string, message: string, status?: number): Condition {
+  const before: Link['condition'] = context.link.condition;
+  const since = before?.reason === reason ? before.since : context.clock.now();
+  return { reason, message, since, ...(status === undefined ? {} : { status }) };
+}

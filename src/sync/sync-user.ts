@@ -1,0 +1,182 @@
+// One user at one target. The order is the promise: deactivate, take memberships away, set attributes, grant
+// memberships, activate. Each stage waits for the one before it, so nobody sees more on the way than in the end.
+import { fold } from '../directory/records.ts';
+import type { Resource } from '../scim/index.ts';
+import { condition, writeAttributes } from './attributes.ts';
+import type { SyncContext } from './context.ts';
+import { attributeChanges, coreOperations } from './diff.ts';
+import { createUser, findUser, type Exists } from './find-user.ts';
+import { isGone } from './failures.ts';
+import type { DesiredUser } from './mapping.ts';
+import type { SyncOutcome } from './outcome.ts';
+
+/** How often a sync starts over within one run because the platform lost the account meanwhile. */
+const RESTARTS = 2;
+
+export async function syncUser(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
+  const { work, link, target } = context;
+  const { record } = work;
+  if (!record) return depart(context, exists);
+  const resource = JSON.parse(record.text) as Resource;
+  const desired = await target.mapping.user(resource, work.id, work.groups);
+  const untouchable = await whyUntouchable(context, String(desired.core.userName));
+  if (untouchable) {
+    link.condition = condition(context, 'Protected', untouchable);
+    link.departed = true;
+    return { kind: 'synced', writes: context.writes, dropOwed: true };
+  }
+  if (!desired.inScope) return depart(context, exists);
+  for (let restart = 0; ; restart++) {
+    try {
+      return await bring(context, desired, exists);
+    } catch (error) {
+      if (!isGone(error) || link.id === undefined || restart >= RESTARTS) throw error;
+      if (!(await accountIsGone(context))) throw error;
+      context.logger.warn({ ref: work.ref }, 'account is gone at the platform, looking for it anew');
+      unlink(context);
+    }
+  }
+}
+
+async function bring(context: SyncContext, desired: DesiredUser, exists: Exists): Promise<SyncOutcome> {
+  const { work, link, target } = context;
+  const { client, policy } = target;
+  if (link.id === undefined) {
+    let found = await findUser(context, desired, exists);
+    if (found.kind === 'absent') found = await createUser(context, desired, exists);
+    if (found.kind === 'blocked') return { kind: 'blocked', writes: context.writes, condition: found.condition };
+  } else if (policy.policy === 'create-only') {
+    return { kind: 'synced', writes: context.writes };
+  }
+  if (link.departed) {
+    delete link.departed;
+    await context.save({ restate: true });
+  }
+
+  if (!desired.active && link.core?.active !== false && policy.policy === 'sync') await setActive(context, false);
+
+  const owed = [...work.owed.values()];
+  const gains = desired.active && attributeChanges(desired.attributes, link.attributes ?? {}).length > 0;
+  if (gains && link.core?.active === true && owed.includes('-')) {
+    return { kind: 'waiting', writes: context.writes, for: 'removals' };
+  }
+  const attributes = await writeAttributes(context, desired);
+  if (attributes.kind === 'later') return { ...attributes, writes: context.writes };
+  if (attributes.kind === 'done') {
+    link.settled = work.generation;
+    if (work.owed.size > 0) await context.save({ wake: true });
+  }
+
+  const operations = coreOperations(desired.core, link.core ?? {});
+  if (operations.length > 0) {
+    await context.write('update user', () => client.users.patch(link.id ?? '', operations, context.call));
+    link.core = { ...link.core, ...desired.core };
+    await context.save();
+  }
+  if (attributes.kind === 'blocked') return { ...attributes, writes: context.writes };
+
+  if (desired.active && link.core?.active === false) {
+    if (policy.users.activation === 'safe') {
+      if (owed.includes('-')) return { kind: 'waiting', writes: context.writes, for: 'removals' };
+      if (await hasPendingGrants(context)) return { kind: 'waiting', writes: context.writes, for: 'memberships' };
+    }
+    await setActive(context, true);
+  }
+  return { kind: 'synced', writes: context.writes };
+}
+
+/** The user left: deleted at the source, or out of scope. */
+async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
+  const { link, target } = context;
+  if (link.creating && link.core) {
+    // A create whose answer was lost may have left an account behind: find it, so that it can be closed.
+    const left = { inScope: false, active: false, core: link.core, attributes: {}, faults: [] };
+    await findUser(context, left, exists);
+  }
+  if (link.id === undefined) {
+    return { kind: 'synced', writes: context.writes, forget: true, dropOwed: true };
+  }
+  link.departed = true;
+  if (target.policy.policy !== 'sync') return { kind: 'synced', writes: context.writes, dropOwed: true };
+  if (target.policy.users.deprovision === 'delete') return deleteAccount(context);
+  if (link.core?.active !== false) {
+    try {
+      await setActive(context, false);
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      return { kind: 'synced', writes: context.writes, forget: true, dropOwed: true };
+    }
+  }
+  return { kind: 'synced', writes: context.writes, dropOwed: true };
+}
+
+/** Deleting is for good, so the account must still carry the externalId that we know (contract 12.4). */
+async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
+  const { link, target } = context;
+  const { client } = target;
+  const id = link.id ?? '';
+  try {
+    if (link.core?.active !== false) await setActive(context, false);
+    const account = await client.users.get(id, context.call);
+    if ((account.externalId ?? null) !== (link.core?.externalId ?? null)) {
+      const message = 'the account carries another externalId than the one that was provisioned: delete it by hand';
+      return { kind: 'blocked', writes: context.writes, condition: condition(context, 'Conflict', message) };
+    }
+    await context.write('delete user', () => client.users.delete(id, context.call));
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
+  return { kind: 'synced', writes: context.writes, forget: true, dropOwed: true };
+}
+
+async function setActive(context: SyncContext, active: boolean): Promise<void> {
+  const { link, target } = context;
+  await context.write(active ? 'activate user' : 'deactivate user', () =>
+    target.client.users.patch(link.id ?? '', [{ op: 'replace', path: 'active', value: active }], context.call),
+  );
+  link.core = { ...link.core, active };
+  await context.save();
+}
+
+/** Memberships that have to be granted before activation; a group that needs a person holds nobody up. */
+async function hasPendingGrants(context: SyncContext): Promise<boolean> {
+  const { work, links, target } = context;
+  const groups = [...work.owed].filter(([, sign]) => sign === '+').map(([group]) => group);
+  const states = await links.getMany(
+    target.name,
+    groups.map((group) => `Group:${group}` as const),
+  );
+  return states.some((group) => group.condition === undefined);
+}
+
+async function whyUntouchable(context: SyncContext, userName: string): Promise<string | undefined> {
+  const { target } = context;
+  const name = fold(userName);
+  if (target.policy.users.protected.some((protectedName) => fold(protectedName) === name)) {
+    return 'listed in users.protected: the bridge does not touch this account';
+  }
+  if ((await target.catalogue.keyOwner(context.call.signal)) === name) {
+    return "owner of the platform key: a bridge that changed its own key's account could lock itself out";
+  }
+  return undefined;
+}
+
+async function accountIsGone(context: SyncContext): Promise<boolean> {
+  try {
+    await context.target.client.users.get(context.link.id ?? '', context.call);
+    return false;
+  } catch (error) {
+    if (isGone(error)) return true;
+    throw error;
+  }
+}
+
+function unlink({ link }: SyncContext): void {
+  delete link.id;
+  delete link.account;
+  delete link.core;
+  delete link.attributes;
+  delete link.settled;
+  delete link.origin;
+  delete link.departed;
+}

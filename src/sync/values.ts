@@ -1,0 +1,61 @@
+// One mapped value: what came out of a path or an expression, as the type that the platform's attribute has. Pure.
+import type { AttributeValue, UserAttributeType } from '../platform/wire.ts';
+
+/** `absent`: leave what is there. `clear`: take the value away. */
+export type MappedValue =
+  | { kind: 'value'; value: AttributeValue }
+  | { kind: 'absent' }
+  | { kind: 'clear' }
+  | { kind: 'invalid'; reason: string };
+
+type Scalar = { kind: 'value'; value: string | number | boolean } | { kind: 'invalid'; reason: string };
+
+const invalid = (wanted: string, raw: unknown): Scalar => ({
+  kind: 'invalid',
+  reason: `is ${Array.isArray(raw) ? 'a list' : typeof raw} and can not become ${wanted}`,
+});
+
+function toScalar(type: 'string' | 'number' | 'boolean', raw: unknown): Scalar {
+  switch (type) {
+    case 'string':
+      if (typeof raw === 'string') return { kind: 'value', value: raw };
+      if (typeof raw === 'number' || typeof raw === 'boolean') return { kind: 'value', value: String(raw) };
+      return invalid('text', raw);
+    case 'number': {
+      const value = typeof raw === 'string' && raw.trim() !== '' ? Number(raw) : raw;
+      return typeof value === 'number' && Number.isFinite(value) ? { kind: 'value', value } : invalid('a number', raw);
+    }
+    case 'boolean': {
+      const text = typeof raw === 'string' ? raw.toLowerCase() : raw;
+      if (text === true || text === 'true') return { kind: 'value', value: true };
+      if (text === false || text === 'false') return { kind: 'value', value: false };
+      return invalid('true or false', raw);
+    }
+  }
+}
+
+/**
+ * Converts a raw value to an attribute's type. Undefined is absent unless `onEmpty` says clear; null is an explicit
+ * clear; a list is a value even when it is empty. A scalar becomes a list of one where a list is wanted.
+ */
+export function toAttributeValue(type: UserAttributeType, raw: unknown, onEmpty: 'keep' | 'clear'): MappedValue {
+  if (raw === undefined) return { kind: onEmpty === 'clear' ? 'clear' : 'absent' };
+  if (raw === null) return { kind: 'clear' };
+  if (type === 'string' || type === 'number' || type === 'boolean') {
+    const single: unknown = Array.isArray(raw) && raw.length === 1 ? raw[0] : raw;
+    if (Array.isArray(single) && single.length === 0) return { kind: onEmpty === 'clear' ? 'clear' : 'absent' };
+    return toScalar(type, single);
+  }
+  const values: (string | number | boolean)[] = [];
+  for (const element of Array.isArray(raw) ? (raw as unknown[]) : [raw]) {
+    const scalar = toScalar(type === 'string_array' ? 'string' : 'number', element);
+    if (scalar.kind === 'invalid') return scalar;
+    values.push(scalar.value);
+  }
+  return { kind: 'value', value: values as string[] | number[] };
+}
+
+/** Whether two attribute values are the same to the platform; no value and null are. */
+export function sameValue(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left ?? null) === JSON.stringify(right ?? null);
+}

@@ -1,0 +1,329 @@
+import { errorOf, faultsOf, fileWith, folderWith, KEY, loadText, SECRET } from './settings-folder.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+
+const connection = (body: string): string => `connections: { default: { ${body} } }
+targets: { main: { url: 'https://acme.example.com', token: ${KEY} } }`;
+const target = (url: string, more = ''): string =>
+  `targets: { main: { url: '${url}', token: ${KEY} ${more} } }\nconnections: { default: {} }`;
+
+const FAULTS: [what: string, file: string, path: string, message: RegExp][] = [
+  ['an unknown section', fileWith('', 'sever: {}'), '/sever', /not known.*server, redis/],
+  ['an unknown key', fileWith('', 'server: { prot: 1 }'), '/server/prot', /not known.*port, host/],
+  ['a port out of range', fileWith('', 'server: { port: 70000 }'), '/server/port', /at most 65535/],
+  ['text for a number', fileWith('timeoutMs: soon'), '/targets/main/timeoutMs', /whole number/],
+  ['an empty section', fileWith('users:'), '/targets/main/users', /a mapping/],
+  ['an unknown word', fileWith('policy: mirror'), '/targets/main/policy', /create-only, upsert-only, sync/],
+  [
+    'a rate of nothing',
+    fileWith('rateLimit: { requestsPerSecond: 0 }'),
+    '/targets/main/rateLimit/requestsPerSecond',
+    /more than 0/,
+  ],
+  ['no target at all', 'targets: {}', '/targets', /at least one/],
+  ['a bad target name', `${fileWith('', '')}  Main_2: {}`, '/targets/Main_2', /lower-case letters/],
+  ['a name from the prototype', `${fileWith()}  __proto__: {}`, '/targets/__proto__', /lower-case letters/],
+  [
+    'a bad attribute name',
+    fileWith('attributes: { a-b: { type: string, from: a } }'),
+    '/targets/main/attributes/a-b',
+    /underscores/,
+  ],
+  [
+    'a target without url',
+    'connections: { a: { targets: [prod] } }\ntargets: { prod: { token: 0123456789abcdef-key } }',
+    '/targets/prod/url',
+    /missing\. Add it\. Address/,
+  ],
+  ['main without url', `targets: { main: { token: ${KEY} } }`, '/targets/main/url', /variable PLATFORM_URL/],
+  [
+    'an unknown target',
+    connection('targets: [prod]'),
+    '/connections/default/targets/0',
+    /no such target.*main/,
+  ],
+  [
+    'a target that only a prototype has',
+    connection('targets: [constructor]'),
+    '/connections/default/targets/0',
+    /no such target/,
+  ],
+  [
+    'an empty secret',
+    connection("tokens: [{ name: a, secret: '' }]"),
+    '/connections/default/tokens/0/secret',
+    /empty.*openssl rand -hex 32/,
+  ],
+  [
+    'a short secret',
+    connection('tokens: [{ name: a, secret: abc }]'),
+    '/connections/default/tokens/0/secret',
+    /16 characters.*openssl rand -hex 32/,
+  ],
+  [
+    'a secret with a line end',
+    connection('tokens: [{ name: a, secret: "0123456789abcdef\\n" }]'),
+    '/connections/default/tokens/0/secret',
+    /blanks/,
+  ],
+  [
+    'a short admin token',
+    fileWith('', 'server: { adminToken: abc }'),
+    '/server/adminToken',
+    /openssl rand -hex 32/,
+  ],
+  [
+    'the admin token as SCIM token',
+    fileWith('', `server: { adminToken: ${SECRET} }`),
+    '/connections/default/tokens/0/secret',
+    /same secret.*\/server\/adminToken/,
+  ],
+  [
+    'a token name used twice',
+    connection(`tokens: [{ name: a, secret: ${SECRET}1 }, { name: a, secret: ${SECRET}2 }]`),
+    '/connections/default/tokens/1/name',
+    /same name/,
+  ],
+  [
+    'a short platform key',
+    fileWith('scimToken: abc'),
+    '/targets/main/scimToken',
+    /16 characters.*from the platform/,
+  ],
+  [
+    'a bad expiry',
+    connection(`tokens: [{ name: a, secret: ${SECRET}, expiresAt: tomorrow }]`),
+    '/connections/default/tokens/0/expiresAt',
+    /2027-01-31T00:00:00Z/,
+  ],
+  [
+    'a bad network',
+    connection('allowedNetworks: [10.0.0.0/8, 10.0.0.0/33]'),
+    '/connections/default/allowedNetworks/1',
+    /CIDR/,
+  ],
+  [
+    'plain http',
+    target('http://acme.example.com', ', allowLoopbackHttp: true'),
+    '/targets/main/url',
+    /https:/,
+  ],
+  [
+    'a name that only looks like loopback',
+    target('http://127.0.0.1.example.com', ', allowLoopbackHttp: true'),
+    '/targets/main/url',
+    /https:/,
+  ],
+  [
+    'loopback http without the switch',
+    target('http://localhost:4000'),
+    '/targets/main/url',
+    /allowLoopbackHttp: true/,
+  ],
+  ['no web address', target('acme.example.com'), '/targets/main/url', /in full/],
+  [
+    'a password in the address',
+    target('https://u:p@acme.example.com'),
+    '/targets/main/url',
+    /Remove user and password/,
+  ],
+  [
+    'a bad public address',
+    fileWith('', 'server: { publicUrl: scim.example.com }'),
+    '/server/publicUrl',
+    /in full/,
+  ],
+  ['a bad address of Redis', fileWith('', "redis: { url: 'http://localhost' }"), '/redis/url', /redis:\/\//],
+  [
+    'a bad include',
+    fileWith("groups: { include: ['('] }"),
+    '/targets/main/groups/include/0',
+    /regular expression/,
+  ],
+  [
+    'a bad exclude',
+    fileWith("groups: { exclude: ['['] }"),
+    '/targets/main/groups/exclude/0',
+    /regular expression/,
+  ],
+  [
+    'a bad rename',
+    fileWith("groups: { rename: [{ match: '(', to: a }] }"),
+    '/targets/main/groups/rename/0/match',
+    /regular expression/,
+  ],
+  ['a bad duration', fileWith('guard: { window: 1 day }'), '/targets/main/guard/window', /24h/],
+  [
+    'a schedule with too few fields',
+    fileWith('', "reconcile: { schedule: '* * *' }"),
+    '/reconcile/schedule',
+    /5 fields/,
+  ],
+  [
+    'a schedule with strange signs',
+    fileWith('', "reconcile: { schedule: '$ * * * *' }"),
+    '/reconcile/schedule',
+    /5 fields/,
+  ],
+  ['an unknown time zone', fileWith('', 'reconcile: { timezone: Mars/Base }'), '/reconcile/timezone', /IANA/],
+  [
+    'an attribute without source',
+    fileWith('attributes: { a: { type: string } }'),
+    '/targets/main/attributes/a',
+    /neither/,
+  ],
+  [
+    'an attribute with two sources',
+    fileWith('attributes: { a: { type: string, from: a, expression: a } }'),
+    '/targets/main/attributes/a',
+    /both/,
+  ],
+  [
+    'an attribute without type',
+    fileWith('attributes: { a: { from: a } }'),
+    '/targets/main/attributes/a/type',
+    /missing/,
+  ],
+  [
+    'jwt',
+    connection("jwt: { issuer: a, audience: b, jwksUri: 'https://c' }"),
+    '/connections/default/jwt',
+    /not available yet/,
+  ],
+  [
+    'a Redis Cluster',
+    fileWith('', "redis: { cluster: ['redis://a:1'] }"),
+    '/redis/cluster',
+    /not available yet/,
+  ],
+  [
+    'Redis Sentinel',
+    fileWith('', "redis: { url: 'redis+sentinel://a:1/m' }"),
+    '/redis/url',
+    /not available yet/,
+  ],
+  [
+    'a metrics port',
+    fileWith('', 'server: { metricsPort: 9090 }'),
+    '/server/metricsPort',
+    /not available yet/,
+  ],
+  [
+    'a late deletion',
+    fileWith('users: { deleteAfterDays: 30 }'),
+    '/targets/main/users/deleteAfterDays',
+    /not available yet/,
+  ],
+  [
+    'a missing variable',
+    fileWith("scimToken: 'x-${NOT_SET}'"),
+    '/targets/main/scimToken',
+    /variable NOT_SET is not set/,
+  ],
+  [
+    'an unreadable file',
+    fileWith('scimToken: ${file:/nowhere/key}'),
+    '/targets/main/scimToken',
+    /\/nowhere\/key.*ENOENT/,
+  ],
+  ['a bad reference', fileWith("scimToken: '${A-B}'"), '/targets/main/scimToken', /\$\{NAME\}/],
+];
+
+test.each(FAULTS)('%s is one fault with its path and an advice', (_what, file, path, message) => {
+  expect(faultsOf(file)).toEqual([{ path, message: expect.stringMatching(message) }]);
+});
+
+test('two connections may not share a secret', () => {
+  const tokens = `tokens: [{ name: a, secret: ${SECRET} }]`;
+  const text = `connections: { a: { ${tokens} }, b: { ${tokens} } }\ntargets: { main: { url: 'https://a.example', token: ${KEY} } }`;
+  expect(faultsOf(text)).toEqual([
+    {
+      path: '/connections/b/tokens/0/secret',
+      message: expect.stringMatching(/\/connections\/a\/tokens\/0\/secret/),
+    },
+  ]);
+});
+
+test('faults of the schema, of meaning, of availability and of references come all at once', () => {
+  const text = `
+server: { port: -1, metricsPort: 9 }
+connections: { default: { tokens: [{ name: primary, secret: short }], targets: [gone] } }
+targets:
+  main: { url: 'http://far.example', token: '\${NOT_SET}', groups: { include: ['('] } }
+  other: []`;
+  expect(
+    faultsOf(text)
+      .map((fault) => fault.path)
+      .sort(),
+  ).toEqual([
+    '/connections/default/targets/0',
+    '/connections/default/tokens/0/secret',
+    '/server/metricsPort',
+    '/server/port',
+    '/targets/main/groups/include/0',
+    '/targets/main/token',
+    '/targets/main/url',
+    '/targets/other',
+  ]);
+});
+
+describe('YAML that does not parse', () => {
+  const SYNTAX: [what: string, text: string, message: RegExp][] = [
+    ['an open bracket', 'server: { port: 1\nredis: {}\n', /line 2, column 1/],
+    ['a key twice', 'server:\n  port: 1\n  port: 2\n', /line 3, column 3: This key appears twice/],
+    ['a tab', 'server:\n\tport: 1\n', /line 2, column 1: Tabs/],
+    ['a tag', 'server: !secret abc\n', /line 1, column 9: Tags/],
+    ['an unknown alias', 'server: *nowhere\n', /line 1, column 9: An alias/],
+    ['no mapping', '- a\n', /must hold a mapping/],
+    ['an error behind a reference', "redis: { url: ${A}, prefix: 'a }\n", /line 1|line 2/],
+  ];
+  test.each(SYNTAX)('%s is a fault with line and column', (_what, text, message) => {
+    const faults = faultsOf(text);
+    expect(faults.every((fault) => fault.path === '/')).toBe(true);
+    expect(faults.map((fault) => fault.message).join('\n')).toMatch(message);
+  });
+});
+
+describe('checks passed in by other layers', () => {
+  const checks = {
+    expression: (text: string) => (text === 'bad' ? 'no JSONata' : undefined),
+    scopeFilter: (text: string) => (text === 'bad' ? 'no filter' : undefined),
+    attributePath: (text: string) => (text === 'bad' ? 'no path' : undefined),
+  };
+  const more = `users: { scope: bad }
+attributes: { a: { type: string, from: bad }, b: { type: string, expression: bad }, c: { type: string, from: ok } }`;
+
+  test('their faults are reported with the paths', () => {
+    expect(faultsOf(fileWith(more), {}, checks)).toEqual([
+      { path: '/targets/main/users/scope', message: 'no filter' },
+      { path: '/targets/main/attributes/a/from', message: 'no path' },
+      { path: '/targets/main/attributes/b/expression', message: 'no JSONata' },
+    ]);
+  });
+
+  test('without them the texts are taken as they are', () => {
+    expect(loadText(fileWith(more)).targets.main?.attributes.b).toEqual({
+      type: 'string',
+      expression: 'bad',
+      onEmpty: 'keep',
+    });
+  });
+});
+
+test('no fault repeats a secret', () => {
+  const hidden = 'hunter2';
+  const text = `
+server: { adminToken: ${hidden}, publicUrl: 'https://u:${hidden}@a.example', port: ${hidden} }
+redis: { url: 'http://:${hidden}@redis' }
+connections: { default: { profile: ${hidden}, tokens: [${hidden}, { name: a, secret: ${hidden} }] } }
+targets: { main: { url: 'https://u:${hidden}@a.example', token: ${hidden}, scimToken: [${hidden}] } }`;
+  const broken = [
+    `server: { adminToken: "${hidden}\n`,
+    `a: ] ${hidden}\n`,
+    `a: *${hidden}\n`,
+    `a: !${hidden} b`,
+  ];
+  for (const file of [text, ...broken]) {
+    const error = errorOf(() => loadConfig({ env: {}, cwd: folderWith({ 'config/bridge.yaml': file }) }));
+    expect(`${JSON.stringify(error)} ${error.message} ${error.stack}`).not.toContain(hidden);
+  }
+});

@@ -1,0 +1,231 @@
+import { join } from 'node:path';
+import { loadConfig } from '../../../src/config/load.ts';
+import { ENV, errorOf, faultsOf, fileWith, folderWith, KEY, loadText, SECRET } from './settings-folder.ts';
+
+describe('environment only', () => {
+  const load = (env: NodeJS.ProcessEnv) => loadConfig({ env, cwd: folderWith() });
+
+  test('three variables suffice and every default is filled in', () => {
+    expect(load(ENV)).toEqual({
+      server: { port: 8080, host: '0.0.0.0', publicUrl: null, maxBodyBytes: 10485760, adminToken: null },
+      redis: { url: 'redis://127.0.0.1:6379', prefix: 'scim-bridge', durability: 'everysec' },
+      connections: {
+        default: {
+          name: 'default',
+          profile: 'auto',
+          tokens: [{ name: 'primary', secret: SECRET }],
+          allowedNetworks: [],
+          targets: ['main'],
+        },
+      },
+      targets: {
+        main: {
+          name: 'main',
+          url: 'https://acme.example.com',
+          token: KEY,
+          scimToken: null,
+          allowLoopbackHttp: false,
+          timeoutMs: 15000,
+          concurrency: 8,
+          rateLimit: { requestsPerSecond: 50, burst: 50 },
+          policy: 'sync',
+          adopt: 'exact',
+          users: {
+            scope: 'active or true',
+            deprovision: 'deactivate',
+            deleteAfterDays: null,
+            activation: 'safe',
+            protected: [],
+          },
+          groups: { include: ['.*'], exclude: [], rename: [], members: 'owned' },
+          attributes: {},
+          guard: {
+            windowMs: 86_400_000,
+            deactivate: { count: 50, percent: 10 },
+            delete: { count: 10, percent: 2 },
+            removeMembers: { count: 200, percent: 20 },
+            clearAttributes: { count: 200, percent: 20 },
+          },
+          groupsRolesMap: {},
+        },
+      },
+      reconcile: { schedule: '*/30 * * * *', timezone: 'UTC', onDrift: 'repair' },
+      logging: { level: 'info' },
+      notYetInEffect: [],
+      source: null,
+    });
+  });
+
+  test('the optional variables are taken up', () => {
+    const config = load({
+      ...ENV,
+      PLATFORM_URL: 'http://127.0.0.1:4000/',
+      PLATFORM_ALLOW_LOOPBACK_HTTP: '1',
+      REDIS_URL: 'rediss://redis.example.com:6380/2',
+      ADMIN_TOKEN: 'admin-secret-0123456789',
+      PORT: '9000',
+      HOST: '127.0.0.1',
+      PUBLIC_URL: 'https://scim.example.com/',
+      LOG_LEVEL: 'debug',
+    });
+    expect(config.server).toMatchObject({
+      port: 9000,
+      host: '127.0.0.1',
+      publicUrl: 'https://scim.example.com',
+      adminToken: 'admin-secret-0123456789',
+    });
+    expect(config.redis.url).toBe('rediss://redis.example.com:6380/2');
+    expect(config.logging.level).toBe('debug');
+    expect(config.targets.main).toMatchObject({ url: 'http://127.0.0.1:4000', allowLoopbackHttp: true });
+    expect(config.notYetInEffect).toEqual(['/server/adminToken']);
+  });
+
+  test('each missing variable is named, all at once', () => {
+    const { faults } = errorOf(() => load({ SCIM_TOKEN: '' }));
+    expect(faults.map((fault) => fault.path).sort()).toEqual([
+      '/connections/default/tokens/0/secret',
+      '/targets/main/token',
+      '/targets/main/url',
+    ]);
+    const text = JSON.stringify(faults);
+    for (const variable of ['PLATFORM_URL', 'PLATFORM_TOKEN', 'SCIM_TOKEN']) {
+      expect(text).toContain(`Set the variable ${variable}`);
+    }
+  });
+
+  test('a wrong value names the variable that it came from', () => {
+    const { faults } = errorOf(() => load({ ...ENV, PORT: 'http', LOG_LEVEL: 'loud' }));
+    expect(faults).toEqual([
+      { path: '/server/port', message: expect.stringMatching(/^Must be a whole number.*variable PORT/) },
+      {
+        path: '/logging/level',
+        message: expect.stringMatching(/^Must be one of: fatal.*variable LOG_LEVEL/),
+      },
+    ]);
+  });
+
+  test('an empty variable counts as not set', () => {
+    const empty = { PORT: '', HOST: '', ADMIN_TOKEN: '', REDIS_URL: '', SCIM_BRIDGE_CONFIG: '' };
+    expect(load({ ...ENV, ...empty })).toEqual(load(ENV));
+  });
+});
+
+describe('which file is read', () => {
+  const port = (value: number) => fileWith('', `server: { port: ${value} }`);
+  const cwd = folderWith({ 'a.yaml': port(1), 'b.yaml': port(2), 'config/bridge.yaml': port(3) });
+
+  test('the argument comes before SCIM_BRIDGE_CONFIG, and that before config/bridge.yaml', () => {
+    const env = { SCIM_BRIDGE_CONFIG: 'b.yaml' };
+    expect(loadConfig({ file: 'a.yaml', env, cwd }).server.port).toBe(1);
+    expect(loadConfig({ env, cwd }).server.port).toBe(2);
+    expect(loadConfig({ env: {}, cwd })).toMatchObject({
+      server: { port: 3 },
+      source: join(cwd, 'config/bridge.yaml'),
+    });
+  });
+
+  test('a named file that is not there is a fault, not a start without it', () => {
+    for (const options of [
+      { file: 'no.yaml', env: ENV },
+      { env: { ...ENV, SCIM_BRIDGE_CONFIG: 'no.yaml' } },
+    ]) {
+      const { faults } = errorOf(() => loadConfig({ ...options, cwd }));
+      expect(faults).toEqual([{ path: '/', message: expect.stringMatching(/no\.yaml.*ENOENT/) }]);
+    }
+  });
+
+  test('JSON is read too', () => {
+    const text = JSON.stringify({ targets: { main: { url: 'https://a.example', token: '${KEY}' } } });
+    const folder = folderWith({ 'bridge.json': text });
+    const config = loadConfig({ file: 'bridge.json', env: { KEY, SCIM_TOKEN: SECRET }, cwd: folder });
+    expect(config.targets.main?.token).toBe(KEY);
+  });
+});
+
+describe('file and environment together', () => {
+  test('the environment overrides the file, and the file the defaults', () => {
+    const text = fileWith('timeoutMs: 2000', 'server: { port: 9000 }\nlogging: { level: warn }');
+    const config = loadText(text, { PORT: '9001', PLATFORM_URL: 'https://other.example' });
+    expect(config.server.port).toBe(9001);
+    expect(config.logging.level).toBe('warn');
+    expect(config.targets.main).toMatchObject({ timeoutMs: 2000, url: 'https://other.example' });
+    expect(config.server.host).toBe('0.0.0.0');
+  });
+
+  test('SCIM_TOKEN replaces the token named primary and leaves the others', () => {
+    const other = 'another-secret-0123456789';
+    const text = `connections: { default: { tokens: [{ name: old, secret: ${other} }, { name: primary, secret: ${KEY} }] } }`;
+    const config = loadText(text, ENV);
+    expect(config.connections.default?.tokens).toEqual([
+      { name: 'old', secret: other },
+      { name: 'primary', secret: SECRET },
+    ]);
+  });
+
+  test('SCIM_TOKEN makes the token of a default connection without any', () => {
+    const config = loadText('connections: { default: { profile: okta } }', ENV);
+    expect(config.connections.default).toMatchObject({
+      profile: 'okta',
+      tokens: [{ name: 'primary', secret: SECRET }],
+    });
+  });
+
+  test('a file without connections and targets is completed from the environment', () => {
+    const config = loadText('server: { port: 9000 }\nredis:\n', ENV);
+    expect(config.targets.main?.url).toBe(ENV.PLATFORM_URL);
+    expect(config.connections.default?.tokens).toHaveLength(1);
+  });
+
+  test('a file that names others is given no connection default and no target main', () => {
+    const text = `
+connections: { hr: { tokens: [{ name: a, secret: ${KEY}1 }], targets: [prod] } }
+targets: { prod: { url: 'https://prod.example', token: ${KEY} } }`;
+    const config = loadText(text, ENV);
+    expect(Object.keys(config.connections)).toEqual(['hr']);
+    expect(Object.keys(config.targets)).toEqual(['prod']);
+    expect(config.targets.prod?.url).toBe('https://prod.example');
+  });
+
+  test('an unresolved reference does no harm where the environment overrides it', () => {
+    const text = fileWith().replace(KEY, '${NOT_SET}');
+    expect(loadText(text, { PLATFORM_TOKEN: KEY }).targets.main?.token).toBe(KEY);
+    expect(faultsOf(text)).toHaveLength(1);
+  });
+
+  test('overriding one target leaves another that shares its YAML anchor alone', () => {
+    const text = `
+targets:
+  main: &base { url: 'https://a.example', token: ${KEY} }
+  second: *base`;
+    const config = loadText(text, { ...ENV, PLATFORM_URL: 'https://b.example' });
+    expect([config.targets.main?.url, config.targets.second?.url]).toEqual([
+      'https://b.example',
+      'https://a.example',
+    ]);
+  });
+});
+
+describe('what is not built yet', () => {
+  test('settings without effect are listed when the file gives them', () => {
+    const more = 'guard: { window: 12h, delete: { count: 1 } }\ngroups: { members: authoritative }';
+    const rest = `reconcile: { schedule: '0 3 * * *' }\nserver: { adminToken: admin-secret-0123456789 }`;
+    const config = loadText(fileWith(more, rest));
+    expect(config.notYetInEffect.sort()).toEqual([
+      '/reconcile/schedule',
+      '/server/adminToken',
+      '/targets/main/groups/members',
+      '/targets/main/guard/delete',
+      '/targets/main/guard/window',
+    ]);
+    expect(config.targets.main?.guard).toMatchObject({
+      windowMs: 43_200_000,
+      delete: { count: 1, percent: 2 },
+    });
+  });
+
+  test('values that ask for nothing are not listed', () => {
+    const rest = 'reconcile: { schedule: null }\nserver: { adminToken: null, metricsPort: null }';
+    const text = fileWith('groups: { members: owned }\ngroupsRolesMap: {}', rest);
+    expect(loadText(text).notYetInEffect).toEqual([]);
+  });
+});

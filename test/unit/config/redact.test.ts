@@ -1,0 +1,29 @@
+import { printableConfig } from '../../../src/config/redact.ts';
+import { fileWith, loadText } from './settings-folder.ts';
+
+const HIDDEN = 'hidden-0123456789-hidden';
+
+test('every secret is masked and everything else stays', () => {
+  const text = `
+server: { adminToken: ${HIDDEN}1 }
+redis: { url: 'rediss://bridge:${HIDDEN}2@redis.example:6380/1?password=${HIDDEN}3' }
+connections: { default: { tokens: [{ name: a, secret: ${HIDDEN}4 }] }, hr: { tokens: [{ name: b, secret: ${HIDDEN}5 }] } }
+targets: { main: { url: 'https://acme.example.com', token: ${HIDDEN}6, scimToken: ${HIDDEN}7 } }`;
+  const config = loadText(text);
+  const before = structuredClone(config);
+  const printable = printableConfig(config);
+
+  expect(JSON.stringify(printable)).not.toContain(HIDDEN);
+  expect(printable.redis.url).toBe('rediss://bridge:***@redis.example:6380/1?password=***');
+  expect(printable.connections.hr?.tokens).toEqual([{ name: 'b', secret: '***' }]);
+  expect(printable.targets.main).toEqual({ ...config.targets.main, token: '***', scimToken: '***' });
+  expect(printable.reconcile).toEqual(config.reconcile);
+  expect(config).toEqual(before);
+});
+
+test('a secret that is not set is shown as not set', () => {
+  const printable = printableConfig(loadText(fileWith()));
+  expect(printable.server.adminToken).toBeNull();
+  expect(printable.targets.main?.scimToken).toBeNull();
+  expect(printable.redis.url).toBe('redis://127.0.0.1:6379');
+});

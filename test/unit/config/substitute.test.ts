@@ -1,0 +1,44 @@
+import { substitute } from '../../../src/config/substitute.ts';
+import { fileWith, folderWith, KEY, loadText, SECRET } from './settings-folder.ts';
+
+const files = folderWith({ key: `${KEY}\n`, windows: `${KEY}\r\n`, two: `${KEY}\n\n` });
+const CASES: [what: string, text: string, result: string][] = [
+  ['a variable alone', '${A}', 'alpha'],
+  ['a variable within text', 'x-${A}-y-${B}', 'x-alpha-y-beta'],
+  ['an escaped reference', '$${A} ${A}', '${A} alpha'],
+  ['a dollar sign that starts no reference', '^a$ $1 {A}', '^a$ $1 {A}'],
+  ['an empty variable', '[${EMPTY}]', '[]'],
+  ['a value that looks like a reference is not replaced again', '${NESTED}', '${A}'],
+  ['a secret file, its last newline cut', `\${file:${files}/key}`, KEY],
+  ['a secret file with a Windows line end', `\${file:${files}/windows}`, KEY],
+  ['only one newline is cut', `\${file:${files}/two}`, `${KEY}\n`],
+  ['a file beside the settings', '${file:key}', KEY],
+];
+
+test.each(CASES)('%s', (_what, text, result) => {
+  const env = { A: 'alpha', B: 'beta', EMPTY: '', NESTED: '${A}' };
+  const { document, faults } = substitute({ list: [{ text }] }, env, files);
+  expect({ document, faults }).toEqual({ document: { list: [{ text: result }] }, faults: [] });
+});
+
+test('two missing variables of one text are one fault that names both', () => {
+  expect(substitute({ a: { b: '${X}${Y}' } }, {}, files).faults).toEqual([
+    { path: '/a/b', message: expect.stringMatching(/X is not set.*Y is not set/) },
+  ]);
+});
+
+test('a name that only a prototype has is a missing variable', () => {
+  expect(substitute({ a: '${constructor}' }, {}, files).faults).toHaveLength(1);
+});
+
+test('references need no quotes inside YAML braces and brackets', () => {
+  const text = fileWith().replace(SECRET, '${TOKEN}');
+  expect(loadText(text, { TOKEN: SECRET }).connections.default?.tokens[0]?.secret).toBe(SECRET);
+});
+
+test('a reference alone may give a number or a switch, but a numeric secret stays text', () => {
+  const text = fileWith('allowLoopbackHttp: ${YES}\nscimToken: ${DIGITS}', 'server: { port: "${P}" }');
+  const config = loadText(text, { YES: 'true', P: '9000', DIGITS: '1234567890123456' });
+  expect(config.server.port).toBe(9000);
+  expect(config.targets.main).toMatchObject({ allowLoopbackHttp: true, scimToken: '1234567890123456' });
+});

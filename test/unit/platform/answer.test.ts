@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+import { platformMessage, retryAfterMs } from '../../../src/platform/answer.ts';
+import { scimFilter } from '../../../src/platform/filter.ts';
+import { createRedactor, faultCode, redactedCause } from '../../../src/platform/redact.ts';
+import { textId } from '../../../src/platform/readers.ts';
+
+describe('redaction', () => {
+  const redact = createRedactor(['abc', 'abc"def', 'x/y']);
+
+  test('one secret inside another leaves no remainder', () => {
+    expect(redact('1 abc"def 2 abc 3')).toBe('1 [redacted] 2 [redacted] 3');
+  });
+
+  test('secrets are found as written in JSON and in addresses', () => {
+    expect(redact(String.raw`{"t":"abc\"def"} x%2Fy`)).toBe('{"t":"[redacted]"} [redacted]');
+  });
+
+  test('a cause keeps name, code and message and loses what hangs on it', () => {
+    const fault = Object.assign(new TypeError('bad abc'), { code: 'E1', data: 'payload', socket: {} });
+    const copy = redactedCause(fault, redact);
+    expect(copy).toMatchObject({ name: 'TypeError', message: 'bad [redacted]', code: 'E1' });
+    expect(Object.keys(copy)).not.toContain('data');
+    expect(redactedCause('text with a name', redact).message).toBe('string');
+  });
+
+  test('the code of an aggregate is that of its first fault', () => {
+    expect(faultCode(new AggregateError([Object.assign(new Error(), { code: 'ECONNREFUSED' })]))).toBe(
+      'ECONNREFUSED',
+    );
+    expect(faultCode(undefined)).toBeUndefined();
+  });
+});
+
+test('long words of the platform are kept to 1,000 characters', () => {
+  expect(platformMessage(JSON.stringify({ error: 'e'.repeat(5000) }), (text) => text)).toHaveLength(1000);
+});
+
+test.each([
+  ['0', 0],
+  ['1.5', 1500],
+  [' 3 ', 3000],
+  ['-1', undefined],
+  ['2026', 2026_000],
+  ['', undefined],
+  ['Thu, 01 Jan 1970 00:00:07 GMT', 7000],
+])('Retry-After %j without a Date header', (value, expected) => {
+  expect(retryAfterMs({ 'retry-after': value }, 0)).toBe(expected);
+});
+
+test('a filter value stays inside its quotes', () => {
+  expect(scimFilter('userName', 'a" or active eq "\\')).toBe(String.raw`userName eq "a\" or active eq \"\\"`);
+});
+
+test.each([
+  [1, '1'],
+  ['01', '01'],
+  [1.5, undefined],
+  ['', undefined],
+  [null, undefined],
+])('id %j as text', (id, expected) => {
+  expect(textId(id)).toBe(expected);
+});

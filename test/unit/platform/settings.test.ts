@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+import { inspect } from 'node:util';
+import { createPlatformClient, type PlatformClientOptions } from '../../../src/platform/client.ts';
+import { PlatformConfiguration } from '../../../src/platform/errors.ts';
+import { parseTenantAddress } from '../../../src/platform/settings.ts';
+
+describe('the tenant address', () => {
+  test.each([
+    ['https://acme.example.com', false, { origin: 'https://acme.example.com', prefix: '' }],
+    [
+      'https://acme.example.com:8443/base//',
+      false,
+      { origin: 'https://acme.example.com:8443', prefix: '/base' },
+    ],
+    ['http://127.0.0.1:8080/', true, { origin: 'http://127.0.0.1:8080', prefix: '' }],
+    ['http://localhost', true, { origin: 'http://localhost', prefix: '' }],
+    ['http://[::1]:1', true, { origin: 'http://[::1]:1', prefix: '' }],
+  ])('%s (loopback http allowed: %s) is taken', (url, allow, expected) => {
+    expect(parseTenantAddress(url, allow)).toEqual(expected);
+  });
+
+  test.each([
+    ['http://127.0.0.1:8080', false],
+    ['http://acme.example.com', true],
+    ['http://127.0.0.1.example.com', true],
+    ['http://localhost.example.com', true],
+    ['http://10.0.0.1', true],
+    ['ftp://127.0.0.1', true],
+    ['https://user:hunter2@acme.example.com', false],
+    ['https://acme.example.com/?token=hunter2', false],
+    ['https://acme.example.com/#hunter2', false],
+    ['hunter2', false],
+  ])('%s (loopback http allowed: %s) is refused without being quoted', (url, allow) => {
+    let fault: unknown;
+    try {
+      parseTenantAddress(url, allow);
+    } catch (thrown) {
+      fault = thrown;
+    }
+    expect(fault).toBeInstanceOf(PlatformConfiguration);
+    expect((fault as PlatformConfiguration).option).toBe('url');
+    expect(inspect(fault).replace(/\n\s+at .*/g, '')).not.toContain('hunter2');
+  });
+});
+
+describe('other options', () => {
+  test.each<[string, Partial<PlatformClientOptions>]>([
+    ['token', { token: '' }],
+    ['token', { token: 'sk-two words' }],
+    ['token', { token: 'sk-line\nbreak' }],
+    ['scimToken', { scimToken: '' }],
+    ['timeoutMs', { timeoutMs: 0 }],
+    ['timeoutMs', { timeoutMs: Number.POSITIVE_INFINITY }],
+    ['connections', { connections: 1.5 }],
+  ])('%s is refused at construction: %j', (option, options) => {
+    const make = (): unknown =>
+      createPlatformClient({ url: 'https://acme.example.com', token: 'sk-1', ...options });
+    expect(make).toThrow(PlatformConfiguration);
+    expect(make).toThrow(`"${option}"`);
+    expect(make).not.toThrow(/sk-/);
+  });
+});
