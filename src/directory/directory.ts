@@ -194,6 +194,8 @@ export function createDirectory(
       case 'User.externalid':
       case 'Group.externalid':
         return ids(`externalIds:${kind}`, value);
+      case 'User.groups.value':
+        return redis.smembers(keys.key('members', value));
       case 'Group.members.value':
         return redis.smembers(keys.key('memberships', value));
       default:

@@ -16,6 +16,7 @@ export interface IndexedResource {
   externalId?: unknown;
   displayName?: unknown;
   emails?: unknown;
+  [attribute: string]: unknown;
 }
 
 const text = (value: unknown): string | undefined =>

@@ -1,6 +1,5 @@
 // Outbox → BullMQ. Claims due marks and adds their jobs; any number of relays may run, none holds a lock.
 import { Queue, type ConnectionOptions } from 'bullmq';
-import type { Redis } from 'ioredis';
 import type { Claim, Outbox } from '../directory/outbox.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
@@ -18,7 +17,7 @@ export interface RelayOptions {
 export interface Relay {
   /** Look at the outbox soon: something was marked. */
   poke(): void;
-  /** Time of the last completed look, Unix milliseconds. */
+  /** Time of the last look that came to an end, well or badly; Unix milliseconds. */
   lastSweepAt(): number;
   stop(): Promise<void>;
 }
@@ -28,11 +27,10 @@ const PORTION_MS = 10;
 
 /** @param outboxes one per connection that feeds the target */
 export function createRelay(
-  deps: { redis: Redis; outboxes: Map<string, Outbox>; clock: Clock; logger: Logger },
+  deps: { connection: ConnectionOptions; outboxes: Map<string, Outbox>; clock: Clock; logger: Logger },
   options: RelayOptions,
 ): Relay {
-  const { outboxes, clock, logger } = deps;
-  const connection = deps.redis as unknown as ConnectionOptions;
+  const { connection, outboxes, clock, logger } = deps;
   const queues = new Map<Stream, Queue<SyncJob>>(
     STREAMS.map((stream) => [
       stream,
@@ -74,7 +72,6 @@ export function createRelay(
         if (claims.length < CLAIM_LIMIT || stopping.signal.aborted) break;
       }
     }
-    lastSweepAt = clock.now();
   }
 
   async function run(): Promise<void> {
@@ -85,6 +82,7 @@ export function createRelay(
       } catch (error) {
         logger.warn({ target: options.target, reason: (error as Error).message }, 'outbox sweep failed, trying again');
       }
+      lastSweepAt = clock.now();
       // A flood of pushes is taken in portions instead of one by one.
       if (poked) {
         await clock.sleep(PORTION_MS, stopping.signal);

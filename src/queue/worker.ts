@@ -1,10 +1,12 @@
 // BullMQ job → handler(ref). The handler keeps its own books in the outbox, so a job never fails: what has to be
 // done again is a mark, not a retry of BullMQ.
 import { Worker, type ConnectionOptions } from 'bullmq';
-import type { Redis } from 'ioredis';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
 import { queueName, queuePrefix, STREAMS, type SyncJob } from './jobs.ts';
+
+/** What BullMQ takes as a connection; the composition root opens it. */
+export type QueueConnection = ConnectionOptions;
 
 export interface WorkerOptions {
   prefix: string;
@@ -26,7 +28,7 @@ export interface SyncWorker {
 const URGENT_SLOTS = 2;
 
 export function createSyncWorker(
-  deps: { redis: Redis; handler: SyncHandler; clock: Clock; logger: Logger },
+  deps: { connection: ConnectionOptions; handler: SyncHandler; clock: Clock; logger: Logger },
   options: WorkerOptions,
 ): SyncWorker {
   const { handler, clock, logger } = deps;
@@ -48,7 +50,7 @@ export function createSyncWorker(
         }
       },
       {
-        connection: deps.redis as unknown as ConnectionOptions,
+        connection: deps.connection,
         prefix: queuePrefix(options.prefix, options.target),
         concurrency: stream === 'urgent' ? Math.max(URGENT_SLOTS, Math.ceil(options.concurrency / 4)) : options.concurrency,
         maxStalledCount: 1000,

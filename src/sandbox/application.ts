@@ -15,7 +15,10 @@ function toProblem(error: unknown): Problem {
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return new Problem(status, 'The request cannot be read', 'invalidSyntax');
   }
-  return new Problem(500, `Sandbox fault: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  return new Problem(
+    500,
+    `Sandbox fault: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+  );
 }
 
 function refuse(render: (problem: Problem) => Reply): ErrorRequestHandler {
@@ -51,7 +54,8 @@ function tempt(world: World): RequestHandler {
     if (fate.latencyMs > 0) await systemClock.sleep(fate.latencyMs);
     if (!fate.refusal) next();
     else if (fate.refusal.kind === 'drop') request.socket.destroy();
-    else if (fate.refusal.kind === 'html') response.status(200).type('html').send('<!doctype html><title>App</title>');
+    else if (fate.refusal.kind === 'html')
+      response.status(200).type('html').send('<!doctype html><title>App</title>');
     else {
       const { status, retryAfter } = fate.refusal;
       const headers: Record<string, string> = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };

@@ -35,7 +35,8 @@ export function authenticate(request: Request, scene: Scene, apiKeyScheme: boole
     throw unauthorized('Authorization header is malformed');
   }
   const credential = scene.state.credentials.get(secret);
-  if (!credential || (kind === 'api-key' && credential.kind !== 'apiKey')) throw unauthorized('Invalid credential');
+  if (!credential || (kind === 'api-key' && credential.kind !== 'apiKey'))
+    throw unauthorized('Invalid credential');
   if (credential.expiresAtMs !== null && credential.expiresAtMs <= scene.nowMs) {
     throw unauthorized('Credential has expired');
   }

@@ -15,7 +15,8 @@ export function readBody(world: World): RequestHandler[] {
     if (hasBody && request.method !== 'GET' && request.is(MEDIA_TYPES) === false) {
       throw new Problem(400, 'The request body must be JSON', 'invalidSyntax');
     }
-    if (hasBody && request.body !== undefined) world.requests.attach(visitOf(response).entry, request.body, bytes);
+    if (hasBody && request.body !== undefined)
+      world.requests.attach(visitOf(response).entry, request.body, bytes);
     next();
   };
   return [parse, check];

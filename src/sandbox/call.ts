@@ -45,8 +45,13 @@ export function visitOf(response: Response): Visit {
 /** Sends JSON at once, with its length, in the family's media type. */
 export function send(response: Response, reply: Reply): void {
   const text = reply.body === undefined ? '' : JSON.stringify(reply.body);
-  const type = reply.body === undefined ? {} : { 'Content-Type': `${visitOf(response).mediaType}; charset=utf-8` };
-  response.writeHead(reply.status, { ...type, 'Content-Length': String(Buffer.byteLength(text)), ...reply.headers });
+  const type =
+    reply.body === undefined ? {} : { 'Content-Type': `${visitOf(response).mediaType}; charset=utf-8` };
+  response.writeHead(reply.status, {
+    ...type,
+    'Content-Length': String(Buffer.byteLength(text)),
+    ...reply.headers,
+  });
   response.end(text);
 }
 

@@ -15,7 +15,7 @@ export interface Family {
   readonly mounts: readonly string[];
   readonly rooms: readonly Room[];
   /** Throws Problem 401 (or what the family answers instead). */
-  authenticate(request: Request): Caller;
-  render(problem: Problem): Reply;
-  mediaType(request: Request): string;
+  readonly authenticate: (request: Request) => Caller;
+  readonly render: (problem: Problem) => Reply;
+  readonly mediaType: (request: Request) => string;
 }

@@ -62,7 +62,7 @@ function parseChance(value: unknown, name: string): Chance {
 
 function parseLatency(value: unknown): readonly [number, number] | undefined {
   if (value === undefined) return undefined;
-  const [from, to]: unknown[] = Array.isArray(value) ? value : [value, value];
+  const [from, to] = Array.isArray(value) ? (value as unknown[]) : [value, value];
   return [requireNumber(from, 'latencyMs', 0, 3_600_000), requireNumber(to, 'latencyMs', 0, 3_600_000)];
 }
 
@@ -95,7 +95,8 @@ function parsePattern(value: unknown): RegExp | undefined {
 function parseRule(entry: unknown): FaultRule {
   const source = requireObject(entry, 'A fault rule');
   const method = own(source, 'method');
-  if (method !== undefined && typeof method !== 'string') throw new Problem(400, 'Fault rule: method must be text');
+  if (method !== undefined && typeof method !== 'string')
+    throw new Problem(400, 'Fault rule: method must be text');
   return {
     method: method?.toUpperCase(),
     path: parsePattern(own(source, 'path')),

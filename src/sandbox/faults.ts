@@ -4,11 +4,10 @@ import { own } from './json.ts';
 
 /** Instead of handling the request at all. */
 export type Refusal =
-  | { kind: 'drop' }
-  | { kind: 'html' }
-  | { kind: 'status'; status: number; retryAfter: string | undefined };
+  { kind: 'drop' } | { kind: 'html' } | { kind: 'status'; status: number; retryAfter: string | undefined };
 /** Instead of the answer, after the change is stored. `holdMs` null = until the client goes away. */
-export type Loss = { kind: 'drop' } | { kind: 'hold'; holdMs: number | null } | { kind: 'status'; status: number };
+export type Loss =
+  { kind: 'drop' } | { kind: 'hold'; holdMs: number | null } | { kind: 'status'; status: number };
 
 /** How a cut list presents itself: `total` = as if it were complete, `page` = the totals stay true. */
 export interface Truncation {
@@ -59,7 +58,11 @@ function refusalOf(hits: ReadonlyMap<ChanceName, Chance>): Refusal | undefined {
   const limited = hits.get('status429');
   if (limited) {
     const wait = own(limited.detail, 'retryAfter');
-    return { kind: 'status', status: 429, retryAfter: typeof wait === 'number' || typeof wait === 'string' ? String(wait) : undefined };
+    return {
+      kind: 'status',
+      status: 429,
+      retryAfter: typeof wait === 'number' || typeof wait === 'string' ? String(wait) : undefined,
+    };
   }
   const broken = hits.get('status5xx');
   if (broken && own(broken.detail, 'afterCommit') !== true) {
@@ -81,7 +84,10 @@ function lossOf(hits: ReadonlyMap<ChanceName, Chance>): Loss | undefined {
 
 function truncationOf(chance: Chance | undefined): Truncation | undefined {
   if (!chance) return undefined;
-  return { keep: numberIn(chance, 'keep', 0.5), mode: own(chance.detail, 'mode') === 'page' ? 'page' : 'total' };
+  return {
+    keep: numberIn(chance, 'keep', 0.5),
+    mode: own(chance.detail, 'mode') === 'page' ? 'page' : 'total',
+  };
 }
 
 /** No faults until `set`; `initial` has the form of the `PATCH /faults` body. */
@@ -109,7 +115,8 @@ export function createFaults(initial: unknown = {}): Faults {
       met = new Map();
     },
     current: () => body,
-    readsMayLag: () => [plan.everywhere, ...plan.rules.map((rule) => rule.set)].some((set) => set.staleReadsMs),
+    readsMayLag: () =>
+      [plan.everywhere, ...plan.rules.map((rule) => rule.set)].some((set) => set.staleReadsMs),
     decide(method, path) {
       const rule = ruleFor(method, path);
       const chances = new Map([...plan.everywhere.chances, ...(rule?.set.chances ?? [])]);

@@ -25,7 +25,8 @@ export function createJournal<Entry>(deps: JournalDeps): Journal<Entry> {
       }
       const atMs = deps.now();
       const first = notes[0];
-      if (first && first.atMs < atMs - 2 * KEEP_MS) notes = notes.filter((kept) => kept.atMs >= atMs - KEEP_MS);
+      if (first && first.atMs < atMs - 2 * KEEP_MS)
+        notes = notes.filter((kept) => kept.atMs >= atMs - KEEP_MS);
       notes.push({ atMs, entry });
     },
     after(cutoffMs) {

@@ -22,7 +22,8 @@ export function requireObject(value: unknown, what: string): JsonObject {
 /** A member that must be text with something in it, or 400 `invalidValue`. */
 export function requireText(source: JsonObject, name: string): string {
   const value = own(source, name);
-  if (typeof value !== 'string' || value.trim() === '') throw new Problem(400, `${name} is required`, 'invalidValue');
+  if (typeof value !== 'string' || value.trim() === '')
+    throw new Problem(400, `${name} is required`, 'invalidValue');
   return value;
 }
 

@@ -26,7 +26,8 @@ function toCursor(kind: string, id: number): string {
 
 function parseCursor(kind: string, cursor: string): number {
   const [, id] = /^([a-z-]+):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (id === undefined || toCursor(kind, Number(id)) !== cursor) throw new Problem(400, 'after is not a cursor of this list');
+  if (id === undefined || toCursor(kind, Number(id)) !== cursor)
+    throw new Problem(400, 'after is not a cursor of this list');
   return Number(id);
 }
 
@@ -54,7 +55,10 @@ export function cursorPage<Item>(
   show: (id: number) => Item,
   isDescending = false,
 ): { items: Item[]; pageInfo: PageInfo } {
-  const first = Math.min(queryCount(call, 'first', 1) ?? ids.length, queryText(call, 'first') === undefined ? Infinity : call.settings.pageCap);
+  const first = Math.min(
+    queryCount(call, 'first', 1) ?? ids.length,
+    queryText(call, 'first') === undefined ? Infinity : call.settings.pageCap,
+  );
   const after = queryText(call, 'after');
   const start = after === undefined ? 0 : positionAfter(ids, parseCursor(kind, after), isDescending);
   const whole = ids.slice(start, start + first);
@@ -72,7 +76,10 @@ export function cursorPage<Item>(
 }
 
 /** One offset page (default 0 and 20, longest `pageCap`); 400 for bad numbers. */
-export function offsetPage<Item>(call: Call, items: readonly Item[]): { page: Item[]; offset: number; limit: number } {
+export function offsetPage<Item>(
+  call: Call,
+  items: readonly Item[],
+): { page: Item[]; offset: number; limit: number } {
   const offset = queryCount(call, 'offset', 0) ?? 0;
   const limit = Math.min(queryCount(call, 'limit', 0) ?? call.settings.pageDefault, call.settings.pageCap);
   const page = items.slice(offset, offset + limit);
@@ -81,7 +88,11 @@ export function offsetPage<Item>(call: Call, items: readonly Item[]): { page: It
 }
 
 /** The rows of a table as ids in order, kept by a test on the row. */
-export function idsWhere<T extends Row>(ids: readonly number[], get: (id: number) => T | undefined, keep: (row: T) => boolean): number[] {
+export function idsWhere<T extends Row>(
+  ids: readonly number[],
+  get: (id: number) => T | undefined,
+  keep: (row: T) => boolean,
+): number[] {
   return ids.filter((id) => {
     const row = get(id);
     return row !== undefined && keep(row);

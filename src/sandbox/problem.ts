@@ -1,7 +1,14 @@
 // The one way a handler refuses: a status and a sentence. Each API family prints it in its own form.
 
 /** The `scimType` words of RFC 7644 section 3.12 that the platform uses. */
-export type ScimType = 'invalidFilter' | 'invalidPath' | 'invalidSyntax' | 'invalidValue' | 'mutability' | 'noTarget' | 'uniqueness';
+export type ScimType =
+  | 'invalidFilter'
+  | 'invalidPath'
+  | 'invalidSyntax'
+  | 'invalidValue'
+  | 'mutability'
+  | 'noTarget'
+  | 'uniqueness';
 
 /** A refusal: HTTP status, text for the client, optional `scimType` (printed by the SCIM family only). */
 export class Problem extends Error {

@@ -31,7 +31,10 @@ function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, SECRET_NAME.test(name) ? '[HIDDEN]' : withoutSecrets(member)]),
+    Object.entries(value).map(([name, member]) => [
+      name,
+      SECRET_NAME.test(name) ? '[HIDDEN]' : withoutSecrets(member),
+    ]),
   );
 }
 

@@ -98,5 +98,5 @@ export function changeSettings(current: Settings, changes: JsonObject): Settings
     if (!check(value)) throw new Problem(400, `Setting ${name} cannot take this value`);
   }
   const plan = own(changes, 'plan');
-  return { ...current, ...changes, plan: { ...current.plan, ...(isObject(plan) ? plan : {}) } } as Settings;
+  return { ...current, ...changes, plan: { ...current.plan, ...(isObject(plan) ? plan : {}) } };
 }

@@ -2,7 +2,14 @@
 import { createAuditLog, type AuditLog } from './audit-log.ts';
 import type { JournalDeps } from './journal.ts';
 import { createMemberships, type Memberships, type MembershipView } from './memberships.ts';
-import type { AttributeDefinition, Credential, Deployment, GroupRecord, Role, UserRecord } from './records.ts';
+import type {
+  AttributeDefinition,
+  Credential,
+  Deployment,
+  GroupRecord,
+  Role,
+  UserRecord,
+} from './records.ts';
 import type { JsonObject } from './json.ts';
 import type { Settings } from './settings.ts';
 import { createTable, type Table, type TableView } from './table.ts';
@@ -50,7 +57,9 @@ export function createState(deps: JournalDeps): State {
         userName: (user) => [user.userName.toLowerCase()],
         externalId: (user) => lower(user.externalId),
         displayName: (user) => lower(user.displayName),
-        email: (user) => [...new Set([user.email, ...user.emails.map((entry) => entry.value)].flatMap(lower))],
+        email: (user) => [
+          ...new Set([user.email, ...user.emails.map((entry) => entry.value)].flatMap(lower)),
+        ],
       },
       deps,
     ),

@@ -83,7 +83,9 @@ export function createTable<T extends Row>(keys: Keys<T>, deps: JournalDeps): Ta
     return {
       get,
       ids: () =>
-        [...new Set([...live.ids(), ...former.keys()])].filter((id) => get(id)).sort((left, right) => left - right),
+        [...new Set([...live.ids(), ...former.keys()])]
+          .filter((id) => get(id))
+          .sort((left, right) => left - right),
       find: (name, key) => {
         const held = [...former.values()].filter((row): row is T => row !== undefined);
         const matching = held.filter((row) => keys[name]?.(row).includes(key));

@@ -21,6 +21,7 @@ export { parsePatch } from './patch/parse.ts';
 export { parsePath, type Target } from './path.ts';
 export { deviations, profileOf, type DeviationName, type Profile, type ProfileName } from './profiles.ts';
 export { parseProjection, project, wants, type Projection } from './project.ts';
+export { readPath } from './read-path.ts';
 export {
   createResourceType,
   groupResourceType,

@@ -104,7 +104,8 @@ function isShown(field: Field | undefined, projection: Projection | undefined): 
       return false;
     case 'request':
       return projection?.mode === 'only' && chosen !== undefined;
-    default:
+    case 'default':
+    case undefined:
       if (!projection) return true;
       return projection.mode === 'only' ? chosen !== undefined : chosen !== true;
   }

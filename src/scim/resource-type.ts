@@ -145,7 +145,7 @@ export function toCanonical(type: ResourceType, draft: Readonly<Record<string, u
     if (Object.hasOwn(draft, name) && draft[name] !== undefined) resource[name] = draft[name];
   }
   for (const section of type.sections) {
-    if (!Object.hasOwn(draft, section.urn)) continue;
+    if (!Object.hasOwn(draft, section.urn) || draft[section.urn] === undefined) continue;
     const members = orderSection(section, draft[section.urn] as Record<string, unknown>);
     if (!members) continue;
     resource.schemas.push(section.urn);

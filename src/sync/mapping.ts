@@ -43,13 +43,14 @@ export interface Mapping {
   types: Record<string, UserAttributeType>;
 }
 
-const EVERYONE = new Set(['', 'true', 'active or true']);
+/** The default scope is no SCIM filter, it is the way to write "everybody". */
+export const isEveryone = (scope: string): boolean => ['true', 'active or true'].includes(scope.trim());
 
 /** @throws Error when a path, filter, expression or pattern does not compile; check-config finds these first. */
 export function compileMapping(rules: MappingRules, userType: ResourceType): Mapping {
   const profile = profileOf('lenient');
   const scopeText = rules.users.scope.trim();
-  const scope = EVERYONE.has(scopeText) ? undefined : parseFilter(userType, scopeText, profile);
+  const scope = isEveryone(scopeText) ? undefined : parseFilter(userType, scopeText, profile);
   const readers = Object.entries(rules.attributes).map(([name, rule]) => ({
     name,
     rule,

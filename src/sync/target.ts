@@ -1,8 +1,11 @@
-// What sync knows of one target: its rules, its client and its mapping.
+// What sync knows of one target: its rules, its client, its mapping and its request budget.
 import type { Budget } from '../directory/budget.ts';
-import type { PlatformClient } from '../platform/client.ts';
-import type { Catalogue } from './catalogue.ts';
-import type { Mapping } from './mapping.ts';
+import { createPlatformClient, type PlatformClient } from '../platform/client.ts';
+import type { ResourceType } from '../scim/index.ts';
+import type { Clock } from '../support/clock.ts';
+import type { Logger } from '../support/logger.ts';
+import { createCatalogue, type Catalogue } from './catalogue.ts';
+import { compileMapping, type Mapping, type MappingRules } from './mapping.ts';
 
 /** The part of a target's settings that decides what sync may do. */
 export interface SyncPolicy {
@@ -16,6 +19,17 @@ export interface SyncPolicy {
   groupsRolesMap: Record<string, string | string[]>;
 }
 
+export type TargetSettings = SyncPolicy &
+  MappingRules & {
+    name: string;
+    url: string;
+    token: string;
+    scimToken: string | null;
+    allowLoopbackHttp: boolean;
+    timeoutMs: number;
+    concurrency: number;
+  };
+
 export interface Target {
   name: string;
   policy: SyncPolicy;
@@ -23,4 +37,28 @@ export interface Target {
   mapping: Mapping;
   catalogue: Catalogue;
   budget: Budget;
+}
+
+/** @throws PlatformConfiguration or a mapping error, before anything is called */
+export function createTarget(
+  deps: { budget: Budget; clock: Clock; logger: Logger },
+  settings: TargetSettings,
+  userType: ResourceType,
+): Target {
+  const { budget, clock, logger } = deps;
+  const { name } = settings;
+  const mapping = compileMapping(settings, userType);
+  const client = createPlatformClient({
+    url: settings.url,
+    token: settings.token,
+    ...(settings.scimToken === null ? {} : { scimToken: settings.scimToken }),
+    allowLoopbackHttp: settings.allowLoopbackHttp,
+    timeoutMs: settings.timeoutMs,
+    connections: settings.concurrency * 2,
+    clock,
+    admit: (signal) => budget.take(signal),
+    onCall: (call) => logger.debug({ target: name, ...call }, 'platform call'),
+  });
+  const catalogue = createCatalogue({ client, clock }, mapping.types);
+  return { name, policy: settings, client, mapping, catalogue, budget };
 }

@@ -23,7 +23,6 @@ function answerDocuments(call: Call, documents: readonly JsonObject[]): Reply {
 
 /** `GET /ServiceProviderConfig`. */
 export function readDiscovery(call: Call): Reply {
-  const scheme = (type: string, name: string, description: string): JsonObject => ({ type, name, description });
   return {
     status: 200,
     body: {
@@ -35,10 +34,16 @@ export function readDiscovery(call: Call): Reply {
       sort: { supported: false },
       etag: { supported: false },
       authenticationSchemes: [
-        scheme('oauthbearertoken', 'Bearer', 'API key sent as Authorization: Bearer <key>'),
-        scheme('httpbasic', 'Api-Key', 'API key sent as Authorization: Api-Key <key>'),
+        {
+          type: 'oauthbearertoken',
+          name: 'Bearer',
+          description: 'API key sent as Authorization: Bearer <key>',
+        },
       ],
-      meta: { resourceType: 'ServiceProviderConfig', location: `${call.platformUrl}/api/scim/v2/ServiceProviderConfig` },
+      meta: {
+        resourceType: 'ServiceProviderConfig',
+        location: `${call.platformUrl}/api/scim/v2/ServiceProviderConfig`,
+      },
     },
   };
 }

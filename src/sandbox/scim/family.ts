@@ -6,7 +6,14 @@ import type { Family } from '../family.ts';
 import { Problem } from '../problem.ts';
 import { sceneOf, type World } from '../world.ts';
 import { readDiscovery, readResourceTypes, readSchemas } from './discovery.ts';
-import { createGroupResource, deleteGroup, listGroups, patchGroup, readGroup, replaceGroup } from './groups.ts';
+import {
+  createGroupResource,
+  deleteGroup,
+  listGroups,
+  patchGroup,
+  readGroup,
+  replaceGroup,
+} from './groups.ts';
 import { ERROR_URN } from './urns.ts';
 import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.ts';
 
@@ -27,7 +34,8 @@ function render(problem: Problem): Reply {
 /** 401 bad credential, 403 SCIM switched off or not in the plan (ASSUMED-33), 403 not an administrator. */
 function enter(world: World, request: Request): Caller {
   const caller = authenticate(request, sceneOf(world), true);
-  if (!world.settings.scimEnabled || !world.settings.plan.scim) throw new Problem(403, 'SCIM provisioning is off');
+  if (!world.settings.scimEnabled || !world.settings.plan.scim)
+    throw new Problem(403, 'SCIM provisioning is off');
   requireAdmin(caller);
   return caller;
 }

@@ -4,7 +4,13 @@ import { optionalText, own, requireText, type JsonObject } from '../json.ts';
 import { Problem } from '../problem.ts';
 import type { GroupRecord } from '../records.ts';
 import type { TableView } from '../table.ts';
-import { applyMemberStep, createGroup, giveMappedRoles, removeGroup, requireGroupName } from '../users/group-life.ts';
+import {
+  applyMemberStep,
+  createGroup,
+  giveMappedRoles,
+  removeGroup,
+  requireGroupName,
+} from '../users/group-life.ts';
 import { scimIdOf } from '../users/people.ts';
 import type { Filterable } from './filter.ts';
 import { answerList, excludedAttributes, filterById, findByScimId, withoutAttributes } from './list.ts';
@@ -19,7 +25,9 @@ function toGroupResource(call: Call, group: GroupRecord, excluded: ReadonlySet<s
     ? []
     : [...view.memberships.membersOf(group.id)].flatMap((id) => {
         const user = view.users.get(id);
-        return user ? [{ value: scimIdOf(call.settings, user), display: user.displayName ?? user.userName }] : [];
+        return user
+          ? [{ value: scimIdOf(call.settings, user), display: user.displayName ?? user.userName }]
+          : [];
       });
   const resource = {
     schemas: [GROUP_URN],
@@ -74,8 +82,22 @@ export function listGroups(call: Call): Reply {
   const isEqual = (value: string | null, text: string): boolean => value?.toLowerCase() === text;
   const grammar = new Map<string, Filterable<GroupRecord>>([
     ['id', filterById(call, groups)],
-    ['displayname', { kind: 'text', find: (text) => groups.find('displayName', text), test: (group, text) => isEqual(group.displayName, text) }],
-    ['externalid', { kind: 'text', find: (text) => groups.find('externalId', text), test: (group, text) => isEqual(group.externalId, text) }],
+    [
+      'displayname',
+      {
+        kind: 'text',
+        find: (text) => groups.find('displayName', text),
+        test: (group, text) => isEqual(group.displayName, text),
+      },
+    ],
+    [
+      'externalid',
+      {
+        kind: 'text',
+        find: (text) => groups.find('externalId', text),
+        test: (group, text) => isEqual(group.externalId, text),
+      },
+    ],
   ]);
   return answerList(call, groups, grammar, (group) => toGroupResource(call, group, excluded));
 }

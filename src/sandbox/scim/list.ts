@@ -15,7 +15,9 @@ function queryInteger(call: Call, name: string, absent: number): number {
 
 /** Names in `excludedAttributes`, lower case; `id` and `schemas` are never excluded. */
 export function excludedAttributes(call: Call): ReadonlySet<string> {
-  const names = (queryText(call, 'excludedAttributes') ?? '').split(',').map((name) => name.trim().toLowerCase());
+  const names = (queryText(call, 'excludedAttributes') ?? '')
+    .split(',')
+    .map((name) => name.trim().toLowerCase());
   return new Set(names.filter((name) => name !== '' && name !== 'id' && name !== 'schemas'));
 }
 
@@ -29,13 +31,20 @@ export function withoutAttributes(
 }
 
 /** The row with that SCIM id, in the style the tenant uses (ASSUMED-48). */
-export function findByScimId<T extends Row>(table: TableView<T>, settings: Settings, id: string): T | undefined {
+export function findByScimId<T extends Row>(
+  table: TableView<T>,
+  settings: Settings,
+  id: string,
+): T | undefined {
   if (settings.scimIdStyle === 'uuid') return table.find('uuid', id)[0];
   return /^[1-9]\d{0,14}$/.test(id) ? table.get(Number(id)) : undefined;
 }
 
 /** The filter on `id`, which has no index of its own style. */
-export function filterById<T extends Row & { readonly uuid: string }>(call: Call, table: TableView<T>): Filterable<T> {
+export function filterById<T extends Row & { readonly uuid: string }>(
+  call: Call,
+  table: TableView<T>,
+): Filterable<T> {
   const isIt = (row: T, id: string): boolean => findByScimId(table, call.settings, id) === row;
   return {
     kind: 'text',
@@ -62,7 +71,10 @@ export function answerList<T extends Row>(
   const total = matches?.length ?? table.ids().length;
   const rows = matches
     ? matches.slice(startIndex - 1, end)
-    : table.ids().slice(startIndex - 1, end).flatMap((id) => table.get(id) ?? []);
+    : table
+        .ids()
+        .slice(startIndex - 1, end)
+        .flatMap((id) => table.get(id) ?? []);
   const cut = call.fate.truncation;
   const page = cut ? rows.slice(0, Math.floor(rows.length * cut.keep)) : rows;
   const isShortened = cut?.mode === 'total' && page.length < rows.length;

@@ -78,18 +78,24 @@ function patchOne(scene: Scene, change: GroupChange, operation: Operation): void
   if (operation.path === undefined) {
     const value: JsonObject = requireObject(operation.value, 'value of an operation without path');
     // Read-only and unknown members of a pathless value are ignored: Entra sends the id along.
-    for (const [name, member] of Object.entries(value)) patchPath(scene, change, name, { ...operation, value: member });
+    for (const [name, member] of Object.entries(value))
+      patchPath(scene, change, name, { ...operation, value: member });
     return;
   }
   const prefix = `${GROUP_URN}:`.toLowerCase();
   const isQualified = operation.path.toLowerCase().startsWith(prefix);
   const path = isQualified ? operation.path.slice(prefix.length) : operation.path;
   if (READ_ONLY.has(path.toLowerCase())) throw new Problem(400, `${path} is read-only`, 'mutability');
-  if (!patchPath(scene, change, path, operation)) throw new Problem(400, `Unsupported path: ${path}`, 'invalidPath');
+  if (!patchPath(scene, change, path, operation))
+    throw new Problem(400, `Unsupported path: ${path}`, 'invalidPath');
 }
 
 /** What all operations together ask for; throws 400 before anything is changed (ASSUMED-30). */
-export function parseGroupPatch(scene: Scene, group: GroupRecord, operations: readonly Operation[]): GroupChange {
+export function parseGroupPatch(
+  scene: Scene,
+  group: GroupRecord,
+  operations: readonly Operation[],
+): GroupChange {
   const change: GroupChange = { displayName: group.displayName, externalId: group.externalId, steps: [] };
   for (const operation of operations) patchOne(scene, change, operation);
   return change;

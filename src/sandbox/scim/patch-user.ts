@@ -25,7 +25,11 @@ export function draftOf(user: UserRecord): UserDraft {
   return { userName, externalId, displayName, givenName, familyName, emails, isDeactivated, values };
 }
 
-function setText(draft: UserDraft, field: 'displayName' | 'externalId' | 'givenName' | 'familyName', operation: Operation): void {
+function setText(
+  draft: UserDraft,
+  field: 'displayName' | 'externalId' | 'givenName' | 'familyName',
+  operation: Operation,
+): void {
   const { value } = operation;
   if (operation.op === 'remove' || value === null) draft[field] = null;
   else if (typeof value === 'string') draft[field] = value;
@@ -55,7 +59,8 @@ function setOneEmail(draft: UserDraft, operation: Operation, type: string | unde
     return;
   }
   const { value } = operation;
-  if (typeof value !== 'string' || value === '') throw new Problem(400, 'An e-mail must be text', 'invalidValue');
+  if (typeof value !== 'string' || value === '')
+    throw new Problem(400, 'An e-mail must be text', 'invalidValue');
   if (draft.emails.some(isIt)) {
     draft.emails = draft.emails.map((entry) => (isIt(entry) ? { ...entry, value } : entry));
   } else if (operation.op === 'add') {

@@ -22,10 +22,16 @@ function attribute(name: string, type: string, more: JsonObject = {}): JsonObjec
 const USER_ATTRIBUTES: readonly JsonObject[] = [
   attribute('userName', 'string', { required: true, uniqueness: 'server' }),
   attribute('displayName', 'string'),
-  attribute('name', 'complex', { subAttributes: [attribute('givenName', 'string'), attribute('familyName', 'string')] }),
+  attribute('name', 'complex', {
+    subAttributes: [attribute('givenName', 'string'), attribute('familyName', 'string')],
+  }),
   attribute('emails', 'complex', {
     multiValued: true,
-    subAttributes: [attribute('value', 'string'), attribute('type', 'string'), attribute('primary', 'boolean')],
+    subAttributes: [
+      attribute('value', 'string'),
+      attribute('type', 'string'),
+      attribute('primary', 'boolean'),
+    ],
   }),
   attribute('active', 'boolean'),
   attribute('groups', 'complex', {
@@ -47,7 +53,9 @@ function extensionAttributes(state: State): JsonObject[] {
   return state.attributes.ids().flatMap((id) => {
     const definition = state.attributes.get(id);
     if (definition?.type !== 'string' && definition?.type !== 'number') return [];
-    return [attribute(definition.name, definition.type === 'number' ? 'decimal' : 'string', { caseExact: true })];
+    return [
+      attribute(definition.name, definition.type === 'number' ? 'decimal' : 'string', { caseExact: true }),
+    ];
   });
 }
 

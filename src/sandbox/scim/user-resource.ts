@@ -1,6 +1,14 @@
 // The SCIM user: reading a body, and the resource as it is answered (contract 2.2).
 import type { Call } from '../call.ts';
-import { isObject, objectList, optionalText, own, requireObject, requireText, type JsonObject } from '../json.ts';
+import {
+  isObject,
+  objectList,
+  optionalText,
+  own,
+  requireObject,
+  requireText,
+  type JsonObject,
+} from '../json.ts';
 import { Problem } from '../problem.ts';
 import type { EmailEntry, UserRecord } from '../records.ts';
 import { scimIdOf } from '../users/people.ts';
@@ -8,13 +16,17 @@ import { toExtension } from './extension.ts';
 import { EXTENSION_URN, USER_URN } from './urns.ts';
 
 /** The core fields that a client may set. */
-export type UserFields = Pick<UserRecord, 'userName' | 'externalId' | 'displayName' | 'givenName' | 'familyName' | 'emails'>;
+export type UserFields = Pick<
+  UserRecord,
+  'userName' | 'externalId' | 'displayName' | 'givenName' | 'familyName' | 'emails'
+>;
 
 /** True or false, also as text in any case, as Entra's older jobs send it (ASSUMED-14); else 400. */
 export function parseActive(value: unknown): boolean {
   if (typeof value === 'boolean') return value;
   const text = typeof value === 'string' ? value.toLowerCase() : '';
-  if (text !== 'true' && text !== 'false') throw new Problem(400, 'active must be true or false', 'invalidValue');
+  if (text !== 'true' && text !== 'false')
+    throw new Problem(400, 'active must be true or false', 'invalidValue');
   return text === 'true';
 }
 
@@ -60,7 +72,9 @@ export function toMeta(
 function nameOf(user: UserRecord): JsonObject {
   const { givenName, familyName } = user;
   if (givenName === null && familyName === null) return {};
-  return { name: { ...(givenName === null ? {} : { givenName }), ...(familyName === null ? {} : { familyName }) } };
+  return {
+    name: { ...(givenName === null ? {} : { givenName }), ...(familyName === null ? {} : { familyName }) },
+  };
 }
 
 /** The user as SCIM answers it; absent fields are left out, `groups` is read-only (ASSUMED-15). */
@@ -72,7 +86,8 @@ export function toUserResource(call: Call, user: UserRecord): JsonObject {
     const group = view.groups.get(id);
     return group ? [{ value: scimIdOf(settings, group), display: group.displayName }] : [];
   });
-  const emails = user.emails.length > 0 || user.email === '' ? user.emails : [{ value: user.email, primary: true }];
+  const emails =
+    user.emails.length > 0 || user.email === '' ? user.emails : [{ value: user.email, primary: true }];
   return {
     schemas: isObject(extension) ? [USER_URN, EXTENSION_URN] : [USER_URN],
     id: scimIdOf(settings, user),

@@ -17,15 +17,37 @@ function grammarOf(call: Call): ReadonlyMap<string, Filterable<UserRecord>> {
   const isEqual = (value: string | null, text: string): boolean => value?.toLowerCase() === text;
   return new Map<string, Filterable<UserRecord>>([
     ['id', filterById(call, users)],
-    ['username', { kind: 'text', find: (text) => users.find('userName', text), test: (user, text) => isEqual(user.userName, text) }],
-    ['externalid', { kind: 'text', find: (text) => users.find('externalId', text), test: (user, text) => isEqual(user.externalId, text) }],
-    ['displayname', { kind: 'text', find: (text) => users.find('displayName', text), test: (user, text) => isEqual(user.displayName, text) }],
+    [
+      'username',
+      {
+        kind: 'text',
+        find: (text) => users.find('userName', text),
+        test: (user, text) => isEqual(user.userName, text),
+      },
+    ],
+    [
+      'externalid',
+      {
+        kind: 'text',
+        find: (text) => users.find('externalId', text),
+        test: (user, text) => isEqual(user.externalId, text),
+      },
+    ],
+    [
+      'displayname',
+      {
+        kind: 'text',
+        find: (text) => users.find('displayName', text),
+        test: (user, text) => isEqual(user.displayName, text),
+      },
+    ],
     [
       'emails.value',
       {
         kind: 'text',
         find: (text) => users.find('email', text),
-        test: (user, text) => isEqual(user.email, text) || user.emails.some((entry) => isEqual(entry.value, text)),
+        test: (user, text) =>
+          isEqual(user.email, text) || user.emails.some((entry) => isEqual(entry.value, text)),
       },
     ],
     ['active', { kind: 'boolean', test: (user, isActive) => user.isDeactivated !== isActive }],
@@ -78,10 +100,15 @@ export function createUser(call: Call): Reply {
 
 /** What follows from changed SCIM fields on the platform side: first name and e-mail. */
 function consequences(user: UserRecord, fields: UserFields): Partial<UserRecord> {
-  const isRenamed = (['displayName', 'givenName', 'familyName'] as const).some((name) => fields[name] !== user[name]);
+  const isRenamed = (['displayName', 'givenName', 'familyName'] as const).some(
+    (name) => fields[name] !== user[name],
+  );
   const isMoved = fields.userName !== user.userName || fields.emails !== user.emails;
   const email = isMoved ? impliedEmail(fields.userName, fields.emails) : user.email;
-  return { ...(isRenamed ? { firstName: impliedFirstName(fields) } : {}), email: email === '' ? user.email : email };
+  return {
+    ...(isRenamed ? { firstName: impliedFirstName(fields) } : {}),
+    email: email === '' ? user.email : email,
+  };
 }
 
 /** `PUT /Users/{id}`: absent core fields reset; absent `active`, extension, roles and memberships stay (ASSUMED-16). */

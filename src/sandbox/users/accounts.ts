@@ -1,7 +1,15 @@
 // Console users: list, create, update, delete (contract 3.3).
 import { requireAdmin } from '../auth.ts';
 import { audit, bodyOf, pathNumber, queryText, type Call, type Reply } from '../call.ts';
-import { isObject, optionalBoolean, optionalText, optionalTexts, own, requireText, type JsonObject } from '../json.ts';
+import {
+  isObject,
+  optionalBoolean,
+  optionalText,
+  optionalTexts,
+  own,
+  requireText,
+  type JsonObject,
+} from '../json.ts';
 import { cursorPage, idsWhere } from '../paging.ts';
 import { Problem } from '../problem.ts';
 import type { UserRecord } from '../records.ts';

@@ -2,7 +2,13 @@
 import { isObject } from '../json.ts';
 import type { AttributeDefinition, AttributeType, AttributeValue } from '../records.ts';
 
-export const ATTRIBUTE_TYPES: readonly AttributeType[] = ['string', 'number', 'boolean', 'string_array', 'number_array'];
+export const ATTRIBUTE_TYPES: readonly AttributeType[] = [
+  'string',
+  'number',
+  'boolean',
+  'string_array',
+  'number_array',
+];
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
@@ -41,7 +47,10 @@ export function defaultFromText(type: AttributeType, text: string): AttributeVal
 }
 
 /** What policies see: the stored value, else the default in its type, else null (ASSUMED-45). */
-export function effectiveValue(definition: AttributeDefinition, stored: AttributeValue | undefined): AttributeValue | null {
+export function effectiveValue(
+  definition: AttributeDefinition,
+  stored: AttributeValue | undefined,
+): AttributeValue | null {
   if (stored !== undefined) return stored;
   if (definition.defaultValue === null) return null;
   return defaultFromText(definition.type, definition.defaultValue) ?? null;

@@ -27,7 +27,8 @@ function toValueView(user: UserRecord, definition: AttributeDefinition): Record<
 function idOf(call: Call, body: JsonObject, name: string): number {
   const value = own(body, name);
   const text = typeof value === 'number' && !call.settings.strictValueIds ? String(value) : value;
-  if (typeof text !== 'string' || !/^\d{1,15}$/.test(text)) throw new Problem(400, `${name} must be an id as text`);
+  if (typeof text !== 'string' || !/^\d{1,15}$/.test(text))
+    throw new Problem(400, `${name} must be an id as text`);
   return Number(text);
 }
 
@@ -53,7 +54,8 @@ export function upsertValue(call: Call): Reply {
   requireAdmin(call.caller);
   const sent = own(body, 'value') ?? null;
   const value = sent === null ? undefined : fitValue(definition.type, sent);
-  if (sent !== null && value === undefined) throw new Problem(400, `value does not fit the type ${definition.type}`);
+  if (sent !== null && value === undefined)
+    throw new Problem(400, `value does not fit the type ${definition.type}`);
   const changed = changePerson(call, user, { values: withValue(user.values, attributeId, value) });
   return { status: 200, body: toValueView(changed, definition) };
 }

@@ -36,7 +36,11 @@ export function listAttributes(call: Call): Reply {
   const { attributes } = call.state;
   const get = (id: number): AttributeDefinition | undefined => attributes.get(id);
   const newestFirst = [...attributes.ids()].reverse();
-  const ids = idsWhere(newestFirst, get, (one) => (!name || one.name === name) && (!type || one.type === type));
+  const ids = idsWhere(
+    newestFirst,
+    get,
+    (one) => (!name || one.name === name) && (!type || one.type === type),
+  );
   const { items, pageInfo } = cursorPage(call, 'user-attribute', ids, get, true);
   const { page } = offsetPage(call, ids);
   return { status: 200, body: { items, pageInfo, data: page.map(get), count: ids.length } };
@@ -52,13 +56,16 @@ export function createAttribute(call: Call): Reply {
   requireFittingDefault(definition.type, definition.defaultValue);
   requireAdmin(call.caller);
   const { attributes } = call.state;
-  if (attributes.find('name', name).length > 0) throw new Problem(409, `User attribute ${name} exists already`);
+  if (attributes.find('name', name).length > 0)
+    throw new Problem(409, `User attribute ${name} exists already`);
   const stored: AttributeDefinition = { id: attributes.nextId(), ...definition };
   attributes.put(stored);
   return { status: 200, body: stored };
 }
 
-function labelsOf(body: JsonObject): Partial<Pick<AttributeDefinition, 'displayName' | 'description' | 'defaultValue'>> {
+function labelsOf(
+  body: JsonObject,
+): Partial<Pick<AttributeDefinition, 'displayName' | 'description' | 'defaultValue'>> {
   return {
     ...(Object.hasOwn(body, 'displayName') ? { displayName: optionalText(body, 'displayName') } : {}),
     ...(Object.hasOwn(body, 'description') ? { description: optionalText(body, 'description') } : {}),

@@ -18,7 +18,8 @@ export function requireGroupName(scene: Scene, displayName: string, ownId?: numb
     throw new Problem(400, 'Names starting with system: are reserved', 'invalidValue');
   }
   const [holder] = scene.state.groups.find('displayName', displayName.toLowerCase());
-  if (holder && holder.id !== ownId) throw new Problem(409, 'A group with this displayName exists', 'uniqueness');
+  if (holder && holder.id !== ownId)
+    throw new Problem(409, 'A group with this displayName exists', 'uniqueness');
 }
 
 /** Creates an empty group; throws as `requireGroupName`. */

@@ -17,7 +17,11 @@ const SETTINGS = new Map<string, (value: unknown) => boolean>([
 ]);
 
 function policiesOf(user: UserRecord): JsonObject[] {
-  const granted = [...user.permissions].map((action) => ({ resourceType: 'Global', actions: [action], resources: ['*'] }));
+  const granted = [...user.permissions].map((action) => ({
+    resourceType: 'Global',
+    actions: [action],
+    resources: ['*'],
+  }));
   return user.isAdmin ? [{ resourceType: 'Global', actions: ['*'], resources: ['*'] }, ...granted] : granted;
 }
 

@@ -5,7 +5,9 @@ import type { Alias, UserRecord } from '../records.ts';
 import { FALLBACK_ROLE, type Settings } from '../settings.ts';
 import type { Scene, State } from '../state.ts';
 
-export type NewPerson = Partial<Omit<UserRecord, 'id' | 'uuid' | 'aliases' | 'createdAtMs' | 'updatedAtMs'>> & {
+export type NewPerson = Partial<
+  Omit<UserRecord, 'id' | 'uuid' | 'aliases' | 'createdAtMs' | 'updatedAtMs'>
+> & {
   userName: string;
   aliasSource: Alias['source'];
 };
@@ -29,7 +31,9 @@ export function impliedEmail(userName: string, emails: UserRecord['emails']): st
 }
 
 /** The platform's one name: displayName, else the name parts (ASSUMED-12). */
-export function impliedFirstName(person: Pick<UserRecord, 'displayName' | 'givenName' | 'familyName'>): string | null {
+export function impliedFirstName(
+  person: Pick<UserRecord, 'displayName' | 'givenName' | 'familyName'>,
+): string | null {
   const parts = [person.givenName, person.familyName].filter((part) => part !== null && part !== '');
   return person.displayName ?? (parts.length > 0 ? parts.join(' ') : null);
 }

@@ -1,0 +1,21 @@
+// check-config: all faults at once, or the effective settings.
+import type { Command } from 'commander';
+import { stringify } from 'yaml';
+import { printableConfig } from '../config/redact.ts';
+import { readConfig, type Cli } from './cli.ts';
+
+export function checkConfig(program: Command, cli: Cli): void {
+  program
+    .command('check-config')
+    .description('validate the settings; exit 78 with every fault when they can not be used')
+    .option('--print', 'show the effective settings, secrets masked')
+    .option('--json', 'print as JSON')
+    .action((options: { print?: boolean; json?: boolean }, command: Command) => {
+      const config = readConfig(command, cli);
+      const printable = printableConfig(config);
+      if (options.json) console.log(JSON.stringify(options.print ? printable : { ok: true, notYetInEffect: config.notYetInEffect }));
+      else if (options.print) console.log(stringify(printable).trimEnd());
+      else console.log(`The settings are valid (${config.source ?? 'environment'}).`);
+      for (const path of config.notYetInEffect) console.error(`  ${path}: accepted, but not in effect yet`);
+    });
+}

@@ -1,0 +1,31 @@
+// What every command shares: settings, exit codes, and one way to fail.
+import type { Command } from 'commander';
+import { ConfigError, loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { configChecks } from '../sync/config-checks.ts';
+
+export interface Cli {
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  /** Sets the exit code of the process. */
+  exit(code: number): void;
+}
+
+export const EXIT_CONFIG = 78;
+
+/** @throws ConfigError with every fault at once */
+export function readConfig(command: Command, { env, cwd }: Cli): Config {
+  const { config } = command.optsWithGlobals<{ config?: string }>();
+  return loadConfig({ env, cwd, checks: configChecks, ...(config === undefined ? {} : { file: config }) });
+}
+
+/** Errors go to standard error, with what to do. @returns the exit code */
+export function reportFailure(error: unknown): number {
+  if (error instanceof ConfigError) {
+    console.error('The settings can not be used:');
+    for (const { path, message } of error.faults) console.error(`  ${path}: ${message}`);
+    return EXIT_CONFIG;
+  }
+  console.error(error instanceof Error ? error.message : String(error));
+  return 1;
+}

@@ -1,0 +1,14 @@
+// demo: the whole story in one command.
+import type { Command } from 'commander';
+import { runDemo } from '../demo/run.ts';
+import type { Cli } from './cli.ts';
+
+export function demo(program: Command, cli: Cli): void {
+  program
+    .command('demo')
+    .description('bring up Redis, a platform and the bridge, push a small company and show what arrives')
+    .option('--keep', 'leave everything running and print the addresses')
+    .action(async (flags: { keep?: boolean }) => {
+      cli.exit(await runDemo({ keep: flags.keep ?? false, env: cli.env }));
+    });
+}

@@ -1,0 +1,44 @@
+// sandbox: the platform stand-in alone.
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { startSandbox } from '../sandbox/server.ts';
+import type { Cli } from './cli.ts';
+
+interface SandboxFlags {
+  port: string;
+  controlPort: string;
+  seed: string;
+  faults?: string;
+  json?: boolean;
+}
+
+export function sandbox(program: Command, cli: Cli): void {
+  program
+    .command('sandbox')
+    .description('run the platform stand-in')
+    .option('--port <port>', 'port of the platform, 0 = any', '0')
+    .option('--control-port <port>', 'port for tests: state, fixtures, faults; 0 = any', '0')
+    .option('--seed <seed>', 'small | large:N', 'small')
+    .option('--faults <file>', 'JSON file with scripted faults')
+    .option('--json', 'print one JSON line when ready')
+    .action(async (flags: SandboxFlags) => {
+      const running = await startSandbox({
+        port: Number(flags.port),
+        controlPort: Number(flags.controlPort),
+        seed: flags.seed,
+        ...(flags.faults === undefined ? {} : { faults: JSON.parse(readFileSync(flags.faults, 'utf8')) as object }),
+      });
+      const { ready } = running;
+      if (flags.json) console.log(JSON.stringify(ready));
+      else {
+        console.log(`platform  ${ready.platformUrl}`);
+        console.log(`control   ${ready.controlUrl}`);
+        console.log(`admin key ${ready.fixtures.apiKeys.admin}`);
+      }
+      await new Promise((resolve) => {
+        for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
+      });
+      await running.stop();
+      cli.exit(0);
+    });
+}

@@ -1,0 +1,33 @@
+// status: how far each target is behind.
+import type { Command } from 'commander';
+import { readConfig, type Cli } from './cli.ts';
+import { withStore } from './store.ts';
+
+export function status(program: Command, cli: Cli): void {
+  program
+    .command('status')
+    .description('how far each target is behind; exit 2 while something is not applied')
+    .option('--json', 'print as JSON')
+    .action(async (options: { json?: boolean }, command: Command) => {
+      const rows = await withStore(readConfig(command, cli), async (states) => {
+        const found = [];
+        for (const { connection, directory, outboxes } of states) {
+          const [users, groups] = await Promise.all([directory.count('User'), directory.count('Group')]);
+          for (const [target, outbox] of outboxes) {
+            found.push({ connection, target, users, groups, ...(await outbox.depth()) });
+          }
+        }
+        return found;
+      });
+      if (options.json) console.log(JSON.stringify(rows));
+      else {
+        for (const row of rows) {
+          console.log(
+            `${row.connection} → ${row.target}: ${row.users} users, ${row.groups} groups; ` +
+              `${row.dirty} not applied yet, ${row.blocked} need a person`,
+          );
+        }
+      }
+      cli.exit(rows.some(({ dirty, blocked }) => dirty > 0 || blocked > 0) ? 2 : 0);
+    });
+}

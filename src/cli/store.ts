@@ -1,0 +1,17 @@
+// Commands that look into Redis: the same directory code as the service, opened for one command.
+import { openDesiredStates } from '../app.ts';
+import type { Config } from '../config/schema.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
+
+/** Opens the store, runs `use`, closes it. @throws Error with what to do when Redis does not answer */
+export async function withStore<T>(config: Config, use: (states: DesiredState[]) => Promise<T>): Promise<T> {
+  const { redis, states } = openDesiredStates(config);
+  try {
+    await redis.ping().catch((error: Error) => {
+      throw new Error(`Redis does not answer (${error.message}): check redis.url or REDIS_URL.`);
+    });
+    return await use(states);
+  } finally {
+    redis.disconnect();
+  }
+}

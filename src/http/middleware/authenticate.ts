@@ -1,0 +1,66 @@
+// Who may push: a bearer token of the connection, from an allowed network.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
+import type { RequestHandler } from 'express';
+import { forbidden, unauthorized } from '../../scim/index.ts';
+import type { Clock } from '../../support/clock.ts';
+
+export interface AcceptedToken {
+  name: string;
+  secret: string;
+  /** RFC 3339; the token is refused from then on. */
+  expiresAt?: string;
+}
+
+export interface AuthenticateOptions {
+  tokens: readonly AcceptedToken[];
+  /** CIDR list; empty = every network. The peer address counts, no header does. */
+  allowedNetworks: readonly string[];
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Compares digests, so neither the time nor the length tells anything about a secret. */
+export function createAuthenticate(deps: { clock: Clock }, options: AuthenticateOptions): RequestHandler {
+  const accepted = options.tokens.map(({ secret, expiresAt }) => ({
+    digest: digest(secret),
+    expiresAt: expiresAt === undefined ? Infinity : Date.parse(expiresAt),
+  }));
+  const networks = toBlockList(options.allowedNetworks);
+
+  return (request, _response, next) => {
+    if (networks && !isAllowed(networks, request.socket.remoteAddress ?? '')) {
+      throw forbidden('This address is not in allowedNetworks of the connection.');
+    }
+    const presented = digest(tokenOf(request.headers.authorization));
+    let match = false;
+    for (const token of accepted) {
+      const equal = timingSafeEqual(token.digest, presented);
+      match = (equal && token.expiresAt > deps.clock.now()) || match;
+    }
+    if (!match) throw unauthorized();
+    next();
+  };
+}
+
+/** Okta's header authentication sends the token bare, everybody else behind a scheme. */
+function tokenOf(header: string | undefined): string {
+  const value = (header ?? '').trim();
+  return /^bearer\s/i.test(value) ? value.slice(7).trim() : value;
+}
+
+function toBlockList(networks: readonly string[]): BlockList | undefined {
+  if (networks.length === 0) return undefined;
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    list.addSubnet(address, Number(prefix ?? (family === 'ipv6' ? 128 : 32)), family);
+  }
+  return list;
+}
+
+function isAllowed(networks: BlockList, peer: string): boolean {
+  const address = peer.startsWith('::ffff:') ? peer.slice(7) : peer;
+  return networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}

@@ -1,0 +1,40 @@
+// First middleware: a correlation id for the request, and one log line when it is answered.
+import type { IncomingMessage } from 'node:http';
+import type { RequestHandler } from 'express';
+import type { Clock } from '../../support/clock.ts';
+import type { Ids } from '../../support/ids.ts';
+import type { Logger } from '../../support/logger.ts';
+
+const GIVEN_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
+const correlationIds = new WeakMap<IncomingMessage, string>();
+
+/** The id that follows a push to the platform call; a client may bring its own in `X-Request-Id`. */
+export const correlationIdOf = (request: IncomingMessage): string => correlationIds.get(request) ?? '-';
+
+/** Paths are logged without their query: filters name people. */
+export function createRequestContext(deps: { logger: Logger; clock: Clock; ids: Ids }): RequestHandler {
+  const { logger, clock, ids } = deps;
+  return (request, response, next) => {
+    const given = request.headers['x-request-id'];
+    const id = typeof given === 'string' && GIVEN_ID.test(given) ? given : ids.request();
+    correlationIds.set(request, id);
+    response.setHeader('X-Request-Id', id);
+    const startedAt = clock.now();
+    const { method, originalUrl } = request;
+    response.once('close', () => {
+      const mark = originalUrl.indexOf('?');
+      logger.info(
+        {
+          request: id,
+          method,
+          path: mark < 0 ? originalUrl : originalUrl.slice(0, mark),
+          status: response.statusCode,
+          durationMs: clock.now() - startedAt,
+          ...(response.writableFinished ? {} : { aborted: true }),
+        },
+        'request',
+      );
+    });
+    next();
+  };
+}

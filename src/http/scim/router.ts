@@ -1,0 +1,123 @@
+// The SCIM addresses of one connection: parse → provider → respond.
+import express, { type NextFunction, type Request, type RequestHandler, type Response, type Router } from 'express';
+import type { Kind } from '../../directory/records.ts';
+import type { Answer, ProviderDeps, RequestContext } from '../../provider/context.ts';
+import { createDiscovery } from '../../provider/discovery.ts';
+import { createGroups } from '../../provider/groups.ts';
+import { createSearch, LIST_LIMITS } from '../../provider/search.ts';
+import { createUsers } from '../../provider/users.ts';
+import {
+  forbidden,
+  methodNotAllowed,
+  notFound,
+  notImplemented,
+  parseListQuery,
+  parseSearchRequest,
+} from '../../scim/index.ts';
+import { correlationIdOf } from '../middleware/request-context.ts';
+import { respond } from './respond.ts';
+
+export interface ScimRouterOptions {
+  /** Path of the SCIM root, such as `/scim/v2`. */
+  root: string;
+  /** Configured address of the service without a trailing slash; without it the Host header is used. */
+  publicUrl: string | null;
+  authenticate: RequestHandler;
+  maxBodyBytes: number;
+}
+
+/** Guards against a base that a client chose: only these characters may stand in a Host header. */
+const HOST = /^[A-Za-z0-9.\-:[\]]{1,255}$/;
+
+export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions): Router {
+  const router = express.Router({ caseSensitive: true });
+  const resources = { Users: createUsers(deps), Groups: createGroups(deps) };
+  const search = createSearch(deps);
+  const discovery = createDiscovery(deps);
+  // The content type is not asked: providers send several, and some send none.
+  const json = express.json({ type: () => true, limit: options.maxBodyBytes, strict: false });
+
+  function baseUrl(request: Request): string {
+    if (options.publicUrl !== null) return options.publicUrl + options.root;
+    const host = request.headers.host ?? '';
+    return `${request.protocol}://${HOST.test(host) ? host : 'localhost'}${options.root}`;
+  }
+
+  function contextOf(request: Request): RequestContext {
+    const context: RequestContext = { request: correlationIdOf(request), baseUrl: baseUrl(request) };
+    const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
+    if (ifMatch !== undefined) context.ifMatch = ifMatch;
+    if (ifNoneMatch !== undefined) context.ifNoneMatch = ifNoneMatch;
+    if (request.url.includes('?')) {
+      const query = queryOf(request);
+      context.attributes = query.get('attributes') || undefined;
+      context.excludedAttributes = query.get('excludedAttributes') || undefined;
+    }
+    return context;
+  }
+
+  const answer =
+    (make: (request: Request) => Promise<Answer> | Answer): RequestHandler =>
+    async (request: Request, response: Response, _next: NextFunction) => {
+      respond(response, await make(request));
+    };
+  const refuse =
+    (...allow: string[]): RequestHandler =>
+    () => {
+      throw methodNotAllowed(allow);
+    };
+  const id = (request: Request): string => String(request.params.id);
+
+  router.get('/ServiceProviderConfig', answer((request) => discovery.config(baseUrl(request))));
+  router.get('/ResourceTypes', noFilter, answer((request) => discovery.resourceTypes(baseUrl(request))));
+  router.get('/ResourceTypes/:id', answer((request) => discovery.resourceType(baseUrl(request), id(request))));
+  router.get('/Schemas', noFilter, answer((request) => discovery.schemas(baseUrl(request))));
+  router.get('/Schemas/:id', answer((request) => discovery.schema(baseUrl(request), id(request))));
+  for (const path of ['/ServiceProviderConfig', '/ResourceTypes', '/ResourceTypes/:id', '/Schemas', '/Schemas/:id']) {
+    router.all(path, refuse('GET'));
+  }
+
+  router.use(options.authenticate);
+  for (const [endpoint, kind] of [
+    ['Users', 'User'],
+    ['Groups', 'Group'],
+  ] as const satisfies [keyof typeof resources, Kind][]) {
+    const resource = resources[endpoint];
+    const list = answer((request) =>
+      search.list(kind, parseListQuery(queryOf(request), LIST_LIMITS), contextOf(request)),
+    );
+    router.post(`/${endpoint}/.search`, json, answer((request) =>
+      search.list(kind, parseSearchRequest(request.body, LIST_LIMITS, deps.profile), contextOf(request)),
+    ));
+    router.all(`/${endpoint}/.search`, refuse('POST'));
+    router.get(`/${endpoint}`, list);
+    router.post(`/${endpoint}`, json, answer((request) => resource.create(request.body, contextOf(request))));
+    router.all(`/${endpoint}`, refuse('GET', 'POST'));
+    const one = `/${endpoint}/:id`;
+    router.get(one, answer((request) => resource.get(id(request), contextOf(request))));
+    router.put(one, json, answer((request) => resource.replace(id(request), request.body, contextOf(request))));
+    router.patch(one, json, answer((request) => resource.patch(id(request), request.body, contextOf(request))));
+    router.delete(one, answer((request) => resource.remove(id(request), contextOf(request))));
+    router.all(one, refuse('GET', 'PUT', 'PATCH', 'DELETE'));
+  }
+  for (const [path, what] of [['/Me', '/Me'], ['/Bulk', 'Bulk'], ['/.search', 'Searching across resource types']] as const) {
+    router.all(path, () => {
+      throw notImplemented(`${what} is not supported.`);
+    });
+  }
+  router.use(() => {
+    throw notFound('No such address.');
+  });
+  return router;
+}
+
+/** RFC 7644 §4: a filter on these would suggest that it was applied. */
+const noFilter: RequestHandler = (request, _response, next) => {
+  if (queryOf(request).has('filter')) throw forbidden('Discovery documents can not be filtered.');
+  next();
+};
+
+function queryOf(request: Request): URLSearchParams {
+  const mark = request.url.indexOf('?');
+  return new URLSearchParams(mark < 0 ? '' : request.url.slice(mark + 1));
+}

@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+// Hands the arguments to the command line and keeps its exit code.
+import { runCli } from './cli/index.ts';
+
+process.exitCode = await runCli(process.argv.slice(2), process.env);

@@ -1,0 +1,40 @@
+// What every operation of the service provider needs: the connection's directory and types, and the request.
+import type { Directory } from '../directory/directory.ts';
+import type { Profile, ResourceType } from '../scim/index.ts';
+import type { Clock } from '../support/clock.ts';
+import type { Ids } from '../support/ids.ts';
+import type { Serially } from '../support/serially.ts';
+
+export interface ProviderDeps {
+  directory: Directory;
+  userType: ResourceType;
+  groupType: ResourceType;
+  profile: Profile;
+  /** Whether POST of a user that is there, inactive and has the same externalId brings it back (Okta re-hires so). */
+  reviveInactive: boolean;
+  clock: Clock;
+  ids: Ids;
+  serially: Serially;
+}
+
+/** The part of a request that shapes its answer. */
+export interface RequestContext {
+  /** Correlation id, from push to platform call. */
+  request: string;
+  /** Address of the connection's SCIM root, without a trailing slash. */
+  baseUrl: string;
+  attributes?: string | undefined;
+  excludedAttributes?: string | undefined;
+  /** If-Match, where the client sent one. */
+  ifMatch?: string | undefined;
+  /** If-None-Match, where the client sent one. */
+  ifNoneMatch?: string | undefined;
+}
+
+/** An answer ready to be sent. `text` is JSON; without it the answer has no body. */
+export interface Answer {
+  status: number;
+  text?: string;
+  location?: string;
+  etag?: string;
+}

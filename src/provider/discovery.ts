@@ -1,0 +1,34 @@
+// The discovery documents (RFC 7644 §4), made from the schemas that are enforced.
+import {
+  listResponse,
+  notFound,
+  resourceTypeDocuments,
+  schemaDocuments,
+  serviceProviderConfig,
+} from '../scim/index.ts';
+import type { Answer, ProviderDeps } from './context.ts';
+import { LIST_LIMITS } from './search.ts';
+
+export type Discovery = ReturnType<typeof createDiscovery>;
+
+export function createDiscovery({ userType, groupType }: ProviderDeps) {
+  const types = [userType, groupType];
+  const ok = (document: object): Answer => ({ status: 200, text: JSON.stringify(document) });
+  const list = (documents: object[]): Answer =>
+    ok(listResponse(documents, { totalResults: documents.length, startIndex: 1 }));
+
+  function one(documents: Record<string, unknown>[], id: string): Answer {
+    const found = documents.find((document) => String(document.id).toLowerCase() === id.toLowerCase());
+    if (!found) throw notFound(`${JSON.stringify(id.slice(0, 200))} not found.`);
+    return ok(found);
+  }
+
+  return {
+    config: (baseUrl: string): Answer =>
+      ok(serviceProviderConfig({ baseUrl, bulk: false, maxResults: LIST_LIMITS.maxCount })),
+    resourceTypes: (baseUrl: string): Answer => list(resourceTypeDocuments(types, baseUrl)),
+    resourceType: (baseUrl: string, id: string): Answer => one(resourceTypeDocuments(types, baseUrl), id),
+    schemas: (baseUrl: string): Answer => list(schemaDocuments(types, baseUrl)),
+    schema: (baseUrl: string, id: string): Answer => one(schemaDocuments(types, baseUrl), id),
+  };
+}

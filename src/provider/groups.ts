@@ -1,0 +1,153 @@
+// Groups as RFC 7644 §3 asks. Member changes are set operations in the directory: they need no read of the group,
+// so they cost the same whatever its size, and parallel ones lose nothing.
+import type { MemberStep as DirectoryStep } from '../directory/directory.ts';
+import type { StoredRecord } from '../directory/records.ts';
+import {
+  applyPatch,
+  evaluateFilter,
+  matches,
+  membersOf,
+  parsePatch,
+  parseProjection,
+  parseResource,
+  splitMembers,
+  wants,
+  weakVersion,
+  type MemberStep,
+  type PatchOperation,
+  type Resource,
+} from '../scim/index.ts';
+import { groupText, locationOf } from './answers.ts';
+import type { Answer, ProviderDeps, RequestContext } from './context.ts';
+import { contended, missing, requireMatch, settle, WRITE_ATTEMPTS } from './outcomes.ts';
+
+export type Groups = ReturnType<typeof createGroups>;
+
+export function createGroups(deps: ProviderDeps) {
+  const { directory, groupType, profile, clock, ids, serially } = deps;
+
+  async function answer(status: number, record: StoredRecord, context: RequestContext): Promise<Answer> {
+    const projection = parseProjection(groupType, context);
+    const members = wants(projection, 'members') ? await directory.membersOf(record.id) : undefined;
+    return {
+      status,
+      text: groupText(groupType, record, members, context.baseUrl, projection),
+      etag: weakVersion(record.version),
+      ...(status === 201 ? { location: locationOf(groupType, record.id, context.baseUrl) } : {}),
+    };
+  }
+
+  /** POST (§3.3). @throws 409 uniqueness when displayName or externalId is taken */
+  async function create(body: unknown, context: RequestContext): Promise<Answer> {
+    const resource = parseResource(groupType, body, { operation: 'create', profile });
+    const members = membersOf(body, profile) ?? [];
+    const id = ids.resource();
+    const now = clock.now();
+    const text = JSON.stringify(resource);
+    const change = { id, expected: 0, resource, text, lane: 'new' as const, now, request: context.request };
+    const steps: DirectoryStep[] = members.length > 0 ? [{ kind: 'add', values: members }] : [];
+    const version = settle('Group', id, await directory.put('Group', change, steps)) ?? 1;
+    return answer(201, { id, version, created: now, lastModified: now, text }, context);
+  }
+
+  async function get(id: string, context: RequestContext): Promise<Answer> {
+    const record = await directory.get('Group', id);
+    if (!record) throw missing('Group', id);
+    const etag = weakVersion(record.version);
+    if (matches(context.ifNoneMatch, etag)) return { status: 304, etag };
+    return answer(200, record, context);
+  }
+
+  /** Reads, lets `next` make the new resource, and writes it with its member steps if nobody came first. */
+  function change(
+    id: string,
+    context: RequestContext,
+    next: (before: Resource) => Resource,
+    steps: readonly MemberStep[],
+  ): Promise<StoredRecord> {
+    return serially(`Group:${id}`, async () => {
+      for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
+        const record = await directory.get('Group', id);
+        if (!record) throw missing('Group', id);
+        requireMatch(record, context);
+        const before = JSON.parse(record.text) as Resource;
+        const resource = next(before);
+        const text = JSON.stringify(resource);
+        const now = clock.now();
+        const expected = record.version;
+        const write = { id, expected, resource, text, before, lane: 'edit' as const, now, request: context.request };
+        const outcome = await directory.put('Group', write, await toSets(id, steps));
+        const version = settle('Group', id, outcome);
+        if (version === undefined) continue;
+        return version === expected ? record : { ...record, version, lastModified: now, text };
+      }
+      throw contended();
+    });
+  }
+
+  /** PUT (§3.5.1). Without a `members` key the member set stays, as providers that omit it expect. */
+  async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
+    const resource = parseResource(groupType, body, { operation: 'replace', profile });
+    const members = membersOf(body, profile);
+    const keeps = members === undefined && profile.name !== 'rfc';
+    const steps: MemberStep[] = keeps ? [] : [{ kind: 'replace', values: members ?? [] }];
+    return answer(200, await change(id, context, () => resource, steps), context);
+  }
+
+  /** PATCH (§3.5.2): 204, unless the client asks for attributes; a body would read every member. */
+  async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
+    const { rest, steps } = splitMembers(parsePatch(groupType, body, profile));
+    const version = onlySets(rest, steps, context)
+      ? await changeMembers(id, steps, context)
+      : (await change(id, context, (before) => applyPatch(groupType, before, rest, profile), steps)).version;
+    if (context.attributes === undefined && context.excludedAttributes === undefined) {
+      return { status: 204, etag: weakVersion(version) };
+    }
+    return get(id, { ...context, ifNoneMatch: undefined });
+  }
+
+  async function changeMembers(id: string, steps: readonly MemberStep[], context: RequestContext): Promise<number> {
+    const change = { id, now: clock.now(), request: context.request, lane: 'edit' as const };
+    const outcome = await directory.changeMembers({ ...change, steps: steps as DirectoryStep[] });
+    const version = settle('Group', id, outcome);
+    if (version === undefined) throw contended();
+    return version;
+  }
+
+  /** Filters other than on `value` are resolved to the members they select at this moment. */
+  async function toSets(id: string, steps: readonly MemberStep[]): Promise<DirectoryStep[]> {
+    const sets: DirectoryStep[] = [];
+    for (const step of steps) {
+      if (step.kind !== 'removeWhere') {
+        sets.push({ kind: step.kind, values: [...step.values] });
+        continue;
+      }
+      const { users, unresolved } = await directory.membersOf(id);
+      const members = [...users.map((value) => ({ value, type: 'User' })), ...unresolved.map((value) => ({ value }))];
+      const selected = members.filter((member) => evaluateFilter(step.filter, member));
+      sets.push({ kind: 'remove', values: selected.map(({ value }) => value) });
+    }
+    return sets;
+  }
+
+  function remove(id: string, context: RequestContext): Promise<Answer> {
+    return serially(`Group:${id}`, async () => {
+      for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
+        const record = await directory.get('Group', id);
+        if (!record) throw missing('Group', id);
+        requireMatch(record, context);
+        const before = JSON.parse(record.text) as Resource;
+        const removal = { id, expected: record.version, before, now: clock.now(), request: context.request };
+        if (settle('Group', id, await directory.remove('Group', removal)) !== undefined) return { status: 204 };
+      }
+      throw contended();
+    });
+  }
+
+  return { create, get, replace, patch, remove };
+}
+
+/** Whether a PATCH touches members by value only and asks for no particular version. */
+function onlySets(rest: PatchOperation[], steps: readonly MemberStep[], context: RequestContext): boolean {
+  return rest.length === 0 && context.ifMatch === undefined && steps.every((step) => step.kind !== 'removeWhere');
+}

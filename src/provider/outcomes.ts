@@ -1,0 +1,40 @@
+// What the directory answers → what the RFC calls it. The only such table.
+import type { PutOutcome, RemoveOutcome } from '../directory/directory.ts';
+import type { Kind, StoredRecord } from '../directory/records.ts';
+import { matches, notFound, preconditionFailed, unavailable, uniqueness, weakVersion } from '../scim/index.ts';
+import { never } from '../support/never.ts';
+import type { RequestContext } from './context.ts';
+
+/** How often a write is tried again because another one came first; far beyond what parallel clients reach. */
+export const WRITE_ATTEMPTS = 100;
+
+export const missing = (kind: Kind, id: string): Error => notFound(`${kind} ${JSON.stringify(id.slice(0, 100))} not found.`);
+
+/** @returns the new version, or undefined when the write has to be tried on the new state. */
+export function settle(kind: Kind, id: string, outcome: PutOutcome | RemoveOutcome): number | undefined {
+  switch (outcome.kind) {
+    case 'stored':
+    case 'unchanged':
+      return outcome.version;
+    case 'removed':
+      return 0;
+    case 'taken':
+      throw uniqueness(`Another ${kind} has the same ${outcome.attribute}.`);
+    case 'missing':
+      throw missing(kind, id);
+    case 'stale':
+      return undefined;
+    default:
+      return never(outcome);
+  }
+}
+
+/** RFC 7644 §3.14: a write with If-Match is done only on that version. */
+export function requireMatch(record: StoredRecord, { ifMatch }: RequestContext): void {
+  if (ifMatch !== undefined && !matches(ifMatch, weakVersion(record.version))) {
+    throw preconditionFailed(`The resource is at version ${weakVersion(record.version)}: read it again.`);
+  }
+}
+
+/** Too many writers at once on one resource: nothing was changed, the client may come back. */
+export const contended = (): Error => unavailable('Too many parallel changes of this resource.', 1);

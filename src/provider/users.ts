@@ -1,0 +1,135 @@
+// Users as RFC 7644 §3 asks, over the directory.
+import type { StoredRecord } from '../directory/records.ts';
+import {
+  applyPatch,
+  matches,
+  parsePatch,
+  parseProjection,
+  parseResource,
+  wants,
+  weakVersion,
+  type Projection,
+  type Resource,
+} from '../scim/index.ts';
+import { locationOf, userText } from './answers.ts';
+import type { Answer, ProviderDeps, RequestContext } from './context.ts';
+import { contended, missing, requireMatch, settle, WRITE_ATTEMPTS } from './outcomes.ts';
+
+export type Users = ReturnType<typeof createUsers>;
+
+export function createUsers(deps: ProviderDeps) {
+  const { directory, userType, profile, reviveInactive, clock, ids, serially } = deps;
+
+  const projectionOf = (context: RequestContext): Projection | undefined => parseProjection(userType, context);
+
+  async function answer(status: number, record: StoredRecord, context: RequestContext): Promise<Answer> {
+    const projection = projectionOf(context);
+    // A new user is in no group, so its answer need not ask.
+    const shown = status === 200 && wants(projection, 'groups');
+    const groups = shown ? ((await directory.groupsOf([record.id]))[0] ?? []) : [];
+    return {
+      status,
+      text: userText(userType, record, groups, context.baseUrl, projection),
+      etag: weakVersion(record.version),
+      ...(status === 201 ? { location: locationOf(userType, record.id, context.baseUrl) } : {}),
+    };
+  }
+
+  /** POST (§3.3). @throws 409 uniqueness when userName or externalId is taken */
+  async function create(body: unknown, context: RequestContext): Promise<Answer> {
+    projectionOf(context);
+    const resource = parseResource(userType, body, { operation: 'create', profile });
+    const id = ids.resource();
+    const now = clock.now();
+    const text = JSON.stringify(resource);
+    const change = { id, expected: 0, resource, text, lane: 'new' as const, now, request: context.request };
+    const outcome = await directory.put('User', change);
+    if (outcome.kind === 'taken' && (await isRevival(outcome.holder, resource))) {
+      const revived = await replaceWith(outcome.holder, resource, { ...context, ifMatch: undefined });
+      return { ...revived, status: 201, location: locationOf(userType, outcome.holder, context.baseUrl) };
+    }
+    const version = settle('User', id, outcome) ?? 1;
+    return answer(201, { id, version, created: now, lastModified: now, text }, context);
+  }
+
+  /** Okta re-hires with a POST of the same externalId (gh:better-auth/better-auth#11111); 409 would strand the user. */
+  async function isRevival(holder: string, resource: Resource): Promise<boolean> {
+    if (!reviveInactive || resource.externalId === undefined) return false;
+    const record = await directory.get('User', holder);
+    const before = record && (JSON.parse(record.text) as Resource);
+    return before?.active === false && before.externalId === resource.externalId;
+  }
+
+  /** GET (§3.4.1); 304 when If-None-Match names the version. */
+  async function get(id: string, context: RequestContext): Promise<Answer> {
+    const record = await directory.get('User', id);
+    if (!record) throw missing('User', id);
+    const etag = weakVersion(record.version);
+    if (matches(context.ifNoneMatch, etag)) return { status: 304, etag };
+    return answer(200, record, context);
+  }
+
+  /** Reads, lets `next` make the new resource, and writes it if nobody came first; else all over again. */
+  function change(id: string, context: RequestContext, next: (before: Resource) => Resource): Promise<Answer> {
+    return serially(`User:${id}`, async () => {
+      for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
+        const record = await directory.get('User', id);
+        if (!record) throw missing('User', id);
+        requireMatch(record, context);
+        const before = JSON.parse(record.text) as Resource;
+        const resource = next(before);
+        const text = JSON.stringify(resource);
+        if (text === record.text) return answer(200, record, context);
+        const leaves = resource.active === false && before.active !== false;
+        const now = clock.now();
+        const outcome = await directory.put('User', {
+          id,
+          expected: record.version,
+          resource,
+          text,
+          before,
+          lane: leaves ? 'deactivation' : 'edit',
+          now,
+          request: context.request,
+        });
+        const version = settle('User', id, outcome);
+        if (version !== undefined) return answer(200, { ...record, version, lastModified: now, text }, context);
+      }
+      throw contended();
+    });
+  }
+
+  /** PUT (§3.5.1): the resource becomes the body. */
+  async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
+    projectionOf(context);
+    const resource = parseResource(userType, body, { operation: 'replace', profile });
+    return replaceWith(id, resource, context);
+  }
+
+  const replaceWith = (id: string, resource: Resource, context: RequestContext): Promise<Answer> =>
+    change(id, context, () => resource);
+
+  /** PATCH (§3.5.2): all operations or none. */
+  async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
+    projectionOf(context);
+    const operations = parsePatch(userType, body, profile);
+    return change(id, context, (before) => applyPatch(userType, before, operations, profile));
+  }
+
+  /** DELETE (§3.6); a second one is 404. The name is free at once. */
+  function remove(id: string, context: RequestContext): Promise<Answer> {
+    return serially(`User:${id}`, async () => {
+      for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
+        const record = await directory.get('User', id);
+        if (!record) throw missing('User', id);
+        requireMatch(record, context);
+        const before = JSON.parse(record.text) as Resource;
+        const removal = { id, expected: record.version, before, now: clock.now(), request: context.request };
+        if (settle('User', id, await directory.remove('User', removal)) !== undefined) return { status: 204 };
+      }
+      throw contended();
+    });
+  }
+
+  return { create, get, replace, patch, remove };
+}

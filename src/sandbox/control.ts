@@ -1,0 +1,114 @@
+// The control port: how tests and demos move the sandbox. Loopback only, never part of the platform (interface 8).
+import express, { type ErrorRequestHandler, type Express, type Request } from 'express';
+import { createFixtures } from './fixtures.ts';
+import { own, requireObject, requireText, type JsonObject } from './json.ts';
+import { Problem } from './problem.ts';
+import type { ReadyLine } from './ready.ts';
+import type { Secrets } from './secrets.ts';
+import { changeSettings } from './settings.ts';
+import { stateParts } from './state-view.ts';
+import { sceneOf, type World } from './world.ts';
+
+export interface ControlDeps {
+  readonly world: World;
+  readonly secrets: Secrets;
+  /** Back to a seed; throws Problem 400 for an unknown one. */
+  readonly reset: (seed: string | undefined) => ReadyLine;
+}
+
+const refuse: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  if (response.headersSent) {
+    next(error);
+    return;
+  }
+  const known =
+    error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : 500;
+  response.status(known).json({ error: error instanceof Error ? error.message : String(error) });
+};
+
+function bodyOf(request: Request): JsonObject {
+  return requireObject((request.body as unknown) ?? {}, 'The request body');
+}
+
+/** `GET /state`, all of it or the comma-separated parts of `?only=`. */
+function readState(world: World, request: Request): JsonObject {
+  const only = typeof request.query['only'] === 'string' ? request.query['only'].split(',') : undefined;
+  const parts = stateParts(sceneOf(world));
+  const unknown = only?.find((name) => !parts.has(name));
+  if (unknown !== undefined) throw new Problem(400, `Unknown part of the state: ${unknown}`);
+  const shown = [...parts].filter(([name]) => only === undefined || only.includes(name));
+  return {
+    nowMs: world.clock.now(),
+    offsetMs: world.clock.offsetMs(),
+    ...Object.fromEntries(shown.map(([name, make]) => [name, make()])),
+  };
+}
+
+function advanceClock(world: World, request: Request): JsonObject {
+  const ms = own(bodyOf(request), 'advanceMs');
+  if (typeof ms !== 'number' || !Number.isFinite(ms)) throw new Problem(400, 'advanceMs must be a number');
+  world.clock.advance(ms);
+  return { nowMs: world.clock.now(), offsetMs: world.clock.offsetMs() };
+}
+
+function viewBranch(world: World, request: Request): JsonObject {
+  const body = bodyOf(request);
+  const deploymentId = String(own(body, 'deploymentId'));
+  const branchName = requireText(body, 'branchName');
+  const deployment = world.state.deployments.get(deploymentId);
+  if (!deployment?.branches.some((branch) => branch.name === branchName))
+    throw new Problem(404, 'Branch not found');
+  const isViewed = own(body, 'viewing') !== false;
+  if (isViewed) world.state.branchViews.add(`${deploymentId}/${branchName}`);
+  else world.state.branchViews.delete(`${deploymentId}/${branchName}`);
+  return { deploymentId, branchName, viewing: isViewed };
+}
+
+/** Revokes a key or token by its name (contract 1.2: effective at once). */
+function revoke(world: World, name: string): JsonObject {
+  const found = [...world.state.credentials.values()].filter((credential) => credential.name === name);
+  if (found.length === 0) throw new Problem(404, `No key of the name ${name}`);
+  for (const credential of found) world.state.credentials.delete(credential.secret);
+  return { revoked: found.length };
+}
+
+/** The control application; everything answers JSON, errors as `{error}`. */
+export function createControl({ world, secrets, reset }: ControlDeps): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.use(express.json({ limit: '64mb', type: () => true }));
+  app.post('/reset', (request, response) => {
+    const seed = own(bodyOf(request), 'seed');
+    if (seed !== undefined && typeof seed !== 'string') throw new Problem(400, 'seed must be text');
+    response.json(reset(seed));
+  });
+  app.get('/state', (request, response) => void response.json(readState(world, request)));
+  app.post('/fixtures', (request, response) => {
+    response.json(createFixtures(sceneOf(world), bodyOf(request), secrets));
+  });
+  app.delete(
+    '/api-keys/:name',
+    (request, response) => void response.json(revoke(world, request.params.name)),
+  );
+  app.get('/settings', (_request, response) => void response.json(world.settings));
+  app.patch('/settings', (request, response) => {
+    world.settings = changeSettings(world.settings, bodyOf(request));
+    response.json(world.settings);
+  });
+  app.get('/faults', (_request, response) => void response.json(world.faults.current()));
+  app.patch('/faults', (request, response) => {
+    world.faults.set(bodyOf(request));
+    response.json(world.faults.current());
+  });
+  app.post('/clock', (request, response) => void response.json(advanceClock(world, request)));
+  app.post('/branches/view', (request, response) => void response.json(viewBranch(world, request)));
+  app.get('/requests', (_request, response) => void response.json(world.requests.entries()));
+  app.delete('/requests', (_request, response) => {
+    world.requests.clear();
+    response.json({ cleared: true });
+  });
+  app.use(() => {
+    throw new Problem(404, 'No such control call');
+  }, refuse);
+  return app;
+}

@@ -1,0 +1,70 @@
+// The ready line: what a caller needs to know of a started sandbox, and nothing more (interface 8).
+import type { Scene } from './state.ts';
+
+interface Person {
+  readonly id: number;
+  readonly userName: string;
+}
+
+export interface ReadyLine {
+  readonly platformUrl: string;
+  readonly dataApiUrl: string;
+  readonly chatHost: string;
+  readonly accountName: string;
+  readonly controlUrl: string;
+  readonly fixtures: {
+    readonly apiKeys: Readonly<Record<string, string>>;
+    readonly oauthToken: string;
+    readonly deployments: readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly apiSecret: string;
+      readonly agents: readonly string[];
+      readonly tokenAuthentication: boolean;
+    }[];
+    readonly users: { readonly admin: Person; readonly viewer: Person };
+  };
+}
+
+export interface Addresses {
+  readonly platformUrl: string;
+  readonly controlUrl: string;
+  /** Base path of the data API on the platform's listener. */
+  readonly dataPath: string;
+}
+
+export const ACCOUNT_NAME = 'acme';
+
+function personOf(scene: Scene, name: string): Person {
+  const [user] = scene.state.users.find('userName', `${name}@acme.example`);
+  return { id: user?.id ?? 0, userName: user?.userName ?? '' };
+}
+
+/** The line for the state as it was just seeded. */
+export function toReadyLine(scene: Scene, addresses: Addresses): ReadyLine {
+  const credentials = [...scene.state.credentials.values()];
+  const keys = credentials
+    .filter((one) => one.kind === 'apiKey')
+    .map((one): [string, string] => [one.name, one.secret]);
+  return {
+    platformUrl: addresses.platformUrl,
+    dataApiUrl: `${addresses.platformUrl}${addresses.dataPath}`,
+    chatHost: addresses.platformUrl,
+    accountName: ACCOUNT_NAME,
+    controlUrl: addresses.controlUrl,
+    fixtures: {
+      apiKeys: Object.fromEntries(keys),
+      oauthToken: credentials.find((one) => one.kind === 'oauthToken')?.secret ?? '',
+      deployments: [...scene.state.deployments.values()].map(
+        ({ id, name, apiSecret, agents, tokenAuthentication }) => ({
+          id,
+          name,
+          apiSecret,
+          agents,
+          tokenAuthentication,
+        }),
+      ),
+      users: { admin: personOf(scene, 'admin'), viewer: personOf(scene, 'viewer') },
+    },
+  };
+}

@@ -1,0 +1,21 @@
+// Keys and secrets of the seeds: made once per sandbox, so that a reset does not lock the bridge out.
+import { randomBytes } from 'node:crypto';
+
+export interface Secrets {
+  /** A secret that stays the same for the same name. */
+  named(name: string, prefix?: string): string;
+  fresh(prefix?: string): string;
+}
+
+export function createSecrets(): Secrets {
+  const known = new Map<string, string>();
+  const fresh = (prefix = ''): string => `${prefix}${randomBytes(24).toString('hex')}`;
+  return {
+    fresh,
+    named(name, prefix) {
+      const secret = known.get(name) ?? fresh(prefix);
+      known.set(name, secret);
+      return secret;
+    },
+  };
+}

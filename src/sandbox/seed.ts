@@ -1,0 +1,143 @@
+// The seeds: `small`, a believable tenant called acme, and `large:N`, the same with N people in groups (interface 8).
+import { Problem } from './problem.ts';
+import type { Branch, Deployment, UserRecord } from './records.ts';
+import type { Secrets } from './secrets.ts';
+import { BUILT_IN_ROLES } from './settings.ts';
+import type { Scene, State } from './state.ts';
+import { applyMemberStep, createGroup } from './users/group-life.ts';
+import { createPerson, type NewPerson } from './users/people.ts';
+
+const DAY_MS = 86_400_000;
+const COUNTRIES = ['DE', 'FR', 'US', 'JP', 'BR'];
+/** People per team group of the large seed. */
+const TEAM_SIZE = 50;
+
+/** Names of the keys in the ready line and what each is (interface 8). */
+const KEYS = [
+  { name: 'admin', owner: 'admin' },
+  { name: 'viewer', owner: 'viewer' },
+  { name: 'scoped', owner: 'admin', deployments: ['1'] },
+  { name: 'expired', owner: 'admin', isExpired: true },
+  { name: 'audit', owner: 'auditor' },
+] as const;
+
+function addRoles(state: State): void {
+  for (const name of BUILT_IN_ROLES) {
+    state.roles.put({ id: state.roles.nextId(), name, description: null, isBuiltIn: true, policies: [] });
+  }
+  const policies = [{ resourceType: 'Deployment', actions: ['DeploymentRead'], resources: ['*'] }];
+  for (const name of ['Data Steward', 'Finance Reader']) {
+    state.roles.put({
+      id: state.roles.nextId(),
+      name,
+      description: `${name}s of acme`,
+      isBuiltIn: false,
+      policies,
+    });
+  }
+}
+
+function addPerson(scene: Scene, localName: string, firstName: string, more: Partial<NewPerson>): UserRecord {
+  const userName = `${localName}@acme.example`;
+  const names = { email: userName, firstName, displayName: firstName };
+  return createPerson(scene, { userName, ...names, aliasSource: 'manual', roles: new Set(), ...more });
+}
+
+function addDeployments(scene: Scene, secrets: Secrets): void {
+  const main: Branch = { id: 1, name: 'main', kind: 'production', owner: null };
+  const branches: readonly Branch[] = [
+    main,
+    { id: 2, name: 'feature-a', kind: 'shared', owner: null },
+    { id: 3, name: 'dev-admin', kind: 'personal', owner: 'admin@acme.example' },
+  ];
+  const add = (deployment: Omit<Deployment, 'apiSecret' | 'createdAtMs'>): void => {
+    const apiSecret = secrets.named(`deployment ${deployment.id}`);
+    scene.state.deployments.set(deployment.id, {
+      ...deployment,
+      apiSecret,
+      createdAtMs: scene.nowMs - 30 * DAY_MS,
+    });
+  };
+  add({ id: '1', name: 'sales', agents: ['1'], tokenAuthentication: true, branches });
+  add({ id: '2', name: 'ops', agents: ['2'], tokenAuthentication: false, branches: [{ ...main, id: 4 }] });
+}
+
+function addSmall(scene: Scene, secrets: Secrets): void {
+  const { state } = scene;
+  addRoles(state);
+  const owners = {
+    admin: addPerson(scene, 'admin', 'Ada Admin', { isAdmin: true }),
+    viewer: addPerson(scene, 'viewer', 'Vera Viewer', { roles: new Set(['Viewer']) }),
+    auditor: addPerson(scene, 'auditor', 'Otto Auditor', {
+      roles: new Set(['Viewer']),
+      permissions: new Set(['AuditLogManage']),
+    }),
+  };
+  // The access policy of the data model reads it (interface 8); everything else is for the bridge to define.
+  const country = {
+    name: 'country',
+    displayName: 'Country',
+    description: 'Rows a person may see',
+    defaultValue: null,
+  };
+  state.attributes.put({ id: state.attributes.nextId(), type: 'string', ...country });
+  for (const key of KEYS) {
+    const secret = secrets.named(`key ${key.name}`, 'sk-');
+    state.credentials.set(secret, {
+      kind: 'apiKey',
+      name: key.name,
+      secret,
+      ownerId: owners[key.owner].id,
+      deployments: 'deployments' in key ? new Set<string>(key.deployments) : null,
+      expiresAtMs: 'isExpired' in key ? scene.nowMs - DAY_MS : null,
+    });
+  }
+  const token = secrets.named('oauth admin');
+  const oauth = {
+    kind: 'oauthToken',
+    name: 'admin',
+    secret: token,
+    deployments: null,
+    expiresAtMs: null,
+  } as const;
+  state.credentials.set(token, { ...oauth, ownerId: owners.admin.id });
+  addDeployments(scene, secrets);
+}
+
+function addCrowd(scene: Scene, count: number): void {
+  const { state } = scene;
+  const [country] = state.attributes.find('name', 'country');
+  const everyone = createGroup(scene, 'all-staff', 'group-all-staff');
+  const ids = Array.from({ length: count }, (_, place) => {
+    const number = String(place + 1).padStart(6, '0');
+    const userName = `user${number}@acme.example`;
+    const person = createPerson(scene, {
+      userName,
+      email: userName,
+      emails: [{ value: userName, type: 'work', primary: true }],
+      externalId: `ext-${number}`,
+      displayName: `User ${number}`,
+      firstName: `User ${number}`,
+      givenName: 'User',
+      familyName: number,
+      values: new Map(country ? [[country.id, COUNTRIES[place % COUNTRIES.length] ?? 'DE']] : []),
+      aliasSource: 'scim',
+    });
+    return person.id;
+  });
+  applyMemberStep(scene, everyone.id, { kind: 'add', userIds: ids });
+  for (let start = 0; start < ids.length; start += TEAM_SIZE) {
+    const name = `team-${String(start / TEAM_SIZE + 1).padStart(4, '0')}`;
+    const team = createGroup(scene, name, `group-${name}`);
+    applyMemberStep(scene, team.id, { kind: 'add', userIds: ids.slice(start, start + TEAM_SIZE) });
+  }
+}
+
+/** Fills an empty state from the seed `small` or `large:N`; throws Problem 400 for any other name. */
+export function plantSeed(scene: Scene, seed: string, secrets: Secrets): void {
+  const [, count] = /^large:(\d{1,7})$/.exec(seed) ?? [];
+  if (seed !== 'small' && count === undefined)
+    throw new Problem(400, `Unknown seed: ${seed} (small or large:N)`);
+  addSmall(scene, secrets);
+  if (count !== undefined) addCrowd(scene, Number(count));
+}

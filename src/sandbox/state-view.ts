@@ -1,0 +1,107 @@
+// Everything stored, as JSON for assertions: `GET /state` of the control port (interface 8). Secrets stay out.
+import type { JsonObject } from './json.ts';
+import type { GroupRecord, UserRecord } from './records.ts';
+import type { Scene } from './state.ts';
+import type { Row, Table } from './table.ts';
+import { scimIdOf } from './users/people.ts';
+import { roleNames } from './users/user-view.ts';
+
+function rows<T extends Row>(table: Table<T>): T[] {
+  return table.ids().flatMap((id) => table.get(id) ?? []);
+}
+
+const toDate = (ms: number): string => new Date(ms).toISOString();
+
+function showUser(scene: Scene, user: UserRecord): JsonObject {
+  const { state } = scene;
+  const values = [...user.values].flatMap(([id, value]): [string, unknown][] => {
+    const name = state.attributes.get(id)?.name;
+    return name === undefined ? [] : [[name, value]];
+  });
+  return {
+    id: user.id,
+    scimId: scimIdOf(scene.settings, user),
+    userName: user.userName,
+    email: user.email,
+    emails: user.emails,
+    externalId: user.externalId,
+    displayName: user.displayName,
+    givenName: user.givenName,
+    familyName: user.familyName,
+    firstName: user.firstName,
+    title: user.title,
+    active: !user.isDeactivated,
+    isAdmin: user.isAdmin,
+    roles: roleNames(user),
+    permissions: [...user.permissions],
+    attributes: Object.fromEntries(values),
+    groups: [...state.memberships.groupsOf(user.id)].flatMap((id) => state.groups.get(id)?.displayName ?? []),
+    aliases: user.aliases.map(({ username, source }) => ({ username, source })),
+    createdAt: toDate(user.createdAtMs),
+    updatedAt: toDate(user.updatedAtMs),
+  };
+}
+
+function showGroup(scene: Scene, group: GroupRecord): JsonObject {
+  const { state } = scene;
+  return {
+    id: group.id,
+    scimId: scimIdOf(scene.settings, group),
+    displayName: group.displayName,
+    externalId: group.externalId,
+    members: [...state.memberships.membersOf(group.id)].flatMap((id) => state.users.get(id)?.userName ?? []),
+    createdAt: toDate(group.createdAtMs),
+    updatedAt: toDate(group.updatedAtMs),
+  };
+}
+
+function showCredentials(scene: Scene, kind: 'apiKey' | 'oauthToken'): JsonObject[] {
+  return [...scene.state.credentials.values()]
+    .filter((credential) => credential.kind === kind)
+    .map(({ name, ownerId, deployments, expiresAtMs }) => ({
+      name,
+      owner: scene.state.users.get(ownerId)?.userName ?? null,
+      deployments: deployments && [...deployments],
+      expiresAt: expiresAtMs === null ? null : toDate(expiresAtMs),
+    }));
+}
+
+/** The parts of the state by name; each is made only when it is asked for. */
+export function stateParts(scene: Scene): ReadonlyMap<string, () => unknown> {
+  const { state, settings } = scene;
+  const deployments = [...state.deployments.values()];
+  const stored = (kind: string): JsonObject[] => state.stored.get(kind) ?? [];
+  return new Map<string, () => unknown>([
+    ['settings', () => settings],
+    ['users', () => rows(state.users).map((user) => showUser(scene, user))],
+    ['groups', () => rows(state.groups).map((group) => showGroup(scene, group))],
+    ['attributeDefinitions', () => rows(state.attributes)],
+    ['roles', () => rows(state.roles)],
+    ['apiKeys', () => showCredentials(scene, 'apiKey')],
+    ['oauthTokens', () => showCredentials(scene, 'oauthToken')],
+    ['deployments', () => deployments.map(({ apiSecret: _secret, branches: _branches, ...shown }) => shown)],
+    [
+      'branches',
+      () =>
+        deployments.flatMap(({ id: deploymentId, branches }) =>
+          branches.map((branch) => ({
+            deploymentId,
+            ...branch,
+            isViewed: state.branchViews.has(`${deploymentId}/${branch.name}`),
+          })),
+        ),
+    ],
+    [
+      'workspace',
+      () => ({
+        folders: stored('folders'),
+        workbooks: stored('workbooks'),
+        reports: stored('reports'),
+        grants: stored('grants'),
+      }),
+    ],
+    ['auditEvents', () => state.audit.events(settings.auditRetentionEvents)],
+    ['threads', () => []],
+    ['externalUsers', () => []],
+  ]);
+}

@@ -1,0 +1,37 @@
+// Reading by path: the same paths that a PATCH writes through, for mappings.
+import { invalidPath } from './errors.ts';
+import { evaluateFilter } from './filter/evaluate.ts';
+import { parsePath } from './path.ts';
+import { profileOf } from './profiles.ts';
+import type { Resource, ResourceType } from './resource-type.ts';
+
+const own = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+
+const listOf = (value: unknown): unknown[] => {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? (value as unknown[]) : [value];
+};
+
+/**
+ * Compiles a path such as `addresses[type eq "work"].country` or `urn:…:UserAttribute:clearance` into a reader that
+ * answers all values there, none when there is none. A complex element without a sub-attribute gives its `value`.
+ * @throws 400 invalidPath when no schema declares the attribute
+ */
+export function readPath(type: ResourceType, text: string): (resource: Resource) => unknown[] {
+  const target = parsePath(type, text, profileOf('lenient'));
+  if (target.kind === 'unknown') throw invalidPath(`No schema declares "${text}".`);
+  const { section } = target;
+  const holderOf = (resource: Resource): unknown => (section.core ? resource : own(resource, section.urn));
+  if (target.kind === 'section') return (resource) => listOf(holderOf(resource));
+  if (target.kind === 'member') return (resource) => listOf(own(holderOf(resource), target.name));
+  const { field, filter, sub } = target;
+  const part = sub?.name ?? (field.parts ? 'value' : undefined);
+  return (resource) => {
+    const elements = listOf(own(holderOf(resource), field.name));
+    const chosen = filter ? elements.filter((element) => evaluateFilter(filter, element)) : elements;
+    return part === undefined ? chosen : chosen.flatMap((element) => listOf(own(element, part)));
+  };
+}

@@ -1,0 +1,152 @@
+// Contract sections 3.1 and 3.2: attribute definitions and values.
+import { startRig, type Rig } from './rig.ts';
+
+const DEFINITIONS = '/api/v1/user-attributes';
+const VALUES = '/api/v1/user-attribute-values';
+const TYPES = ['string', 'number', 'boolean', 'string_array', 'number_array'];
+let rig: Rig;
+
+beforeAll(async () => {
+  rig = await startRig();
+});
+beforeEach(() => rig.reset());
+afterAll(() => rig.stop());
+
+const list = async (query = '') => (await rig.call('GET', `${DEFINITIONS}?${query}`)).body;
+const set = (userAttributeId: number, value: unknown) =>
+  rig.post(VALUES, { userId: '2', userAttributeId: String(userAttributeId), value });
+const valuesOf = async (userId: number) => (await rig.call('GET', `${VALUES}/${userId}`)).body;
+
+test('ATTR-01 and ATTR-02 the list comes in both styles at once, newest first', async () => {
+  await rig.attribute('first', 'string');
+  await rig.attribute('second', 'number');
+  const body = await list();
+  expect(body.items.map((one: { name: string }) => one.name)).toEqual(['second', 'first', 'country']);
+  expect(body).toMatchObject({ data: body.items, count: 3, pageInfo: { hasNextPage: false } });
+});
+
+test('ATTR-03 type and name filter', async () => {
+  for (const type of TYPES) await rig.attribute(`one_${type}`, type);
+  for (const type of TYPES.slice(1)) expect(await list(`type=${type}`)).toMatchObject({ count: 1 });
+  expect(await list('name=one_number')).toMatchObject({ count: 1, items: [{ type: 'number' }] });
+  expect(await list('name=one_num')).toMatchObject({ count: 0, items: [] });
+});
+
+test('ATTR-04 and ATTR-05 five types exist, another one or an empty name is 400', async () => {
+  for (const type of TYPES) expect(await rig.attribute(`one_${type}`, type)).toMatchObject({ type });
+  for (const body of [{ name: 'x', type: 'date' }, { name: '', type: 'string' }, { type: 'string' }]) {
+    expect((await rig.post(DEFINITIONS, body)).status).toBe(400);
+  }
+});
+
+test('ATTR-06 and ATTR-07 a duplicate name is 409, a name that is no identifier 400', async () => {
+  expect((await rig.post(DEFINITIONS, { name: 'country', type: 'string' })).status).toBe(409);
+  for (const name of ['a b', '1x', 'ä'])
+    expect((await rig.post(DEFINITIONS, { name, type: 'string' })).status).toBe(400);
+});
+
+test('ATTR-08 and ATTR-09 label, description and default change; name and type never', async () => {
+  const { id } = await rig.attribute('level', 'number');
+  const labels = { displayName: 'Level', description: 'Trust', defaultValue: '3' };
+  const { status, body } = await rig.call('PUT', `${DEFINITIONS}/${id}`, {
+    body: { ...labels, name: 'x', type: 'string' },
+  });
+  expect([status, body]).toEqual([200, { id, name: 'level', type: 'number', ...labels }]);
+  const cleared = await rig.call('PUT', `${DEFINITIONS}/${id}`, { body: { defaultValue: null } });
+  expect(cleared.body).toMatchObject({ displayName: 'Level', defaultValue: null });
+});
+
+test('ATTR-10 and ATTR-11 deletion takes the values along, unknown ids are 404', async () => {
+  const { id } = await rig.attribute('level', 'number');
+  await set(id, 3);
+  expect((await rig.call('DELETE', `${DEFINITIONS}/${id}`)).status).toBe(200);
+  expect(await valuesOf(2)).toEqual([]);
+  expect((await rig.call('DELETE', `${DEFINITIONS}/${id}`)).status).toBe(404);
+  expect((await rig.call('PUT', `${DEFINITIONS}/${id}`, { body: {} })).status).toBe(404);
+});
+
+test('ATTR-12 a default that does not fit the type is 400', async () => {
+  for (const [type, bad, good] of [
+    ['number', 'many', '1.5'],
+    ['boolean', 'yes', 'true'],
+    ['string_array', '[1]', '["a"]'],
+    ['number_array', 'x', '[]'],
+  ] as const) {
+    expect((await rig.post(DEFINITIONS, { name: `bad_${type}`, type, defaultValue: bad })).status).toBe(400);
+    expect((await rig.post(DEFINITIONS, { name: `good_${type}`, type, defaultValue: good })).status).toBe(
+      200,
+    );
+  }
+});
+
+test('ATTR-13 and ATTR-14 the upsert creates, then replaces; ids are text going in, numbers coming out', async () => {
+  const { id } = await rig.attribute('level', 'number');
+  await set(id, 1);
+  expect((await set(id, 2)).body).toMatchObject({ userId: 2, userAttributeId: id, name: 'level', value: 2 });
+  expect(await valuesOf(2)).toMatchObject([{ userId: 2, userAttributeId: id, value: 2 }]);
+});
+
+test('ATTR-15 numeric ids are accepted, and refused in strict mode', async () => {
+  const body = { userId: 2, userAttributeId: 1, value: 'DE' };
+  expect((await rig.post(VALUES, body)).status).toBe(200);
+  await rig.control('PATCH', '/settings', { strictValueIds: true });
+  expect((await rig.post(VALUES, body)).status).toBe(400);
+});
+
+test('ATTR-16 and ATTR-17 each type takes its JSON form and refuses the others with 400', async () => {
+  const good: Record<string, unknown> = {
+    string: 'x',
+    number: 1.5,
+    boolean: false,
+    string_array: ['a'],
+    number_array: [1, 2],
+  };
+  for (const type of TYPES) {
+    const { id } = await rig.attribute(`one_${type}`, type);
+    for (const [form, value] of Object.entries(good)) {
+      expect([type, form, (await set(id, value)).status]).toEqual([type, form, form === type ? 200 : 400]);
+    }
+  }
+});
+
+test('ATTR-18 and ATTR-19 an empty array is a value; null and absence clear', async () => {
+  const { id } = await rig.attribute('regions', 'string_array');
+  await set(id, []);
+  expect(await valuesOf(2)).toMatchObject([{ value: [] }]);
+  expect((await set(id, null)).body.value).toBeNull();
+  expect(await valuesOf(2)).toEqual([]);
+  await set(id, ['a']);
+  await set(id, undefined);
+  expect(await valuesOf(2)).toEqual([]);
+});
+
+test('ATTR-20 an unknown user or attribute is 404', async () => {
+  expect((await set(99, 'x')).status).toBe(404);
+  expect((await rig.post(VALUES, { userId: '99', userAttributeId: '1', value: 'x' })).status).toBe(404);
+  expect((await rig.call('GET', `${VALUES}/99`)).status).toBe(404);
+});
+
+test('ATTR-21 the list is a bare array of one user', async () => {
+  await set(1, 'DE');
+  await rig.post(VALUES, { userId: '1', userAttributeId: '1', value: 'FR' });
+  expect(await valuesOf(2)).toEqual([expect.objectContaining({ userId: 2, value: 'DE', type: 'string' })]);
+});
+
+test('ATTR-22 formattedValue shows the default, in its type, when there is no value', async () => {
+  const { id } = await rig.attribute('level', 'number', { defaultValue: '7' });
+  expect((await set(id, null)).body).toMatchObject({ value: null, formattedValue: 7 });
+  expect((await set(id, 1)).body).toMatchObject({ value: 1, formattedValue: 1 });
+});
+
+test('ATTR-23 a SCIM id in the value path is 400', async () => {
+  const { scimId } = await rig.stored('viewer@acme.example');
+  expect((await rig.call('GET', `${VALUES}/${scimId}`)).status).toBe(400);
+});
+
+test("ATTR-24 a non-admin can neither read nor write others' values", async () => {
+  const key = rig.key('viewer');
+  expect((await rig.call('GET', `${VALUES}/1`, { key })).status).toBe(403);
+  expect((await rig.call('GET', `${VALUES}/2`, { key })).status).toBe(200);
+  const body = { userId: '1', userAttributeId: '1', value: 'x' };
+  expect((await rig.call('POST', VALUES, { key, body })).status).toBe(403);
+});

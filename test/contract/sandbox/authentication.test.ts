@@ -1,0 +1,171 @@
+// Contract sections 1 and 4.0; acceptance rows GEN and AUTH of the rooms that are built.
+import { startRig, USERS, type Rig } from './rig.ts';
+
+const ME = '/api/v1/users/me';
+let rig: Rig;
+
+beforeAll(async () => {
+  rig = await startRig();
+});
+beforeEach(() => rig.reset());
+afterAll(() => rig.stop());
+
+test('GEN-01 every family refuses a request without credential', async () => {
+  for (const path of [ME, USERS, '/build/api/v1/deployments/1/branches', '/api/v1/no-such-path']) {
+    expect((await rig.call('GET', path, { key: null })).status).toBe(401);
+  }
+});
+
+test('GEN-02 a request marked as plain http is refused with 400 before anything else', async () => {
+  for (const path of [ME, USERS]) {
+    const answer = await rig.call('GET', path, { key: null, headers: { 'x-forwarded-proto': 'http' } });
+    expect([answer.status, answer.body]).toEqual([400, { error: 'HTTPS is required' }]);
+  }
+  expect((await rig.call('GET', ME, { headers: { 'x-forwarded-proto': 'https' } })).status).toBe(200);
+});
+
+test('GEN-02 the sandbox does not serve plain http beyond loopback', async () => {
+  await expect(startRig({ host: '0.0.0.0' })).rejects.toThrow('loopback');
+});
+
+test('GEN-03 one token serves Platform REST and SCIM', async () => {
+  expect((await rig.call('GET', ME)).status).toBe(200);
+  expect((await rig.call('GET', USERS)).status).toBe(200);
+  // The branches room comes later: known credential, unknown path.
+  expect((await rig.call('GET', '/build/api/v1/nothing')).status).toBe(404);
+});
+
+test('GEN-07 bodies are JSON: text and broken JSON are 400, answers are JSON', async () => {
+  const text = await rig.call('POST', '/api/v1/users', {
+    raw: 'hello',
+    headers: { 'content-type': 'text/plain' },
+  });
+  expect(text.status).toBe(400);
+  expect(text.headers['content-type']).toContain('application/json');
+  expect((await rig.call('POST', USERS, { raw: '{"userName":' })).body).toMatchObject({
+    status: '400',
+    scimType: 'invalidSyntax',
+  });
+});
+
+test('GEN-08 unknown JSON members and query parameters are ignored', async () => {
+  const raw = '{"userName":"extra@acme.example","favouriteColour":"red","__proto__":{"active":false}}';
+  const { status, body } = await rig.call('POST', `${USERS}?unknown=1`, { raw });
+  expect([status, body.active]).toEqual([201, true]);
+});
+
+test('unknown paths under /api answer JSON 404, in the form of their family', async () => {
+  expect((await rig.call('GET', '/api/v1/embed')).body).toEqual({ error: 'Not found' });
+  expect((await rig.call('GET', '/api/scim/v2/Me')).body).toMatchObject({ status: '404' });
+  expect((await rig.call('GET', '/elsewhere', { key: null })).status).toBe(404);
+});
+
+test('AUTH-01 Platform REST takes a Bearer API key', async () => {
+  const { status, body } = await rig.call('GET', ME);
+  expect([status, body.username]).toEqual([200, 'admin@acme.example']);
+});
+
+test('AUTH-02 Platform REST takes a Bearer OAuth token', async () => {
+  expect((await rig.call('GET', ME, { key: rig.ready.fixtures.oauthToken })).status).toBe(200);
+});
+
+test('AUTH-03 SCIM takes a Bearer SCIM token', async () => {
+  expect((await rig.call('GET', USERS)).status).toBe(200);
+});
+
+test('AUTH-04 SCIM takes Api-Key', async () => {
+  const headers = { authorization: `Api-Key ${rig.key('admin')}` };
+  expect((await rig.call('GET', USERS, { key: null, headers })).status).toBe(200);
+});
+
+test('AUTH-05 a SCIM token is an API key', async () => {
+  expect((await rig.call('GET', '/api/v1/user-attributes')).status).toBe(200);
+});
+
+test('AUTH-13 and AUTH-14 a scoped key on another deployment is 403, before the deployment is looked up', async () => {
+  const key = rig.key('scoped');
+  for (const path of ['/api/v1/deployments/2/environments', '/build/api/v1/deployments/99/branches']) {
+    expect((await rig.call('GET', path, { key })).status).toBe(403);
+  }
+  expect((await rig.call('GET', '/api/v1/deployments/99/environments')).status).toBe(404);
+  expect((await rig.call('GET', '/api/v1/deployments/abc/environments')).status).toBe(400);
+});
+
+test('AUTH-16 a scoped key works on endpoints without deployment', async () => {
+  for (const path of [USERS, '/api/v1/users', '/api/v1/user-attributes']) {
+    expect((await rig.call('GET', path, { key: rig.key('scoped') })).status).toBe(200);
+  }
+});
+
+test('AUTH-18 a missing credential is 401', async () => {
+  const { status, headers } = await rig.call('GET', ME, { key: null });
+  expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer']);
+});
+
+test('AUTH-19 a malformed credential is 401', async () => {
+  for (const authorization of [
+    'Bearer',
+    'Bearer ',
+    'Basic x',
+    'random text here',
+    rig.key('admin'),
+    'Bearer nope',
+  ]) {
+    expect((await rig.call('GET', ME, { key: null, headers: { authorization } })).status).toBe(401);
+  }
+});
+
+test('AUTH-20 an expired key or OAuth token is 401', async () => {
+  expect((await rig.call('GET', ME, { key: rig.key('expired') })).status).toBe(401);
+  const expiresAt = '2020-01-01T00:00:00Z';
+  const { body } = await rig.control('POST', '/fixtures', {
+    oauthTokens: [{ owner: 'admin@acme.example', expiresAt }],
+  });
+  expect((await rig.call('GET', ME, { key: body.oauthTokens[0].token })).status).toBe(401);
+});
+
+test('AUTH-21 a revoked key is 401 at once', async () => {
+  await rig.control('DELETE', '/api-keys/viewer');
+  expect((await rig.call('GET', ME, { key: rig.key('viewer') })).status).toBe(401);
+});
+
+test('AUTH-22 valid but not authorized is 403', async () => {
+  const body = { name: 'region', type: 'string' };
+  const answer = await rig.call('POST', '/api/v1/user-attributes', { key: rig.key('viewer'), body });
+  expect(answer.status).toBe(403);
+  expect((await rig.call('GET', USERS, { key: rig.key('viewer') })).status).toBe(403);
+});
+
+test('AUTH-23 bodies of 401 and 403 follow the family', async () => {
+  const scimError = 'urn:ietf:params:scim:api:messages:2.0:Error';
+  expect((await rig.call('GET', ME, { key: null })).body).toEqual({ error: expect.any(String) });
+  expect((await rig.call('GET', USERS, { key: null })).body).toEqual({
+    schemas: [scimError],
+    status: '401',
+    detail: expect.any(String),
+  });
+  expect((await rig.call('GET', USERS, { key: rig.key('viewer') })).body).toMatchObject({ status: '403' });
+  expect((await rig.call('GET', '/api/v1/users', { key: rig.key('viewer') })).body).toEqual({
+    error: expect.any(String),
+  });
+});
+
+test('AUTH-26 an optional expiry is honoured when it comes', async () => {
+  const expiresAt = Date.now() + 60_000;
+  const { body } = await rig.control('POST', '/fixtures', {
+    apiKeys: [{ name: 'short', owner: 'admin@acme.example', expiresAt }],
+  });
+  const key = body.apiKeys[0].key;
+  expect(key).toMatch(/^sk-/);
+  expect((await rig.call('GET', ME, { key })).status).toBe(200);
+  await rig.control('POST', '/clock', { advanceMs: 61_000 });
+  expect((await rig.call('GET', ME, { key })).status).toBe(401);
+});
+
+test('AUTH-27 the strict scheme switch refuses Api-Key on Platform REST only', async () => {
+  const headers = { authorization: `Api-Key ${rig.key('admin')}` };
+  expect((await rig.call('GET', ME, { key: null, headers })).status).toBe(200);
+  await rig.control('PATCH', '/settings', { strictAuthScheme: true });
+  expect((await rig.call('GET', ME, { key: null, headers })).status).toBe(401);
+  expect((await rig.call('GET', USERS, { key: null, headers })).status).toBe(200);
+});

@@ -1,0 +1,233 @@
+// Interface section 8: the control port, the seeds and the injected faults.
+import { GROUPS, startRig, USERS, type Rig } from './rig.ts';
+
+let rig: Rig;
+const faults = (body: object) => rig.control('PATCH', '/faults', body);
+const me = () => rig.call('GET', '/api/v1/users/me');
+
+beforeAll(async () => {
+  rig = await startRig();
+});
+beforeEach(() => rig.reset());
+afterAll(() => rig.stop());
+
+test('the ready line has the published shape, and reset answers it again with the same keys', async () => {
+  const { body } = await rig.reset();
+  expect(body).toEqual(rig.ready);
+  expect(Object.keys(body)).toEqual([
+    'platformUrl',
+    'dataApiUrl',
+    'chatHost',
+    'accountName',
+    'controlUrl',
+    'fixtures',
+  ]);
+  expect(Object.keys(body.fixtures.apiKeys)).toEqual(['admin', 'viewer', 'scoped', 'expired', 'audit']);
+  expect(body.fixtures.deployments).toMatchObject([
+    { id: '1', name: 'sales', agents: ['1'], tokenAuthentication: true },
+    { id: '2', name: 'ops', agents: ['2'], tokenAuthentication: false },
+  ]);
+  expect(body.fixtures.users).toEqual({
+    admin: { id: 1, userName: 'admin@acme.example' },
+    viewer: { id: 2, userName: 'viewer@acme.example' },
+  });
+});
+
+test('reset forgets users, settings, faults, the clock and the request log', async () => {
+  await rig.user('a@acme.example');
+  await rig.control('PATCH', '/settings', { pageCap: 1 });
+  await rig.control('POST', '/clock', { advanceMs: 5000 });
+  await faults({ status5xx: 1 });
+  await rig.reset();
+  const state = await rig.state();
+  expect(state).toMatchObject({ offsetMs: 0, settings: { pageCap: 1000 }, groups: [], auditEvents: [] });
+  expect(state.users).toHaveLength(3);
+  expect((await me()).status).toBe(200);
+  expect((await rig.control('POST', '/reset', { seed: 'huge' })).status).toBe(400);
+});
+
+test('the seed large:N has N people in one large group and in teams', async () => {
+  await rig.control('POST', '/reset', { seed: 'large:120' });
+  const { users, groups } = (await rig.control('GET', '/state?only=users,groups')).body;
+  expect([users.length, groups.length, groups[0].members.length, groups[3].members.length]).toEqual([
+    123, 4, 120, 20,
+  ]);
+});
+
+test('state shows every part, and only the asked ones', async () => {
+  expect(Object.keys(await rig.state())).toEqual(
+    expect.arrayContaining([
+      'users',
+      'groups',
+      'attributeDefinitions',
+      'workspace',
+      'branches',
+      'auditEvents',
+      'threads',
+    ]),
+  );
+  const { body } = await rig.control('GET', '/state?only=groups');
+  expect(Object.keys(body)).toEqual(['nowMs', 'offsetMs', 'groups']);
+  expect(JSON.stringify(await rig.state())).not.toContain(rig.key('admin'));
+});
+
+test('fixtures are created, kept for later rooms, and refused by name when unknown', async () => {
+  const { body } = await rig.control('POST', '/fixtures', {
+    users: [{ userName: 'boss@acme.example', isAdmin: true, permissions: ['AuditLogManage'] }],
+    apiKeys: [{ name: 'boss', owner: 'boss@acme.example', deployments: ['2'] }],
+    deployments: [{ name: 'lab', branches: ['main', { name: 'dev', kind: 'personal' }] }],
+    folders: [{ deploymentId: '1', name: 'Reports' }],
+    auditEvents: [{ timestamp: '2026-01-01T00:00:00Z', userEmail: 'x@acme.example', eventName: 'Logged in' }],
+  });
+  expect(body.deployments[0]).toMatchObject({
+    id: '3',
+    branches: [{ kind: 'production' }, { kind: 'personal' }],
+  });
+  expect((await rig.call('GET', USERS, { key: body.apiKeys[0].key })).status).toBe(200);
+  const state = await rig.state();
+  expect(state).toMatchObject({
+    workspace: { folders: [{ id: 1, name: 'Reports' }] },
+    auditEvents: [{ eventName: 'Logged in' }],
+  });
+  expect((await rig.control('POST', '/fixtures', { unicorns: [] })).status).toBe(400);
+});
+
+test('settings, faults and branch views refuse what they do not know', async () => {
+  expect((await rig.control('PATCH', '/settings', { colour: 'red' })).status).toBe(400);
+  expect((await rig.control('PATCH', '/settings', { pageCap: 'many' })).status).toBe(400);
+  for (const bad of [{ gremlins: 1 }, { latencyMs: 'x' }, { status5xx: 2 }, { rules: [{ path: '(' }] }]) {
+    expect((await faults(bad)).status).toBe(400);
+  }
+  const view = (branchName: string) =>
+    rig.control('POST', '/branches/view', { deploymentId: '1', branchName, viewing: true });
+  expect((await view('nowhere')).status).toBe(404);
+  expect((await view('feature-a')).status).toBe(200);
+  expect((await rig.state()).branches).toContainEqual(
+    expect.objectContaining({ name: 'feature-a', isViewed: true }),
+  );
+});
+
+test('the request log holds method, path, status and body without secrets', async () => {
+  await rig.control('DELETE', '/requests');
+  await rig.post('/api/v1/users', { email: 'a@a.a', username: 'a', password: 'hunter2' });
+  await rig.call('GET', `${USERS}?count=1`, { key: null });
+  const { body } = await rig.control('GET', '/requests');
+  expect(body).toMatchObject([
+    { method: 'POST', path: '/api/v1/users', status: 200, body: { username: 'a', password: '[HIDDEN]' } },
+    { method: 'GET', path: USERS, query: 'count=1', status: 401, body: null },
+  ]);
+  expect([typeof body[0].atMs, typeof body[0].durationMs]).toEqual(['number', 'number']);
+});
+
+test('ERR-10 status429 carries Retry-After, in the form of the family, before anything happens', async () => {
+  await faults({ status429: { share: 1, retryAfter: 7 } });
+  const answer = await rig.post(USERS, { userName: 'a@acme.example' });
+  expect([answer.status, answer.headers['retry-after'], answer.body.status]).toEqual([429, '7', '429']);
+  expect((await me()).body).toEqual({ error: 'Too many requests' });
+  expect(await rig.stored('a@acme.example')).toBeUndefined();
+  await faults({});
+  expect((await me()).status).toBe(200);
+});
+
+test('dropBefore destroys the socket before anything happens, dropAfter once the change is stored', async () => {
+  await faults({ dropBefore: true });
+  await expect(rig.user('a@acme.example')).rejects.toThrow();
+  expect(await rig.stored('a@acme.example')).toBeUndefined();
+  await faults({ dropAfter: { share: 1 } });
+  await expect(rig.user('a@acme.example')).rejects.toThrow();
+  expect((await rig.stored('a@acme.example')).active).toBe(true);
+});
+
+test('timeoutAfterCommit stores the change and holds the answer; status5xx afterCommit loses it', async () => {
+  await faults({ timeoutAfterCommit: { share: 1, holdMs: 50 } });
+  await expect(rig.user('a@acme.example')).rejects.toThrow();
+  expect(await rig.stored('a@acme.example')).toBeDefined();
+  await faults({ status5xx: { status: 502, afterCommit: true } });
+  expect((await rig.post(USERS, { userName: 'b@acme.example' })).status).toBe(502);
+  expect(await rig.stored('b@acme.example')).toBeDefined();
+});
+
+test('rules strike by method and path, a number of times', async () => {
+  await faults({
+    rules: [{ method: 'post', path: '^/api/scim/v2/Users$', skip: 1, times: 2, status5xx: { status: 500 } }],
+  });
+  const statuses: number[] = [];
+  for (const name of ['a', 'b', 'c', 'd']) statuses.push((await rig.post(USERS, { userName: name })).status);
+  expect(statuses).toEqual([201, 500, 500, 201]);
+  expect((await rig.call('GET', USERS)).status).toBe(200);
+});
+
+test('shares are dice with a seed: the same requests meet the same fate', async () => {
+  const run = async (seed: number) => {
+    await faults({ seed, status5xx: 0.5 });
+    const statuses: number[] = [];
+    for (let turn = 0; turn < 20; turn += 1) statuses.push((await me()).status);
+    return statuses;
+  };
+  const first = await run(3);
+  expect(first).toEqual(await run(3));
+  expect(new Set(first)).toEqual(new Set([200, 503]));
+  expect(first).not.toEqual(await run(4));
+});
+
+test('latencyMs delays the answer', async () => {
+  await faults({ latencyMs: 60 });
+  const startedMs = performance.now();
+  await me();
+  expect(performance.now() - startedMs).toBeGreaterThan(50);
+});
+
+test('truncateLists cuts lists, as if complete or with true totals', async () => {
+  await faults({ truncateLists: { keep: 0.34 } });
+  expect((await rig.call('GET', USERS)).body).toMatchObject({ totalResults: 1, itemsPerPage: 1 });
+  expect((await rig.call('GET', '/api/v1/users')).body).toMatchObject({
+    items: [{ id: 1 }],
+    pageInfo: { hasNextPage: false },
+  });
+  await faults({ truncateLists: { keep: 0.34, mode: 'page' } });
+  expect((await rig.call('GET', USERS)).body).toMatchObject({ totalResults: 3, itemsPerPage: 1 });
+  expect((await rig.call('GET', '/api/v1/users')).body).toMatchObject({ pageInfo: { hasNextPage: true } });
+});
+
+test('ignoreMembers says yes to a group and leaves its members as they were', async () => {
+  const user = await rig.user('a@acme.example');
+  const group = await rig.group('analysts');
+  await faults({ ignoreMembers: true });
+  const add = { op: 'add', path: 'members', value: [{ value: user.id }] };
+  expect((await rig.patch(`${GROUPS}/${group.id}`, add)).status).toBe(200);
+  expect((await rig.storedGroup('analysts')).members).toEqual([]);
+});
+
+test('staleReadsMs shows users, groups and members as they were, until time has passed', async () => {
+  await faults({ staleReadsMs: 30_000 });
+  const viewer = await rig.stored('viewer@acme.example');
+  const user = await rig.user('a@acme.example');
+  const group = await rig.group('analysts', [user]);
+  await rig.patch(`${USERS}/${viewer.scimId}`, { op: 'replace', path: 'active', value: false });
+  const read = async (path: string) => (await rig.call('GET', path)).status;
+  const count = async () => (await rig.call('GET', USERS)).body.totalResults;
+  const isActive = async () => (await rig.call('GET', `${USERS}/${viewer.scimId}`)).body.active;
+  expect([await read(`${USERS}/${user.id}`), await read(`${GROUPS}/${group.id}`), await count()]).toEqual([
+    404, 404, 3,
+  ]);
+  expect(await isActive()).toBe(true);
+  await rig.control('POST', '/clock', { advanceMs: 31_000 });
+  expect([await read(`${USERS}/${user.id}`), await read(`${GROUPS}/${group.id}`), await count()]).toEqual([
+    200, 200, 4,
+  ]);
+  expect(await isActive()).toBe(false);
+});
+
+test('ERR-08 htmlAnswer answers 200 with a page', async () => {
+  await faults({ rules: [{ path: '^/api/v1/users$', htmlAnswer: true }] });
+  const { status, body } = await rig.call('GET', '/api/v1/users');
+  expect([status, body.startsWith('<')]).toEqual([200, true]);
+});
+
+test('stop ends at once, even with an answer on hold', async () => {
+  const other = await startRig({ faults: { timeoutAfterCommit: 1 } });
+  const held = other.user('a@acme.example').catch((error: unknown) => error);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await other.stop();
+  expect(await held).toBeInstanceOf(Error);
+});

@@ -1,0 +1,86 @@
+// A started sandbox and short words for speaking HTTP to it; nothing of its inside is touched.
+import { request } from 'undici';
+import { startSandbox, type SandboxOptions } from '../../../src/sandbox/server.ts';
+
+export const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
+export const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+export const USERS = '/api/scim/v2/Users';
+export const GROUPS = '/api/scim/v2/Groups';
+
+export interface Extras {
+  /** Credential sent as Bearer; the admin key when absent, none when null. */
+  key?: string | null;
+  headers?: Record<string, string>;
+  body?: unknown;
+  /** Body as is, instead of `body`. */
+  raw?: string;
+}
+
+/** Starts a sandbox; `call` speaks to the platform, `control` to the control port. */
+export async function startRig(options: SandboxOptions = {}) {
+  const { ready, stop } = await startSandbox(options);
+  const { apiKeys } = ready.fixtures;
+
+  async function exchange(base: string, method: string, path: string, extras: Extras) {
+    const text = extras.raw ?? (extras.body === undefined ? undefined : JSON.stringify(extras.body));
+    const key = extras.key === undefined ? apiKeys['admin'] : extras.key;
+    const response = await request(base + path, {
+      method,
+      headers: {
+        ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(key ? { authorization: `Bearer ${key}` } : {}),
+        ...extras.headers,
+      },
+      ...(text === undefined ? {} : { body: text }),
+    });
+    const answer = await response.body.text();
+    const isJson = String(response.headers['content-type']).includes('json');
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      body: isJson ? JSON.parse(answer) : answer,
+    };
+  }
+  const call = (method: string, path: string, extras: Extras = {}) =>
+    exchange(ready.platformUrl, method, path, extras);
+  const control = (method: string, path: string, body?: unknown) =>
+    exchange(ready.controlUrl, method, path, { key: null, body });
+
+  return {
+    ready,
+    stop,
+    call,
+    control,
+    key: (name: string) => apiKeys[name] ?? '',
+    state: async () => (await control('GET', '/state')).body,
+    reset: () => control('POST', '/reset', { seed: 'small' }),
+    post: (path: string, body: unknown) => call('POST', path, { body }),
+    patch: (path: string, ...operations: unknown[]) =>
+      call('PATCH', path, { body: { schemas: [PATCH_OP], Operations: operations } }),
+    /** Creates a SCIM user and answers the resource. */
+    user: async (userName: string, more: object = {}) =>
+      (await call('POST', USERS, { body: { userName, ...more } })).body,
+    /** Creates a SCIM group of users and answers the resource. */
+    group: async (displayName: string, members: { id: string }[] = []) =>
+      (
+        await call('POST', GROUPS, {
+          body: { displayName, members: members.map(({ id }) => ({ value: id })) },
+        })
+      ).body,
+    /** Defines an attribute and answers the definition. */
+    attribute: async (name: string, type: string, more: object = {}) =>
+      (await call('POST', '/api/v1/user-attributes', { body: { name, type, ...more } })).body,
+    /** The user of the control state with that name. */
+    stored: async (userName: string) => {
+      const { body } = await control('GET', '/state?only=users');
+      return body.users.find((user: { userName: string }) => user.userName === userName);
+    },
+    /** The group of the control state with that name. */
+    storedGroup: async (displayName: string) => {
+      const { body } = await control('GET', '/state?only=groups');
+      return body.groups.find((group: { displayName: string }) => group.displayName === displayName);
+    },
+  };
+}
+
+export type Rig = Awaited<ReturnType<typeof startRig>>;

@@ -1,0 +1,192 @@
+// Contract sections 3.3 to 3.5 and the list rules of 4.0: console users, roles, user groups.
+import { startRig, USERS as SCIM_USERS, type Rig } from './rig.ts';
+
+const USERS = '/api/v1/users';
+let rig: Rig;
+
+beforeAll(async () => {
+  rig = await startRig();
+});
+beforeEach(() => rig.reset());
+afterAll(() => rig.stop());
+
+const create = async (name: string, more: object = {}) =>
+  (await rig.post(USERS, { email: `${name}@acme.example`, username: `${name}@acme.example`, ...more })).body;
+const names = (body: { items: { username: string }[] }) =>
+  body.items.map((user) => user.username.split('@')[0]);
+
+test('USER-01 create needs email and username', async () => {
+  expect((await rig.post(USERS, { email: 'a@acme.example' })).status).toBe(400);
+  expect((await rig.post(USERS, { username: 'a' })).status).toBe(400);
+  const user = await create('a', { firstName: 'Ann', defaultRoles: ['Explorer'], isAdmin: true });
+  expect(user).toMatchObject({
+    id: 4,
+    firstName: 'Ann',
+    isAdmin: true,
+    isDeactivated: false,
+    notifications: {},
+  });
+  expect(await rig.stored('a@acme.example')).toMatchObject({ roles: ['Admin', 'Explorer'] });
+  expect((await rig.post(USERS, { email: 'b@b.b', username: 'b', defaultRoles: ['Nope'] })).status).toBe(400);
+});
+
+test('USER-02 a duplicate username is 409', async () => {
+  const answer = await rig.post(USERS, { email: 'x@acme.example', username: 'VIEWER@acme.example' });
+  expect(answer.status).toBe(409);
+});
+
+test('USER-03 update is partial, and never changes the username', async () => {
+  const { id } = await create('a', { firstName: 'Ann' });
+  const { body } = await rig.call('PUT', `${USERS}/${id}`, {
+    body: { isDeactivated: true, username: 'x', email: 'y' },
+  });
+  expect(body).toMatchObject({
+    isDeactivated: true,
+    firstName: 'Ann',
+    username: 'a@acme.example',
+    email: 'a@acme.example',
+  });
+  expect((await rig.call('PUT', `${USERS}/99`, { body: {} })).status).toBe(404);
+  expect((await rig.call('PUT', `${USERS}/abc`, { body: {} })).status).toBe(400);
+});
+
+test('USER-04 delete is 200, then 404', async () => {
+  const { id } = await create('a');
+  expect((await rig.call('DELETE', `${USERS}/${id}`)).status).toBe(200);
+  expect((await rig.call('DELETE', `${USERS}/${id}`)).status).toBe(404);
+});
+
+test('USER-05 the own account cannot be deleted (400) or deactivated (403)', async () => {
+  await create('second', { isAdmin: true });
+  expect((await rig.call('DELETE', `${USERS}/1`)).status).toBe(400);
+  expect((await rig.call('PUT', `${USERS}/1`, { body: { isDeactivated: true } })).status).toBe(403);
+});
+
+test('USER-06 and USER-07 bulk answers succeeded and failed, repeated ids collapse', async () => {
+  const { id } = await create('a');
+  const { status, body } = await rig.post(`${USERS}/bulk`, {
+    action: 'DEACTIVATE',
+    userIds: [id, id, 99, 2],
+  });
+  expect([status, body.succeeded]).toEqual([200, [id, 2]]);
+  expect(body.failed).toEqual([{ userId: 99, error: { status: 404, message: expect.any(String) } }]);
+});
+
+test('USER-08 bulk with none, 101 ids, or an unknown action is 400', async () => {
+  const bulk = (action: string, userIds: unknown) => rig.post(`${USERS}/bulk`, { action, userIds });
+  const many = Array.from({ length: 101 }, (_, place) => place);
+  const answers = [
+    await bulk('DELETE', []),
+    await bulk('DELETE', many),
+    await bulk('PROMOTE', [2]),
+    await bulk('DELETE', 'x'),
+  ];
+  expect(answers.map((answer) => answer.status)).toEqual([400, 400, 400, 400]);
+});
+
+test('USER-09 and USER-10 bulk keeps what succeeded and may be repeated', async () => {
+  const bulk = () => rig.post(`${USERS}/bulk`, { action: 'DEACTIVATE', userIds: [2, 99] });
+  await bulk();
+  expect((await rig.stored('viewer@acme.example')).active).toBe(false);
+  expect((await bulk()).body.succeeded).toEqual([2]);
+});
+
+test('USER-11 bulk on the own account or the last admin fails alone with its status', async () => {
+  const failures = async (action: string, key?: string) => {
+    const extras = { body: { action, userIds: [2, 1] }, ...(key ? { key } : {}) };
+    return (await rig.call('POST', `${USERS}/bulk`, extras)).body.failed;
+  };
+  expect(await failures('DEACTIVATE')).toMatchObject([{ userId: 1, error: { status: 403 } }]);
+  expect(await failures('DELETE')).toMatchObject([{ userId: 1, error: { status: 400 } }]);
+});
+
+test('USER-12 search finds by first name, username and e-mail, without case', async () => {
+  await create('a', { firstName: 'Zoe', email: 'post@zebra.example' });
+  for (const search of ['ZOE', 'a@ACME', 'zebra']) {
+    const { body } = await rig.call('GET', `${USERS}?search=${search}`);
+    expect(names(body)).toContain('a');
+  }
+  expect((await rig.call('GET', `${USERS}?search=nothing-like-it`)).body.items).toEqual([]);
+});
+
+test.each(['uuid', 'numeric'])(
+  'USER-13 SCIM and platform user map by exact username (ids %s)',
+  async (scimIdStyle) => {
+    await rig.control('PATCH', '/settings', { scimIdStyle });
+    const scim = await rig.user('jane@acme.example', { externalId: 'x' });
+    const { body } = await rig.call('GET', `${USERS}?search=jane@acme.example`);
+    expect(body.items).toMatchObject([{ username: 'jane@acme.example', externalId: 'x' }]);
+    expect(scim.id === String(body.items[0].id)).toBe(scimIdStyle === 'numeric');
+    expect((await rig.call('GET', `${SCIM_USERS}/${scim.id}`)).status).toBe(200);
+    const group = await rig.group('g', [scim]);
+    expect(group.members[0].value).toBe(scim.id);
+  },
+);
+
+test('USER-15 and USER-16 PATCH me/settings merges, null clears sheets, any valid user may', async () => {
+  const patch = async (body: object) =>
+    (await rig.call('PATCH', `${USERS}/me/settings`, { key: rig.key('viewer'), body })).body.settings;
+  await patch({ theme: 'dark', sheets: { a: 1 } });
+  expect(await patch({ locale: 'de', sheets: { b: 2 } })).toEqual({
+    theme: 'dark',
+    locale: 'de',
+    sheets: { a: 1, b: 2 },
+  });
+  expect(await patch({ sheets: null })).toEqual({ theme: 'dark', locale: 'de', sheets: null });
+  expect(await patch({ theme: 5 })).toBeUndefined();
+});
+
+test('USER-17 roles are assigned and removed, each 204 however often', async () => {
+  const { body } = await rig.call('GET', '/api/v1/roles');
+  const steward = body.items[0];
+  expect(steward).toMatchObject({ name: 'Data Steward', policies: expect.any(Array) });
+  const path = `/api/v1/roles/${steward.id}/users/2`;
+  for (const method of ['PUT', 'PUT']) expect((await rig.call(method, path)).status).toBe(204);
+  expect((await rig.stored('viewer@acme.example')).roles).toEqual(['Viewer', 'Data Steward']);
+  for (const method of ['DELETE', 'DELETE']) expect((await rig.call(method, path)).status).toBe(204);
+  expect((await rig.stored('viewer@acme.example')).roles).toEqual(['Viewer']);
+  expect((await rig.call('PUT', `/api/v1/roles/${steward.id}/users/99`)).status).toBe(404);
+});
+
+test('USER-18 the Admin role cannot be assigned: 404', async () => {
+  const { roles } = (await rig.control('GET', '/state?only=roles')).body;
+  const admin = roles.find((role: { name: string }) => role.name === 'Admin');
+  expect((await rig.call('PUT', `/api/v1/roles/${admin.id}/users/2`)).status).toBe(404);
+});
+
+test('3.5 user groups are listed with counts and can be deleted', async () => {
+  await rig.group('analysts', [await rig.user('a@acme.example')]);
+  const { body } = await rig.call('GET', '/api/v1/user-groups?search=ANA');
+  expect(body.items).toEqual([{ id: 1, name: 'analysts', description: null, userCount: 1 }]);
+  expect((await rig.call('DELETE', '/api/v1/groups/1')).status).toBe(204);
+  expect(await rig.storedGroup('analysts')).toBeUndefined();
+});
+
+test('PAGE-06 and PAGE-08 wrong numbers and foreign cursors are 400', async () => {
+  for (const query of ['first=0', 'first=x', 'after=abc', 'first=1.5']) {
+    expect((await rig.call('GET', `${USERS}?${query}`)).status).toBe(400);
+  }
+  for (const query of ['offset=-1', 'limit=x', 'after=dXNlcjox']) {
+    expect((await rig.call('GET', `/api/v1/user-attributes?${query}`)).status).toBe(400);
+  }
+});
+
+test('PAGE-07 and PAGE-09 a cursor walk visits each item once, without first items are whole', async () => {
+  for (let number = 1; number <= 22; number += 1) await create(`u${number}`);
+  const whole = names((await rig.call('GET', USERS)).body);
+  expect(whole).toHaveLength(25);
+  const walked: (string | undefined)[] = [];
+  let after = '';
+  for (;;) {
+    const { body } = await rig.call('GET', `${USERS}?first=7${after}`);
+    walked.push(...names(body));
+    if (!body.pageInfo.hasNextPage) break;
+    after = `&after=${body.pageInfo.endCursor}`;
+  }
+  expect(walked).toEqual(whole);
+});
+
+test('PAGE-05 and PAGE-10 limit 0 keeps the total, a trailing slash changes nothing', async () => {
+  const { body } = await rig.call('GET', '/api/v1/user-attributes/?limit=0');
+  expect(body).toMatchObject({ data: [], count: 1, items: [{ name: 'country' }] });
+});

@@ -1,0 +1,177 @@
+import { describe, expect, test } from '@jest/globals';
+import { applyPatch, parsePatch, type Resource } from '../../../../src/scim/index.ts';
+import { ATTRIBUTES, auto, ENTERPRISE, expectShows, patched, patchOp, refusal, rfc, user, USER, userType } from '../sample.ts';
+
+const WORK = { value: 'w@x', type: 'work', primary: true };
+const HOME = { value: 'h@x', type: 'home' };
+const start = user({
+  title: 'Dr',
+  name: { familyName: 'Doe', givenName: 'Jo' },
+  emails: [WORK, HOME],
+  [ENTERPRISE]: { department: 'R&D', costCenter: '1' },
+  [ATTRIBUTES]: { region: 'eu', regions: ['eu', 'us'], levels: [1, 2], free: ['a', 'b'], note: 'n' },
+});
+const one = (operation: object): Resource => patched(start, [operation]);
+type Situation = [name: string, operation: object, expected: object];
+
+describe('add (7644 §3.5.2.1)', () => {
+  const situations: Situation[] = [
+    ['a single value replaces', { op: 'add', path: 'title', value: 'Prof' }, { title: 'Prof' }],
+    ['complex merges', { op: 'add', path: 'name', value: { middleName: 'M' } }, { name: { familyName: 'Doe', givenName: 'Jo', middleName: 'M' } }],
+    ['appends (pitfall 20)', { op: 'add', path: 'emails', value: [{ value: 'n@x' }] }, { emails: [WORK, HOME, { value: 'n@x' }] }],
+    ['a single object appends', { op: 'add', path: 'emails', value: { value: 'n@x' } }, { emails: [WORK, HOME, { value: 'n@x' }] }],
+    ['the same value and type is no second one', { op: 'add', path: 'emails', value: [{ value: 'H@x', type: 'HOME' }, WORK] }, { emails: [WORK, { value: 'H@x', type: 'HOME' }] }],
+    ['the same value for another use is a second one', { op: 'add', path: 'emails', value: [{ value: 'h@x', type: 'other' }] }, { emails: [WORK, HOME, { value: 'h@x', type: 'other' }] }],
+    ['newest primary wins (pitfall 19)', { op: 'add', path: 'emails', value: [{ value: 'n@x', primary: true }] }, { emails: [{ ...WORK, primary: false }, HOME, { value: 'n@x', primary: true }] }],
+    ['primary by value path', { op: 'add', path: 'emails[type eq "home"].primary', value: 'True' }, { emails: [{ ...WORK, primary: false }, { ...HOME, primary: true }] }],
+    ['two conditions, no match: both copied in (scim-patch: noTarget)', { op: 'add', path: 'emails[type eq "other" and primary eq false].value', value: 'o@x' }, { emails: [WORK, HOME, { value: 'o@x', type: 'other', primary: false }] }],
+    ['value path without sub-attribute merges', { op: 'add', path: 'emails[type eq "home"]', value: { display: 'H' } }, { emails: [WORK, { value: 'h@x', display: 'H', type: 'home' }] }],
+    ['value path without sub-attribute, no match', { op: 'add', path: 'emails[type eq "other"]', value: { value: 'o@x' } }, { emails: [WORK, HOME, { value: 'o@x', type: 'other' }] }],
+    ['null adds nothing to a list (pitfall 21)', { op: 'add', path: 'emails', value: null }, { emails: [WORK, HOME] }],
+    ['an absent attribute is created (pitfall 21)', { op: 'add', path: 'phoneNumbers', value: [{ value: '1' }] }, { phoneNumbers: [{ value: '1' }] }],
+    ['sub-attribute of an absent extension value', { op: 'add', path: `${ENTERPRISE}:division`, value: 'D' }, { [ENTERPRISE]: { costCenter: '1', division: 'D', department: 'R&D' } }],
+    ['extension root', { op: 'add', path: ENTERPRISE, value: { division: 'D' } }, { [ENTERPRISE]: { costCenter: '1', division: 'D', department: 'R&D' } }],
+    ['core URN root', { op: 'add', path: USER, value: { title: 'X' } }, { title: 'X' }],
+    ['pathless value path key', { op: 'add', value: { 'emails[type eq "home"].value': 'n@x' } }, { emails: [WORK, { value: 'n@x', type: 'home' }] }],
+    ['list of simple values', { op: 'add', path: `${ATTRIBUTES}:regions`, value: ['us', 'asia'] }, { [ATTRIBUTES]: { regions: ['eu', 'us', 'asia'] } }],
+    ['undeclared list', { op: 'add', path: `${ATTRIBUTES}:free`, value: ['b', 'c'] }, { [ATTRIBUTES]: { free: ['a', 'b', 'c'] } }],
+    ['undeclared list, one value', { op: 'add', path: `${ATTRIBUTES}:free`, value: 'c' }, { [ATTRIBUTES]: { free: ['a', 'b', 'c'] } }],
+  ]; // prettier-ignore
+  test.each(situations)('%s', (_name, operation, expected) => {
+    expectShows(one(operation), expected);
+  });
+});
+
+describe('replace (7644 §3.5.2.3)', () => {
+  const situations: Situation[] = [
+    ['complex keeps what is not named (pitfall 18)', { op: 'replace', path: 'name', value: { givenName: 'X' } }, { name: { familyName: 'Doe', givenName: 'X' } }],
+    ['null sub-attribute unsets', { op: 'replace', path: 'name', value: { givenName: null } }, { name: { familyName: 'Doe' } }],
+    ['null sub-attribute by path unsets', { op: 'replace', path: 'name.givenName', value: null }, { name: { familyName: 'Doe' } }],
+    ['null removes', { op: 'replace', path: 'title', value: null }, { title: undefined }],
+    ['list sets the whole list', { op: 'replace', path: 'emails', value: [HOME] }, { emails: [HOME] }],
+    ['empty list removes (pitfall 8)', { op: 'replace', path: 'emails', value: [] }, { emails: undefined }],
+    ['pathless list', { op: 'replace', value: { emails: [HOME] } }, { emails: [HOME] }],
+    ['value path sets one', { op: 'replace', path: 'emails[type eq "home"].value', value: 'n@x' }, { emails: [WORK, { value: 'n@x', type: 'home' }] }],
+    ['value path sets every match (pitfall 13)', { op: 'replace', path: 'emails[value ew "@x"].display', value: 'D' }, { emails: [{ ...WORK, display: 'D' }, { ...HOME, display: 'D' }] }],
+    ['whole element by value path: the condition stays true', { op: 'replace', path: 'emails[type eq "work"]', value: { value: 'n@x' } }, { emails: [{ value: 'n@x', type: 'work' }, HOME] }],
+    ['null for a selected element removes it', { op: 'replace', path: 'emails[type eq "work"]', value: null }, { emails: [HOME] }],
+    ['every element by a sub-attribute path', { op: 'replace', path: 'emails.display', value: 'D' }, { emails: [{ ...WORK, display: 'D' }, { ...HOME, display: 'D' }] }],
+    ['dots, colons, brackets and "and" inside quotes (pitfall 17)', { op: 'replace', path: 'emails[value eq "a.b:c and [d]@x"].display', value: 'D' }, { emails: [WORK, HOME, { value: 'a.b:c and [d]@x', display: 'D' }] }],
+    ['extension root merges', { op: 'replace', path: ENTERPRISE, value: { department: 'Ops' } }, { [ENTERPRISE]: { costCenter: '1', department: 'Ops' } }],
+    ['extension root with null member', { op: 'replace', value: { [ENTERPRISE]: { department: null } } }, { [ENTERPRISE]: { costCenter: '1' } }],
+    ['whole extension null', { op: 'replace', value: { [ENTERPRISE]: null } }, { [ENTERPRISE]: undefined }],
+    ['list of numbers', { op: 'replace', path: `${ATTRIBUTES}:levels`, value: ['7'] }, { [ATTRIBUTES]: { levels: [7] } }],
+    ['undeclared value changes its type', { op: 'replace', path: `${ATTRIBUTES}:free`, value: 1 }, { [ATTRIBUTES]: { free: 1 } }],
+  ]; // prettier-ignore
+  test.each(situations)('%s', (_name, operation, expected) => {
+    expectShows(one(operation), expected);
+  });
+
+  test('an extension without values leaves schemas', () => {
+    expect(one({ op: 'replace', value: { [ENTERPRISE]: null } }).schemas).toEqual([USER, ATTRIBUTES]);
+  });
+
+  test('no match: noTarget under rfc, created elsewhere (pitfall 12)', () => {
+    const operation = { op: 'replace', path: 'phoneNumbers[type eq "work"].value', value: '1' };
+    expect(refusal(() => patched(start, [operation], 'rfc'))).toBe('400 noTarget');
+    for (const name of ['auto', 'entra', 'okta', 'lenient'] as const) {
+      expect(patched(start, [operation], name).phoneNumbers).toEqual([{ value: '1', type: 'work' }]);
+    }
+  });
+
+  test('a filter that does not say what to create', () => {
+    const operation = { op: 'add', path: 'emails[type ne "work" and type ne "home"].value', value: '1' };
+    expect(one(operation).emails).toEqual([WORK, HOME, { value: '1' }]);
+    const either = { op: 'add', path: 'emails[type eq "a" or type eq "b"].value', value: '1' };
+    expect(refusal(() => one(either))).toBe('400 noTarget');
+  });
+});
+
+describe('remove (7644 §3.5.2.2)', () => {
+  const situations: Situation[] = [
+    ['simple', { op: 'remove', path: 'title' }, { title: undefined }],
+    ['what is not there', { op: 'remove', path: 'nickName' }, { title: 'Dr' }],
+    ['sub-attribute', { op: 'remove', path: 'name.givenName' }, { name: { familyName: 'Doe' } }],
+    ['complex', { op: 'remove', path: 'name' }, { name: undefined }],
+    ['list', { op: 'remove', path: 'emails' }, { emails: undefined }],
+    ['by filter', { op: 'remove', path: 'emails[type eq "home"]' }, { emails: [WORK] }],
+    ['by filter with two conditions', { op: 'remove', path: 'emails[type eq "work" and primary eq true]' }, { emails: [HOME] }],
+    ['by filter, several (pitfall 13)', { op: 'remove', path: 'emails[value pr]' }, { emails: undefined }],
+    ['by filter, none', { op: 'remove', path: 'emails[type eq "other"]' }, { emails: [WORK, HOME] }],
+    ['sub-attribute by filter', { op: 'remove', path: 'emails[type eq "work"].primary' }, { emails: [{ value: 'w@x', type: 'work' }, HOME] }],
+    ['listed values only', { op: 'remove', path: 'emails', value: [{ value: 'H@X' }] }, { emails: [WORK] }],
+    ['listed with another type: nothing (pitfall 14)', { op: 'remove', path: 'emails', value: [{ value: 'h@x', type: 'work' }] }, { emails: [WORK, HOME] }],
+    ['empty list of values: nothing', { op: 'remove', path: 'emails', value: [] }, { emails: [WORK, HOME] }],
+    ['simple with another value: nothing (pitfall 14)', { op: 'remove', path: 'title', value: 'Prof' }, { title: 'Dr' }],
+    ['simple with its value, without case', { op: 'remove', path: 'title', value: 'DR' }, { title: undefined }],
+    ['listed simple values', { op: 'remove', path: `${ATTRIBUTES}:regions`, value: ['eu', 'zz'] }, { [ATTRIBUTES]: { regions: ['us'] } }],
+    ['simple values by filter', { op: 'remove', path: `${ATTRIBUTES}:regions[value eq "eu"]` }, { [ATTRIBUTES]: { regions: ['us'] } }],
+    ['undeclared', { op: 'remove', path: `${ATTRIBUTES}:note` }, { [ATTRIBUTES]: { note: undefined } }],
+    ['listed values of an undeclared list', { op: 'remove', path: `${ATTRIBUTES}:free`, value: ['a'] }, { [ATTRIBUTES]: { free: ['b'] } }],
+    ['extension attribute', { op: 'remove', path: `${ENTERPRISE}:department` }, { [ENTERPRISE]: { costCenter: '1' } }],
+    ['extension root', { op: 'remove', path: ENTERPRISE }, { [ENTERPRISE]: undefined }],
+  ]; // prettier-ignore
+  test.each(situations)('%s', (_name, operation, expected) => {
+    expectShows(one(operation), expected);
+  });
+});
+
+describe('refused', () => {
+  const bad: [string, object, string][] = [
+    ['required attribute removed', { op: 'remove', path: 'userName' }, '400 mutability'],
+    ['required attribute nulled', { op: 'replace', path: 'userName', value: null }, '400 mutability'],
+    ['required attribute blank', { op: 'replace', value: { userName: ' ' } }, '400 invalidValue'],
+    ['boolean that is none', { op: 'replace', path: 'active', value: 'yes' }, '400 invalidValue'],
+    ['object for text', { op: 'replace', path: 'title', value: {} }, '400 invalidValue'],
+    ['list of two for a single value', { op: 'replace', path: 'manager', value: ['1', '2'] }, '400 invalidValue'],
+    ['text for a number', { op: 'add', path: `${ATTRIBUTES}:levels`, value: ['x'] }, '400 invalidValue'],
+    ['object for an undeclared member', { op: 'add', path: `${ATTRIBUTES}:x`, value: {} }, '400 invalidValue'],
+    ['extension root with text', { op: 'replace', path: ENTERPRISE, value: 'x' }, '400 invalidValue'],
+  ];
+  test.each(bad)('%s', (_name, operation, expected) => {
+    expect(refusal(() => one(operation))).toBe(expected);
+  });
+
+  test('one bad operation and nothing is changed', () => {
+    const before = JSON.stringify(start);
+    const operations = [
+      { op: 'replace', path: 'title', value: 'X' },
+      { op: 'replace', path: 'active', value: 'yes' },
+    ];
+    expect(refusal(() => patched(start, operations))).toBe('400 invalidValue');
+    expect(JSON.stringify(start)).toBe(before);
+  });
+});
+
+test('operations see what the ones before them did', () => {
+  const operations = [
+    { op: 'replace', path: 'userName', value: 'new' },
+    { op: 'add', path: 'emails[type eq "other"].value', value: 'o@x' },
+    { op: 'replace', path: 'emails[type eq "other"].display', value: 'O' },
+    { op: 'remove', path: 'emails[type eq "home"]' },
+  ];
+  expect(patched(start, operations)).toMatchObject({
+    userName: 'new',
+    emails: [WORK, { value: 'o@x', display: 'O', type: 'other' }],
+  });
+});
+
+test('id, meta and externalId of a stored resource stay', () => {
+  const stored = { ...start, id: '1', externalId: 'e', meta: { resourceType: 'User', version: 'W/"1"' } } as Resource;
+  const operations = parsePatch(userType, patchOp({ op: 'replace', path: 'title', value: 'X' }), rfc);
+  const result = applyPatch(userType, stored, operations, rfc);
+  expect(result).toMatchObject({ id: '1', externalId: 'e', meta: stored.meta, title: 'X' });
+  expect(Object.keys(result).slice(0, 4)).toEqual(['schemas', 'id', 'externalId', 'userName']);
+  expect(Object.keys(result).at(-1)).toBe('meta');
+});
+
+test('what changes nothing gives the same text (pitfall 22)', () => {
+  const operations = [
+    { op: 'Add', path: 'emails', value: [{ type: 'work', value: 'w@x', primary: 'True' }] },
+    { op: 'replace', path: 'name', value: { givenName: 'Jo' } },
+    { op: 'Remove', path: 'nickName' },
+    { op: 'replace', value: { [ATTRIBUTES]: { region: 'eu' } } },
+  ];
+  expect(JSON.stringify(patched(start, operations))).toBe(JSON.stringify(start));
+  expect(JSON.stringify(applyPatch(userType, start, [], auto))).toBe(JSON.stringify(start));
+});

@@ -1,0 +1,124 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  applyPatch,
+  evaluateFilter,
+  membersOf,
+  parsePatch,
+  splitMembers,
+  type MemberStep,
+  type Resource,
+} from '../../../../src/scim/index.ts';
+import { auto, GROUP, groupType, patchOp, refusal, rfc } from '../sample.ts';
+
+const split = (...operations: object[]) => splitMembers(parsePatch(groupType, patchOp(...operations), auto));
+const steps = (...operations: object[]): MemberStep[] => split(...operations).steps;
+
+describe('member steps', () => {
+  const situations: [string, object, MemberStep[]][] = [
+    ['Entra default add (2.1.6)', { op: 'Add', path: 'members', value: [{ $ref: null, value: '9' }] }, [{ kind: 'add', values: ['9'] }]],
+    ['Entra default remove takes the listed ones only (pitfall 6)', { op: 'Remove', path: 'members', value: [{ $ref: null, value: '9' }] }, [{ kind: 'remove', values: ['9'] }]],
+    ['Entra aadOptscim062020 remove (2.1.5)', { op: 'remove', path: 'members[value eq "9"]' }, [{ kind: 'remove', values: ['9'] }]],
+    ['Okta add with display (2.2.8)', { op: 'add', path: 'members', value: [{ value: '9', display: 'jo@x.example' }] }, [{ kind: 'add', values: ['9'] }]],
+    ['Okta full replace', { op: 'replace', path: 'members', value: [{ value: '8' }, { value: '9' }] }, [{ kind: 'replace', values: ['8', '9'] }]],
+    ['Okta empty replace (pitfall 8)', { op: 'replace', path: 'members', value: [] }, [{ kind: 'replace', values: [] }]],
+    ['replace with null', { op: 'replace', path: 'members', value: null }, [{ kind: 'replace', values: [] }]],
+    ['authentik, one operation per member (2.7)', { op: 'remove', path: 'members', value: [{ value: '9' }] }, [{ kind: 'remove', values: ['9'] }]],
+    ['several members in one operation', { op: 'Add', path: 'members', value: [{ value: '1' }, { value: '2' }, { value: '1' }] }, [{ kind: 'add', values: ['1', '2'] }]],
+    ['a bare member', { op: 'add', path: 'members', value: '9' }, [{ kind: 'add', values: ['9'] }]],
+    ['bare members', { op: 'add', path: 'members', value: ['9', 8] }, [{ kind: 'add', values: ['9', '8'] }]],
+    ['$ref alone', { op: 'add', path: 'members', value: [{ $ref: 'https://h/scim/v2/Users/9' }] }, [{ kind: 'add', values: ['9'] }]],
+    ['capitalised key', { op: 'add', path: 'Members', value: [{ Value: '9' }] }, [{ kind: 'add', values: ['9'] }]],
+    ['pathless members', { op: 'add', value: { members: [{ value: '9' }] } }, [{ kind: 'add', values: ['9'] }]],
+    ['with the core URN', { op: 'add', path: `${GROUP}:members`, value: [{ value: '9' }] }, [{ kind: 'add', values: ['9'] }]],
+    ['remove with neither value nor filter empties', { op: 'remove', path: 'members' }, [{ kind: 'replace', values: [] }]],
+    ['remove with an empty list removes nobody', { op: 'remove', path: 'members', value: [] }, []],
+    ['add of nobody', { op: 'add', path: 'members', value: [] }, []],
+    ['dots, colons and brackets in the id (scim-patch throws)', { op: 'remove', path: 'members[value eq "a.b:c]@x.com"]' }, [{ kind: 'remove', values: ['a.b:c]@x.com'] }]],
+    ['several by or', { op: 'remove', path: 'members[value eq "1" or value eq "2"]' }, [{ kind: 'remove', values: ['1', '2'] }]],
+    ['remove of the value of a member', { op: 'remove', path: 'members[value eq "9"].value' }, [{ kind: 'remove', values: ['9'] }]],
+    ['remove of the display of a member keeps the member', { op: 'remove', path: 'members[value eq "9"].display' }, []],
+    ['a display alone changes nothing', { op: 'replace', path: 'members[value eq "9"].display', value: 'x' }, []],
+    ['exchange of a member', { op: 'replace', path: 'members[value eq "9"].value', value: '8' }, [{ kind: 'remove', values: ['9'] }, { kind: 'add', values: ['8'] }]],
+    ['add by filter', { op: 'add', path: 'members[value eq "9"]', value: { type: 'User' } }, [{ kind: 'add', values: ['9'] }]],
+  ]; // prettier-ignore
+  test.each(situations)('%s', (_name, operation, expected) => {
+    expect(steps(operation)).toEqual(expected);
+  });
+
+  test('any other filter is left to be evaluated on each member', () => {
+    const [step] = steps({ op: 'remove', path: 'members[type eq "Group" and display co "x"]' });
+    expect(step?.kind).toBe('removeWhere');
+    if (step?.kind !== 'removeWhere') return;
+    expect(evaluateFilter(step.filter, { value: '1', type: 'Group', display: 'axb' })).toBe(true);
+    expect(evaluateFilter(step.filter, { value: '1', type: 'User', display: 'axb' })).toBe(false);
+  });
+
+  test('Okta group push: id ignored, add and remove in one request, in order (2.2.8)', () => {
+    const { rest, steps: found } = split(
+      { op: 'replace', value: { id: 'g1', displayName: 'Finance' } },
+      { op: 'add', path: 'members', value: [{ value: '9', display: 'jo@x.example' }] },
+      { op: 'remove', path: 'members[value eq "8"]' },
+    );
+    expect(found).toEqual([
+      { kind: 'add', values: ['9'] },
+      { kind: 'remove', values: ['8'] },
+    ]);
+    const group: Resource = { schemas: [GROUP], id: 'g1', displayName: 'Old' };
+    expect(applyPatch(groupType, group, rest, auto)).toEqual({ ...group, displayName: 'Finance' });
+  });
+
+  test('authentik: pathless replace of the group with its members (2.7)', () => {
+    const value = { schemas: [GROUP], id: '1', externalId: 'e', displayName: 'Finance', members: [{ value: '9' }] };
+    const { rest, steps: found } = split({ op: 'replace', value });
+    expect(found).toEqual([{ kind: 'replace', values: ['9'] }]);
+    expect(applyPatch(groupType, { schemas: [GROUP], displayName: 'Old' }, rest, auto)).toEqual({
+      schemas: [GROUP],
+      externalId: 'e',
+      displayName: 'Finance',
+    });
+  });
+
+  const bad: [string, object][] = [
+    ['a member without value', { op: 'add', path: 'members', value: [{ display: 'x' }] }],
+    ['a member with empty value', { op: 'add', path: 'members', value: [{ value: '' }] }],
+    ['a member that is null', { op: 'add', path: 'members', value: [null] }],
+  ];
+  test.each(bad)('refuses %s', (_name, operation) => {
+    expect(refusal(() => steps(operation))).toBe('400 invalidValue');
+  });
+
+  test('rfc: no bare member, no remove with value', () => {
+    const parse = (operation: object) => refusal(() => parsePatch(groupType, patchOp(operation), rfc));
+    expect(parse({ op: 'add', path: 'members', value: ['9'] })).toBe('400 invalidValue');
+    expect(parse({ op: 'remove', path: 'members', value: [{ value: '9' }] })).toBe('400 invalidValue');
+    expect(parse({ op: 'remove', path: 'members[value eq "9"]' })).toBe('accepted');
+    expect(parse({ op: 'remove', path: 'members' })).toBe('accepted');
+  });
+});
+
+describe('displayName of a group', () => {
+  test('cannot be removed', () => {
+    const operations = parsePatch(groupType, patchOp({ op: 'remove', path: 'displayName' }), auto);
+    const group: Resource = { schemas: [GROUP], displayName: 'Old' };
+    expect(refusal(() => applyPatch(groupType, group, operations, auto))).toBe('400 mutability');
+  });
+});
+
+describe('membersOf a POST or PUT body', () => {
+  const bodies: [string, unknown, string[] | undefined][] = [
+    ['absent key (pitfall 34)', { displayName: 'x' }, undefined],
+    ['empty list', { members: [] }, []],
+    ['null', { members: null }, []],
+    ['objects, once each', { members: [{ value: '1' }, { value: '2', display: 'b' }, { value: '1' }] }, ['1', '2']],
+    ['bare text', { Members: ['1'] }, ['1']],
+    ['no object', 'x', undefined],
+  ];
+  test.each(bodies)('%s', (_name, body, expected) => {
+    expect(membersOf(body)).toEqual(expected);
+  });
+
+  test('a member without usable value is refused', () => {
+    expect(refusal(() => membersOf({ members: [{ value: {} }] }))).toBe('400 invalidValue');
+    expect(refusal(() => membersOf({ members: [true] }))).toBe('400 invalidValue');
+  });
+});

@@ -1,0 +1,67 @@
+// Types, profiles and resources that the tests of scim/ share.
+import { expect } from '@jest/globals';
+import {
+  applyPatch,
+  groupResourceType,
+  parsePatch,
+  parseResource,
+  profileOf,
+  ScimError,
+  userResourceType,
+  type ProfileName,
+  type Resource,
+} from '../../../src/scim/index.ts';
+
+export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
+export const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+export const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+export const ATTRIBUTES = 'urn:cube:params:1.0:UserAttribute';
+export const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+
+export const userType = userResourceType({
+  userAttributes: [
+    { name: 'region', type: 'string' },
+    { name: 'clearance', type: 'number' },
+    { name: 'contractor', type: 'boolean' },
+    { name: 'regions', type: 'string_array' },
+    { name: 'levels', type: 'number_array' },
+  ],
+});
+export const groupType = groupResourceType();
+
+export const auto = profileOf('auto');
+export const rfc = profileOf('rfc');
+
+/** A canonical user made from a POST body under `auto`. */
+export function user(body: object): Resource {
+  return parseResource(userType, { schemas: [USER], userName: 'jo', ...body }, { operation: 'create', profile: auto });
+}
+
+export const patchOp = (...operations: unknown[]): object => ({ schemas: [PATCH_OP], Operations: operations });
+
+/** The user after the operations. */
+export function patched(resource: Resource, operations: unknown[], profile: ProfileName = 'auto'): Resource {
+  const used = profileOf(profile);
+  return applyPatch(userType, resource, parsePatch(userType, patchOp(...operations), used), used);
+}
+
+/** The error that `act` throws, as `status scimType`; fails when it throws nothing or something else. */
+export function refusal(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    expect(error).toBeInstanceOf(ScimError);
+    const { status, scimType } = error as ScimError;
+    return [status, scimType].filter(Boolean).join(' ');
+  }
+  return 'accepted';
+}
+
+/** Each named attribute has exactly this value; undefined means that it is absent. User attributes: only those named. */
+export function expectShows(resource: object, expected: object): void {
+  const actual = resource as Record<string, unknown>;
+  for (const [key, value] of Object.entries(expected) as [string, unknown][]) {
+    if (key === ATTRIBUTES) expectShows(actual[key] ?? {}, value as object);
+    else expect([key, actual[key]]).toEqual([key, value]);
+  }
+}
