@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { Config } from './config/schema.ts';
 import { createBudget } from './directory/budget.ts';
-import { checkStore, connectRedis } from './directory/connection.ts';
+import { checkStore, connectRedis, untilReady } from './directory/connection.ts';
 import { createDesiredState, type DesiredState } from './directory/desired-state.ts';
 import { loadScripts, type Scripts } from './directory/scripts.ts';
 import { createHealthRouter, type Check } from './http/health.ts';
@@ -49,6 +49,7 @@ interface Parts extends AppDeps {
   states: DesiredState[];
 }
 
+const STORE_WAIT_MS = 2000;
 const LEASE_MS = 15_000;
 const SWEEP_MS = 1000;
 const QUEUE_ROOM = 500;
@@ -62,6 +63,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const releasers = createReleasers(deps.logger);
   const redis = connectRedis(config.redis.url, 'commands', deps.logger);
   releasers.add('redis', () => redis.disconnect());
+  await untilReady(redis, STORE_WAIT_MS);
   const base = { ...deps, config, redis, scripts: loadScripts(redis), releasers };
   const userTypes = buildUserTypes(config);
   const targets = buildTargets({ ...base, userTypes });

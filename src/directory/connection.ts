@@ -45,6 +45,20 @@ export function connectRedis(url: string, role: 'commands' | 'queue' | 'subscrib
   return redis;
 }
 
+/** Resolves when Redis can be used, or after `limitMs`: a service without its store still starts and says so. */
+export function untilReady(redis: Redis, limitMs: number): Promise<void> {
+  if (redis.status === 'ready') return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      redis.off('ready', done);
+      resolve();
+    };
+    const timer = setTimeout(done, limitMs);
+    redis.once('ready', done);
+  });
+}
+
 export interface StoreHealth {
   ok: boolean;
   /** What is wrong and what to do; empty when ok. */

@@ -25,7 +25,7 @@ function toCursor(kind: string, id: number): string {
 }
 
 function parseCursor(kind: string, cursor: string): number {
-  const [, id] = /^([a-z-]+):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  const [, , id] = /^([a-z-]+):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (id === undefined || toCursor(kind, Number(id)) !== cursor)
     throw new Problem(400, 'after is not a cursor of this list');
   return Number(id);

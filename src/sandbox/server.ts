@@ -37,7 +37,7 @@ export interface SandboxOptions {
 
 export interface Sandbox {
   ready: ReadyLine;
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);

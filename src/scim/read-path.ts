@@ -10,6 +10,10 @@ const own = (value: unknown, name: string): unknown =>
     ? (value as Record<string, unknown>)[name]
     : undefined;
 
+// An element of a simple list is its own `value`.
+const partOf = (element: unknown, part: string): unknown =>
+  typeof element === 'object' || part !== 'value' ? own(element, part) : element;
+
 const listOf = (value: unknown): unknown[] => {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? (value as unknown[]) : [value];
@@ -32,6 +36,6 @@ export function readPath(type: ResourceType, text: string): (resource: Resource)
   return (resource) => {
     const elements = listOf(own(holderOf(resource), field.name));
     const chosen = filter ? elements.filter((element) => evaluateFilter(filter, element)) : elements;
-    return part === undefined ? chosen : chosen.flatMap((element) => listOf(own(element, part)));
+    return part === undefined ? chosen : chosen.flatMap((element) => listOf(partOf(element, part)));
   };
 }

@@ -34,10 +34,17 @@ export const rfc = profileOf('rfc');
 
 /** A canonical user made from a POST body under `auto`. */
 export function user(body: object): Resource {
-  return parseResource(userType, { schemas: [USER], userName: 'jo', ...body }, { operation: 'create', profile: auto });
+  return parseResource(
+    userType,
+    { schemas: [USER], userName: 'jo', ...body },
+    { operation: 'create', profile: auto },
+  );
 }
 
-export const patchOp = (...operations: unknown[]): object => ({ schemas: [PATCH_OP], Operations: operations });
+export const patchOp = (...operations: unknown[]): object => ({
+  schemas: [PATCH_OP],
+  Operations: operations,
+});
 
 /** The user after the operations. */
 export function patched(resource: Resource, operations: unknown[], profile: ProfileName = 'auto'): Resource {

@@ -1,8 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseResource, profileOf, ScimError, type DeviationName } from '../../../src/scim/index.ts';
-import { ATTRIBUTES, auto, ENTERPRISE, GROUP, groupType, refusal, rfc, user, USER, userType } from './sample.ts';
+import {
+  ATTRIBUTES,
+  auto,
+  ENTERPRISE,
+  GROUP,
+  groupType,
+  refusal,
+  rfc,
+  user,
+  USER,
+  userType,
+} from './sample.ts';
 
-const post = (body: unknown, profile = auto) => parseResource(userType, body, { operation: 'create', profile });
+const post = (body: unknown, profile = auto) =>
+  parseResource(userType, body, { operation: 'create', profile });
 const ADSCIM = 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group';
 
 describe('bodies that identity providers send', () => {
@@ -123,13 +135,21 @@ describe('bodies that identity providers send', () => {
 
 describe('canonical form', () => {
   test('equal resources have equal text, whatever order and case they came in (7643 §2.1)', () => {
-    const one = user({ name: { givenName: 'A', familyName: 'B' }, [ATTRIBUTES]: { b: 1, a: 2, region: 'x' } });
-    const two = user({ [ATTRIBUTES.toUpperCase()]: { Region: 'x', a: 2, b: 1 }, NAME: { FAMILYNAME: 'B', givenname: 'A' } });
+    const one = user({
+      name: { givenName: 'A', familyName: 'B' },
+      [ATTRIBUTES]: { b: 1, a: 2, region: 'x' },
+    });
+    const two = user({
+      [ATTRIBUTES.toUpperCase()]: { Region: 'x', a: 2, b: 1 },
+      NAME: { FAMILYNAME: 'B', givenname: 'A' },
+    });
     expect(JSON.stringify(two)).toBe(JSON.stringify(one));
   });
 
   test('schemas lists the core URN and each extension that has values, not what the client listed', () => {
-    expect(user({ schemas: [USER, ENTERPRISE, ATTRIBUTES], [ENTERPRISE]: { department: null } }).schemas).toEqual([USER]);
+    expect(
+      user({ schemas: [USER, ENTERPRISE, ATTRIBUTES], [ENTERPRISE]: { department: null } }).schemas,
+    ).toEqual([USER]);
   });
 
   test('null, [] and {} are unassigned (7643 §2.5)', () => {
@@ -161,8 +181,16 @@ describe('types', () => {
     ['a single value for a list', { regions: 'eu' }, { regions: ['eu'] }],
     ['a list of {value}', { regions: [{ value: 'eu' }, 'us'] }, { regions: ['eu', 'us'] }],
     ['numeric text in a list of numbers', { levels: ['1', 2] }, { levels: [1, 2] }],
-    ['undeclared members keep their JSON type', { x: '3', y: 3, z: [true, 'a'] }, { x: '3', y: 3, z: [true, 'a'] }],
-    ['names of Object.prototype are plain names', { toString: 'a', hasOwnProperty: 1 }, { toString: 'a', hasOwnProperty: 1 }],
+    [
+      'undeclared members keep their JSON type',
+      { x: '3', y: 3, z: [true, 'a'] },
+      { x: '3', y: 3, z: [true, 'a'] },
+    ],
+    [
+      'names of Object.prototype are plain names',
+      { toString: 'a', hasOwnProperty: 1 },
+      { toString: 'a', hasOwnProperty: 1 },
+    ],
   ];
   test.each(typed)('%s', (_name, sent, stored) => {
     expect(JSON.stringify(user({ [ATTRIBUTES]: sent })[ATTRIBUTES])).toBe(
@@ -181,7 +209,8 @@ describe('types', () => {
     ['null', null, undefined],
   ];
   test.each(managers)('manager as %s (pitfall 15)', (_name, sent, stored) => {
-    const extension = user({ [ENTERPRISE]: { manager: sent } })[ENTERPRISE] as { manager?: unknown } | undefined;
+    const extension = user({ [ENTERPRISE]: { manager: sent } })[ENTERPRISE] as
+      { manager?: unknown } | undefined;
     expect(extension?.manager).toEqual(stored);
   });
 
@@ -203,10 +232,18 @@ describe('refusals', () => {
     ['nested list', { userName: 'a', emails: [['x']] }, '400 invalidValue'],
     ['text for a number', { userName: 'a', [ATTRIBUTES]: { clearance: 'high' } }, '400 invalidValue'],
     ['object in the open extension', { userName: 'a', [ATTRIBUTES]: { x: { y: 1 } } }, '400 invalidValue'],
-    ['list of objects in the open extension', { userName: 'a', [ATTRIBUTES]: { x: [{ y: 1 }] } }, '400 invalidValue'],
+    [
+      'list of objects in the open extension',
+      { userName: 'a', [ATTRIBUTES]: { x: [{ y: 1 }] } },
+      '400 invalidValue',
+    ],
     ['extension that is no object', { userName: 'a', [ENTERPRISE]: 'x' }, '400 invalidValue'],
     ['constructor as member', { userName: 'a', [ATTRIBUTES]: { constructor: 'x' } }, '400 invalidValue'],
-    ['__proto__ as member', JSON.parse(`{"userName":"a","${ATTRIBUTES}":{"__proto__":"x"}}`), '400 invalidValue'],
+    [
+      '__proto__ as member',
+      JSON.parse(`{"userName":"a","${ATTRIBUTES}":{"__proto__":"x"}}`),
+      '400 invalidValue',
+    ],
     ['member name with a space', { userName: 'a', [ATTRIBUTES]: { 'a b': 1 } }, '400 invalidValue'],
   ];
   test.each(bad)('%s', (_name, body, expected) => {
@@ -233,7 +270,9 @@ describe('refusals', () => {
         return (error as ScimError).detail;
       }
     };
-    expect(detail({ [ATTRIBUTES]: { clearance: [] , contractor: 'maybe' } })).toContain(`${ATTRIBUTES}:contractor`);
+    expect(detail({ [ATTRIBUTES]: { clearance: [], contractor: 'maybe' } })).toContain(
+      `${ATTRIBUTES}:contractor`,
+    );
     expect(detail({ emails: [{ primary: 'maybe' }] })).toContain('emails.primary');
   });
 
@@ -252,7 +291,10 @@ describe('refusals', () => {
   });
 
   test('rfc ignores unknown attributes on POST and PUT', () => {
-    expect(post({ schemas: [USER], userName: 'jo', foo: 1 }, rfc)).toEqual({ schemas: [USER], userName: 'jo' });
+    expect(post({ schemas: [USER], userName: 'jo', foo: 1 }, rfc)).toEqual({
+      schemas: [USER],
+      userName: 'jo',
+    });
   });
 });
 

@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { equalityOf, parseFilter, profileOf, ScimError, type DeviationName } from '../../../../src/scim/index.ts';
+import {
+  equalityOf,
+  parseFilter,
+  profileOf,
+  ScimError,
+  type DeviationName,
+} from '../../../../src/scim/index.ts';
 import { ATTRIBUTES, auto, ENTERPRISE, groupType, refusal, rfc, USER, userType } from '../sample.ts';
 
 describe('refused filters (400 invalidFilter)', () => {
@@ -60,11 +66,15 @@ describe('refused filters (400 invalidFilter)', () => {
 
   test('longer than 4096 characters, deeper than 32 brackets (pitfall 36)', () => {
     const deep = (depth: number) => `${'('.repeat(depth)}title pr${')'.repeat(depth)}`;
-    expect(refusal(() => parseFilter(userType, `userName eq "${'x'.repeat(5000)}"`, auto))).toBe('400 invalidFilter');
+    expect(refusal(() => parseFilter(userType, `userName eq "${'x'.repeat(5000)}"`, auto))).toBe(
+      '400 invalidFilter',
+    );
     expect(refusal(() => parseFilter(userType, deep(33), auto))).toBe('400 invalidFilter');
     expect(refusal(() => parseFilter(userType, deep(1000), auto))).toBe('400 invalidFilter');
     expect(refusal(() => parseFilter(userType, deep(32), auto))).toBe('accepted');
-    expect(refusal(() => parseFilter(userType, Array(200).fill('title pr').join(' and '), auto))).toBe('accepted');
+    expect(refusal(() => parseFilter(userType, Array(200).fill('title pr').join(' and '), auto))).toBe(
+      'accepted',
+    );
   });
 });
 
@@ -107,8 +117,14 @@ describe('the equality that an index can answer', () => {
   });
 
   test('Entra reference check on groups: id eq "1" and members eq "9" (2.1.7)', () => {
-    expect(equalityOf(parseFilter(groupType, 'id eq "1" and members eq "9"', auto))).toEqual({ attribute: 'id', value: '1' });
-    expect(equalityOf(parseFilter(groupType, 'members eq "9"', auto))).toEqual({ attribute: 'members.value', value: '9' });
+    expect(equalityOf(parseFilter(groupType, 'id eq "1" and members eq "9"', auto))).toEqual({
+      attribute: 'id',
+      value: '1',
+    });
+    expect(equalityOf(parseFilter(groupType, 'members eq "9"', auto))).toEqual({
+      attribute: 'members.value',
+      value: '9',
+    });
   });
 });
 

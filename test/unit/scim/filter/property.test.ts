@@ -30,7 +30,12 @@ const filters = fc.letrec<{ filter: Reference }>((tie) => ({
     { depthSize: 'small', withCrossShrink: true },
     fc.record({
       is: fc.constant('text' as const),
-      path: fc.constantFrom('userName' as const, 'title' as const, 'emails.value' as const, 'emails.type' as const),
+      path: fc.constantFrom(
+        'userName' as const,
+        'title' as const,
+        'emails.value' as const,
+        'emails.type' as const,
+      ),
       op: textOp,
       value: word,
     }),
@@ -41,7 +46,11 @@ const filters = fc.letrec<{ filter: Reference }>((tie) => ({
       path: fc.constantFrom('title' as const, 'emails' as const, 'active' as const),
     }),
     fc.record({ is: fc.constant('element' as const), type: word, part: word }),
-    fc.record({ is: fc.constantFrom('and' as const, 'or' as const), left: tie('filter'), right: tie('filter') }),
+    fc.record({
+      is: fc.constantFrom('and' as const, 'or' as const),
+      left: tie('filter'),
+      right: tie('filter'),
+    }),
     fc.record({ is: fc.constant('not' as const), inner: tie('filter') }),
   ),
 })).filter;
@@ -115,7 +124,8 @@ function judge(filter: Reference, subject: Person): boolean {
     case 'element':
       return subject.emails.some(
         ({ type, value }) =>
-          type.toLowerCase() === filter.type.toLowerCase() && value.toLowerCase().includes(filter.part.toLowerCase()),
+          type.toLowerCase() === filter.type.toLowerCase() &&
+          value.toLowerCase().includes(filter.part.toLowerCase()),
       );
     case 'and':
       return judge(filter.left, subject) && judge(filter.right, subject);
@@ -131,7 +141,9 @@ test('agrees with a reference evaluator on any filter and any user', () => {
     fc.property(filters, person, (filter, subject) => {
       const { clearance, ...core } = subject;
       const resource = user({ ...core, [ATTRIBUTES]: { clearance } });
-      expect(evaluateFilter(parseFilter(userType, write(filter), rfc), resource)).toBe(judge(filter, subject));
+      expect(evaluateFilter(parseFilter(userType, write(filter), rfc), resource)).toBe(
+        judge(filter, subject),
+      );
     }),
     { numRuns: 1000 },
   );
@@ -152,7 +164,11 @@ test('any text at all: a filter or a ScimError', () => {
   const piece = fc.constantFrom(
     'userName', 'emails', '[', ']', '(', ')', '"', '\\', ' ', 'eq', 'pr', 'and', 'or', 'not', '.', ':', '"x"', 'true', '1', '\u0000',
   ); // prettier-ignore
-  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.array(piece, { maxLength: 20 }).map((all) => all.join('')), fc.array(piece, { maxLength: 20 }).map((all) => all.join(' ')));
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.array(piece, { maxLength: 20 }).map((all) => all.join('')),
+    fc.array(piece, { maxLength: 20 }).map((all) => all.join(' ')),
+  );
   fc.assert(
     fc.property(text, (candidate) => {
       try {

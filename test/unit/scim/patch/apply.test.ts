@@ -1,6 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import { applyPatch, parsePatch, type Resource } from '../../../../src/scim/index.ts';
-import { ATTRIBUTES, auto, ENTERPRISE, expectShows, patched, patchOp, refusal, rfc, user, USER, userType } from '../sample.ts';
+import {
+  ATTRIBUTES,
+  auto,
+  ENTERPRISE,
+  expectShows,
+  patched,
+  patchOp,
+  refusal,
+  rfc,
+  user,
+  USER,
+  userType,
+} from '../sample.ts';
 
 const WORK = { value: 'w@x', type: 'work', primary: true };
 const HOME = { value: 'h@x', type: 'home' };
@@ -123,9 +135,17 @@ describe('refused', () => {
     ['required attribute blank', { op: 'replace', value: { userName: ' ' } }, '400 invalidValue'],
     ['boolean that is none', { op: 'replace', path: 'active', value: 'yes' }, '400 invalidValue'],
     ['object for text', { op: 'replace', path: 'title', value: {} }, '400 invalidValue'],
-    ['list of two for a single value', { op: 'replace', path: 'manager', value: ['1', '2'] }, '400 invalidValue'],
+    [
+      'list of two for a single value',
+      { op: 'replace', path: 'manager', value: ['1', '2'] },
+      '400 invalidValue',
+    ],
     ['text for a number', { op: 'add', path: `${ATTRIBUTES}:levels`, value: ['x'] }, '400 invalidValue'],
-    ['object for an undeclared member', { op: 'add', path: `${ATTRIBUTES}:x`, value: {} }, '400 invalidValue'],
+    [
+      'object for an undeclared member',
+      { op: 'add', path: `${ATTRIBUTES}:x`, value: {} },
+      '400 invalidValue',
+    ],
     ['extension root with text', { op: 'replace', path: ENTERPRISE, value: 'x' }, '400 invalidValue'],
   ];
   test.each(bad)('%s', (_name, operation, expected) => {
@@ -157,7 +177,12 @@ test('operations see what the ones before them did', () => {
 });
 
 test('id, meta and externalId of a stored resource stay', () => {
-  const stored = { ...start, id: '1', externalId: 'e', meta: { resourceType: 'User', version: 'W/"1"' } } as Resource;
+  const stored = {
+    ...start,
+    id: '1',
+    externalId: 'e',
+    meta: { resourceType: 'User', version: 'W/"1"' },
+  } as Resource;
   const operations = parsePatch(userType, patchOp({ op: 'replace', path: 'title', value: 'X' }), rfc);
   const result = applyPatch(userType, stored, operations, rfc);
   expect(result).toMatchObject({ id: '1', externalId: 'e', meta: stored.meta, title: 'X' });

@@ -97,8 +97,15 @@ describe('Entra, default shape (2.1.4)', () => {
   });
 
   test('all in one message', () => {
-    const resource = patched(start, situations.map(([, operation]) => operation), 'entra');
-    expect(resource).toMatchObject({ active: true, roles: [{ value: JSON_ROLE }, { value: 'admin', primary: true }] });
+    const resource = patched(
+      start,
+      situations.map(([, operation]) => operation),
+      'entra',
+    );
+    expect(resource).toMatchObject({
+      active: true,
+      roles: [{ value: JSON_ROLE }, { value: 'admin', primary: true }],
+    });
     expect(patched(start, [], 'entra')).toEqual(start);
   });
 });
@@ -190,12 +197,20 @@ describe('manager in every shape (pitfall 15)', () => {
     ['object', { op: 'replace', path: `${ENTERPRISE}:manager`, value: { value: '9' } }, { value: '9' }],
     ['$ref', { op: 'replace', path: `${ENTERPRISE}:manager`, value: { $ref: '../Users/9' } }, { value: '9' }],
     ['manager.value', { op: 'replace', path: `${ENTERPRISE}:manager.value`, value: '9' }, { value: '9' }],
-    ['manager.$ref', { op: 'replace', path: `${ENTERPRISE}:manager.$ref`, value: '../Users/9' }, { value: '9' }],
+    [
+      'manager.$ref',
+      { op: 'replace', path: `${ENTERPRISE}:manager.$ref`, value: '../Users/9' },
+      { value: '9' },
+    ],
     ['manager.displayName', { op: 'replace', path: 'manager.displayName', value: 'Boss' }, { value: '5' }],
     ['pathless text', { op: 'add', value: { [`${ENTERPRISE}:manager`]: '9' } }, { value: '9' }],
     ['pathless nested', { op: 'add', value: { [ENTERPRISE]: { manager: { value: '9' } } } }, { value: '9' }],
     ['pathless manager.value', { op: 'add', value: { 'manager.value': '9' } }, { value: '9' }],
-    ['pathless URN manager.value', { op: 'add', value: { [`${ENTERPRISE}:manager.value`]: '9' } }, { value: '9' }],
+    [
+      'pathless URN manager.value',
+      { op: 'add', value: { [`${ENTERPRISE}:manager.value`]: '9' } },
+      { value: '9' },
+    ],
     ['empty text', { op: 'replace', path: 'manager', value: '' }, undefined],
     ['empty list', { op: 'replace', path: 'manager', value: [] }, undefined],
     ['null', { op: 'replace', path: 'manager', value: null }, undefined],

@@ -68,7 +68,13 @@ describe('member steps', () => {
   });
 
   test('authentik: pathless replace of the group with its members (2.7)', () => {
-    const value = { schemas: [GROUP], id: '1', externalId: 'e', displayName: 'Finance', members: [{ value: '9' }] };
+    const value = {
+      schemas: [GROUP],
+      id: '1',
+      externalId: 'e',
+      displayName: 'Finance',
+      members: [{ value: '9' }],
+    };
     const { rest, steps: found } = split({ op: 'replace', value });
     expect(found).toEqual([{ kind: 'replace', values: ['9'] }]);
     expect(applyPatch(groupType, { schemas: [GROUP], displayName: 'Old' }, rest, auto)).toEqual({
@@ -109,7 +115,11 @@ describe('membersOf a POST or PUT body', () => {
     ['absent key (pitfall 34)', { displayName: 'x' }, undefined],
     ['empty list', { members: [] }, []],
     ['null', { members: null }, []],
-    ['objects, once each', { members: [{ value: '1' }, { value: '2', display: 'b' }, { value: '1' }] }, ['1', '2']],
+    [
+      'objects, once each',
+      { members: [{ value: '1' }, { value: '2', display: 'b' }, { value: '1' }] },
+      ['1', '2'],
+    ],
     ['bare text', { Members: ['1'] }, ['1']],
     ['no object', 'x', undefined],
   ];

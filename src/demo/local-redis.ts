@@ -1,0 +1,101 @@
+// A private Redis for one run: the real server, on a free loopback port, with its own data folder.
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface LocalRedis {
+  url: string;
+  /** Undefined when a server that runs already is used (REDIS_URL). */
+  process: ChildProcess | undefined;
+  /** Ends the server and removes its data. A server that was there before is left alone. */
+  stop(): Promise<void>;
+}
+
+export interface LocalRedisOptions {
+  env: NodeJS.ProcessEnv;
+  /** When a write counts as safe: each one, or within a second. */
+  appendfsync?: 'always' | 'everysec';
+  /** A fixed port and folder make a server come back with its data. */
+  port?: number;
+  folder?: string;
+}
+
+const SERVERS = ['redis-server', 'valkey-server'];
+const START_MS = 10_000;
+
+/** @throws Error with the command to run when no Redis server is installed */
+export async function startLocalRedis(options: LocalRedisOptions): Promise<LocalRedis> {
+  const given = options.env.REDIS_URL;
+  if (given) return { url: given, process: undefined, stop: () => Promise.resolve() };
+  const server = SERVERS.find((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0);
+  if (server === undefined) {
+    throw new Error('No redis-server or valkey-server is installed: run npm run demo, which installs one, or set REDIS_URL.');
+  }
+  const port = options.port ?? (await freePort());
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'scim-bridge-redis-'));
+  const child = spawn(
+    server,
+    [
+      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
+      ...['--appendonly', 'yes', '--appendfsync', options.appendfsync ?? 'everysec'],
+      ...['--maxmemory-policy', 'noeviction', '--loglevel', 'warning'],
+    ],
+    { stdio: 'ignore' },
+  );
+  // Whoever is killed without a chance to clean up leaves no server behind.
+  const last = (): void => void child.kill('SIGKILL');
+  process.once('exit', last);
+  const ended = once(child, 'exit');
+  await untilListening(port, child);
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    process: child,
+    stop: async () => {
+      process.off('exit', last);
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGTERM');
+        await ended;
+      }
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A loopback port that nobody listens on at this moment. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+async function untilListening(port: number, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + START_MS;
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`The Redis server ended at once (exit ${child.exitCode}).`);
+    if (await answers(port)) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`The Redis server did not answer within ${START_MS / 1000} s.`);
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.setTimeout(500, () => {
+      socket.destroy();
+      resolve(false);
+    });
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => socket.write('PING\r\n'));
+    socket.once('data', (reply) => {
+      socket.destroy();
+      resolve(reply.toString().startsWith('+PONG'));
+    });
+  });
+}

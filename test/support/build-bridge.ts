@@ -1,0 +1,77 @@
+// A whole bridge in this process: real Redis, real HTTP, the sandbox as platform.
+import { randomUUID } from 'node:crypto';
+import { startApp, type App, type Role } from '../../src/app.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Config } from '../../src/config/schema.ts';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
+import { systemClock } from '../../src/support/clock.ts';
+import { randomIds } from '../../src/support/ids.ts';
+import { createLogger } from '../../src/support/logger.ts';
+import { createIdp, type Idp } from './idp.ts';
+import { createPlatformView, type PlatformView } from './platform-view.ts';
+
+export const TOKEN = 'a-token-for-tests-only-0123456789';
+
+export interface Bridge {
+  config: Config;
+  sandbox: Sandbox;
+  app: App;
+  idp: Idp;
+  platform: PlatformView;
+  /** Every log line so far. */
+  logs: string[];
+  /** Starts another process-like instance on the same Redis. */
+  another(role?: Role): Promise<App>;
+  stop(): Promise<void>;
+}
+
+export interface BridgeOptions {
+  sandbox?: SandboxOptions;
+  role?: Role;
+  /** Changes the effective settings before the start. */
+  configure?(config: Config): void;
+}
+
+export async function buildBridge(options: BridgeOptions = {}): Promise<Bridge> {
+  const sandbox = await startSandbox(options.sandbox);
+  const { platformUrl, fixtures } = sandbox.ready;
+  const config = loadConfig({
+    cwd: '/nonexistent',
+    env: {
+      PLATFORM_URL: platformUrl,
+      PLATFORM_TOKEN: fixtures.apiKeys.admin ?? '',
+      PLATFORM_ALLOW_LOOPBACK_HTTP: '1',
+      SCIM_TOKEN: TOKEN,
+      REDIS_URL: process.env.TEST_REDIS_URL ?? '',
+      HOST: '127.0.0.1',
+      PORT: '0',
+    },
+  });
+  config.redis.prefix = `test-${randomUUID()}`;
+  const target = config.targets.main;
+  if (target) target.rateLimit = { requestsPerSecond: 2000, burst: 2000 };
+  options.configure?.(config);
+  const logs: string[] = [];
+  const logger = createLogger('debug', { write: (line) => void logs.push(line) });
+  const start = (role: Role): Promise<App> =>
+    startApp(config, role, { logger, clock: systemClock, ids: randomIds, random: Math.random });
+  const app = await start(options.role ?? 'all');
+  const others: App[] = [];
+  return {
+    config,
+    sandbox,
+    app,
+    idp: createIdp(`http://127.0.0.1:${app.port}/scim/v2`, TOKEN),
+    platform: createPlatformView(sandbox.ready.controlUrl),
+    logs,
+    another: async (role = 'all') => {
+      const other = await start(role);
+      others.push(other);
+      return other;
+    },
+    stop: async () => {
+      await Promise.all([app, ...others].map((each) => each.stop()));
+      await sandbox.stop();
+    },
+  };
+}

@@ -1,0 +1,20 @@
+/** Polls until `probe` answers something other than undefined/false, or fails with the last answer after `limitMs`. */
+export async function eventually<T>(
+  what: string,
+  probe: () => Promise<T | undefined | false> | T | undefined | false,
+  limitMs = 10_000,
+): Promise<T> {
+  const deadline = Date.now() + limitMs;
+  let last: unknown;
+  for (;;) {
+    try {
+      const found = await probe();
+      if (found !== undefined && found !== false) return found as T;
+      last = found;
+    } catch (error) {
+      last = error;
+    }
+    if (Date.now() > deadline) throw new Error(`Not within ${limitMs} ms: ${what} (last: ${String(last)})`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

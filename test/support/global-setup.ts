@@ -1,0 +1,12 @@
+// One private Redis for the whole run; every test takes a key prefix of its own.
+import { startLocalRedis, type LocalRedis } from '../../src/demo/local-redis.ts';
+
+declare global {
+  var localRedis: LocalRedis | undefined;
+}
+
+export default async function setup(): Promise<void> {
+  const redis = await startLocalRedis({ env: process.env });
+  globalThis.localRedis = redis;
+  process.env.TEST_REDIS_URL = redis.url;
+}

@@ -1,0 +1,61 @@
+// Speaks SCIM like an identity provider: over HTTP, with a token, one request at a time or many.
+import { request } from 'undici';
+
+export interface IdpAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: any;
+}
+
+export interface Idp {
+  baseUrl: string;
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<IdpAnswer>;
+  /** POST /Users with a believable body. @returns the id */
+  createUser(userName: string, extra?: object): Promise<string>;
+  /** POST /Groups. @returns the id */
+  createGroup(displayName: string, members?: string[]): Promise<string>;
+  patch(path: string, ...operations: object[]): Promise<IdpAnswer>;
+}
+
+export function createIdp(baseUrl: string, token: string): Idp {
+  const send: Idp['send'] = async (method, path, body, headers = {}) => {
+    const answer = await request(baseUrl + path, {
+      method: method as 'GET',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json', ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await answer.body.text();
+    return { status: answer.statusCode, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
+  };
+  const created = (answer: IdpAnswer): string => {
+    if (answer.status !== 201) throw new Error(`POST answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    return answer.body.id as string;
+  };
+  return {
+    baseUrl,
+    send,
+    createUser: async (userName, extra = {}) =>
+      created(
+        await send('POST', '/Users', {
+          schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+          userName,
+          externalId: `ext-${userName}`,
+          name: { givenName: 'Jo', familyName: 'Doe' },
+          displayName: `Jo ${userName}`,
+          emails: [{ value: userName, type: 'work', primary: true }],
+          active: true,
+          ...extra,
+        }),
+      ),
+    createGroup: async (displayName, members = []) =>
+      created(
+        await send('POST', '/Groups', {
+          schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+          displayName,
+          members: members.map((value) => ({ value })),
+        }),
+      ),
+    patch: (path, ...operations) =>
+      send('PATCH', path, { schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'], Operations: operations }),
+  };
+}

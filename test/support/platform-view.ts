@@ -1,0 +1,60 @@
+// What the sandbox holds and what it was asked, through its control port.
+import { request } from 'undici';
+
+export interface PlatformUser {
+  id: number;
+  scimId: string;
+  userName: string;
+  externalId: string | null;
+  displayName: string | null;
+  active: boolean;
+  attributes: Record<string, unknown>;
+  groups: string[];
+  roles: string[];
+}
+
+export interface PlatformCallLine {
+  method: string;
+  path: string;
+  status: number;
+  atMs: number;
+  body?: any;
+}
+
+export interface PlatformView {
+  state(): Promise<{ users: PlatformUser[]; groups: { displayName: string; scimId: string; members: string[] }[]; [more: string]: any }>;
+  user(userName: string): Promise<PlatformUser | undefined>;
+  group(displayName: string): Promise<{ displayName: string; members: string[] } | undefined>;
+  requests(): Promise<PlatformCallLine[]>;
+  /** Requests that change something. */
+  writes(): Promise<PlatformCallLine[]>;
+  forgetRequests(): Promise<void>;
+  control(method: string, path: string, body?: object): Promise<any>;
+}
+
+export function createPlatformView(controlUrl: string): PlatformView {
+  const control: PlatformView['control'] = async (method, path, body) => {
+    const answer = await request(controlUrl + path, {
+      method: method as 'GET',
+      headers: { 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode >= 300) throw new Error(`control ${method} ${path}: ${answer.statusCode} ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
+  };
+  const state = (): ReturnType<PlatformView['state']> => control('GET', '/state');
+  const requests = async (): Promise<PlatformCallLine[]> => {
+    const answer = await control('GET', '/requests');
+    return (Array.isArray(answer) ? answer : answer.requests) as PlatformCallLine[];
+  };
+  return {
+    control,
+    state,
+    requests,
+    user: async (userName) => (await state()).users.find((user) => user.userName === userName),
+    group: async (displayName) => (await state()).groups.find((group) => group.displayName === displayName),
+    writes: async () => (await requests()).filter(({ method }) => method !== 'GET'),
+    forgetRequests: () => control('DELETE', '/requests'),
+  };
+}

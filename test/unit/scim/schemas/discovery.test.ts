@@ -1,0 +1,91 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  resourceTypeDocuments,
+  schemaDocuments,
+  serviceProviderConfig,
+  userResourceType,
+} from '../../../../src/scim/index.ts';
+import { ATTRIBUTES, ENTERPRISE, GROUP, groupType, USER, userType } from '../sample.ts';
+
+const BASE = 'https://h/scim/v2';
+const types = [userType, groupType];
+
+test('ServiceProviderConfig: patch, filter and etag are supported, passwords are not (7643 §5)', () => {
+  const config = serviceProviderConfig({ baseUrl: BASE, bulk: false, maxResults: 500 });
+  expect(config).toMatchObject({
+    patch: { supported: true },
+    bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
+    filter: { supported: true, maxResults: 500 },
+    changePassword: { supported: false },
+    sort: { supported: false },
+    etag: { supported: true },
+    authenticationSchemes: [{ type: 'oauthbearertoken' }],
+    meta: { location: `${BASE}/ServiceProviderConfig` },
+  });
+  const bulk = { maxOperations: 10, maxPayloadSize: 1000 };
+  expect(serviceProviderConfig({ baseUrl: BASE, bulk, maxResults: 1 }).bulk).toEqual({
+    supported: true,
+    ...bulk,
+  });
+});
+
+test('ResourceTypes name their schemas (7643 §6)', () => {
+  expect(resourceTypeDocuments(types, BASE)).toMatchObject([
+    {
+      id: 'User',
+      endpoint: '/Users',
+      schema: USER,
+      schemaExtensions: [
+        { schema: ENTERPRISE, required: false },
+        { schema: ATTRIBUTES, required: false },
+      ],
+      meta: { location: `${BASE}/ResourceTypes/User` },
+    },
+    { id: 'Group', endpoint: '/Groups', schema: GROUP, schemaExtensions: [] },
+  ]);
+});
+
+describe('Schemas (7643 §7)', () => {
+  const documents = schemaDocuments(types, BASE);
+  const find = (id: string) => documents.find((each) => each.id === id) as Record<string, unknown>;
+
+  test('each schema once', () => {
+    expect(documents.map(({ id }) => id)).toEqual([USER, ENTERPRISE, ATTRIBUTES, GROUP]);
+  });
+
+  test('displayName of a group is writable: Rippling leaves out what is readOnly (2.8)', () => {
+    expect(find(GROUP).attributes).toContainEqual(
+      expect.objectContaining({ name: 'displayName', required: true, mutability: 'readWrite' }),
+    );
+  });
+
+  test('configured user attributes are typed', () => {
+    const attributes = find(ATTRIBUTES).attributes as { name: string; type: string; multiValued: boolean }[];
+    expect(attributes.map(({ name, type, multiValued }) => [name, type, multiValued])).toEqual([
+      ['region', 'string', false],
+      ['clearance', 'decimal', false],
+      ['contractor', 'boolean', false],
+      ['regions', 'string', true],
+      ['levels', 'decimal', true],
+    ]);
+  });
+
+  test('every attribute shows all characteristics', () => {
+    for (const document of documents) {
+      for (const attribute of document.attributes as object[]) {
+        expect(Object.keys(attribute)).toEqual(
+          expect.arrayContaining(['name', 'type', 'multiValued', 'description', 'required', 'caseExact', 'mutability', 'returned', 'uniqueness']),
+        ); // prettier-ignore
+      }
+    }
+  });
+});
+
+test.each([['__proto__'], ['a b'], ['']])('a user attribute cannot be called "%s"', (name) => {
+  expect(() => userResourceType({ userAttributes: [{ name, type: 'string' }] })).toThrow('user attribute');
+});
+
+test('a user attribute cannot be configured twice', () => {
+  const twice = { name: 'a', type: 'string' as const };
+  expect(() => userResourceType({ userAttributes: [twice, twice] })).toThrow('twice');
+});
