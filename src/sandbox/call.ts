@@ -42,13 +42,15 @@ export function visitOf(response: Response): Visit {
   return response.locals['visit'] as Visit;
 }
 
-/** Sends JSON at once, with its length, in the family's media type. */
+/** Sends JSON at once, with its length, in the family's media type; without a body nothing but the status. */
 export function send(response: Response, reply: Reply): void {
-  const text = reply.body === undefined ? '' : JSON.stringify(reply.body);
-  const type =
-    reply.body === undefined ? {} : { 'Content-Type': `${visitOf(response).mediaType}; charset=utf-8` };
+  if (reply.body === undefined) {
+    response.writeHead(reply.status, reply.headers).end();
+    return;
+  }
+  const text = JSON.stringify(reply.body);
   response.writeHead(reply.status, {
-    ...type,
+    'Content-Type': `${visitOf(response).mediaType}; charset=utf-8`,
     'Content-Length': String(Buffer.byteLength(text)),
     ...reply.headers,
   });

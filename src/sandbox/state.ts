@@ -48,6 +48,24 @@ export interface Scene {
 
 const lower = (text: string | null): string[] => (text === null ? [] : [text.toLowerCase()]);
 
+/** Letters before an @ that the index of the user search holds. */
+const SEARCH_KEY_LENGTH = 5;
+
+/** The index key inside a search for an address, or undefined when the search is too short or no address. */
+export function searchKey(wanted: string): string | undefined {
+  const at = wanted.indexOf('@');
+  return at < SEARCH_KEY_LENGTH ? undefined : wanted.slice(at - SEARCH_KEY_LENGTH, at + 1);
+}
+
+/** A key for every @ of the text: whoever contains a searched address is found under the key inside it. */
+function searchKeys(text: string): string[] {
+  const keys = new Set<string>();
+  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
+    if (at >= SEARCH_KEY_LENGTH) keys.add(text.slice(at - SEARCH_KEY_LENGTH, at + 1));
+  }
+  return [...keys];
+}
+
 /** An empty state; keys of all indexes are lower case. */
 export function createState(deps: JournalDeps): State {
   return {
@@ -60,6 +78,7 @@ export function createState(deps: JournalDeps): State {
         email: (user) => [
           ...new Set([user.email, ...user.emails.map((entry) => entry.value)].flatMap(lower)),
         ],
+        search: (user) => searchKeys(user.searchText),
       },
       deps,
     ),

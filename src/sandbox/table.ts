@@ -89,7 +89,8 @@ export function createTable<T extends Row>(keys: Keys<T>, deps: JournalDeps): Ta
       find: (name, key) => {
         const held = [...former.values()].filter((row): row is T => row !== undefined);
         const matching = held.filter((row) => keys[name]?.(row).includes(key));
-        return [...live.find(name, key).filter((row) => !former.has(row.id)), ...matching];
+        const unchanged = live.find(name, key).filter((row) => !former.has(row.id));
+        return [...unchanged, ...matching].sort((left, right) => left.id - right.id);
       },
     };
   }

@@ -55,7 +55,7 @@ const table = [
   },
   {
     name: 'empty-reference',
-    description: 'manager as empty text means no manager',
+    description: 'manager or externalId as empty text means none',
     source: 'SCIMServer docs/MANAGER_PATCH_STRING_COERCION.md',
   },
   {

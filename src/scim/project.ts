@@ -30,7 +30,13 @@ function splitList(text: string): string[] {
     }
   }
   items.push(text.slice(start));
-  return items.map((item) => item.replace(/\[.*\]/s, '').trim()).filter((item) => item !== '');
+  return items.map(withoutFilter).filter((item) => item !== '');
+}
+
+function withoutFilter(item: string): string {
+  const open = item.indexOf('[');
+  const rest = open < 0 ? '' : item.slice(item.lastIndexOf(']') + 1);
+  return (open < 0 ? item : item.slice(0, open) + rest).trim();
 }
 
 function add(names: Names, steps: readonly string[]): void {

@@ -170,6 +170,8 @@ export function fromElements(field: Field, elements: readonly JsonObject[]): unk
 /** Any value of a declared attribute in canonical form; undefined means unassigned. @throws 400 invalidValue. */
 export function readValue(field: Field, raw: unknown, profile: Profile): unknown {
   if (raw === null || raw === undefined) return undefined;
+  // Nothing identifies nobody; kept, it would collide with the next empty one.
+  if (raw === '' && field.path === 'externalId' && profile.allows('empty-reference')) return undefined;
   if (field.attribute.multiValued) return fromElements(field, readElements(field, raw, profile));
   if (field.attribute.type !== 'complex') {
     if (!Array.isArray(raw)) return readScalar(field, raw, profile);
@@ -240,6 +242,7 @@ function readForeignKey(
   const section = findSection(type, key);
   if (section) {
     if (!section.core) readSection(section, raw, draft, profile);
+    else profile.allows('unknown-attribute');
     return;
   }
   const found = key.includes(':') ? resolveAttribute(type, key) : undefined;

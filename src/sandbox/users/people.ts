@@ -5,13 +5,12 @@ import type { Alias, UserRecord } from '../records.ts';
 import { FALLBACK_ROLE, type Settings } from '../settings.ts';
 import type { Scene, State } from '../state.ts';
 
-export type NewPerson = Partial<
-  Omit<UserRecord, 'id' | 'uuid' | 'aliases' | 'createdAtMs' | 'updatedAtMs'>
-> & {
+type Derived = 'id' | 'uuid' | 'searchText' | 'createdAtMs' | 'updatedAtMs';
+export type NewPerson = Partial<Omit<UserRecord, Derived | 'aliases'>> & {
   userName: string;
   aliasSource: Alias['source'];
 };
-export type PersonChange = Partial<Omit<UserRecord, 'id' | 'uuid' | 'createdAtMs' | 'updatedAtMs'>>;
+export type PersonChange = Partial<Omit<UserRecord, Derived>>;
 
 /** The tenant's default role for new users; one that no longer exists, or Admin, falls back to Viewer (2.2). */
 export function defaultRole(scene: Scene): string {
@@ -43,7 +42,9 @@ function requireFreeName(state: State, userName: string, ownId: number | undefin
   if (holder && holder.id !== ownId) throw new Problem(409, 'userName is already taken', 'uniqueness');
 }
 
-function store(state: State, user: UserRecord): UserRecord {
+function store(state: State, person: Omit<UserRecord, 'searchText'>): UserRecord {
+  const searchText = [person.firstName ?? '', person.userName, person.email].join('\n').toLowerCase();
+  const user: UserRecord = { ...person, searchText };
   state.users.put(user);
   if (user.isAdmin && !user.isDeactivated) state.activeAdmins.add(user.id);
   else state.activeAdmins.delete(user.id);

@@ -3,7 +3,7 @@ import { Router } from 'express';
 import { answer, type Handler } from '../call.ts';
 import type { Room } from '../family.ts';
 import type { World } from '../world.ts';
-import { createAccount, createAccounts, removeAccount, updateAccount } from './accounts.ts';
+import { createAccount, listAccounts, removeAccount, updateAccount } from './accounts.ts';
 import { listValues, upsertValue } from './attribute-values.ts';
 import { createAttribute, deleteAttribute, listAttributes, updateAttribute } from './attributes.ts';
 import { bulkAction } from './bulk.ts';
@@ -14,9 +14,8 @@ import { assignRole, deleteUserGroup, listRoles, listUserGroups, removeRole } fr
 export function createUsersRoom(world: World): Room {
   const router = Router({ caseSensitive: true });
   const at = (handler: Handler) => answer(world, handler);
-  const accounts = createAccounts();
 
-  router.get('/users', at(accounts.list));
+  router.get('/users', at(listAccounts));
   router.post('/users', at(createAccount));
   router.post('/users/bulk', at(bulkAction));
   router.get('/users/me', at(readMe));

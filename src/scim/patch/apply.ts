@@ -19,8 +19,9 @@ import type { PatchOperation } from './operation.ts';
 type Op = PatchOperation['op'];
 
 // `remove` with a value takes away that value only: another one stays (gh:AzureAD/SCIMReferenceCode#87).
+// Empty text names no value.
 function isOther(field: Field, current: unknown, value: unknown, profile: Profile): boolean {
-  if (value === undefined || current === undefined) return false;
+  if (value === undefined || value === '' || current === undefined) return false;
   const given = readValue(field, value, profile);
   if (given === undefined) return false;
   if (field.attribute.type === 'complex') return !isListed(field, current as JsonObject, given as JsonObject);
@@ -76,8 +77,9 @@ function changeMember(operation: PatchOperation, current: unknown, value: unknow
   if (op === 'replace' || (op === 'add' && !Array.isArray(current))) return value;
   if (op === 'add') return [...new Set([...(current as unknown[]), ...given])];
   if (operation.value === undefined) return undefined;
-  if (!Array.isArray(current)) return given.includes(current) ? undefined : current;
-  const left = (current as unknown[]).filter((item) => !given.includes(item));
+  const listed = new Set(given);
+  if (!Array.isArray(current)) return listed.has(current) ? undefined : current;
+  const left = (current as unknown[]).filter((item) => !listed.has(item));
   return left.length > 0 ? left : undefined;
 }
 

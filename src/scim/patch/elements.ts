@@ -38,10 +38,16 @@ function isEqualPart(field: Field, part: string, a: JsonObject, b: JsonObject): 
   return isEqual(field.parts?.byName.get(part), a[part], b[part]);
 }
 
-// The same value for the same use; without a value, the same in everything.
-function isSame(field: Field, a: JsonObject, b: JsonObject): boolean {
-  if (a.value === undefined && b.value === undefined) return JSON.stringify(a) === JSON.stringify(b);
-  return isEqualPart(field, 'value', a, b) && isEqualPart(field, 'type', a, b);
+function fold(field: Field, part: string, value: unknown): unknown {
+  const exact = field.parts?.byName.get(part)?.attribute.caseExact !== false;
+  return exact || typeof value !== 'string' ? value : value.toLowerCase();
+}
+
+// What tells elements apart: the value and its use; without a value, everything. Text, so that lists of any
+// length are compared in one pass.
+function identity(field: Field, element: JsonObject): string {
+  if (element.value === undefined) return JSON.stringify(element);
+  return JSON.stringify([fold(field, 'value', element.value), fold(field, 'type', element.type)]);
 }
 
 /** Whether `element` is what a removal lists: by `value` (and `type` if given), else by everything given. */
@@ -49,6 +55,25 @@ export function isListed(field: Field, element: JsonObject, listed: JsonObject):
   const names = listed.value === undefined ? Object.keys(listed) : ['value'];
   if (listed.value !== undefined && listed.type !== undefined) names.push('type');
   return names.every((name) => isEqualPart(field, name, element, listed));
+}
+
+function withoutListed(
+  field: Field,
+  elements: readonly JsonObject[],
+  listed: readonly JsonObject[],
+): JsonObject[] {
+  const byValue = new Map<unknown, JsonObject[]>();
+  for (const each of listed) {
+    const key = fold(field, 'value', each.value);
+    const same = byValue.get(key);
+    if (same) same.push(each);
+    else byValue.set(key, [each]);
+  }
+  const isHit = (element: JsonObject, key: unknown): boolean =>
+    byValue.get(key)?.some((each) => isListed(field, element, each)) ?? false;
+  return elements.filter(
+    (element) => !isHit(element, fold(field, 'value', element.value)) && !isHit(element, undefined),
+  );
 }
 
 // RFC 7644 section 3.5.2: when an operation sets a primary, the others lose it.
@@ -61,12 +86,14 @@ function onePrimary(elements: readonly JsonObject[], touched: ReadonlySet<JsonOb
 
 function append(field: Field, elements: readonly JsonObject[], added: readonly JsonObject[]): JsonObject[] {
   const result = [...elements];
+  const places = new Map(result.map((element, index) => [identity(field, element), index]));
   const touched = new Set<JsonObject>();
   for (const element of added) {
-    const index = result.findIndex((each) => isSame(field, each, element));
-    const merged = index < 0 ? element : (order(field, { ...result[index], ...element }) ?? element);
-    if (index < 0) result.push(merged);
-    else result[index] = merged;
+    const place = places.get(identity(field, element));
+    const merged =
+      place === undefined ? element : (order(field, { ...result[place], ...element }) ?? element);
+    if (place === undefined) places.set(identity(field, element), result.push(merged) - 1);
+    else result[place] = merged;
     // An old primary that is named again without `primary` is not newly set.
     if (element.primary === true) touched.add(merged);
   }
@@ -148,7 +175,7 @@ function whole(change: Change, elements: readonly JsonObject[]): JsonObject[] {
   const given = readElements(field, value, profile);
   if (op === 'add') return append(field, elements, given);
   if (op === 'replace') return given;
-  return elements.filter((element) => !given.some((listed) => isListed(field, element, listed)));
+  return withoutListed(field, elements, given);
 }
 
 /** The new value of a multi-valued attribute; undefined when nothing is left. `current` stays as it is. */

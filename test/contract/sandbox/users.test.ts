@@ -102,10 +102,13 @@ test('USER-11 bulk on the own account or the last admin fails alone with its sta
 
 test('USER-12 search finds by first name, username and e-mail, without case', async () => {
   await create('a', { firstName: 'Zoe', email: 'post@zebra.example' });
-  for (const search of ['ZOE', 'a@ACME', 'zebra']) {
-    const { body } = await rig.call('GET', `${USERS}?search=${search}`);
+  for (const search of ['ZOE', 'a@ACME', 'zebra', 'Post@Zebra.exam', 'ost@']) {
+    const { body } = await rig.call('GET', `${USERS}?search=${encodeURIComponent(search)}`);
     expect(names(body)).toContain('a');
   }
+  await create('mary-jane');
+  await create('jane-x');
+  expect(names((await rig.call('GET', `${USERS}?search=y-jane@acme.example`)).body)).toEqual(['mary-jane']);
   expect((await rig.call('GET', `${USERS}?search=nothing-like-it`)).body.items).toEqual([]);
 });
 

@@ -42,6 +42,7 @@ describe('attributes (7644 §3.9): only these, id and schemas', () => {
     [`${ATTRIBUTES}:free`, { [ATTRIBUTES]: { free: 1 } }],
     [`${USER}:active`, { active: true }],
     ['meta.version', { meta: { version: 'W/"1"' } }],
+    ['emails[type eq "work"].value', { emails: [{ value: 'a' }, { value: 'b' }] }],
     ['nonsense', {}],
     ['title', {}],
     ['__proto__', {}],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseResource, profileOf, ScimError, type DeviationName } from '../../../src/scim/index.ts';
+import type { ScimError } from '../../../src/scim/index.ts';
+import { parseResource, profileOf, type DeviationName } from '../../../src/scim/index.ts';
 import {
   ATTRIBUTES,
   auto,
@@ -212,6 +213,10 @@ describe('types', () => {
     const extension = user({ [ENTERPRISE]: { manager: sent } })[ENTERPRISE] as
       { manager?: unknown } | undefined;
     expect(extension?.manager).toEqual(stored);
+  });
+
+  test('an empty externalId identifies nobody', () => {
+    expect(user({ externalId: '' })).toEqual({ schemas: [USER], userName: 'jo' });
   });
 
   test('manager without its URN is the enterprise attribute', () => {

@@ -116,6 +116,7 @@ describe('remove (7644 §3.5.2.2)', () => {
     ['empty list of values: nothing', { op: 'remove', path: 'emails', value: [] }, { emails: [WORK, HOME] }],
     ['simple with another value: nothing (pitfall 14)', { op: 'remove', path: 'title', value: 'Prof' }, { title: 'Dr' }],
     ['simple with its value, without case', { op: 'remove', path: 'title', value: 'DR' }, { title: undefined }],
+    ['simple with empty text: removed', { op: 'remove', path: 'active', value: '' }, { active: undefined }],
     ['listed simple values', { op: 'remove', path: `${ATTRIBUTES}:regions`, value: ['eu', 'zz'] }, { [ATTRIBUTES]: { regions: ['us'] } }],
     ['simple values by filter', { op: 'remove', path: `${ATTRIBUTES}:regions[value eq "eu"]` }, { [ATTRIBUTES]: { regions: ['us'] } }],
     ['undeclared', { op: 'remove', path: `${ATTRIBUTES}:note` }, { [ATTRIBUTES]: { note: undefined } }],
@@ -162,6 +163,15 @@ describe('refused', () => {
     expect(JSON.stringify(start)).toBe(before);
   });
 });
+
+test('long lists take one pass, not one pass per value', () => {
+  const roles = Array.from({ length: 20_000 }, (_, index) => ({ value: `r${index}` }));
+  const many = patched(start, [{ op: 'add', path: 'roles', value: roles }]);
+  const again = patched(many, [{ op: 'add', path: 'roles', value: roles }]);
+  expect(JSON.stringify(again)).toBe(JSON.stringify(many));
+  const left = patched(again, [{ op: 'remove', path: 'roles', value: roles.slice(1) }]);
+  expect(left.roles).toEqual([{ value: 'r0' }]);
+}, 2000);
 
 test('operations see what the ones before them did', () => {
   const operations = [

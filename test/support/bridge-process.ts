@@ -1,0 +1,73 @@
+// The built bridge as a process of its own, so that it can be killed like one.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { freePort } from '../../src/demo/local-redis.ts';
+import { eventually } from './eventually.ts';
+
+export interface BridgeProcess {
+  port: number;
+  baseUrl: string;
+  /** kill -9, then the same settings again. */
+  killAndRestart(pauseMs?: number): Promise<void>;
+  /** Ends it as an orchestrator would. @returns the exit code */
+  terminate(): Promise<number | null>;
+  /** Ends it at once and removes its files. */
+  stop(): Promise<void>;
+  output(): string;
+}
+
+const MAIN = join(import.meta.dirname, '../../dist/main.js');
+
+export async function startBridgeProcess(settings: object, role = 'all'): Promise<BridgeProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
+  const file = join(folder, 'bridge.json');
+  const port = await freePort();
+  writeFileSync(file, JSON.stringify({ ...settings, server: { port, host: '127.0.0.1' } }), { mode: 0o600 });
+  let output = '';
+  let child: ChildProcess;
+
+  async function start(): Promise<void> {
+    child = spawn(process.execPath, [MAIN, '--config', file, 'serve', '--role', role], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout?.on('data', (data: Buffer) => (output = (output + data.toString()).slice(-200_000)));
+    child.stderr?.on('data', (data: Buffer) => (output = (output + data.toString()).slice(-200_000)));
+    await eventually(
+      'the bridge is ready',
+      async () => {
+        if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${output.slice(-2000)}`);
+        const answer = await request(`http://127.0.0.1:${port}/readyz`);
+        await answer.body.dump();
+        return answer.statusCode === 200;
+      },
+      20_000,
+    );
+  }
+
+  async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    const [code] = (await exited) as [number | null];
+    return code;
+  }
+
+  await start();
+  return {
+    port,
+    baseUrl: `http://127.0.0.1:${port}/scim/v2`,
+    killAndRestart: async (pauseMs = 0) => {
+      await end('SIGKILL');
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await start();
+    },
+    terminate: () => end('SIGTERM'),
+    stop: async () => {
+      await end('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    },
+    output: () => output,
+  };
+}
