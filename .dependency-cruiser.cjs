@@ -31,7 +31,7 @@ const home = {
 const src = '^src/';
 // Doors that single folders have beyond the table.
 const doors = {
-  cli: [`${src}app[.]ts$`, `${src}sandbox/`, `${src}demo/`, `${src}directory/`],
+  cli: [`${src}app[.]ts$`, `${src}sandbox/`, `${src}demo/`, `${src}directory/`, `${src}sync/config-checks[.]ts$`],
   demo: [`${src}sandbox/`],
   sandbox: [`${src}platform/wire[.]ts$`],
 };

@@ -218,7 +218,7 @@ export function createDirectory(
   async function membersOf(group: string): Promise<{ users: string[]; unresolved: string[] }> {
     const [users, unresolved] = await Promise.all([
       redis.smembers(keys.key('members', group)),
-      redis.smembers(keys.key('unresolved', group)),
+      redis.hkeys(keys.key('unresolved', group)),
     ]);
     return { users, unresolved };
   }

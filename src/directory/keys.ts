@@ -13,18 +13,19 @@
  * | emails | hash | folded address → ids joined by commas: not unique |
  * | groupNames | hash | group id → displayName as written |
  * | members:<group>, memberships:<user> | set | both directions of a membership |
- * | unresolved:<group> | set | member values whose user is not there yet |
+ * | unresolved:<group> | hash | member value whose user is not there yet → its folded form |
  * | references:<raw or folded value> | set | `<group> <value>` waiting for such a user |
  * | tombstones | hash | id → what was deleted and when |
  * | sequence | string | one counter for order, generations, tickets and fences |
  * | marks:<t> | hash | ref → `generation since request`: this ref is not yet equal at the target |
  * | dirty:<t> | zset | ref by lane and due time: to be handed to the queue |
  * | inflight:<t> | zset | ref by the moment at which its job or its worker counts as lost |
- * | tickets:<t> | hash | ref → `ticket lane` of the job that waits in the queue |
+ * | tickets:<t> | hash | ref → `ticket lane` of the job that waits in the queue, `- lane` while it runs |
  * | lease:<t>:<ref> | string | fence of the worker that syncs the ref |
  * | links:<t> | hash | ref → link (links.ts); linked:<t> is the way back from platform ids |
  * | memberMarks:<t>:<group>, owed:<t>:<user> | hash | memberships still to be added (+) or removed (-) |
  * | blocked:<t> | zset | refs whose sync needs a person, by time |
+ * | budget:<t>, paused:<t> | string | request budget of a target; its base is `target.<t>` instead of a connection |
  */
 export interface Keyspace {
   /** Common start of all keys of the connection, with the hash tag. */

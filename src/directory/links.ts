@@ -22,6 +22,8 @@ export interface Link {
   account?: string;
   /** Set before a create is sent: an account found later under this name is ours. */
   creating?: boolean;
+  /** Made by us and not finished yet: `create-only` may still complete it. */
+  making?: boolean;
   /** Whether the bridge made the counterpart or found it. */
   origin?: 'created' | 'adopted';
   /** Core members last written or observed, by platform path. */

@@ -49,6 +49,17 @@ export class LeaseLost extends Error {
   override name = 'LeaseLost';
 }
 
+export interface SaveOptions {
+  /** The platform id is new: remember the way back from it. */
+  linked?: boolean;
+  /** The platform has this resource anew: all its memberships have to be written there. */
+  restate?: boolean;
+  /** Users whom the platform has in this group and the source has not. */
+  surplus?: string[];
+  /** Groups that owe this user a membership may write it now. */
+  wake?: boolean;
+}
+
 /** How long a group collects members who become ready one after the other. */
 const GATHER_MS = 250;
 
@@ -98,7 +109,7 @@ export function createOutbox(
   async function save(
     work: Work,
     link: Link,
-    options: { linked?: boolean; restate?: boolean; wake?: boolean } = {},
+    options: SaveOptions = {},
   ): Promise<void> {
     const args = {
       ref: work.ref,
@@ -109,6 +120,7 @@ export function createOutbox(
       gatherMs: GATHER_MS,
       platformId: options.linked ? link.id : undefined,
       restate: options.restate,
+      surplus: options.surplus,
       wake: options.wake,
     };
     const [tag] = await run('save_link', args, JSON.stringify(link));
@@ -172,6 +184,11 @@ export function createOutbox(
     if (refs.length > 0) await run('mark_dirty', { refs, lane: LANES.indexOf(lane), request });
   }
 
+  /** Whether a ref is not yet equal at the target. */
+  async function isMarked(ref: Ref): Promise<boolean> {
+    return (await redis.hexists(keys.key('marks', target), ref)) === 1;
+  }
+
   async function forgetLink(ref: Ref, platformId: string): Promise<void> {
     await run('forget_link', { ref, platformId });
   }
@@ -197,7 +214,7 @@ export function createOutbox(
   }
 
   return {
-    target, leaseMs, claim, begin, save, ack, memberMarks, ackMembers, readiness, mark, forgetLink, depth, blocked, dismiss,
+    target, leaseMs, claim, begin, save, ack, memberMarks, ackMembers, readiness, mark, isMarked, forgetLink, depth, blocked, dismiss,
   };
 }
 

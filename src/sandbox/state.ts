@@ -49,7 +49,7 @@ export interface Scene {
 const lower = (text: string | null): string[] => (text === null ? [] : [text.toLowerCase()]);
 
 /** Letters before an @ that the index of the user search holds. */
-const SEARCH_KEY_LENGTH = 5;
+const SEARCH_KEY_LENGTH = 3;
 
 /** The index key inside a search for an address, or undefined when the search is too short or no address. */
 export function searchKey(wanted: string): string | undefined {

@@ -1,6 +1,6 @@
 // One running sync: the work, the link as it grows, and the calls that keep both true.
 import type { Link, Links } from '../directory/links.ts';
-import type { Outbox, Work } from '../directory/outbox.ts';
+import type { Outbox, SaveOptions, Work } from '../directory/outbox.ts';
 import type { CallOptions } from '../platform/client.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
@@ -20,7 +20,7 @@ export interface SyncContext {
   /** Writes sent so far. */
   writes: number;
   /** Keeps the link and the lease; call after every step that must not be forgotten. */
-  save(options?: { linked?: boolean; restate?: boolean; wake?: boolean }): Promise<void>;
+  save(options?: SaveOptions): Promise<void>;
   /** Runs one write: the lease must still be ours, and the write is logged and counted. */
   write<T>(operation: string, run: () => Promise<T>): Promise<T>;
 }

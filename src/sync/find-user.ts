@@ -10,7 +10,14 @@ import { createBody, echoedAttributes, observedCore } from './diff.ts';
 import { isStatus } from './failures.ts';
 import type { DesiredUser } from './mapping.ts';
 
-export type Found = { kind: 'linked' } | { kind: 'absent' } | { kind: 'blocked'; condition: Condition };
+export type Found =
+  | { kind: 'linked' }
+  | { kind: 'absent' }
+  | { kind: 'later'; afterMs: number }
+  | { kind: 'blocked'; condition: Condition };
+
+/** How long a successor waits for the sync of the one who left this account. */
+const SUCCESSION_MS = 250;
 
 /** Whether a resource of ours still exists; passed in because a link may outlive its resource. */
 export type Exists = (ref: Ref) => Promise<boolean>;
@@ -38,9 +45,14 @@ export async function findUser(context: SyncContext, desired: DesiredUser, exist
     case 'adopt': {
       const { user } = verdict;
       const former = await context.links.holderOf(target.name, 'User', user.id);
-      if (former !== undefined && former !== context.work.ref) await context.outbox.forgetLink(former, user.id);
+      if (former !== undefined && former !== context.work.ref) {
+        // The one who left may still be at work on this account, closing it.
+        if (await context.outbox.isMarked(former)) return { kind: 'later', afterMs: SUCCESSION_MS };
+        await context.outbox.forgetLink(former, user.id);
+      }
       link.id = user.id;
       link.origin = link.creating ? 'created' : 'adopted';
+      if (link.creating) link.making = true;
       delete link.creating;
       link.core = observedCore(user, desired.core);
       link.attributes = await observedAttributes(context, desired, user);
@@ -77,6 +89,7 @@ export async function createUser(context: SyncContext, desired: DesiredUser, exi
   }
   link.id = created.id;
   link.origin = 'created';
+  link.making = true;
   delete link.creating;
   link.core = { ...desired.core, active: created.active !== false };
   link.attributes = echoedAttributes(created, writable);

@@ -129,7 +129,7 @@ async function refused(context: SyncContext, member: Member, error: Error): Prom
 
 async function groupIsGone(context: SyncContext): Promise<boolean> {
   try {
-    await context.target.client.groups.get(context.link.id ?? '', { ...context.call, members: false });
+    await context.target.client.groups.get(context.link.id ?? '', { members: false }, context.call);
     return false;
   } catch (error) {
     return isGone(error);

@@ -1,6 +1,6 @@
 // One group at one target. Members are written as the outbox notes them, one by one added or removed, so the cost
 // depends on what changed and never on the size of the group. The member list is never replaced (contract 12.5).
-import { fold } from '../directory/records.ts';
+import { fold, parseRef } from '../directory/records.ts';
 import type { PatchOperation, WireGroup } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { condition } from './attributes.ts';
@@ -18,6 +18,7 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
   if (name === undefined) {
     // Not for this target: nothing is owed to anybody, and what is there already is left alone.
     await forgetMarks(context);
+    if (link.id !== undefined) link.departed = true;
     return { kind: 'synced', writes: context.writes };
   }
   for (let restart = 0; ; restart++) {
@@ -30,6 +31,7 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
       delete link.id;
       delete link.core;
       delete link.origin;
+      delete link.departed;
     }
   }
 }
@@ -42,7 +44,10 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
     if (conflict !== undefined) {
       return { kind: 'blocked', writes: context.writes, condition: condition(context, 'Conflict', conflict) };
     }
-  } else if (policy.policy === 'create-only') {
+  }
+  if (link.departed) await comeBack(context);
+  if (policy.policy === 'create-only' && !link.making) {
+    await forgetMarks(context);
     return { kind: 'synced', writes: context.writes };
   }
   if (link.core?.displayName !== name) {
@@ -56,6 +61,7 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
   else await forgetMarks(context, '-');
   const gatherMs = await addMembers(context);
   if (gatherMs > 0) return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: gatherMs };
+  delete link.making;
   return { kind: 'synced', writes: context.writes };
 }
 
@@ -103,9 +109,25 @@ async function linkTo(context: SyncContext, group: WireGroup, origin: 'created' 
   const { link } = context;
   link.id = group.id;
   link.origin = origin;
+  if (origin === 'created') link.making = true;
   delete link.creating;
   link.core = { displayName: group.displayName };
   await context.save({ linked: true, restate: true });
+}
+
+/**
+ * The group was out of sight for a while (its name was excluded): members came and went unseen. The only case in
+ * which the platform's member list is read; only people of ours are taken out of it.
+ */
+async function comeBack(context: SyncContext): Promise<void> {
+  const { link, links, target } = context;
+  const group = await target.client.groups.get(link.id ?? '', { members: true }, context.call);
+  const holders = await Promise.all(
+    (group.members ?? []).map(({ value }) => links.holderOf(target.name, 'User', value)),
+  );
+  delete link.departed;
+  const surplus = holders.flatMap((ref) => (ref === undefined ? [] : [parseRef(ref).id]));
+  await context.save({ restate: true, surplus });
 }
 
 /** The group is gone at the source: a group that we made is deleted, an adopted one only loses our members. */
@@ -136,7 +158,7 @@ async function forgetMarks(context: SyncContext, only?: '+' | '-'): Promise<void
 
 async function groupExists(context: SyncContext): Promise<boolean> {
   try {
-    await context.target.client.groups.get(context.link.id ?? '', { ...context.call, members: false });
+    await context.target.client.groups.get(context.link.id ?? '', { members: false }, context.call);
     return true;
   } catch (error) {
     if (isGone(error)) return false;

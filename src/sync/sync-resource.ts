@@ -36,13 +36,13 @@ export async function syncResource(deps: SyncDeps, ref: Ref, lane: Lane, signal:
   const begin = await deps.outbox.begin(ref, lane);
   if (begin.kind !== 'begun') return;
   const { work } = begin;
-  const context = createContext(deps, work, signal);
-  const keepAlive = setInterval(
-    () => {
-      context.save().catch(() => undefined);
-    },
-    deps.outbox.leaseMs / 3,
-  );
+  const lease = { lost: false };
+  const context = createContext(deps, work, signal, lease);
+  const keepAlive = setInterval(() => {
+    context.save().catch((error: unknown) => {
+      if (error instanceof LeaseLost) lease.lost = true;
+    });
+  }, deps.outbox.leaseMs / 3);
   try {
     const exists = existsIn(deps.directory);
     const outcome = await (work.kind === 'User' ? syncUser(context, exists) : syncGroup(context, exists)).catch(
@@ -57,7 +57,7 @@ export async function syncResource(deps: SyncDeps, ref: Ref, lane: Lane, signal:
   }
 }
 
-function createContext(deps: SyncDeps, work: Work, signal: AbortSignal): SyncContext {
+function createContext(deps: SyncDeps, work: Work, signal: AbortSignal, lease: { lost: boolean }): SyncContext {
   const { outbox, target, links, clock } = deps;
   const logger = deps.logger.child({ target: target.name, request: work.request });
   const context: SyncContext = {
@@ -76,6 +76,7 @@ function createContext(deps: SyncDeps, work: Work, signal: AbortSignal): SyncCon
     },
     write: async (operation, run) => {
       signal.throwIfAborted();
+      if (lease.lost) throw new LeaseLost(`lost the lease of ${work.ref}`);
       const startedAt = clock.now();
       const result = await run();
       context.writes++;
@@ -117,6 +118,7 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
 async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): Promise<SyncOutcome> {
   const { link, work } = context;
   const { writes } = context;
+  if (error instanceof LeaseLost) throw error;
   if (context.call.signal.aborted) return { kind: 'later', writes, afterMs: 0 };
   if (!(error instanceof PlatformError) && !(error instanceof MembersIgnored)) throw error;
   link.attempts = (link.attempts ?? 0) + 1;

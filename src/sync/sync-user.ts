@@ -45,7 +45,9 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
     let found = await findUser(context, desired, exists);
     if (found.kind === 'absent') found = await createUser(context, desired, exists);
     if (found.kind === 'blocked') return { kind: 'blocked', writes: context.writes, condition: found.condition };
-  } else if (policy.policy === 'create-only') {
+    if (found.kind === 'later') return { ...found, writes: context.writes };
+  }
+  if (policy.policy === 'create-only' && !link.making) {
     return { kind: 'synced', writes: context.writes };
   }
   if (link.departed) {
@@ -64,7 +66,8 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   if (attributes.kind === 'later') return { ...attributes, writes: context.writes };
   if (attributes.kind === 'done') {
     link.settled = work.generation;
-    if (work.owed.size > 0) await context.save({ wake: true });
+    // Memberships may have come since the work began: the script looks at what is owed now.
+    await context.save({ wake: true });
   }
 
   const operations = coreOperations(desired.core, link.core ?? {});
@@ -82,6 +85,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
     }
     await setActive(context, true);
   }
+  delete link.making;
   return { kind: 'synced', writes: context.writes };
 }
 

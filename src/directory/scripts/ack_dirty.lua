@@ -8,9 +8,10 @@ if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 local now = clock()
 redis.call('DEL', lease)
 redis.call('ZREM', key('inflight', p.target), p.ref)
+redis.call('HDEL', key('tickets', p.target), p.ref)
 if p.forget then
   redis.call('HDEL', key('links', p.target), p.ref)
-  redis.call('HDEL', key('linked', p.target), p.kind .. ':' .. p.forget)
+  unlink(p.target, p.kind .. ':' .. p.forget, p.ref)
 else
   redis.call('HSET', key('links', p.target), p.ref, ARGV[2])
 end
@@ -28,17 +29,23 @@ local marks, dirty = key('marks', p.target), key('dirty', p.target)
 local held = redis.call('HGET', marks, p.ref)
 local generation, since = string.match(held or '', '^(%d+) (%d+)')
 if generation ~= p.generation then
-  redis.call('ZADD', dirty, 'LT', p.lane * SPAN + now, p.ref)
-  redis.call('PUBLISH', base .. 'marked', p.target)
+  make_due(p.target, p.ref, p.lane, now)
   return { 'changed' }
 end
 if p.outcome == 'later' then
   -- An earlier due time in there is a wake-up that came while we worked: it stands.
-  redis.call('ZADD', dirty, 'LT', p.lane * SPAN + now + p.delayMs, p.ref)
-  redis.call('PUBLISH', base .. 'marked', p.target)
+  make_due(p.target, p.ref, p.lane, now + p.delayMs)
   return { 'kept' }
 end
 redis.call('HDEL', marks, p.ref)
 redis.call('ZREM', dirty, p.ref)
-if p.outcome == 'blocked' then redis.call('ZADD', key('blocked', p.target), now, p.ref) end
+if p.outcome == 'blocked' then
+  redis.call('ZADD', key('blocked', p.target), now, p.ref)
+  -- Nobody waits for a group that needs a person.
+  if p.kind == 'Group' then
+    for _, user in ipairs(redis.call('HKEYS', key('memberMarks', p.target .. ':' .. p.id))) do
+      wake(p.target, 'User:' .. user, 1)
+    end
+  end
+end
 return { 'cleared', now - tonumber(since) }

@@ -12,15 +12,15 @@ if not held then
 end
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('EXISTS', lease) == 1 then
-  redis.call('HDEL', tickets, p.ref)
-  redis.call('ZADD', key('dirty', p.target), 'LT', p.lane * SPAN + clock(), p.ref)
+  redis.call('HSET', tickets, p.ref, '- ' .. p.lane)
+  make_due(p.target, p.ref, p.lane, clock())
   return { 'busy' }
 end
 
 local fence = next_number()
 redis.call('SET', lease, fence, 'PX', p.leaseMs)
 redis.call('ZADD', inflight, clock() + p.leaseMs, p.ref)
-redis.call('HDEL', tickets, p.ref)
+redis.call('HSET', tickets, p.ref, '- ' .. p.lane)
 local groups, owed = {}, {}
 if p.kind == 'User' then
   for _, group in ipairs(redis.call('SMEMBERS', key('memberships', p.id))) do

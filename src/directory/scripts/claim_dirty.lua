@@ -17,10 +17,13 @@ for _, ref in ipairs(redis.call('ZRANGEBYSCORE', inflight, '-inf', now, 'LIMIT',
   if redis.call('HEXISTS', key('marks', p.target), ref) == 0 then
     redis.call('ZREM', inflight, ref)
     redis.call('HDEL', tickets, ref)
-  elseif ticket then
-    hand_over(ref, string.match(ticket, '^(%d+)'), tonumber(string.match(ticket, ' (%d+)$')))
+  elseif redis.call('ZSCORE', dirty, ref) then
+    -- Its worker is lost and it was marked again meanwhile: the mark below is enough.
+    redis.call('ZREM', inflight, ref)
+    redis.call('HDEL', tickets, ref)
   else
-    hand_over(ref, next_number(), 1)
+    local lane = ticket and tonumber(string.match(ticket, ' (%d+)$')) or 1
+    hand_over(ref, ticket and string.match(ticket, '^%d+') or next_number(), lane)
   end
 end
 

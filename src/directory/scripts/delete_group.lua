@@ -13,9 +13,6 @@ redis.call('ZREM', key('order', 'Group'), p.id)
 for _, index in ipairs(p.drop) do redis.call('HDEL', key(index[1]), index[2]) end
 redis.call('HSET', key('tombstones'), p.id, cjson.encode({ kind = 'Group', version = version, deletedAt = p.now }))
 for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do part(p.id, user) end
-for _, value in ipairs(redis.call('SMEMBERS', key('unresolved', p.id))) do
-  redis.call('SREM', key('references', value), p.id .. ' ' .. value)
-end
-redis.call('DEL', key('unresolved', p.id))
+for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do unawait(p.id, value) end
 mark('Group:' .. p.id, 1)
 return { 'removed', version }

@@ -5,6 +5,6 @@
 local link = redis.call('HGET', key('links', p.target), p.ref)
 if not link or cjson.decode(link).id ~= p.platformId then return { 'kept' } end
 redis.call('HDEL', key('links', p.target), p.ref)
-redis.call('HDEL', key('linked', p.target), string.match(p.ref, '^(%a+)') .. ':' .. p.platformId)
+unlink(p.target, string.match(p.ref, '^(%a+)') .. ':' .. p.platformId, p.ref)
 mark(p.ref, 1)
 return { 'forgotten' }

@@ -30,31 +30,20 @@ if version == 0 then redis.call('ZADD', key('order', 'Group'), next_number(), p.
 -- A member value is a user's id; some providers send its externalId or userName instead.
 local function resolve(value)
   if redis.call('HEXISTS', key('users'), value) == 1 then return value end
-  local folded = p.folded[value]
-  if not folded then return nil end
+  local folded = p.folded[value] or value
   return redis.call('HGET', key('externalIds:User'), value) or redis.call('HGET', key('userNames'), folded) or nil
 end
 
 local function add(value)
   local user = resolve(value)
   if user then return join(p.id, user) end
-  if redis.call('SADD', key('unresolved', p.id), value) == 0 then return false end
-  redis.call('SADD', key('references', value), p.id .. ' ' .. value)
-  if p.folded[value] then redis.call('SADD', key('references', p.folded[value]), p.id .. ' ' .. value) end
-  return true
-end
-
-local function forget(value)
-  if redis.call('SREM', key('unresolved', p.id), value) == 0 then return false end
-  redis.call('SREM', key('references', value), p.id .. ' ' .. value)
-  if p.folded[value] then redis.call('SREM', key('references', p.folded[value]), p.id .. ' ' .. value) end
-  return true
+  return await(p.id, value, p.folded[value] or value)
 end
 
 local function remove(value)
   local user = resolve(value)
   local parted = user and part(p.id, user)
-  return forget(value) or parted
+  return unawait(p.id, value) or parted
 end
 
 for _, step in ipairs(p.steps) do
@@ -68,8 +57,8 @@ for _, step in ipairs(p.steps) do
     for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do
       if not wanted[user] then changed = part(p.id, user) or changed end
     end
-    for _, value in ipairs(redis.call('SMEMBERS', key('unresolved', p.id))) do
-      if not wanted[value] then changed = forget(value) or changed end
+    for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do
+      if not wanted[value] then changed = unawait(p.id, value) or changed end
     end
     for _, value in ipairs(step.values) do changed = add(value) or changed end
   end

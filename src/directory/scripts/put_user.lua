@@ -23,8 +23,7 @@ for _, address in ipairs(p.emails) do add_lookup('emails', address, p.id) end
 for _, name in ipairs(p.waitedFor) do
   for _, reference in ipairs(redis.call('SMEMBERS', key('references', name))) do
     local group, value = string.match(reference, '^(%S+) (.*)$')
-    redis.call('SREM', key('references', name), reference)
-    if redis.call('SREM', key('unresolved', group), value) == 1 and join(group, p.id) then
+    if unawait(group, value) and join(group, p.id) then
       bump('groups', group)
       mark('Group:' .. group, 1)
     end

@@ -1,7 +1,8 @@
 -- Keeps what a running sync has achieved so far and renews its lease.
 -- KEYS base
--- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, restate, wake, gatherMs }, link
+-- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, restate, surplus, wake, gatherMs }, link
 --      restate: the platform has this resource anew, so all its memberships have to be written there
+--      surplus: users whom the platform has in this group although the source took them out unseen
 --      wake: the user may gain memberships now, so groups that owe it one are marked
 -- RETURN {"saved"} | {"fenced"}
 local lease = key('lease', p.target .. ':' .. p.ref)
@@ -17,6 +18,9 @@ if p.restate then
   else
     for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do owe(p.id, user, '+') end
   end
+end
+for _, user in ipairs(p.surplus or {}) do
+  if redis.call('SISMEMBER', key('members', p.id), user) == 0 then owe(p.id, user, '-') end
 end
 if p.wake then
   -- Where many users become ready one after the other, their group gathers them for a moment.

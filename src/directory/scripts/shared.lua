@@ -40,15 +40,28 @@ end
 
 -- Marks a ref as not yet equal at the target. The oldest time of acceptance stays, the generation is new.
 -- A job that still waits in the queue will read this change, unless the change is more urgent than the job.
+local function make_due(target, ref, lane, due)
+  -- A ref that waits in a more urgent lane stays there; it only becomes due earlier.
+  local held = redis.call('ZSCORE', key('dirty', target), ref)
+  if held then lane = math.min(lane, math.floor(tonumber(held) / SPAN)) end
+  redis.call('ZADD', key('dirty', target), 'LT', lane * SPAN + due, ref)
+  redis.call('PUBLISH', base .. 'marked', target)
+end
+
+-- The lane of the job that waits in the queue for a ref; nil when none waits (none, or one that runs: '- lane').
+local function waiting_lane(target, ref)
+  local ticket = redis.call('HGET', key('tickets', target), ref)
+  return ticket and tonumber(string.match(ticket, '^%d+ (%d+)$'))
+end
+
 local function mark_at(target, ref, lane, now, due)
   local held = redis.call('HGET', key('marks', target), ref)
   local since = held and string.match(held, '^%d+ (%d+)') or string.format('%d', now)
   redis.call('HSET', key('marks', target), ref, next_number() .. ' ' .. since .. ' ' .. (p.request or '-'))
   redis.call('ZREM', key('blocked', target), ref)
-  local ticket = redis.call('HGET', key('tickets', target), ref)
-  if ticket and tonumber(string.match(ticket, ' (%d+)$')) <= lane then return end
-  redis.call('ZADD', key('dirty', target), 'LT', lane * SPAN + (due or now), ref)
-  redis.call('PUBLISH', base .. 'marked', target)
+  local waiting = waiting_lane(target, ref)
+  if waiting and waiting <= lane then return end
+  make_due(target, ref, lane, due or now)
 end
 
 local function mark(ref, lane)
@@ -59,9 +72,8 @@ end
 -- Makes a ref that is marked already due now; nothing new happened to it, so its generation stays.
 local function wake(target, ref, lane)
   if redis.call('HEXISTS', key('marks', target), ref) == 0 then return end
-  if redis.call('HEXISTS', key('tickets', target), ref) == 1 then return end
-  redis.call('ZADD', key('dirty', target), 'LT', lane * SPAN + clock(), ref)
-  redis.call('PUBLISH', base .. 'marked', target)
+  if waiting_lane(target, ref) then return end
+  make_due(target, ref, lane, clock())
 end
 
 -- Notes at every target that a membership must be added ('+') or removed ('-').
@@ -89,6 +101,11 @@ local function part(group, user)
   return true
 end
 
+-- The way back from a platform id belongs to whoever holds it now.
+local function unlink(target, platform, ref)
+  if redis.call('HGET', key('linked', target), platform) == ref then redis.call('HDEL', key('linked', target), platform) end
+end
+
 -- Lookups that are not unique hold ids joined by commas.
 local function drop_lookup(family, value, id)
   local rest = {}
@@ -103,4 +120,21 @@ local function add_lookup(family, value, id)
   drop_lookup(family, value, id)
   local held = redis.call('HGET', key(family), value)
   redis.call('HSET', key(family), value, held and (held .. ',' .. id) or id)
+end
+
+-- A member value whose user is not there yet, findable under the value itself and under its folded form.
+local function await(group, value, folded)
+  if redis.call('HSETNX', key('unresolved', group), value, folded) == 0 then return false end
+  redis.call('SADD', key('references', value), group .. ' ' .. value)
+  redis.call('SADD', key('references', folded), group .. ' ' .. value)
+  return true
+end
+
+local function unawait(group, value)
+  local folded = redis.call('HGET', key('unresolved', group), value)
+  if not folded then return false end
+  redis.call('HDEL', key('unresolved', group), value)
+  redis.call('SREM', key('references', value), group .. ' ' .. value)
+  redis.call('SREM', key('references', folded), group .. ' ' .. value)
+  return true
 end

@@ -45,6 +45,8 @@ describe('paths of PATCH operations (7644 §3.5.2, figure 7)', () => {
     ['name.foo', 'unknown'],
     ['emails[type eq "work"].foo', 'unknown'],
     ['urn:other:1.0:User:foo', 'unknown'],
+    [`${USER}Name`, 'unknown'],
+    [`${ATTRIBUTES}s:region`, 'unknown'],
     ['__proto__', 'unknown'],
     ['constructor.prototype', 'unknown'],
     ['name.constructor', 'unknown'],

@@ -200,6 +200,22 @@ test('id, meta and externalId of a stored resource stay', () => {
   expect(Object.keys(result).at(-1)).toBe('meta');
 });
 
+test('an old value that is named primary takes it from a later one (pitfall 19)', () => {
+  const primaryLast = user({ emails: [{ value: 'a' }, { value: 'b', primary: true }] });
+  const result = patched(primaryLast, [
+    { op: 'add', path: 'emails', value: [{ value: 'a', primary: true }] },
+  ]);
+  expect(result.emails).toEqual([
+    { value: 'a', primary: true },
+    { value: 'b', primary: false },
+  ]);
+});
+
+test('without its value, the rest of an element means nothing', () => {
+  const named = user({ emails: [{ value: 'a', type: 'work', display: 'A' }, HOME] });
+  expect(patched(named, [{ op: 'Remove', path: 'emails[type eq "work"].value' }]).emails).toEqual([HOME]);
+});
+
 test('what changes nothing gives the same text (pitfall 22)', () => {
   const operations = [
     { op: 'Add', path: 'emails', value: [{ type: 'work', value: 'w@x', primary: 'True' }] },

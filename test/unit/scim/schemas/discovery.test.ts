@@ -1,11 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import {
+  parseResource,
   resourceTypeDocuments,
   schemaDocuments,
   serviceProviderConfig,
   userResourceType,
 } from '../../../../src/scim/index.ts';
-import { ATTRIBUTES, ENTERPRISE, GROUP, groupType, USER, userType } from '../sample.ts';
+import { ATTRIBUTES, auto, ENTERPRISE, GROUP, groupType, USER, userType } from '../sample.ts';
 
 const BASE = 'https://h/scim/v2';
 const types = [userType, groupType];
@@ -88,4 +89,14 @@ test.each([['__proto__'], ['a b'], ['']])('a user attribute cannot be called "%s
 test('a user attribute cannot be configured twice', () => {
   const twice = { name: 'a', type: 'string' as const };
   expect(() => userResourceType({ userAttributes: [twice, twice] })).toThrow('twice');
+});
+
+test('a user attribute may be called toString', () => {
+  const type = userResourceType({ userAttributes: [{ name: 'toString', type: 'string' }] });
+  const read = (members: object) => {
+    const body = { schemas: [USER], userName: 'jo', [ATTRIBUTES]: members };
+    return parseResource(type, body, { operation: 'create', profile: auto })[ATTRIBUTES];
+  };
+  expect(read({ free: 1 })).toEqual({ free: 1 });
+  expect(read({ toString: 'x' })).toEqual({ toString: 'x' });
 });

@@ -1,0 +1,47 @@
+// What the bridge is measured against: plain Express with its default settings over the same Redis. Writing is
+// express.json and one EVALSHA that sets a hash and two index keys; reading is one GET. With `static` instead of a
+// Redis address it answers a fixed text from node:http alone, which shows how much the load generator can drive.
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import process from 'node:process';
+import express from 'express';
+import { Redis } from 'ioredis';
+
+const WRITE = `
+redis.call('HSET', KEYS[1], 'text', ARGV[1], 'version', ARGV[2])
+redis.call('SET', KEYS[2], ARGV[3])
+redis.call('SET', KEYS[3], ARGV[3])
+return 1`;
+
+/** @param {string} url address of Redis */
+function createCeiling(url) {
+  const redis = new Redis(url);
+  redis.defineCommand('ceiling_write', { numberOfKeys: 3, lua: WRITE });
+  const app = express();
+  app.use(express.json());
+  app.post('/users', async (request, response) => {
+    const { userName, externalId } = request.body;
+    const id = randomUUID();
+    const text = JSON.stringify({ id, ...request.body });
+    const keys = [`ceiling:user:${id}`, `ceiling:name:${userName}`, `ceiling:external:${externalId}`];
+    await redis['ceiling_write'](...keys, text, '1', id);
+    response.status(201).type('json').send(text);
+  });
+  app.get('/users/:id', async (request, response) => {
+    const text = await redis.get(`ceiling:text:${request.params.id}`);
+    response.status(text === null ? 404 : 200).type('json').send(text ?? '{}');
+  });
+  return app;
+}
+
+const [url = 'static', port = '0'] = process.argv.slice(2);
+const fixed = JSON.stringify({ filler: 'x'.repeat(1000) });
+const handler =
+  url === 'static'
+    ? (_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': fixed.length });
+        response.end(fixed);
+      }
+    : createCeiling(url);
+createServer(handler).listen(Number(port), '127.0.0.1');
+process.once('SIGTERM', () => process.exit(0));

@@ -1,0 +1,104 @@
+// The load generator: a fixed number of connections, each with one request under way, over bare sockets. It reads of
+// an answer only what a measurement needs, so that the server is what gets measured, not the client.
+import { Buffer } from 'node:buffer';
+import { connect } from 'node:net';
+import { performance } from 'node:perf_hooks';
+
+/**
+ * @typedef {object} Call
+ * @property {string} method
+ * @property {string} path
+ * @property {string} [body]
+ *
+ * @typedef {object} Result
+ * @property {number} requests answered within the time
+ * @property {number} seconds
+ * @property {number} failed answers with a status of 400 or more
+ * @property {string} [firstFailure]
+ * @property {Float64Array} latencies milliseconds, ascending
+ */
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+/** @param {string[]} headers lines that every request carries */
+function toWire({ method, path, body }, headers) {
+  const length = body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];
+  return `${[`${method} ${path} HTTP/1.1`, ...headers, ...length].join('\r\n')}\r\n\r\n${body ?? ''}`;
+}
+
+/** Reads one answer after the other; `onAnswer(status, head)` is called when the last byte of one has arrived. */
+function createReader(onAnswer) {
+  let held = Buffer.alloc(0);
+  let missing = 0;
+  let status = 0;
+  let head = '';
+  return (chunk) => {
+    if (missing > 0) {
+      missing -= chunk.length;
+      if (missing === 0) onAnswer(status, head);
+      return;
+    }
+    held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    const end = held.indexOf(HEAD_END);
+    if (end < 0) return;
+    head = held.latin1Slice(0, end);
+    status = Number(head.slice(9, 12));
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    missing = length - (held.length - end - HEAD_END.length);
+    held = Buffer.alloc(0);
+    if (missing === 0) onAnswer(status, head);
+  };
+}
+
+/**
+ * Sends calls for `seconds`. `next` makes each call just before it goes out, `onAnswer` sees its status and head.
+ * @param {{ port: number, headers: string[], connections: number, seconds: number, next: () => Call,
+ *           onAnswer?: (status: number, head: string) => void }} options
+ * @returns {Promise<Result>}
+ */
+export async function runLoad({ port, headers, connections, seconds, next, onAnswer }) {
+  const common = [`Host: 127.0.0.1:${port}`, ...headers];
+  const latencies = [];
+  let failed = 0;
+  let firstFailure;
+  const begun = performance.now();
+  const deadline = begun + seconds * 1000;
+
+  const drive = () =>
+    new Promise((resolve, reject) => {
+      const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+      let sentAt = 0;
+      const send = () => {
+        const wire = toWire(next(), common);
+        sentAt = performance.now();
+        socket.write(wire);
+      };
+      const read = createReader((status, head) => {
+        const now = performance.now();
+        latencies.push(now - sentAt);
+        if (status >= 400) {
+          failed++;
+          firstFailure ??= head;
+        }
+        onAnswer?.(status, head);
+        if (now < deadline) send();
+        else socket.end(resolve);
+      });
+      socket.on('connect', send);
+      socket.on('data', read);
+      socket.on('error', reject);
+      socket.setTimeout(10_000, () => socket.destroy(new Error(`no answer from port ${port} for 10 s`)));
+    });
+
+  await Promise.all(Array.from({ length: connections }, drive));
+  const spent = (performance.now() - begun) / 1000;
+  const sorted = Float64Array.from(latencies).sort();
+  return { requests: sorted.length, seconds: spent, failed, firstFailure, latencies: sorted };
+}
+
+/** The value below which `share` of the ascending values lie. */
+export function quantile(values, share) {
+  return values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? NaN;
+}
+
+export const median = (values) => quantile(Float64Array.from(values).sort(), 0.5);

@@ -1,0 +1,69 @@
+// Both sides of the mirror: what the company's data say and what the platform shows. The desired side is computed
+// here from the story alone, not by the bridge, so the comparison proves something.
+import type { Company, Idp } from './company.ts';
+import { fullName } from './life.ts';
+import type { PlatformState } from './platform.ts';
+
+export interface Side {
+  name: string;
+  userName: string;
+  country: unknown;
+  clearance: unknown;
+  contractor: unknown;
+  budgets: unknown;
+  regions: unknown;
+  groups: string[];
+  active: boolean;
+}
+
+export interface Row {
+  idp: Idp;
+  desired: Side;
+  /** Undefined: the platform does not have this person. */
+  platform: Side | undefined;
+  equal: boolean;
+}
+
+export interface Comparison {
+  rows: Row[];
+  /** Groups that one side has and the other has not. */
+  strayGroups: string[];
+  /** Accounts at the platform that came from nowhere, such as duplicates. */
+  strayUsers: string[];
+  equal: boolean;
+}
+
+/** Sets the company beside the platform, person by person. */
+export function compare(company: Company, state: PlatformState): Comparison {
+  const seen = new Map(state.users.map((user) => [user.externalId, user]));
+  const rows = company.people.map((person): Row => {
+    const names = company.groups.filter(({ members }) => members.includes(person.externalId)).map(({ name }) => name);
+    const regions = names.filter((name) => name.startsWith('region-'));
+    const desired: Side = {
+      ...{ name: fullName(person), userName: person.userName, country: person.country },
+      ...{ clearance: person.clearance, contractor: person.contractor, budgets: person.budgets },
+      ...{ regions: regions.length > 0 ? regions : null, groups: names.sort(), active: person.active },
+    };
+    const user = seen.get(person.externalId);
+    const platform = user && {
+      ...{ name: user.displayName ?? '', userName: user.userName, country: user.attributes.country ?? null },
+      ...{ clearance: user.attributes.clearance ?? null, contractor: user.attributes.contractor ?? null },
+      ...{ budgets: user.attributes.budgets ?? null, regions: user.attributes.regions ?? null },
+      ...{ groups: [...user.groups].sort(), active: user.active },
+    };
+    return { idp: person.idp, desired, platform, equal: JSON.stringify(desired) === JSON.stringify(platform) };
+  });
+  const wanted = company.groups.map(({ name }) => name);
+  const present = state.groups.map(({ displayName }) => displayName);
+  const strayGroups = [
+    ...wanted.filter((name) => !present.includes(name)),
+    ...present.filter((name) => !wanted.includes(name)),
+  ];
+  const known = new Set(company.people.map(({ externalId }) => externalId));
+  const strayUsers = state.users.flatMap(({ externalId, userName }) =>
+    externalId !== null && !known.has(externalId) ? [userName] : [],
+  );
+  const duplicated = state.users.length - seen.size > state.users.filter((user) => user.externalId === null).length;
+  const equal = rows.every((row) => row.equal) && strayGroups.length + strayUsers.length === 0 && !duplicated;
+  return { rows, strayGroups, strayUsers, equal };
+}

@@ -1,0 +1,204 @@
+// Two identity providers, word for word as they speak: Okta and Microsoft Entra ID (docs/idp).
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Group, Person } from './company.ts';
+import { fullName } from './life.ts';
+import type { ScimHttp } from './scim-http.ts';
+
+/** Entra's default wording, and the one that `?aadOptscim062020` in the tenant URL switches on. */
+export type Dialect = 'legacy' | 'scim';
+
+export interface Speaker {
+  /** What the button "test connection" sends. */
+  connect(): Promise<void>;
+  /** Looks the person up, then creates. */
+  hire(person: Person): Promise<void>;
+  update(before: Person, after: Person, dialect?: Dialect): Promise<void>;
+  leave(person: Person, dialect?: Dialect): Promise<void>;
+  comeBack(person: Person): Promise<void>;
+  pushGroup(group: Group): Promise<void>;
+  rename(group: Group): Promise<void>;
+  addMembers(group: Group, people: Person[]): Promise<void>;
+  removeMembers(group: Group, people: Person[]): Promise<void>;
+  /** Sends again what is there already. */
+  repeat(person: Person): Promise<void>;
+}
+
+const CORE_USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
+const CORE_GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+const ATTRIBUTES = 'urn:cube:params:1.0:UserAttribute';
+const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+const ADSCIM_GROUP = 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group';
+
+const userType = ({ contractor }: Person): string => (contractor ? 'Contractor' : 'Employee');
+const costCenter = ({ budgets }: Person): string => budgets.join(';');
+const patchOf = (...Operations: object[]): object => ({ schemas: [PATCH_OP], Operations });
+
+/** The provider's table of what it created: its own id → id at the bridge. */
+function createIds(): { set(key: string, id: string): void; of(key: string): string } {
+  const ids = new Map<string, string>();
+  return { set: (key, id) => void ids.set(key, id), of: (key) => ids.get(key) ?? '' };
+}
+
+/** Okta: whole profiles by PUT, activation by PATCH without a path, groups by group push. */
+export function createOkta(http: ScimHttp): Speaker {
+  const ids = createIds();
+  const url = (kind: string, key: string): string => `/${kind}/${ids.of(key)}`;
+  const lookUp = (kind: string, attribute: string, value: string): Promise<unknown> =>
+    http.send('GET', `/${kind}?filter=${encodeURIComponent(`${attribute} eq "${value}"`)}&startIndex=1&count=100`);
+  const profile = (person: Person): object => ({
+    schemas: [CORE_USER, ENTERPRISE, ATTRIBUTES],
+    userName: person.userName,
+    name: { givenName: person.givenName, familyName: person.familyName },
+    emails: [{ primary: true, value: person.userName, type: 'work' }],
+    addresses: [{ type: 'work', primary: true, country: person.country }],
+    ...{ displayName: fullName(person), title: person.title, userType: userType(person), locale: 'en-US' },
+    externalId: person.externalId,
+    groups: [],
+    // Sent even when password sync is off; the bridge throws it away.
+    password: randomBytes(9).toString('base64'),
+    active: person.active,
+    [ENTERPRISE]: { costCenter: costCenter(person) },
+    [ATTRIBUTES]: { clearance: person.clearance },
+  });
+  const post = async (person: Person): Promise<void> => {
+    ids.set(person.externalId, (await http.send('POST', '/Users', profile(person))).id);
+  };
+  const put = async (person: Person): Promise<void> => {
+    await http.send('GET', url('Users', person.externalId));
+    await http.send('PUT', url('Users', person.externalId), profile(person));
+  };
+  const patchGroup = async (group: Group, ...operations: object[]): Promise<void> => {
+    await http.send('PATCH', url('Groups', group.key), patchOf(...operations));
+  };
+  const speaker: Speaker = {
+    connect: async () => {
+      await http.send('GET', '/Users?startIndex=1&count=2');
+      await http.send('GET', '/Groups?startIndex=1&count=100');
+    },
+    hire: async (person) => {
+      await lookUp('Users', 'userName', person.userName);
+      await post(person);
+    },
+    update: (_before, after) => put(after),
+    leave: async ({ externalId }) => {
+      await http.send('PATCH', url('Users', externalId), patchOf({ op: 'replace', value: { active: false } }));
+    },
+    // A fresh POST with the externalId of before: the same person, not a second one.
+    comeBack: post,
+    pushGroup: async (group) => {
+      await lookUp('Groups', 'displayName', group.name);
+      const body = { schemas: [CORE_GROUP], displayName: group.name, members: [] };
+      ids.set(group.key, (await http.send('POST', '/Groups', body)).id);
+      await speaker.rename(group);
+    },
+    // Sent with nearly every push, the id in the value and no path.
+    rename: (group) =>
+      patchGroup(group, { op: 'replace', value: { id: ids.of(group.key), displayName: group.name } }),
+    addMembers: (group, people) => {
+      const value = people.map(({ externalId, userName }) => ({ value: ids.of(externalId), display: userName }));
+      return patchGroup(group, { op: 'add', path: 'members', value });
+    },
+    removeMembers: (group, people) =>
+      patchGroup(
+        group,
+        ...people.map(({ externalId }) => ({ op: 'remove', path: `members[value eq "${ids.of(externalId)}"]` })),
+      ),
+    repeat: put,
+  };
+  return speaker;
+}
+
+/** What Entra maps, by the path under which it patches each. Numbers and switches travel as text. */
+function entraPaths(person: Person): Record<string, string> {
+  return {
+    userName: person.userName,
+    displayName: fullName(person),
+    title: person.title,
+    userType: userType(person),
+    'name.givenName': person.givenName,
+    'name.familyName': person.familyName,
+    'name.formatted': fullName(person),
+    'emails[type eq "work"].value': person.userName,
+    'addresses[type eq "work"].country': person.country,
+    [`${ENTERPRISE}:costCenter`]: costCenter(person),
+    [`${ATTRIBUTES}:clearance`]: String(person.clearance),
+  };
+}
+
+/** Entra: match by externalId, one capitalised operation per attribute, members as value lists. */
+export function createEntra(http: ScimHttp): Speaker {
+  const ids = createIds();
+  const url = (kind: string, key: string, dialect: Dialect = 'legacy'): string =>
+    `/${kind}/${ids.of(key)}${dialect === 'scim' ? '?aadOptscim062020' : ''}`;
+  const filter = (text: string): string => `filter=${encodeURIComponent(text).replaceAll('%20', '+')}`;
+  const patchUser = async (person: Person, operations: object[], dialect?: Dialect): Promise<void> => {
+    await http.send('PATCH', url('Users', person.externalId, dialect), patchOf(...operations));
+  };
+  const patchGroup = async (group: Group, operation: object): Promise<void> => {
+    await http.send('PATCH', url('Groups', group.key), patchOf(operation));
+  };
+  const setActive = (person: Person, active: boolean, dialect?: Dialect): Promise<void> => {
+    const operation =
+      dialect === 'scim'
+        ? { op: 'replace', value: { active } }
+        : { op: 'Replace', path: 'active', value: active ? 'True' : 'False' };
+    return patchUser(person, [operation], dialect);
+  };
+  const inOldWords = (path: string, value: string): object => ({ op: 'Replace', path, value });
+  const speaker: Speaker = {
+    connect: async () => {
+      await http.send('GET', `/Users?${filter(`userName eq "${randomUUID()}"`)}`);
+    },
+    hire: async (person) => {
+      await http.send('GET', `/Users?${filter(`externalId eq "${person.externalId}"`)}`);
+      const { id } = await http.send('POST', '/Users', {
+        // The custom URN is not named here: that is how Entra does it.
+        schemas: [CORE_USER, ENTERPRISE],
+        ...{ externalId: person.externalId, userName: person.userName, active: true },
+        ...{ displayName: fullName(person), title: person.title, userType: userType(person), nickName: null },
+        name: { formatted: fullName(person), givenName: person.givenName, familyName: person.familyName },
+        emails: [{ primary: true, type: 'work', value: person.userName }],
+        addresses: [{ type: 'work', country: person.country }],
+        meta: { resourceType: 'User' },
+        roles: [],
+        [ENTERPRISE]: { costCenter: costCenter(person) },
+        [ATTRIBUTES]: { clearance: String(person.clearance) },
+      });
+      ids.set(person.externalId, id);
+    },
+    update: (before, after, dialect) => {
+      const old = entraPaths(before);
+      const news = Object.entries(entraPaths(after)).filter(([path, value]) => old[path] !== value);
+      if (dialect !== 'scim') {
+        return patchUser(after, news.map(([path, value]) => inOldWords(path, value)));
+      }
+      // Simple attributes are merged into one operation, filtered paths stay on their own.
+      const merged = Object.fromEntries(news.filter(([path]) => !path.includes('[')));
+      const filtered = news.filter(([path]) => path.includes('['));
+      const single = filtered.map(([path, value]) => ({ op: 'replace', path, value }));
+      return patchUser(after, [{ op: 'replace', value: merged }, ...single], dialect);
+    },
+    leave: (person, dialect) => setActive(person, false, dialect),
+    comeBack: (person) => setActive(person, true),
+    pushGroup: async (group) => {
+      await http.send('GET', `/Groups?excludedAttributes=members&${filter(`displayName eq "${group.name}"`)}`);
+      const { id } = await http.send('POST', '/Groups', {
+        schemas: [CORE_GROUP, ADSCIM_GROUP],
+        ...{ externalId: randomUUID(), displayName: group.name, meta: { resourceType: 'Group' } },
+      });
+      ids.set(group.key, id);
+    },
+    rename: (group) => patchGroup(group, { op: 'Replace', path: 'displayName', value: group.name }),
+    addMembers: (group, people) => patchGroup(group, { op: 'Add', path: 'members', value: references(people) }),
+    // A server that overlooks the value would empty the group here.
+    removeMembers: (group, people) => patchGroup(group, { op: 'Remove', path: 'members', value: references(people) }),
+    repeat: async (person) => {
+      await patchUser(person, Object.entries(entraPaths(person)).map(([path, value]) => inOldWords(path, value)));
+      await setActive(person, person.active);
+    },
+  };
+  const references = (people: Person[]): object[] =>
+    people.map(({ externalId }) => ({ $ref: null, value: ids.of(externalId) }));
+  return speaker;
+}

@@ -1,0 +1,83 @@
+// What happens in the company after the first day, as data: a sentence and the company as it is afterwards.
+import { userNameOf, type Company, type Group, type Person } from './company.ts';
+import type { Dialect } from './idp.ts';
+
+export interface LifeEvent {
+  title: string;
+  /** How Entra words it; one tenant sends both forms. */
+  dialect?: Dialect;
+  change(company: Company): Company;
+}
+
+/** The story, in order. */
+export const STORY: readonly LifeEvent[] = [
+  {
+    title: 'Amara Okafor is promoted: clearance 2 → 4, two more budgets',
+    change: edit('Amara Okafor', { title: 'Lead Analyst', clearance: 4, budgets: [4100, 4200, 4300] }),
+  },
+  {
+    title: 'Clara Lindgren relocates: country SE → NO',
+    change: edit('Clara Lindgren', { country: 'NO' }),
+  },
+  {
+    title: 'Noah Fischer moves from region-us to region-emea',
+    change: move('Noah Fischer', 'region-us', 'region-emea'),
+  },
+  {
+    title: 'Hanna Weber moves from region-dach to region-nord',
+    change: move('Hanna Weber', 'region-dach', 'region-nord'),
+  },
+  {
+    title: 'Ida Sørensen marries and is now Ida Berg',
+    dialect: 'scim',
+    change: edit('Ida Sørensen', { familyName: 'Berg', userName: userNameOf('entra', 'Ida', 'Berg') }),
+  },
+  {
+    title: 'region-us is renamed to region-amer, and regions of its people follow',
+    change: (company) => editGroup(company, 'region-us', (group) => ({ ...group, name: 'region-amer' })),
+  },
+  { title: 'Farid Haddad leaves acme', change: edit('Farid Haddad', { active: false }) },
+  { title: 'Georg Steiner leaves nordwind', change: edit('Georg Steiner', { active: false }) },
+  { title: 'Jonas Keller goes on parental leave', dialect: 'scim', change: edit('Jonas Keller', { active: false }) },
+  {
+    title: 'Farid Haddad is hired again, no longer a contractor',
+    change: edit('Farid Haddad', { active: true, contractor: false, title: 'Logistics Planner', clearance: 2 }),
+  },
+];
+
+/** A round of reviews: one small change for everybody still here, so that the timings rest on more than a few. */
+export function reviews(company: Company): LifeEvent[] {
+  return company.people
+    .filter(({ active }) => active)
+    .map((person) => ({
+      title: `Review of ${fullName(person)}`,
+      change: edit(fullName(person), { clearance: person.clearance === 5 ? 4 : person.clearance + 1 }),
+    }));
+}
+
+/** Given and family name, as shown everywhere. */
+export function fullName({ givenName, familyName }: Person): string {
+  return `${givenName} ${familyName}`;
+}
+
+function edit(name: string, news: Partial<Person>): LifeEvent['change'] {
+  return (company) => ({
+    ...company,
+    people: company.people.map((person) => (fullName(person) === name ? { ...person, ...news } : person)),
+  });
+}
+
+function editGroup(company: Company, key: string, change: (group: Group) => Group): Company {
+  return { ...company, groups: company.groups.map((group) => (group.key === key ? change(group) : group)) };
+}
+
+function move(name: string, from: string, to: string): LifeEvent['change'] {
+  return (company) => {
+    const id = company.people.find((person) => fullName(person) === name)?.externalId ?? '';
+    const left = editGroup(company, from, (group) => ({
+      ...group,
+      members: group.members.filter((member) => member !== id),
+    }));
+    return editGroup(left, to, (group) => ({ ...group, members: [...group.members, id] }));
+  };
+}

@@ -1,0 +1,52 @@
+// From two states of the company to what its identity providers send: they notice what changed and push that.
+import type { Company, Group, Idp, Person } from './company.ts';
+import type { Dialect, Speaker } from './idp.ts';
+
+export type Cast = Record<Idp, Speaker>;
+
+/** The first day: test the connection, then all people, then all groups with their members. */
+export async function pushEverything(speaker: Speaker, company: Company, idp: Idp): Promise<void> {
+  await speaker.connect();
+  for (const person of company.people) if (person.idp === idp) await speaker.hire(person);
+  for (const group of company.groups) {
+    if (group.idp !== idp) continue;
+    await speaker.pushGroup(group);
+    await speaker.addMembers(group, membersOf(company, group));
+  }
+}
+
+/** What changed between two states. Resolves with the answer to the last request. */
+export async function pushChanges(cast: Cast, before: Company, after: Company, dialect?: Dialect): Promise<void> {
+  for (const [index, group] of after.groups.entries()) {
+    const old = before.groups[index] ?? group;
+    const gone = old.members.filter((member) => !group.members.includes(member));
+    const added = group.members.filter((member) => !old.members.includes(member));
+    if (group.name !== old.name) await cast[group.idp].rename(group);
+    if (gone.length > 0) await cast[group.idp].removeMembers(group, named(after, gone));
+    if (added.length > 0) await cast[group.idp].addMembers(group, named(after, added));
+  }
+  for (const [index, person] of after.people.entries()) {
+    const old = before.people[index] ?? person;
+    if (person !== old) await pushPerson(cast[person.idp], old, person, dialect);
+  }
+}
+
+/** Everything once more, as it is. */
+export async function pushAgain(cast: Cast, company: Company): Promise<void> {
+  for (const person of company.people) await cast[person.idp].repeat(person);
+  for (const group of company.groups) {
+    await cast[group.idp].rename(group);
+    await cast[group.idp].addMembers(group, membersOf(company, group));
+  }
+}
+
+function pushPerson(speaker: Speaker, before: Person, after: Person, dialect?: Dialect): Promise<void> {
+  if (before.active && !after.active) return speaker.leave(after, dialect);
+  if (!before.active && after.active) return speaker.comeBack(after);
+  return speaker.update(before, after, dialect);
+}
+
+const membersOf = (company: Company, group: Group): Person[] => named(company, group.members);
+
+const named = (company: Company, ids: readonly string[]): Person[] =>
+  company.people.filter(({ externalId }) => ids.includes(externalId));

@@ -1,0 +1,96 @@
+// Promise 4: what is written follows what changed, not how large things are.
+import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
+
+let bridge: Bridge;
+beforeAll(async () => {
+  bridge = await buildBridge({
+    configure: (config) => {
+      Object.assign(config.targets.main?.attributes ?? {}, {
+        country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'clear' },
+        level: { type: 'number', from: 'urn:cube:params:1.0:UserAttribute:level', onEmpty: 'keep' },
+      });
+    },
+  });
+});
+afterAll(() => bridge.stop());
+
+/** Waits until nothing is left to apply. */
+const settled = () =>
+  eventually('nothing is dirty', async () => {
+    const health = await fetch(`http://127.0.0.1:${bridge.app.port}/health`).then((answer) => answer.json());
+    const target = (health as any).components['target main'];
+    return target.dirty === 0 && target.inflight === 0;
+  }, 60_000);
+
+test('one changed attribute is one write', async () => {
+  const { idp, platform } = bridge;
+  const id = await idp.createUser('one@acme.example', {
+    addresses: [{ type: 'work', country: 'PT' }],
+    'urn:cube:params:1.0:UserAttribute': { level: 1 },
+  });
+  await settled();
+  await platform.forgetRequests();
+  await idp.patch(`/Users/${id}`, { op: 'Replace', path: 'addresses[type eq "work"].country', value: 'DE' });
+  await settled();
+  expect((await platform.user('one@acme.example'))?.attributes).toMatchObject({ country: 'DE', level: 1 });
+  expect(await platform.writes()).toHaveLength(1);
+  await platform.forgetRequests();
+  await idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Another Name' });
+  await settled();
+  const calls = await platform.requests();
+  expect(calls.map(({ method }) => method)).toEqual(['PATCH']);
+});
+
+test('an attribute whose source vanishes is cleared where the mapping says so', async () => {
+  const { idp, platform } = bridge;
+  const id = await idp.createUser('clear@acme.example', { addresses: [{ type: 'work', country: 'PT' }] });
+  await settled();
+  await idp.patch(`/Users/${id}`, { op: 'remove', path: 'addresses' });
+  await settled();
+  expect((await platform.user('clear@acme.example'))?.attributes.country ?? null).toBeNull();
+});
+
+test('a thousand members arrive in portions, one more member is one PATCH with one member and no read', async () => {
+  const { idp, platform } = bridge;
+  const ids: string[] = [];
+  for (let start = 0; start < 1000; start += 50) {
+    const some = Array.from({ length: 50 }, (_, index) => idp.createUser(`m${start + index}@acme.example`));
+    ids.push(...(await Promise.all(some)));
+  }
+  await settled();
+  await platform.forgetRequests();
+  const group = await idp.createGroup('everybody', ids);
+  await settled();
+  expect((await platform.group('everybody'))?.members).toHaveLength(1000);
+  const patches = (await platform.requests()).filter(({ method }) => method === 'PATCH');
+  expect(patches).toHaveLength(10);
+
+  const extra = await idp.createUser('extra@acme.example');
+  await settled();
+  await platform.forgetRequests();
+  await idp.patch(`/Groups/${group}`, { op: 'add', path: 'members', value: [{ value: extra }] });
+  await settled();
+  const calls = await platform.requests();
+  expect(calls).toHaveLength(1);
+  expect(calls[0]?.body.Operations).toEqual([{ op: 'add', path: 'members', value: [{ value: expect.any(String) }] }]);
+
+  await platform.forgetRequests();
+  await idp.patch(`/Groups/${group}`, { op: 'Remove', path: 'members', value: [{ value: extra, $ref: null }] });
+  await settled();
+  expect(await platform.requests()).toHaveLength(1);
+  expect((await platform.group('everybody'))?.members).toHaveLength(1000);
+}, 120_000);
+
+test('20 parallel PATCHes of one group lose nothing', async () => {
+  const { idp, platform } = bridge;
+  const ids = await Promise.all(Array.from({ length: 20 }, (_, index) => idp.createUser(`par${index}@acme.example`)));
+  const group = await idp.createGroup('parallel');
+  const answers = await Promise.all(
+    ids.map((id) => idp.patch(`/Groups/${group}`, { op: 'Add', path: 'members', value: [{ value: id, $ref: null }] })),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
+  expect((await idp.send('GET', `/Groups/${group}`)).body.members).toHaveLength(20);
+  await settled();
+  expect((await platform.group('parallel'))?.members).toHaveLength(20);
+});

@@ -1,0 +1,55 @@
+// Promise 8: whatever is missing at the start, the bridge comes up, says so, and recovers by itself.
+import { startLocalRedis, freePort } from '../../src/demo/local-redis.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildBridge } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
+
+const ready = (port: number) => fetch(`http://127.0.0.1:${port}/readyz`).then(({ status }) => status);
+
+test('Redis comes later, goes away and comes back: 503 with Retry-After meanwhile, nothing acknowledged is lost', async () => {
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-order-'));
+  const bridge = await buildBridge({ configure: (config) => (config.redis.url = `redis://127.0.0.1:${port}`) });
+  const { idp, platform } = bridge;
+  try {
+    expect(await ready(bridge.app.port)).toBe(503);
+    const refused = await idp.send('POST', '/Users', { userName: 'early@acme.example' });
+    expect(refused.status).toBe(503);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(refused.headers['content-type']).toContain('application/scim+json');
+
+    const first = await startLocalRedis({ env: {}, port, folder, appendfsync: 'always' });
+    await eventually('ready', async () => (await ready(bridge.app.port)) === 200);
+    await idp.createUser('early@acme.example');
+    await eventually('applied', async () => (await platform.user('early@acme.example'))?.active);
+
+    first.process?.kill('SIGKILL');
+    await eventually('not ready', async () => (await ready(bridge.app.port)) === 503);
+    expect((await idp.send('GET', '/Users')).status).toBe(503);
+    const second = await startLocalRedis({ env: {}, port, folder, appendfsync: 'always' });
+    await eventually('ready again', async () => (await ready(bridge.app.port)) === 200);
+    expect((await idp.send('GET', '/Users')).body.totalResults).toBe(1);
+    await idp.createUser('late@acme.example');
+    await eventually('applied again', async () => (await platform.user('late@acme.example'))?.active, 30_000);
+    await bridge.stop();
+    await second.stop();
+    await first.stop();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 60_000);
+
+test('the platform is away: pushes are accepted, the bridge stays ready, and applies them when it is back', async () => {
+  const bridge = await buildBridge();
+  const { idp, platform } = bridge;
+  await platform.control('PATCH', '/faults', { dropBefore: { share: 1 } });
+  await idp.createUser('waiting@acme.example');
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(await ready(bridge.app.port)).toBe(200);
+  expect(await platform.user('waiting@acme.example')).toBeUndefined();
+  await platform.control('PATCH', '/faults', {});
+  await eventually('applied', async () => (await platform.user('waiting@acme.example'))?.active, 20_000);
+  await bridge.stop();
+}, 60_000);

@@ -1,0 +1,40 @@
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { startBridgeProcess } from '../support/bridge-process.ts';
+import { eventually } from '../support/eventually.ts';
+import { createIdp } from '../support/idp.ts';
+import { createPlatformView } from '../support/platform-view.ts';
+
+const TOKEN = 'a-token-for-tests-only-0123456789';
+
+test('SIGTERM in the middle of work ends with exit code 0, and the next process finishes the work', async () => {
+  const sandbox = await startSandbox();
+  const platform = createPlatformView(sandbox.ready.controlUrl);
+  await platform.control('PATCH', '/faults', { latencyMs: 50 });
+  const settings = {
+    redis: { url: process.env.TEST_REDIS_URL, prefix: `stop-${Date.now()}` },
+    connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
+    targets: {
+      main: {
+        url: sandbox.ready.platformUrl,
+        token: sandbox.ready.fixtures.apiKeys.admin,
+        allowLoopbackHttp: true,
+        rateLimit: { requestsPerSecond: 500, burst: 500 },
+      },
+    },
+  };
+  const first = await startBridgeProcess(settings);
+  const idp = createIdp(first.baseUrl, TOKEN);
+  await Promise.all(Array.from({ length: 40 }, (_, index) => idp.createUser(`s${index}@acme.example`)));
+  expect(await first.terminate()).toBe(0);
+  expect(first.output()).toContain('stopped');
+  const second = await startBridgeProcess(settings);
+  await eventually(
+    'all 40 are active',
+    async () => (await platform.state()).users.filter(({ userName, active }) => /^s\d+@/.test(userName) && active).length === 40,
+    40_000,
+  );
+  expect(await second.terminate()).toBe(0);
+  await first.stop();
+  await second.stop();
+  await sandbox.stop();
+}, 90_000);
