@@ -31,7 +31,13 @@ const home = {
 const src = '^src/';
 // Doors that single folders have beyond the table.
 const doors = {
-  cli: [`${src}app[.]ts$`, `${src}sandbox/`, `${src}demo/`, `${src}directory/`, `${src}sync/config-checks[.]ts$`],
+  cli: [
+    `${src}app[.]ts$`,
+    `${src}sandbox/`,
+    `${src}demo/`,
+    `${src}directory/`,
+    `${src}sync/config-checks[.]ts$`,
+  ],
   demo: [`${src}sandbox/`],
   sandbox: [`${src}platform/wire[.]ts$`],
 };

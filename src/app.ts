@@ -4,19 +4,22 @@ import type { Config } from './config/schema.ts';
 import { createBudget } from './directory/budget.ts';
 import { checkStore, connectRedis, untilReady } from './directory/connection.ts';
 import { createDesiredState, type DesiredState } from './directory/desired-state.ts';
+import type { Outbox } from './directory/outbox.ts';
 import { loadScripts, type Scripts } from './directory/scripts.ts';
 import { createHealthRouter, type Check } from './http/health.ts';
-import { createAuthenticate } from './http/middleware/authenticate.ts';
-import { createScimRouter } from './http/scim/router.ts';
+import { createScimRouters } from './http/scim/connections.ts';
 import { createHttpApp, listen } from './http/server.ts';
-import { createRelay, type Relay } from './queue/relay.ts';
-import { createSyncWorker, type QueueConnection, type SyncHandler } from './queue/worker.ts';
-import { groupResourceType, profileOf, userResourceType, type ResourceType } from './scim/index.ts';
+import {
+  createTargetQueue,
+  type QueueConnection,
+  type SyncHandler,
+  type TargetQueue,
+} from './queue/target-queue.ts';
+import { groupResourceType, userResourceType, type ResourceType } from './scim/index.ts';
 import type { Clock } from './support/clock.ts';
 import type { Ids } from './support/ids.ts';
 import { silentLogger, type Logger } from './support/logger.ts';
 import { createReleasers, type Releasers } from './support/releasers.ts';
-import { createSerially } from './support/serially.ts';
 import { compileMapping } from './sync/mapping.ts';
 import { syncResource } from './sync/sync-resource.ts';
 import { createTarget, type Target } from './sync/target.ts';
@@ -35,27 +38,22 @@ export interface App {
   /** Port of the HTTP side. */
   port: number;
   /** Stops in flow order: http, relay, worker, platform, redis. */
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
-/** What every part is built from. */
-interface Parts extends AppDeps {
+interface Store {
   config: Config;
   redis: Redis;
   scripts: Scripts;
-  releasers: Releasers;
-  userTypes: Map<string, ResourceType>;
-  targets: Map<string, Target>;
-  states: DesiredState[];
 }
+
+/** What every part is built from. */
+type Parts = AppDeps & Store & { releasers: Releasers };
 
 const STORE_WAIT_MS = 2000;
 const LEASE_MS = 15_000;
-const SWEEP_MS = 1000;
-const QUEUE_ROOM = 500;
 const HTTP_DEADLINE_MS = 10_000;
-const SYNC_DEADLINE_MS = 20_000;
-/** A relay that has not looked at its outbox for this long is stuck, whatever else still answers. */
+/** An outbox that was not looked at for this long is stuck, whatever else still answers. */
 const DEAF_MS = 60_000;
 
 /** Starts the service. It needs neither Redis nor a platform to start; it says what is missing and recovers. */
@@ -64,14 +62,17 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const redis = connectRedis(config.redis.url, 'commands', deps.logger);
   releasers.add('redis', () => redis.disconnect());
   await untilReady(redis, STORE_WAIT_MS);
-  const base = { ...deps, config, redis, scripts: loadScripts(redis), releasers };
-  const userTypes = buildUserTypes(config);
-  const targets = buildTargets({ ...base, userTypes });
-  const parts: Parts = { ...base, userTypes, targets, states: buildStates(base, (name) => targets.get(name)?.mapping.groupsMatter ?? false) };
+  const parts: Parts = { ...deps, config, redis, scripts: loadScripts(redis), releasers };
+  const targets = buildTargets(parts);
+  const states = buildStates(parts, (name) => targets.get(name)?.mapping.groupsMatter ?? false);
 
-  const relays = role === 'all' || role === 'worker' ? await startSync(parts) : new Map<string, Relay>();
-  const connections = role === 'all' || role === 'api' ? buildScim(parts) : new Map<string, never>();
-  const app = createHttpApp({ ...deps, health: buildHealth(parts, relays), connections });
+  const queues =
+    role === 'all' || role === 'worker'
+      ? startQueues(parts, targets, states)
+      : new Map<string, TargetQueue>();
+  const scim = role === 'all' || role === 'api' ? states : [];
+  const connections = createScimRouters(deps, scimConnections(config, scim), config.server);
+  const app = createHttpApp({ ...deps, health: buildHealth(parts, states, queues), connections });
   const http = await listen(app, config.server);
   releasers.add('http', () => http.stop(HTTP_DEADLINE_MS));
   return { port: http.port, stop: releasers.releaseAll };
@@ -80,143 +81,144 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
 /** The desired states alone, for commands that look into Redis or mark something there. */
 export function openDesiredStates(config: Config): { redis: Redis; states: DesiredState[] } {
   const redis = connectRedis(config.redis.url, 'subscriber', silentLogger);
-  const scripts = loadScripts(redis);
-  const matters = new Map(
-    Object.values(config.targets).map((settings) => {
-      const userType = userResourceType({ userAttributes: typedMembers([settings]) });
-      return [settings.name, compileMapping(settings, userType).groupsMatter];
-    }),
+  const store = { config, redis, scripts: loadScripts(redis) };
+  const mappings = new Map(
+    Object.values(config.targets).map((target) => [
+      target.name,
+      compileMapping(target, userTypeFor([target])),
+    ]),
   );
-  return { redis, states: buildStates({ config, redis, scripts }, (name) => matters.get(name) ?? false) };
+  return { redis, states: buildStates(store, (name) => mappings.get(name)?.groupsMatter ?? false) };
 }
 
-function buildUserTypes({ connections, targets }: Config): Map<string, ResourceType> {
-  return new Map(
-    Object.values(connections).map(({ name, targets: names }) => {
-      const mapped = names.flatMap((target) => targets[target] ?? []);
-      return [name, userResourceType({ userAttributes: typedMembers(mapped) })];
-    }),
-  );
-}
+const userTypeFor = (targets: Config['targets'][string][]): ResourceType =>
+  userResourceType({ userAttributes: typedMembers(targets) });
 
-function buildTargets(parts: Omit<Parts, 'targets' | 'states'>): Map<string, Target> {
+function buildTargets(parts: Parts): Map<string, Target> {
   const { config, releasers } = parts;
-  return new Map(
-    Object.values(config.targets).map((settings) => {
-      const userType = userResourceType({ userAttributes: typedMembers([settings]) });
-      const { prefix } = config.redis;
-      const budget = createBudget(parts, { prefix, target: settings.name, ...settings.rateLimit });
-      const target = createTarget({ ...parts, budget }, settings, userType);
-      releasers.add(`platform client of ${target.name}`, () => target.client.close());
-      return [target.name, target];
-    }),
-  );
+  const targets = new Map<string, Target>();
+  for (const settings of Object.values(config.targets)) {
+    const { name, rateLimit } = settings;
+    const budget = createBudget(parts, { prefix: config.redis.prefix, target: name, ...rateLimit });
+    const target = createTarget({ ...parts, budget }, settings, userTypeFor([settings]));
+    releasers.add(`platform client of ${name}`, () => target.client.close());
+    targets.set(name, target);
+  }
+  return targets;
 }
 
 function buildStates(
-  parts: Pick<Parts, 'config' | 'redis' | 'scripts'>,
+  { config, redis, scripts }: Store,
   groupsMatterAt: (target: string) => boolean,
 ): DesiredState[] {
-  const { config } = parts;
   return Object.values(config.connections).map((connection) =>
-    createDesiredState(parts, {
-      prefix: config.redis.prefix,
-      connection: connection.name,
-      targets: connection.targets,
-      groupsMatter: connection.targets.some(groupsMatterAt),
-      leaseMs: LEASE_MS,
-    }),
+    createDesiredState(
+      { redis, scripts },
+      {
+        prefix: config.redis.prefix,
+        connection: connection.name,
+        targets: connection.targets,
+        groupsMatter: connection.targets.some(groupsMatterAt),
+        leaseMs: LEASE_MS,
+      },
+    ),
   );
 }
 
+const outboxesOf = (states: DesiredState[], target: string): Map<string, Outbox> =>
+  new Map(
+    states.flatMap(({ connection, outboxes }) => {
+      const outbox = outboxes.get(target);
+      return outbox ? [[connection, outbox] as const] : [];
+    }),
+  );
+
 /** Relay and worker of every target. They wait for Redis by themselves. */
-async function startSync(parts: Parts): Promise<Map<string, Relay>> {
-  const { config, logger, clock, random, releasers, states, targets } = parts;
+function startQueues(
+  parts: Parts,
+  targets: Map<string, Target>,
+  states: DesiredState[],
+): Map<string, TargetQueue> {
+  const { config, logger, clock, random, releasers } = parts;
   const { url, prefix } = config.redis;
   const queueRedis = connectRedis(url, 'queue', logger);
   releasers.add('queue connection', () => queueRedis.disconnect());
   const connection = queueRedis as unknown as QueueConnection;
-  const relays = new Map<string, Relay>();
+  const byConnection = new Map(states.map((state) => [state.connection, state]));
+  const queues = new Map<string, TargetQueue>();
   for (const [name, target] of targets) {
-    const fed = new Map(states.flatMap((state) => (state.outboxes.has(name) ? [[state.connection, state] as const] : [])));
+    const outboxes = outboxesOf(states, name);
     const handler: SyncHandler = async (job, signal) => {
-      const state = fed.get(job.connection);
-      const outbox = state?.outboxes.get(name);
+      const state = byConnection.get(job.connection);
+      const outbox = outboxes.get(job.connection);
       // A job of a connection that the settings no longer have: its marks wait until it comes back.
       if (!state || !outbox) return;
-      const { directory, links } = state;
-      const jobLogger = logger.child({ connection: job.connection });
-      await syncResource({ target, directory, outbox, links, clock, logger: jobLogger, random }, job.ref, job.lane, signal);
+      const deps = {
+        target,
+        ...state,
+        outbox,
+        clock,
+        random,
+        logger: logger.child({ connection: job.connection }),
+      };
+      await syncResource(deps, job.ref, job.lane, signal);
     };
-    const { concurrency } = config.targets[name] ?? { concurrency: 1 };
-    const worker = createSyncWorker({ connection, handler, clock, logger }, { prefix, target: name, concurrency });
-    releasers.add(`worker of ${name}`, () => worker.stop(SYNC_DEADLINE_MS));
-    const outboxes = new Map([...fed].flatMap(([key, state]) => {
-      const outbox = state.outboxes.get(name);
-      return outbox ? [[key, outbox] as const] : [];
-    }));
-    const options = { prefix, target: name, sweepMs: SWEEP_MS, room: QUEUE_ROOM };
-    const relay = createRelay({ connection, outboxes, clock, logger }, options);
-    releasers.add(`relay of ${name}`, () => relay.stop());
-    relays.set(name, relay);
+    const concurrency = config.targets[name]?.concurrency ?? 1;
+    const queue = createTargetQueue(
+      { connection, outboxes, handler, clock, logger },
+      { prefix, target: name, concurrency },
+    );
+    releasers.add(`queue of ${name}`, queue.stop);
+    queues.set(name, queue);
   }
   const subscriber = connectRedis(url, 'subscriber', logger);
   releasers.add('subscriber', () => subscriber.disconnect());
-  subscriber.on('message', (_channel: string, target: string) => relays.get(target)?.poke());
-  // Resolves once Redis is there; until then the relays' own sweeps do.
+  subscriber.on('message', (_channel: string, target: string) => queues.get(target)?.poke());
+  // Resolves once Redis is there; until then the queues' own sweeps do.
   void subscriber.subscribe(...states.map(({ channel }) => channel)).catch(() => undefined);
-  return relays;
+  return queues;
 }
 
-function buildScim(parts: Parts): Map<string, ReturnType<typeof createScimRouter>> {
-  const { config, clock, ids, logger, states, userTypes } = parts;
-  const { publicUrl, maxBodyBytes } = config.server;
-  const routers = new Map<string, ReturnType<typeof createScimRouter>>();
+function scimConnections(config: Config, states: DesiredState[]): Parameters<typeof createScimRouters>[1] {
   const groupType = groupResourceType();
-  for (const { connection: name, directory } of states) {
-    const connection = config.connections[name];
-    const userType = userTypes.get(name);
-    if (!connection || !userType) continue;
-    const seen = new Set<string>();
-    const profile = profileOf(connection.profile, (deviation) => {
-      if (seen.has(deviation)) return;
-      seen.add(deviation);
-      logger.info({ connection: name, deviation }, 'accepted a deviation of the identity provider');
-    });
-    const reviveInactive = connection.reviveInactive ?? connection.profile !== 'rfc';
-    const provider = { directory, userType, groupType, profile, reviveInactive, clock, ids, serially: createSerially() };
-    const authenticate = createAuthenticate({ clock }, connection);
-    const roots = [`/connections/${name}/scim/v2`, ...(name === 'default' ? ['/scim/v2'] : [])];
-    for (const root of roots) {
-      routers.set(root, createScimRouter(provider, { root, publicUrl, authenticate, maxBodyBytes }));
-    }
-  }
-  return routers;
+  return states.flatMap(({ connection, directory }) => {
+    const settings = config.connections[connection];
+    if (!settings) return [];
+    const targets = settings.targets.flatMap((name) => config.targets[name] ?? []);
+    return [{ settings, directory, userType: userTypeFor(targets), groupType }];
+  });
 }
 
-function buildHealth(parts: Parts, relays: Map<string, Relay>): ReturnType<typeof createHealthRouter> {
-  const { clock, config, redis, states, targets } = parts;
-  const store = (): Promise<Check> => checkStore(redis, config.redis.durability).then((health) => ({ ...health }));
+function buildHealth(
+  { clock, config, redis }: Parts,
+  states: DesiredState[],
+  queues: Map<string, TargetQueue>,
+): ReturnType<typeof createHealthRouter> {
+  const store = async (): Promise<Check> => ({ ...(await checkStore(redis, config.redis.durability)) });
   const targetCheck = async (name: string): Promise<Check> => {
-    const depth = { dirty: 0, inflight: 0, blocked: 0 };
-    for (const { outboxes } of states) {
-      const part = await outboxes.get(name)?.depth();
-      for (const key of Object.keys(depth) as (keyof typeof depth)[]) depth[key] += part?.[key] ?? 0;
-    }
-    const findings = depth.blocked > 0 ? [`${depth.blocked} resources need a person: see dead-letters`] : [];
-    return { ok: true, findings, ...depth };
+    const depths = await Promise.all([...outboxesOf(states, name).values()].map((outbox) => outbox.depth()));
+    const [dirty, inflight, blocked] = (['dirty', 'inflight', 'blocked'] as const).map((part) =>
+      depths.reduce((sum, depth) => sum + depth[part], 0),
+    );
+    const findings = blocked ? [`${blocked} resources need a person: see dead-letters`] : [];
+    return { ok: true, findings, dirty, inflight, blocked };
   };
   return createHealthRouter({
     live: () => {
-      const deaf = [...relays].filter(([, relay]) => clock.now() - relay.lastSweepAt() > DEAF_MS);
-      return { ok: deaf.length === 0, findings: deaf.map(([name]) => `target ${name}: outbox is not read any more`) };
+      const deaf = [...queues].filter(([, queue]) => clock.now() - queue.lastSweepAt() > DEAF_MS);
+      return {
+        ok: deaf.length === 0,
+        findings: deaf.map(([name]) => `target ${name}: outbox is not read any more`),
+      };
     },
     ready: store,
     detail: async () => {
       const health = { store: await store() };
       if (!health.store.ok) return health;
-      const checks = await Promise.all([...targets.keys()].map(async (name) => [`target ${name}`, await targetCheck(name)]));
-      return { ...health, ...(Object.fromEntries(checks) as Record<string, Check>) };
+      const checks = Object.keys(config.targets).map(
+        async (name) => [`target ${name}`, await targetCheck(name)] as const,
+      );
+      return { ...health, ...Object.fromEntries(await Promise.all(checks)) };
     },
   });
 }

@@ -22,21 +22,28 @@ export function deadLetters(program: Command, cli: Cli): void {
       const letters = await withStore(readConfig(command, cli), listLetters);
       if (flags.json) console.log(JSON.stringify(letters));
       else if (letters.length === 0) console.log('Nothing needs a person.');
-      else for (const { connection, target, ref, reason, message } of letters) {
-        console.log(`${ref}  ${connection} → ${target}  ${reason}: ${message}`);
-      }
+      else
+        for (const { connection, target, ref, reason, message } of letters) {
+          console.log(`${ref}  ${connection} → ${target}  ${reason}: ${message}`);
+        }
     });
 
   group
     .command('show <ref>')
     .description('everything known of one, such as User:3f…')
     .action(async (ref: string, _flags: Flags, command: Command) => {
-      const letters = (await withStore(readConfig(command, cli), listLetters)).filter((letter) => letter.ref === ref);
+      const letters = (await withStore(readConfig(command, cli), listLetters)).filter(
+        (letter) => letter.ref === ref,
+      );
       if (letters.length === 0) throw new Error(`${ref} needs no person: see scim-bridge dead-letters list.`);
       console.log(JSON.stringify(letters, null, 2));
     });
 
-  const act = (name: string, description: string, run: (outbox: Outbox, refs: Ref[]) => Promise<void>): void => {
+  const act = (
+    name: string,
+    description: string,
+    run: (outbox: Outbox, refs: Ref[]) => Promise<void>,
+  ): void => {
     group
       .command(`${name} [refs...]`)
       .description(description)
@@ -60,9 +67,13 @@ export function deadLetters(program: Command, cli: Cli): void {
       });
   };
   act('retry', 'try again now', (outbox, refs) => outbox.mark(refs, 'edit'));
-  act('drop', 'take off the list; the desired state stays, and the next change is tried again', async (outbox, refs) => {
-    for (const ref of refs) await outbox.dismiss(ref);
-  });
+  act(
+    'drop',
+    'take off the list; the desired state stays, and the next change is tried again',
+    async (outbox, refs) => {
+      for (const ref of refs) await outbox.dismiss(ref);
+    },
+  );
 }
 
 async function listLetters(states: DesiredState[]) {

@@ -19,8 +19,13 @@ export async function runCli(args: string[], env: NodeJS.ProcessEnv): Promise<nu
     },
   };
   const program = new Command('scim-bridge')
-    .description("Keeps a data platform's users, groups and typed user attributes equal to what identity providers push.")
-    .option('--config <file>', 'settings file (default: SCIM_BRIDGE_CONFIG, or config/bridge.yaml if present)')
+    .description(
+      "Keeps a data platform's users, groups and typed user attributes equal to what identity providers push.",
+    )
+    .option(
+      '--config <file>',
+      'settings file (default: SCIM_BRIDGE_CONFIG, or config/bridge.yaml if present)',
+    )
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(scim-bridge --help shows all commands)');

@@ -26,7 +26,9 @@ export function sandbox(program: Command, cli: Cli): void {
         port: Number(flags.port),
         controlPort: Number(flags.controlPort),
         seed: flags.seed,
-        ...(flags.faults === undefined ? {} : { faults: JSON.parse(readFileSync(flags.faults, 'utf8')) as object }),
+        ...(flags.faults === undefined
+          ? {}
+          : { faults: JSON.parse(readFileSync(flags.faults, 'utf8')) as object }),
       });
       const { ready } = running;
       if (flags.json) console.log(JSON.stringify(ready));

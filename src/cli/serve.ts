@@ -18,10 +18,19 @@ export function serve(program: Command, cli: Cli): void {
     .action(async (options: { role: Role }, command: Command) => {
       const config = readConfig(command, cli);
       const logger = createLogger(config.logging.level);
-      for (const path of config.notYetInEffect) logger.warn({ path }, 'setting accepted, but not in effect yet');
+      for (const path of config.notYetInEffect)
+        logger.warn({ path }, 'setting accepted, but not in effect yet');
       const stopped = signalled();
-      const app = await startApp(config, options.role, { logger, clock: systemClock, ids: randomIds, random: Math.random });
-      logger.info({ port: app.port, role: options.role, settings: config.source ?? 'environment' }, 'listening');
+      const app = await startApp(config, options.role, {
+        logger,
+        clock: systemClock,
+        ids: randomIds,
+        random: Math.random,
+      });
+      logger.info(
+        { port: app.port, role: options.role, settings: config.source ?? 'environment' },
+        'listening',
+      );
       const signal = await stopped;
       logger.info({ signal }, 'stopping');
       setTimeout(() => process.exit(1), LAST_RESORT_MS).unref();

@@ -83,13 +83,23 @@ const GROUPS: readonly (readonly [Idp, string])[] = [
 
 /** The company on the day it is connected: 24 people, 6 groups. */
 export function createCompany(): Company {
-  const lines = [...OKTA.map((line) => ['okta', line] as const), ...ENTRA.map((line) => ['entra', line] as const)];
+  const lines = [
+    ...OKTA.map((line) => ['okta', line] as const),
+    ...ENTRA.map((line) => ['entra', line] as const),
+  ];
   const people = lines.map(([idp, line]) => toPerson(idp, line));
   const groups = GROUPS.map(([idp, name]) => {
-    const members = lines.flatMap(([from, line]) => (from === idp && line[5].includes(name) ? [idOf(idp, line[0])] : []));
+    const members = lines.flatMap(([from, line]) =>
+      from === idp && line[5].includes(name) ? [idOf(idp, line[0])] : [],
+    );
     return { key: name, idp, name, members };
   });
   return { people, groups };
+}
+
+/** Given and family name, as shown everywhere. */
+export function fullName({ givenName, familyName }: Person): string {
+  return `${givenName} ${familyName}`;
 }
 
 /** Address of a person at the company's domain, in plain letters. */
@@ -101,7 +111,13 @@ export function userNameOf(idp: Idp, givenName: string, familyName: string): str
 function toPerson(idp: Idp, [name, title, country, clearance, budgets]: Line): Person {
   const [givenName = '', familyName = ''] = name.split(' ');
   return {
-    ...{ externalId: idOf(idp, name), idp, givenName, familyName, userName: userNameOf(idp, givenName, familyName) },
+    ...{
+      externalId: idOf(idp, name),
+      idp,
+      givenName,
+      familyName,
+      userName: userNameOf(idp, givenName, familyName),
+    },
     ...{ title, country, clearance, contractor: title.startsWith('Contractor'), budgets, active: true },
   };
 }

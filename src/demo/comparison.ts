@@ -1,7 +1,6 @@
 // Both sides of the mirror: what the company's data say and what the platform shows. The desired side is computed
 // here from the story alone, not by the bridge, so the comparison proves something.
-import type { Company, Idp } from './company.ts';
-import { fullName } from './life.ts';
+import { fullName, type Company, type Idp } from './company.ts';
 import type { PlatformState } from './platform.ts';
 
 export interface Side {
@@ -37,7 +36,9 @@ export interface Comparison {
 export function compare(company: Company, state: PlatformState): Comparison {
   const seen = new Map(state.users.map((user) => [user.externalId, user]));
   const rows = company.people.map((person): Row => {
-    const names = company.groups.filter(({ members }) => members.includes(person.externalId)).map(({ name }) => name);
+    const names = company.groups
+      .filter(({ members }) => members.includes(person.externalId))
+      .map(({ name }) => name);
     const regions = names.filter((name) => name.startsWith('region-'));
     const desired: Side = {
       ...{ name: fullName(person), userName: person.userName, country: person.country },
@@ -51,7 +52,12 @@ export function compare(company: Company, state: PlatformState): Comparison {
       ...{ budgets: user.attributes.budgets ?? null, regions: user.attributes.regions ?? null },
       ...{ groups: [...user.groups].sort(), active: user.active },
     };
-    return { idp: person.idp, desired, platform, equal: JSON.stringify(desired) === JSON.stringify(platform) };
+    return {
+      idp: person.idp,
+      desired,
+      platform,
+      equal: JSON.stringify(desired) === JSON.stringify(platform),
+    };
   });
   const wanted = company.groups.map(({ name }) => name);
   const present = state.groups.map(({ displayName }) => displayName);
@@ -60,10 +66,12 @@ export function compare(company: Company, state: PlatformState): Comparison {
     ...present.filter((name) => !wanted.includes(name)),
   ];
   const known = new Set(company.people.map(({ externalId }) => externalId));
-  const strayUsers = state.users.flatMap(({ externalId, userName }) =>
-    externalId !== null && !known.has(externalId) ? [userName] : [],
-  );
-  const duplicated = state.users.length - seen.size > state.users.filter((user) => user.externalId === null).length;
-  const equal = rows.every((row) => row.equal) && strayGroups.length + strayUsers.length === 0 && !duplicated;
+  // Accounts without an externalId were there before the bridge, and are none of its business.
+  const strayUsers = state.users.flatMap((user) => {
+    const ours =
+      user.externalId === null || (known.has(user.externalId) && seen.get(user.externalId) === user);
+    return ours ? [] : [user.userName];
+  });
+  const equal = rows.every((row) => row.equal) && strayGroups.length + strayUsers.length === 0;
   return { rows, strayGroups, strayUsers, equal };
 }

@@ -1,7 +1,7 @@
-// Two identity providers, word for word as they speak: Okta and Microsoft Entra ID (docs/idp).
+// Two identity providers, word for word as they speak: Okta and Microsoft Entra ID. What looks odd
+// here is what they really send.
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Group, Person } from './company.ts';
-import { fullName } from './life.ts';
+import { fullName, type Group, type Person } from './company.ts';
 import type { ScimHttp } from './scim-http.ts';
 
 /** Entra's default wording, and the one that `?aadOptscim062020` in the tenant URL switches on. */
@@ -45,7 +45,10 @@ export function createOkta(http: ScimHttp): Speaker {
   const ids = createIds();
   const url = (kind: string, key: string): string => `/${kind}/${ids.of(key)}`;
   const lookUp = (kind: string, attribute: string, value: string): Promise<unknown> =>
-    http.send('GET', `/${kind}?filter=${encodeURIComponent(`${attribute} eq "${value}"`)}&startIndex=1&count=100`);
+    http.send(
+      'GET',
+      `/${kind}?filter=${encodeURIComponent(`${attribute} eq "${value}"`)}&startIndex=1&count=100`,
+    );
   const profile = (person: Person): object => ({
     schemas: [CORE_USER, ENTERPRISE, ATTRIBUTES],
     userName: person.userName,
@@ -82,7 +85,11 @@ export function createOkta(http: ScimHttp): Speaker {
     },
     update: (_before, after) => put(after),
     leave: async ({ externalId }) => {
-      await http.send('PATCH', url('Users', externalId), patchOf({ op: 'replace', value: { active: false } }));
+      await http.send(
+        'PATCH',
+        url('Users', externalId),
+        patchOf({ op: 'replace', value: { active: false } }),
+      );
     },
     // A fresh POST with the externalId of before: the same person, not a second one.
     comeBack: post,
@@ -96,13 +103,19 @@ export function createOkta(http: ScimHttp): Speaker {
     rename: (group) =>
       patchGroup(group, { op: 'replace', value: { id: ids.of(group.key), displayName: group.name } }),
     addMembers: (group, people) => {
-      const value = people.map(({ externalId, userName }) => ({ value: ids.of(externalId), display: userName }));
+      const value = people.map(({ externalId, userName }) => ({
+        value: ids.of(externalId),
+        display: userName,
+      }));
       return patchGroup(group, { op: 'add', path: 'members', value });
     },
     removeMembers: (group, people) =>
       patchGroup(
         group,
-        ...people.map(({ externalId }) => ({ op: 'remove', path: `members[value eq "${ids.of(externalId)}"]` })),
+        ...people.map(({ externalId }) => ({
+          op: 'remove',
+          path: `members[value eq "${ids.of(externalId)}"]`,
+        })),
       ),
     repeat: put,
   };
@@ -171,7 +184,10 @@ export function createEntra(http: ScimHttp): Speaker {
       const old = entraPaths(before);
       const news = Object.entries(entraPaths(after)).filter(([path, value]) => old[path] !== value);
       if (dialect !== 'scim') {
-        return patchUser(after, news.map(([path, value]) => inOldWords(path, value)));
+        return patchUser(
+          after,
+          news.map(([path, value]) => inOldWords(path, value)),
+        );
       }
       // Simple attributes are merged into one operation, filtered paths stay on their own.
       const merged = Object.fromEntries(news.filter(([path]) => !path.includes('[')));
@@ -182,7 +198,10 @@ export function createEntra(http: ScimHttp): Speaker {
     leave: (person, dialect) => setActive(person, false, dialect),
     comeBack: (person) => setActive(person, true),
     pushGroup: async (group) => {
-      await http.send('GET', `/Groups?excludedAttributes=members&${filter(`displayName eq "${group.name}"`)}`);
+      await http.send(
+        'GET',
+        `/Groups?excludedAttributes=members&${filter(`displayName eq "${group.name}"`)}`,
+      );
       const { id } = await http.send('POST', '/Groups', {
         schemas: [CORE_GROUP, ADSCIM_GROUP],
         ...{ externalId: randomUUID(), displayName: group.name, meta: { resourceType: 'Group' } },
@@ -190,11 +209,16 @@ export function createEntra(http: ScimHttp): Speaker {
       ids.set(group.key, id);
     },
     rename: (group) => patchGroup(group, { op: 'Replace', path: 'displayName', value: group.name }),
-    addMembers: (group, people) => patchGroup(group, { op: 'Add', path: 'members', value: references(people) }),
+    addMembers: (group, people) =>
+      patchGroup(group, { op: 'Add', path: 'members', value: references(people) }),
     // A server that overlooks the value would empty the group here.
-    removeMembers: (group, people) => patchGroup(group, { op: 'Remove', path: 'members', value: references(people) }),
+    removeMembers: (group, people) =>
+      patchGroup(group, { op: 'Remove', path: 'members', value: references(people) }),
     repeat: async (person) => {
-      await patchUser(person, Object.entries(entraPaths(person)).map(([path, value]) => inOldWords(path, value)));
+      await patchUser(
+        person,
+        Object.entries(entraPaths(person)).map(([path, value]) => inOldWords(path, value)),
+      );
       await setActive(person, person.active);
     },
   };

@@ -1,5 +1,5 @@
 // What happens in the company after the first day, as data: a sentence and the company as it is afterwards.
-import { userNameOf, type Company, type Group, type Person } from './company.ts';
+import { fullName, userNameOf, type Company, type Group, type Person } from './company.ts';
 import type { Dialect } from './idp.ts';
 
 export interface LifeEvent {
@@ -33,15 +33,24 @@ export const STORY: readonly LifeEvent[] = [
     change: edit('Ida Sørensen', { familyName: 'Berg', userName: userNameOf('entra', 'Ida', 'Berg') }),
   },
   {
-    title: 'region-us is renamed to region-amer, and regions of its people follow',
+    title: "region-us becomes region-amer, and its people's regions follow",
     change: (company) => editGroup(company, 'region-us', (group) => ({ ...group, name: 'region-amer' })),
   },
   { title: 'Farid Haddad leaves acme', change: edit('Farid Haddad', { active: false }) },
   { title: 'Georg Steiner leaves nordwind', change: edit('Georg Steiner', { active: false }) },
-  { title: 'Jonas Keller goes on parental leave', dialect: 'scim', change: edit('Jonas Keller', { active: false }) },
+  {
+    title: 'Jonas Keller goes on parental leave',
+    dialect: 'scim',
+    change: edit('Jonas Keller', { active: false }),
+  },
   {
     title: 'Farid Haddad is hired again, no longer a contractor',
-    change: edit('Farid Haddad', { active: true, contractor: false, title: 'Logistics Planner', clearance: 2 }),
+    change: edit('Farid Haddad', {
+      active: true,
+      contractor: false,
+      title: 'Logistics Planner',
+      clearance: 2,
+    }),
   },
 ];
 
@@ -53,11 +62,6 @@ export function reviews(company: Company): LifeEvent[] {
       title: `Review of ${fullName(person)}`,
       change: edit(fullName(person), { clearance: person.clearance === 5 ? 4 : person.clearance + 1 }),
     }));
-}
-
-/** Given and family name, as shown everywhere. */
-export function fullName({ givenName, familyName }: Person): string {
-  return `${givenName} ${familyName}`;
 }
 
 function edit(name: string, news: Partial<Person>): LifeEvent['change'] {

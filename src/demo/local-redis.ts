@@ -21,6 +21,8 @@ export interface LocalRedisOptions {
   /** A fixed port and folder make a server come back with its data. */
   port?: number;
   folder?: string;
+  /** A process group of its own: Ctrl-C on the terminal does not reach it, only `stop` does. */
+  ownGroup?: boolean;
 }
 
 const SERVERS = ['redis-server', 'valkey-server'];
@@ -32,7 +34,9 @@ export async function startLocalRedis(options: LocalRedisOptions): Promise<Local
   if (given) return { url: given, process: undefined, stop: () => Promise.resolve() };
   const server = SERVERS.find((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0);
   if (server === undefined) {
-    throw new Error('No redis-server or valkey-server is installed: run npm run demo, which installs one, or set REDIS_URL.');
+    throw new Error(
+      'No redis-server or valkey-server is installed: run npm run demo, which installs one, or set REDIS_URL.',
+    );
   }
   const port = options.port ?? (await freePort());
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'scim-bridge-redis-'));
@@ -43,10 +47,13 @@ export async function startLocalRedis(options: LocalRedisOptions): Promise<Local
       ...['--appendonly', 'yes', '--appendfsync', options.appendfsync ?? 'everysec'],
       ...['--maxmemory-policy', 'noeviction', '--loglevel', 'warning'],
     ],
-    { stdio: 'ignore' },
+    { stdio: 'ignore', detached: options.ownGroup ?? false },
   );
-  // Whoever is killed without a chance to clean up leaves no server behind.
-  const last = (): void => void child.kill('SIGKILL');
+  // Whoever is killed without a chance to clean up leaves no server and no data behind.
+  const last = (): void => {
+    child.kill('SIGKILL');
+    if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+  };
   process.once('exit', last);
   const ended = once(child, 'exit');
   await untilListening(port, child);

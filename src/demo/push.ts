@@ -16,7 +16,12 @@ export async function pushEverything(speaker: Speaker, company: Company, idp: Id
 }
 
 /** What changed between two states. Resolves with the answer to the last request. */
-export async function pushChanges(cast: Cast, before: Company, after: Company, dialect?: Dialect): Promise<void> {
+export async function pushChanges(
+  cast: Cast,
+  before: Company,
+  after: Company,
+  dialect?: Dialect,
+): Promise<void> {
   for (const [index, group] of after.groups.entries()) {
     const old = before.groups[index] ?? group;
     const gone = old.members.filter((member) => !group.members.includes(member));

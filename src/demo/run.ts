@@ -1,1 +1,95 @@
-export async function runDemo(_options: { keep: boolean; env: NodeJS.ProcessEnv }): Promise<number> { return 0; }
+// The whole demo in one command: raise the stage, tell the story, show both sides, strike the stage.
+import { systemClock } from '../support/clock.ts';
+import { compare } from './comparison.ts';
+import { showAddresses, showOutcome } from './outcome.ts';
+import { createScreen, type Screen } from './screen.ts';
+import { createStage, type Stage } from './stage.ts';
+import { tellStory } from './story.ts';
+
+export interface DemoOptions {
+  /** Leave everything running afterwards, until Ctrl-C. */
+  keep: boolean;
+  env: NodeJS.ProcessEnv;
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** A part that dies is felt by its callers a moment before it is known why. */
+const REASON_MS = 250;
+const HOUR_MS = 3_600_000;
+const CLOSED = 'output closed';
+
+/** Runs the demo. @returns the exit code: 0 when both sides are equal in the end */
+export async function runDemo({ keep, env }: DemoOptions): Promise<number> {
+  const screen = createScreen({ stream: process.stdout, env });
+  const ends = listenForEnds();
+  const { signal } = ends;
+  const house = createStage({ screen, env, signal, onLost: ends.onLost });
+  let stage: Stage | undefined;
+  try {
+    screen.line(screen.paint('bold', 'scim-bridge: two identity providers, one bridge, one data platform'));
+    screen.heading('The stage');
+    stage = await house.raise();
+    const good = await play(stage, screen, signal);
+    if (keep) {
+      showAddresses(screen, stage);
+      await ends.interrupted();
+      screen.line();
+    }
+    return good ? 0 : 1;
+  } catch (error) {
+    await systemClock.sleep(REASON_MS, signal);
+    const reason: unknown = signal.aborted ? signal.reason : error;
+    console.error(`\n${reason instanceof Error ? reason.message : String(reason)}`);
+    if (stage && !ends.isInterrupted()) showLog(stage);
+    return 1;
+  } finally {
+    await house.strike();
+    if (stage?.sharedRedis)
+      screen.line(`\nIts keys stay in your Redis; their names contain ${stage.prefix}.`);
+    ends.forget();
+  }
+}
+
+async function play(stage: Stage, screen: Screen, signal: AbortSignal): Promise<boolean> {
+  const ending = await tellStory(stage, screen, signal);
+  const comparison = compare(ending.company, await stage.platform.state());
+  const good = showOutcome(screen, ending, comparison, await stage.platform.calls());
+  if (ending.missing !== undefined) console.error(`\n${ending.missing}`);
+  if (!good) showLog(stage);
+  return good;
+}
+
+function showLog(stage: Stage): void {
+  console.error('The last lines of the bridge:');
+  for (const line of stage.bridge.lastLines()) console.error(`  ${line}`);
+}
+
+/** Everything that ends the demo early: the spectator, or a part that is lost. */
+function listenForEnds() {
+  const controller = new AbortController();
+  const { signal } = controller;
+  let interrupted = false;
+  const interrupt = (name: string): void => {
+    // The second signal means: at once. Children end with this process.
+    if (interrupted && name !== CLOSED) process.exit(1);
+    interrupted = true;
+    controller.abort(new Error(`Interrupted (${name}): cleaning up.`));
+  };
+  // Nobody watches any more: the pipe behind us was closed.
+  const unwatched = (): void => interrupt(CLOSED);
+  process.stdout.on('error', unwatched);
+  for (const name of SIGNALS) process.on(name, interrupt);
+  return {
+    signal,
+    isInterrupted: () => interrupted,
+    /** Resolves on Ctrl-C. @throws the reason when a part is lost before */
+    interrupted: async (): Promise<void> => {
+      while (!signal.aborted) await systemClock.sleep(HOUR_MS, signal);
+      if (!interrupted) throw signal.reason;
+    },
+    onLost: (reason: Error) => controller.abort(reason),
+    forget: () => {
+      for (const name of SIGNALS) process.off(name, interrupt);
+    },
+  };
+}

@@ -44,7 +44,9 @@ export function createScimHttp(options: ScimHttpOptions): ScimHttp {
       });
       const text = await answer.body.text();
       if (answer.statusCode >= 300) {
-        throw new Error(`${name} sent ${method} ${path} and the bridge answered ${answer.statusCode}: ${text}`);
+        throw new Error(
+          `${name} sent ${method} ${path} and the bridge answered ${answer.statusCode}: ${text}`,
+        );
       }
       return (text === '' ? { id: '', Resources: [] } : JSON.parse(text)) as ScimAnswer;
     },

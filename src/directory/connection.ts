@@ -76,9 +76,10 @@ export async function checkStore(redis: Redis, durability: 'everysec' | 'always'
     if (policy !== 'noeviction') {
       findings.push(`Redis may evict keys (maxmemory-policy ${policy}): set maxmemory-policy noeviction`);
     }
-    if (info.get('aof_last_write_status') === 'err') findings.push('Redis can not write its append-only file');
+    if (info.get('aof_last_write_status') === 'err')
+      findings.push('Redis can not write its append-only file');
     if (durability === 'always') {
-      const synced = await redis.config('GET', 'appendfsync').then((reply) => (reply as string[])[1]);
+      const [, synced] = (await redis.config('GET', 'appendfsync'));
       if (info.get('aof_enabled') !== '1' || synced !== 'always') {
         findings.push('redis.durability is always: set appendonly yes and appendfsync always in Redis');
       }
@@ -92,5 +93,7 @@ export async function checkStore(redis: Redis, durability: 'everysec' | 'always'
 
 function parseInfo(info: string): Map<string, string> {
   const entries = info.split('\r\n').filter((line) => line.includes(':'));
-  return new Map(entries.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
+  return new Map(
+    entries.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
+  );
 }

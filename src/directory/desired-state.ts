@@ -26,7 +26,9 @@ export function createDesiredState(
     connection,
     directory: createDirectory({ ...deps, keys }, { targets, groupsMatter }),
     links: createLinks({ redis: deps.redis, keys }),
-    outboxes: new Map(targets.map((target) => [target, createOutbox({ ...deps, keys }, { target, leaseMs })])),
+    outboxes: new Map(
+      targets.map((target) => [target, createOutbox({ ...deps, keys }, { target, leaseMs })]),
+    ),
     channel: keys.key('marked'),
   };
 }

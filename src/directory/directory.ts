@@ -98,7 +98,7 @@ export function createDirectory(
   async function put(kind: Kind, change: Change, steps: MemberStep[] = []): Promise<PutOutcome> {
     const args = writeArguments(kind, change);
     if (kind === 'User') {
-      const waitedFor = args.unique.map(([, , value]) => value);
+      const waitedFor = [change.id, ...args.unique.map(([, , value]) => value)];
       return toPutOutcome(await scripts.run('put_user', keys.base, { ...args, waitedFor }, change.text));
     }
     const extra = { displayName: change.resource.displayName, steps, folded: foldedNames(steps) };

@@ -47,7 +47,10 @@ export function indexEntries(kind: Kind, resource: IndexedResource): IndexEntrie
 }
 
 /** Entries of `before` that `after` no longer has. */
-export function droppedEntries(before: IndexEntries, after: IndexEntries): { drop: [string, string][]; dropEmails: string[] } {
+export function droppedEntries(
+  before: IndexEntries,
+  after: IndexEntries,
+): { drop: [string, string][]; dropEmails: string[] } {
   const kept = new Set(after.unique.map(([, family, value]) => `${family} ${value}`));
   return {
     drop: before.unique

@@ -62,7 +62,8 @@ export function createLinks(deps: { redis: Redis; keys: Keyspace }) {
 
   /** Which of our resources holds a platform id, if any. */
   async function holderOf(target: string, kind: Kind, platformId: string): Promise<Ref | undefined> {
-    return ((await redis.hget(keys.key('linked', target), `${kind}:${platformId}`)) ?? undefined) as Ref | undefined;
+    return ((await redis.hget(keys.key('linked', target), `${kind}:${platformId}`)) ?? undefined) as
+      Ref | undefined;
   }
 
   /** Every link of a target, in no order, with bounded memory. */

@@ -3,7 +3,16 @@
 import type { Redis } from 'ioredis';
 import type { Keyspace } from './keys.ts';
 import { parseLink, type Link } from './links.ts';
-import { LANES, parseRef, parseStored, refOf, type Kind, type Lane, type Ref, type StoredRecord } from './records.ts';
+import {
+  LANES,
+  parseRef,
+  parseStored,
+  refOf,
+  type Kind,
+  type Lane,
+  type Ref,
+  type StoredRecord,
+} from './records.ts';
 import type { Reply, Scripts } from './scripts.ts';
 import type { GroupName } from './directory.ts';
 
@@ -34,7 +43,8 @@ export interface Work {
 }
 
 export type Begin = { kind: 'begun'; work: Work } | { kind: 'clean' } | { kind: 'busy' };
-export type Ack = { kind: 'cleared'; lagMs: number } | { kind: 'kept' } | { kind: 'changed' } | { kind: 'fenced' };
+export type Ack =
+  { kind: 'cleared'; lagMs: number } | { kind: 'kept' } | { kind: 'changed' } | { kind: 'fenced' };
 
 /** Whether a user may be granted a membership now; `underWay` says that a sync of the user is still to come. */
 export interface Readiness {
@@ -85,7 +95,7 @@ export function createOutbox(
     const { kind, id } = parseRef(ref);
     const reply = await run('begin_sync', { ref, kind, id, lane: LANES.indexOf(lane) });
     if (reply[0] !== 'begun') return { kind: reply[0] as 'clean' | 'busy' };
-    const [fence, generation, , request, record, link] = reply.slice(1, 7).map(String) as string[];
+    const [fence, generation, , request, record, link] = reply.slice(1, 7).map((value) => String(value));
     const [groups, owed] = reply.slice(7) as [string[], string[]];
     return {
       kind: 'begun',
@@ -106,11 +116,7 @@ export function createOutbox(
   }
 
   /** Keeps the link as it is now and renews the lease. @throws LeaseLost */
-  async function save(
-    work: Work,
-    link: Link,
-    options: SaveOptions = {},
-  ): Promise<void> {
+  async function save(work: Work, link: Link, options: SaveOptions = {}): Promise<void> {
     const args = {
       ref: work.ref,
       kind: work.kind,
@@ -131,7 +137,9 @@ export function createOutbox(
   async function ack(
     work: Work,
     link: Link,
-    outcome: { kind: 'synced' | 'blocked'; forget?: boolean; dropOwed?: boolean } | { kind: 'later'; afterMs: number },
+    outcome:
+      | { kind: 'synced' | 'blocked'; forget?: boolean; dropOwed?: boolean }
+      | { kind: 'later'; afterMs: number },
   ): Promise<Ack> {
     const args = {
       ref: work.ref,
@@ -146,7 +154,9 @@ export function createOutbox(
       dropOwed: outcome.kind !== 'later' && outcome.dropOwed ? true : undefined,
     };
     const [tag, lag] = await run('ack_dirty', args, JSON.stringify(link));
-    return tag === 'cleared' ? { kind: 'cleared', lagMs: Number(lag) } : { kind: tag as 'kept' | 'changed' | 'fenced' };
+    return tag === 'cleared'
+      ? { kind: 'cleared', lagMs: Number(lag) }
+      : { kind: tag as 'kept' | 'changed' | 'fenced' };
   }
 
   /** Members of a group that the platform does not have (+) or still has (-). */
@@ -189,6 +199,12 @@ export function createOutbox(
     return (await redis.hexists(keys.key('marks', target), ref)) === 1;
   }
 
+  /** Whether nothing was marked since the work began. */
+  async function isCurrent(work: Work): Promise<boolean> {
+    const mark = await redis.hget(keys.key('marks', target), work.ref);
+    return mark?.startsWith(`${work.generation} `) ?? false;
+  }
+
   async function forgetLink(ref: Ref, platformId: string): Promise<void> {
     await run('forget_link', { ref, platformId });
   }
@@ -214,12 +230,28 @@ export function createOutbox(
   }
 
   return {
-    target, leaseMs, claim, begin, save, ack, memberMarks, ackMembers, readiness, mark, isMarked, forgetLink, depth, blocked, dismiss,
+    target,
+    leaseMs,
+    claim,
+    begin,
+    save,
+    ack,
+    memberMarks,
+    ackMembers,
+    readiness,
+    mark,
+    isMarked,
+    isCurrent,
+    forgetLink,
+    depth,
+    blocked,
+    dismiss,
   };
 }
 
 function pairs(flat: string[]): [string, string][] {
   const result: [string, string][] = [];
-  for (let index = 0; index + 1 < flat.length; index += 2) result.push([flat[index] ?? '', flat[index + 1] ?? '']);
+  for (let index = 0; index + 1 < flat.length; index += 2)
+    result.push([flat[index] ?? '', flat[index + 1] ?? '']);
   return result;
 }

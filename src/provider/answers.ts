@@ -8,7 +8,8 @@ export interface Members {
   unresolved: string[];
 }
 
-export const locationOf = (type: ResourceType, id: string, baseUrl: string): string => `${baseUrl}${type.endpoint}/${id}`;
+export const locationOf = (type: ResourceType, id: string, baseUrl: string): string =>
+  `${baseUrl}${type.endpoint}/${id}`;
 
 /** `extra` is what is kept outside the record: a user's groups or a group's members, as JSON with its key. */
 function splice(type: ResourceType, record: StoredRecord, baseUrl: string, extra: string): string {

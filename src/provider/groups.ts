@@ -75,7 +75,16 @@ export function createGroups(deps: ProviderDeps) {
         const text = JSON.stringify(resource);
         const now = clock.now();
         const expected = record.version;
-        const write = { id, expected, resource, text, before, lane: 'edit' as const, now, request: context.request };
+        const write = {
+          id,
+          expected,
+          resource,
+          text,
+          before,
+          lane: 'edit' as const,
+          now,
+          request: context.request,
+        };
         const outcome = await directory.put('Group', write, await toSets(id, steps));
         const version = settle('Group', id, outcome);
         if (version === undefined) continue;
@@ -106,7 +115,11 @@ export function createGroups(deps: ProviderDeps) {
     return get(id, { ...context, ifNoneMatch: undefined });
   }
 
-  async function changeMembers(id: string, steps: readonly MemberStep[], context: RequestContext): Promise<number> {
+  async function changeMembers(
+    id: string,
+    steps: readonly MemberStep[],
+    context: RequestContext,
+  ): Promise<number> {
     const change = { id, now: clock.now(), request: context.request, lane: 'edit' as const };
     const outcome = await directory.changeMembers({ ...change, steps: steps as DirectoryStep[] });
     const version = settle('Group', id, outcome);
@@ -123,7 +136,10 @@ export function createGroups(deps: ProviderDeps) {
         continue;
       }
       const { users, unresolved } = await directory.membersOf(id);
-      const members = [...users.map((value) => ({ value, type: 'User' })), ...unresolved.map((value) => ({ value }))];
+      const members = [
+        ...users.map((value) => ({ value, type: 'User' })),
+        ...unresolved.map((value) => ({ value })),
+      ];
       const selected = members.filter((member) => evaluateFilter(step.filter, member));
       sets.push({ kind: 'remove', values: selected.map(({ value }) => value) });
     }
@@ -138,7 +154,8 @@ export function createGroups(deps: ProviderDeps) {
         requireMatch(record, context);
         const before = JSON.parse(record.text) as Resource;
         const removal = { id, expected: record.version, before, now: clock.now(), request: context.request };
-        if (settle('Group', id, await directory.remove('Group', removal)) !== undefined) return { status: 204 };
+        if (settle('Group', id, await directory.remove('Group', removal)) !== undefined)
+          return { status: 204 };
       }
       throw contended();
     });
@@ -149,5 +166,7 @@ export function createGroups(deps: ProviderDeps) {
 
 /** Whether a PATCH touches members by value only and asks for no particular version. */
 function onlySets(rest: PatchOperation[], steps: readonly MemberStep[], context: RequestContext): boolean {
-  return rest.length === 0 && context.ifMatch === undefined && steps.every((step) => step.kind !== 'removeWhere');
+  return (
+    rest.length === 0 && context.ifMatch === undefined && steps.every((step) => step.kind !== 'removeWhere')
+  );
 }

@@ -1,14 +1,22 @@
 // What the directory answers → what the RFC calls it. The only such table.
 import type { PutOutcome, RemoveOutcome } from '../directory/directory.ts';
 import type { Kind, StoredRecord } from '../directory/records.ts';
-import { matches, notFound, preconditionFailed, unavailable, uniqueness, weakVersion } from '../scim/index.ts';
+import {
+  matches,
+  notFound,
+  preconditionFailed,
+  unavailable,
+  uniqueness,
+  weakVersion,
+} from '../scim/index.ts';
 import { never } from '../support/never.ts';
 import type { RequestContext } from './context.ts';
 
 /** How often a write is tried again because another one came first; far beyond what parallel clients reach. */
 export const WRITE_ATTEMPTS = 100;
 
-export const missing = (kind: Kind, id: string): Error => notFound(`${kind} ${JSON.stringify(id.slice(0, 100))} not found.`);
+export const missing = (kind: Kind, id: string): Error =>
+  notFound(`${kind} ${JSON.stringify(id.slice(0, 100))} not found.`);
 
 /** @returns the new version, or undefined when the write has to be tried on the new state. */
 export function settle(kind: Kind, id: string, outcome: PutOutcome | RemoveOutcome): number | undefined {

@@ -25,14 +25,21 @@ export function createSearch(deps: ProviderDeps) {
   /** @throws 400 invalidFilter; 501 for sortBy, which ServiceProviderConfig does not announce */
   async function list(kind: Kind, query: ListQuery, context: RequestContext): Promise<Answer> {
     const type = kind === 'User' ? userType : groupType;
-    if (query.sortBy !== undefined && profile.name === 'rfc') throw notImplemented('Sorting is not supported.');
+    if (query.sortBy !== undefined && profile.name === 'rfc')
+      throw notImplemented('Sorting is not supported.');
     const { startIndex, count } = query;
     const projection = parseProjection(type, query);
     const { total, records } =
       query.filterText === undefined
         ? await directory.page(kind, startIndex, count)
         : await matching(kind, parseFilter(type, query.filterText, profile), query, context);
-    const texts = await toTexts(kind, records, context.baseUrl, (name) => wants(projection, name), projection);
+    const texts = await toTexts(
+      kind,
+      records,
+      context.baseUrl,
+      (name) => wants(projection, name),
+      projection,
+    );
     return { status: 200, text: listResponseText(texts, { totalResults: total, startIndex }) };
   }
 
@@ -45,9 +52,13 @@ export function createSearch(deps: ProviderDeps) {
   ): Promise<string[]> {
     if (kind === 'User') {
       const groups = wanted('groups') ? await directory.groupsOf(records.map(({ id }) => id)) : [];
-      return records.map((record, index) => userText(userType, record, groups[index] ?? [], baseUrl, projection));
+      return records.map((record, index) =>
+        userText(userType, record, groups[index] ?? [], baseUrl, projection),
+      );
     }
-    const members = wanted('members') ? await Promise.all(records.map(({ id }) => directory.membersOf(id))) : [];
+    const members = wanted('members')
+      ? await Promise.all(records.map(({ id }) => directory.membersOf(id)))
+      : [];
     return records.map((record, index) => groupText(groupType, record, members[index], baseUrl, projection));
   }
 

@@ -20,7 +20,8 @@ export type Users = ReturnType<typeof createUsers>;
 export function createUsers(deps: ProviderDeps) {
   const { directory, userType, profile, reviveInactive, clock, ids, serially } = deps;
 
-  const projectionOf = (context: RequestContext): Projection | undefined => parseProjection(userType, context);
+  const projectionOf = (context: RequestContext): Projection | undefined =>
+    parseProjection(userType, context);
 
   async function answer(status: number, record: StoredRecord, context: RequestContext): Promise<Answer> {
     const projection = projectionOf(context);
@@ -70,7 +71,11 @@ export function createUsers(deps: ProviderDeps) {
   }
 
   /** Reads, lets `next` make the new resource, and writes it if nobody came first; else all over again. */
-  function change(id: string, context: RequestContext, next: (before: Resource) => Resource): Promise<Answer> {
+  function change(
+    id: string,
+    context: RequestContext,
+    next: (before: Resource) => Resource,
+  ): Promise<Answer> {
     return serially(`User:${id}`, async () => {
       for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
         const record = await directory.get('User', id);
@@ -93,7 +98,8 @@ export function createUsers(deps: ProviderDeps) {
           request: context.request,
         });
         const version = settle('User', id, outcome);
-        if (version !== undefined) return answer(200, { ...record, version, lastModified: now, text }, context);
+        if (version !== undefined)
+          return answer(200, { ...record, version, lastModified: now, text }, context);
       }
       throw contended();
     });

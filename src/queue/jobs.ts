@@ -28,4 +28,3 @@ export const jobId = (connection: string, ref: Ref, ticket: string): string =>
 
 /** BullMQ priorities: lower runs first. */
 export const PRIORITY: Record<Lane, number> = { deactivation: 1, edit: 2, new: 3, reconcile: 4 };
-

@@ -3,7 +3,16 @@ import { Queue, type ConnectionOptions } from 'bullmq';
 import type { Claim, Outbox } from '../directory/outbox.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
-import { jobId, PRIORITY, queueName, queuePrefix, streamOf, STREAMS, type Stream, type SyncJob } from './jobs.ts';
+import {
+  jobId,
+  PRIORITY,
+  queueName,
+  queuePrefix,
+  streamOf,
+  STREAMS,
+  type Stream,
+  type SyncJob,
+} from './jobs.ts';
 
 export interface RelayOptions {
   prefix: string;
@@ -80,7 +89,10 @@ export function createRelay(
       try {
         await sweep();
       } catch (error) {
-        logger.warn({ target: options.target, reason: (error as Error).message }, 'outbox sweep failed, trying again');
+        logger.warn(
+          { target: options.target, reason: (error as Error).message },
+          'outbox sweep failed, trying again',
+        );
       }
       lastSweepAt = clock.now();
       // A flood of pushes is taken in portions instead of one by one.

@@ -46,13 +46,19 @@ export function createSyncWorker(
           await handler(job.data, abort.signal);
         } catch (error) {
           // The mark is still there: it is handed over again when the lease runs out.
-          logger.error({ err: error as Error, target: options.target, ref: job.data.ref }, 'sync ended unexpectedly');
+          logger.error(
+            { err: error as Error, target: options.target, ref: job.data.ref },
+            'sync ended unexpectedly',
+          );
         }
       },
       {
         connection: deps.connection,
         prefix: queuePrefix(options.prefix, options.target),
-        concurrency: stream === 'urgent' ? Math.max(URGENT_SLOTS, Math.ceil(options.concurrency / 4)) : options.concurrency,
+        concurrency:
+          stream === 'urgent'
+            ? Math.max(URGENT_SLOTS, Math.ceil(options.concurrency / 4))
+            : options.concurrency,
         maxStalledCount: 1000,
         removeOnComplete: { count: 0 },
         removeOnFail: { count: 0 },

@@ -19,7 +19,9 @@ export function createLogger(level: string, destination?: { write(line: string):
       censor: '[redacted]',
     },
   };
-  return destination ? pino(options, destination) : pino(options, pino.destination({ sync: false, minLength: 0 }));
+  return destination
+    ? pino(options, destination)
+    : pino(options, pino.destination({ sync: false, minLength: 0 }));
 }
 
 /** A logger that says nothing, for parts that are built without a process around them. */

@@ -2,9 +2,9 @@
 import type { Logger } from './logger.ts';
 
 export interface Releasers {
-  add(name: string, release: () => Promise<unknown> | void): void;
+  add: (name: string, release: () => Promise<unknown> | void) => void;
   /** Runs all releases, last added first; one that fails is logged and does not hold up the rest. */
-  releaseAll(): Promise<void>;
+  releaseAll: () => Promise<void>;
 }
 
 export function createReleasers(logger: Logger): Releasers {

@@ -4,6 +4,7 @@ import { fold } from '../directory/records.ts';
 import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
 import type { AttributeValue, ConsoleUser, PatchOperation } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
+import { isGone } from './failures.ts';
 import { attributeChanges, EXTENSION, fitsExtension } from './diff.ts';
 import type { DesiredUser } from './mapping.ts';
 
@@ -14,6 +15,7 @@ export type AttributeResult =
 
 /** A new account may take this long to appear in the user list before somebody is told (contract 12.1). */
 const PATIENCE_MS = 60_000;
+const LOOK_AGAIN_MS = 1000;
 
 /**
  * Writes every attribute that differs. One that can not be written (unmappable value, definition of another type)
@@ -33,7 +35,14 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
     const account = await resolveAccount(context);
     if (account.kind === 'found') {
       for (const [name, attributeId] of changes) {
-        await writeValue(context, account.id, attributeId, name, desired.attributes[name] ?? null);
+        const known = await writeValue(
+          context,
+          account.id,
+          attributeId,
+          name,
+          desired.attributes[name] ?? null,
+        );
+        if (!known) return { kind: 'later', afterMs: LOOK_AGAIN_MS };
       }
     } else if (account.kind === 'absent') {
       problems.push(...(await writeThroughExtension(context, desired, [...changes.keys()])));
@@ -45,30 +54,36 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
   return { kind: 'blocked', condition: condition(context, 'AttributesNotWritten', problems.join('; ')) };
 }
 
+/** @returns false when account or definition is not what we remember: both are looked up again then */
 async function writeValue(
   context: SyncContext,
   account: string,
   attributeId: string,
   name: string,
   value: AttributeValue,
-): Promise<void> {
+): Promise<boolean> {
   const { target, link } = context;
   try {
-    await context.write('set attribute', () => target.client.values.set(account, attributeId, value, context.call));
+    await context.write('set attribute', () =>
+      target.client.values.set(account, attributeId, value, context.call),
+    );
   } catch (error) {
-    if (error instanceof PlatformResponse && error.status === 404) {
-      // Account or definition is not what we remember: look both up again at the next attempt.
-      delete link.account;
-      target.catalogue.refresh();
-    }
-    throw error;
+    if (!isGone(error) || link.account === undefined) throw error;
+    delete link.account;
+    target.catalogue.refresh();
+    return false;
   }
   link.attributes = { ...link.attributes, [name]: value };
   await context.save();
+  return true;
 }
 
 /** A tenant without a user list: texts and whole numbers can still travel in the SCIM extension (contract 12.3). */
-async function writeThroughExtension(context: SyncContext, desired: DesiredUser, names: string[]): Promise<string[]> {
+async function writeThroughExtension(
+  context: SyncContext,
+  desired: DesiredUser,
+  names: string[],
+): Promise<string[]> {
   const { target, link } = context;
   const carried = names.filter((name) => {
     const value = desired.attributes[name];
@@ -80,17 +95,22 @@ async function writeThroughExtension(context: SyncContext, desired: DesiredUser,
       const value = desired.attributes[name];
       return value === null ? { op: 'remove', path } : { op: 'replace', path, value };
     });
-    await context.write('set attributes', () => target.client.users.patch(link.id ?? '', operations, context.call));
+    await context.write('set attributes', () =>
+      target.client.users.patch(link.id ?? '', operations, context.call),
+    );
     link.attributes = { ...link.attributes };
     for (const name of carried) link.attributes[name] = desired.attributes[name];
     await context.save();
   }
   return names
     .filter((name) => !carried.includes(name))
-    .map((name) => `attribute ${name} needs the user list (GET /api/v1/users), which this tenant does not have`);
+    .map(
+      (name) => `attribute ${name} needs the user list (GET /api/v1/users), which this tenant does not have`,
+    );
 }
 
-type Account = { kind: 'found'; id: string } | { kind: 'absent' } | Exclude<AttributeResult, { kind: 'done' }>;
+type Account =
+  { kind: 'found'; id: string } | { kind: 'absent' } | Exclude<AttributeResult, { kind: 'done' }>;
 
 /**
  * SCIM id → account id, through the user list with an exact match (contract 3.4): a wrong one would write another
@@ -102,9 +122,14 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
   const userName = String(link.core?.userName ?? '');
   let matches: ConsoleUser[];
   try {
-    matches = exactMatches(await target.client.accounts.search(userName, context.call), userName, link.core?.externalId);
+    matches = exactMatches(
+      await target.client.accounts.search(userName, context.call),
+      userName,
+      link.core?.externalId,
+    );
   } catch (error) {
-    const absent = error instanceof EndpointAbsent || (error instanceof PlatformResponse && error.status === 404);
+    const absent =
+      error instanceof EndpointAbsent || (error instanceof PlatformResponse && error.status === 404);
     if (absent) return { kind: 'absent' };
     throw error;
   }

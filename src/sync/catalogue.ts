@@ -37,7 +37,8 @@ export function createCatalogue(
         existing.set(made.name, made);
       } catch (error) {
         // Somebody else made it in the same moment (409, or 400 from some tenants): look again.
-        if (!(error instanceof PlatformResponse) || (error.status !== 409 && error.status !== 400)) throw error;
+        if (!(error instanceof PlatformResponse) || (error.status !== 409 && error.status !== 400))
+          throw error;
         existing = await byName(signal);
         if (!existing.has(name)) throw error;
       }
@@ -46,7 +47,9 @@ export function createCatalogue(
   }
 
   async function byName(signal: AbortSignal): Promise<Map<string, UserAttribute>> {
-    return new Map((await client.attributes.list({ signal })).map((definition) => [definition.name, definition]));
+    return new Map(
+      (await client.attributes.list({ signal })).map((definition) => [definition.name, definition]),
+    );
   }
 
   return {
@@ -79,7 +82,11 @@ export function createCatalogue(
   };
 }
 
-function judgeDefinition(name: string, wanted: UserAttributeType | undefined, found?: UserAttribute): Definition {
+function judgeDefinition(
+  name: string,
+  wanted: UserAttributeType | undefined,
+  found?: UserAttribute,
+): Definition {
   if (!found) return { kind: 'conflict', message: `attribute ${name} does not exist at the platform` };
   if (found.type === wanted) return { kind: 'ready', id: found.id };
   return {

@@ -17,11 +17,20 @@ function faultOf(compile: () => unknown, advice: string): string | undefined {
 /** Each answers a sentence on what is wrong, or undefined. */
 export const configChecks = {
   expression: (text: string) =>
-    faultOf(() => jsonata(text), 'Write a JSONata expression over the SCIM resource, such as userType = "Contractor".'),
+    faultOf(
+      () => jsonata(text),
+      'Write a JSONata expression over the SCIM resource, such as userType = "Contractor".',
+    ),
   scopeFilter: (text: string) =>
     isEveryone(text)
       ? undefined
-      : faultOf(() => parseFilter(userType(), text, profileOf('lenient')), 'Write a SCIM filter, such as active eq true.'),
+      : faultOf(
+          () => parseFilter(userType(), text, profileOf('lenient')),
+          'Write a SCIM filter, such as active eq true.',
+        ),
   attributePath: (text: string) =>
-    faultOf(() => readPath(userType(), text), 'Write a SCIM path, such as addresses[type eq "work"].country.'),
+    faultOf(
+      () => readPath(userType(), text),
+      'Write a SCIM path, such as addresses[type eq "work"].country.',
+    ),
 };

@@ -29,7 +29,10 @@ export function correlate(
   }
   const [{ user, ours, heldBy }] = candidates as [Candidate];
   if (heldBy !== undefined) {
-    return { kind: 'conflict', message: `the account is already linked to ${heldBy}: rename or delete one of them` };
+    return {
+      kind: 'conflict',
+      message: `the account is already linked to ${heldBy}: rename or delete one of them`,
+    };
   }
   if (ours) return { kind: 'adopt', user, ours };
   if (user.externalId && wanted.externalId && user.externalId !== wanted.externalId) {
@@ -39,7 +42,10 @@ export function correlate(
     };
   }
   if (adopt !== 'exact') {
-    return { kind: 'conflict', message: `the account exists already and adopt is ${adopt}: set adopt to exact to take it over` };
+    return {
+      kind: 'conflict',
+      message: `the account exists already and adopt is ${adopt}: set adopt to exact to take it over`,
+    };
   }
   return { kind: 'adopt', user, ours };
 }

@@ -22,7 +22,10 @@ export function coreOperations(desired: Core, applied: Core): PatchOperation[] {
 }
 
 /** Names of the attributes whose value has to be written. */
-export function attributeChanges(desired: DesiredUser['attributes'], applied: Record<string, unknown>): string[] {
+export function attributeChanges(
+  desired: DesiredUser['attributes'],
+  applied: Record<string, unknown>,
+): string[] {
   return Object.keys(desired).filter((name) => !sameValue(desired[name], applied[name]));
 }
 
@@ -39,7 +42,9 @@ export function createBody(
   active: boolean,
 ): WireUserInput {
   const { core } = desired;
-  const carried = Object.entries(desired.attributes).filter(([name, value]) => fitsExtension(types[name], value));
+  const carried = Object.entries(desired.attributes).filter(([name, value]) =>
+    fitsExtension(types[name], value),
+  );
   const name = {
     ...(core['name.givenName'] ? { givenName: String(core['name.givenName']) } : {}),
     ...(core['name.familyName'] ? { familyName: String(core['name.familyName']) } : {}),
@@ -52,7 +57,9 @@ export function createBody(
     ...(Object.keys(name).length > 0 ? { name } : {}),
     ...(core.emails ? { emails: [{ value: String(core.emails), primary: true }] } : {}),
     active,
-    ...(carried.length > 0 ? { [EXTENSION]: Object.fromEntries(carried) as Record<string, string | number> } : {}),
+    ...(carried.length > 0
+      ? { [EXTENSION]: Object.fromEntries(carried) as Record<string, string | number> }
+      : {}),
   };
 }
 
@@ -75,7 +82,10 @@ export function observedCore(user: WireUser, desired: Core): Core {
 }
 
 /** Attribute values that an answer shows, so that only what the platform confirmed counts as applied. */
-export function echoedAttributes(user: WireUser, desired: DesiredUser['attributes']): Record<string, unknown> {
+export function echoedAttributes(
+  user: WireUser,
+  desired: DesiredUser['attributes'],
+): Record<string, unknown> {
   const echoed = user[EXTENSION] ?? {};
   const confirmed: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(echoed)) {

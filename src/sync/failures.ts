@@ -14,7 +14,8 @@ const RETRY_STATUS = new Set([408, 425, 429]);
 /** @param attempt how many times in a row this resource has failed, this time included */
 export function judge(error: PlatformError, attempt: number, random: () => number): Verdict {
   const wait = backoffMs(attempt, BACKOFF, random);
-  if (error instanceof PlatformAborted) return { kind: 'later', afterMs: 0, pauseMs: 0, message: error.message };
+  if (error instanceof PlatformAborted)
+    return { kind: 'later', afterMs: 0, pauseMs: 0, message: error.message };
   if (!(error instanceof PlatformResponse)) {
     const afterMs = error instanceof EndpointAbsent ? BACKOFF.maxMs : wait;
     return { kind: 'later', afterMs, pauseMs: 0, message: error.message };
@@ -26,11 +27,20 @@ export function judge(error: PlatformError, attempt: number, random: () => numbe
   }
   if (status === 401) {
     // The credential is refused for everybody: no resource is to blame and none may be given up.
-    return { kind: 'later', afterMs: CREDENTIAL_PAUSE_MS, pauseMs: CREDENTIAL_PAUSE_MS, message: error.message };
+    return {
+      kind: 'later',
+      afterMs: CREDENTIAL_PAUSE_MS,
+      pauseMs: CREDENTIAL_PAUSE_MS,
+      message: error.message,
+    };
   }
   const reason = status === 409 ? 'Conflict' : status === 403 ? 'Forbidden' : 'Refused';
   return { kind: 'refused', reason, status, message: error.platformMessage || error.message };
 }
+
+/** Whether a write may have taken effect although its answer was no success. */
+export const mayHaveCommitted = (error: unknown): boolean =>
+  error instanceof PlatformError && error.mayHaveCommitted;
 
 /** Whether the platform says that the thing itself is not there. */
 export const isGone = (error: unknown): boolean => error instanceof PlatformResponse && error.status === 404;

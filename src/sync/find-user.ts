@@ -7,7 +7,7 @@ import { condition, resolveAccount } from './attributes.ts';
 import type { SyncContext } from './context.ts';
 import { correlate, type Candidate } from './correlate.ts';
 import { createBody, echoedAttributes, observedCore } from './diff.ts';
-import { isStatus } from './failures.ts';
+import { isStatus, mayHaveCommitted } from './failures.ts';
 import type { DesiredUser } from './mapping.ts';
 
 export type Found =
@@ -73,6 +73,7 @@ export async function createUser(context: SyncContext, desired: DesiredUser, exi
     Object.entries(desired.attributes).filter(([name]) => definitions.get(name)?.kind === 'ready'),
   );
   const body = createBody({ ...desired, attributes: writable }, target.mapping.types, active);
+  const triedBefore = link.creating === true;
   link.creating = true;
   link.core = desired.core;
   await context.save();
@@ -80,6 +81,7 @@ export async function createUser(context: SyncContext, desired: DesiredUser, exi
   try {
     created = await context.write('create user', () => target.client.users.create(body, context.call));
   } catch (error) {
+    link.creating = triedBefore || mayHaveCommitted(error);
     if (!isStatus(error, 409)) throw error;
     // Somebody has the name. If it was an earlier attempt of ours, the lookup adopts it.
     const found = await findUser(context, desired, exists);
@@ -98,15 +100,25 @@ export async function createUser(context: SyncContext, desired: DesiredUser, exi
 }
 
 /** externalId first, then userName; the platform may ignore a filter, so every hit is compared again. */
-async function exactMatches(context: SyncContext, userName: string, externalId: string | null): Promise<WireUser[]> {
+async function exactMatches(
+  context: SyncContext,
+  userName: string,
+  externalId: string | null,
+): Promise<WireUser[]> {
   const { users } = context.target.client;
   if (externalId !== null) {
     const found = await users.findBy('externalId', externalId, context.call);
     const exact = found.filter((user) => user.externalId === externalId);
     if (exact.length > 0) return exact;
   }
-  const found = await users.findBy('userName', userName, context.call);
-  return found.filter((user) => fold(user.userName) === fold(userName));
+  // An account that we tried to make may still carry the name that it had then.
+  const tried = context.link.creating ? String(context.link.core?.userName ?? userName) : userName;
+  for (const wanted of new Set([userName, tried])) {
+    const found = await users.findBy('userName', wanted, context.call);
+    const exact = found.filter((user) => fold(user.userName) === fold(wanted));
+    if (exact.length > 0) return exact;
+  }
+  return [];
 }
 
 async function toCandidate(context: SyncContext, user: WireUser, exists: Exists): Promise<Candidate> {

@@ -1,6 +1,13 @@
 // Desired record → the shape that a target shall have. Compiled once per target, pure per resource.
 import jsonata from 'jsonata';
-import { evaluateFilter, parseFilter, profileOf, readPath, type Resource, type ResourceType } from '../scim/index.ts';
+import {
+  evaluateFilter,
+  parseFilter,
+  profileOf,
+  readPath,
+  type Resource,
+  type ResourceType,
+} from '../scim/index.ts';
 import type { GroupName } from '../directory/directory.ts';
 import type { AttributeValue, UserAttributeType } from '../platform/wire.ts';
 import { toAttributeValue } from './values.ts';

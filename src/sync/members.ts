@@ -43,7 +43,8 @@ export async function removeMembers(context: SyncContext): Promise<void> {
 export async function addMembers(context: SyncContext): Promise<number> {
   const { link, clock, outbox } = context;
   const states: Readiness[] = [];
-  for (const portion of portions(await marked(context, '+'), 1000)) states.push(...(await outbox.readiness(portion)));
+  for (const portion of portions(await marked(context, '+'), 1000))
+    states.push(...(await outbox.readiness(portion)));
   const ready = states.filter((state) => state.ready);
   if (ready.length > 0 && ready.length < PORTION && states.some((state) => !state.ready && state.underWay)) {
     link.gatheringSince ??= clock.now();
@@ -81,7 +82,10 @@ async function send(context: SyncContext, sign: '+' | '-', members: Member[]): P
       written.map(({ user }) => user),
     );
   } catch (error) {
-    if (!isStatus(error, 400, 404, 413) || (isGone(error) && members.length > 1 && (await groupIsGone(context)))) {
+    if (
+      !isStatus(error, 400, 404, 413) ||
+      (isGone(error) && members.length > 1 && (await groupIsGone(context)))
+    ) {
       throw error;
     }
     if (members.length === 1) return refused(context, members[0] as Member, error);
@@ -97,7 +101,10 @@ const additions = (members: Member[]): PatchOperation[] => [
 
 /** One filtered path each: a platform that overlooks a value list would empty the whole group. */
 const removals = (members: Member[]): PatchOperation[] =>
-  members.map(({ platformId }) => ({ op: 'remove', path: `members[value eq ${JSON.stringify(platformId)}]` }));
+  members.map(({ platformId }) => ({
+    op: 'remove',
+    path: `members[value eq ${JSON.stringify(platformId)}]`,
+  }));
 
 /** Platforms exist that answer 200 and ignore members: where the answer shows the list, believe the list. */
 function confirmed(group: WireGroup | undefined, members: Member[]): Member[] {
@@ -105,7 +112,9 @@ function confirmed(group: WireGroup | undefined, members: Member[]): Member[] {
   const present = new Set(group.members.map(({ value }) => value));
   const missing = members.filter(({ platformId }) => !present.has(platformId));
   if (missing.length === 0) return members;
-  throw new MembersIgnored(`the platform answered success and left ${missing.length} of ${members.length} members out`);
+  throw new MembersIgnored(
+    `the platform answered success and left ${missing.length} of ${members.length} members out`,
+  );
 }
 
 /** The platform said yes and did not do it; tried again later, with its reason shown. */
@@ -120,7 +129,10 @@ async function refused(context: SyncContext, member: Member, error: Error): Prom
     await target.client.users.get(member.platformId, context.call);
   } catch (reason) {
     if (!isGone(reason)) throw reason;
-    context.logger.warn({ ref: refOf('User', member.user) }, 'account of a member is gone, looking for it anew');
+    context.logger.warn(
+      { ref: refOf('User', member.user) },
+      'account of a member is gone, looking for it anew',
+    );
     await outbox.forgetLink(refOf('User', member.user), member.platformId);
     return;
   }

@@ -5,14 +5,17 @@ import type { PatchOperation, WireGroup } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { condition } from './attributes.ts';
 import type { SyncContext } from './context.ts';
-import { isGone, isStatus } from './failures.ts';
+import { isGone, isStatus, mayHaveCommitted } from './failures.ts';
 import type { Exists } from './find-user.ts';
 import { addMembers, removeMembers } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 
+/** How long a successor waits for the sync of the one who left this group. */
+const SUCCESSION_MS = 250;
+
 export async function syncGroup(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { work, link, target } = context;
-  if (!work.record) return dissolve(context);
+  if (!work.record) return dissolve(context, exists);
   const { displayName } = JSON.parse(work.record.text) as Resource & { displayName: string };
   const name = target.mapping.groupName(displayName);
   if (name === undefined) {
@@ -40,9 +43,15 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
   const { link, target } = context;
   const { client, policy } = target;
   if (link.id === undefined) {
-    const conflict = (await findGroup(context, name, exists)) ?? (await createGroup(context, name, exists));
-    if (conflict !== undefined) {
-      return { kind: 'blocked', writes: context.writes, condition: condition(context, 'Conflict', conflict) };
+    let found = await findGroup(context, name, exists);
+    if (found.kind === 'absent') found = await createGroup(context, name, exists);
+    if (found.kind === 'later') return { ...found, writes: context.writes };
+    if (found.kind === 'conflict') {
+      return {
+        kind: 'blocked',
+        writes: context.writes,
+        condition: condition(context, 'Conflict', found.message),
+      };
     }
   }
   if (link.departed) await comeBack(context);
@@ -65,44 +74,75 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
   return { kind: 'synced', writes: context.writes };
 }
 
-/** @returns a sentence when a person has to decide; undefined when linked or when there is no such group */
-async function findGroup(context: SyncContext, name: string, exists: Exists): Promise<string | undefined> {
-  const { link, links, target, work } = context;
-  const found = await target.client.groups.findByDisplayName(name, context.call);
-  const matches = found.filter((group) => fold(group.displayName) === fold(name));
-  if (matches.length > 1) return `${matches.length} groups are called ${name}: rename or delete all but one`;
+type FoundGroup =
+  { kind: 'linked' | 'absent' } | { kind: 'later'; afterMs: number } | { kind: 'conflict'; message: string };
+
+/** Finds the platform's group by name and takes it over where that is allowed. */
+async function findGroup(context: SyncContext, name: string, exists: Exists): Promise<FoundGroup> {
+  const { link, links, outbox, target, work } = context;
+  const matches = await groupsCalled(context, name);
+  if (matches.length > 1) {
+    return {
+      kind: 'conflict',
+      message: `${matches.length} groups are called ${name}: rename or delete all but one`,
+    };
+  }
   const [group] = matches;
-  if (!group) return undefined;
+  if (!group) return { kind: 'absent' };
   const holder = await links.holderOf(target.name, 'Group', group.id);
-  const held = holder !== undefined && holder !== work.ref && (await exists(holder));
-  if (held) return `the platform's group ${name} is already linked to ${holder}: rename one of the two`;
+  const former = holder !== undefined && holder !== work.ref ? holder : undefined;
+  if (former !== undefined && (await exists(former))) {
+    return {
+      kind: 'conflict',
+      message: `the group ${name} is already linked to ${former}: rename one of the two`,
+    };
+  }
+  // The one that was deleted may still be at work on this group, deleting it there.
+  if (former !== undefined && (await outbox.isMarked(former)))
+    return { kind: 'later', afterMs: SUCCESSION_MS };
   const ours = holder !== undefined || link.creating === true;
   if (!ours && target.policy.adopt !== 'exact') {
-    return `the group ${name} exists already and adopt is ${target.policy.adopt}: set adopt to exact to take it over`;
+    const advice = `adopt is ${target.policy.adopt}: set adopt to exact to take it over`;
+    return { kind: 'conflict', message: `the group ${name} exists already and ${advice}` };
   }
-  if (holder !== undefined && holder !== work.ref) await context.outbox.forgetLink(holder, group.id);
-  await linkTo(context, group, ours ? 'created' : 'adopted');
-  return undefined;
+  const origin = former === undefined ? undefined : (await links.get(target.name, former)).origin;
+  if (former !== undefined) await outbox.forgetLink(former, group.id);
+  await linkTo(context, group, origin ?? (ours ? 'created' : 'adopted'));
+  return { kind: 'linked' };
 }
 
-async function createGroup(context: SyncContext, name: string, exists: Exists): Promise<string | undefined> {
+/** A group that we tried to make may still carry the name that it had then. */
+async function groupsCalled({ link, target, call }: SyncContext, name: string): Promise<WireGroup[]> {
+  const tried = link.creating && link.core ? String(link.core.displayName) : name;
+  for (const wanted of new Set([name, tried])) {
+    const found = await target.client.groups.findByDisplayName(wanted, call);
+    const exact = found.filter((group) => fold(group.displayName) === fold(wanted));
+    if (exact.length > 0) return exact;
+  }
+  return [];
+}
+
+async function createGroup(context: SyncContext, name: string, exists: Exists): Promise<FoundGroup> {
   const { link, target } = context;
-  if (link.id !== undefined) return undefined;
+  const triedBefore = link.creating === true;
   link.creating = true;
+  link.core = { displayName: name };
   await context.save();
   let created: WireGroup;
   try {
     const body = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'], displayName: name };
     created = await context.write('create group', () => target.client.groups.create(body, context.call));
   } catch (error) {
+    link.creating = triedBefore || mayHaveCommitted(error);
     if (!isStatus(error, 409)) throw error;
-    const conflict = await findGroup(context, name, exists);
-    if (conflict !== undefined) return conflict;
-    if (link.id !== undefined) return undefined;
-    return error.platformMessage || `the platform says that the group ${name} exists, but does not show it`;
+    const found = await findGroup(context, name, exists);
+    if (found.kind !== 'absent') return found;
+    const message =
+      error.platformMessage || `the platform says that the group ${name} exists, but does not show it`;
+    return { kind: 'conflict', message };
   }
   await linkTo(context, created, 'created');
-  return undefined;
+  return { kind: 'linked' };
 }
 
 async function linkTo(context: SyncContext, group: WireGroup, origin: 'created' | 'adopted'): Promise<void> {
@@ -131,8 +171,10 @@ async function comeBack(context: SyncContext): Promise<void> {
 }
 
 /** The group is gone at the source: a group that we made is deleted, an adopted one only loses our members. */
-async function dissolve(context: SyncContext): Promise<SyncOutcome> {
+async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { link, target } = context;
+  // A create whose answer was lost may have left a group behind.
+  if (link.creating && link.core) await findGroup(context, String(link.core.displayName), exists);
   const { id } = link;
   if (id !== undefined && target.policy.policy === 'sync') {
     try {
@@ -170,6 +212,9 @@ async function groupExists(context: SyncContext): Promise<boolean> {
 function warnOfRoles({ target, logger, work }: SyncContext, before: string, after: string): void {
   const mapped = Object.keys(target.policy.groupsRolesMap).map(fold);
   if (mapped.includes(fold(before)) || mapped.includes(fold(after))) {
-    logger.warn({ ref: work.ref }, 'renamed a group that carries roles: roles already given remain, check them');
+    logger.warn(
+      { ref: work.ref },
+      'renamed a group that carries roles: roles already given remain, check them',
+    );
   }
 }

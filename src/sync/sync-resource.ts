@@ -45,9 +45,9 @@ export async function syncResource(deps: SyncDeps, ref: Ref, lane: Lane, signal:
   }, deps.outbox.leaseMs / 3);
   try {
     const exists = existsIn(deps.directory);
-    const outcome = await (work.kind === 'User' ? syncUser(context, exists) : syncGroup(context, exists)).catch(
-      (error: unknown) => toOutcome(context, deps, error),
-    );
+    const outcome = await (
+      work.kind === 'User' ? syncUser(context, exists) : syncGroup(context, exists)
+    ).catch((error: unknown) => toOutcome(context, deps, error));
     await finish(deps, context, outcome);
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
@@ -57,7 +57,12 @@ export async function syncResource(deps: SyncDeps, ref: Ref, lane: Lane, signal:
   }
 }
 
-function createContext(deps: SyncDeps, work: Work, signal: AbortSignal, lease: { lost: boolean }): SyncContext {
+function createContext(
+  deps: SyncDeps,
+  work: Work,
+  signal: AbortSignal,
+  lease: { lost: boolean },
+): SyncContext {
   const { outbox, target, links, clock } = deps;
   const logger = deps.logger.child({ target: target.name, request: work.request });
   const context: SyncContext = {
@@ -128,7 +133,11 @@ async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): 
   }
   const verdict = judge(error, link.attempts, deps.random);
   if (verdict.kind === 'refused') {
-    return { kind: 'blocked', writes, condition: toCondition(context, verdict.reason, verdict.message, verdict.status) };
+    return {
+      kind: 'blocked',
+      writes,
+      condition: toCondition(context, verdict.reason, verdict.message, verdict.status),
+    };
   }
   if (verdict.pauseMs > 0) await deps.target.budget.pause(verdict.pauseMs);
   context.logger.warn(

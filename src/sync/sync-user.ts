@@ -44,7 +44,8 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   if (link.id === undefined) {
     let found = await findUser(context, desired, exists);
     if (found.kind === 'absent') found = await createUser(context, desired, exists);
-    if (found.kind === 'blocked') return { kind: 'blocked', writes: context.writes, condition: found.condition };
+    if (found.kind === 'blocked')
+      return { kind: 'blocked', writes: context.writes, condition: found.condition };
     if (found.kind === 'later') return { ...found, writes: context.writes };
   }
   if (policy.policy === 'create-only' && !link.making) {
@@ -55,7 +56,8 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
     await context.save({ restate: true });
   }
 
-  if (!desired.active && link.core?.active !== false && policy.policy === 'sync') await setActive(context, false);
+  if (!desired.active && link.core?.active !== false && policy.policy === 'sync')
+    await setActive(context, false);
 
   const owed = [...work.owed.values()];
   const gains = desired.active && attributeChanges(desired.attributes, link.attributes ?? {}).length > 0;
@@ -64,7 +66,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   }
   const attributes = await writeAttributes(context, desired);
   if (attributes.kind === 'later') return { ...attributes, writes: context.writes };
-  if (attributes.kind === 'done') {
+  if (attributes.kind === 'done' && link.settled !== work.generation) {
     link.settled = work.generation;
     // Memberships may have come since the work began: the script looks at what is owed now.
     await context.save({ wake: true });
@@ -81,11 +83,15 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   if (desired.active && link.core?.active === false) {
     if (policy.users.activation === 'safe') {
       if (owed.includes('-')) return { kind: 'waiting', writes: context.writes, for: 'removals' };
-      if (await hasPendingGrants(context)) return { kind: 'waiting', writes: context.writes, for: 'memberships' };
+      if (await hasPendingGrants(context))
+        return { kind: 'waiting', writes: context.writes, for: 'memberships' };
     }
+    // Whoever was deactivated while we worked must not become active for even a moment.
+    if (!(await context.outbox.isCurrent(work))) return { kind: 'later', writes: context.writes, afterMs: 0 };
     await setActive(context, true);
   }
   delete link.making;
+  delete link.settled;
   return { kind: 'synced', writes: context.writes };
 }
 
@@ -123,7 +129,8 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
     if (link.core?.active !== false) await setActive(context, false);
     const account = await client.users.get(id, context.call);
     if ((account.externalId ?? null) !== (link.core?.externalId ?? null)) {
-      const message = 'the account carries another externalId than the one that was provisioned: delete it by hand';
+      const message =
+        'the account carries another externalId than the one that was provisioned: delete it by hand';
       return { kind: 'blocked', writes: context.writes, condition: condition(context, 'Conflict', message) };
     }
     await context.write('delete user', () => client.users.delete(id, context.call));
@@ -136,7 +143,11 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
 async function setActive(context: SyncContext, active: boolean): Promise<void> {
   const { link, target } = context;
   await context.write(active ? 'activate user' : 'deactivate user', () =>
-    target.client.users.patch(link.id ?? '', [{ op: 'replace', path: 'active', value: active }], context.call),
+    target.client.users.patch(
+      link.id ?? '',
+      [{ op: 'replace', path: 'active', value: active }],
+      context.call,
+    ),
   );
   link.core = { ...link.core, active };
   await context.save();
@@ -159,7 +170,8 @@ async function whyUntouchable(context: SyncContext, userName: string): Promise<s
   if (target.policy.users.protected.some((protectedName) => fold(protectedName) === name)) {
     return 'listed in users.protected: the bridge does not touch this account';
   }
-  if ((await target.catalogue.keyOwner(context.call.signal)) === name) {
+  // Asked before an account is taken over or made; a leaver never waits for this answer.
+  if (context.link.id === undefined && (await target.catalogue.keyOwner(context.call.signal)) === name) {
     return "owner of the platform key: a bridge that changed its own key's account could lock itself out";
   }
   return undefined;

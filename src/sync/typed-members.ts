@@ -6,7 +6,9 @@ import type { AttributeRule } from './mapping.ts';
  * A member is typed by the attribute that reads it (`from: urn:…:UserAttribute:<member>`), else by the attribute of
  * the same name. Where two targets disagree the member stays untyped: each mapping converts it on its own.
  */
-export function typedMembers(targets: readonly { attributes: Record<string, AttributeRule> }[]): UserAttributeDefinition[] {
+export function typedMembers(
+  targets: readonly { attributes: Record<string, AttributeRule> }[],
+): UserAttributeDefinition[] {
   const types = new Map<string, Set<UserAttributeDefinition['type']>>();
   for (const { attributes } of targets) {
     for (const [name, rule] of Object.entries(attributes)) {

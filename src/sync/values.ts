@@ -23,7 +23,9 @@ function toScalar(type: 'string' | 'number' | 'boolean', raw: unknown): Scalar {
       return invalid('text', raw);
     case 'number': {
       const value = typeof raw === 'string' && raw.trim() !== '' ? Number(raw) : raw;
-      return typeof value === 'number' && Number.isFinite(value) ? { kind: 'value', value } : invalid('a number', raw);
+      return typeof value === 'number' && Number.isFinite(value)
+        ? { kind: 'value', value }
+        : invalid('a number', raw);
     }
     case 'boolean': {
       const text = typeof raw === 'string' ? raw.toLowerCase() : raw;
@@ -38,12 +40,17 @@ function toScalar(type: 'string' | 'number' | 'boolean', raw: unknown): Scalar {
  * Converts a raw value to an attribute's type. Undefined is absent unless `onEmpty` says clear; null is an explicit
  * clear; a list is a value even when it is empty. A scalar becomes a list of one where a list is wanted.
  */
-export function toAttributeValue(type: UserAttributeType, raw: unknown, onEmpty: 'keep' | 'clear'): MappedValue {
+export function toAttributeValue(
+  type: UserAttributeType,
+  raw: unknown,
+  onEmpty: 'keep' | 'clear',
+): MappedValue {
   if (raw === undefined) return { kind: onEmpty === 'clear' ? 'clear' : 'absent' };
   if (raw === null) return { kind: 'clear' };
   if (type === 'string' || type === 'number' || type === 'boolean') {
     const single: unknown = Array.isArray(raw) && raw.length === 1 ? raw[0] : raw;
-    if (Array.isArray(single) && single.length === 0) return { kind: onEmpty === 'clear' ? 'clear' : 'absent' };
+    if (Array.isArray(single) && single.length === 0)
+      return { kind: onEmpty === 'clear' ? 'clear' : 'absent' };
     return toScalar(type, single);
   }
   const values: (string | number | boolean)[] = [];

@@ -27,7 +27,10 @@ afterAll(() => bridge.stop());
 
 test('BRIDGE-05 an attribute of another type stops that attribute, and keeps the new user inactive until it is solved', async () => {
   const { idp, platform } = bridge;
-  await idp.createUser('typed@acme.example', { title: 'sales', 'urn:cube:params:1.0:UserAttribute': { level: 3 } });
+  await idp.createUser('typed@acme.example', {
+    title: 'sales',
+    'urn:cube:params:1.0:UserAttribute': { level: 3 },
+  });
   const user = await eventually('the other attribute arrives', async () => {
     const found = await platform.user('typed@acme.example');
     return found?.attributes.team === 'sales' ? found : undefined;

@@ -59,7 +59,9 @@ test('after kill -9 at random moments and every kind of platform fault, the plat
   });
   for (let index = 0; index < PEOPLE; index++) await estate.hire();
   for (let index = 0; index < TEAMS; index++) await estate.found();
-  const killAt = new Set(Array.from({ length: KILLS }, (_, index) => Math.floor(((index + 0.5) * EVENTS) / KILLS)));
+  const killAt = new Set(
+    Array.from({ length: KILLS }, (_, index) => Math.floor(((index + 0.5) * EVENTS) / KILLS)),
+  );
   let restarting: Promise<void> = Promise.resolve();
   for (let index = 0; index < EVENTS; index++) {
     if (killAt.has(index)) {

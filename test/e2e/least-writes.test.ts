@@ -17,11 +17,17 @@ afterAll(() => bridge.stop());
 
 /** Waits until nothing is left to apply. */
 const settled = () =>
-  eventually('nothing is dirty', async () => {
-    const health = await fetch(`http://127.0.0.1:${bridge.app.port}/health`).then((answer) => answer.json());
-    const target = (health as any).components['target main'];
-    return target.dirty === 0 && target.inflight === 0;
-  }, 60_000);
+  eventually(
+    'nothing is dirty',
+    async () => {
+      const health = await fetch(`http://127.0.0.1:${bridge.app.port}/health`).then((answer) =>
+        answer.json(),
+      );
+      const target = (health as any).components['target main'];
+      return target.dirty === 0 && target.inflight === 0;
+    },
+    60_000,
+  );
 
 test('one changed attribute is one write', async () => {
   const { idp, platform } = bridge;
@@ -73,10 +79,16 @@ test('a thousand members arrive in portions, one more member is one PATCH with o
   await settled();
   const calls = await platform.requests();
   expect(calls).toHaveLength(1);
-  expect(calls[0]?.body.Operations).toEqual([{ op: 'add', path: 'members', value: [{ value: expect.any(String) }] }]);
+  expect(calls[0]?.body.Operations).toEqual([
+    { op: 'add', path: 'members', value: [{ value: expect.any(String) }] },
+  ]);
 
   await platform.forgetRequests();
-  await idp.patch(`/Groups/${group}`, { op: 'Remove', path: 'members', value: [{ value: extra, $ref: null }] });
+  await idp.patch(`/Groups/${group}`, {
+    op: 'Remove',
+    path: 'members',
+    value: [{ value: extra, $ref: null }],
+  });
   await settled();
   expect(await platform.requests()).toHaveLength(1);
   expect((await platform.group('everybody'))?.members).toHaveLength(1000);
@@ -84,10 +96,14 @@ test('a thousand members arrive in portions, one more member is one PATCH with o
 
 test('20 parallel PATCHes of one group lose nothing', async () => {
   const { idp, platform } = bridge;
-  const ids = await Promise.all(Array.from({ length: 20 }, (_, index) => idp.createUser(`par${index}@acme.example`)));
+  const ids = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => idp.createUser(`par${index}@acme.example`)),
+  );
   const group = await idp.createGroup('parallel');
   const answers = await Promise.all(
-    ids.map((id) => idp.patch(`/Groups/${group}`, { op: 'Add', path: 'members', value: [{ value: id, $ref: null }] })),
+    ids.map((id) =>
+      idp.patch(`/Groups/${group}`, { op: 'Add', path: 'members', value: [{ value: id, $ref: null }] }),
+    ),
   );
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
   expect((await idp.send('GET', `/Groups/${group}`)).body.members).toHaveLength(20);

@@ -17,7 +17,9 @@ test('deactivation keeps memberships, reactivation brings the same account back'
   const { idp, platform } = bridge;
   const id = await idp.createUser('leaver@acme.example');
   await idp.createGroup('crew', [id]);
-  await eventually('in the crew', async () => (await platform.user('leaver@acme.example'))?.groups.includes('crew'));
+  await eventually('in the crew', async () =>
+    (await platform.user('leaver@acme.example'))?.groups.includes('crew'),
+  );
   const before = await applied('leaver@acme.example', true);
   await idp.patch(`/Users/${id}`, { op: 'replace', value: { active: false } });
   expect((await applied('leaver@acme.example', false)).groups).toEqual(['crew']);
@@ -60,7 +62,9 @@ test('a deactivation overtakes a backlog of new users', async () => {
   const id = await idp.createUser('urgent@acme.example');
   await applied('urgent@acme.example', true);
   await platform.control('PATCH', '/faults', { latencyMs: 30 });
-  await Promise.all(Array.from({ length: 150 }, (_, index) => idp.createUser(`backlog${index}@acme.example`)));
+  await Promise.all(
+    Array.from({ length: 150 }, (_, index) => idp.createUser(`backlog${index}@acme.example`)),
+  );
   await idp.patch(`/Users/${id}`, { op: 'replace', value: { active: false } });
   await applied('urgent@acme.example', false);
   const { users } = await platform.state();

@@ -15,7 +15,9 @@ afterAll(() => bridge.stop());
 
 test('a create whose answer was lost is found again, not repeated', async () => {
   const { idp, platform } = bridge;
-  const script = [{ method: 'POST', path: '/scim/v2/(Users|Groups)$', times: 2, timeoutAfterCommit: { share: 1 } }];
+  const script = [
+    { method: 'POST', path: '/scim/v2/(Users|Groups)$', times: 2, timeoutAfterCommit: { share: 1 } },
+  ];
   await platform.control('PATCH', '/faults', { rules: script });
   const id = await idp.createUser('lost@acme.example');
   await idp.createGroup('lost group', [id]);

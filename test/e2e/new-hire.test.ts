@@ -27,7 +27,9 @@ test('a new user arrives inactive, gets attributes and groups, and only then bec
   const position = (test: (call: (typeof writes)[number]) => boolean): number => writes.findIndex(test);
   const created = position((call) => call.method === 'POST' && call.path.endsWith('/Users'));
   const valued = position((call) => call.path.endsWith('/user-attribute-values'));
-  const activated = position((call) => call.method === 'PATCH' && JSON.stringify(call.body).includes('"active"'));
+  const activated = position(
+    (call) => call.method === 'PATCH' && JSON.stringify(call.body).includes('"active"'),
+  );
   expect(writes[created]?.body.active).toBe(false);
   expect(created).toBeLessThan(valued);
   expect(valued).toBeLessThan(activated);

@@ -11,7 +11,9 @@ const ready = (port: number) => fetch(`http://127.0.0.1:${port}/readyz`).then(({
 test('Redis comes later, goes away and comes back: 503 with Retry-After meanwhile, nothing acknowledged is lost', async () => {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-order-'));
-  const bridge = await buildBridge({ configure: (config) => (config.redis.url = `redis://127.0.0.1:${port}`) });
+  const bridge = await buildBridge({
+    configure: (config) => (config.redis.url = `redis://127.0.0.1:${port}`),
+  });
   const { idp, platform } = bridge;
   try {
     expect(await ready(bridge.app.port)).toBe(503);

@@ -18,7 +18,9 @@ beforeAll(async () => {
     sandbox: {},
   });
   const { platform } = bridge;
-  await platform.control('POST', '/fixtures', { users: [{ userName: 'there@acme.example', email: 'there@acme.example' }] });
+  await platform.control('POST', '/fixtures', {
+    users: [{ userName: 'there@acme.example', email: 'there@acme.example' }],
+  });
 });
 afterAll(() => bridge.stop());
 
@@ -66,7 +68,12 @@ test('neither tokens nor names nor attribute values are in the log', async () =>
   await idp.send('GET', `/Users?filter=${encodeURIComponent('userName eq "private@acme.example"')}`);
   const all = logs.join('');
   expect(all).toContain(id);
-  for (const secret of ['very-secret-team', 'private@acme.example', 'a-token-for-tests-only', sandbox.ready.fixtures.apiKeys.admin]) {
+  for (const secret of [
+    'very-secret-team',
+    'private@acme.example',
+    'a-token-for-tests-only',
+    sandbox.ready.fixtures.apiKeys.admin,
+  ]) {
     expect(all).not.toContain(secret);
   }
 });

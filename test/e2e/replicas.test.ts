@@ -11,17 +11,30 @@ afterAll(() => bridge.stop());
 
 test('three replicas on one Redis create nobody twice and apply every change once', async () => {
   const others = [await bridge.another(), await bridge.another()];
-  const idps = [bridge.idp, ...others.map(({ port }) => createIdp(`http://127.0.0.1:${port}/scim/v2`, TOKEN))];
+  const idps = [
+    bridge.idp,
+    ...others.map(({ port }) => createIdp(`http://127.0.0.1:${port}/scim/v2`, TOKEN)),
+  ];
   const idp = (index: number) => idps[index % idps.length] ?? bridge.idp;
-  const ids = await Promise.all(Array.from({ length: 60 }, (_, index) => idp(index).createUser(`r${index}@acme.example`)));
+  const ids = await Promise.all(
+    Array.from({ length: 60 }, (_, index) => idp(index).createUser(`r${index}@acme.example`)),
+  );
   const group = await bridge.idp.createGroup('replicated');
   await Promise.all(
-    ids.map((id, index) => idp(index).patch(`/Groups/${group}`, { op: 'add', path: 'members', value: [{ value: id }] })),
+    ids.map((id, index) =>
+      idp(index).patch(`/Groups/${group}`, { op: 'add', path: 'members', value: [{ value: id }] }),
+    ),
   );
-  await eventually('all there', async () => (await bridge.platform.group('replicated'))?.members.length === 60, 30_000);
+  await eventually(
+    'all there',
+    async () => (await bridge.platform.group('replicated'))?.members.length === 60,
+    30_000,
+  );
   const { users } = await bridge.platform.state();
   expect(users.filter(({ userName }) => /^r\d+@/.test(userName))).toHaveLength(60);
-  const creations = (await bridge.platform.writes()).filter(({ method, path }) => method === 'POST' && path.endsWith('/Users'));
+  const creations = (await bridge.platform.writes()).filter(
+    ({ method, path }) => method === 'POST' && path.endsWith('/Users'),
+  );
   expect(creations).toHaveLength(60);
 }, 60_000);
 
@@ -29,7 +42,11 @@ test('50 writers on one user lose no update and see no 5xx', async () => {
   const id = await bridge.idp.createUser('shared@acme.example');
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) =>
-      bridge.idp.patch(`/Users/${id}`, { op: 'add', path: 'phoneNumbers', value: [{ value: `+1 555 ${index}`, type: 'other' }] }),
+      bridge.idp.patch(`/Users/${id}`, {
+        op: 'add',
+        path: 'phoneNumbers',
+        value: [{ value: `+1 555 ${index}`, type: 'other' }],
+      }),
     ),
   );
   expect(answers.every(({ status }) => status === 200)).toBe(true);
@@ -42,7 +59,10 @@ test('If-Match lets exactly one of two writers through, the other gets 412', asy
     bridge.idp.send(
       'PATCH',
       `/Users/${id}`,
-      { schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'], Operations: [{ op: 'replace', path: 'title', value: title }] },
+      {
+        schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+        Operations: [{ op: 'replace', path: 'title', value: title }],
+      },
       { 'if-match': 'W/"1"' },
     );
   const statuses = (await Promise.all([change('a'), change('b')])).map(({ status }) => status).sort();

@@ -30,7 +30,9 @@ test('SIGTERM in the middle of work ends with exit code 0, and the next process 
   const second = await startBridgeProcess(settings);
   await eventually(
     'all 40 are active',
-    async () => (await platform.state()).users.filter(({ userName, active }) => /^s\d+@/.test(userName) && active).length === 40,
+    async () =>
+      (await platform.state()).users.filter(({ userName, active }) => /^s\d+@/.test(userName) && active)
+        .length === 40,
     40_000,
   );
   expect(await second.terminate()).toBe(0);

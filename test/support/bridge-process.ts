@@ -31,7 +31,9 @@ export async function startBridgeProcess(settings: object, role = 'all'): Promis
   let child: ChildProcess;
 
   async function start(): Promise<void> {
-    child = spawn(process.execPath, [MAIN, '--config', file, 'serve', '--role', role], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child = spawn(process.execPath, [MAIN, '--config', file, 'serve', '--role', role], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     child.stdout?.on('data', (data: Buffer) => (output = (output + data.toString()).slice(-200_000)));
     child.stderr?.on('data', (data: Buffer) => (output = (output + data.toString()).slice(-200_000)));
     await eventually(

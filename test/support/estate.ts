@@ -62,7 +62,8 @@ export function createEstate(idp: Idp, random: () => number) {
   async function post(path: string, body: object, attribute: string, value: string): Promise<string> {
     const answer = await send('POST', path, body);
     if (answer.status === 201) return answer.body.id as string;
-    if (answer.status !== 409) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    if (answer.status !== 409)
+      throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     const filter = encodeURIComponent(`${attribute} eq ${JSON.stringify(value)}`);
     const found = await send('GET', `${path}?filter=${filter}`);
     return found.body.Resources[0].id as string;
@@ -95,7 +96,10 @@ export function createEstate(idp: Idp, random: () => number) {
     const number = ++serial;
     const former = people.filter((person) => person.deleted);
     // Now and then somebody who left is hired again, under the same name and source id.
-    const again = random() < 0.3 ? pick(former.filter(({ userName }) => !alive().some((other) => other.userName === userName))) : undefined;
+    const again =
+      random() < 0.3
+        ? pick(former.filter(({ userName }) => !alive().some((other) => other.userName === userName)))
+        : undefined;
     const person = {
       userName: again?.userName ?? `p${number}@acme.example`,
       externalId: again?.externalId ?? `src-${number}`,
@@ -163,7 +167,11 @@ export function createEstate(idp: Idp, random: () => number) {
   async function found(): Promise<void> {
     const displayName = `team ${++serial}`;
     const members = alive().filter(() => random() < 0.2);
-    const body = { displayName, externalId: `grp-${serial}`, members: members.map(({ id }) => ({ value: id })) };
+    const body = {
+      displayName,
+      externalId: `grp-${serial}`,
+      members: members.map(({ id }) => ({ value: id })),
+    };
     const id = await post('/Groups', body, 'displayName', displayName);
     teams.push({ id, displayName, members: new Set(members), deleted: false });
   }
@@ -186,15 +194,26 @@ export function createEstate(idp: Idp, random: () => number) {
       if (found.length > 1) faults.push(`${person.externalId} exists ${found.length} times`);
       if (person.deleted) {
         if (user?.active) faults.push(`${person.externalId} left but is active`);
-        if (user && user.groups.length > 0) faults.push(`${person.externalId} left but is in ${user.groups.join()}`);
+        if (user && user.groups.length > 0)
+          faults.push(`${person.externalId} left but is in ${user.groups.join()}`);
         continue;
       }
       if (!user) {
         faults.push(`${person.externalId} is missing`);
         continue;
       }
-      const wanted = { userName: person.userName, active: person.active, country: person.country, clearance: person.clearance };
-      const seen = { userName: user.userName, active: user.active, country: user.attributes.country, clearance: user.attributes.clearance };
+      const wanted = {
+        userName: person.userName,
+        active: person.active,
+        country: person.country,
+        clearance: person.clearance,
+      };
+      const seen = {
+        userName: user.userName,
+        active: user.active,
+        country: user.attributes.country,
+        clearance: user.attributes.clearance,
+      };
       if (JSON.stringify(wanted) !== JSON.stringify(seen)) {
         faults.push(`${person.externalId}: wanted ${JSON.stringify(wanted)}, is ${JSON.stringify(seen)}`);
       }
@@ -208,11 +227,13 @@ export function createEstate(idp: Idp, random: () => number) {
       if (found.length !== 1) faults.push(`${team.displayName} exists ${found.length} times`);
       const wanted = [...team.members].map(({ userName }) => userName).sort();
       const seen = [...(found[0]?.members ?? [])].sort();
-      if (wanted.join() !== seen.join()) faults.push(`${team.displayName}: wanted ${wanted.join()}, is ${seen.join()}`);
+      if (wanted.join() !== seen.join())
+        faults.push(`${team.displayName}: wanted ${wanted.join()}, is ${seen.join()}`);
     }
     const names = groups.map(({ displayName }) => displayName);
     const wantedNames = open().map(({ displayName }) => displayName);
-    for (const name of names) if (name.startsWith('team ') && !wantedNames.includes(name)) faults.push(`${name} is left over`);
+    for (const name of names)
+      if (name.startsWith('team ') && !wantedNames.includes(name)) faults.push(`${name} is left over`);
     return faults;
   }
 
@@ -236,7 +257,8 @@ export async function prematureActivations(platform: PlatformView): Promise<stri
     }
     const activates = (body.Operations ?? []).some((one: any) => one.path === 'active' && one.value === true);
     const account = accountOf.get(path.split('/').at(-1) ?? '');
-    if (activates && account !== undefined && !valued.has(account)) faults.push(`active before its attributes: ${path}`);
+    if (activates && account !== undefined && !valued.has(account))
+      faults.push(`active before its attributes: ${path}`);
   }
   return faults;
 }

@@ -25,10 +25,15 @@ export function createIdp(baseUrl: string, token: string): Idp {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await answer.body.text();
-    return { status: answer.statusCode, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
   };
   const created = (answer: IdpAnswer): string => {
-    if (answer.status !== 201) throw new Error(`POST answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    if (answer.status !== 201)
+      throw new Error(`POST answered ${answer.status}: ${JSON.stringify(answer.body)}`);
     return answer.body.id as string;
   };
   return {
@@ -56,6 +61,9 @@ export function createIdp(baseUrl: string, token: string): Idp {
         }),
       ),
     patch: (path, ...operations) =>
-      send('PATCH', path, { schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'], Operations: operations }),
+      send('PATCH', path, {
+        schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+        Operations: operations,
+      }),
   };
 }

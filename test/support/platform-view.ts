@@ -22,7 +22,11 @@ export interface PlatformCallLine {
 }
 
 export interface PlatformView {
-  state(): Promise<{ users: PlatformUser[]; groups: { displayName: string; scimId: string; members: string[] }[]; [more: string]: any }>;
+  state(): Promise<{
+    users: PlatformUser[];
+    groups: { displayName: string; scimId: string; members: string[] }[];
+    [more: string]: any;
+  }>;
   user(userName: string): Promise<PlatformUser | undefined>;
   group(displayName: string): Promise<{ displayName: string; members: string[] } | undefined>;
   requests(): Promise<PlatformCallLine[]>;

@@ -12,7 +12,8 @@ if not held then
 end
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('EXISTS', lease) == 1 then
-  redis.call('HSET', tickets, p.ref, '- ' .. p.lane)
+  local running = tonumber(string.match(redis.call('HGET', tickets, p.ref) or '', ' (%d+)$')) or p.lane
+  redis.call('HSET', tickets, p.ref, '- ' .. math.min(running, p.lane))
   make_due(p.target, p.ref, p.lane, clock())
   return { 'busy' }
 end

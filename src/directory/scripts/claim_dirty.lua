@@ -18,7 +18,9 @@ for _, ref in ipairs(redis.call('ZRANGEBYSCORE', inflight, '-inf', now, 'LIMIT',
     redis.call('ZREM', inflight, ref)
     redis.call('HDEL', tickets, ref)
   elseif redis.call('ZSCORE', dirty, ref) then
-    -- Its worker is lost and it was marked again meanwhile: the mark below is enough.
+    -- Its worker is lost and it was marked again meanwhile: the mark below is enough, in the more urgent lane.
+    local lane = ticket and tonumber(string.match(ticket, ' (%d+)$'))
+    if lane then make_due(p.target, ref, lane, now) end
     redis.call('ZREM', inflight, ref)
     redis.call('HDEL', tickets, ref)
   else

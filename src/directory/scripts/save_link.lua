@@ -25,9 +25,12 @@ end
 if p.wake then
   -- Where many users become ready one after the other, their group gathers them for a moment.
   local now = clock()
-  for _, group in ipairs(redis.call('HKEYS', key('owed', p.target .. ':' .. p.id))) do
-    local waiting = redis.call('HLEN', key('memberMarks', p.target .. ':' .. group))
-    mark_at(p.target, 'Group:' .. group, 1, now, waiting > 1 and now + p.gatherMs or now)
+  local owed = key('owed', p.target .. ':' .. p.id)
+  for _, group in ipairs(redis.call('HKEYS', owed)) do
+    if redis.call('HGET', owed, group) == '+' then
+      local waiting = redis.call('HLEN', key('memberMarks', p.target .. ':' .. group))
+      mark_at(p.target, 'Group:' .. group, 1, now, waiting > 1 and now + p.gatherMs or now)
+    end
   end
 end
 return { 'saved' }

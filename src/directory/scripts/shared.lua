@@ -43,7 +43,10 @@ end
 local function make_due(target, ref, lane, due)
   -- A ref that waits in a more urgent lane stays there; it only becomes due earlier.
   local held = redis.call('ZSCORE', key('dirty', target), ref)
-  if held then lane = math.min(lane, math.floor(tonumber(held) / SPAN)) end
+  if held then
+    lane = math.min(lane, math.floor(tonumber(held) / SPAN))
+    due = math.min(due, tonumber(held) % SPAN)
+  end
   redis.call('ZADD', key('dirty', target), 'LT', lane * SPAN + due, ref)
   redis.call('PUBLISH', base .. 'marked', target)
 end

@@ -44,10 +44,13 @@ export function createErrorHandler(deps: { logger: Logger; ids: Ids }): ErrorReq
 function toScimError(error: unknown): ScimError | undefined {
   if (error instanceof ScimError) return error;
   if (isStoreUnavailable(error)) {
-    return unavailable('The directory is not available, nothing was changed: come back.', RETRY_AFTER_SECONDS);
+    return unavailable(
+      'The directory is not available, nothing was changed: come back.',
+      RETRY_AFTER_SECONDS,
+    );
   }
   const { type, status } = error as BodyFault;
-  switch (type) {
+  switch (type ?? '') {
     case 'entity.too.large':
       return payloadTooLarge('The body is larger than server.maxBodyBytes.');
     case 'entity.parse.failed':
@@ -58,7 +61,9 @@ function toScimError(error: unknown): ScimError | undefined {
     default:
       // A path that can not be decoded, an aborted upload, a wrong length: the client's doing.
       return status !== undefined && status >= 400 && status < 500
-        ? new ScimError(status, 'The request can not be read.', { scimType: status === 400 ? 'invalidSyntax' : undefined })
+        ? new ScimError(status, 'The request can not be read.', {
+            scimType: status === 400 ? 'invalidSyntax' : undefined,
+          })
         : undefined;
   }
 }

@@ -1,5 +1,11 @@
 // The SCIM addresses of one connection: parse → provider → respond.
-import express, { type NextFunction, type Request, type RequestHandler, type Response, type Router } from 'express';
+import express, {
+  type NextFunction,
+  type Request,
+  type RequestHandler,
+  type Response,
+  type Router,
+} from 'express';
 import type { Kind } from '../../directory/records.ts';
 import type { Answer, ProviderDeps, RequestContext } from '../../provider/context.ts';
 import { createDiscovery } from '../../provider/discovery.ts';
@@ -68,12 +74,35 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     };
   const id = (request: Request): string => String(request.params.id);
 
-  router.get('/ServiceProviderConfig', answer((request) => discovery.config(baseUrl(request))));
-  router.get('/ResourceTypes', noFilter, answer((request) => discovery.resourceTypes(baseUrl(request))));
-  router.get('/ResourceTypes/:id', answer((request) => discovery.resourceType(baseUrl(request), id(request))));
-  router.get('/Schemas', noFilter, answer((request) => discovery.schemas(baseUrl(request))));
-  router.get('/Schemas/:id', answer((request) => discovery.schema(baseUrl(request), id(request))));
-  for (const path of ['/ServiceProviderConfig', '/ResourceTypes', '/ResourceTypes/:id', '/Schemas', '/Schemas/:id']) {
+  router.get(
+    '/ServiceProviderConfig',
+    answer((request) => discovery.config(baseUrl(request))),
+  );
+  router.get(
+    '/ResourceTypes',
+    noFilter,
+    answer((request) => discovery.resourceTypes(baseUrl(request))),
+  );
+  router.get(
+    '/ResourceTypes/:id',
+    answer((request) => discovery.resourceType(baseUrl(request), id(request))),
+  );
+  router.get(
+    '/Schemas',
+    noFilter,
+    answer((request) => discovery.schemas(baseUrl(request))),
+  );
+  router.get(
+    '/Schemas/:id',
+    answer((request) => discovery.schema(baseUrl(request), id(request))),
+  );
+  for (const path of [
+    '/ServiceProviderConfig',
+    '/ResourceTypes',
+    '/ResourceTypes/:id',
+    '/Schemas',
+    '/Schemas/:id',
+  ]) {
     router.all(path, refuse('GET'));
   }
 
@@ -86,21 +115,47 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     const list = answer((request) =>
       search.list(kind, parseListQuery(queryOf(request), LIST_LIMITS), contextOf(request)),
     );
-    router.post(`/${endpoint}/.search`, json, answer((request) =>
-      search.list(kind, parseSearchRequest(request.body, LIST_LIMITS, deps.profile), contextOf(request)),
-    ));
+    router.post(
+      `/${endpoint}/.search`,
+      json,
+      answer((request) =>
+        search.list(kind, parseSearchRequest(request.body, LIST_LIMITS, deps.profile), contextOf(request)),
+      ),
+    );
     router.all(`/${endpoint}/.search`, refuse('POST'));
     router.get(`/${endpoint}`, list);
-    router.post(`/${endpoint}`, json, answer((request) => resource.create(request.body, contextOf(request))));
+    router.post(
+      `/${endpoint}`,
+      json,
+      answer((request) => resource.create(request.body, contextOf(request))),
+    );
     router.all(`/${endpoint}`, refuse('GET', 'POST'));
     const one = `/${endpoint}/:id`;
-    router.get(one, answer((request) => resource.get(id(request), contextOf(request))));
-    router.put(one, json, answer((request) => resource.replace(id(request), request.body, contextOf(request))));
-    router.patch(one, json, answer((request) => resource.patch(id(request), request.body, contextOf(request))));
-    router.delete(one, answer((request) => resource.remove(id(request), contextOf(request))));
+    router.get(
+      one,
+      answer((request) => resource.get(id(request), contextOf(request))),
+    );
+    router.put(
+      one,
+      json,
+      answer((request) => resource.replace(id(request), request.body, contextOf(request))),
+    );
+    router.patch(
+      one,
+      json,
+      answer((request) => resource.patch(id(request), request.body, contextOf(request))),
+    );
+    router.delete(
+      one,
+      answer((request) => resource.remove(id(request), contextOf(request))),
+    );
     router.all(one, refuse('GET', 'PUT', 'PATCH', 'DELETE'));
   }
-  for (const [path, what] of [['/Me', '/Me'], ['/Bulk', 'Bulk'], ['/.search', 'Searching across resource types']] as const) {
+  for (const [path, what] of [
+    ['/Me', '/Me'],
+    ['/Bulk', 'Bulk'],
+    ['/.search', 'Searching across resource types'],
+  ] as const) {
     router.all(path, () => {
       throw notImplemented(`${what} is not supported.`);
     });

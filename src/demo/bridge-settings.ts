@@ -1,0 +1,43 @@
+// The bridge's settings for the demo: the same file that an operator would write.
+import type { Idp } from './company.ts';
+
+export interface BridgeSettingsOptions {
+  redisUrl: string;
+  prefix: string;
+  platformUrl: string;
+  platformKey: string;
+  tokens: Record<Idp, string>;
+}
+
+/** All five attribute types, from core attributes, both extensions and group names. */
+const ATTRIBUTES = {
+  country: { type: 'string', from: 'addresses[type eq "work"].country' },
+  clearance: { type: 'number', from: 'urn:cube:params:1.0:UserAttribute:clearance' },
+  contractor: { type: 'boolean', expression: 'userType = "Contractor"' },
+  regions: { type: 'string_array', expression: 'groups.display[$match($, /^region-/)]', onEmpty: 'clear' },
+  budgets: {
+    type: 'number_array',
+    expression:
+      '$split(`urn:ietf:params:scim:schemas:extension:enterprise:2.0:User`.costCenter, ";").$number($)',
+  },
+};
+
+/** The document; everything that is not said here is the default, the platform's rate limit among it. */
+export function bridgeSettings(options: BridgeSettingsOptions): object {
+  return {
+    // Any free port: the log says which.
+    server: { host: '127.0.0.1', port: 0 },
+    redis: { url: options.redisUrl, prefix: options.prefix },
+    connections: {
+      default: { profile: 'okta', tokens: [{ name: 'okta', secret: options.tokens.okta }] },
+      entra: { profile: 'entra', tokens: [{ name: 'entra', secret: options.tokens.entra }] },
+    },
+    targets: {
+      main: {
+        ...{ url: options.platformUrl, token: options.platformKey, allowLoopbackHttp: true },
+        attributes: ATTRIBUTES,
+      },
+    },
+    reconcile: { schedule: null },
+  };
+}

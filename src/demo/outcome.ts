@@ -1,0 +1,139 @@
+// The last page: both sides person by person, what it cost, how fast it was.
+import Table from 'cli-table3';
+import type { Comparison, Row, Side } from './comparison.ts';
+import { isWrite, type PlatformCall } from './platform.ts';
+import type { Screen } from './screen.ts';
+import type { Stage } from './stage.ts';
+import type { Ending } from './story.ts';
+import { inMs, percentile } from './timing.ts';
+
+const COLUMNS = ['country', 'clearance', 'contractor', 'budgets', 'regions', 'groups', 'state'];
+const COMPANIES = { okta: 'acme, through Okta', entra: 'nordwind, through Entra' };
+const LINES = [
+  'top',
+  'top-mid',
+  'top-left',
+  'top-right',
+  'bottom',
+  'bottom-mid',
+  'bottom-left',
+  'bottom-right',
+];
+const INNER = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'];
+const NO_LINES = Object.fromEntries([...LINES, ...INNER].map((name) => [name, '']));
+
+/** The table; rows that differ only when `only` says so. */
+export function showRows(screen: Screen, rows: Row[]): void {
+  const { paint } = screen;
+  const table = new Table({
+    head: ['', ...COLUMNS].map((name, index) => paint('bold', index === 0 ? '  person' : name)),
+    chars: { ...NO_LINES, middle: ' ' },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 1, compact: true },
+  });
+  let company = '';
+  for (const { idp, desired, platform, equal } of rows) {
+    if (COMPANIES[idp] !== company)
+      table.push([{ content: paint('dim', `  ${COMPANIES[idp]}`), colSpan: COLUMNS.length + 1 }]);
+    company = COMPANIES[idp];
+    const mark = equal ? paint('green', '✔') : paint('red', '✘');
+    const wanted = cells(desired);
+    const present = platform ? cells(platform) : COLUMNS.map(() => '–');
+    const shownName = platform && platform.name !== desired.name ? platform.name : 'platform';
+    table.push([
+      `${mark} ${desired.name}\n${paint('dim', `    ${shownName}`)}`,
+      ...wanted.map((text, index) => {
+        const there = present[index] ?? '';
+        return `${text}\n${paint(there === text ? 'dim' : 'red', there)}`;
+      }),
+    ]);
+  }
+  for (const line of table.toString().split('\n')) screen.line(`  ${line.trimEnd()}`);
+}
+
+/** Sums it all up. @returns whether all is as promised */
+export function showOutcome(
+  screen: Screen,
+  ending: Ending,
+  comparison: Comparison,
+  calls: PlatformCall[],
+): boolean {
+  const { rows, strayGroups, strayUsers, equal } = comparison;
+  const same = rows.filter((row) => row.equal);
+  screen.heading('Outcome: first line what the identity providers want, second line what the platform has');
+  screen.line();
+  showRows(screen, rows);
+  if (!equal) {
+    screen.heading('These differ');
+    screen.line();
+    showRows(
+      screen,
+      rows.filter((row) => !row.equal),
+    );
+    for (const name of strayGroups) screen.line(`    group ${name} is on one side only`);
+    for (const name of strayUsers) screen.line(`    account ${name} came from nowhere`);
+  }
+  const tick = (ok: boolean): string => (ok ? screen.paint('green', '✔') : screen.paint('red', '✘'));
+  const fact = (ok: boolean, name: string, text: string): void =>
+    screen.line(`  ${tick(ok)} ${name.padEnd(18)} ${text}`);
+  screen.line();
+  const groups = ending.company.groups.length;
+  const equalGroups =
+    strayGroups.length === 0 ? `${groups} of ${groups} groups` : `${strayGroups.length} groups differ`;
+  fact(equal, 'equal', `${same.length} of ${rows.length} people, ${equalGroups}`);
+  const writes = calls.filter(isWrite);
+  const kinds = countBy(writes.map(({ method }) => method));
+  fact(
+    true,
+    'platform calls',
+    `${calls.length}: ${calls.length - writes.length} reads, ${writes.length} writes (${kinds})`,
+  );
+  const { lagsMs, callsOfRepeat } = ending;
+  if (lagsMs.length > 0) {
+    const [p50, p99] = [percentile(lagsMs, 50), percentile(lagsMs, 99)];
+    fact(true, 'push to applied', `p50 ${inMs(p50)}, p99 ${inMs(p99)} over ${lagsMs.length} changes`);
+  }
+  const quiet = callsOfRepeat === 0;
+  fact(
+    quiet,
+    'identical push',
+    callsOfRepeat === undefined ? 'not reached' : `${callsOfRepeat} platform calls`,
+  );
+  return equal && quiet && ending.missing === undefined;
+}
+
+function cells(side: Side): string[] {
+  const list = (value: unknown): string => {
+    if (value === null) return '–';
+    return Array.isArray(value) ? value.join(',') : JSON.stringify(value).replaceAll('"', '');
+  };
+  return [
+    ...[side.country, side.clearance, side.contractor, side.budgets, side.regions].map(list),
+    side.groups.length > 0 ? side.groups.join(', ') : '–',
+    side.active ? 'active' : 'inactive',
+  ];
+}
+
+function countBy(names: string[]): string {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].map(([name, count]) => `${count} ${name}`).join(', ');
+}
+
+/** Where everything is, for whoever wants to look around. */
+export function showAddresses(screen: Screen, stage: Stage): void {
+  const { bridge, sandbox, scimUrls, tokens } = stage;
+  screen.heading('Everything keeps running; Ctrl-C ends it');
+  const rows = [
+    ['SCIM for Okta', scimUrls.okta],
+    ['  bearer token', tokens.okta],
+    ['SCIM for Entra', scimUrls.entra],
+    ['  bearer token', tokens.entra],
+    ['health', `${bridge.url}/health`],
+    ['platform', sandbox.platformUrl],
+    ['  API key', sandbox.fixtures.apiKeys.admin ?? ''],
+    ['  its state', `${sandbox.controlUrl}/state`],
+    ['  calls it got', `${sandbox.controlUrl}/requests`],
+    ['Redis', stage.sharedRedis ? 'the one of REDIS_URL' : stage.redisUrl],
+  ] as const;
+  for (const [name, value] of rows) screen.line(`  ${name.padEnd(16)} ${value}`);
+}

@@ -1,0 +1,91 @@
+// What the spectator sees: steps that get a tick, a bar while many people are on their way, plain lines elsewhere.
+import { styleText } from 'node:util';
+import { SingleBar } from 'cli-progress';
+
+export type Style = 'bold' | 'dim' | 'green' | 'red';
+
+export interface Screen {
+  paint: (style: Style, text: string) => string;
+  line: (text?: string) => void;
+  heading: (text: string) => void;
+  /** A line with a tick. */
+  done: (name: string, outcome: string) => void;
+  /** Shows `name` at once, and when `work` is done a tick and what came of it. */
+  step: <T>(name: string, work: () => Promise<T>, outcome: (result: T) => string) => Promise<T>;
+  /** The same with a bar; `work` says how many are done. */
+  count: <T>(
+    name: string,
+    total: number,
+    work: (onProgress: (count: number) => void) => Promise<T>,
+    outcome: (result: T) => string,
+  ) => Promise<T>;
+}
+
+export interface ScreenOptions {
+  stream: NodeJS.WriteStream;
+  env: NodeJS.ProcessEnv;
+}
+
+/** Width of the names in front of outcomes. */
+const NAME_WIDTH = 10;
+
+/** On a terminal lines come alive; elsewhere each is written once, when it is true. */
+export function createScreen({ stream, env }: ScreenOptions): Screen {
+  const live = stream.isTTY === true && env.TERM !== 'dumb';
+  const colours = live && !env.NO_COLOR;
+  const paint: Screen['paint'] = (style, text) => (colours ? styleText(style, text) : text);
+  const line: Screen['line'] = (text = '') => void stream.write(`${text}\n`);
+  const done: Screen['done'] = (name, outcome) =>
+    line(`  ${paint('green', '✔')} ${name.padEnd(NAME_WIDTH)} ${outcome}`);
+
+  async function settle<T>(
+    name: string,
+    work: () => Promise<T>,
+    wipe: () => void,
+    outcome: (result: T) => string,
+  ): Promise<T> {
+    try {
+      const result = await work();
+      wipe();
+      done(name, outcome(result));
+      return result;
+    } catch (error) {
+      wipe();
+      line(`  ${paint('red', '✘')} ${name.trimEnd()}`);
+      throw error;
+    }
+  }
+
+  const step: Screen['step'] = (name, work, outcome) => {
+    if (live) stream.write(`  ${paint('dim', '…')} ${name}`);
+    return settle(name, work, () => void (live && stream.write('\r\u001b[2K')), outcome);
+  };
+
+  const count: Screen['count'] = (name, total, work, outcome) => {
+    if (!live) return step(name, () => work(() => undefined), outcome);
+    const bar = new SingleBar({
+      ...{
+        format: `  ${paint('dim', '…')} ${name.trimEnd()}  {bar} {value}/{total}`,
+        stream,
+        hideCursor: true,
+      },
+      ...{
+        barCompleteChar: '━',
+        barIncompleteChar: '╌',
+        barsize: 24,
+        clearOnComplete: true,
+        gracefulExit: false,
+      },
+    });
+    bar.start(total, 0);
+    return settle(
+      name,
+      () => work((value) => bar.update(value)),
+      () => bar.stop(),
+      outcome,
+    );
+  };
+
+  const heading: Screen['heading'] = (text) => line(`\n${paint('bold', text)}`);
+  return { paint, line, heading, done, step, count };
+}

@@ -1,0 +1,106 @@
+// Everything that the story needs, brought up in order and taken down in the opposite one.
+import { randomBytes } from 'node:crypto';
+import { Agent, request } from 'undici';
+import { startSandbox, type ReadyLine } from '../sandbox/server.ts';
+import { silentLogger } from '../support/logger.ts';
+import { createReleasers } from '../support/releasers.ts';
+import { startBridge, type BridgeProcess } from './bridge-process.ts';
+import { bridgeSettings } from './bridge-settings.ts';
+import type { Idp } from './company.ts';
+import { startLocalRedis } from './local-redis.ts';
+import { createPlatform, type Platform } from './platform.ts';
+import { createScimHttp, type ScimHttp } from './scim-http.ts';
+import type { Screen } from './screen.ts';
+
+export interface Stage {
+  bridge: BridgeProcess;
+  sandbox: ReadyLine;
+  platform: Platform;
+  redisUrl: string;
+  /** First part of all keys in Redis. */
+  prefix: string;
+  /** Whether the Redis was there before, and stays. */
+  sharedRedis: boolean;
+  scimUrls: Record<Idp, string>;
+  tokens: Record<Idp, string>;
+  /** The identity providers' lines to the bridge. */
+  lines: Record<Idp, ScimHttp>;
+  /** How many resources are not applied yet. */
+  backlog(): Promise<number>;
+}
+
+export interface StageDeps {
+  screen: Screen;
+  env: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+  /** Told when a part ends on its own. */
+  onLost: (reason: Error) => void;
+}
+
+export interface StageHouse {
+  raise(): Promise<Stage>;
+  /** Takes down what is up, also when `raise` came only half-way. */
+  strike(): Promise<void>;
+}
+
+export function createStage({ screen, env, signal, onLost }: StageDeps): StageHouse {
+  const releasers = createReleasers(silentLogger);
+  const agent = new Agent();
+  let striking = false;
+  releasers.add('connections', () => agent.close());
+
+  async function raise(): Promise<Stage> {
+    const redis = await screen.step(
+      'Redis',
+      () => startLocalRedis({ env, ownGroup: true }),
+      ({ process }) => (process ? 'a private server, with its own data folder' : 'the one of REDIS_URL'),
+    );
+    releasers.add('redis', () => {
+      striking = true;
+      return redis.stop();
+    });
+    redis.process?.once('exit', (code) => {
+      if (!striking) onLost(new Error(`The Redis server ended unexpectedly (${code ?? 'killed'}).`));
+    });
+    signal.throwIfAborted();
+    const sandbox = await screen.step(
+      'Platform',
+      () => startSandbox(),
+      ({ ready }) => `a stand-in at ${ready.platformUrl}`,
+    );
+    releasers.add('sandbox', () => sandbox.stop());
+    const { platformUrl, controlUrl, fixtures } = sandbox.ready;
+    const prefix = `scim-bridge-demo-${randomBytes(4).toString('hex')}`;
+    const tokens = { okta: randomBytes(24).toString('hex'), entra: randomBytes(24).toString('hex') };
+    const platformKey = fixtures.apiKeys.admin ?? '';
+    const settings = bridgeSettings({ redisUrl: redis.url, prefix, platformUrl, platformKey, tokens });
+    const bridge = await screen.step(
+      'Bridge',
+      () => startBridge({ settings, env, signal, onLost }),
+      ({ url }) => `a process of its own at ${url}`,
+    );
+    releasers.add('bridge', () => bridge.stop());
+    const scimUrls = { okta: `${bridge.url}/scim/v2`, entra: `${bridge.url}/connections/entra/scim/v2` };
+    const line = (idp: Idp, name: string, headers: Record<string, string>): ScimHttp =>
+      createScimHttp({ name, baseUrl: scimUrls[idp], token: tokens[idp], headers, agent, signal });
+    return {
+      ...{ bridge, sandbox: sandbox.ready, prefix, scimUrls, tokens, redisUrl: redis.url },
+      sharedRedis: redis.process === undefined,
+      platform: createPlatform({ controlUrl, agent }),
+      lines: {
+        okta: line('okta', 'Okta', { 'user-agent': 'Okta SCIM Client 1.0.0' }),
+        entra: line('entra', 'Entra', {}),
+      },
+      backlog: async () => {
+        const answer = await request(`${bridge.url}/health`, { dispatcher: agent, signal });
+        const health = (await answer.body.json()) as {
+          components: Record<string, { dirty?: number } | undefined>;
+        };
+        // Unknown counts as not done.
+        return health.components['target main']?.dirty ?? 1;
+      },
+    };
+  }
+
+  return { raise, strike: releasers.releaseAll };
+}

@@ -1,0 +1,64 @@
+// From the answer to a push to the moment at which the platform shows it.
+import { systemClock } from '../support/clock.ts';
+import { compare } from './comparison.ts';
+import type { Company } from './company.ts';
+import { isWrite, type Platform } from './platform.ts';
+
+export interface ArrivalOptions {
+  /** Named when it does not arrive. */
+  what: string;
+  limitMs: number;
+  signal: AbortSignal;
+  /** Told how many people are equal on both sides. */
+  onProgress?: (equal: number) => void;
+}
+
+/** The platform still differs although there was time enough. */
+export class NotInTime extends Error {
+  override name = 'NotInTime';
+
+  constructor(what: string) {
+    super(`Not applied in time: ${what}.`);
+  }
+}
+
+const LOOK_EVERY_MS = 15;
+
+/**
+ * Looks at the platform until it equals the company. The time is taken from the platform's own log of calls, so it
+ * does not depend on how often we look.
+ * @returns milliseconds from the answer to the platform's last write
+ * @throws NotInTime
+ */
+export async function untilArrived(
+  platform: Platform,
+  company: Company,
+  answeredAtMs: number,
+  { what, limitMs, signal, onProgress }: ArrivalOptions,
+): Promise<number> {
+  for (;;) {
+    signal.throwIfAborted();
+    const { rows, equal } = compare(company, await platform.state());
+    onProgress?.(rows.filter((row) => row.equal).length);
+    if (equal) return lastWriteAfter(platform, answeredAtMs);
+    if (Date.now() - answeredAtMs > limitMs) throw new NotInTime(what);
+    await systemClock.sleep(LOOK_EVERY_MS, signal);
+  }
+}
+
+async function lastWriteAfter(platform: Platform, answeredAtMs: number): Promise<number> {
+  const written = (await platform.calls())
+    .filter(isWrite)
+    .map(({ atMs, durationMs }) => atMs + (durationMs ?? 0));
+  // Zero: the bridge was done before the answer had been read.
+  return Math.max(0, ...written.map((atMs) => atMs - answeredAtMs));
+}
+
+/** Nearest rank: the smallest value that `percent` of all values do not exceed. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? 0;
+}
+
+/** Milliseconds as shown. */
+export const inMs = (ms: number): string => (ms < 1 ? '< 1 ms' : `${Math.round(ms)} ms`);

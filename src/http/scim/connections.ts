@@ -1,0 +1,58 @@
+// The SCIM addresses of all connections: each has its own directory, schemas, tokens and habits.
+import type { Router } from 'express';
+import type { Directory } from '../../directory/directory.ts';
+import { profileOf, type ProfileName, type ResourceType } from '../../scim/index.ts';
+import type { Clock } from '../../support/clock.ts';
+import type { Ids } from '../../support/ids.ts';
+import type { Logger } from '../../support/logger.ts';
+import { createSerially } from '../../support/serially.ts';
+import { createAuthenticate, type AuthenticateOptions } from '../middleware/authenticate.ts';
+import { createScimRouter } from './router.ts';
+
+export interface ScimConnection {
+  settings: AuthenticateOptions & {
+    name: string;
+    profile: ProfileName;
+    /** Undefined = as the profile has it. */
+    reviveInactive?: boolean;
+  };
+  directory: Directory;
+  userType: ResourceType;
+  groupType: ResourceType;
+}
+
+/** Routers by mount path: `/connections/<name>/scim/v2`, and `/scim/v2` for the connection `default`. */
+export function createScimRouters(
+  deps: { clock: Clock; ids: Ids; logger: Logger },
+  connections: ScimConnection[],
+  server: { publicUrl: string | null; maxBodyBytes: number },
+): Map<string, Router> {
+  const { clock, ids, logger } = deps;
+  const routers = new Map<string, Router>();
+  for (const { settings, directory, userType, groupType } of connections) {
+    const { name } = settings;
+    const seen = new Set<string>();
+    const profile = profileOf(settings.profile, (deviation) => {
+      if (seen.has(deviation)) return;
+      seen.add(deviation);
+      logger.info({ connection: name, deviation }, 'accepted a deviation of the identity provider');
+    });
+    const reviveInactive = settings.reviveInactive ?? settings.profile !== 'rfc';
+    const provider = {
+      directory,
+      userType,
+      groupType,
+      profile,
+      reviveInactive,
+      clock,
+      ids,
+      serially: createSerially(),
+    };
+    const authenticate = createAuthenticate({ clock }, settings);
+    const roots = [`/connections/${name}/scim/v2`, ...(name === 'default' ? ['/scim/v2'] : [])];
+    for (const root of roots) {
+      routers.set(root, createScimRouter(provider, { root, authenticate, ...server }));
+    }
+  }
+  return routers;
+}

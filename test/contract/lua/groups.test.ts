@@ -1,0 +1,285 @@
+// put_group.lua and delete_group.lua: names, member sets, values whose user is not there yet.
+import { add, drop, idOf, openStore, replace, type Store } from './rig.ts';
+
+const G = idOf('group');
+const ADA = idOf('ada');
+const BOB = idOf('bob');
+
+describe('groups in the directory', () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore();
+    await store.putUser(ADA, { userName: 'Ada@X.com', externalId: 'A-1' });
+    await store.putUser(BOB, { userName: 'bob@x.com', externalId: 'B-1' });
+    await store.settleAll();
+  });
+  afterEach(() => store.close());
+
+  it('stores a group with members in both directions and notes each one for the target', async () => {
+    await expect(store.putGroup(G, 'Sales', [add(ADA, BOB)])).resolves.toEqual({
+      kind: 'stored',
+      version: 1,
+    });
+    await expect(store.membersOf(G)).resolves.toEqual([ADA, BOB]);
+    await expect(store.state.directory.lookup('Group', 'members.value', ADA)).resolves.toEqual([G]);
+    await expect(store.state.directory.groupsOf([ADA, idOf('nobody')])).resolves.toEqual([
+      [{ id: G, displayName: 'Sales' }],
+      [],
+    ]);
+    await expect(store.outbox.memberMarks(G)).resolves.toEqual(
+      new Map([
+        [ADA, '+'],
+        [BOB, '+'],
+      ]),
+    );
+    expect([...(await store.marks()).keys()]).toEqual([`Group:${G}`]);
+  });
+
+  it('answers unchanged and leaves version, marks and generation alone when nothing is new', async () => {
+    await store.putGroup(G, 'Sales', [add(ADA)]);
+    const before = [await store.state.directory.get('Group', G), await store.marks(), await store.families()];
+    for (const steps of [
+      [add(ADA)],
+      [drop(BOB)],
+      [replace(ADA)],
+      [replace('A-1')],
+      [drop('nobody')],
+      [],
+      [add(), drop()],
+    ]) {
+      await expect(store.members(G, ...steps)).resolves.toEqual({ kind: 'unchanged', version: 1 });
+    }
+    await expect(store.putGroup(G, 'Sales', [add(ADA)])).resolves.toEqual({ kind: 'unchanged', version: 1 });
+    expect([
+      await store.state.directory.get('Group', G),
+      await store.marks(),
+      await store.families(),
+    ]).toEqual(before);
+  });
+
+  it('refuses a taken name, a stale version and a group that is not there', async () => {
+    await store.putGroup(G, 'Sales');
+    await expect(store.putGroup(idOf('other'), 'SALES', [add(ADA)])).resolves.toEqual({
+      kind: 'taken',
+      attribute: 'displayName',
+      holder: G,
+    });
+    await expect(store.membersOf(idOf('other'))).resolves.toEqual([]);
+    const change = { id: G, resource: {}, text: '{}', lane: 'edit' as const, now: 1, request: 'r' };
+    const { directory } = store.state;
+    await expect(directory.put('Group', { ...change, expected: 3 }, [add(ADA)])).resolves.toEqual({
+      kind: 'stale',
+    });
+    await expect(directory.put('Group', { ...change, id: idOf('no'), expected: 3 }, [])).resolves.toEqual({
+      kind: 'missing',
+    });
+    await expect(store.members(idOf('no'), add(ADA))).resolves.toEqual({ kind: 'missing' });
+    await expect(store.membersOf(G)).resolves.toEqual([]);
+  });
+
+  it('frees the old name at once after a rename or a removal', async () => {
+    await store.putGroup(G, 'Sales');
+    await store.putGroup(G, 'Field');
+    await expect(store.putGroup(idOf('other'), 'sales')).resolves.toMatchObject({ kind: 'stored' });
+    await store.remove('Group', G);
+    await expect(store.putGroup(idOf('third'), 'FIELD')).resolves.toMatchObject({ kind: 'stored' });
+    await expect(store.remove('Group', G)).resolves.toEqual({ kind: 'missing' });
+  });
+
+  it('applies several steps in their order', async () => {
+    await store.putGroup(G, 'Sales', [add(ADA)]);
+    await store.members(G, drop(ADA), add(BOB), add(ADA), drop(BOB));
+    await expect(store.membersOf(G)).resolves.toEqual([ADA]);
+  });
+
+  it('finds members by externalId and by userName in any case, and takes them out in the same ways', async () => {
+    await store.putGroup(G, 'Sales', [add('A-1', 'BOB@x.com')]);
+    await expect(store.membersOf(G)).resolves.toEqual([ADA, BOB]);
+    await store.members(G, drop('ada@x.COM', 'B-1'));
+    await expect(store.membersOf(G)).resolves.toEqual([]);
+  });
+
+  it('finds a member by an externalId that has the form of our ids', async () => {
+    const oktaId = '00u1a2b3c4d5e6f7g8h9';
+    await store.putUser(idOf('okta'), { userName: 'okta@x.com', externalId: oktaId });
+    await store.putGroup(G, 'Sales', [add(oktaId)]);
+    await expect(store.membersOf(G)).resolves.toEqual([idOf('okta')]);
+  });
+
+  it('counts a member once when its id and its names are all given', async () => {
+    await store.putGroup(G, 'Sales', [replace(ADA, 'A-1', 'ada@x.com', ADA)]);
+    await expect(store.membersOf(G)).resolves.toEqual([ADA]);
+    await expect(store.state.directory.get('Group', G)).resolves.toMatchObject({ version: 1 });
+  });
+
+  it('notes the last direction of a membership that flips before anybody looked', async () => {
+    await store.putGroup(G, 'Sales', [add(ADA)]);
+    await store.members(G, drop(ADA));
+    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '-']]));
+    await store.members(G, add(ADA));
+    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '+']]));
+    await store.putUser(ADA, { userName: 'Ada@X.com', externalId: 'A-1', title: 'x' });
+    expect((await store.begun(`User:${ADA}`)).owed).toEqual(new Map([[G, '+']]));
+  });
+
+  it('notes every membership of a removed group for removal and forgets its name', async () => {
+    await store.putGroup(G, 'Sales', [add(ADA, 'later@x.com')]);
+    await store.settleAll();
+    await store.remove('Group', G);
+    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '-']]));
+    await expect(store.state.directory.groupsOf([ADA])).resolves.toEqual([[]]);
+    await expect(store.members(G, add(BOB))).resolves.toEqual({ kind: 'missing' });
+    await store.putUser(idOf('later'), { userName: 'later@x.com' });
+    await expect(store.membersOf(G)).resolves.toEqual([]);
+    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '-']]));
+  });
+});
+
+describe('members whose user is not there yet', () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore();
+  });
+  afterEach(() => store.close());
+  const LATE = idOf('late');
+
+  it.each([
+    ['externalId', 'L-1'],
+    ['userName', 'late@x.com'],
+    ['userName in another case', 'LATE@X.com'],
+    ['id', LATE],
+  ])('join when the user comes, named by %s', async (_what, value) => {
+    await store.putGroup(G, 'Sales', [add(value)]);
+    await expect(store.state.directory.membersOf(G)).resolves.toEqual({ users: [], unresolved: [value] });
+    await store.settleAll();
+    await store.putUser(LATE, { userName: 'Late@x.com', externalId: 'L-1' });
+    await expect(store.state.directory.membersOf(G)).resolves.toEqual({ users: [LATE], unresolved: [] });
+    await expect(store.state.directory.get('Group', G)).resolves.toMatchObject({ version: 2 });
+    expect([...(await store.marks()).keys()].sort()).toEqual([`Group:${G}`, `User:${LATE}`]);
+    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[LATE, '+']]));
+  });
+
+  it('join when a user takes the name by a rename', async () => {
+    await store.putUser(LATE, { userName: 'before@x.com' });
+    await store.putGroup(G, 'Sales', [add('Late@x.com')]);
+    await store.putUser(LATE, { userName: 'late@x.com' });
+    await expect(store.membersOf(G)).resolves.toEqual([LATE]);
+  });
+
+  it('join every group that waited, once each', async () => {
+    const groups = ['g1', 'g2', 'g3'].map(idOf);
+    for (const group of groups) await store.putGroup(group, group, [add('L-1', 'late@x.com')]);
+    await store.putUser(LATE, { userName: 'late@x.com', externalId: 'L-1' });
+    for (const group of groups) {
+      await expect(store.state.directory.membersOf(group)).resolves.toEqual({
+        users: [LATE],
+        unresolved: [],
+      });
+    }
+  });
+
+  it('do not join after they were taken out again or replaced', async () => {
+    await store.putGroup(G, 'Sales', [add('late@x.com', 'L-1')]);
+    await store.members(G, drop('late@x.com'));
+    await store.members(G, replace('somebody-else'));
+    await store.putUser(LATE, { userName: 'late@x.com', externalId: 'L-1' });
+    await expect(store.state.directory.membersOf(G)).resolves.toEqual({
+      users: [],
+      unresolved: ['somebody-else'],
+    });
+  });
+
+  it('keep values with spaces and line breaks apart', async () => {
+    await store.putGroup(G, 'Sales', [add('a b', 'a', 'a\nb')]);
+    await store.putUser(LATE, { userName: 'x', externalId: 'a\nb' });
+    const { users, unresolved } = await store.state.directory.membersOf(G);
+    expect([users, unresolved.sort()]).toEqual([[LATE], ['a', 'a b']]);
+  });
+
+  it.each(['late@x.com', 'Late@X.com', 'L-1', LATE])(
+    'leave no reference behind when %s is healed or dropped',
+    async (value) => {
+      const references = async () =>
+        (await store.families()).filter((key) => /^(references|unresolved)/.test(key));
+      await store.putGroup(G, 'Sales', [add(value)]);
+      await store.members(G, drop(value));
+      expect(await references()).toEqual([]);
+      await store.members(G, add(value));
+      await store.remove('Group', G);
+      expect(await references()).toEqual([]);
+      await store.putGroup(idOf('other'), 'Other', [add(value)]);
+      await store.putUser(LATE, { userName: 'late@x.com', externalId: 'L-1' });
+      expect(await references()).toEqual([]);
+    },
+  );
+});
+
+describe('member changes in parallel', () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore();
+  });
+  afterEach(() => store.close());
+
+  it('lose nothing when twenty members are added at once by two clients', async () => {
+    const ids = Array.from({ length: 20 }, (_, index) => idOf(`m${index}x`));
+    await Promise.all(ids.map((id) => store.putUser(id, { userName: id })));
+    await store.putGroup(G, 'Sales');
+    const change = { id: G, lane: 'edit' as const, now: 1, request: 'r' };
+    const outcomes = await Promise.all(
+      ids.map((id, index) =>
+        (index % 2 ? store.state : store.rival).directory.changeMembers({ ...change, steps: [add(id)] }),
+      ),
+    );
+    await expect(store.membersOf(G)).resolves.toEqual([...ids].sort());
+    const versions = outcomes.map((outcome) => (outcome.kind === 'stored' ? outcome.version : 0));
+    expect(versions.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 2));
+  });
+
+  it('never leave a member in a group that was removed meanwhile', async () => {
+    await store.putUser(ADA, { userName: 'ada' });
+    for (let round = 0; round < 20; round++) {
+      const group = idOf(`g${round}x`);
+      await store.putGroup(group, group);
+      const change = { id: group, now: 1, request: 'r' };
+      await Promise.all([
+        store.rival.directory.changeMembers({ ...change, lane: 'edit', steps: [add(ADA)] }),
+        store.remove('Group', group),
+      ]);
+      if (await store.state.directory.get('Group', group)) await store.remove('Group', group);
+      await expect(store.membersOf(group)).resolves.toEqual([]);
+    }
+    await expect(store.state.directory.lookup('Group', 'members.value', ADA)).resolves.toEqual([]);
+  });
+
+  it('cost the same number of commands for a group of 10 and of 10,000', async () => {
+    await store.putUser(ADA, { userName: 'ada' });
+    const commandsOf = async (size: number): Promise<Record<string, number>> => {
+      const group = idOf(`size${size}x`);
+      await store.putGroup(group, group);
+      const members = Array.from({ length: size }, (_, index) => `filler${index}`);
+      await store.redis.sadd(store.keys.key('members', group), ...members);
+      const before = await commandCounts(store);
+      await store.members(group, add(ADA));
+      await store.members(group, drop(ADA));
+      const after = await commandCounts(store);
+      return Object.fromEntries(
+        Object.entries(after).flatMap(([command, calls]) => {
+          const spent = calls - (before[command] ?? 0);
+          return spent > 0 && command !== 'info' ? [[command, spent]] : [];
+        }),
+      );
+    };
+    const small = await commandsOf(10);
+    const large = await commandsOf(10_000);
+    expect(large).toEqual(small);
+    expect(large).not.toHaveProperty('smembers');
+  });
+});
+
+async function commandCounts(store: Store): Promise<Record<string, number>> {
+  const stats = await store.redis.info('commandstats');
+  return Object.fromEntries(
+    [...stats.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].map(([, name, calls]) => [name, Number(calls)]),
+  );
+}

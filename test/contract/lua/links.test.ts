@@ -1,0 +1,244 @@
+// Links, blocked refs, several targets, and the keys that remain when everything is done.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createBudget } from '../../../src/directory/budget.ts';
+import type { Ref } from '../../../src/directory/records.ts';
+import { systemClock } from '../../../src/support/clock.ts';
+import { add, drop, idOf, openStore, type Store } from './rig.ts';
+
+const ADA = idOf('ada');
+const BOB = idOf('bob');
+const G = idOf('group');
+const USER: Ref = `User:${ADA}`;
+const GROUP: Ref = `Group:${G}`;
+
+describe('links and member notes', () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore();
+    await store.putUser(ADA, { userName: 'ada' });
+    await store.putUser(BOB, { userName: 'bob' });
+    await store.putGroup(G, 'Sales', [add(ADA, BOB)]);
+    await store.settleAll();
+  });
+  afterEach(() => store.close());
+
+  it('are found by the platform id, and by nothing after they are forgotten', async () => {
+    await expect(store.state.links.holderOf('main', 'User', `p-${ADA}`)).resolves.toBe(USER);
+    await store.outbox.forgetLink(USER, 'another id');
+    await expect(store.state.links.get('main', USER)).resolves.toMatchObject({ id: `p-${ADA}` });
+    expect((await store.marks()).size).toBe(0);
+    await store.outbox.forgetLink(USER, `p-${ADA}`);
+    await expect(store.state.links.get('main', USER)).resolves.toEqual({});
+    await expect(store.state.links.holderOf('main', 'User', `p-${ADA}`)).resolves.toBeUndefined();
+    expect([...(await store.marks()).keys()]).toEqual([USER]);
+  });
+
+  it('are not taken from the one who holds the platform id now', async () => {
+    await store.outbox.mark([USER, `User:${BOB}`], 'edit');
+    const former = await store.begun(USER);
+    const heir = await store.begun(`User:${BOB}`);
+    await store.outbox.save(heir, { id: `p-${ADA}` }, { linked: true });
+    await store.outbox.ack(former, { id: `p-${ADA}` }, { kind: 'synced', forget: true });
+    await expect(store.state.links.holderOf('main', 'User', `p-${ADA}`)).resolves.toBe(`User:${BOB}`);
+  });
+
+  it('are all listed, each once', async () => {
+    const refs: Ref[] = [];
+    for await (const { ref } of store.state.links.all('main')) refs.push(ref);
+    expect(refs.sort()).toEqual([GROUP, USER, `User:${BOB}`].sort());
+  });
+
+  it('state every membership of a user or a group anew on demand', async () => {
+    await store.outbox.mark([USER, GROUP], 'edit');
+    await store.outbox.save(await store.begun(USER), { id: 'new' }, { restate: true });
+    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '+']]));
+    await store.outbox.save(await store.begun(GROUP), { id: 'new' }, { restate: true, surplus: [BOB, idOf('gone')] });
+    const marks = await store.outbox.memberMarks(G);
+    expect(marks).toEqual(new Map([[ADA, '+'], [BOB, '+'], [idOf('gone'), '-']]));
+  });
+
+  it('wake the groups that owe a user a membership, now for one member and a moment later for several', async () => {
+    await store.outbox.mark([USER], 'edit');
+    const work = await store.begun(USER);
+    await store.outbox.save(work, {}, { restate: true });
+    await store.outbox.save(work, {}, { wake: true });
+    await expect(store.claimRefs()).resolves.toContain(GROUP);
+    await store.outbox.ack(await store.begun(GROUP), {}, { kind: 'synced' });
+    await store.outbox.mark([`User:${BOB}`], 'edit');
+    const other = await store.begun(`User:${BOB}`);
+    await store.outbox.save(other, {}, { restate: true, wake: true });
+    await expect(store.claimRefs()).resolves.not.toContain(GROUP);
+    expect((await store.marks()).has(GROUP)).toBe(true);
+  });
+
+  it('drop the grants of a user who is to get nothing, and keep what must be taken away', async () => {
+    await store.putGroup(idOf('old'), 'Old', [add(ADA)]);
+    await store.settleAll();
+    await store.members(idOf('old'), drop(ADA));
+    await store.outbox.mark([USER], 'edit');
+    const work = await store.begun(USER);
+    await store.outbox.save(work, {}, { restate: true });
+    await store.outbox.ack(work, {}, { kind: 'synced', dropOwed: true });
+    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map());
+    await expect(store.outbox.memberMarks(idOf('old'))).resolves.toEqual(new Map([[ADA, '-']]));
+  });
+
+  it('tell who may be granted a membership', async () => {
+    const ready = async () => (await store.outbox.readiness([ADA]))[0];
+    await expect(ready()).resolves.toMatchObject({ ready: true, underWay: false });
+    await store.outbox.mark([USER], 'edit');
+    await expect(ready()).resolves.toMatchObject({ ready: false, underWay: true });
+    const work = await store.begun(USER);
+    await store.outbox.save(work, { id: 'p', settled: work.generation });
+    await expect(ready()).resolves.toMatchObject({ ready: true, underWay: true });
+    await store.outbox.save(work, { id: 'p', settled: work.generation, departed: true });
+    await expect(ready()).resolves.toMatchObject({ ready: false });
+    const condition = { reason: 'Refused', message: 'no', since: 1 };
+    await store.outbox.ack(work, { id: 'p', condition }, { kind: 'blocked' });
+    await expect(ready()).resolves.toMatchObject({ ready: false, underWay: false });
+    await expect(store.outbox.readiness([])).resolves.toEqual([]);
+  });
+});
+
+describe('refs that need a person', () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore();
+    await store.putUser(ADA, { userName: 'ada' });
+    await store.claimRefs();
+    await store.outbox.ack(await store.begun(USER), {}, { kind: 'blocked' });
+  });
+  afterEach(() => store.close());
+
+  it('are listed and not tried again by themselves', async () => {
+    await expect(store.outbox.blocked()).resolves.toEqual([{ ref: USER, since: expect.any(Number) }]);
+    await expect(store.outbox.depth()).resolves.toEqual({ dirty: 0, inflight: 0, blocked: 1 });
+    await expect(store.claimRefs()).resolves.toEqual([]);
+  });
+
+  it('are tried again when somebody asks, or when they change, and then are off the list', async () => {
+    await store.outbox.mark([USER], 'edit', 'by-hand');
+    await expect(store.outbox.blocked()).resolves.toEqual([]);
+    await expect(store.claimRefs()).resolves.toEqual([USER]);
+    const work = await store.begun(USER);
+    expect(work.request).toBe('by-hand');
+    await store.outbox.ack(work, {}, { kind: 'blocked' });
+    await store.putUser(ADA, { userName: 'ada', title: 'x' });
+    await expect(store.outbox.blocked()).resolves.toEqual([]);
+  });
+
+  it('can be dismissed once', async () => {
+    await expect(store.outbox.dismiss(USER)).resolves.toBe(true);
+    await expect(store.outbox.dismiss(USER)).resolves.toBe(false);
+  });
+});
+
+describe('two targets of one connection', () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore({ targets: ['main', 'second'] });
+  });
+  afterEach(() => store.close());
+
+  it('get every change, and one that falls behind does not touch the other', async () => {
+    const second = store.state.outboxes.get('second');
+    await store.putUser(ADA, { userName: 'ada' });
+    await store.putGroup(G, 'Sales', [add(ADA)]);
+    await store.settleAll();
+    await expect(store.outbox.depth()).resolves.toMatchObject({ dirty: 0 });
+    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map());
+    await expect(second?.depth()).resolves.toMatchObject({ dirty: 2 });
+    await expect(second?.memberMarks(G)).resolves.toEqual(new Map([[ADA, '+']]));
+    await expect(store.state.links.get('second', USER)).resolves.toEqual({});
+  });
+
+  it('are told apart on the channel', async () => {
+    const told: string[] = [];
+    const listener = store.redis.duplicate();
+    listener.on('message', (_channel, target) => told.push(target));
+    await listener.subscribe(store.state.channel);
+    await store.state.outboxes.get('second')?.mark([USER], 'edit');
+    await store.putUser(ADA, { userName: 'ada' });
+    await store.redis.ping();
+    await listener.unsubscribe();
+    listener.disconnect();
+    expect(told).toEqual(['second', 'main', 'second']);
+  });
+});
+
+describe('the request budget', () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore();
+  });
+  afterEach(() => store.close());
+
+  const take = () =>
+    store.scripts.run('take_budget', `${store.prefix}:{target.main}:`, { target: 'main', intervalMs: 1000, burst: 3 });
+
+  it('gives a burst at once and then one request per interval, over all clients', async () => {
+    const waits = (await Promise.all(Array.from({ length: 5 }, take))).map(([tag, wait]) => [tag, Number(wait)] as const);
+    expect(waits.map(([tag]) => tag)).toEqual(['taken', 'taken', 'taken', 'taken', 'taken']);
+    expect(waits.slice(0, 3).map(([, wait]) => wait)).toEqual([0, 0, 0]);
+    expect(waits[3]?.[1]).toBeGreaterThan(900);
+    expect(waits[4]?.[1]).toBeGreaterThan(1900);
+  });
+
+  it('gives nothing while the platform asked for a pause', async () => {
+    const options = { prefix: store.prefix, target: 'main', requestsPerSecond: 1, burst: 3 };
+    const budget = createBudget({ redis: store.redis, scripts: store.scripts, clock: systemClock }, options);
+    await budget.pause(60);
+    const [tag, wait] = await take();
+    expect([tag, Number(wait) > 0 && Number(wait) <= 60]).toEqual(['paused', true]);
+    const startedAt = Date.now();
+    await budget.take();
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(30);
+    await budget.pause(60_000);
+    const abort = new AbortController();
+    const waiting = budget.take(abort.signal);
+    abort.abort();
+    await expect(waiting).rejects.toThrow('aborted');
+  });
+});
+
+describe('keys', () => {
+  it('all start with the base and are documented, and only records of the living remain in the end', async () => {
+    const store = await openStore({ groupsMatter: true });
+    try {
+      await store.putUser(ADA, { userName: 'ada', externalId: 'a', emails: [{ value: 'a@x' }] });
+      await store.putUser(BOB, { userName: 'bob' });
+      await store.putGroup(G, 'Sales', [add(ADA, BOB, 'Waiting@x.com', 'w-1')]);
+      await store.claimRefs();
+      await store.outbox.ack(await store.begun(`User:${BOB}`), {}, { kind: 'blocked' });
+      await store.begun(USER);
+      const all = await store.redis.keys(`${store.prefix}*`);
+      expect(all.filter((key) => !key.startsWith(store.keys.base))).toEqual([]);
+      const documented = documentedFamilies();
+      const families = (await store.families()).map((key) => key.split(':')[0] ?? '');
+      expect(families.filter((family) => !documented.has(family))).toEqual([]);
+      expect(families).toContain('lease');
+
+      // The worker and the queue lose what they had.
+      await store.redis.del(store.keys.key('lease', `main:${USER}`));
+      const inflight = store.keys.key('inflight', 'main');
+      for (const ref of await store.redis.zrange(inflight, '0', '-1')) await store.redis.zadd(inflight, 1, ref);
+      await store.putGroup(G, 'Field');
+      await store.remove('User', ADA);
+      await store.settleAll();
+      await store.remove('Group', G);
+      await store.remove('User', BOB);
+      await store.settleAll();
+      await expect(store.families()).resolves.toEqual(['sequence', 'tombstones']);
+    } finally {
+      await store.close();
+    }
+  });
+});
+
+/** First words of the table in keys.ts: `users, groups`, `order:User, order:Group`, `links:<t>` ... */
+function documentedFamilies(): Set<string> {
+  const text = readFileSync(join(import.meta.dirname, '../../../src/directory/keys.ts'), 'utf8');
+  const rows = [...text.matchAll(/^ \* \| ([^|]+) \|(.*)$/gm)].map(([, names, rest]) => `${names}, ${rest}`);
+  return new Set(rows.flatMap((row) => [...row.matchAll(/\b([a-z][A-Za-z]+)(?=[:,]| is the way)/g)].map(([, name]) => name ?? '')));
+}

@@ -1,0 +1,253 @@
+// claim_dirty, begin_sync, save_link, ack_dirty, ack_members: handing work over, doing it once, losing nothing.
+import { LeaseLost, type Work } from '../../../src/directory/outbox.ts';
+import type { Ref } from '../../../src/directory/records.ts';
+import { eventually } from '../../support/eventually.ts';
+import { add, drop, idOf, openStore, workOf, type Store } from './rig.ts';
+
+const ADA = idOf('ada');
+const G = idOf('group');
+const USER: Ref = `User:${ADA}`;
+const GROUP: Ref = `Group:${G}`;
+const SYNCED = { kind: 'synced' } as const;
+
+describe('outbox', () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore();
+    await store.putUser(ADA, { userName: 'ada', title: 'one' });
+  });
+  afterEach(() => store.close());
+
+  const edit = (title: string) => store.putUser(ADA, { userName: 'ada', title });
+  const leave = () => store.putUser(ADA, { userName: 'ada', active: false }, 'deactivation');
+  const claim = (limit = 10, room = 1000) => store.outbox.claim(limit, room);
+  const expireLease = (ref: Ref) => store.redis.pexpire(store.keys.key('lease', `main:${ref}`), 1);
+  /** The worker is lost: its lease is over, and so is the time after which its work is handed over again. */
+  const crash = async (ref: Ref) => {
+    await expireLease(ref);
+    await store.redis.zadd(store.keys.key('inflight', 'main'), 1, ref);
+    await eventually('lease over', async () => (await store.redis.exists(store.keys.key('lease', `main:${ref}`))) === 0);
+  };
+
+  it('hands a mark over once, under a ticket, and clears it when the work is done', async () => {
+    const claims = await claim();
+    expect(claims).toEqual([{ ref: USER, ticket: expect.stringMatching(/^\d+$/), lane: 'edit' }]);
+    await expect(claim()).resolves.toEqual([]);
+    const work = await store.begun(USER);
+    expect(work).toMatchObject({ kind: 'User', id: ADA, request: 'req', link: {}, record: { version: 1 } });
+    const ack = await store.outbox.ack(work, { id: 'p1' }, SYNCED);
+    expect(ack).toMatchObject({ kind: 'cleared' });
+    await expect(store.state.links.get('main', USER)).resolves.toEqual({ id: 'p1' });
+    await expect(store.outbox.depth()).resolves.toEqual({ dirty: 0, inflight: 0, blocked: 0 });
+    await expect(store.outbox.begin(USER, 'edit')).resolves.toEqual({ kind: 'clean' });
+    await expect(claim()).resolves.toEqual([]);
+  });
+
+  it('keeps a mark that changed between begin and ack, and hands it over again at once', async () => {
+    await claim();
+    const work = await store.begun(USER);
+    await edit('two');
+    await expect(store.outbox.ack(work, { id: 'p1' }, SYNCED)).resolves.toEqual({ kind: 'changed' });
+    await expect(claim()).resolves.toMatchObject([{ ref: USER }]);
+    const next = await store.begun(USER);
+    expect([next.record?.text, next.link]).toEqual([expect.stringContaining('two'), { id: 'p1' }]);
+  });
+
+  it('counts the lag from the oldest change that is not applied yet', async () => {
+    await claim();
+    const held = await store.redis.hget(store.keys.key('marks', 'main'), USER);
+    const long = (held ?? '').replace(/^(\d+) \d+/, `$1 ${Date.now() - 60_000}`);
+    await store.redis.hset(store.keys.key('marks', 'main'), USER, long);
+    await edit('two');
+    const ack = await store.outbox.ack(await store.begun(USER), {}, SYNCED);
+    expect(ack.kind === 'cleared' && ack.lagMs).toBeGreaterThanOrEqual(60_000);
+  });
+
+  it('lets a waiting job take a later change along instead of adding a second job', async () => {
+    await claim();
+    await edit('two');
+    await edit('three');
+    await expect(claim()).resolves.toEqual([]);
+    const work = await store.begun(USER);
+    expect(work.record?.text).toContain('three');
+    await expect(store.outbox.ack(work, {}, SYNCED)).resolves.toMatchObject({ kind: 'cleared' });
+  });
+
+  it('lets a deactivation overtake the job that waits, and the late job finds nothing to do', async () => {
+    await claim();
+    await leave();
+    await expect(claim()).resolves.toMatchObject([{ ref: USER, lane: 'deactivation' }]);
+    const work = await store.begun(USER, 'deactivation');
+    await expect(store.outbox.begin(USER, 'edit')).resolves.toEqual({ kind: 'busy' });
+    await store.outbox.ack(work, {}, SYNCED);
+    await expect(store.outbox.begin(USER, 'edit')).resolves.toEqual({ kind: 'clean' });
+    await expect(claim()).resolves.toEqual([]);
+  });
+
+  it('does not let a less urgent change add a second job beside a deactivation that waits', async () => {
+    await leave();
+    await expect(claim()).resolves.toMatchObject([{ lane: 'deactivation' }]);
+    await edit('two');
+    await store.outbox.mark([USER], 'reconcile');
+    await expect(claim()).resolves.toEqual([]);
+  });
+
+  it('never gives one ref to two workers, and runs it again after the first one ends', async () => {
+    await claim();
+    const second = store.rival.outboxes.get('main');
+    const begins = await Promise.all([store.outbox.begin(USER, 'edit'), second?.begin(USER, 'edit')]);
+    expect(begins.map((begin) => begin?.kind).sort()).toEqual(['begun', 'busy']);
+    const first = begins.find((begin) => begin?.kind === 'begun');
+    await store.outbox.ack(workOf(first ?? { kind: 'clean' }), {}, SYNCED);
+    await expect(store.outbox.begin(USER, 'edit')).resolves.toEqual({ kind: 'clean' });
+  });
+
+  it('hands each mark to one of two relays that claim at once', async () => {
+    const ids = Array.from({ length: 60 }, (_, index) => idOf(`u${index}x`));
+    await Promise.all(ids.map((id) => store.putUser(id, { userName: id })));
+    const rival = store.rival.outboxes.get('main');
+    const claims = await Promise.all(Array.from({ length: 10 }, (_, i) => (i % 2 ? store.outbox : rival)?.claim(7, 1000)));
+    const refs = claims.flatMap((each) => (each ?? []).map(({ ref }) => ref));
+    expect(refs).toHaveLength(61);
+    expect(new Set(refs).size).toBe(61);
+  });
+
+  it('hands a job that was lost in the queue over again under the same ticket', async () => {
+    const [first] = await claim();
+    await store.redis.zadd(store.keys.key('inflight', 'main'), 1, USER);
+    await expect(claim()).resolves.toEqual([first]);
+    await expect(claim()).resolves.toEqual([]);
+  });
+
+  it('hands the work of a crashed worker over under a new ticket, with its urgency', async () => {
+    await leave();
+    const [first] = await claim();
+    await store.begun(USER, 'deactivation');
+    await crash(USER);
+    const again = await claim();
+    expect(again).toMatchObject([{ ref: USER, lane: 'deactivation' }]);
+    expect(again[0]?.ticket).not.toBe(first?.ticket);
+    await expect(store.outbox.begin(USER, 'deactivation')).resolves.toMatchObject({ kind: 'begun' });
+  });
+
+  it('hands a ref over once, with its urgency, when it was changed again before its worker crashed', async () => {
+    await leave();
+    await claim();
+    await store.begun(USER, 'deactivation');
+    await store.putUser(ADA, { userName: 'ada', active: false, title: 'two' }, 'edit');
+    await crash(USER);
+    await expect(claim()).resolves.toMatchObject([{ ref: USER, lane: 'deactivation' }]);
+    await expect(claim()).resolves.toEqual([]);
+  });
+
+  it('lets a worker without its lease neither save nor ack nor clear members', async () => {
+    await store.putGroup(G, 'Sales', [add(ADA)]);
+    await store.claimRefs();
+    const lost = await store.begun(GROUP);
+    await store.outbox.save(lost, { id: 'before' }, { linked: true });
+    await crash(GROUP);
+    const checkFenced = async () => {
+      await expect(store.outbox.save(lost, { id: 'late' }, { linked: true, restate: true })).rejects.toThrow(LeaseLost);
+      await expect(store.outbox.ack(lost, { id: 'late' }, SYNCED)).resolves.toEqual({ kind: 'fenced' });
+      await expect(store.outbox.ackMembers(lost, '+', [ADA])).rejects.toThrow(LeaseLost);
+    };
+    await checkFenced();
+    const heir = await store.begun(GROUP);
+    await checkFenced();
+    expect(heir.link).toEqual({ id: 'before' });
+    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '+']]));
+    await expect(store.state.links.holderOf('main', 'Group', 'late')).resolves.toBeUndefined();
+    await expect(store.outbox.ack(heir, { id: 'mine' }, SYNCED)).resolves.toMatchObject({ kind: 'cleared' });
+  });
+
+  it('gives a worker that saves in time its whole lease again', async () => {
+    await claim();
+    const work = await store.begun(USER);
+    const lease = store.keys.key('lease', `main:${USER}`);
+    await store.redis.pexpire(lease, 500);
+    await store.outbox.save(work, { id: 'p' });
+    expect(await store.redis.pttl(lease)).toBeGreaterThan(4000);
+    await expect(claim()).resolves.toEqual([]);
+  });
+
+  it('waits as long as a worker says, and not at all when a change comes meanwhile', async () => {
+    await claim();
+    await store.outbox.ack(await store.begun(USER), { attempts: 1 }, { kind: 'later', afterMs: 60_000 });
+    await expect(claim()).resolves.toEqual([]);
+    await expect(store.outbox.depth()).resolves.toEqual({ dirty: 1, inflight: 0, blocked: 0 });
+    await edit('two');
+    await expect(claim()).resolves.toMatchObject([{ ref: USER, lane: 'edit' }]);
+  });
+
+  it.each(['edit', 'reconcile'] as const)('does not let a deactivation that waits hold up a change of lane %s', async (lane) => {
+    await leave();
+    await claim();
+    await store.outbox.ack(await store.begun(USER, 'deactivation'), {}, { kind: 'later', afterMs: 60_000 });
+    await store.outbox.mark([USER], lane);
+    await expect(claim()).resolves.toMatchObject([{ ref: USER, lane: 'deactivation' }]);
+  });
+
+  it.each(['edit', 'deactivation'] as const)(
+    'hands a user over at once whose group was written while it decided to wait (lane %s)',
+    async (lane) => {
+      await store.putGroup(G, 'Sales', [add(ADA)]);
+      await store.claimRefs();
+      const user = await store.begun(USER, lane);
+      const group = await store.begun(GROUP);
+      await store.outbox.ackMembers(group, '+', [ADA]);
+      await expect(store.outbox.ack(user, {}, { kind: 'later', afterMs: 60_000 })).resolves.toEqual({ kind: 'kept' });
+      await expect(claim()).resolves.toMatchObject([{ ref: USER }]);
+    },
+  );
+
+  it.each(['edit', 'deactivation'] as const)('wakes a user that waits when its group is written (lane %s)', async (lane) => {
+    await store.putGroup(G, 'Sales', [add(ADA)]);
+    await store.claimRefs();
+    await store.outbox.ack(await store.begun(USER, lane), {}, { kind: 'later', afterMs: 60_000 });
+    await expect(claim()).resolves.toEqual([]);
+    await store.outbox.ackMembers(await store.begun(GROUP), '+', [ADA]);
+    await expect(claim()).resolves.toMatchObject([{ ref: USER }]);
+  });
+
+  it('leaves a user alone that is equal already when its group is written', async () => {
+    await store.settleAll();
+    await store.putGroup(G, 'Sales', [add(ADA)]);
+    await store.outbox.ackMembers(await store.begun(GROUP), '+', [ADA]);
+    expect([...(await store.marks()).keys()]).toEqual([GROUP]);
+  });
+
+  it('does not clear a membership that was turned round meanwhile', async () => {
+    await store.putGroup(G, 'Sales', [add(ADA)]);
+    const work = await store.begun(GROUP);
+    await store.members(G, drop(ADA));
+    await store.outbox.ackMembers(work, '+', [ADA]);
+    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '-']]));
+    await expect(store.outbox.ack(work, {}, SYNCED)).resolves.toEqual({ kind: 'changed' });
+  });
+
+  it('marks the groups that waited for a removal elsewhere', async () => {
+    await store.putGroup(G, 'Old', [add(ADA)]);
+    await store.settleAll();
+    await store.putGroup(idOf('new'), 'New', [add(ADA)]);
+    await store.members(G, drop(ADA));
+    const readiness = () => store.outbox.readiness([ADA]);
+    await expect(readiness()).resolves.toMatchObject([{ ready: false, underWay: false }]);
+    await store.claimRefs();
+    await store.outbox.ack(await store.begun(`Group:${idOf('new')}`), {}, SYNCED);
+    const old: Work = await store.begun(GROUP);
+    await store.outbox.ackMembers(old, '-', [ADA]);
+    await expect(readiness()).resolves.toMatchObject([{ ready: true }]);
+    expect([...(await store.marks()).keys()].sort()).toEqual([GROUP, `Group:${idOf('new')}`].sort());
+  });
+
+  it('takes deactivations beyond the room of the queue, the rest in order of urgency and age', async () => {
+    const put = (name: string, lane: 'edit' | 'new' | 'deactivation') => store.putUser(idOf(name), { userName: name }, lane);
+    await put('n1', 'new');
+    await put('e1', 'edit');
+    await put('d1', 'deactivation');
+    const names = (claims: { ref: Ref }[]) => claims.map(({ ref }) => ref.slice(5).replace(/0+$/, ''));
+    await expect(claim(10, 0).then(names)).resolves.toEqual(['d1']);
+    await expect(claim(10, 2).then(names)).resolves.toEqual(['ada']);
+    await expect(claim(10, 1000).then(names)).resolves.toEqual(['e1', 'n1']);
+  });
+});

@@ -1,0 +1,183 @@
+// A directory with its outboxes on real Redis, and a second client of the same keys to race with.
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { connectRedis } from '../../../src/directory/connection.ts';
+import { createDesiredState, type DesiredState } from '../../../src/directory/desired-state.ts';
+import type { MemberStep, PutOutcome, RemoveOutcome } from '../../../src/directory/directory.ts';
+import type { IndexedResource } from '../../../src/directory/indexes.ts';
+import { createKeyspace, type Keyspace } from '../../../src/directory/keys.ts';
+import type { Link } from '../../../src/directory/links.ts';
+import type { Begin, Outbox, Work } from '../../../src/directory/outbox.ts';
+import type { Kind, Lane, Ref } from '../../../src/directory/records.ts';
+import { loadScripts, type Scripts } from '../../../src/directory/scripts.ts';
+import { silentLogger } from '../../../src/support/logger.ts';
+
+export interface Store {
+  redis: Redis;
+  scripts: Scripts;
+  prefix: string;
+  keys: Keyspace;
+  state: DesiredState;
+  /** The same directory through a connection of its own. */
+  rival: DesiredState;
+  outbox: Outbox;
+  putUser(id: string, resource: IndexedResource, lane?: Lane): Promise<PutOutcome>;
+  putGroup(id: string, displayName: string, steps?: MemberStep[]): Promise<PutOutcome>;
+  members(group: string, ...steps: MemberStep[]): Promise<PutOutcome>;
+  remove(kind: Kind, id: string): Promise<RemoveOutcome>;
+  membersOf(group: string): Promise<string[]>;
+  /** ref → generation of everything marked at the first target. */
+  marks(): Promise<Map<string, string>>;
+  /** All keys of the connection, without the base. */
+  families(): Promise<string[]>;
+  /** Claims until nothing is due and begins each claim. */
+  claimRefs(): Promise<Ref[]>;
+  /** @throws Error unless the work could be begun */
+  begun(ref: Ref, lane?: Lane): Promise<Work>;
+  /** Ends every piece of work that is due, as if all users were linked and all writes went well. */
+  settleAll(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A resource id with a readable start. */
+export const idOf = (name: string): string => name.padEnd(20, '0');
+
+export const add = (...values: string[]): MemberStep => ({ kind: 'add', values });
+export const drop = (...values: string[]): MemberStep => ({ kind: 'remove', values });
+export const replace = (...values: string[]): MemberStep => ({ kind: 'replace', values });
+
+export const workOf = (begin: Begin): Work => {
+  if (begin.kind !== 'begun') throw new Error(`expected begun, got ${begin.kind}`);
+  return begin.work;
+};
+
+export interface StoreOptions {
+  targets?: string[];
+  groupsMatter?: boolean;
+  leaseMs?: number;
+}
+
+export function openStore({
+  targets = ['main'],
+  groupsMatter = false,
+  leaseMs = 5000,
+}: StoreOptions = {}): Promise<Store> {
+  const url = process.env.TEST_REDIS_URL ?? '';
+  const prefix = `test-${randomUUID()}`;
+  const connections: Redis[] = [];
+  const open = async (): Promise<{ redis: Redis; scripts: Scripts; state: DesiredState }> => {
+    const redis = connectRedis(url, 'queue', silentLogger);
+    connections.push(redis);
+    await redis.ping();
+    const scripts = loadScripts(redis);
+    const options = { prefix, connection: 'idp', targets, groupsMatter, leaseMs };
+    return { redis, scripts, state: createDesiredState({ redis, scripts }, options) };
+  };
+  return build(open, prefix, targets[0] ?? 'main', async () => {
+    const [redis] = connections;
+    const left = redis ? await scanAll(redis, `${prefix}:*`) : [];
+    if (redis && left.length > 0) await redis.del(...left);
+    for (const each of connections) each.disconnect();
+  });
+}
+
+async function build(
+  open: () => Promise<{ redis: Redis; scripts: Scripts; state: DesiredState }>,
+  prefix: string,
+  target: string,
+  close: () => Promise<void>,
+): Promise<Store> {
+  const { redis, scripts, state } = await open();
+  const rival = (await open()).state;
+  const keys = createKeyspace(prefix, 'idp');
+  const outbox = state.outboxes.get(target);
+  if (!outbox) throw new Error('the first target has no outbox');
+  const { directory } = state;
+  const stored = async (kind: Kind, id: string): Promise<{ expected: number; before?: IndexedResource }> => {
+    const record = await directory.get(kind, id);
+    return record
+      ? { expected: record.version, before: JSON.parse(record.text) as IndexedResource }
+      : { expected: 0 };
+  };
+  const common = () => ({ now: Date.now(), request: 'req' });
+  const begun = async (ref: Ref, lane: Lane = 'edit'): Promise<Work> => workOf(await outbox.begin(ref, lane));
+  const claimRefs = async (): Promise<Ref[]> => (await outbox.claim(500, 10_000)).map(({ ref }) => ref);
+  return {
+    redis,
+    scripts,
+    prefix,
+    keys,
+    state,
+    rival,
+    outbox,
+    putUser: async (id, resource, lane = 'edit') =>
+      directory.put('User', {
+        id,
+        resource,
+        text: JSON.stringify(resource),
+        lane,
+        ...(await stored('User', id)),
+        ...common(),
+      }),
+    putGroup: async (id, displayName, steps = []) => {
+      const resource = { displayName };
+      const text = JSON.stringify(resource);
+      const change = {
+        id,
+        resource,
+        text,
+        lane: 'edit' as const,
+        ...(await stored('Group', id)),
+        ...common(),
+      };
+      return directory.put('Group', change, steps);
+    },
+    members: (id, ...steps) => directory.changeMembers({ id, steps, lane: 'edit', ...common() }),
+    remove: async (kind, id) => {
+      const { expected, before = {} } = await stored(kind, id);
+      return directory.remove(kind, { id, expected, before, ...common() });
+    },
+    membersOf: async (group) => (await directory.membersOf(group)).users.sort(),
+    marks: async () => {
+      const held = await redis.hgetall(keys.key('marks', target));
+      return new Map(Object.entries(held).map(([ref, mark]) => [ref, mark.slice(0, mark.indexOf(' '))]));
+    },
+    families: async () =>
+      (await scanAll(redis, `${prefix}:*`)).map((key) => key.replace(keys.base, '')).sort(),
+    claimRefs,
+    begun,
+    settleAll: async () => {
+      for (let refs = await claimRefs(); refs.length > 0; refs = await claimRefs()) {
+        for (const ref of refs) await settle(outbox, directory.get, await outbox.begin(ref, 'edit'));
+      }
+    },
+    close,
+  };
+}
+
+/** What a worker does whose every write succeeds. */
+async function settle(outbox: Outbox, get: DesiredState['directory']['get'], begin: Begin): Promise<void> {
+  if (begin.kind !== 'begun') return;
+  const { work } = begin;
+  const record = await get(work.kind, work.id);
+  if (work.kind === 'Group') {
+    for (const [user, sign] of await outbox.memberMarks(work.id)) {
+      if (sign === '+' || sign === '-') await outbox.ackMembers(work, sign, [user]);
+    }
+  }
+  const link: Link = { id: `p-${work.id}`, settled: work.generation };
+  if (record) await outbox.save(work, link, { linked: true });
+  const gone = record ? {} : { forget: true, dropOwed: true };
+  await outbox.ack(work, link, { kind: 'synced', ...gone });
+}
+
+export async function scanAll(redis: Redis, match: string): Promise<string[]> {
+  const found: string[] = [];
+  let cursor = '0';
+  do {
+    const [next, keys] = await redis.scan(cursor, 'MATCH', match, 'COUNT', 1000);
+    cursor = next;
+    found.push(...keys);
+  } while (cursor !== '0');
+  return [...new Set(found)];
+}

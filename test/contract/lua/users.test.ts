@@ -1,0 +1,254 @@
+// put_user.lua and delete_user.lua: records, indexes and marks of users.
+import { add, idOf, openStore, type Store } from './rig.ts';
+
+const ADA = idOf('ada');
+const BOB = idOf('bob');
+const EVE = idOf('eve');
+
+const ada = { userName: 'Ada@X.com', externalId: 'A-1', emails: [{ value: 'shared@x.com' }] };
+const bob = { userName: 'bob@x.com', externalId: 'B-1', emails: [{ value: 'Shared@X.com' }] };
+
+describe('users in the directory', () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore();
+  });
+  afterEach(() => store.close());
+
+  it('stores a new user with its indexes and one mark', async () => {
+    await expect(store.putUser(ADA, ada)).resolves.toEqual({ kind: 'stored', version: 1 });
+    const { directory } = store.state;
+    await expect(directory.lookup('User', 'username', 'ADA@x.COM')).resolves.toEqual([ADA]);
+    await expect(directory.lookup('User', 'externalid', 'A-1')).resolves.toEqual([ADA]);
+    await expect(directory.lookup('User', 'externalid', 'a-1')).resolves.toEqual([]);
+    await expect(directory.count('User')).resolves.toBe(1);
+    expect([...(await store.marks()).keys()]).toEqual([`User:${ADA}`]);
+  });
+
+  it('keeps created, moves lastModified and counts versions', async () => {
+    const change = { id: ADA, resource: ada, text: JSON.stringify(ada), lane: 'new' as const, request: 'r' };
+    const { directory } = store.state;
+    await directory.put('User', { ...change, expected: 0, now: 1_700_000_000_001 });
+    await directory.put('User', { ...change, expected: 1, before: ada, now: 1_700_000_000_999 });
+    await expect(directory.get('User', ADA)).resolves.toEqual({
+      id: ADA,
+      version: 2,
+      created: 1_700_000_000_001,
+      lastModified: 1_700_000_000_999,
+      text: JSON.stringify(ada),
+    });
+  });
+
+  it('gives back a text with line breaks, quotes and non-Latin letters byte for byte', async () => {
+    const resource = { userName: 'Ωμέγα', displayName: 'a\n"b"\\ %s %d 😀', title: '1 2 3' };
+    await store.putUser(ADA, resource);
+    const record = await store.state.directory.get('User', ADA);
+    expect(record?.text).toBe(JSON.stringify(resource));
+    await expect(store.state.directory.lookup('User', 'username', 'ωΜΈΓΑ')).resolves.toEqual([ADA]);
+  });
+
+  it('names the attribute and the holder of a value that is taken, and changes nothing', async () => {
+    await store.putUser(ADA, ada);
+    const taken = await store.putUser(BOB, { ...bob, userName: 'ADA@x.com' });
+    expect(taken).toEqual({ kind: 'taken', attribute: 'userName', holder: ADA });
+    const second = await store.putUser(BOB, { ...bob, externalId: 'A-1' });
+    expect(second).toEqual({ kind: 'taken', attribute: 'externalId', holder: ADA });
+    await expect(store.state.directory.get('User', BOB)).resolves.toBeUndefined();
+    await expect(store.state.directory.lookup('User', 'username', 'bob@x.com')).resolves.toEqual([]);
+    expect((await store.marks()).size).toBe(1);
+  });
+
+  it('leaves record, version and generation alone when a write is stale, missing or taken', async () => {
+    await store.putUser(ADA, ada);
+    await store.putUser(BOB, bob);
+    const before = [await store.state.directory.get('User', ADA), await store.marks()];
+    const change = { id: ADA, resource: ada, text: '{}', lane: 'edit' as const, now: 1, request: 'r' };
+    const { directory } = store.state;
+    await expect(directory.put('User', { ...change, expected: 7 })).resolves.toEqual({ kind: 'stale' });
+    await expect(directory.put('User', { ...change, expected: 0 })).resolves.toEqual({ kind: 'stale' });
+    await expect(directory.put('User', { ...change, id: EVE, expected: 1 })).resolves.toEqual({
+      kind: 'missing',
+    });
+    await expect(store.putUser(ADA, { ...ada, userName: 'bob@x.com' })).resolves.toMatchObject({
+      kind: 'taken',
+    });
+    expect([await directory.get('User', ADA), await store.marks()]).toEqual(before);
+  });
+
+  it('frees the old names at once after a rename, and keeps the ones that stay', async () => {
+    await store.putUser(ADA, ada);
+    await store.putUser(ADA, { ...ada, userName: 'lovelace@x.com' });
+    await expect(store.state.directory.lookup('User', 'username', 'ada@x.com')).resolves.toEqual([]);
+    await expect(store.state.directory.lookup('User', 'externalid', 'A-1')).resolves.toEqual([ADA]);
+    await expect(store.putUser(BOB, { ...bob, userName: 'ada@x.com' })).resolves.toEqual({
+      kind: 'stored',
+      version: 1,
+    });
+  });
+
+  it('takes a rename that changes letter case only', async () => {
+    await store.putUser(ADA, ada);
+    await expect(store.putUser(ADA, { ...ada, userName: 'ADA@X.COM' })).resolves.toMatchObject({
+      kind: 'stored',
+    });
+    await expect(store.state.directory.lookup('User', 'username', 'ada@x.com')).resolves.toEqual([ADA]);
+  });
+
+  it('finds both users who share an address, and one after the other leaves', async () => {
+    await store.putUser(ADA, ada);
+    await store.putUser(BOB, bob);
+    const lookup = () => store.state.directory.lookup('User', 'emails.value', 'SHARED@x.com');
+    expect((await lookup())?.sort()).toEqual([ADA, BOB]);
+    await store.putUser(ADA, { ...ada, emails: [] });
+    await expect(lookup()).resolves.toEqual([BOB]);
+    await store.remove('User', BOB);
+    await expect(lookup()).resolves.toEqual([]);
+  });
+
+  it('removes a user with every index entry, leaves a tombstone and marks it as most urgent', async () => {
+    await store.putUser(ADA, ada);
+    await store.settleAll();
+    await expect(store.remove('User', ADA)).resolves.toEqual({ kind: 'removed' });
+    await expect(store.remove('User', ADA)).resolves.toEqual({ kind: 'missing' });
+    const { directory } = store.state;
+    await expect(directory.lookup('User', 'username', 'ada@x.com')).resolves.toEqual([]);
+    await expect(directory.lookup('User', 'emails.value', 'shared@x.com')).resolves.toEqual([]);
+    await expect(directory.page('User', 1, 10)).resolves.toEqual({ total: 0, records: [] });
+    expect(JSON.parse((await store.redis.hget(store.keys.key('tombstones'), ADA)) ?? '')).toMatchObject({
+      kind: 'User',
+    });
+    await expect(store.outbox.claim(10, 0)).resolves.toMatchObject([
+      { ref: `User:${ADA}`, lane: 'deactivation' },
+    ]);
+    await expect(store.putUser(BOB, ada)).resolves.toMatchObject({ kind: 'stored' });
+  });
+
+  it('refuses to remove a version that is no more', async () => {
+    await store.putUser(ADA, ada);
+    const stale = { id: ADA, expected: 2, before: ada, now: 1, request: 'r' };
+    await expect(store.state.directory.remove('User', stale)).resolves.toEqual({ kind: 'stale' });
+    await expect(store.state.directory.count('User')).resolves.toBe(1);
+  });
+
+  it('takes a removed user out of its three groups, in both directions, and marks each group', async () => {
+    await store.putUser(ADA, ada);
+    await store.putUser(BOB, bob);
+    const groups = ['g1', 'g2', 'g3'].map(idOf);
+    for (const group of groups) await store.putGroup(group, `name of ${group}`, [add(ADA, BOB)]);
+    await store.settleAll();
+    const versions = await Promise.all(groups.map((group) => store.state.directory.get('Group', group)));
+    await store.remove('User', ADA);
+    for (const [index, group] of groups.entries()) {
+      await expect(store.membersOf(group)).resolves.toEqual([BOB]);
+      await expect(store.outbox.memberMarks(group)).resolves.toEqual(new Map([[ADA, '-']]));
+      const record = await store.state.directory.get('Group', group);
+      expect(record?.version).toBe((versions[index]?.version ?? 0) + 1);
+    }
+    expect([...(await store.marks()).keys()].sort()).toEqual(
+      [...groups.map((id) => `Group:${id}`), `User:${ADA}`].sort(),
+    );
+    await expect(store.state.directory.lookup('Group', 'members.value', ADA)).resolves.toEqual([]);
+  });
+
+  it('keeps the page order of creation when users change or leave', async () => {
+    for (const name of ['u1', 'u2', 'u3', 'u4']) await store.putUser(idOf(name), { userName: name });
+    await store.putUser(idOf('u2'), { userName: 'u2', title: 'changed' });
+    await store.remove('User', idOf('u1'));
+    const page = await store.state.directory.page('User', 1, 2);
+    expect([page.total, ...page.records.map(({ id }) => id)]).toEqual([3, idOf('u2'), idOf('u3')]);
+    const rest = await store.state.directory.page('User', 3, 2);
+    expect(rest.records.map(({ id }) => id)).toEqual([idOf('u4')]);
+    await expect(store.state.directory.page('User', 1, 0)).resolves.toEqual({ total: 3, records: [] });
+    await expect(store.state.directory.page('User', 9, 2)).resolves.toEqual({ total: 3, records: [] });
+  });
+
+  it('scans every user once, in order, beyond one chunk', async () => {
+    const ids = Array.from({ length: 450 }, (_, index) => idOf(`u${index}x`));
+    await Promise.all(ids.map((id) => store.putUser(id, { userName: id })));
+    const seen: string[] = [];
+    for await (const records of store.state.directory.scan('User')) seen.push(...records.map(({ id }) => id));
+    expect(seen).toHaveLength(450);
+    expect([...seen].sort()).toEqual([...ids].sort());
+  });
+});
+
+describe('two clients that write users at once', () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore();
+  });
+  afterEach(() => store.close());
+
+  it('lets one of them win a name', async () => {
+    const claim = { expected: 0, resource: ada, text: '{}', lane: 'new' as const, now: 1, request: 'r' };
+    for (let round = 0; round < 20; round++) {
+      const resource = { userName: `name-${round}` };
+      const outcomes = await Promise.all([
+        store.state.directory.put('User', { ...claim, id: idOf(`a${round}x`), resource }),
+        store.rival.directory.put('User', { ...claim, id: idOf(`b${round}x`), resource }),
+      ]);
+      expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['stored', 'taken']);
+    }
+    await expect(store.state.directory.count('User')).resolves.toBe(20);
+  });
+
+  it('lets one of two writes on the same version win, and a removal too', async () => {
+    await store.putUser(ADA, ada);
+    const change = {
+      id: ADA,
+      expected: 1,
+      resource: ada,
+      before: ada,
+      lane: 'edit' as const,
+      now: 1,
+      request: 'r',
+    };
+    const puts = await Promise.all([
+      store.state.directory.put('User', { ...change, text: '{"a":1}' }),
+      store.rival.directory.put('User', { ...change, text: '{"a":2}' }),
+    ]);
+    expect(puts.map(({ kind }) => kind).sort()).toEqual(['stale', 'stored']);
+    const removals = await Promise.all([
+      store.state.directory.remove('User', { ...change, expected: 2 }),
+      store.rival.directory.remove('User', { ...change, expected: 2 }),
+    ]);
+    expect(removals.map(({ kind }) => kind).sort()).toEqual(['missing', 'removed']);
+  });
+});
+
+describe('users whose attributes depend on groups', () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore({ groupsMatter: true });
+    await store.putUser(ADA, ada);
+    await store.putUser(BOB, bob);
+    await store.putGroup(idOf('g'), 'G', [add(ADA)]);
+    await store.settleAll();
+  });
+  afterEach(() => store.close());
+
+  const marked = async (): Promise<string[]> => [...(await store.marks()).keys()].sort();
+
+  it('are marked when they join or leave, and nobody else is', async () => {
+    await store.members(idOf('g'), { kind: 'replace', values: [BOB] });
+    expect(await marked()).toEqual([`Group:${idOf('g')}`, `User:${ADA}`, `User:${BOB}`]);
+  });
+
+  it('are marked when their group is renamed', async () => {
+    await store.putGroup(idOf('g'), 'Renamed');
+    expect(await marked()).toEqual([`Group:${idOf('g')}`, `User:${ADA}`]);
+    const work = await store.begun(`User:${ADA}`);
+    expect(work.groups).toEqual([{ id: idOf('g'), displayName: 'Renamed' }]);
+  });
+
+  it('are marked when their group is removed', async () => {
+    await store.remove('Group', idOf('g'));
+    expect(await marked()).toEqual([`Group:${idOf('g')}`, `User:${ADA}`]);
+    expect((await store.begun(`User:${ADA}`)).groups).toEqual([]);
+  });
+
+  it('are left alone when the same name or the same members are written again', async () => {
+    await store.putGroup(idOf('g'), 'G', [add(ADA)]);
+    expect(await marked()).toEqual([]);
+  });
+});

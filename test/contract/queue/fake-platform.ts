@@ -1,0 +1,184 @@
+// A platform in memory that obeys the client's interface and stops before every call until it is told how it ends.
+import type { PlatformClient } from '../../../src/platform/client.ts';
+import { PlatformResponse, PlatformTimeout } from '../../../src/platform/errors.ts';
+import type { PatchOperation, UserAttribute, WireGroup, WireUser } from '../../../src/platform/wire.ts';
+
+/** How a call ends: well, refused before it did anything, or done with its answer lost. */
+export type Fate = 'ok' | 'fails' | 'lost' | 'crash' | 'crashAfter';
+
+/** The process is gone: nothing after this line runs as far as the bridge is concerned. */
+export class Crash extends Error {}
+
+export interface FakeUser {
+  id: string;
+  userName: string;
+  externalId: string | null;
+  active: boolean;
+  attributes: Map<string, unknown>;
+}
+
+export interface FakeGroup {
+  id: string;
+  displayName: string;
+  members: Set<string>;
+}
+
+/** Waits until the call may go on. */
+export type Gate = (call: string) => Promise<Fate>;
+
+export interface FakePlatform {
+  users: Map<string, FakeUser>;
+  groups: Map<string, FakeGroup>;
+  /** Names of all calls so far. */
+  calls: string[];
+  /** Names of groups whose members nobody may change: 403. */
+  frozen: Set<string>;
+  client(gate: Gate): PlatformClient;
+}
+
+export function createFakePlatform(): FakePlatform {
+  const users = new Map<string, FakeUser>();
+  const groups = new Map<string, FakeGroup>();
+  const definitions: UserAttribute[] = [];
+  const calls: string[] = [];
+  const frozen = new Set<string>();
+  let last = 0;
+  const next = (): string => String(++last);
+  const same = (left: string, right: string): boolean => left.toLowerCase() === right.toLowerCase();
+
+  const refuse = (status: number): never => {
+    throw new PlatformResponse({ status, platformMessage: `fake ${status}` }, { method: 'X', route: '/fake' });
+  };
+  const userOf = (id: string): FakeUser => users.get(id) ?? refuse(404);
+  const groupOf = (id: string): FakeGroup => groups.get(id) ?? refuse(404);
+  const wireUser = ({ id, userName, externalId, active }: FakeUser): WireUser => ({
+    id,
+    userName,
+    active,
+    ...(externalId === null ? {} : { externalId }),
+  });
+  const wireGroup = ({ id, displayName, members }: FakeGroup): WireGroup => ({
+    id,
+    displayName,
+    members: [...members].map((value) => ({ value })),
+  });
+
+  function checkName(name: string, id?: string): void {
+    for (const user of users.values()) if (user.id !== id && same(user.userName, name)) refuse(409);
+  }
+
+  function checkGroupName(name: string, id?: string): void {
+    for (const group of groups.values()) if (group.id !== id && same(group.displayName, name)) refuse(409);
+  }
+
+  function patchUser(id: string, operations: PatchOperation[]): WireUser {
+    const user = userOf(id);
+    for (const { path, value } of operations) {
+      if (path === 'active') user.active = value === true;
+      if (path === 'userName') {
+        checkName(String(value), id);
+        user.userName = String(value);
+      }
+    }
+    return wireUser(user);
+  }
+
+  function patchGroup(id: string, operations: PatchOperation[]): WireGroup {
+    const group = groupOf(id);
+    for (const { op, path = '', value } of operations) {
+      const member = /^members\[value eq "(.*)"\]$/.exec(path)?.[1];
+      if ((path === 'members' || member !== undefined) && frozen.has(group.displayName)) refuse(403);
+      if (path === 'displayName') {
+        checkGroupName(String(value), id);
+        group.displayName = String(value);
+      } else if (op === 'add' && path === 'members') {
+        const values = (value as { value: string }[]).map((each) => each.value);
+        for (const each of values) userOf(each);
+        for (const each of values) group.members.add(each);
+      } else if (member !== undefined) {
+        group.members.delete(member);
+      }
+    }
+    return wireGroup(group);
+  }
+
+  const client = (gate: Gate): PlatformClient => {
+    async function call<T>(name: string, run: () => T): Promise<T> {
+      const fate = await gate(name);
+      if (fate === 'crash') throw new Crash(name);
+      if (fate === 'fails') refuse(500);
+      calls.push(name);
+      const result = run();
+      if (fate === 'crashAfter') throw new Crash(name);
+      if (fate === 'lost') throw new PlatformTimeout(1, { method: 'X', route: '/fake', mayHaveCommitted: true });
+      return result;
+    }
+    const part = {
+      users: {
+        findBy: (attribute: 'userName' | 'externalId', value: string) =>
+          call('find user', () =>
+            [...users.values()].filter((user) => same(user[attribute] ?? '', value)).slice(0, 2).map(wireUser),
+          ),
+        get: (id: string) => call('get user', () => wireUser(userOf(id))),
+        create: (body: { userName: string; externalId?: string; active?: boolean }) =>
+          call('create user', () => {
+            checkName(body.userName);
+            const { userName, externalId = null, active = true } = body;
+            const user: FakeUser = { id: next(), userName, externalId, active, attributes: new Map() };
+            users.set(user.id, user);
+            return wireUser(user);
+          }),
+        patch: (id: string, operations: PatchOperation[]) => call('patch user', () => patchUser(id, operations)),
+        delete: (id: string) =>
+          call('delete user', () => {
+            userOf(id);
+            users.delete(id);
+            for (const group of groups.values()) group.members.delete(id);
+          }),
+      },
+      groups: {
+        findByDisplayName: (name: string) =>
+          call('find group', () => [...groups.values()].filter((group) => same(group.displayName, name)).map(wireGroup)),
+        get: (id: string) => call('get group', () => wireGroup(groupOf(id))),
+        create: ({ displayName }: { displayName: string }) =>
+          call('create group', () => {
+            checkGroupName(displayName);
+            const group: FakeGroup = { id: next(), displayName, members: new Set() };
+            groups.set(group.id, group);
+            return wireGroup(group);
+          }),
+        patch: (id: string, operations: PatchOperation[]) => call('patch group', () => patchGroup(id, operations)),
+        delete: (id: string) => call('delete group', () => void (groups.delete(groupOf(id).id))),
+      },
+      accounts: {
+        search: (text: string) =>
+          call('search account', () =>
+            [...users.values()]
+              .filter((user) => same(user.userName, text))
+              .map(({ id, userName }) => ({ id, username: userName, email: userName })),
+          ),
+        me: () => Promise.resolve({ id: '0', username: 'key-owner', email: 'key-owner' }),
+      },
+      attributes: {
+        list: () => Promise.resolve([...definitions]),
+        create: ({ name, type }: Pick<UserAttribute, 'name' | 'type'>) => {
+          const definition = { id: next(), name, type } as UserAttribute;
+          definitions.push(definition);
+          return Promise.resolve(definition);
+        },
+      },
+      values: {
+        set: (account: string, attributeId: string, value: unknown) =>
+          call('set value', () => {
+            const { name } = definitions.find(({ id }) => id === attributeId) ?? refuse(404);
+            userOf(account).attributes.set(name, value);
+          }),
+        list: (account: string) =>
+          call('list values', () => [...userOf(account).attributes].map(([name, value]) => ({ name, value }))),
+      },
+      close: () => Promise.resolve(),
+    };
+    return part as unknown as PlatformClient;
+  };
+  return { users, groups, calls, frozen, client };
+}

@@ -1,0 +1,219 @@
+// What may happen between two steps of a sync: the real sync, a platform in memory, one platform call at a time.
+import { add, drop, idOf } from '../lua/rig.ts';
+import { openEstate, type Estate, type Worker } from './workers.ts';
+
+const ADA = idOf('ada');
+const BOB = idOf('bob');
+const G = idOf('group');
+const H = idOf('other');
+
+describe('changes while a sync runs', () => {
+  let estate: Estate;
+  let first: Worker;
+  let second: Worker;
+  const open = async (...args: Parameters<typeof openEstate>) => {
+    estate = await openEstate(...args);
+    [first, second] = estate.workers as [Worker, Worker];
+  };
+  const finish = async (worker: Worker) => {
+    while (worker.busy()) await worker.advance();
+  };
+  const until = async (worker: Worker, call: string) => {
+    while (!estate.platform.calls.includes(call) && (await worker.advance()));
+  };
+  const groupAt = (name: string) => [...estate.platform.groups.values()].find(({ displayName }) => displayName === name);
+  const userAt = (name: string) => [...estate.platform.users.values()].find(({ userName }) => userName === name);
+  const membersAt = (name: string) =>
+    [...(groupAt(name)?.members ?? [])].map((id) => estate.platform.users.get(id)?.userName).sort();
+  const user = (id: string, userName: string, rest: object = {}) =>
+    estate.store.putUser(id, { userName, externalId: `x-${id}`, ...rest });
+
+  afterEach(() => estate.close());
+
+  it('a membership that comes while its user is being created is granted', async () => {
+    await open({}, { users: { scope: 'true' }, groups: { include: ['.*'], exclude: [], rename: [] }, attributes: {} });
+    await estate.store.putGroup(G, 'Sales');
+    await estate.drain();
+    await user(ADA, 'ada');
+    await expect(first.start()).resolves.toBe(`User:${ADA}`);
+    await estate.store.members(G, add(ADA));
+    await expect(second.start()).resolves.toBe(`Group:${G}`);
+    await finish(second);
+    await finish(first);
+    await estate.drain();
+    expect(membersAt('Sales')).toEqual(['ada']);
+    expect(userAt('ada')?.active).toBe(true);
+  });
+
+  it('a membership that is taken away while it is being written is taken away', async () => {
+    await open();
+    await user(ADA, 'ada');
+    await estate.store.putGroup(G, 'Sales');
+    await estate.drain();
+    await estate.store.members(G, add(ADA));
+    await first.start();
+    while (first.busy() && membersAt('Sales').length === 0) await first.advance();
+    await estate.store.members(G, drop(ADA));
+    await estate.drain();
+    expect(membersAt('Sales')).toEqual([]);
+    expect(userAt('ada')?.attributes.get('teams') ?? null).toBeNull();
+  });
+
+  it('a user who is removed while it is being created ends up closed, with no membership', async () => {
+    await open();
+    await user(ADA, 'ada');
+    await estate.store.putGroup(G, 'Sales', [add(ADA)]);
+    await first.start();
+    await until(first, 'create user');
+    await estate.store.remove('User', ADA);
+    await estate.drain();
+    expect(userAt('ada')?.active).toBe(false);
+    expect(membersAt('Sales')).toEqual([]);
+  });
+
+  it('a create whose answer is lost does not make a second account', async () => {
+    await open();
+    await user(ADA, 'ada', { title: 'Dr' });
+    await first.start();
+    while (!estate.platform.users.size && (await first.advance('lost')));
+    await estate.drain();
+    expect([...estate.platform.users.values()].map(({ userName, active }) => [userName, active])).toEqual([['ada', true]]);
+    expect(userAt('ada')?.attributes.get('title')).toBe('Dr');
+  });
+
+  it.each(['crash', 'crashAfter', 'fails', 'lost'] as const)(
+    'a create-only target completes what it began, whatever call ends with %s',
+    async (fate) => {
+      for (let calls = 0; calls < 8; calls++) {
+        await open({ policy: 'create-only' });
+        await user(ADA, 'ada', { title: 'Dr' });
+        await estate.store.putGroup(G, 'Sales', [add(ADA)]);
+        await first.start();
+        for (let call = 0; call < calls; call++) await first.advance();
+        await first.advance(fate);
+        await estate.drain();
+        expect(userAt('ada')).toMatchObject({ active: true });
+        expect(userAt('ada')?.attributes.get('title')).toBe('Dr');
+        expect(membersAt('Sales')).toEqual(['ada']);
+        if (calls < 7) await estate.close();
+      }
+    },
+  );
+
+  it('a create-only target forgets later member changes instead of owing them for ever', async () => {
+    await open({ policy: 'create-only' });
+    await user(ADA, 'ada');
+    await estate.store.putGroup(G, 'Sales', [add(ADA)]);
+    await estate.drain();
+    await estate.store.members(G, drop(ADA));
+    await estate.drain();
+    await estate.store.putGroup(H, 'Later', [add(ADA)]);
+    await estate.drain();
+    expect([membersAt('Sales'), membersAt('Later')]).toEqual([['ada'], ['ada']]);
+  });
+
+  it('a successor under the same name gets the account open after its predecessor closed it', async () => {
+    await open();
+    await user(ADA, 'ada');
+    await estate.drain();
+    await estate.store.remove('User', ADA);
+    await expect(first.start()).resolves.toBe(`User:${ADA}`);
+    await user(BOB, 'ada', { title: 'new' });
+    await second.start();
+    await finish(second);
+    await finish(first);
+    await estate.drain();
+    expect([...estate.platform.users.values()].map(({ active }) => active)).toEqual([true]);
+    expect(userAt('ada')?.attributes.get('title')).toBe('new');
+  });
+
+  it('a new group under the name of a removed one survives the removal', async () => {
+    await open();
+    await user(ADA, 'ada');
+    await estate.store.putGroup(G, 'Sales');
+    await estate.drain();
+    await estate.store.remove('Group', G);
+    await first.start();
+    await estate.store.putGroup(H, 'Sales', [add(ADA)]);
+    await second.start();
+    await finish(second);
+    await finish(first);
+    await estate.drain();
+    expect(membersAt('Sales')).toEqual(['ada']);
+  });
+
+  it('a name that one group hands on to another arrives, whichever is synced first', async () => {
+    await open();
+    await estate.store.putGroup(G, 'Sales');
+    await estate.store.putGroup(H, 'Field');
+    await estate.drain();
+    await estate.store.putGroup(H, 'Field 2');
+    await estate.store.putGroup(G, 'Field');
+    await estate.store.redis.zadd(estate.store.keys.key('dirty', 'main'), 1, `Group:${G}`);
+    await estate.drain();
+    await expect(estate.store.outbox.blocked()).resolves.toEqual([]);
+    expect([...estate.platform.groups.values()].map(({ displayName }) => displayName).sort()).toEqual(['Field', 'Field 2']);
+  });
+
+  it('a name that one user hands on to another arrives, whichever is synced first', async () => {
+    await open();
+    await user(ADA, 'ada');
+    await estate.drain();
+    await user(ADA, 'lovelace');
+    await user(BOB, 'ada');
+    await estate.store.redis.zadd(estate.store.keys.key('dirty', 'main'), 1, `User:${BOB}`);
+    await estate.drain();
+    await expect(estate.store.outbox.blocked()).resolves.toEqual([]);
+    expect([...estate.platform.users.values()].map(({ userName }) => userName).sort()).toEqual(['ada', 'lovelace']);
+  });
+
+  it('a group that was hidden for a while has the members of today when it returns', async () => {
+    await open();
+    await user(ADA, 'ada');
+    await user(BOB, 'bob');
+    await estate.store.putGroup(G, 'Sales', [add(ADA)]);
+    await estate.drain();
+    await estate.store.putGroup(G, 'hidden sales');
+    await estate.drain();
+    await estate.store.members(G, drop(ADA), add(BOB));
+    await estate.drain();
+    await estate.store.putGroup(G, 'Sales');
+    await estate.drain();
+    expect(membersAt('Sales')).toEqual(['bob']);
+  });
+
+  it('a refused group and a user who waits for it do not wake each other without end', async () => {
+    await open();
+    await user(ADA, 'ada');
+    await estate.store.putGroup(G, 'Sales', [add(ADA)]);
+    await estate.drain();
+    await estate.store.putUser(ADA, { userName: 'ada', externalId: `x-${ADA}`, active: false }, 'deactivation');
+    await estate.drain();
+    estate.platform.frozen.add('Sales');
+    await estate.store.members(G, drop(ADA));
+    await user(ADA, 'ada');
+    // No time passes here: only what is due at once is run.
+    const before = estate.platform.calls.length;
+    for (let round = 0; round < 40 && (await first.start()) !== undefined; round++) await finish(first);
+    expect(estate.platform.calls.length - before).toBeLessThan(20);
+    expect(userAt('ada')?.active).toBe(false);
+    estate.platform.frozen.clear();
+    await estate.store.outbox.mark([`Group:${G}`], 'edit');
+    await estate.drain();
+    expect([userAt('ada')?.active, membersAt('Sales')]).toEqual([true, []]);
+  });
+
+  it('an account that somebody deleted at the platform comes back with its memberships', async () => {
+    await open();
+    await user(ADA, 'ada');
+    await estate.store.putGroup(G, 'Sales', [add(ADA)]);
+    await estate.drain();
+    const { id = '' } = userAt('ada') ?? {};
+    estate.platform.users.delete(id);
+    groupAt('Sales')?.members.delete(id);
+    await estate.store.putGroup(H, 'Later', [add(ADA)]);
+    await estate.drain();
+    expect([membersAt('Sales'), membersAt('Later')]).toEqual([['ada'], ['ada']]);
+    expect(userAt('ada')?.attributes.get('teams')).toEqual(['Later', 'Sales']);
+  });
+});

@@ -1,0 +1,138 @@
+// Workers that run the real sync one platform call at a time, so that a test can put anything in between.
+import type { Ref } from '../../../src/directory/records.ts';
+import type { Outbox } from '../../../src/directory/outbox.ts';
+import { userResourceType } from '../../../src/scim/index.ts';
+import type { Clock } from '../../../src/support/clock.ts';
+import { silentLogger } from '../../../src/support/logger.ts';
+import { createCatalogue } from '../../../src/sync/catalogue.ts';
+import { compileMapping, type MappingRules } from '../../../src/sync/mapping.ts';
+import { syncResource } from '../../../src/sync/sync-resource.ts';
+import type { SyncPolicy, Target } from '../../../src/sync/target.ts';
+import { openStore, type Store } from '../lua/rig.ts';
+import { Crash, createFakePlatform, type FakePlatform, type Fate, type Gate } from './fake-platform.ts';
+
+export const RULES: MappingRules = {
+  users: { scope: 'true' },
+  groups: { include: ['.*'], exclude: ['^hidden'], rename: [] },
+  attributes: {
+    title: { type: 'string', from: 'title', onEmpty: 'clear' },
+    teams: { type: 'string_array', expression: '$sort(groups.display)', onEmpty: 'clear' },
+  },
+};
+
+export interface Worker {
+  /** Claims one ref and runs until its first platform call; nothing when there is no work. */
+  start(): Promise<Ref | undefined>;
+  /** Lets the waiting call end as told and runs until the next one; answers whether the sync still runs. */
+  advance(fate?: Fate): Promise<boolean>;
+  busy(): boolean;
+}
+
+export interface Estate {
+  store: Store;
+  platform: FakePlatform;
+  workers: Worker[];
+  /** Time passes: what waits is due, and what was lost is noticed. */
+  hurry(): Promise<void>;
+  /** Runs without faults until nothing is marked. @returns the rounds it took */
+  drain(limit?: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+const SPAN = 10_000_000_000_000;
+
+export async function openEstate(policy: Partial<SyncPolicy> = {}, rules: MappingRules = RULES): Promise<Estate> {
+  const userType = userResourceType({ userAttributes: [] });
+  const mapping = compileMapping(rules, userType);
+  const store = await openStore({ groupsMatter: mapping.groupsMatter, leaseMs: 60_000 });
+  const platform = createFakePlatform();
+  let passedMs = 0;
+  const clock: Clock = { now: () => Date.now() + passedMs, sleep: () => Promise.resolve() };
+  const settings: SyncPolicy = {
+    policy: 'sync',
+    adopt: 'exact',
+    users: { deprovision: 'deactivate', activation: 'safe', protected: [] },
+    groupsRolesMap: {},
+    ...policy,
+  };
+  const targetOf = (gate: Gate): Target => {
+    const client = platform.client(gate);
+    const budget = { take: () => Promise.resolve(), pause: () => Promise.resolve() };
+    return { name: 'main', policy: settings, client, mapping, budget, catalogue: createCatalogue({ client, clock }, mapping.types) };
+  };
+  const { directory, links } = store.state;
+  const { outbox } = store;
+  const run = async (gate: Gate, ref: Ref): Promise<void> => {
+    const deps = { target: targetOf(gate), directory, links, outbox, clock, logger: silentLogger, random: () => 0.5 };
+    try {
+      await syncResource(deps, ref, 'edit', new AbortController().signal);
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error;
+    }
+  };
+  const hurry = async (): Promise<void> => {
+    passedMs += 20_000;
+    await passTime(store);
+  };
+  const workers = [createWorker(outbox, run), createWorker(outbox, run)];
+
+  async function drain(limit = 60): Promise<number> {
+    for (const worker of workers) while (worker.busy()) await worker.advance();
+    for (let round = 0; round < limit; round++) {
+      if ((await store.marks()).size === 0) return round;
+      await hurry();
+      for (const { ref } of await outbox.claim(100, 1000)) await run(() => Promise.resolve('ok'), ref);
+    }
+    throw new Error(`not equal after ${limit} rounds: ${[...(await store.marks()).keys()].join(', ')}`);
+  }
+
+  return { store, platform, workers, hurry, drain, close: store.close };
+}
+
+function createWorker(outbox: Outbox, run: (gate: Gate, ref: Ref) => Promise<void>): Worker {
+  let release: ((fate: Fate) => void) | undefined;
+  let running: Promise<'ended'> | undefined;
+  let reached: (value: 'gate') => void = () => undefined;
+  let atGate = new Promise<'gate'>((resolve) => (reached = resolve));
+  const gate: Gate = () =>
+    new Promise<Fate>((resolve) => {
+      release = resolve;
+      reached('gate');
+    });
+  const untilNext = async (): Promise<boolean> => {
+    if (!running) return false;
+    if ((await Promise.race([atGate, running])) === 'ended') running = undefined;
+    return running !== undefined;
+  };
+  return {
+    busy: () => running !== undefined,
+    start: async () => {
+      if (running) return undefined;
+      const [claim] = await outbox.claim(1, 1000);
+      if (!claim) return undefined;
+      atGate = new Promise<'gate'>((resolve) => (reached = resolve));
+      running = run(gate, claim.ref).then(() => 'ended' as const);
+      await untilNext();
+      return claim.ref;
+    },
+    advance: async (fate = 'ok') => {
+      if (!running) return false;
+      atGate = new Promise<'gate'>((resolve) => (reached = resolve));
+      release?.(fate);
+      return untilNext();
+    },
+  };
+}
+
+/** Everything in the outbox is due, and every job and worker that is gone counts as lost. */
+async function passTime({ redis, keys }: Store): Promise<void> {
+  const dirty = await redis.zrange(keys.key('dirty', 'main'), '0', '-1', 'WITHSCORES');
+  for (let index = 0; index + 1 < dirty.length; index += 2) {
+    const lane = Math.floor(Number(dirty[index + 1]) / SPAN);
+    await redis.zadd(keys.key('dirty', 'main'), lane * SPAN + 1, dirty[index] ?? '');
+  }
+  for (const ref of await redis.zrange(keys.key('inflight', 'main'), '0', '-1')) {
+    await redis.zadd(keys.key('inflight', 'main'), 1, ref);
+    await redis.del(keys.key('lease', `main:${ref}`));
+  }
+}

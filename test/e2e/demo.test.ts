@@ -1,0 +1,65 @@
+// The demo as a stranger runs it: one command, its output and its exit code.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const MAIN = join(import.meta.dirname, '../../dist/main.js');
+
+interface Run {
+  code: number | null;
+  output: string;
+  errors: string;
+}
+
+async function runDemo(onOutput?: (output: string, pid: number) => void): Promise<Run> {
+  const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1' };
+  // Its own private Redis, whatever the test run uses.
+  delete env.REDIS_URL;
+  const child = spawn(process.execPath, [MAIN, 'demo'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const run: Run = { code: null, output: '', errors: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    run.output += text;
+    onOutput?.(run.output, child.pid ?? 0);
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (run.errors += text));
+  [run.code] = (await once(child, 'close')) as [number | null];
+  return run;
+}
+
+const leftovers = (): string[] =>
+  readdirSync(tmpdir()).filter((name) => name.startsWith('scim-bridge-demo-'));
+
+test('the demo ends with both sides equal, and leaves nothing behind', async () => {
+  const before = leftovers();
+  const { code, output, errors } = await runDemo();
+  expect(errors).toBe('');
+  expect(code).toBe(0);
+  // Plain lines: no colours, no cursor movements.
+  expect(output).not.toContain('\u001b');
+  const rows = output.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, ' | '));
+  const amara = 'PT | 5 | false | 4100,4200,4300 | region-emea | analysts, region-emea | active';
+  expect(rows).toContain(`✔ Amara Okafor | ${amara}`);
+  expect(rows[rows.indexOf(`✔ Amara Okafor | ${amara}`) + 1]).toBe(`platform | ${amara}`);
+  expect(rows).toContain('✔ Ida Berg | DK | 3 | false | 7200 | region-nord | region-nord | active');
+  expect(rows).toContain('✔ Georg Steiner | CH | 3 | true | 7000 | – | finance | inactive');
+  expect(rows).toContain('✔ equal | 24 of 24 people, 6 of 6 groups');
+  expect(rows).toContain('✔ identical push | 0 platform calls');
+  expect(output).toMatch(/push to applied +p50 \S+.* ms, p99 \S+.* ms over 32 changes/);
+  expect(output).not.toContain('✘');
+  expect(leftovers()).toEqual(before);
+}, 60_000);
+
+test('an interrupted demo says so, cleans up and fails', async () => {
+  const before = leftovers();
+  let sent = false;
+  const { code, errors } = await runDemo((output, pid) => {
+    if (sent || !output.includes('The first day')) return;
+    sent = true;
+    process.kill(pid, 'SIGTERM');
+  });
+  expect(code).toBe(1);
+  expect(errors).toContain('Interrupted (SIGTERM)');
+  expect(leftovers()).toEqual(before);
+}, 60_000);
