@@ -107,8 +107,7 @@ async function exactMatches(
 ): Promise<WireUser[]> {
   const { users } = context.target.client;
   if (externalId !== null) {
-    const found = await users.findBy('externalId', externalId, context.call);
-    const exact = found.filter((user) => user.externalId === externalId);
+    const exact = (await byExternalId(context, externalId)).filter((user) => user.externalId === externalId);
     if (exact.length > 0) return exact;
   }
   // An account that we tried to make may still carry the name that it had then.
@@ -119,6 +118,18 @@ async function exactMatches(
     if (exact.length > 0) return exact;
   }
   return [];
+}
+
+/** Only `userName eq` is documented as a filter: a platform that refuses this one is asked by name alone. */
+async function byExternalId({ target, call }: SyncContext, externalId: string): Promise<WireUser[]> {
+  if (target.lacks.externalIdFilter) return [];
+  try {
+    return await target.client.users.findBy('externalId', externalId, call);
+  } catch (error) {
+    if (!isStatus(error, 400, 501)) throw error;
+    target.lacks.externalIdFilter = true;
+    return [];
+  }
 }
 
 async function toCandidate(context: SyncContext, user: WireUser, exists: Exists): Promise<Candidate> {

@@ -1,6 +1,6 @@
 // Member changes of one group in portions that the platform takes.
 import type { Readiness } from '../directory/outbox.ts';
-import { refOf } from '../directory/records.ts';
+import { fold, refOf } from '../directory/records.ts';
 import type { PatchOperation, WireGroup } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
 import { isGone, isStatus } from './failures.ts';
@@ -33,6 +33,18 @@ export async function removeMembers(context: SyncContext): Promise<void> {
     const unknown = portion.filter((user) => !members.some((member) => member.user === user));
     if (unknown.length > 0) await outbox.ackMembers(work, '-', unknown);
     await send(context, '-', members);
+    warnOfRoles(context, String(context.link.core?.displayName));
+  }
+}
+
+/** The platform gives roles by group name and never takes them away again (contract 12.6). */
+export function warnOfRoles({ target, logger, work }: SyncContext, ...names: string[]): void {
+  const mapped = Object.keys(target.policy.groupsRolesMap).map(fold);
+  if (names.some((name) => mapped.includes(fold(name)))) {
+    logger.warn(
+      { ref: work.ref },
+      'this group carries roles: those already given remain, take them away by hand',
+    );
   }
 }
 

@@ -7,7 +7,7 @@ import { condition } from './attributes.ts';
 import type { SyncContext } from './context.ts';
 import { isGone, isStatus, mayHaveCommitted } from './failures.ts';
 import type { Exists } from './find-user.ts';
-import { addMembers, removeMembers } from './members.ts';
+import { addMembers, removeMembers, warnOfRoles } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 
 /** How long a successor waits for the sync of the one who left this group. */
@@ -205,16 +205,5 @@ async function groupExists(context: SyncContext): Promise<boolean> {
   } catch (error) {
     if (isGone(error)) return false;
     throw error;
-  }
-}
-
-/** Roles follow group names at the platform and are never taken away by it (contract 12.6). */
-function warnOfRoles({ target, logger, work }: SyncContext, before: string, after: string): void {
-  const mapped = Object.keys(target.policy.groupsRolesMap).map(fold);
-  if (mapped.includes(fold(before)) || mapped.includes(fold(after))) {
-    logger.warn(
-      { ref: work.ref },
-      'renamed a group that carries roles: roles already given remain, check them',
-    );
   }
 }

@@ -37,6 +37,8 @@ export interface Target {
   mapping: Mapping;
   catalogue: Catalogue;
   budget: Budget;
+  /** What this platform turned out not to have; learned from its answers. */
+  lacks: { externalIdFilter: boolean };
 }
 
 /** @throws PlatformConfiguration or a mapping error, before anything is called */
@@ -60,5 +62,5 @@ export function createTarget(
     onCall: (call) => logger.debug({ target: name, ...call }, 'platform call'),
   });
   const catalogue = createCatalogue({ client, clock }, mapping.types);
-  return { name, policy: settings, client, mapping, catalogue, budget };
+  return { name, policy: settings, client, mapping, catalogue, budget, lacks: { externalIdFilter: false } };
 }

@@ -83,6 +83,7 @@ export async function openEstate(policy: Partial<SyncPolicy> = {}, rules: Mappin
       await hurry();
       for (const { ref } of await outbox.claim(100, 1000)) await run(() => Promise.resolve('ok'), ref);
     }
+    console.log(await store.redis.hgetall(store.keys.key('links','main')), await store.redis.hgetall(store.keys.key('owed','main:'+(await store.marks()).keys().next().value?.slice(5))), platform.calls.filter((c)=>c!=="search account"), await store.families()); //DBG
     throw new Error(`not equal after ${limit} rounds: ${[...(await store.marks()).keys()].join(', ')}`);
   }
 

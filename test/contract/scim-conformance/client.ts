@@ -1,0 +1,151 @@
+// A SCIM client that is never satisfied: every answer with a body must be SCIM JSON, and none may be a 5xx.
+import { request } from 'undici';
+import { buildBridge, TOKEN, type Bridge, type BridgeOptions } from '../../support/build-bridge.ts';
+
+export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
+export const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+export const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+export const CUSTOM = 'urn:cube:params:1.0:UserAttribute';
+export const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+export const LIST = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
+export const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
+export const SEARCH = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  body: any;
+}
+
+/** `undefined` takes a default header away. */
+export type Headers = Record<string, string | string[] | undefined>;
+
+export interface Client {
+  /** Address of the SCIM root. */
+  root: string;
+  port: number;
+  /** `body`: text and bytes are sent as they are, everything else as JSON. */
+  send(method: string, path: string, body?: unknown, headers?: Headers): Promise<Answer>;
+  get(path: string, headers?: Headers): Promise<Answer>;
+  post(path: string, body: unknown, headers?: Headers): Promise<Answer>;
+  put(path: string, body: unknown, headers?: Headers): Promise<Answer>;
+  patch(path: string, ...operations: unknown[]): Promise<Answer>;
+  delete(path: string, headers?: Headers): Promise<Answer>;
+  /** Resources that the filter finds, all of them. */
+  find(endpoint: string, filter: string): Promise<any[]>;
+  /** POST of a believable user. @returns the created resource */
+  user(userName: string, extra?: object): Promise<any>;
+  /** @returns the created resource */
+  group(displayName: string, members?: string[]): Promise<any>;
+}
+
+export function createClient(port: number, path = '/scim/v2', token = TOKEN): Client {
+  const root = `http://127.0.0.1:${port}${path}`;
+  const send: Client['send'] = async (method, target, body, headers = {}) => {
+    const raw = typeof body === 'string' || Buffer.isBuffer(body);
+    const all = {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/scim+json' }),
+      ...headers,
+    };
+    const given = Object.entries(all).filter(([, value]) => value !== undefined) as [string, string][];
+    const answer = await request(/^https?:/.test(target) ? target : root + target, {
+      method: method as 'GET',
+      headers: Object.fromEntries(given),
+      ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
+    });
+    const text = await answer.body.text();
+    return toAnswer(`${method} ${target.slice(0, 300)}`, answer.statusCode, answer.headers, text);
+  };
+  const created = (answer: Answer): any => {
+    if (answer.status !== 201) throw new Error(`POST answered ${answer.status}: ${answer.text}`);
+    return answer.body;
+  };
+  return {
+    root,
+    port,
+    send,
+    get: (target, headers) => send('GET', target, undefined, headers),
+    post: (target, body, headers) => send('POST', target, body, headers),
+    put: (target, body, headers) => send('PUT', target, body, headers),
+    patch: (target, ...Operations) => send('PATCH', target, { schemas: [PATCH_OP], Operations }),
+    delete: (target, headers) => send('DELETE', target, undefined, headers),
+    find: async (endpoint, filter) => {
+      const answer = await send('GET', `${endpoint}?filter=${encodeURIComponent(filter)}`);
+      if (answer.status !== 200) throw new Error(`${filter} answered ${answer.status}: ${answer.text}`);
+      return answer.body.Resources as any[];
+    },
+    user: async (userName, extra = {}) => created(await send('POST', '/Users', userBody(userName, extra))),
+    group: async (displayName, members = []) =>
+      created(
+        await send('POST', '/Groups', {
+          schemas: [GROUP],
+          displayName,
+          members: members.map((value) => ({ value })),
+        }),
+      ),
+  };
+}
+
+export const userBody = (userName: string, extra: object = {}): object => ({
+  schemas: [USER],
+  userName,
+  externalId: `ext-${userName}`,
+  name: { givenName: 'Jo', familyName: 'Doe' },
+  displayName: `Jo ${userName}`,
+  emails: [{ value: userName, type: 'work', primary: true }],
+  active: true,
+  ...extra,
+});
+
+/** RFC 7644 §3.8 and §3.12, on whatever came back. @throws Error when the answer breaks them */
+export function toAnswer(what: string, status: number, headers: Answer['headers'], text: string): Answer {
+  const fail = (fault: string): never => {
+    throw new Error(`${what}: ${fault} (${status} ${text.slice(0, 300)})`);
+  };
+  if (status >= 500 && status !== 501) fail('a request must never give a 5xx');
+  if (text === '') return { status, headers, text, body: undefined };
+  if (headers['content-type'] !== 'application/scim+json') {
+    fail(`media type is ${String(headers['content-type'])}`);
+  }
+  const body = JSON.parse(text);
+  if (status >= 400) {
+    if (body.schemas?.[0] !== ERROR) fail('an error needs the Error schema');
+    if (body.status !== String(status)) fail('"status" must be the status code as text');
+    if (typeof body.detail !== 'string') fail('an error needs a detail');
+  }
+  return { status, headers, text, body };
+}
+
+/** A bridge that only answers identity providers, and a client for its default connection. */
+export async function startApi(options: BridgeOptions = {}): Promise<{ bridge: Bridge; scim: Client }> {
+  const bridge = await buildBridge({ role: 'api', ...options });
+  return { bridge, scim: createClient(bridge.app.port) };
+}
+
+export const PROFILES = ['auto', 'entra', 'okta', 'lenient', 'rfc'] as const;
+export type ProfileName = (typeof PROFILES)[number];
+
+/** One bridge with a connection for every profile, each with its own token: `token-of-<profile>-0123456789`. */
+export async function startProfiles(): Promise<{ bridge: Bridge; on: Record<ProfileName, Client> }> {
+  const tokenOf = (name: string): string => `token-of-${name}-0123456789`;
+  const bridge = await buildBridge({
+    role: 'api',
+    configure: (config) => {
+      for (const name of PROFILES) {
+        config.connections[name] = {
+          name,
+          profile: name,
+          tokens: [{ name: 'primary', secret: tokenOf(name) }],
+          allowedNetworks: [],
+          targets: ['main'],
+        };
+      }
+    },
+  });
+  const client = (name: ProfileName): Client =>
+    createClient(bridge.app.port, `/connections/${name}/scim/v2`, tokenOf(name));
+  const on = Object.fromEntries(PROFILES.map((name) => [name, client(name)])) as Record<ProfileName, Client>;
+  return { bridge, on };
+}
