@@ -9,17 +9,20 @@ export interface BridgeSettingsOptions {
   tokens: Record<Idp, string>;
 }
 
-/** All five attribute types, from core attributes, both extensions and group names. */
-const ATTRIBUTES = {
+interface AttributeSetting {
+  type: string;
+  from?: string;
+  expression?: string;
+  onEmpty?: string;
+}
+
+/** All five attribute types: from a core attribute, both extensions and the names of groups. */
+export const ATTRIBUTES: Readonly<Record<string, AttributeSetting>> = {
   country: { type: 'string', from: 'addresses[type eq "work"].country' },
   clearance: { type: 'number', from: 'urn:cube:params:1.0:UserAttribute:clearance' },
   contractor: { type: 'boolean', expression: 'userType = "Contractor"' },
+  budgets: { type: 'number_array', expression: '$split(**.costCenter, ";").$number($)' },
   regions: { type: 'string_array', expression: 'groups.display[$match($, /^region-/)]', onEmpty: 'clear' },
-  budgets: {
-    type: 'number_array',
-    expression:
-      '$split(`urn:ietf:params:scim:schemas:extension:enterprise:2.0:User`.costCenter, ";").$number($)',
-  },
 };
 
 /** The document; everything that is not said here is the default, the platform's rate limit among it. */

@@ -17,8 +17,8 @@ export interface Speaker {
   comeBack(person: Person): Promise<void>;
   pushGroup(group: Group): Promise<void>;
   rename(group: Group): Promise<void>;
-  addMembers(group: Group, people: Person[]): Promise<void>;
-  removeMembers(group: Group, people: Person[]): Promise<void>;
+  addMembers(group: Group, people: Person[], dialect?: Dialect): Promise<void>;
+  removeMembers(group: Group, people: Person[], dialect?: Dialect): Promise<void>;
   /** Sends again what is there already. */
   repeat(person: Person): Promise<void>;
 }
@@ -148,8 +148,8 @@ export function createEntra(http: ScimHttp): Speaker {
   const patchUser = async (person: Person, operations: object[], dialect?: Dialect): Promise<void> => {
     await http.send('PATCH', url('Users', person.externalId, dialect), patchOf(...operations));
   };
-  const patchGroup = async (group: Group, operation: object): Promise<void> => {
-    await http.send('PATCH', url('Groups', group.key), patchOf(operation));
+  const patchGroup = async (group: Group, operations: object[], dialect?: Dialect): Promise<void> => {
+    await http.send('PATCH', url('Groups', group.key, dialect), patchOf(...operations));
   };
   const setActive = (person: Person, active: boolean, dialect?: Dialect): Promise<void> => {
     const operation =
@@ -208,12 +208,22 @@ export function createEntra(http: ScimHttp): Speaker {
       });
       ids.set(group.key, id);
     },
-    rename: (group) => patchGroup(group, { op: 'Replace', path: 'displayName', value: group.name }),
-    addMembers: (group, people) =>
-      patchGroup(group, { op: 'Add', path: 'members', value: references(people) }),
-    // A server that overlooks the value would empty the group here.
-    removeMembers: (group, people) =>
-      patchGroup(group, { op: 'Remove', path: 'members', value: references(people) }),
+    rename: (group) => patchGroup(group, [{ op: 'Replace', path: 'displayName', value: group.name }]),
+    addMembers: (group, people, dialect) =>
+      patchGroup(
+        group,
+        [{ op: dialect === 'scim' ? 'add' : 'Add', path: 'members', value: references(people) }],
+        dialect,
+      ),
+    removeMembers: (group, people, dialect) => {
+      const single = people.map(({ externalId }) => ({
+        op: 'remove',
+        path: `members[value eq "${ids.of(externalId)}"]`,
+      }));
+      // A server that overlooks the value would empty the group here.
+      const together = [{ op: 'Remove', path: 'members', value: references(people) }];
+      return patchGroup(group, dialect === 'scim' ? single : together, dialect);
+    },
     repeat: async (person) => {
       await patchUser(
         person,

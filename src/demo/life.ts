@@ -28,6 +28,11 @@ export const STORY: readonly LifeEvent[] = [
     change: move('Hanna Weber', 'region-dach', 'region-nord'),
   },
   {
+    title: 'Freya Solberg moves from region-nord to region-dach',
+    dialect: 'scim',
+    change: move('Freya Solberg', 'region-nord', 'region-dach'),
+  },
+  {
     title: 'Ida Sørensen marries and is now Ida Berg',
     dialect: 'scim',
     change: edit('Ida Sørensen', { familyName: 'Berg', userName: userNameOf('entra', 'Ida', 'Berg') }),

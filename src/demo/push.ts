@@ -27,8 +27,8 @@ export async function pushChanges(
     const gone = old.members.filter((member) => !group.members.includes(member));
     const added = group.members.filter((member) => !old.members.includes(member));
     if (group.name !== old.name) await cast[group.idp].rename(group);
-    if (gone.length > 0) await cast[group.idp].removeMembers(group, named(after, gone));
-    if (added.length > 0) await cast[group.idp].addMembers(group, named(after, added));
+    if (gone.length > 0) await cast[group.idp].removeMembers(group, named(after, gone), dialect);
+    if (added.length > 0) await cast[group.idp].addMembers(group, named(after, added), dialect);
   }
   for (const [index, person] of after.people.entries()) {
     const old = before.people[index] ?? person;

@@ -1,5 +1,6 @@
 // The whole demo in one command: raise the stage, tell the story, show both sides, strike the stage.
 import { systemClock } from '../support/clock.ts';
+import { ATTRIBUTES } from './bridge-settings.ts';
 import { compare } from './comparison.ts';
 import { showAddresses, showOutcome } from './outcome.ts';
 import { createScreen, type Screen } from './screen.ts';
@@ -29,6 +30,7 @@ export async function runDemo({ keep, env }: DemoOptions): Promise<number> {
     screen.line(screen.paint('bold', 'scim-bridge: two identity providers, one bridge, one data platform'));
     screen.heading('The stage');
     stage = await house.raise();
+    showMapping(screen);
     const good = await play(stage, screen, signal);
     if (keep) {
       showAddresses(screen, stage);
@@ -57,6 +59,13 @@ async function play(stage: Stage, screen: Screen, signal: AbortSignal): Promise<
   if (ending.missing !== undefined) console.error(`\n${ending.missing}`);
   if (!good) showLog(stage);
   return good;
+}
+
+function showMapping(screen: Screen): void {
+  screen.heading('The mapping: what the platform knows of a person, and where it comes from');
+  for (const [name, { type, from, expression }] of Object.entries(ATTRIBUTES)) {
+    screen.line(`    ${name.padEnd(11)} ${type.padEnd(13)} ${from ?? expression ?? ''}`);
+  }
 }
 
 function showLog(stage: Stage): void {

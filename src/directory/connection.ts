@@ -79,7 +79,7 @@ export async function checkStore(redis: Redis, durability: 'everysec' | 'always'
     if (info.get('aof_last_write_status') === 'err')
       findings.push('Redis can not write its append-only file');
     if (durability === 'always') {
-      const [, synced] = (await redis.config('GET', 'appendfsync'));
+      const [, synced] = await redis.config('GET', 'appendfsync');
       if (info.get('aof_enabled') !== '1' || synced !== 'always') {
         findings.push('redis.durability is always: set appendonly yes and appendfsync always in Redis');
       }

@@ -1,4 +1,5 @@
 // What is stored for one resource, and how it is named elsewhere.
+import { foldCase } from '../scim/index.ts';
 
 export type Kind = 'User' | 'Group';
 
@@ -42,5 +43,5 @@ export function parseStored(id: string, stored: string): StoredRecord {
   };
 }
 
-/** Comparison form of values that SCIM compares without case: Unicode-composed, lower case. */
-export const fold = (value: string): string => value.normalize('NFC').toLowerCase();
+/** Comparison form of values that SCIM compares without case. */
+export const fold = foldCase;

@@ -4,6 +4,7 @@ export * from './errors.ts';
 export { matches, weakVersion } from './etag.ts';
 export { equalityOf, evaluateFilter } from './filter/evaluate.ts';
 export type { Comparison, Filter, FilterAttribute } from './filter/filter.ts';
+export { foldCase } from './fold-case.ts';
 export { parseFilter } from './filter/parser.ts';
 export {
   listResponse,

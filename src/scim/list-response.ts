@@ -56,7 +56,7 @@ export function toListQuery(raw: RawListQuery, limits: ListLimits): ListQuery {
   const attributes = text('attributes', raw.attributes);
   const excludedAttributes = text('excludedAttributes', raw.excludedAttributes);
   return {
-    startIndex: Math.max(1, integer('startIndex', raw.startIndex, 1)),
+    startIndex: Math.min(Number.MAX_SAFE_INTEGER, Math.max(1, integer('startIndex', raw.startIndex, 1))),
     count: Math.min(limits.maxCount, Math.max(0, integer('count', raw.count, limits.defaultCount))),
     ...(filterText !== undefined && { filterText }),
     ...(sortBy !== undefined && { sortBy }),

@@ -22,13 +22,31 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** @throws 400 invalidSyntax when `value` nests deeper than 32 objects or lists. */
-export function checkDepth(value: unknown, depth = 0): void {
+/** Half of a character pair, which JSON can escape and UTF-8 can not carry. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+function checkText(text: string): void {
+  if (LONE_SURROGATE.test(text)) throw invalidValue('A text in the body is not valid Unicode.');
+}
+
+/** @throws 400 invalidSyntax when `value` nests deeper than 32 objects or lists, invalidValue for broken text. */
+export function checkBody(value: unknown, depth = 0): void {
+  if (typeof value === 'string') checkText(value);
   if (typeof value !== 'object' || value === null) return;
   if (depth >= MAX_DEPTH) throw invalidSyntax(`The body is nested deeper than ${MAX_DEPTH} levels.`);
-  if (Array.isArray(value)) for (const item of value) checkDepth(item, depth + 1);
-  else for (const key of Object.keys(value)) checkDepth((value as JsonObject)[key], depth + 1);
+  if (Array.isArray(value)) {
+    for (const item of value) checkBody(item, depth + 1);
+    return;
+  }
+  for (const key of Object.keys(value)) {
+    checkText(key);
+    checkBody((value as JsonObject)[key], depth + 1);
+  }
 }
+
+/** Whether a JSON number arrived as it was written: beyond 2^53 digits were lost already. */
+const isExact = (value: number): boolean =>
+  Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 
 /** One simple value of the field's type. @throws 400 invalidValue. */
 export function readScalar(field: Field, raw: unknown, profile: Profile): string | number | boolean {
@@ -44,6 +62,8 @@ export function readScalar(field: Field, raw: unknown, profile: Profile): string
     case 'binary':
     case 'dateTime':
       if (typeof raw === 'string') return raw;
+      if (typeof raw === 'number' && !isExact(raw))
+        throw notA(field, 'text (this number has too many digits)');
       if ((typeof raw === 'number' || typeof raw === 'boolean') && profile.allows('scalars-as-text')) {
         return String(raw);
       }
@@ -64,7 +84,7 @@ function readNumber(field: Field, raw: unknown, profile: Profile, integer: boole
   let value = typeof raw === 'number' ? raw : NaN;
   if (typeof raw === 'string' && NUMBER_TEXT.test(raw) && profile.allows('string-numbers'))
     value = Number(raw);
-  if (Number.isFinite(value) && (!integer || Number.isInteger(value))) return value;
+  if (isExact(value) && (!integer || Number.isInteger(value))) return value;
   throw notA(field, integer ? 'an integer' : 'a number');
 }
 
@@ -194,16 +214,23 @@ export function settleComplex(field: Field, parts: JsonObject, profile: Profile)
   return orderParts(field.parts, parts);
 }
 
+function checkNumber(section: Section, name: string, raw: unknown): void {
+  if (typeof raw !== 'number' || isExact(raw)) return;
+  throw invalidValue(`Attribute "${section.urn}:${name}" has more digits than a number can keep.`);
+}
+
 /** A value of an undeclared member: scalars and lists of scalars keep their JSON type. @throws 400 invalidValue. */
 export function readOpen(section: Section, name: string, raw: unknown): unknown {
   if (raw === null || raw === undefined) return undefined;
   if (!Array.isArray(raw)) {
+    checkNumber(section, name, raw);
     if (typeof raw !== 'object') return raw;
     throw invalidValue(
       `Attribute "${section.urn}:${name}" must be a simple value or a list of simple values.`,
     );
   }
   const items = (raw as unknown[]).filter((item) => item !== null && item !== undefined);
+  items.forEach((item) => checkNumber(section, name, item));
   if (items.some((item) => typeof item === 'object')) {
     throw invalidValue(`Attribute "${section.urn}:${name}" must be a list of simple values.`);
   }
@@ -290,7 +317,7 @@ export interface BodyContext {
  */
 export function parseResource(type: ResourceType, body: unknown, context: BodyContext): Resource {
   if (!isObject(body)) throw invalidSyntax('The body must be a JSON object.');
-  checkDepth(body);
+  checkBody(body);
   const { profile } = context;
   checkSchemas(type, body, profile);
   const draft: JsonObject = {};

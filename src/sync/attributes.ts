@@ -42,7 +42,11 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
           name,
           desired.attributes[name] ?? null,
         );
-        if (!known) return { kind: 'later', afterMs: LOOK_AGAIN_MS };
+        if (!known) {
+          // If the SCIM user is gone as well, its 404 makes the sync start over with a new account.
+          await target.client.users.get(link.id ?? '', context.call);
+          return { kind: 'later', afterMs: LOOK_AGAIN_MS };
+        }
       }
     } else if (account.kind === 'absent') {
       problems.push(...(await writeThroughExtension(context, desired, [...changes.keys()])));
@@ -147,6 +151,7 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
   link.searchingSince ??= clock.now();
   const searchedMs = clock.now() - link.searchingSince;
   if (searchedMs < PATIENCE_MS) return { kind: 'later', afterMs: Math.max(250, Math.min(searchedMs, 5000)) };
+  await target.client.users.get(link.id ?? '', context.call);
   const message = 'the user list does not show this account: check that the platform key may read users';
   return { kind: 'later', afterMs: PATIENCE_MS, condition: condition(context, 'AccountNotFound', message) };
 }

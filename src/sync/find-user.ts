@@ -9,15 +9,13 @@ import { correlate, type Candidate } from './correlate.ts';
 import { createBody, echoedAttributes, observedCore } from './diff.ts';
 import { isStatus, mayHaveCommitted } from './failures.ts';
 import type { DesiredUser } from './mapping.ts';
+import { isHandedOn, successionWait } from './succession.ts';
 
 export type Found =
   | { kind: 'linked' }
   | { kind: 'absent' }
   | { kind: 'later'; afterMs: number }
   | { kind: 'blocked'; condition: Condition };
-
-/** How long a successor waits for the sync of the one who left this account. */
-const SUCCESSION_MS = 250;
 
 /** Whether a resource of ours still exists; passed in because a link may outlive its resource. */
 export type Exists = (ref: Ref) => Promise<boolean>;
@@ -41,13 +39,18 @@ export async function findUser(context: SyncContext, desired: DesiredUser, exist
     case 'absent':
       return { kind: 'absent' };
     case 'conflict':
+      // A holder who is still to be synced may be about to give the name up.
+      for (const { user } of candidates) {
+        if (await isHandedOn(context, 'User', user.id)) return inSuccession(context, verdict.message);
+      }
       return { kind: 'blocked', condition: condition(context, 'Conflict', verdict.message) };
     case 'adopt': {
       const { user } = verdict;
       const former = await context.links.holderOf(target.name, 'User', user.id);
       if (former !== undefined && former !== context.work.ref) {
         // The one who left may still be at work on this account, closing it.
-        if (await context.outbox.isMarked(former)) return { kind: 'later', afterMs: SUCCESSION_MS };
+        if (await isHandedOn(context, 'User', user.id))
+          return inSuccession(context, 'the one who left keeps failing');
         await context.outbox.forgetLink(former, user.id);
       }
       link.id = user.id;
@@ -61,6 +64,12 @@ export async function findUser(context: SyncContext, desired: DesiredUser, exist
       return { kind: 'linked' };
     }
   }
+}
+
+export function inSuccession(context: SyncContext, message: string): Found {
+  const afterMs = successionWait(context);
+  if (afterMs !== undefined) return { kind: 'later', afterMs };
+  return { kind: 'blocked', condition: condition(context, 'Conflict', message) };
 }
 
 /** Makes the account, inactive unless the target activates at once. A lost answer is found by the next lookup. */

@@ -50,18 +50,19 @@ export function warnOfRoles({ target, logger, work }: SyncContext, ...names: str
 
 /**
  * Adds members whose attributes are in place; the others mark this group again when they are ready.
- * @returns milliseconds to wait when a portion is still filling up, because more members are on their way
+ * @returns `gatherMs`: how long to wait for a portion that is still filling up; `missing`: members on their way
  */
-export async function addMembers(context: SyncContext): Promise<number> {
+export async function addMembers(context: SyncContext): Promise<{ gatherMs: number; missing: number }> {
   const { link, clock, outbox } = context;
   const states: Readiness[] = [];
   for (const portion of portions(await marked(context, '+'), 1000))
     states.push(...(await outbox.readiness(portion)));
   const ready = states.filter((state) => state.ready);
-  if (ready.length > 0 && ready.length < PORTION && states.some((state) => !state.ready && state.underWay)) {
+  const missing = states.filter((state) => !state.ready && state.underWay).length;
+  if (ready.length > 0 && ready.length < PORTION && missing > 0) {
     link.gatheringSince ??= clock.now();
     const left = link.gatheringSince + GATHER_LIMIT_MS - clock.now();
-    if (left > 0) return left;
+    if (left > 0) return { gatherMs: left, missing };
   }
   delete link.gatheringSince;
   for (const portion of portions(ready, PORTION)) {
@@ -71,7 +72,7 @@ export async function addMembers(context: SyncContext): Promise<number> {
       portion.map((state) => ({ user: state.user, platformId: state.link.id ?? '' })),
     );
   }
-  return 0;
+  return { gatherMs: 0, missing };
 }
 
 async function marked(context: SyncContext, sign: '+' | '-'): Promise<string[]> {

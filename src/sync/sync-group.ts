@@ -9,9 +9,7 @@ import { isGone, isStatus, mayHaveCommitted } from './failures.ts';
 import type { Exists } from './find-user.ts';
 import { addMembers, removeMembers, warnOfRoles } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
-
-/** How long a successor waits for the sync of the one who left this group. */
-const SUCCESSION_MS = 250;
+import { isHandedOn, successionWait } from './succession.ts';
 
 export async function syncGroup(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { work, link, target } = context;
@@ -62,15 +60,22 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
   if (link.core?.displayName !== name) {
     warnOfRoles(context, String(link.core?.displayName), name);
     const rename: PatchOperation[] = [{ op: 'replace', path: 'displayName', value: name }];
-    await context.write('rename group', () => client.groups.patch(link.id ?? '', rename, context.call));
+    try {
+      await context.write('rename group', () => client.groups.patch(link.id ?? '', rename, context.call));
+    } catch (error) {
+      const afterMs =
+        isStatus(error, 409) && (await nameIsHandedOn(context, name)) ? successionWait(context) : undefined;
+      if (afterMs === undefined) throw error;
+      return { kind: 'later', writes: context.writes, afterMs };
+    }
     link.core = { displayName: name };
     await context.save();
   }
   if (policy.policy === 'sync') await removeMembers(context);
   else await forgetMarks(context, '-');
-  const gatherMs = await addMembers(context);
+  const { gatherMs, missing } = await addMembers(context);
   if (gatherMs > 0) return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: gatherMs };
-  delete link.making;
+  if (missing === 0) delete link.making;
   return { kind: 'synced', writes: context.writes };
 }
 
@@ -91,15 +96,15 @@ async function findGroup(context: SyncContext, name: string, exists: Exists): Pr
   if (!group) return { kind: 'absent' };
   const holder = await links.holderOf(target.name, 'Group', group.id);
   const former = holder !== undefined && holder !== work.ref ? holder : undefined;
+  // The holder may be about to rename or delete it: its own sync is still to come.
+  const afterMs = (await isHandedOn(context, 'Group', group.id)) ? successionWait(context) : undefined;
+  if (afterMs !== undefined) return { kind: 'later', afterMs };
   if (former !== undefined && (await exists(former))) {
     return {
       kind: 'conflict',
       message: `the group ${name} is already linked to ${former}: rename one of the two`,
     };
   }
-  // The one that was deleted may still be at work on this group, deleting it there.
-  if (former !== undefined && (await outbox.isMarked(former)))
-    return { kind: 'later', afterMs: SUCCESSION_MS };
   const ours = holder !== undefined || link.creating === true;
   if (!ours && target.policy.adopt !== 'exact') {
     const advice = `adopt is ${target.policy.adopt}: set adopt to exact to take it over`;
@@ -109,6 +114,11 @@ async function findGroup(context: SyncContext, name: string, exists: Exists): Pr
   if (former !== undefined) await outbox.forgetLink(former, group.id);
   await linkTo(context, group, origin ?? (ours ? 'created' : 'adopted'));
   return { kind: 'linked' };
+}
+
+async function nameIsHandedOn(context: SyncContext, name: string): Promise<boolean> {
+  const [holder] = await groupsCalled(context, name);
+  return holder !== undefined && (await isHandedOn(context, 'Group', holder.id));
 }
 
 /** A group that we tried to make may still carry the name that it had then. */

@@ -6,9 +6,10 @@ import { condition, writeAttributes } from './attributes.ts';
 import type { SyncContext } from './context.ts';
 import { attributeChanges, coreOperations } from './diff.ts';
 import { createUser, findUser, type Exists } from './find-user.ts';
-import { isGone } from './failures.ts';
+import { isGone, isStatus } from './failures.ts';
 import type { DesiredUser } from './mapping.ts';
 import type { SyncOutcome } from './outcome.ts';
+import { isHandedOn, successionWait } from './succession.ts';
 
 /** How often a sync starts over within one run because the platform lost the account meanwhile. */
 const RESTARTS = 2;
@@ -49,6 +50,10 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
     if (found.kind === 'later') return { ...found, writes: context.writes };
   }
   if (policy.policy === 'create-only' && !link.making) {
+    if (link.settled !== work.generation) {
+      link.settled = work.generation;
+      await context.save({ wake: true });
+    }
     return { kind: 'synced', writes: context.writes };
   }
   if (link.departed) {
@@ -74,7 +79,14 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
 
   const operations = coreOperations(desired.core, link.core ?? {});
   if (operations.length > 0) {
-    await context.write('update user', () => client.users.patch(link.id ?? '', operations, context.call));
+    try {
+      await context.write('update user', () => client.users.patch(link.id ?? '', operations, context.call));
+    } catch (error) {
+      const handedOn = isStatus(error, 409) && (await nameIsHandedOn(context, String(desired.core.userName)));
+      const afterMs = handedOn ? successionWait(context) : undefined;
+      if (afterMs === undefined) throw error;
+      return { kind: 'later', writes: context.writes, afterMs };
+    }
     link.core = { ...link.core, ...desired.core };
     await context.save();
   }
@@ -93,6 +105,12 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   delete link.making;
   delete link.settled;
   return { kind: 'synced', writes: context.writes };
+}
+
+async function nameIsHandedOn(context: SyncContext, userName: string): Promise<boolean> {
+  const found = await context.target.client.users.findBy('userName', userName, context.call);
+  const [holder] = found.filter((user) => fold(user.userName) === fold(userName));
+  return holder !== undefined && (await isHandedOn(context, 'User', holder.id));
 }
 
 /** The user left: deleted at the source, or out of scope. */

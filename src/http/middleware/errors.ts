@@ -53,6 +53,8 @@ function toScimError(error: unknown): ScimError | undefined {
   switch (type ?? '') {
     case 'entity.too.large':
       return payloadTooLarge('The body is larger than server.maxBodyBytes.');
+    case 'entity.verify.failed':
+      return invalidSyntax('The body is not UTF-8.');
     case 'entity.parse.failed':
       return invalidSyntax('The body is not JSON.');
     case 'encoding.unsupported':

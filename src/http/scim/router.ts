@@ -1,4 +1,5 @@
 // The SCIM addresses of one connection: parse → provider → respond.
+import { isUtf8 } from 'node:buffer';
 import express, {
   type NextFunction,
   type Request,
@@ -41,7 +42,12 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   const search = createSearch(deps);
   const discovery = createDiscovery(deps);
   // The content type is not asked: providers send several, and some send none.
-  const json = express.json({ type: () => true, limit: options.maxBodyBytes, strict: false });
+  const json = express.json({
+    type: () => true,
+    limit: options.maxBodyBytes,
+    strict: false,
+    verify: requireUtf8,
+  });
 
   function baseUrl(request: Request): string {
     if (options.publicUrl !== null) return options.publicUrl + options.root;
@@ -171,6 +177,11 @@ const noFilter: RequestHandler = (request, _response, next) => {
   if (queryOf(request).has('filter')) throw forbidden('Discovery documents can not be filtered.');
   next();
 };
+
+/** RFC 8259 §8.1: bodies are UTF-8; a lenient decoder would make one name of two broken ones. */
+function requireUtf8(_request: unknown, _response: unknown, body: Buffer): void {
+  if (!isUtf8(body)) throw new Error('The body is not UTF-8.');
+}
 
 function queryOf(request: Request): URLSearchParams {
   const mark = request.url.indexOf('?');

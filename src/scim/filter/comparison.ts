@@ -1,4 +1,5 @@
 // One comparison checked against its attribute's type: which operators make sense, which literals (RFC 7644, table 3).
+import { foldCase } from '../fold-case.ts';
 import type { Field } from '../attributes.ts';
 import { invalidFilter } from '../errors.ts';
 import type { Profile } from '../profiles.ts';
@@ -88,6 +89,6 @@ export function toComparison(
     return { kind: 'compare', attribute, operator, value, collation: 'time', operand };
   }
   const exact = field === undefined || field.attribute.caseExact;
-  const operand = exact ? value : value.toLowerCase();
+  const operand = exact ? value : foldCase(value);
   return { kind: 'compare', attribute, operator, value, collation: exact ? 'exact' : 'ignoreCase', operand };
 }

@@ -1,4 +1,5 @@
 // A filter over a resource, or over one element of a multi-valued attribute (RFC 7644 section 3.4.2.2).
+import { foldCase } from '../fold-case.ts';
 import type { Comparison, Filter, FilterValue } from './filter.ts';
 
 /**
@@ -58,7 +59,7 @@ function isPresent(value: unknown): boolean {
 
 function collate(candidate: unknown, collation: Comparison['collation']): unknown {
   if (typeof candidate !== 'string' || collation === 'exact') return candidate;
-  return collation === 'time' ? Date.parse(candidate) : candidate.toLowerCase();
+  return collation === 'time' ? Date.parse(candidate) : foldCase(candidate);
 }
 
 function matches(comparison: Comparison, candidate: unknown): boolean {

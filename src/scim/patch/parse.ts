@@ -6,7 +6,7 @@ import { parsePath, type AttributeTarget, type Target } from '../path.ts';
 import type { Profile } from '../profiles.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { PATCH_OP_URN } from '../urns.ts';
-import { checkDepth, isObject, lastSegment, type JsonObject } from '../validate.ts';
+import { checkBody, isObject, lastSegment, type JsonObject } from '../validate.ts';
 import { toMemberSteps } from './members.ts';
 import type { PatchOperation } from './operation.ts';
 
@@ -168,7 +168,7 @@ export function parsePatch(
   limits: { readonly maxOperations: number } = { maxOperations: 1000 },
 ): PatchOperation[] {
   if (!isObject(body)) throw invalidSyntax('The body must be a JSON object.');
-  checkDepth(body);
+  checkBody(body);
   const schemas = member(body, 'schemas');
   const isPatchOp = Array.isArray(schemas) && schemas.includes(PATCH_OP_URN);
   if (!isPatchOp && !profile.allows('message-schema'))

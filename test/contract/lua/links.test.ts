@@ -53,9 +53,19 @@ describe('links and member notes', () => {
     await store.outbox.mark([USER, GROUP], 'edit');
     await store.outbox.save(await store.begun(USER), { id: 'new' }, { restate: true });
     await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '+']]));
-    await store.outbox.save(await store.begun(GROUP), { id: 'new' }, { restate: true, surplus: [BOB, idOf('gone')] });
+    await store.outbox.save(
+      await store.begun(GROUP),
+      { id: 'new' },
+      { restate: true, surplus: [BOB, idOf('gone')] },
+    );
     const marks = await store.outbox.memberMarks(G);
-    expect(marks).toEqual(new Map([[ADA, '+'], [BOB, '+'], [idOf('gone'), '-']]));
+    expect(marks).toEqual(
+      new Map([
+        [ADA, '+'],
+        [BOB, '+'],
+        [idOf('gone'), '-'],
+      ]),
+    );
   });
 
   it('wake the groups that owe a user a membership, now for one member and a moment later for several', async () => {
@@ -175,10 +185,16 @@ describe('the request budget', () => {
   afterEach(() => store.close());
 
   const take = () =>
-    store.scripts.run('take_budget', `${store.prefix}:{target.main}:`, { target: 'main', intervalMs: 1000, burst: 3 });
+    store.scripts.run('take_budget', `${store.prefix}:{target.main}:`, {
+      target: 'main',
+      intervalMs: 1000,
+      burst: 3,
+    });
 
   it('gives a burst at once and then one request per interval, over all clients', async () => {
-    const waits = (await Promise.all(Array.from({ length: 5 }, take))).map(([tag, wait]) => [tag, Number(wait)] as const);
+    const waits = (await Promise.all(Array.from({ length: 5 }, take))).map(
+      ([tag, wait]) => [tag, Number(wait)] as const,
+    );
     expect(waits.map(([tag]) => tag)).toEqual(['taken', 'taken', 'taken', 'taken', 'taken']);
     expect(waits.slice(0, 3).map(([, wait]) => wait)).toEqual([0, 0, 0]);
     expect(waits[3]?.[1]).toBeGreaterThan(900);
@@ -222,7 +238,8 @@ describe('keys', () => {
       // The worker and the queue lose what they had.
       await store.redis.del(store.keys.key('lease', `main:${USER}`));
       const inflight = store.keys.key('inflight', 'main');
-      for (const ref of await store.redis.zrange(inflight, '0', '-1')) await store.redis.zadd(inflight, 1, ref);
+      for (const ref of await store.redis.zrange(inflight, '0', '-1'))
+        await store.redis.zadd(inflight, 1, ref);
       await store.putGroup(G, 'Field');
       await store.remove('User', ADA);
       await store.settleAll();
@@ -240,5 +257,9 @@ describe('keys', () => {
 function documentedFamilies(): Set<string> {
   const text = readFileSync(join(import.meta.dirname, '../../../src/directory/keys.ts'), 'utf8');
   const rows = [...text.matchAll(/^ \* \| ([^|]+) \|(.*)$/gm)].map(([, names, rest]) => `${names}, ${rest}`);
-  return new Set(rows.flatMap((row) => [...row.matchAll(/\b([a-z][A-Za-z]+)(?=[:,]| is the way)/g)].map(([, name]) => name ?? '')));
+  return new Set(
+    rows.flatMap((row) =>
+      [...row.matchAll(/\b([a-z][A-Za-z]+)(?=[:,]| is the way)/g)].map(([, name]) => name ?? ''),
+    ),
+  );
 }

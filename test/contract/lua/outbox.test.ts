@@ -26,7 +26,10 @@ describe('outbox', () => {
   const crash = async (ref: Ref) => {
     await expireLease(ref);
     await store.redis.zadd(store.keys.key('inflight', 'main'), 1, ref);
-    await eventually('lease over', async () => (await store.redis.exists(store.keys.key('lease', `main:${ref}`))) === 0);
+    await eventually(
+      'lease over',
+      async () => (await store.redis.exists(store.keys.key('lease', `main:${ref}`))) === 0,
+    );
   };
 
   it('hands a mark over once, under a ticket, and clears it when the work is done', async () => {
@@ -106,8 +109,10 @@ describe('outbox', () => {
     const ids = Array.from({ length: 60 }, (_, index) => idOf(`u${index}x`));
     await Promise.all(ids.map((id) => store.putUser(id, { userName: id })));
     const rival = store.rival.outboxes.get('main');
-    const claims = await Promise.all(Array.from({ length: 10 }, (_, i) => (i % 2 ? store.outbox : rival)?.claim(7, 1000)));
-    const refs = claims.flatMap((each) => (each ?? []).map(({ ref }) => ref));
+    const claims = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => (i % 2 || !rival ? store.outbox : rival).claim(7, 1000)),
+    );
+    const refs = claims.flatMap((each) => each.map(({ ref }) => ref));
     expect(refs).toHaveLength(61);
     expect(new Set(refs).size).toBe(61);
   });
@@ -147,7 +152,9 @@ describe('outbox', () => {
     await store.outbox.save(lost, { id: 'before' }, { linked: true });
     await crash(GROUP);
     const checkFenced = async () => {
-      await expect(store.outbox.save(lost, { id: 'late' }, { linked: true, restate: true })).rejects.toThrow(LeaseLost);
+      await expect(store.outbox.save(lost, { id: 'late' }, { linked: true, restate: true })).rejects.toThrow(
+        LeaseLost,
+      );
       await expect(store.outbox.ack(lost, { id: 'late' }, SYNCED)).resolves.toEqual({ kind: 'fenced' });
       await expect(store.outbox.ackMembers(lost, '+', [ADA])).rejects.toThrow(LeaseLost);
     };
@@ -179,13 +186,16 @@ describe('outbox', () => {
     await expect(claim()).resolves.toMatchObject([{ ref: USER, lane: 'edit' }]);
   });
 
-  it.each(['edit', 'reconcile'] as const)('does not let a deactivation that waits hold up a change of lane %s', async (lane) => {
-    await leave();
-    await claim();
-    await store.outbox.ack(await store.begun(USER, 'deactivation'), {}, { kind: 'later', afterMs: 60_000 });
-    await store.outbox.mark([USER], lane);
-    await expect(claim()).resolves.toMatchObject([{ ref: USER, lane: 'deactivation' }]);
-  });
+  it.each(['edit', 'reconcile'] as const)(
+    'does not let a deactivation that waits hold up a change of lane %s',
+    async (lane) => {
+      await leave();
+      await claim();
+      await store.outbox.ack(await store.begun(USER, 'deactivation'), {}, { kind: 'later', afterMs: 60_000 });
+      await store.outbox.mark([USER], lane);
+      await expect(claim()).resolves.toMatchObject([{ ref: USER, lane: 'deactivation' }]);
+    },
+  );
 
   it.each(['edit', 'deactivation'] as const)(
     'hands a user over at once whose group was written while it decided to wait (lane %s)',
@@ -195,19 +205,24 @@ describe('outbox', () => {
       const user = await store.begun(USER, lane);
       const group = await store.begun(GROUP);
       await store.outbox.ackMembers(group, '+', [ADA]);
-      await expect(store.outbox.ack(user, {}, { kind: 'later', afterMs: 60_000 })).resolves.toEqual({ kind: 'kept' });
+      await expect(store.outbox.ack(user, {}, { kind: 'later', afterMs: 60_000 })).resolves.toEqual({
+        kind: 'kept',
+      });
       await expect(claim()).resolves.toMatchObject([{ ref: USER }]);
     },
   );
 
-  it.each(['edit', 'deactivation'] as const)('wakes a user that waits when its group is written (lane %s)', async (lane) => {
-    await store.putGroup(G, 'Sales', [add(ADA)]);
-    await store.claimRefs();
-    await store.outbox.ack(await store.begun(USER, lane), {}, { kind: 'later', afterMs: 60_000 });
-    await expect(claim()).resolves.toEqual([]);
-    await store.outbox.ackMembers(await store.begun(GROUP), '+', [ADA]);
-    await expect(claim()).resolves.toMatchObject([{ ref: USER }]);
-  });
+  it.each(['edit', 'deactivation'] as const)(
+    'wakes a user that waits when its group is written (lane %s)',
+    async (lane) => {
+      await store.putGroup(G, 'Sales', [add(ADA)]);
+      await store.claimRefs();
+      await store.outbox.ack(await store.begun(USER, lane), {}, { kind: 'later', afterMs: 60_000 });
+      await expect(claim()).resolves.toEqual([]);
+      await store.outbox.ackMembers(await store.begun(GROUP), '+', [ADA]);
+      await expect(claim()).resolves.toMatchObject([{ ref: USER }]);
+    },
+  );
 
   it('leaves a user alone that is equal already when its group is written', async () => {
     await store.settleAll();
@@ -241,7 +256,8 @@ describe('outbox', () => {
   });
 
   it('takes deactivations beyond the room of the queue, the rest in order of urgency and age', async () => {
-    const put = (name: string, lane: 'edit' | 'new' | 'deactivation') => store.putUser(idOf(name), { userName: name }, lane);
+    const put = (name: string, lane: 'edit' | 'new' | 'deactivation') =>
+      store.putUser(idOf(name), { userName: name }, lane);
     await put('n1', 'new');
     await put('e1', 'edit');
     await put('d1', 'deactivation');

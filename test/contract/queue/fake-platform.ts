@@ -47,7 +47,10 @@ export function createFakePlatform(): FakePlatform {
   const same = (left: string, right: string): boolean => left.toLowerCase() === right.toLowerCase();
 
   const refuse = (status: number): never => {
-    throw new PlatformResponse({ status, platformMessage: `fake ${status}` }, { method: 'X', route: '/fake' });
+    throw new PlatformResponse(
+      { status, platformMessage: `fake ${status}` },
+      { method: 'X', route: '/fake' },
+    );
   };
   const userOf = (id: string): FakeUser => users.get(id) ?? refuse(404);
   const groupOf = (id: string): FakeGroup => groups.get(id) ?? refuse(404);
@@ -110,14 +113,18 @@ export function createFakePlatform(): FakePlatform {
       calls.push(name);
       const result = run();
       if (fate === 'crashAfter') throw new Crash(name);
-      if (fate === 'lost') throw new PlatformTimeout(1, { method: 'X', route: '/fake', mayHaveCommitted: true });
+      if (fate === 'lost')
+        throw new PlatformTimeout(1, { method: 'X', route: '/fake', mayHaveCommitted: true });
       return result;
     }
     const part = {
       users: {
         findBy: (attribute: 'userName' | 'externalId', value: string) =>
           call('find user', () =>
-            [...users.values()].filter((user) => same(user[attribute] ?? '', value)).slice(0, 2).map(wireUser),
+            [...users.values()]
+              .filter((user) => same(user[attribute] ?? '', value))
+              .slice(0, 2)
+              .map(wireUser),
           ),
         get: (id: string) => call('get user', () => wireUser(userOf(id))),
         create: (body: { userName: string; externalId?: string; active?: boolean }) =>
@@ -128,7 +135,8 @@ export function createFakePlatform(): FakePlatform {
             users.set(user.id, user);
             return wireUser(user);
           }),
-        patch: (id: string, operations: PatchOperation[]) => call('patch user', () => patchUser(id, operations)),
+        patch: (id: string, operations: PatchOperation[]) =>
+          call('patch user', () => patchUser(id, operations)),
         delete: (id: string) =>
           call('delete user', () => {
             userOf(id);
@@ -138,7 +146,9 @@ export function createFakePlatform(): FakePlatform {
       },
       groups: {
         findByDisplayName: (name: string) =>
-          call('find group', () => [...groups.values()].filter((group) => same(group.displayName, name)).map(wireGroup)),
+          call('find group', () =>
+            [...groups.values()].filter((group) => same(group.displayName, name)).map(wireGroup),
+          ),
         get: (id: string) => call('get group', () => wireGroup(groupOf(id))),
         create: ({ displayName }: { displayName: string }) =>
           call('create group', () => {
@@ -147,8 +157,9 @@ export function createFakePlatform(): FakePlatform {
             groups.set(group.id, group);
             return wireGroup(group);
           }),
-        patch: (id: string, operations: PatchOperation[]) => call('patch group', () => patchGroup(id, operations)),
-        delete: (id: string) => call('delete group', () => void (groups.delete(groupOf(id).id))),
+        patch: (id: string, operations: PatchOperation[]) =>
+          call('patch group', () => patchGroup(id, operations)),
+        delete: (id: string) => call('delete group', () => void groups.delete(groupOf(id).id)),
       },
       accounts: {
         search: (text: string) =>
@@ -174,7 +185,9 @@ export function createFakePlatform(): FakePlatform {
             userOf(account).attributes.set(name, value);
           }),
         list: (account: string) =>
-          call('list values', () => [...userOf(account).attributes].map(([name, value]) => ({ name, value }))),
+          call('list values', () =>
+            [...userOf(account).attributes].map(([name, value]) => ({ name, value })),
+          ),
       },
       close: () => Promise.resolve(),
     };

@@ -21,8 +21,10 @@ describe('changes while a sync runs', () => {
   const until = async (worker: Worker, call: string) => {
     while (!estate.platform.calls.includes(call) && (await worker.advance()));
   };
-  const groupAt = (name: string) => [...estate.platform.groups.values()].find(({ displayName }) => displayName === name);
-  const userAt = (name: string) => [...estate.platform.users.values()].find(({ userName }) => userName === name);
+  const groupAt = (name: string) =>
+    [...estate.platform.groups.values()].find(({ displayName }) => displayName === name);
+  const userAt = (name: string) =>
+    [...estate.platform.users.values()].find(({ userName }) => userName === name);
   const membersAt = (name: string) =>
     [...(groupAt(name)?.members ?? [])].map((id) => estate.platform.users.get(id)?.userName).sort();
   const user = (id: string, userName: string, rest: object = {}) =>
@@ -31,7 +33,10 @@ describe('changes while a sync runs', () => {
   afterEach(() => estate.close());
 
   it('a membership that comes while its user is being created is granted', async () => {
-    await open({}, { users: { scope: 'true' }, groups: { include: ['.*'], exclude: [], rename: [] }, attributes: {} });
+    await open(
+      {},
+      { users: { scope: 'true' }, groups: { include: ['.*'], exclude: [], rename: [] }, attributes: {} },
+    );
     await estate.store.putGroup(G, 'Sales');
     await estate.drain();
     await user(ADA, 'ada');
@@ -62,8 +67,8 @@ describe('changes while a sync runs', () => {
   it('a user who is removed while it is being created ends up closed, with no membership', async () => {
     await open();
     await user(ADA, 'ada');
+    await expect(first.start()).resolves.toBe(`User:${ADA}`);
     await estate.store.putGroup(G, 'Sales', [add(ADA)]);
-    await first.start();
     await until(first, 'create user');
     await estate.store.remove('User', ADA);
     await estate.drain();
@@ -77,7 +82,9 @@ describe('changes while a sync runs', () => {
     await first.start();
     while (!estate.platform.users.size && (await first.advance('lost')));
     await estate.drain();
-    expect([...estate.platform.users.values()].map(({ userName, active }) => [userName, active])).toEqual([['ada', true]]);
+    expect([...estate.platform.users.values()].map(({ userName, active }) => [userName, active])).toEqual([
+      ['ada', true],
+    ]);
     expect(userAt('ada')?.attributes.get('title')).toBe('Dr');
   });
 
@@ -87,8 +94,8 @@ describe('changes while a sync runs', () => {
       for (let calls = 0; calls < 8; calls++) {
         await open({ policy: 'create-only' });
         await user(ADA, 'ada', { title: 'Dr' });
+        await expect(first.start()).resolves.toBe(`User:${ADA}`);
         await estate.store.putGroup(G, 'Sales', [add(ADA)]);
-        await first.start();
         for (let call = 0; call < calls; call++) await first.advance();
         await first.advance(fate);
         await estate.drain();
@@ -152,7 +159,10 @@ describe('changes while a sync runs', () => {
     await estate.store.redis.zadd(estate.store.keys.key('dirty', 'main'), 1, `Group:${G}`);
     await estate.drain();
     await expect(estate.store.outbox.blocked()).resolves.toEqual([]);
-    expect([...estate.platform.groups.values()].map(({ displayName }) => displayName).sort()).toEqual(['Field', 'Field 2']);
+    expect([...estate.platform.groups.values()].map(({ displayName }) => displayName).sort()).toEqual([
+      'Field',
+      'Field 2',
+    ]);
   });
 
   it('a name that one user hands on to another arrives, whichever is synced first', async () => {
@@ -164,7 +174,10 @@ describe('changes while a sync runs', () => {
     await estate.store.redis.zadd(estate.store.keys.key('dirty', 'main'), 1, `User:${BOB}`);
     await estate.drain();
     await expect(estate.store.outbox.blocked()).resolves.toEqual([]);
-    expect([...estate.platform.users.values()].map(({ userName }) => userName).sort()).toEqual(['ada', 'lovelace']);
+    expect([...estate.platform.users.values()].map(({ userName }) => userName).sort()).toEqual([
+      'ada',
+      'lovelace',
+    ]);
   });
 
   it('a group that was hidden for a while has the members of today when it returns', async () => {
@@ -187,7 +200,11 @@ describe('changes while a sync runs', () => {
     await user(ADA, 'ada');
     await estate.store.putGroup(G, 'Sales', [add(ADA)]);
     await estate.drain();
-    await estate.store.putUser(ADA, { userName: 'ada', externalId: `x-${ADA}`, active: false }, 'deactivation');
+    await estate.store.putUser(
+      ADA,
+      { userName: 'ada', externalId: `x-${ADA}`, active: false },
+      'deactivation',
+    );
     await estate.drain();
     estate.platform.frozen.add('Sales');
     await estate.store.members(G, drop(ADA));

@@ -41,7 +41,10 @@ export interface Estate {
 
 const SPAN = 10_000_000_000_000;
 
-export async function openEstate(policy: Partial<SyncPolicy> = {}, rules: MappingRules = RULES): Promise<Estate> {
+export async function openEstate(
+  policy: Partial<SyncPolicy> = {},
+  rules: MappingRules = RULES,
+): Promise<Estate> {
   const userType = userResourceType({ userAttributes: [] });
   const mapping = compileMapping(rules, userType);
   const store = await openStore({ groupsMatter: mapping.groupsMatter, leaseMs: 60_000 });
@@ -58,12 +61,28 @@ export async function openEstate(policy: Partial<SyncPolicy> = {}, rules: Mappin
   const targetOf = (gate: Gate): Target => {
     const client = platform.client(gate);
     const budget = { take: () => Promise.resolve(), pause: () => Promise.resolve() };
-    return { name: 'main', policy: settings, client, mapping, budget, catalogue: createCatalogue({ client, clock }, mapping.types) };
+    return {
+      name: 'main',
+      policy: settings,
+      client,
+      mapping,
+      budget,
+      lacks: { externalIdFilter: false },
+      catalogue: createCatalogue({ client, clock }, mapping.types),
+    };
   };
   const { directory, links } = store.state;
   const { outbox } = store;
   const run = async (gate: Gate, ref: Ref): Promise<void> => {
-    const deps = { target: targetOf(gate), directory, links, outbox, clock, logger: silentLogger, random: () => 0.5 };
+    const deps = {
+      target: targetOf(gate),
+      directory,
+      links,
+      outbox,
+      clock,
+      logger: silentLogger,
+      random: () => 0.5,
+    };
     try {
       await syncResource(deps, ref, 'edit', new AbortController().signal);
     } catch (error) {
@@ -83,17 +102,16 @@ export async function openEstate(policy: Partial<SyncPolicy> = {}, rules: Mappin
       await hurry();
       for (const { ref } of await outbox.claim(100, 1000)) await run(() => Promise.resolve('ok'), ref);
     }
-    console.log(await store.redis.hgetall(store.keys.key('links','main')), await store.redis.hgetall(store.keys.key('owed','main:'+(await store.marks()).keys().next().value?.slice(5))), platform.calls.filter((c)=>c!=="search account"), await store.families()); //DBG
     throw new Error(`not equal after ${limit} rounds: ${[...(await store.marks()).keys()].join(', ')}`);
   }
 
-  return { store, platform, workers, hurry, drain, close: store.close };
+  return { store, platform, workers, hurry, drain, close: () => store.close() };
 }
 
 function createWorker(outbox: Outbox, run: (gate: Gate, ref: Ref) => Promise<void>): Worker {
   let release: ((fate: Fate) => void) | undefined;
   let running: Promise<'ended'> | undefined;
-  let reached: (value: 'gate') => void = () => undefined;
+  let reached = (_gate: 'gate'): void => undefined;
   let atGate = new Promise<'gate'>((resolve) => (reached = resolve));
   const gate: Gate = () =>
     new Promise<Fate>((resolve) => {

@@ -1,0 +1,193 @@
+// Too much of everything: answered in bounded time, with a clean refusal or done in full, while others are served.
+import { gzipSync, deflateSync, brotliCompressSync } from 'node:zlib';
+import { CUSTOM, startApi, userBody, type Answer, type Client } from '../scim-conformance/client.ts';
+import type { Bridge } from '../../support/build-bridge.ts';
+import { expectUnharmed } from './attack.ts';
+
+const LIMIT_MS = 3000;
+
+let bridge: Bridge;
+let scim: Client;
+beforeAll(async () => {
+  ({ bridge, scim } = await startApi({ configure: (config) => void (config.server.maxBodyBytes = 10_485_760) }));
+});
+afterAll(() => bridge.stop());
+afterEach(() => expectUnharmed(scim));
+
+/** The answer, which must come within three seconds; meanwhile somebody else asks and must not wait longer. */
+async function timely(send: () => Promise<Answer>): Promise<Answer> {
+  const startedAt = Date.now();
+  const pending = send();
+  const neighbour = scim.get('/ServiceProviderConfig').then(() => Date.now() - startedAt);
+  const answer = await pending;
+  expect(Date.now() - startedAt).toBeLessThan(LIMIT_MS);
+  expect(await neighbour).toBeLessThan(LIMIT_MS);
+  return answer;
+}
+
+const nested = (depth: number, open: string, close: string, core = '1'): string =>
+  open.repeat(depth) + core + close.repeat(depth);
+
+describe('depth', () => {
+  test.each([33, 1000, 100_000, 1_000_000])('a body nested %d levels deep is 400', async (depth) => {
+    for (const body of [
+      nested(depth, '[', ']'),
+      nested(depth, '{"a":', '}'),
+      `{"userName":"deep","name":${nested(depth, '{"a":', '}')}}`,
+      `{"userName":"deep","${CUSTOM}":{"a":${nested(depth, '[', ']')}}}`,
+    ]) {
+      expect((await timely(() => scim.post('/Users', body))).status).toBe(400);
+    }
+    const { id } = await scim.user(`deep-${depth}@x.example`);
+    const patch = `{"Operations":[{"op":"add","path":"name","value":${nested(depth, '{"a":', '}')}}]}`;
+    expect((await timely(() => scim.send('PATCH', `/Users/${id}`, patch))).status).toBe(400);
+  });
+
+  test.each([33, 2000, 30_000])('a filter of %d brackets in a .search body is 400 invalidFilter', async (depth) => {
+    for (const filter of [
+      nested(depth, '(', ')', 'userName pr'),
+      nested(depth, 'not (', ')', 'userName pr'),
+      nested(depth, 'emails[', ']', 'value pr'),
+      '('.repeat(depth),
+      ')'.repeat(depth),
+      '"'.repeat(depth),
+    ]) {
+      const answer = await timely(() => scim.post('/Users/.search', { filter }));
+      expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidFilter' } });
+    }
+  });
+});
+
+describe('length', () => {
+  test('a filter of 100 KB is 400 in a body and a refusal of the server in a URL', async () => {
+    const filter = `userName eq "${'x'.repeat(100_000)}"`;
+    const answer = await timely(() => scim.post('/Users/.search', { filter }));
+    expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidFilter' } });
+    const many = Array.from({ length: 5000 }, (_, n) => `userName eq "${n}"`).join(' or ');
+    expect((await timely(() => scim.post('/Users/.search', { filter: many }))).status).toBe(400);
+    expect([400, 414, 431]).toContain((await scim.get(`/Users?filter=${encodeURIComponent(filter)}`)).status);
+  });
+
+  test('a filter of 4,000 characters on attributes without an index is answered in time', async () => {
+    await Promise.all(Array.from({ length: 300 }, (_, n) => scim.user(`scan${n}@x.example`)));
+    const filter = Array.from({ length: 180 }, (_, n) => `title co "${n}"`).join(' or ');
+    const answer = await timely(() => scim.post('/Users/.search', { filter }));
+    expect(answer).toMatchObject({ status: 200, body: { totalResults: 0 } });
+  });
+
+  test('a PATCH path of 100 KB is 400 invalidPath', async () => {
+    const { id } = await scim.user('path@x.example');
+    for (const path of ['x'.repeat(100_000), `emails[value eq "${'x'.repeat(100_000)}"].value`, '.'.repeat(100_000)]) {
+      const answer = await timely(() => scim.patch(`/Users/${id}`, { op: 'add', path, value: 'x' }));
+      expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidPath' } });
+    }
+  });
+
+  test('an id of 10 KB is 404', async () => {
+    const id = 'x'.repeat(10_240);
+    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE'] as const) {
+      const body = { PUT: { userName: 'x' }, PATCH: { Operations: [] } }[method as 'PUT'];
+      expect((await timely(() => scim.send(method, `/Users/${id}`, body))).status).toBe(404);
+    }
+  });
+
+  test('a text of 5 MB is stored whole or refused', async () => {
+    const title = 'x'.repeat(5_000_000);
+    const answer = await timely(() => scim.post('/Users', userBody('huge@x.example', { title })));
+    expect([201, 400, 413]).toContain(answer.status);
+    if (answer.status === 201) expect(answer.body.title).toHaveLength(5_000_000);
+  });
+});
+
+describe('count', () => {
+  test('a PATCH of 10,000 operations is 400 tooMany and changes nothing', async () => {
+    const { id, meta } = await scim.user('ops@x.example');
+    const operations = Array.from({ length: 10_000 }, (_, n) => ({ op: 'replace', path: 'title', value: `t${n}` }));
+    const answer = await timely(() => scim.patch(`/Users/${id}`, ...operations));
+    expect(answer).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
+    expect((await scim.get(`/Users/${id}`)).body.meta.version).toBe(meta.version);
+  });
+
+  test('a pathless operation with 20,000 keys that are value paths is answered in time', async () => {
+    const { id } = await scim.user('keys@x.example');
+    const value = Object.fromEntries(
+      Array.from({ length: 20_000 }, (_, n) => [`emails[type eq "t${n}"].value`, `${n}@x.example`]),
+    );
+    const answer = await timely(() => scim.patch(`/Users/${id}`, { op: 'add', value }));
+    expect([200, 400, 413]).toContain(answer.status);
+  }, 120_000);
+
+  test('a pathless operation with 200,000 unknown keys is answered in time', async () => {
+    const { id } = await scim.user('unknown-keys@x.example');
+    const value = Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [`unknown${n}`, n]));
+    expect([200, 400]).toContain((await timely(() => scim.patch(`/Users/${id}`, { op: 'add', value }))).status);
+  }, 60_000);
+
+  test('a user with 20,000 e-mails, and 1,000 operations on them, are answered in time', async () => {
+    const emails = Array.from({ length: 20_000 }, (_, n) => ({ value: `${n}@x.example`, type: `t${n}` }));
+    const created = await timely(() => scim.post('/Users', userBody('emails@x.example', { emails })));
+    expect([201, 400, 413]).toContain(created.status);
+    if (created.status !== 201) return;
+    const operations = Array.from({ length: 1000 }, (_, n) => ({
+      op: 'replace',
+      path: `emails[type eq "t${n}" and value ne "x"].value`,
+      value: `new${n}@x.example`,
+    }));
+    const answer = await timely(() => scim.patch(`/Users/${created.body.id}`, ...operations));
+    expect([200, 400, 413]).toContain(answer.status);
+  }, 120_000);
+
+  test('1,000 operations that append 50 values each are answered in time', async () => {
+    const { id } = await scim.user('append@x.example');
+    const operations = Array.from({ length: 1000 }, (_, n) => ({
+      op: 'add',
+      path: 'emails',
+      value: Array.from({ length: 50 }, (_each, m) => ({ value: `${n}-${m}@x.example` })),
+    }));
+    const answer = await timely(() => scim.patch(`/Users/${id}`, ...operations));
+    expect([200, 400, 413]).toContain(answer.status);
+  }, 120_000);
+
+  test('10,000 members in one value, twice over, are each there once', async () => {
+    const { id } = await scim.group('crowd');
+    const value = Array.from({ length: 20_000 }, (_, n) => ({ value: `nobody-${n % 10_000}` }));
+    const answer = await timely(() => scim.patch(`/Groups/${id}`, { op: 'add', path: 'members', value }));
+    expect(answer.status).toBe(204);
+    expect((await scim.get(`/Groups/${id}`)).body.members).toHaveLength(10_000);
+  });
+
+  test('a list of 20,000 schemas, or of 100,000 parameters, is answered in time', async () => {
+    const schemas = Array.from({ length: 20_000 }, (_, n) => `urn:x:${n}`);
+    expect((await timely(() => scim.post('/Users', userBody('schemas@x.example', { schemas })))).status).toBe(201);
+    const attributes = Array.from({ length: 100_000 }, (_, n) => `name.x${n}`);
+    expect((await timely(() => scim.post('/Users/.search', { attributes, count: 1 }))).status).toBe(200);
+  });
+});
+
+describe('bombs', () => {
+  const json = (bytes: number): string => JSON.stringify(userBody('bomb@x.example', { title: 'x'.repeat(bytes) }));
+
+  test.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ] as const)('a %s body that inflates beyond the limit is 413 (or its encoding 415)', async (encoding, compress) => {
+    const bytes = compress(Buffer.from(json(50_000_000)));
+    expect(bytes.length).toBeLessThan(200_000);
+    const answer = await timely(() => scim.post('/Users', bytes, { 'content-encoding': encoding }));
+    expect([413, 415]).toContain(answer.status);
+  });
+
+  test('a gzip body within the limit is read; one that is broken, or packed twice, is refused', async () => {
+    const packed = gzipSync(Buffer.from(json(10)));
+    expect((await scim.post('/Users', packed, { 'content-encoding': 'gzip' })).status).toBe(201);
+    const cut = packed.subarray(0, packed.length - 12);
+    expect((await scim.post('/Users', cut, { 'content-encoding': 'gzip' })).status).toBe(400);
+    const plain = await scim.post('/Users', json(10), { 'content-encoding': 'gzip' });
+    expect(plain.status).toBe(400);
+    const twice = await scim.post('/Users', gzipSync(packed), { 'content-encoding': 'gzip, gzip' });
+    expect(twice.status).toBe(415);
+    const trailing = Buffer.concat([packed, Buffer.from('junk')]);
+    expect([201, 400, 409]).toContain((await scim.post('/Users', trailing, { 'content-encoding': 'gzip' })).status);
+  });
+});

@@ -1,0 +1,215 @@
+// Values that JSON allows and nobody expects: RFC 8259 is wider than SCIM. Refused with a 400 or kept exactly.
+import { createClient, CUSTOM, GROUP, startApi, USER, userBody, type Client } from '../scim-conformance/client.ts';
+import type { Bridge } from '../../support/build-bridge.ts';
+import { expectUnharmed } from './attack.ts';
+
+let bridge: Bridge;
+let scim: Client;
+beforeAll(async () => {
+  ({ bridge, scim } = await startApi());
+});
+afterAll(() => bridge.stop());
+afterEach(() => expectUnharmed(scim));
+
+/** Refused with a 400, or stored so that GET gives it back as it was sent. */
+async function refusedOrKept(text: string, read: (user: any) => unknown, sent: unknown): Promise<void> {
+  const answer = await scim.post('/Users', text);
+  if (answer.status === 400) return;
+  expect(answer.status).toBe(201);
+  expect(read((await scim.get(`/Users/${answer.body.id}`)).body)).toEqual(sent);
+}
+
+describe('text that is no text (RFC 3629 knows no surrogates)', () => {
+  const lone = '\\ud800';
+
+  test.each([
+    ['userName', `{"schemas":["${USER}"],"userName":"a${lone}b"}`],
+    ['externalId', `{"schemas":["${USER}"],"userName":"s1","externalId":"${lone}"}`],
+    ['an e-mail address', `{"schemas":["${USER}"],"userName":"s2","emails":[{"value":"${lone}@x.example"}]}`],
+    ['displayName', `{"schemas":["${USER}"],"userName":"s3","displayName":"${lone}"}`],
+    ['a user attribute', `{"schemas":["${USER}"],"userName":"s4","${CUSTOM}":{"region":"${lone}"}}`],
+    ['the second half alone', `{"schemas":["${USER}"],"userName":"\\udc00"}`],
+  ])('a lone surrogate in %s of a POST is no 5xx', async (_where, body) => {
+    expect([201, 400]).toContain((await scim.post('/Users', body)).status);
+  });
+
+  test('a lone surrogate in PUT and PATCH of a user is no 5xx', async () => {
+    const { id } = await scim.user('surrogate@x.example');
+    const put = await scim.put(`/Users/${id}`, `{"schemas":["${USER}"],"userName":"${lone}"}`);
+    expect([200, 400]).toContain(put.status);
+    const patch = `{"Operations":[{"op":"replace","path":"userName","value":"${lone}"}]}`;
+    expect([200, 400]).toContain((await scim.send('PATCH', `/Users/${id}`, patch)).status);
+  });
+
+  test.each([
+    ['displayName', `{"schemas":["${GROUP}"],"displayName":"${lone}"}`],
+    ['externalId', `{"schemas":["${GROUP}"],"displayName":"g1","externalId":"${lone}"}`],
+    ['a member', `{"schemas":["${GROUP}"],"displayName":"g2","members":[{"value":"${lone}"}]}`],
+  ])('a lone surrogate in %s of a group is no 5xx', async (_where, body) => {
+    expect([201, 400]).toContain((await scim.post('/Groups', body)).status);
+  });
+
+  test('a lone surrogate as member in PATCH is no 5xx', async () => {
+    const { id } = await scim.group('surrogates');
+    for (const op of ['add', 'remove', 'replace']) {
+      const body = `{"Operations":[{"op":"${op}","path":"members","value":[{"value":"${lone}"}]}]}`;
+      expect([204, 400]).toContain((await scim.send('PATCH', `/Groups/${id}`, body)).status);
+    }
+  });
+
+  test.each(['userName eq "\\ud800"', 'externalId eq "\\udfff"', 'emails.value eq "\\ud800"'])(
+    'a lone surrogate in the filter %s is no 5xx',
+    async (filter) => {
+      expect([200, 400]).toContain((await scim.get(`/Users?filter=${encodeURIComponent(filter)}`)).status);
+    },
+  );
+
+  test('NUL, line breaks and control characters are kept exactly, in names and members', async () => {
+    const userName = 'a\u0000b\r\nc\u001f d';
+    const { id } = await scim.user(userName, { externalId: 'e\u0000\n x' });
+    expect((await scim.get(`/Users/${id}`)).body).toMatchObject({ userName, externalId: 'e\u0000\n x' });
+    const group = await scim.group('with\nbreak', ['later\u0000\n one', 'not here\u0000']);
+    expect((await scim.get(`/Groups/${group.id}`)).body.members.map(({ value }: any) => value).sort()).toEqual(
+      ['later\u0000\n one', 'not here\u0000'].sort(),
+    );
+    const late = await scim.user('later\u0000\n one');
+    expect((await scim.get(`/Groups/${group.id}`)).body.members.map(({ value }: any) => value)).toContain(late.id);
+    expect((await scim.find('/Users', `userName eq ${JSON.stringify(userName)}`)).map((each) => each.id)).toEqual([id]);
+  });
+
+  test('bytes that are not UTF-8 are refused, not replaced by U+FFFD (RFC 8259 §8.1)', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from(`{"schemas":["${USER}"],"userName":"broken-`),
+      Buffer.from([0xff, 0xfe, 0xc3]),
+      Buffer.from('"}'),
+    ]);
+    const answer = await scim.post('/Users', bytes);
+    expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidSyntax' } });
+  });
+});
+
+describe('numbers (RFC 8259 §6)', () => {
+  test.each(['1e400', '-1e400', '1e308'])('%s in a user attribute is refused or kept', async (number) => {
+    const text = `{"schemas":["${USER}"],"userName":"n${number}","${CUSTOM}":{"level":${number}}}`;
+    await refusedOrKept(text, (user) => user[CUSTOM].level, Number(number));
+  });
+
+  test.each(['1e400', '-0', '12345678901234567890', '9007199254740993', '0.1e1'])(
+    '%s where text belongs never becomes another number',
+    async (number) => {
+      const text = `{"schemas":["${USER}"],"userName":"t${number}","title":${number}}`;
+      const answer = await scim.post('/Users', text);
+      if (answer.status === 400) return;
+      const digits = Number(number) === 1 ? '1' : number;
+      expect(answer.body.title).toBe(digits === '-0' ? '0' : digits);
+    },
+  );
+
+  test.each(['12345678901234567890', '9007199254740993'])(
+    'the integer %s, beyond what a double holds, is refused or kept exactly as a user attribute',
+    async (number) => {
+      const text = `{"schemas":["${USER}"],"userName":"i${number}","${CUSTOM}":{"level":${number}}}`;
+      const answer = await scim.post('/Users', text);
+      if (answer.status === 400) return;
+      expect(answer.text).toContain(`"level":${number}`);
+    },
+  );
+
+  test('minus zero is zero', async () => {
+    const text = `{"schemas":["${USER}"],"userName":"zero","${CUSTOM}":{"level":-0}}`;
+    expect((await scim.post('/Users', text)).text).toContain('"level":0');
+  });
+
+  test.each(['startIndex', 'count'])('%s of any size in a .search body is no 5xx (RFC 7644 §3.4.3)', async (name) => {
+    for (const number of ['1e15', '9007199254740993', '1e19', '1e21', '1e300', '1e400', '-1e300', '-0', '1.5', '"1e9"']) {
+      const body = `{"schemas":["urn:ietf:params:scim:api:messages:2.0:SearchRequest"],"${name}":${number}}`;
+      expect([200, 400]).toContain((await scim.post('/Users/.search', body)).status);
+    }
+  });
+
+  test.each(['startIndex', 'count'])('%s of any size in a query is no 5xx (RFC 7644 §3.4.2.4)', async (name) => {
+    const numbers = ['999999999999999', '9007199254740993', '99999999999999999999', '-999999999999999', '1e3', 'NaN'];
+    for (const number of [...numbers, 'Infinity', '0x10', '', ' 1', '1;2', '%00', '１']) {
+      expect([200, 400]).toContain((await scim.get(`/Users?${name}=${encodeURIComponent(number)}`)).status);
+    }
+  });
+});
+
+describe('shapes', () => {
+  test.each(['null', '[]', '[{}]', '"text"', '1', 'true', ' ', '{', '}', '{"a":1', "{'a':1}", 'undefined', 'NaN'])(
+    'the body %j is 400 invalidSyntax wherever a body belongs',
+    async (body) => {
+      const { id } = await scim.user(`shape-${Math.random()}`);
+      const { id: group } = await scim.group(`shape-${Math.random()}`);
+      for (const [method, path] of [
+        ['POST', '/Users'],
+        ['POST', '/Groups'],
+        ['PUT', `/Users/${id}`],
+        ['PATCH', `/Users/${id}`],
+        ['PUT', `/Groups/${group}`],
+        ['PATCH', `/Groups/${group}`],
+        ['POST', '/Users/.search'],
+      ] as const) {
+        const answer = await scim.send(method, path, body);
+        expect([method, path, answer.status, answer.body.scimType]).toEqual([method, path, 400, 'invalidSyntax']);
+      }
+    },
+  );
+
+  test('no body at all is a 400 too', async () => {
+    const { id } = await scim.user('bodiless@x.example');
+    for (const [method, path] of [
+      ['POST', '/Users'],
+      ['POST', '/Groups'],
+      ['PUT', `/Users/${id}`],
+      ['PATCH', `/Users/${id}`],
+    ] as const) {
+      expect((await scim.send(method, path, '')).status).toBe(400);
+      expect((await scim.send(method, path)).status).toBe(400);
+    }
+  });
+
+  test.each([
+    ['userName', []],
+    ['userName', {}],
+    ['userName', [['a']]],
+    ['userName', ''],
+    ['userName', ' \t'],
+    ['name', 'Jo Doe'],
+    ['name', [{ givenName: 'a' }, { givenName: 'b' }]],
+    ['name', { givenName: { toString: 'x' } }],
+    ['emails', 'not-an-object'],
+    ['emails', [[{ value: 'x' }]]],
+    ['emails', [[]]],
+    ['emails', { value: { value: 'x' } }],
+    ['active', 'maybe'],
+    ['active', [true, false]],
+    ['active', {}],
+    ['active', 1],
+    [CUSTOM, 'text'],
+    [CUSTOM, []],
+    [CUSTOM, { region: { deep: 1 } }],
+    [CUSTOM, { region: [{ deep: 1 }] }],
+    [CUSTOM, { region: [[1]] }],
+    ['schemas', {}],
+    ['schemas', 'x'],
+    ['schemas', [{}, null, 1, []]],
+  ])('%s as %j is accepted or 400, never a 5xx', async (name, value) => {
+    const body = userBody(`odd-${Math.random()}`, { [name]: value });
+    expect([201, 400]).toContain((await scim.post('/Users', body)).status);
+  });
+
+  test('duplicate keys: the last one counts, everywhere in the same way (RFC 8259 §4)', async () => {
+    const text = `{"schemas":["${USER}"],"userName":"first","userName":"last","active":true,"active":false,"ACTIVE":false}`;
+    const answer = await scim.post('/Users', text);
+    expect(answer.status).toBe(201);
+    expect(answer.body).toMatchObject({ userName: 'last', active: false });
+    expect(await scim.find('/Users', 'userName eq "first"')).toEqual([]);
+    expect(await scim.find('/Users', 'userName eq "last"')).toHaveLength(1);
+  });
+
+  test('a server that is asked by another connection of the same client is there too', async () => {
+    const other = createClient(bridge.app.port, '/connections/default/scim/v2');
+    expect((await other.get('/Users?count=0')).status).toBe(200);
+  });
+});

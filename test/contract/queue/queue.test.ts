@@ -1,0 +1,302 @@
+// Relay and worker over real BullMQ: what is marked reaches the handler, whatever the queue loses.
+import { Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { connectRedis } from '../../../src/directory/connection.ts';
+import type { Ref } from '../../../src/directory/records.ts';
+import {
+  jobId,
+  PRIORITY,
+  queueName,
+  queuePrefix,
+  STREAMS,
+  streamOf,
+  type SyncJob,
+} from '../../../src/queue/jobs.ts';
+import { createRelay, type Relay } from '../../../src/queue/relay.ts';
+import {
+  createSyncWorker,
+  type QueueConnection,
+  type SyncHandler,
+  type SyncWorker,
+} from '../../../src/queue/worker.ts';
+import { systemClock } from '../../../src/support/clock.ts';
+import { silentLogger } from '../../../src/support/logger.ts';
+import { eventually } from '../../support/eventually.ts';
+import { idOf, openStore, type Store } from '../lua/rig.ts';
+
+const ADA = idOf('ada');
+const USER: Ref = `User:${ADA}`;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('queue', () => {
+  let store: Store;
+  let queueRedis: Redis;
+  let connection: QueueConnection;
+  let relays: Relay[];
+  let workers: SyncWorker[];
+  const clock = systemClock;
+  const logger = silentLogger;
+
+  beforeEach(async () => {
+    store = await openStore({ leaseMs: 400 });
+    queueRedis = connectRedis(process.env.TEST_REDIS_URL ?? '', 'queue', logger);
+    connection = queueRedis;
+    relays = [];
+    workers = [];
+  });
+
+  afterEach(async () => {
+    await Promise.all(workers.map((worker) => worker.stop(100)));
+    await Promise.all(relays.map((relay) => relay.stop()));
+    await store.close();
+    queueRedis.disconnect();
+  });
+
+  function startRelay(sweepMs = 30, room = 500): Relay {
+    const options = { prefix: store.prefix, target: 'main', sweepMs, room };
+    const relay = createRelay(
+      { connection, outboxes: new Map([['idp', store.outbox]]), clock, logger },
+      options,
+    );
+    relays.push(relay);
+    return relay;
+  }
+
+  function startWorker(handler: SyncHandler, concurrency = 2): SyncWorker {
+    const options = { prefix: store.prefix, target: 'main', concurrency };
+    const worker = createSyncWorker({ connection, handler, clock, logger }, options);
+    workers.push(worker);
+    return worker;
+  }
+
+  /** A handler that does the work; `seen` gets what it found. */
+  const working =
+    (seen: string[], before?: (job: SyncJob, signal: AbortSignal) => Promise<void>): SyncHandler =>
+    async (job, signal) => {
+      await before?.(job, signal);
+      const begin = await store.outbox.begin(job.ref, job.lane);
+      if (begin.kind !== 'begun') return;
+      seen.push(begin.work.record?.text ?? 'removed');
+      await store.outbox.ack(begin.work, {}, { kind: 'synced' });
+    };
+
+  const edit = (title: string) => store.putUser(ADA, { userName: 'ada', title });
+  const equal = async () => (await store.outbox.depth()).dirty === 0;
+  const queues = () =>
+    STREAMS.map(
+      (stream) =>
+        new Queue<SyncJob>(queueName('main', stream), {
+          connection,
+          prefix: queuePrefix(store.prefix, 'main'),
+        }),
+    );
+  const withQueues = async (use: (queue: Queue<SyncJob>) => Promise<unknown>) => {
+    for (const queue of queues()) {
+      await use(queue);
+      await queue.close();
+    }
+  };
+
+  it('brings a mark to the handler with its connection, ref and lane, and keeps nothing afterwards', async () => {
+    const jobs: SyncJob[] = [];
+    const seen: string[] = [];
+    startWorker(working(seen, (job) => Promise.resolve(void jobs.push(job))));
+    startRelay();
+    await edit('one');
+    await eventually('equal', equal);
+    expect(jobs).toEqual([{ connection: 'idp', ref: USER, lane: 'edit' }]);
+    await withQueues(async (queue) =>
+      expect(await queue.getJobCounts()).toMatchObject({ completed: 0, failed: 0 }),
+    );
+  });
+
+  it('shows the newest state after a burst and runs less often than there were changes', async () => {
+    const seen: string[] = [];
+    startWorker(working(seen, () => pause(20)));
+    const relay = startRelay();
+    for (let change = 1; change <= 50; change++) {
+      await edit(`change ${change}`);
+      relay.poke();
+    }
+    await eventually('equal', equal);
+    expect(seen.at(-1)).toContain('change 50');
+    expect(seen.length).toBeLessThan(25);
+  });
+
+  it('looks at once when poked, however long the sweep takes', async () => {
+    const seen: string[] = [];
+    startWorker(working(seen));
+    const relay = startRelay(60_000);
+    await pause(50);
+    await edit('one');
+    relay.poke();
+    await eventually('equal', equal, 2000);
+    expect(relay.lastSweepAt()).toBeGreaterThan(Date.now() - 5000);
+  });
+
+  it('hands a mark over again whose handler threw', async () => {
+    let calls = 0;
+    const seen: string[] = [];
+    startWorker(
+      working(seen, () => {
+        calls++;
+        return calls === 1 ? Promise.reject(new Error('a bug')) : Promise.resolve();
+      }),
+    );
+    startRelay();
+    await edit('one');
+    await eventually('failed once', () => calls === 1);
+    await expect(store.outbox.depth()).resolves.toMatchObject({ dirty: 1 });
+    await eventually('equal', equal);
+    expect([calls, seen.length]).toEqual([2, 1]);
+  });
+
+  it('hands a mark over again whose handler threw after it took the lease', async () => {
+    const seen: string[] = [];
+    let calls = 0;
+    startWorker(async (job, signal) => {
+      if (++calls === 1) {
+        await store.outbox.begin(job.ref, job.lane);
+        throw new Error('a bug');
+      }
+      await working(seen)(job, signal);
+    });
+    startRelay();
+    await edit('one');
+    await eventually('equal', equal);
+    expect([calls, seen.length]).toEqual([2, 1]);
+  });
+
+  it('adds jobs again that were removed from BullMQ by force', async () => {
+    startRelay();
+    await edit('one');
+    const waiting = async () => {
+      let count = 0;
+      await withQueues(
+        async (queue) => (count += (await queue.getJobCountByTypes('waiting', 'prioritized')) || 0),
+      );
+      return count;
+    };
+    await eventually('job waits', async () => (await waiting()) === 1);
+    await withQueues((queue) => queue.obliterate({ force: true }));
+    await expect(waiting()).resolves.toBe(0);
+    const seen: string[] = [];
+    startWorker(working(seen));
+    await eventually('equal', equal);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('lets a deactivation through while the regular stream is full of hanging work', async () => {
+    const ids = Array.from({ length: 12 }, (_, index) => idOf(`u${index}x`));
+    for (const id of ids) await store.putUser(id, { userName: id });
+    const seen: string[] = [];
+    const hang = new AbortController();
+    startWorker(
+      working(seen, ({ lane }, signal) =>
+        lane === 'deactivation'
+          ? Promise.resolve()
+          : clock.sleep(60_000, AbortSignal.any([hang.signal, signal])),
+      ),
+    );
+    const relay = startRelay(30, 5);
+    await eventually('stream is full', async () => (await store.outbox.depth()).inflight >= 5);
+    await store.putUser(ADA, { userName: 'ada', active: false }, 'deactivation');
+    relay.poke();
+    await eventually('deactivated', () => seen.some((text) => text.includes('"active":false')), 2000);
+    hang.abort();
+    await eventually('equal', equal);
+  });
+
+  it('lets two relays and two workers share the work, each change applied once', async () => {
+    const seen: string[] = [];
+    startWorker(working(seen));
+    startWorker(working(seen));
+    startRelay(5);
+    startRelay(5);
+    const ids = Array.from({ length: 40 }, (_, index) => idOf(`u${index}x`));
+    await Promise.all(ids.map((id) => store.putUser(id, { userName: id })));
+    await eventually('equal', equal);
+    expect(seen).toHaveLength(40);
+  });
+
+  it('lets running work end when it stops in time', async () => {
+    const seen: string[] = [];
+    let aborted = false;
+    const worker = startWorker(
+      working(seen, async (_job, signal) => {
+        await pause(150);
+        aborted = signal.aborted;
+      }),
+    );
+    startRelay();
+    await edit('one');
+    await eventually('handler runs', async () => (await active()) === 1);
+    await worker.stop(5000);
+    expect([seen.length, aborted]).toEqual([1, false]);
+  });
+
+  it('asks a hanging handler to abort at the deadline, and ends', async () => {
+    let aborted = false;
+    let running = false;
+    const worker = startWorker(async (_job, signal) => {
+      running = true;
+      await clock.sleep(60_000, signal);
+      aborted = signal.aborted;
+    });
+    startRelay();
+    await edit('one');
+    await eventually('handler runs', () => running);
+    const startedAt = Date.now();
+    await worker.stop(100);
+    expect(aborted).toBe(true);
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(95);
+    expect(Date.now() - startedAt).toBeLessThan(5000);
+    await expect(store.outbox.depth()).resolves.toMatchObject({ dirty: 1 });
+  });
+
+  it('goes on after a sweep that failed', async () => {
+    const seen: string[] = [];
+    startWorker(working(seen));
+    let failing = true;
+    const outbox = {
+      ...store.outbox,
+      claim: (...args: Parameters<typeof store.outbox.claim>) =>
+        failing ? Promise.reject(new Error('away')) : store.outbox.claim(...args),
+    };
+    const options = { prefix: store.prefix, target: 'main', sweepMs: 20, room: 10 };
+    const relay = createRelay({ connection, outboxes: new Map([['idp', outbox]]), clock, logger }, options);
+    relays.push(relay);
+    await edit('one');
+    await pause(60);
+    expect(seen).toEqual([]);
+    failing = false;
+    await eventually('equal', equal);
+    expect(Date.now() - relay.lastSweepAt()).toBeLessThan(1000);
+  });
+
+  const active = async (): Promise<number> => {
+    let count = 0;
+    await withQueues(async (queue) => (count += await queue.getActiveCount()));
+    return count;
+  };
+});
+
+describe('jobs', () => {
+  it('have an id that BullMQ takes and that differs by connection, ref and ticket', () => {
+    expect(jobId('okta', USER, '7')).toBe(`okta-User-${ADA}-7`);
+    expect(jobId('okta', USER, '7')).not.toContain(':');
+    expect(jobId('okta', USER, '8')).not.toBe(jobId('okta', USER, '7'));
+  });
+
+  it('go to the urgent stream for deactivations only, and the more urgent lane runs first', () => {
+    expect((['deactivation', 'edit', 'new', 'reconcile'] as const).map(streamOf)).toEqual([
+      'urgent',
+      'regular',
+      'regular',
+      'regular',
+    ]);
+    const priorities = Object.values(PRIORITY);
+    expect([...priorities].sort((a, b) => a - b)).toEqual(priorities);
+    expect(queuePrefix('p', 'main')).toMatch(/\{.*main\}/);
+  });
+});

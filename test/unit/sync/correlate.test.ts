@@ -1,0 +1,63 @@
+import type { WireUser } from '../../../src/platform/wire.ts';
+import { correlate, type Candidate } from '../../../src/sync/correlate.ts';
+
+const wanted = { userName: 'ada', externalId: 'E-1' };
+const account = (rest: Partial<WireUser> = {}): WireUser => ({ id: '7', userName: 'ada', ...rest });
+const candidate = (rest: Partial<Candidate> = {}, user: Partial<WireUser> = {}): Candidate => ({
+  user: account(user),
+  ours: false,
+  ...rest,
+});
+const conflict = (message: RegExp) => ({ kind: 'conflict', message: expect.stringMatching(message) });
+
+describe('which account a user has', () => {
+  it('is none when nothing was found, whatever may be adopted', () => {
+    for (const adopt of ['exact', 'report', 'never'] as const) {
+      expect(correlate(wanted, [], adopt)).toEqual({ kind: 'absent' });
+    }
+  });
+
+  it('is never guessed between two, not even when one of them is ours', () => {
+    const both = [candidate({ ours: true }), candidate({}, { id: '8' })];
+    expect(correlate(wanted, both, 'exact')).toMatchObject(conflict(/^2 accounts match/));
+  });
+
+  it('is not one that another living resource of ours holds', () => {
+    const held = candidate({ ours: true, heldBy: 'User:other' });
+    expect(correlate(wanted, [held], 'exact')).toMatchObject(conflict(/already linked to User:other/));
+  });
+
+  it.each(['exact', 'report', 'never'] as const)(
+    'is the one that we made, also with adopt %s and another externalId',
+    (adopt) => {
+      const ours = candidate({ ours: true }, { externalId: 'E-2' });
+      expect(correlate(wanted, [ours], adopt)).toMatchObject({
+        kind: 'adopt',
+        ours: true,
+        user: { id: '7' },
+      });
+    },
+  );
+
+  it('is an exact match of somebody else when that may be adopted', () => {
+    expect(correlate(wanted, [candidate()], 'exact')).toMatchObject({ kind: 'adopt', ours: false });
+  });
+
+  it.each(['report', 'never'] as const)('is for a person to decide with adopt %s', (adopt) => {
+    expect(correlate(wanted, [candidate()], adopt)).toMatchObject(conflict(new RegExp(`adopt is ${adopt}`)));
+  });
+
+  it('is not one that carries another externalId', () => {
+    const other = candidate({}, { externalId: 'E-2' });
+    expect(correlate(wanted, [other], 'exact')).toMatchObject(conflict(/another externalId/));
+  });
+
+  it.each([
+    ['the account has no externalId', wanted, undefined],
+    ['the user has none', { userName: 'ada', externalId: null }, 'E-2'],
+    ['both have the same', wanted, 'E-1'],
+  ])('is an exact match when %s', (_what, user, externalId) => {
+    const found = candidate({}, externalId === undefined ? {} : { externalId });
+    expect(correlate(user, [found], 'exact')).toMatchObject({ kind: 'adopt' });
+  });
+});

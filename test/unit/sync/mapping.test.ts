@@ -1,0 +1,260 @@
+import { userResourceType, type Resource } from '../../../src/scim/index.ts';
+import {
+  compileMapping,
+  isEveryone,
+  type AttributeRule,
+  type MappingRules,
+} from '../../../src/sync/mapping.ts';
+
+const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
+const userType = userResourceType({ userAttributes: [{ name: 'level', type: 'number' }] });
+
+const rules = (rest: Partial<MappingRules> = {}): MappingRules => ({
+  users: { scope: 'true' },
+  groups: { include: ['.*'], exclude: [], rename: [] },
+  attributes: {},
+  ...rest,
+});
+const mappingOf = (rest?: Partial<MappingRules>) => compileMapping(rules(rest), userType);
+const rule = (
+  type: AttributeRule['type'],
+  source: string,
+  onEmpty: AttributeRule['onEmpty'] = 'keep',
+): AttributeRule =>
+  source.includes('(') || source.includes('=') || source.includes('&')
+    ? { type, expression: source, onEmpty }
+    : { type, from: source, onEmpty };
+
+const ada = {
+  schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+  userName: 'ada',
+  externalId: 'E-1',
+  displayName: 'Ada L',
+  title: 'Countess',
+  userType: 'Contractor',
+  active: true,
+  name: { givenName: 'Ada', familyName: 'L' },
+  emails: [
+    { value: 'home@x', type: 'home' },
+    { value: 'work@x', type: 'work' },
+  ],
+  addresses: [
+    { type: 'home', country: 'FR' },
+    { type: 'work', country: 'PT' },
+  ],
+  [EXTENSION]: { level: 3 },
+};
+const groups = [
+  { id: 'g1', displayName: 'Sales' },
+  { id: 'g2', displayName: 'EMEA' },
+];
+
+async function attributesOf(
+  attributes: Record<string, AttributeRule>,
+  resource: object = ada,
+  memberOf = groups,
+) {
+  const { attributes: mapped, faults } = await mappingOf({ attributes }).user(
+    resource as Resource,
+    'id',
+    memberOf,
+  );
+  return { ...mapped, ...(faults.length > 0 ? { faults } : {}) };
+}
+
+describe('core members of a user', () => {
+  const core = async (resource: object) => (await mappingOf().user(resource as Resource, 'id', [])).core;
+
+  it('are read by the names under which the platform takes them', async () => {
+    await expect(core(ada)).resolves.toEqual({
+      userName: 'ada',
+      externalId: 'E-1',
+      displayName: 'Ada L',
+      'name.givenName': 'Ada',
+      'name.familyName': 'L',
+      emails: 'work@x',
+    });
+  });
+
+  it('are null where the resource has nothing or an empty text', async () => {
+    await expect(core({ userName: 'ada', displayName: '', emails: [], name: null })).resolves.toEqual({
+      userName: 'ada',
+      externalId: null,
+      displayName: null,
+      'name.givenName': null,
+      'name.familyName': null,
+      emails: null,
+    });
+  });
+
+  it('take the primary address, else the one at work, else the first', async () => {
+    const [home, work] = ada.emails;
+    await expect(core({ ...ada, emails: [{ ...home, primary: true }, work] })).resolves.toMatchObject({
+      emails: 'home@x',
+    });
+    await expect(core({ ...ada, emails: [{ value: 'other@x' }, home] })).resolves.toMatchObject({
+      emails: 'other@x',
+    });
+  });
+
+  it('say active unless the resource says no', async () => {
+    const active = async (resource: object) =>
+      (await mappingOf().user(resource as Resource, 'id', [])).active;
+    expect([await active({}), await active({ active: true }), await active({ active: false })]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+});
+
+describe('mapped attributes', () => {
+  it('come from paths: plain, with a sub-attribute, with a filter, and from an extension', async () => {
+    await expect(
+      attributesOf({
+        title: rule('string', 'title'),
+        family: rule('string', 'name.familyName'),
+        country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'keep' },
+        level: { type: 'number', from: `${EXTENSION}:level`, onEmpty: 'keep' },
+        mails: rule('string_array', 'emails.value'),
+      }),
+    ).resolves.toEqual({
+      title: 'Countess',
+      family: 'L',
+      country: 'PT',
+      level: 3,
+      mails: ['home@x', 'work@x'],
+    });
+  });
+
+  it('come from JSONata expressions over the whole resource, its id and its groups', async () => {
+    await expect(
+      attributesOf({
+        contractor: rule('boolean', 'userType = "Contractor"'),
+        label: rule('string', 'title & " " & id'),
+        teams: rule('string_array', '$sort(groups.display)'),
+        first: rule('string_array', '$filter(groups.display, function($name) { $name = "EMEA" })'),
+      }),
+    ).resolves.toEqual({ contractor: true, label: 'Countess id', teams: ['EMEA', 'Sales'], first: ['EMEA'] });
+  });
+
+  it('are plain lists, equal to what JSON reads back', async () => {
+    const { teams } = (await attributesOf({ teams: rule('string_array', '$sort(groups.display)') })) as {
+      teams: string[];
+    };
+    expect(Object.keys(teams)).toEqual(['0', '1']);
+  });
+
+  it('keep or clear what the platform has when the source has nothing', async () => {
+    const mapped = await attributesOf(
+      {
+        kept: rule('string', 'nickName'),
+        cleared: rule('string', 'nickName', 'clear'),
+        keptList: rule('string_array', '$sort(groups.display)'),
+        clearedList: rule('string_array', '$sort(groups.display)', 'clear'),
+        none: rule('string', '$lookup($, "nothing")', 'clear'),
+      },
+      ada,
+      [],
+    );
+    expect(mapped).toEqual({ cleared: null, clearedList: null, none: null });
+  });
+
+  it('that can not be computed or converted are faults with a name and a reason, beside the others', async () => {
+    await expect(
+      attributesOf({
+        title: rule('string', 'title'),
+        rank: rule('number', 'title'),
+        broken: rule('string', '$number(title)'),
+      }),
+    ).resolves.toEqual({
+      title: 'Countess',
+      faults: [
+        { attribute: 'rank', reason: 'is string and can not become a number' },
+        { attribute: 'broken', reason: expect.stringMatching(/^expression failed: /) },
+      ],
+    });
+  });
+
+  it('do not change the resource that they are read from', async () => {
+    const text = JSON.stringify(ada);
+    await attributesOf({
+      teams: rule('string_array', '$sort(groups.display)'),
+      label: rule('string', 'title & "!"'),
+    });
+    expect(JSON.stringify(ada)).toBe(text);
+  });
+});
+
+describe('the scope', () => {
+  const inScope = async (scope: string, memberOf = groups) =>
+    (await mappingOf({ users: { scope } }).user(ada, 'id', memberOf)).inScope;
+
+  it.each(['true', ' true ', 'active or true'])('%j is everybody', async (scope) => {
+    expect(isEveryone(scope)).toBe(true);
+    await expect(inScope(scope)).resolves.toBe(true);
+  });
+
+  it('is a SCIM filter over the resource, its groups included', async () => {
+    await expect(inScope('userType eq "contractor"')).resolves.toBe(true);
+    await expect(inScope('userType eq "Employee" or title pr')).resolves.toBe(true);
+    await expect(inScope('not (title pr)')).resolves.toBe(false);
+    await expect(inScope('groups.display eq "Sales"')).resolves.toBe(true);
+    await expect(inScope('groups.display eq "Sales"', [])).resolves.toBe(false);
+  });
+});
+
+describe('group names', () => {
+  const nameOf = (groupRules: Partial<MappingRules['groups']>) => {
+    const mapping = mappingOf({ groups: { include: ['.*'], exclude: [], rename: [], ...groupRules } });
+    return (name: string) => mapping.groupName(name);
+  };
+
+  it('are taken over when included and not excluded', () => {
+    const name = nameOf({ include: ['^team-', '^all$'], exclude: ['-test$'] });
+    expect(['team-a', 'all', 'team-a-test', 'my-team-a'].map(name)).toEqual([
+      'team-a',
+      'all',
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('are renamed by the first rule that matches, with its groups', () => {
+    const name = nameOf({
+      rename: [
+        { match: '^team-(.*)$', to: 'T $1' },
+        { match: 'a', to: 'never' },
+      ],
+    });
+    expect([name('team-a'), name('data'), name('x')]).toEqual(['T a', 'dneverta', 'x']);
+  });
+
+  it('give the same answer every time', () => {
+    const name = nameOf({ include: ['team'] });
+    expect([name('team'), name('team'), name('team')]).toEqual(['team', 'team', 'team']);
+  });
+});
+
+describe('whether users change with their groups', () => {
+  it.each<[string, Partial<MappingRules>, boolean]>([
+    ['no rule looks at groups', { attributes: { title: rule('string', 'title') } }, false],
+    ['an expression does', { attributes: { t: rule('string_array', '$sort(groups.display)') } }, true],
+    ['a path does', { attributes: { t: rule('string_array', 'groups.display') } }, true],
+    ['the scope does', { users: { scope: 'groups.display eq "x"' } }, true],
+    ['a word only contains it', { attributes: { t: rule('string', '$lookup($, "subgroupsX")') } }, false],
+  ])('when %s', (_what, rest, matters) => {
+    expect(mappingOf(rest).groupsMatter).toBe(matters);
+  });
+});
+
+describe('rules that do not compile', () => {
+  it.each<[string, Partial<MappingRules>]>([
+    ['expression', { attributes: { a: rule('string', '$sum((') } }],
+    ['path', { attributes: { a: rule('string', 'addresses[type eq') } }],
+    ['scope', { users: { scope: 'active eq' } }],
+    ['pattern', { groups: { include: ['('], exclude: [], rename: [] } }],
+  ])('are refused before anything is synced: %s', (_what, rest) => {
+    expect(() => mappingOf(rest)).toThrow();
+  });
+});

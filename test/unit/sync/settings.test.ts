@@ -1,0 +1,70 @@
+// typed-members.ts and config-checks.ts: what the settings say about types, and whether they compile.
+import { configChecks } from '../../../src/sync/config-checks.ts';
+import type { AttributeRule } from '../../../src/sync/mapping.ts';
+import { typedMembers } from '../../../src/sync/typed-members.ts';
+
+const URN = 'urn:cube:params:1.0:UserAttribute';
+const target = (attributes: Record<string, Partial<AttributeRule>>) => ({
+  attributes: attributes as Record<string, AttributeRule>,
+});
+
+describe('types of extension members', () => {
+  it('are those of the attribute that reads the member', () => {
+    expect(typedMembers([target({ region: { type: 'string_array', from: `${URN}:area` } })])).toEqual([
+      { name: 'area', type: 'string_array' },
+    ]);
+  });
+
+  it('are those of the attribute of the same name, where none reads the member', () => {
+    const attributes = target({
+      level: { type: 'number', from: 'title' },
+      flag: { type: 'boolean', expression: 'true' },
+    });
+    expect(typedMembers([attributes])).toEqual([
+      { name: 'level', type: 'number' },
+      { name: 'flag', type: 'boolean' },
+    ]);
+  });
+
+  it('know the extension in any letter case, and keep the case of the member', () => {
+    const [member] = typedMembers([target({ x: { type: 'number', from: `${URN.toUpperCase()}:Level` } })]);
+    expect(member).toEqual({ name: 'Level', type: 'number' });
+  });
+
+  it('are the same for targets that agree, and none where they disagree', () => {
+    const number = target({ level: { type: 'number' } });
+    expect(typedMembers([number, number])).toEqual([{ name: 'level', type: 'number' }]);
+    expect(typedMembers([number, target({ level: { type: 'string' } })])).toEqual([]);
+    expect(typedMembers([])).toEqual([]);
+  });
+});
+
+describe('settings checks', () => {
+  it.each(['userType = "Contractor"', '$sort(groups.display)', '1'])('take the expression %s', (text) => {
+    expect(configChecks.expression(text)).toBeUndefined();
+  });
+
+  it.each(['true', 'active or true', 'active eq true', 'groups.display sw "a" and not (title pr)'])(
+    'take the scope %s',
+    (text) => {
+      expect(configChecks.scopeFilter(text)).toBeUndefined();
+    },
+  );
+
+  it.each(['title', 'addresses[type eq "work"].country', `${URN}:level`, 'name.givenName'])(
+    'take the path %s',
+    (text) => {
+      expect(configChecks.attributePath(text)).toBeUndefined();
+    },
+  );
+
+  it.each([
+    ['expression', '$sum((', /Write a JSONata expression/],
+    ['scopeFilter', 'active eq', /Write a SCIM filter/],
+    ['scopeFilter', '', /Write a SCIM filter/],
+    ['attributePath', 'addresses[type eq', /Write a SCIM path/],
+    ['attributePath', '', /Write a SCIM path/],
+  ] as const)('say what is wrong with the %s %j and what to write instead', (check, text, advice) => {
+    expect(configChecks[check](text)).toMatch(advice);
+  });
+});
