@@ -37,7 +37,7 @@ export interface AppDeps {
 export interface App {
   /** Port of the HTTP side. */
   port: number;
-  /** Stops in flow order: http, relay, worker, platform, redis. */
+  /** Stops in flow order: http, queues, platform clients, redis. */
   stop: () => Promise<void>;
 }
 
@@ -73,14 +73,18 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const scim = role === 'all' || role === 'api' ? states : [];
   const connections = createScimRouters(deps, scimConnections(config, scim), config.server);
   const app = createHttpApp({ ...deps, health: buildHealth(parts, states, queues), connections });
-  const http = await listen(app, config.server);
+  const http = await listen(app, config.server).catch(async (error: unknown) => {
+    // Nothing of a service that can not be reached may go on working.
+    await releasers.releaseAll();
+    throw error;
+  });
   releasers.add('http', () => http.stop(HTTP_DEADLINE_MS));
   return { port: http.port, stop: releasers.releaseAll };
 }
 
 /** The desired states alone, for commands that look into Redis or mark something there. */
 export function openDesiredStates(config: Config): { redis: Redis; states: DesiredState[] } {
-  const redis = connectRedis(config.redis.url, 'subscriber', silentLogger);
+  const redis = connectRedis(config.redis.url, 'commands', silentLogger);
   const store = { config, redis, scripts: loadScripts(redis) };
   const mappings = new Map(
     Object.values(config.targets).map((target) => [

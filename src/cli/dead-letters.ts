@@ -62,7 +62,9 @@ export function deadLetters(program: Command, cli: Cli): void {
           }
           return total;
         });
-        console.log(`${count} done.`);
+        console.log(
+          count === 0 ? 'None of these needs a person: see scim-bridge dead-letters list.' : `${count} done.`,
+        );
         if (count === 0 && !flags.all) cli.exit(1);
       });
   };

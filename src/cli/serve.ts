@@ -20,6 +20,7 @@ export function serve(program: Command, cli: Cli): void {
       const logger = createLogger(config.logging.level);
       for (const path of config.notYetInEffect)
         logger.warn({ path }, 'setting accepted, but not in effect yet');
+      if (options.role === 'scheduler') logger.warn('the scheduler has nothing to do yet');
       const stopped = signalled();
       const app = await startApp(config, options.role, {
         logger,

@@ -29,7 +29,6 @@ const UNBUILT: readonly Unbuilt[] = [
   { at: 'server/adminToken', inactive: is(null) },
   { at: 'targets/*/groups/members', inactive: is('owned') },
   { at: 'targets/*/guard/*', inactive: isNever },
-  { at: 'targets/*/groupsRolesMap', inactive: is({}) },
   { at: 'reconcile/schedule', inactive: is(null) },
   { at: 'reconcile/timezone', inactive: isNever },
   { at: 'reconcile/onDrift', inactive: isNever },

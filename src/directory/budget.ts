@@ -29,7 +29,8 @@ export function createBudget(
   /** No request to this target from any replica for `ms` (429 or 503 with Retry-After). */
   async function pause(ms: number): Promise<void> {
     const until = Math.ceil(ms);
-    if (until > 0) await redis.set(keys.key('paused', options.target), '1', 'PX', until);
+    if (until <= 0 || (await redis.pttl(keys.key('paused', options.target))) >= until) return;
+    await redis.set(keys.key('paused', options.target), '1', 'PX', until);
   }
 
   return { take, pause };

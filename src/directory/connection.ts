@@ -2,17 +2,12 @@
 import { Redis } from 'ioredis';
 import type { Logger } from '../support/logger.ts';
 
-/** Thrown to callers who must tell their client to come back: Redis is away or refuses writes. */
-export class StoreUnavailable extends Error {
-  override name = 'StoreUnavailable';
-}
-
 const AWAY =
   /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MISCONF|OOM|NOREPLICAS|UNKILLABLE|BUSY|NOAUTH|WRONGPASS)\b|isn't writeable|Connection is closed|Command timed out|max retries per request|ECONN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|Stream connection ended/;
 
 /** Whether an error of the Redis client means "not now" rather than a bug. */
 export function isStoreUnavailable(error: unknown): boolean {
-  return error instanceof StoreUnavailable || (error instanceof Error && AWAY.test(`${error.message}`));
+  return error instanceof Error && AWAY.test(error.message);
 }
 
 /**
@@ -79,9 +74,14 @@ export async function checkStore(redis: Redis, durability: 'everysec' | 'always'
     if (info.get('aof_last_write_status') === 'err')
       findings.push('Redis can not write its append-only file');
     if (durability === 'always') {
-      const [, synced] = await redis.config('GET', 'appendfsync');
+      const reply = await redis
+        .config('GET', 'appendfsync')
+        .catch(() => ['', 'unknown: CONFIG is forbidden']);
+      const synced = String((reply as unknown[])[1]);
       if (info.get('aof_enabled') !== '1' || synced !== 'always') {
-        findings.push('redis.durability is always: set appendonly yes and appendfsync always in Redis');
+        findings.push(
+          `redis.durability is always: set appendonly yes and appendfsync always in Redis (it is ${synced})`,
+        );
       }
     }
     const version = info.get('redis_version');

@@ -30,6 +30,11 @@ export interface Link {
   core?: Record<string, string | boolean | null>;
   /** Attribute values last written or observed, by name. */
   attributes?: Record<string, unknown>;
+  /**
+   * What was sent and not confirmed: core paths, and `attributes.<name>`. Noted before the write, so that neither a lost
+   * answer nor a crash lets an old value pass for the applied one.
+   */
+  unsure?: string[];
   /** Outbox generation up to which attributes are in place, so that memberships may be granted. */
   settled?: string;
   /** Closed by us: deleted at the source, out of scope, or protected. Memberships are stated anew on return. */

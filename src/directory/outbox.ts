@@ -199,6 +199,11 @@ export function createOutbox(
     return (await redis.hexists(keys.key('marks', target), ref)) === 1;
   }
 
+  /** Whether some group still has to take this user out. */
+  async function owesRemoval(user: string): Promise<boolean> {
+    return (await redis.hvals(keys.key('owed', `${target}:${user}`))).includes('-');
+  }
+
   /** Whether nothing was marked since the work began. */
   async function isCurrent(work: Work): Promise<boolean> {
     const mark = await redis.hget(keys.key('marks', target), work.ref);
@@ -209,7 +214,7 @@ export function createOutbox(
     await run('forget_link', { ref, platformId });
   }
 
-  /** How far the target is behind: refs not yet equal, refs that need a person, age of the oldest mark. */
+  /** How far the target is behind: refs not yet equal, those under way, those that need a person. */
   async function depth(): Promise<{ dirty: number; inflight: number; blocked: number }> {
     const [dirty, inflight, blocked] = await Promise.all([
       redis.hlen(keys.key('marks', target)),
@@ -219,8 +224,8 @@ export function createOutbox(
     return { dirty, inflight, blocked };
   }
 
-  async function blocked(limit = 1000): Promise<{ ref: Ref; since: number }[]> {
-    const found = await redis.zrange(keys.key('blocked', target), '0', String(limit - 1), 'WITHSCORES');
+  async function blocked(): Promise<{ ref: Ref; since: number }[]> {
+    const found = await redis.zrange(keys.key('blocked', target), '0', '-1', 'WITHSCORES');
     return pairs(found).map(([ref, since]) => ({ ref: ref as Ref, since: Number(since) }));
   }
 
@@ -242,6 +247,7 @@ export function createOutbox(
     mark,
     isMarked,
     isCurrent,
+    owesRemoval,
     forgetLink,
     depth,
     blocked,

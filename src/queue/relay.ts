@@ -33,6 +33,7 @@ export interface Relay {
 
 const CLAIM_LIMIT = 200;
 const PORTION_MS = 10;
+const FAILED = 'outbox can not be read, trying again every second';
 
 /** @param outboxes one per connection that feeds the target */
 export function createRelay(
@@ -53,6 +54,7 @@ export function createRelay(
   const stopping = new AbortController();
   let wake = new AbortController();
   let poked = false;
+  let failing = false;
   let lastSweepAt = clock.now();
 
   async function handOver(name: string, claims: Claim[]): Promise<void> {
@@ -88,11 +90,10 @@ export function createRelay(
       poked = false;
       try {
         await sweep();
+        failing = false;
       } catch (error) {
-        logger.warn(
-          { target: options.target, reason: (error as Error).message },
-          'outbox sweep failed, trying again',
-        );
+        if (!failing) logger.warn({ target: options.target, reason: (error as Error).message }, FAILED);
+        failing = true;
       }
       lastSweepAt = clock.now();
       // A flood of pushes is taken in portions instead of one by one.

@@ -19,13 +19,12 @@ export interface WorkerOptions {
 export type SyncHandler = (job: SyncJob, signal: AbortSignal) => Promise<void>;
 
 export interface SyncWorker {
-  /** Unix milliseconds of the last sign of life: a job begun or ended, or an empty queue seen. */
-  lastActiveAt(): number;
   /** Stops fetching, lets running syncs end, and after `deadlineMs` asks them to stop. */
   stop(deadlineMs: number): Promise<void>;
 }
 
 const URGENT_SLOTS = 2;
+const ABORT_GRACE_MS = 2000;
 
 export function createSyncWorker(
   deps: { connection: ConnectionOptions; handler: SyncHandler; clock: Clock; logger: Logger },
@@ -33,15 +32,10 @@ export function createSyncWorker(
 ): SyncWorker {
   const { handler, clock, logger } = deps;
   const abort = new AbortController();
-  let lastActiveAt = clock.now();
-  const touch = (): void => {
-    lastActiveAt = clock.now();
-  };
   const workers = STREAMS.map((stream) => {
     const worker = new Worker<SyncJob>(
       queueName(options.target, stream),
       async (job) => {
-        touch();
         try {
           await handler(job.data, abort.signal);
         } catch (error) {
@@ -65,20 +59,19 @@ export function createSyncWorker(
       },
     );
     worker.on('error', (error) => logger.debug({ reason: error.message }, 'queue connection'));
-    worker.on('completed', touch);
-    worker.on('drained', touch);
     return worker;
   });
 
   return {
-    lastActiveAt: () => lastActiveAt,
     stop: async (deadlineMs) => {
       const closed = Promise.allSettled(workers.map((worker) => worker.close()));
       const finished = new AbortController();
-      const deadline = clock.sleep(deadlineMs, finished.signal).then(() => abort.abort());
-      await closed;
-      finished.abort();
-      await deadline;
+      void closed.then(() => finished.abort());
+      await clock.sleep(deadlineMs, finished.signal);
+      abort.abort();
+      await clock.sleep(ABORT_GRACE_MS, finished.signal);
+      // Whoever does not listen is left behind: its lease runs out and another process takes over.
+      if (!finished.signal.aborted) await Promise.allSettled(workers.map((worker) => worker.close(true)));
     },
   };
 }

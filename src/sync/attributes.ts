@@ -26,7 +26,7 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
   const definitions = await target.catalogue.definitions(context.call.signal);
   const problems = desired.faults.map(({ attribute, reason }) => `${attribute} ${reason}`);
   const changes = new Map<string, string>();
-  for (const name of attributeChanges(desired.attributes, link.attributes ?? {})) {
+  for (const name of attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure)) {
     const definition = definitions.get(name);
     if (definition?.kind === 'ready') changes.set(name, definition.id);
     else problems.push(definition?.message ?? `attribute ${name} is not in the catalogue`);
@@ -68,7 +68,7 @@ async function writeValue(
 ): Promise<boolean> {
   const { target, link } = context;
   try {
-    await context.write('set attribute', () =>
+    await context.attempt([`attributes.${name}`], 'set attribute', () =>
       target.client.values.set(account, attributeId, value, context.call),
     );
   } catch (error) {
@@ -99,7 +99,8 @@ async function writeThroughExtension(
       const value = desired.attributes[name];
       return value === null ? { op: 'remove', path } : { op: 'replace', path, value };
     });
-    await context.write('set attributes', () =>
+    const names = carried.map((name) => `attributes.${name}`);
+    await context.attempt(names, 'set attributes', () =>
       target.client.users.patch(link.id ?? '', operations, context.call),
     );
     link.attributes = { ...link.attributes };
@@ -123,7 +124,10 @@ type Account =
 export async function resolveAccount(context: SyncContext): Promise<Account> {
   const { link, target, clock } = context;
   if (link.account !== undefined) return { kind: 'found', id: link.account };
-  const userName = String(link.core?.userName ?? '');
+  // A rename whose answer was lost: only the platform knows which name the account carries.
+  const userName = link.unsure?.includes('userName')
+    ? (await target.client.users.get(link.id ?? '', context.call)).userName
+    : String(link.core?.userName ?? '');
   let matches: ConsoleUser[];
   try {
     matches = exactMatches(

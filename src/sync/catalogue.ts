@@ -12,6 +12,8 @@ export interface Catalogue {
   definitions(signal: AbortSignal): Promise<Map<string, Definition>>;
   /** userName of the account that owns the API key, lower case; it is never provisioned. */
   keyOwner(signal: AbortSignal): Promise<string | undefined>;
+  /** The same without waiting: undefined until the first answer is there, which this call then asks for. */
+  knownKeyOwner(): string | undefined;
   /** Read again at the next use: a definition turned out to be missing. */
   refresh(): void;
 }
@@ -25,6 +27,7 @@ export function createCatalogue(
   const { client, clock } = deps;
   let cached: { at: number; definitions: Promise<Map<string, Definition>> } | undefined;
   let owner: Promise<string | undefined> | undefined;
+  let known: string | undefined;
 
   async function load(signal: AbortSignal): Promise<Map<string, Definition>> {
     const names = Object.keys(types);
@@ -52,6 +55,20 @@ export function createCatalogue(
     );
   }
 
+  function keyOwner(signal: AbortSignal): Promise<string | undefined> {
+    owner ??= client.accounts.me({ signal }).then(
+      (account) => (known = account.username.toLowerCase()),
+      (error: unknown) => {
+        // A tenant without this endpoint, or a key without a person behind it: nobody to protect.
+        const absent = error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
+        if (absent || error instanceof EndpointAbsent) return undefined;
+        owner = undefined;
+        throw error;
+      },
+    );
+    return owner;
+  }
+
   return {
     definitions: (signal) => {
       if (!cached || clock.now() - cached.at > KEEP_MS) {
@@ -63,18 +80,10 @@ export function createCatalogue(
       }
       return cached.definitions;
     },
-    keyOwner: (signal) => {
-      owner ??= client.accounts.me({ signal }).then(
-        (account) => account.username.toLowerCase(),
-        (error: unknown) => {
-          owner = undefined;
-          // A tenant without this endpoint, or a key without a person behind it: nobody to protect.
-          const absent = error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
-          if (absent || error instanceof EndpointAbsent) return undefined;
-          throw error;
-        },
-      );
-      return owner;
+    keyOwner,
+    knownKeyOwner: () => {
+      if (!owner) keyOwner(new AbortController().signal).catch(() => undefined);
+      return known;
     },
     refresh: () => {
       cached = undefined;

@@ -21,6 +21,11 @@ export interface SyncContext {
   writes: number;
   /** Keeps the link and the lease; call after every step that must not be forgotten. */
   save(options?: SaveOptions): Promise<void>;
+  /**
+   * Writes `names` (core paths, `attributes.<name>`): they count as unsure from before the call until it is answered.
+   * The caller then notes the new values in the link and saves it.
+   */
+  attempt<T>(names: string[], operation: string, run: () => Promise<T>): Promise<T>;
   /** Runs one write: the lease must still be ours, and the write is logged and counted. */
   write<T>(operation: string, run: () => Promise<T>): Promise<T>;
 }

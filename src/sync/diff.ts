@@ -10,11 +10,18 @@ const CORE_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const wireValue = (path: string, value: string | boolean): unknown =>
   path === 'emails' ? [{ value, primary: true }] : value;
 
-/** Operations that turn the applied core members into the desired ones; a member that was never ours is left. */
-export function coreOperations(desired: Core, applied: Core): PatchOperation[] {
+/**
+ * Operations that turn the applied core members into the desired ones; a member that was never ours is left. What is
+ * unsure is written again: the platform may have taken an earlier write whose answer was lost.
+ */
+export function coreOperations(
+  desired: Core,
+  applied: Core,
+  unsure: readonly string[] = [],
+): PatchOperation[] {
   const operations: PatchOperation[] = [];
   for (const [path, value] of Object.entries(desired)) {
-    if (value === (applied[path] ?? null)) continue;
+    if (value === (applied[path] ?? null) && !unsure.includes(path)) continue;
     if (value === null) operations.push({ op: 'remove', path });
     else operations.push({ op: 'replace', path, value: wireValue(path, value) });
   }
@@ -25,8 +32,11 @@ export function coreOperations(desired: Core, applied: Core): PatchOperation[] {
 export function attributeChanges(
   desired: DesiredUser['attributes'],
   applied: Record<string, unknown>,
+  unsure: readonly string[] = [],
 ): string[] {
-  return Object.keys(desired).filter((name) => !sameValue(desired[name], applied[name]));
+  return Object.keys(desired).filter(
+    (name) => unsure.includes(`attributes.${name}`) || !sameValue(desired[name], applied[name]),
+  );
 }
 
 /** Whether a value may travel in the SCIM extension (contract 12.3): single texts and whole numbers. */
@@ -90,7 +100,8 @@ export function echoedAttributes(
   const confirmed: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(echoed)) {
     const wanted = desired[name];
-    if (wanted !== undefined) confirmed[name] = String(value) === String(wanted) ? wanted : value;
+    if (wanted !== undefined)
+      confirmed[name] = !Array.isArray(wanted) && String(value) === String(wanted) ? wanted : value;
   }
   return confirmed;
 }

@@ -57,6 +57,7 @@ export async function findUser(context: SyncContext, desired: DesiredUser, exist
       link.origin = link.creating ? 'created' : 'adopted';
       if (link.creating) link.making = true;
       delete link.creating;
+      delete link.unsure;
       link.core = observedCore(user, desired.core);
       link.attributes = await observedAttributes(context, desired, user);
       context.logger.info({ ref: context.work.ref, origin: link.origin }, 'account adopted');
@@ -102,6 +103,7 @@ export async function createUser(context: SyncContext, desired: DesiredUser, exi
   link.origin = 'created';
   link.making = true;
   delete link.creating;
+  delete link.unsure;
   link.core = { ...desired.core, active: created.active !== false };
   link.attributes = echoedAttributes(created, writable);
   await context.save({ linked: true, restate: true });

@@ -1,4 +1,5 @@
 // Member changes of one group in portions that the platform takes.
+import type { Link } from '../directory/links.ts';
 import type { Readiness } from '../directory/outbox.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { PatchOperation, WireGroup } from '../platform/wire.ts';
@@ -27,15 +28,20 @@ export async function removeMembers(context: SyncContext): Promise<void> {
     );
     const members = portion.flatMap((user, index) => {
       const platformId = found[index]?.id;
-      return platformId === undefined ? [] : [{ user, platformId }];
+      return platformId === undefined || isProtected(context, found[index]) ? [] : [{ user, platformId }];
     });
-    // A user without an account has no membership there either.
+    // A user without an account has no membership there either; protected ones keep theirs.
     const unknown = portion.filter((user) => !members.some((member) => member.user === user));
     if (unknown.length > 0) await outbox.ackMembers(work, '-', unknown);
     await send(context, '-', members);
     warnOfRoles(context, String(context.link.core?.displayName));
   }
 }
+
+const isProtected = ({ target }: SyncContext, link: Link | undefined): boolean => {
+  const name = fold(String(link?.core?.userName ?? ''));
+  return target.policy.users.protected.some((each) => fold(each) === name);
+};
 
 /** The platform gives roles by group name and never takes them away again (contract 12.6). */
 export function warnOfRoles({ target, logger, work }: SyncContext, ...names: string[]): void {

@@ -3,7 +3,7 @@ import type { Condition } from '../directory/links.ts';
 
 export type SyncOutcome =
   /** Equal to the desired state as far as this target shall be. `forget` drops the link. */
-  | { kind: 'synced'; writes: number; forget?: boolean; dropOwed?: boolean }
+  | { kind: 'synced'; writes: number; forget?: boolean; dropOwed?: boolean; condition?: Condition }
   /** Not an error: something else has to happen first, and will mark this resource again. */
   | { kind: 'waiting'; writes: number; for: 'removals' | 'memberships' | 'members'; afterMs?: number }
   | { kind: 'later'; writes: number; afterMs: number; condition?: Condition }

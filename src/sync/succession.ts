@@ -1,6 +1,6 @@
 // Names change hands: one resource of ours gives a name up while another one takes it, and chance decides whose job
 // runs first. The successor waits for the one who leaves instead of calling it a conflict.
-import type { Kind } from '../directory/records.ts';
+import { parseRef, type Kind } from '../directory/records.ts';
 import type { SyncContext } from './context.ts';
 
 const STEP_MS = 250;
@@ -12,7 +12,11 @@ const PATIENCE = 20;
 export async function isHandedOn(context: SyncContext, kind: Kind, platformId: string): Promise<boolean> {
   const { links, outbox, target, work } = context;
   const holder = await links.holderOf(target.name, kind, platformId);
-  return holder !== undefined && holder !== work.ref && (await outbox.isMarked(holder));
+  if (holder === undefined || holder === work.ref) return false;
+  // A membership that is still to be taken away hangs on the account: its next owner must not inherit it.
+  return (
+    (await outbox.isMarked(holder)) || (kind === 'User' && (await outbox.owesRemoval(parseRef(holder).id)))
+  );
 }
 
 /** How long to wait for the one who leaves; undefined when patience is over. */

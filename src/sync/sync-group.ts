@@ -33,6 +33,7 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
       delete link.core;
       delete link.origin;
       delete link.departed;
+      delete link.unsure;
     }
   }
 }
@@ -57,11 +58,13 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
     await forgetMarks(context);
     return { kind: 'synced', writes: context.writes };
   }
-  if (link.core?.displayName !== name) {
+  if (link.core?.displayName !== name || link.unsure !== undefined) {
     warnOfRoles(context, String(link.core?.displayName), name);
     const rename: PatchOperation[] = [{ op: 'replace', path: 'displayName', value: name }];
     try {
-      await context.write('rename group', () => client.groups.patch(link.id ?? '', rename, context.call));
+      await context.attempt(['displayName'], 'rename group', () =>
+        client.groups.patch(link.id ?? '', rename, context.call),
+      );
     } catch (error) {
       const afterMs =
         isStatus(error, 409) && (await nameIsHandedOn(context, name)) ? successionWait(context) : undefined;
@@ -162,6 +165,7 @@ async function linkTo(context: SyncContext, group: WireGroup, origin: 'created' 
   if (origin === 'created') link.making = true;
   delete link.creating;
   link.core = { displayName: group.displayName };
+  delete link.unsure;
   await context.save({ linked: true, restate: true });
 }
 

@@ -36,7 +36,7 @@ export async function syncResource(deps: SyncDeps, ref: Ref, lane: Lane, signal:
   const begin = await deps.outbox.begin(ref, lane);
   if (begin.kind !== 'begun') return;
   const { work } = begin;
-  const lease = { lost: false };
+  const lease = { lost: false, heldUntil: deps.clock.now() + deps.outbox.leaseMs };
   const context = createContext(deps, work, signal, lease);
   const keepAlive = setInterval(() => {
     context.save().catch((error: unknown) => {
@@ -61,7 +61,7 @@ function createContext(
   deps: SyncDeps,
   work: Work,
   signal: AbortSignal,
-  lease: { lost: boolean },
+  lease: { lost: boolean; heldUntil: number },
 ): SyncContext {
   const { outbox, target, links, clock } = deps;
   const logger = deps.logger.child({ target: target.name, request: work.request });
@@ -76,12 +76,34 @@ function createContext(
     call: { signal, ...(work.request === '-' ? {} : { correlationId: work.request }) },
     writes: 0,
     save: async (options = {}) => {
+      const renewedAt = clock.now();
       await outbox.save(work, context.link, options);
+      lease.heldUntil = renewedAt + outbox.leaseMs;
       if (options.restate) for (const group of work.groups) work.owed.set(group.id, '+');
+    },
+    attempt: async (names, operation, run) => {
+      const before = context.link.unsure ?? [];
+      const settle = (): void => {
+        const left = before.filter((name) => !names.includes(name));
+        if (left.length > 0) context.link.unsure = left;
+        else delete context.link.unsure;
+      };
+      context.link.unsure = [...new Set([...before, ...names])];
+      await context.save();
+      try {
+        const result = await context.write(operation, run);
+        settle();
+        return result;
+      } catch (error) {
+        // Refused: the platform has what it had. If that was unsure before, it still is.
+        if (error instanceof PlatformError && !error.mayHaveCommitted) context.link.unsure = before;
+        throw error;
+      }
     },
     write: async (operation, run) => {
       signal.throwIfAborted();
-      if (lease.lost) throw new LeaseLost(`lost the lease of ${work.ref}`);
+      // A process that was frozen finds out before it writes, not after.
+      if (lease.lost || clock.now() >= lease.heldUntil) throw new LeaseLost(`lost the lease of ${work.ref}`);
       const startedAt = clock.now();
       const result = await run();
       context.writes++;
@@ -94,10 +116,10 @@ function createContext(
 
 async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome): Promise<void> {
   const { work, link } = context;
-  const { outbox, logger } = deps;
+  const { outbox } = deps;
   if (outcome.kind === 'synced' || outcome.kind === 'waiting') delete link.attempts;
   if (outcome.kind === 'synced') {
-    if (link.condition?.reason !== 'Protected') delete link.condition;
+    tell(context, outcome.condition);
     const ack = await outbox.ack(work, link, outcome);
     if (ack.kind === 'cleared') deps.onApplied?.(ack.lagMs, work.lane, outcome.writes);
     return;
@@ -107,16 +129,25 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
     return;
   }
   if (outcome.kind === 'later') {
-    if (outcome.condition) link.condition = outcome.condition;
+    if (outcome.condition) tell(context, outcome.condition);
     await outbox.ack(work, link, { kind: 'later', afterMs: outcome.afterMs });
     return;
   }
   link.condition = outcome.condition;
-  logger.error(
+  context.logger.error(
     { ref: work.ref, reason: outcome.condition.reason, status: outcome.condition.status },
     'needs a person: see dead-letters',
   );
   await outbox.ack(work, link, { kind: 'blocked' });
+}
+
+/** Keeps the reason in the link, and says it once in the log; without one the resource is in order again. */
+function tell({ link, logger, work }: SyncContext, condition: Condition | undefined): void {
+  if (condition && link.condition?.reason !== condition.reason) {
+    logger.warn({ ref: work.ref, reason: condition.reason }, 'not as desired');
+  }
+  if (condition) link.condition = condition;
+  else delete link.condition;
 }
 
 /** The one place where a failed call becomes an outcome. */

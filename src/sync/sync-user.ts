@@ -1,5 +1,6 @@
 // One user at one target. The order is the promise: deactivate, take memberships away, set attributes, grant
 // memberships, activate. Each stage waits for the one before it, so nobody sees more on the way than in the end.
+import type { Link } from '../directory/links.ts';
 import { fold } from '../directory/records.ts';
 import type { Resource } from '../scim/index.ts';
 import { condition, writeAttributes } from './attributes.ts';
@@ -17,15 +18,16 @@ const RESTARTS = 2;
 export async function syncUser(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { work, link, target } = context;
   const { record } = work;
-  if (!record) return depart(context, exists);
+  if (!record) {
+    const untouchable = whyUntouchable(context, String(link.core?.userName ?? ''));
+    return untouchable ? leaveAlone(context, untouchable) : depart(context, exists);
+  }
   const resource = JSON.parse(record.text) as Resource;
   const desired = await target.mapping.user(resource, work.id, work.groups);
-  const untouchable = await whyUntouchable(context, String(desired.core.userName));
-  if (untouchable) {
-    link.condition = condition(context, 'Protected', untouchable);
-    link.departed = true;
-    return { kind: 'synced', writes: context.writes, dropOwed: true };
-  }
+  // Asked before an account is taken over or made; a leaver never waits for this answer.
+  if (link.id === undefined) await target.catalogue.keyOwner(context.call.signal);
+  const untouchable = whyUntouchable(context, String(desired.core.userName));
+  if (untouchable) return leaveAlone(context, untouchable);
   if (!desired.inScope) return depart(context, exists);
   for (let restart = 0; ; restart++) {
     try {
@@ -61,12 +63,12 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
     await context.save({ restate: true });
   }
 
-  if (!desired.active && link.core?.active !== false && policy.policy === 'sync')
-    await setActive(context, false);
+  if (!desired.active && mayBe(link, true) && policy.policy === 'sync') await setActive(context, false);
 
   const owed = [...work.owed.values()];
-  const gains = desired.active && attributeChanges(desired.attributes, link.attributes ?? {}).length > 0;
-  if (gains && link.core?.active === true && owed.includes('-')) {
+  const gains =
+    desired.active && attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure).length > 0;
+  if (gains && mayBe(link, true) && owed.includes('-')) {
     return { kind: 'waiting', writes: context.writes, for: 'removals' };
   }
   const attributes = await writeAttributes(context, desired);
@@ -77,10 +79,13 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
     await context.save({ wake: true });
   }
 
-  const operations = coreOperations(desired.core, link.core ?? {});
+  const operations = coreOperations(desired.core, link.core ?? {}, link.unsure);
   if (operations.length > 0) {
     try {
-      await context.write('update user', () => client.users.patch(link.id ?? '', operations, context.call));
+      const paths = operations.flatMap(({ path }) => path ?? []);
+      await context.attempt(paths, 'update user', () =>
+        client.users.patch(link.id ?? '', operations, context.call),
+      );
     } catch (error) {
       const handedOn = isStatus(error, 409) && (await nameIsHandedOn(context, String(desired.core.userName)));
       const afterMs = handedOn ? successionWait(context) : undefined;
@@ -92,7 +97,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   }
   if (attributes.kind === 'blocked') return { ...attributes, writes: context.writes };
 
-  if (desired.active && link.core?.active === false) {
+  if (desired.active && mayBe(link, false)) {
     if (policy.users.activation === 'safe') {
       if (owed.includes('-')) return { kind: 'waiting', writes: context.writes, for: 'removals' };
       if (await hasPendingGrants(context))
@@ -127,7 +132,7 @@ async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome
   link.departed = true;
   if (target.policy.policy !== 'sync') return { kind: 'synced', writes: context.writes, dropOwed: true };
   if (target.policy.users.deprovision === 'delete') return deleteAccount(context);
-  if (link.core?.active !== false) {
+  if (mayBe(link, true)) {
     try {
       await setActive(context, false);
     } catch (error) {
@@ -144,7 +149,7 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
   const { client } = target;
   const id = link.id ?? '';
   try {
-    if (link.core?.active !== false) await setActive(context, false);
+    if (mayBe(link, true)) await setActive(context, false);
     const account = await client.users.get(id, context.call);
     if ((account.externalId ?? null) !== (link.core?.externalId ?? null)) {
       const message =
@@ -158,9 +163,13 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
   return { kind: 'synced', writes: context.writes, forget: true, dropOwed: true };
 }
 
+/** Whether the account may be active (or inactive) at the platform, as far as we know. */
+const mayBe = ({ core, unsure }: Link, active: boolean): boolean =>
+  core?.active === active || core?.active === undefined || (unsure ?? []).includes('active');
+
 async function setActive(context: SyncContext, active: boolean): Promise<void> {
   const { link, target } = context;
-  await context.write(active ? 'activate user' : 'deactivate user', () =>
+  await context.attempt(['active'], active ? 'activate user' : 'deactivate user', () =>
     target.client.users.patch(
       link.id ?? '',
       [{ op: 'replace', path: 'active', value: active }],
@@ -182,14 +191,18 @@ async function hasPendingGrants(context: SyncContext): Promise<boolean> {
   return states.some((group) => group.condition === undefined);
 }
 
-async function whyUntouchable(context: SyncContext, userName: string): Promise<string | undefined> {
-  const { target } = context;
+function leaveAlone(context: SyncContext, why: string): SyncOutcome {
+  context.link.departed = true;
+  const protectedFrom = condition(context, 'Protected', why);
+  return { kind: 'synced', writes: context.writes, dropOwed: true, condition: protectedFrom };
+}
+
+function whyUntouchable({ target }: SyncContext, userName: string): string | undefined {
   const name = fold(userName);
   if (target.policy.users.protected.some((protectedName) => fold(protectedName) === name)) {
     return 'listed in users.protected: the bridge does not touch this account';
   }
-  // Asked before an account is taken over or made; a leaver never waits for this answer.
-  if (context.link.id === undefined && (await target.catalogue.keyOwner(context.call.signal)) === name) {
+  if (target.catalogue.knownKeyOwner() === name) {
     return "owner of the platform key: a bridge that changed its own key's account could lock itself out";
   }
   return undefined;
@@ -213,4 +226,5 @@ function unlink({ link }: SyncContext): void {
   delete link.settled;
   delete link.origin;
   delete link.departed;
+  delete link.unsure;
 }

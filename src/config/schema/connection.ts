@@ -23,7 +23,7 @@ export interface ConnectionConfig {
 const tokenSchema = section(
   'One token.',
   {
-    name: { ...text('Name shown in logs and lists; unique within the connection.'), pattern: NAME_PATTERN },
+    name: { ...text('Name of the token, unique within the connection.'), pattern: NAME_PATTERN },
     secret: text('The token itself, at least 16 characters; make one with: openssl rand -hex 32.'),
     expiresAt: optionalText('Date and time after which the token is refused, such as 2027-01-31T00:00:00Z.'),
   },
@@ -45,7 +45,7 @@ const jwtSchema: SchemaNode = {
 };
 
 const connectionSchema = section('One identity provider.', {
-  profile: choice('Habits of the identity provider: auto recognises them from its requests.', [
+  profile: choice('Habits of the identity provider: auto and lenient accept what any known provider sends.', [
     'auto',
     'rfc',
     'entra',

@@ -45,7 +45,7 @@ export const serverSchema: SchemaNode = section('The HTTP side of the service.',
   ),
   metricsPort: {
     type: ['integer', 'null'],
-    description: 'Own port for /metrics; null serves it on the main port.',
+    description: 'Own port for /metrics; not available yet.',
     default: null,
     minimum: 0,
     maximum: 65535,

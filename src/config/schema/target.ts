@@ -121,12 +121,12 @@ const targetSchema = section(
     concurrency: whole('Requests under way at the same time.', 8, 1, 256),
     rateLimit: rateLimitSchema,
     policy: choice(
-      'create-only: never change or remove; upsert-only: never remove; sync: everything.',
+      'create-only: never change what is complete, never remove; upsert-only: never remove; sync: everything.',
       ['create-only', 'upsert-only', 'sync'],
       'sync',
     ),
     adopt: choice(
-      'Accounts that exist already: exact takes over an exact match, report only tells, never leaves them.',
+      'Accounts that exist already: exact takes over an exact match; report and never leave it alone and list it as a dead letter.',
       ['exact', 'report', 'never'],
     ),
     users: usersSchema,

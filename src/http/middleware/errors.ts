@@ -45,7 +45,7 @@ function toScimError(error: unknown): ScimError | undefined {
   if (error instanceof ScimError) return error;
   if (isStoreUnavailable(error)) {
     return unavailable(
-      'The directory is not available, nothing was changed: come back.',
+      'The directory is not available: come back, repeating the request is safe.',
       RETRY_AFTER_SECONDS,
     );
   }

@@ -134,6 +134,25 @@ describe('changes while a sync runs', () => {
     expect(userAt('ada')?.attributes.get('title')).toBe('new');
   });
 
+  it('a successor under the same name does not inherit a membership that was still to be taken away', async () => {
+    await open();
+    await user(ADA, 'ada');
+    await estate.store.putGroup(G, 'Sales', [add(ADA)]);
+    await estate.drain();
+    estate.platform.frozen.add('Sales');
+    await estate.store.remove('User', ADA);
+    await estate.drain();
+    await user(BOB, 'ada');
+    for (let round = 0; round < 3; round++) {
+      await estate.hurry();
+      while ((await first.start()) !== undefined) await finish(first);
+    }
+    estate.platform.frozen.clear();
+    await estate.store.outbox.mark([`Group:${G}`, `User:${BOB}`], 'edit');
+    await estate.drain();
+    expect([userAt('ada')?.active, membersAt('Sales')]).toEqual([true, []]);
+  });
+
   it('a new group under the name of a removed one survives the removal', async () => {
     await open();
     await user(ADA, 'ada');
@@ -219,6 +238,69 @@ describe('changes while a sync runs', () => {
     await estate.drain();
     expect([userAt('ada')?.active, membersAt('Sales')]).toEqual([true, []]);
   });
+
+  describe.each(['lost', 'crashAfter'] as const)(
+    'what a lost write did is undone when its answer is %s',
+    (fate) => {
+      /** Runs the next sync and ends the call that changes the platform as told. */
+      const loseWrite = async (changed: () => boolean) => {
+        await first.start();
+        while (first.busy() && !changed()) await first.advance(fate);
+      };
+
+      it('and somebody is deactivated whose activation got no answer', async () => {
+        await open();
+        await user(ADA, 'ada', { active: false });
+        await estate.drain();
+        await user(ADA, 'ada', { active: true });
+        await loseWrite(() => userAt('ada')?.active === true);
+        expect(userAt('ada')?.active).toBe(true);
+        await user(ADA, 'ada', { active: false });
+        await estate.drain();
+        expect(userAt('ada')?.active).toBe(false);
+      });
+
+      it('and somebody leaves whose activation got no answer', async () => {
+        await open();
+        await user(ADA, 'ada', { active: false });
+        await estate.drain();
+        await user(ADA, 'ada', { active: true });
+        await loseWrite(() => userAt('ada')?.active === true);
+        await estate.store.remove('User', ADA);
+        await estate.drain();
+        expect(userAt('ada')?.active).toBe(false);
+      });
+
+      it('and a name goes back to what it was', async () => {
+        await open();
+        await user(ADA, 'ada');
+        await estate.store.putGroup(G, 'Sales');
+        await estate.drain();
+        await user(ADA, 'ada2');
+        await loseWrite(() => userAt('ada2') !== undefined);
+        await user(ADA, 'ada');
+        await estate.drain();
+        expect(userAt('ada')).toBeDefined();
+        await estate.store.putGroup(G, 'Field');
+        await loseWrite(() => groupAt('Field') !== undefined);
+        await estate.store.putGroup(G, 'Sales');
+        await estate.drain();
+        expect(groupAt('Sales')).toBeDefined();
+      });
+
+      it('and an attribute goes back to what it was', async () => {
+        await open();
+        await user(ADA, 'ada', { title: 'one' });
+        await estate.drain();
+        const title = () => userAt('ada')?.attributes.get('title');
+        await user(ADA, 'ada', { title: 'two' });
+        await loseWrite(() => title() === 'two');
+        await user(ADA, 'ada', { title: 'one' });
+        await estate.drain();
+        expect(title()).toBe('one');
+      });
+    },
+  );
 
   it('an account that somebody deleted at the platform comes back with its memberships', async () => {
     await open();

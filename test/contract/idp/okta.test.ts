@@ -1,0 +1,157 @@
+// Okta: catalogue apps (OIN: PATCH for state and groups) and wizard apps (AIW: PUT always). reference/idp-dialects.md 2.2.
+import { CUSTOM, GROUP, LIST, startProfiles, USER, type Answer, type Client, type ProfileName } from '../scim-conformance/client.ts';
+import type { Bridge } from '../../support/build-bridge.ts';
+
+const HEADERS = {
+  'user-agent': 'Okta SCIM Client 1.0.0',
+  'content-type': 'application/scim+json; charset=utf-8',
+  accept: 'application/scim+json',
+};
+const EMPTY = { schemas: [LIST], totalResults: 0, startIndex: 1, itemsPerPage: 0, Resources: [] };
+const filter = (text: string): string => `?filter=${encodeURIComponent(text)}&startIndex=1&count=100`;
+
+let bridge: Bridge;
+let on: Record<ProfileName, Client>;
+beforeAll(async () => {
+  ({ bridge, on } = await startProfiles());
+});
+afterAll(() => bridge.stop());
+
+describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile) => {
+  let scim: Client;
+  let user: string;
+  let group: string;
+  const send = (method: string, path: string, body?: object): Promise<Answer> => scim.send(method, path, body, HEADERS);
+  const patch = (path: string, ...Operations: object[]): Promise<Answer> =>
+    send('PATCH', path, { schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'], Operations });
+  const profileOf = (extra: object): object => ({
+    schemas: [USER],
+    userName: 'jo@x.example',
+    name: { givenName: 'Jo', familyName: 'X' },
+    emails: [{ primary: true, value: 'jo@x.example', type: 'work' }],
+    displayName: 'Jo X',
+    locale: 'en-US',
+    externalId: '00u1abcd',
+    groups: [],
+    password: 'random-Secret-1',
+    active: true,
+    ...extra,
+  });
+  const members = async (): Promise<string[]> =>
+    (await scim.get(`/Groups/${group}`)).body.members.map(({ value }: any) => value);
+  beforeAll(() => {
+    scim = on[profile];
+  });
+
+  test('test connector: lists without filter and attributes (2.2.2)', async () => {
+    expect(await send('GET', '/Users?startIndex=1&count=2')).toMatchObject({ status: 200, body: EMPTY });
+    expect(await send('GET', '/Groups?startIndex=1&count=100')).toMatchObject({ status: 200, body: EMPTY });
+  });
+
+  test('create: search with no hit, POST with password and groups, 201 with id (2.2.3)', async () => {
+    expect((await send('GET', `/Users${filter('userName eq "jo@x.example"')}`)).body).toEqual(EMPTY);
+    const answer = await send('POST', '/Users', profileOf({ [CUSTOM]: { region: 'eu', level: 3, tags: ['a', 'b'] } }));
+    expect(answer.status).toBe(201);
+    user = answer.body.id;
+    expect(answer.body).toMatchObject({ userName: 'jo@x.example', externalId: '00u1abcd', active: true, locale: 'en-US' });
+    expect(answer.body[CUSTOM]).toEqual({ region: 'eu', level: 3, tags: ['a', 'b'] });
+    expect(answer.text).not.toContain('password');
+    expect(answer.text).not.toContain('random-Secret-1');
+    const again = await send('POST', '/Users', profileOf({}));
+    expect(again).toMatchObject({ status: 409, body: { scimType: 'uniqueness', status: '409' } });
+    expect((await send('GET', `/Users${filter('userName eq "JO@X.EXAMPLE"')}`)).body.totalResults).toBe(1);
+  });
+
+  test('import: pages of an exact size and a stable order until totalResults (2.2.4)', async () => {
+    for (let n = 0; n < 6; n++) await scim.user(`import${n}@x.example`);
+    const ids: string[] = [];
+    for (let startIndex = 1; ; startIndex += 3) {
+      const { body } = await send('GET', `/Users?startIndex=${startIndex}&count=3`);
+      expect(body).toMatchObject({ totalResults: 7, startIndex, itemsPerPage: body.Resources.length });
+      ids.push(...body.Resources.map(({ id }: any) => id));
+      if (ids.length >= body.totalResults || body.Resources.length === 0) break;
+    }
+    expect(new Set(ids).size).toBe(7);
+  });
+
+  test('OIN: deactivation and activation without a path (2.2.6, gh:getsentry/sentry#27199)', async () => {
+    const state = async (active: boolean): Promise<void> => {
+      const answer = await patch(`/Users/${user}`, { op: 'replace', value: { active } });
+      expect([200, 204]).toContain(answer.status);
+      expect((await send('GET', `/Users/${user}`)).body.active).toBe(active);
+    };
+    await state(false);
+    expect((await send('GET', `/Users${filter('userName eq "jo@x.example"')}`)).body.Resources[0].active).toBe(false);
+    await state(true);
+    expect((await patch(`/Users/${user}`, { op: 'replace', value: { password: 'another' } })).status).toBeLessThan(300);
+  });
+
+  test('AIW: reads, then PUTs the whole profile, also to deactivate and to come back (2.2.5)', async () => {
+    expect((await send('GET', `/Users/${user}`)).status).toBe(200);
+    const changed = profileOf({ id: user, displayName: 'Jo Y', meta: { version: 'W/"x"', resourceType: 'Nonsense' } });
+    const put = await send('PUT', `/Users/${user}`, changed);
+    expect(put).toMatchObject({ status: 200, body: { id: user, displayName: 'Jo Y', active: true } });
+    expect(put.body.meta.resourceType).toBe('User');
+    for (const active of [false, true]) {
+      expect((await send('PUT', `/Users/${user}`, profileOf({ active }))).body.active).toBe(active);
+      expect((await send('GET', `/Users/${user}`)).body.active).toBe(active);
+    }
+    const { version } = (await send('GET', `/Users/${user}`)).body.meta;
+    expect((await send('PUT', `/Users/${user}`, profileOf({}))).body.meta.version).toBe(version);
+  });
+
+  test('re-hire: POST of an inactive user with the same externalId brings the old id back (2.2.7)', async () => {
+    await patch(`/Users/${user}`, { op: 'replace', value: { active: false } });
+    const answer = await send('POST', '/Users', profileOf({ displayName: 'Jo again' }));
+    expect(answer).toMatchObject({ status: 201, body: { id: user, active: true, displayName: 'Jo again' } });
+    expect(answer.headers.location).toBe(`${scim.root}/Users/${user}`);
+    await patch(`/Users/${user}`, { op: 'replace', value: { active: false } });
+    const renamed = await send('POST', '/Users', profileOf({ userName: 'jo.new@x.example' }));
+    expect(renamed).toMatchObject({ status: 201, body: { id: user, userName: 'jo.new@x.example', active: true } });
+    expect(await scim.find('/Users', 'userName eq "jo@x.example"')).toEqual([]);
+  });
+
+  test('group push: search, POST with an empty list, rename with id, members by PATCH (2.2.8)', async () => {
+    expect((await send('GET', `/Groups${filter('displayName eq "Finance"')}`)).body).toEqual(EMPTY);
+    const created = await send('POST', '/Groups', { schemas: [GROUP], displayName: 'Finance', members: [] });
+    expect(created).toMatchObject({ status: 201, body: { displayName: 'Finance', members: [] } });
+    group = created.body.id;
+    const path = `/Groups/${group}`;
+    const named = await patch(path, { op: 'replace', value: { id: group, displayName: 'Finance' } });
+    expect([200, 204]).toContain(named.status);
+    const other = (await scim.find('/Users', 'userName eq "import0@x.example"'))[0].id as string;
+    const add = { op: 'add', path: 'members', value: [{ value: user, display: 'jo@x.example' }, { value: other, display: 'old name' }] };
+    expect((await patch(path, add)).status).toBeLessThan(300);
+    expect((await members()).sort()).toEqual([user, other].sort());
+    const both = await patch(
+      path,
+      { op: 'remove', path: `members[value eq "${user}"]` },
+      { op: 'add', path: 'members', value: [{ value: other, display: 'new name' }] },
+    );
+    expect(both.status).toBeLessThan(300);
+    expect(await members()).toEqual([other]);
+    expect((await patch(path, { op: 'replace', path: 'members', value: [{ value: user }] })).status).toBeLessThan(300);
+    expect(await members()).toEqual([user]);
+    expect((await patch(path, { op: 'replace', path: 'members', value: [] })).status).toBeLessThan(300);
+    expect(await members()).toEqual([]);
+  });
+
+  test('AIW group: PUT with the full list; PUT without the key keeps it (gh:ory/polis#3136)', async () => {
+    const put = await send('PUT', `/Groups/${group}`, { schemas: [GROUP], id: group, displayName: 'Money', members: [{ value: user, display: 'x' }] });
+    expect(put).toMatchObject({ status: 200, body: { displayName: 'Money', members: [{ value: user }] } });
+    await send('PUT', `/Groups/${group}`, { schemas: [GROUP], displayName: 'Money 2' });
+    expect(await members()).toEqual([user]);
+    await send('PUT', `/Groups/${group}`, { schemas: [GROUP], displayName: 'Money 2', members: [] });
+    expect(await members()).toEqual([]);
+    expect((await send('DELETE', `/Groups/${group}`)).status).toBe(204);
+  });
+
+  test('SPEC test: 404 and 401 bodies, 409 on the second POST, token without a scheme (2.2.11, 2.2.1)', async () => {
+    expect(await send('GET', '/Users/010101001010101011001010101011')).toMatchObject({ status: 404, body: { status: '404' } });
+    const bare = await scim.get('/Users?count=1', { authorization: `token-of-${profile}-0123456789` });
+    expect(bare.status).toBe(200);
+    expect((await scim.get('/Users', { authorization: undefined })).status).toBe(401);
+    const [first] = (await send('GET', '/Users?count=1&startIndex=1')).body.Resources;
+    expect(first).toMatchObject({ id: expect.any(String), userName: expect.any(String), name: {}, emails: [{}], active: expect.any(Boolean) });
+  });
+});
