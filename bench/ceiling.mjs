@@ -29,7 +29,10 @@ function createCeiling(url) {
   });
   app.get('/users/:id', async (request, response) => {
     const text = await redis.get(`ceiling:text:${request.params.id}`);
-    response.status(text === null ? 404 : 200).type('json').send(text ?? '{}');
+    response
+      .status(text === null ? 404 : 200)
+      .type('json')
+      .send(text ?? '{}');
   });
   return app;
 }

@@ -89,7 +89,9 @@ async function measure(bridge, relay, kind, makePush) {
     const pushedAt = performance.now();
     if (answer.statusCode >= 400) throw new Error(`${kind}: ${answer.statusCode} ${text}`);
     const calls = await settled(relay.calls, since);
-    const appliedAt = Math.max(...calls.filter(({ method: sent }) => sent !== 'GET').map((call) => call.answeredAt));
+    const appliedAt = Math.max(
+      ...calls.filter(({ method: sent }) => sent !== 'GET').map((call) => call.answeredAt),
+    );
     if (!Number.isFinite(appliedAt)) throw new Error(`${kind}: nothing was written`);
     const atPlatform = platformTime(calls, appliedAt);
     figures.applied.push(appliedAt - pushedAt);
@@ -97,7 +99,9 @@ async function measure(bridge, relay, kind, makePush) {
     figures.added.push(appliedAt - pushedAt - atPlatform);
     if (method === 'POST') created.push(JSON.parse(text).id);
   }
-  const sorted = Object.fromEntries(Object.entries(figures).map(([name, list]) => [name, Float64Array.from(list).sort()]));
+  const sorted = Object.fromEntries(
+    Object.entries(figures).map(([name, list]) => [name, Float64Array.from(list).sort()]),
+  );
   return {
     push: kind,
     appliedP50: quantile(sorted.applied, 0.5),
@@ -128,25 +132,40 @@ try {
     method: 'POST',
     path: `${PATH}/Groups`,
     headers: { authorization: `Bearer ${TOKEN}` },
-    body: JSON.stringify({ schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'], displayName: 'Latency' }),
+    body: JSON.stringify({
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+      displayName: 'Latency',
+    }),
   });
   groups.push((await group.body.json()).id);
   await settled(relay.calls, 0);
 
   const patch = (path, body) => ({ method: 'PATCH', path, body });
   const rows = [
-    await measure(bridge, relay, 'new user', (round) => ({ method: 'POST', path: '/Users', body: user(`n${round}`) })),
+    await measure(bridge, relay, 'new user', (round) => ({
+      method: 'POST',
+      path: '/Users',
+      body: user(`n${round}`),
+    })),
     await measure(bridge, relay, 'one name', (round) =>
       patch(`/Users/${created[round]}`, change('name.givenName', `Renamed ${round}`)),
     ),
-    await measure(bridge, relay, 'one member', (round) => patch(`/Groups/${groups[0]}`, addMember(created[round]))),
+    await measure(bridge, relay, 'one member', (round) =>
+      patch(`/Groups/${groups[0]}`, addMember(created[round])),
+    ),
     await measure(bridge, relay, 'deactivation', (round) =>
       patch(`/Users/${created[round]}`, change('active', false)),
     ),
   ];
   if (flags.json) console.log(JSON.stringify({ node: flags.node, pushes, platformMs, rows }));
   else {
-    const head = ['push', 'push answered → applied p50', 'of it at the platform p50', 'added p50', 'added p99'];
+    const head = [
+      'push',
+      'push answered → applied p50',
+      'of it at the platform p50',
+      'added p50',
+      'added p99',
+    ];
     const table = new Table({ head, style: { head: [], border: [] } });
     const millis = (value) => `${value.toFixed(1)} ms`;
     for (const { push, appliedP50, platformP50, addedP50, addedP99 } of rows) {

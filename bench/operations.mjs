@@ -46,7 +46,12 @@ export function createOperations(users) {
   const patchOf = (body) => ({ method: 'PATCH', body: JSON.stringify(body) });
 
   return [
-    make('post', 'write', () => ({ method: 'POST', path: `${BASE}/Users`, body: JSON.stringify(user(unused())) }), keepId),
+    make(
+      'post',
+      'write',
+      () => ({ method: 'POST', path: `${BASE}/Users`, body: JSON.stringify(user(unused())) }),
+      keepId,
+    ),
     make('put', 'write', () => {
       const index = someone();
       return { method: 'PUT', path: one(index), body: JSON.stringify(user(index, unused())) };

@@ -32,7 +32,13 @@ export function user(name, title = 'Analyst') {
     ],
     phoneNumbers: [{ value: '+351 21 555 0100', type: 'work' }],
     addresses: [
-      { streetAddress: '1 Example Street', locality: city, postalCode: '1000-001', country: 'PT', type: 'work' },
+      {
+        streetAddress: '1 Example Street',
+        locality: city,
+        postalCode: '1000-001',
+        country: 'PT',
+        type: 'work',
+      },
     ],
     [ENTERPRISE]: {
       employeeNumber: `E${name}`,
@@ -46,7 +52,10 @@ export function user(name, title = 'Analyst') {
 }
 
 /** One changed attribute, as identity providers send it. */
-export const change = (path, value) => ({ schemas: [PATCH_OP], Operations: [{ op: 'replace', path, value }] });
+export const change = (path, value) => ({
+  schemas: [PATCH_OP],
+  Operations: [{ op: 'replace', path, value }],
+});
 
 /** One member more. */
 export const addMember = (value) => ({

@@ -22,7 +22,15 @@ const userType = userResourceType({ userAttributes: [] });
 
 async function put(kind, type, id, body, steps) {
   const resource = parseResource(type, body, context);
-  const change = { id, expected: 0, resource, text: JSON.stringify(resource), lane: 'new', now: Date.now(), request: 'bench' };
+  const change = {
+    id,
+    expected: 0,
+    resource,
+    text: JSON.stringify(resource),
+    lane: 'new',
+    now: Date.now(),
+    request: 'bench',
+  };
   const outcome = await directory.put(kind, change, steps);
   if (outcome.kind !== 'stored') throw new Error(`preloading ${kind} ${id}: ${JSON.stringify(outcome)}`);
 }

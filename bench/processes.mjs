@@ -50,14 +50,19 @@ export function createStage() {
   /** @returns {import('node:child_process').ChildProcess} */
   function start(core, command, args, options = {}) {
     const pinned = canPin ? ['taskset', '-c', String(core), command, ...args] : [command, ...args];
-    const child = spawn(pinned[0], pinned.slice(1), { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], ...options });
+    const child = spawn(pinned[0], pinned.slice(1), {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'inherit'],
+      ...options,
+    });
     children.push(child);
     return child;
   }
 
   async function untilOpen(child, port) {
     for (const end = Date.now() + START_LIMIT_MS; Date.now() < end; await sleep(20)) {
-      if (child.exitCode !== null) throw new Error(`${child.spawnargs.join(' ')} ended with ${child.exitCode}`);
+      if (child.exitCode !== null)
+        throw new Error(`${child.spawnargs.join(' ')} ended with ${child.exitCode}`);
       if (await isOpen(port)) return;
     }
     throw new Error(`${child.spawnargs.join(' ')} does not listen on port ${port}`);
@@ -87,7 +92,16 @@ export function createStage() {
    * @param {{ node: string, nodeArguments?: string[], main: string, role: string, name: string, redisUrl: string,
    *           platform?: { url: string, token: string }, requestsPerSecond?: number }} options
    */
-  async function startBridge({ node, nodeArguments = [], main, role, name, redisUrl, platform, requestsPerSecond = 50 }) {
+  async function startBridge({
+    node,
+    nodeArguments = [],
+    main,
+    role,
+    name,
+    redisUrl,
+    platform,
+    requestsPerSecond = 50,
+  }) {
     const port = await freePort();
     const { url, token } = platform ?? { url: 'http://127.0.0.1:9', token: 'a-key-that-nobody-asks-for' };
     const settings = {
@@ -107,7 +121,9 @@ export function createStage() {
 
   /** The platform stand-in of a build of the bridge; answers its ready line. */
   async function startSandbox(node, main) {
-    const child = start(LOAD_CORE, node, [main, 'sandbox', '--json'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = start(LOAD_CORE, node, [main, 'sandbox', '--json'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     let text = '';
     for await (const chunk of child.stdout) {
       text += chunk;
@@ -143,7 +159,9 @@ export function createStage() {
 /** Processor seconds that a process has used so far; NaN where the system does not tell. */
 export function processorSeconds(pid) {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ');
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
     return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
   } catch {
     return NaN;
@@ -154,7 +172,9 @@ export function processorSeconds(pid) {
 export function residentMegabytes(pid) {
   const read = (name) => {
     try {
-      const line = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+      const line = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(
+        readFileSync(`/proc/${pid}/status`, 'utf8'),
+      );
       return Math.round(Number(line?.[1] ?? NaN) / 1024);
     } catch {
       return NaN;

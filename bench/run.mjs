@@ -2,7 +2,7 @@
 import console from 'node:console';
 import { resolve } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, URL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { median, quantile, runLoad } from './load.mjs';
@@ -23,7 +23,11 @@ const { values: flags } = parseArgs({
     connections: { type: 'string', default: '16' },
     only: { type: 'string' },
     node: { type: 'string', default: process.execPath },
-    bridge: { type: 'string', multiple: true, default: [fileURLToPath(new URL('../dist/main.js', import.meta.url))] },
+    bridge: {
+      type: 'string',
+      multiple: true,
+      default: [fileURLToPath(new URL('../dist/main.js', import.meta.url))],
+    },
     'node-argument': { type: 'string', multiple: true, default: [] },
     json: { type: 'boolean', default: false },
   },
@@ -40,7 +44,8 @@ async function slice(server, operation, length = seconds) {
   const { headers, next, onAnswer } = operation;
   const result = await runLoad({ port: server.port, headers, connections, seconds: length, next, onAnswer });
   const busy = processorSeconds(server.pid) - before;
-  if (result.failed > 0) note(`${operation.name ?? 'ceiling'}: ${result.failed} failed, first: ${result.firstFailure}`);
+  if (result.failed > 0)
+    note(`${operation.name ?? 'ceiling'}: ${result.failed} failed, first: ${result.firstFailure}`);
   return {
     perSecond: result.requests / result.seconds,
     cpuMicros: (busy / result.requests) * 1e6,
@@ -89,9 +94,22 @@ async function startBridges(stage, redis, users, role) {
     const name = `bridge${index + 1}`;
     note(`preloading ${users} users for ${main}`);
     const members = Math.min(users, GROUP_MEMBERS);
-    await stage.runToEnd(flags.node, './preload.mjs', [main, redis.url, name, String(users), String(members)]);
+    await stage.runToEnd(flags.node, './preload.mjs', [
+      main,
+      redis.url,
+      name,
+      String(users),
+      String(members),
+    ]);
     const platform = role === 'all' ? await startPlatform(stage, main) : undefined;
-    const options = { node: flags.node, nodeArguments: flags['node-argument'], main, role, name, redisUrl: redis.url };
+    const options = {
+      node: flags.node,
+      nodeArguments: flags['node-argument'],
+      main,
+      role,
+      name,
+      redisUrl: redis.url,
+    };
     const server = await stage.startBridge({ ...options, platform });
     bridges.push({ name, main, server, operations: createOperations(users).filter(isWanted) });
   }
@@ -131,14 +149,19 @@ async function measure(users, role) {
       role,
       clientLimit: client.perSecond,
       rows: [...samples].map(([key, list]) => toRow(...key.split(' '), list)),
-      memory: bridges.map(({ name, main, server }) => ({ bridge: name, main, ...residentMegabytes(server.pid) })),
+      memory: bridges.map(({ name, main, server }) => ({
+        bridge: name,
+        main,
+        ...residentMegabytes(server.pid),
+      })),
     };
   } finally {
     await stage.stop();
   }
 }
 
-if (!pinSelf(LOAD_CORE)) note('no pinning here: server and load share the processors, ratios are less certain');
+if (!pinSelf(LOAD_CORE))
+  note('no pinning here: server and load share the processors, ratios are less certain');
 const reports = [];
 for (const role of flags.role.split(',')) {
   for (const users of flags.users.split(',')) reports.push(await measure(Number(users), role));

@@ -196,8 +196,13 @@ export function createDirectory(
         return ids(`externalIds:${kind}`, value);
       case 'User.groups.value':
         return redis.smembers(keys.key('members', value));
-      case 'Group.members.value':
-        return redis.smembers(keys.key('memberships', value));
+      case 'Group.members.value': {
+        const [joined, waiting] = await Promise.all([
+          redis.smembers(keys.key('memberships', value)),
+          redis.smembers(keys.key('references', value)),
+        ]);
+        return [...new Set([...joined, ...waiting.map((each) => each.slice(0, each.indexOf(' ')))])];
+      }
       default:
         return undefined;
     }

@@ -127,7 +127,7 @@ export function createGroups(deps: ProviderDeps) {
     return version;
   }
 
-  /** Filters other than on `value` are resolved to the members they select at this moment. */
+  /** Filters other than on `value` are resolved to the members they select, after the steps before them. */
   async function toSets(id: string, steps: readonly MemberStep[]): Promise<DirectoryStep[]> {
     const sets: DirectoryStep[] = [];
     for (const step of steps) {
@@ -135,15 +135,31 @@ export function createGroups(deps: ProviderDeps) {
         sets.push({ kind: step.kind, values: [...step.values] });
         continue;
       }
-      const { users, unresolved } = await directory.membersOf(id);
-      const members = [
-        ...users.map((value) => ({ value, type: 'User' })),
-        ...unresolved.map((value) => ({ value })),
-      ];
+      const members = await membersAfter(id, sets);
       const selected = members.filter((member) => evaluateFilter(step.filter, member));
       sets.push({ kind: 'remove', values: selected.map(({ value }) => value) });
     }
     return sets;
+  }
+
+  async function membersAfter(
+    id: string,
+    sets: DirectoryStep[],
+  ): Promise<{ value: string; type?: 'User' }[]> {
+    const { users, unresolved } = await directory.membersOf(id);
+    const values = new Set([...users, ...unresolved]);
+    for (const set of sets) {
+      if (set.kind === 'replace') values.clear();
+      for (const value of set.values) {
+        if (set.kind === 'remove') values.delete(value);
+        else values.add(value);
+      }
+    }
+    const known = new Set([
+      ...users,
+      ...(await directory.getMany('User', [...values])).map((user) => user.id),
+    ]);
+    return [...values].map((value) => (known.has(value) ? { value, type: 'User' } : { value }));
   }
 
   function remove(id: string, context: RequestContext): Promise<Answer> {

@@ -165,6 +165,7 @@ export function readElements(field: Field, raw: unknown, profile: Profile): Json
   if (raw === null || raw === undefined) return [];
   const elements: JsonObject[] = [];
   if (Array.isArray(raw)) {
+    checkCount(field.path, raw.length);
     for (const item of raw) {
       const element = readElement(field, item, profile);
       if (element) elements.push(element);
@@ -178,8 +179,16 @@ export function readElements(field: Field, raw: unknown, profile: Profile): Json
 }
 
 /** The stored form of a list of elements: at most one primary, the last one named (RFC 7643 section 2.4). */
+/** More than anybody has of anything; comparing values with each other stays cheap. */
+const MAX_VALUES = 1000;
+
+function checkCount(path: string, count: number): void {
+  if (count > MAX_VALUES) throw invalidValue(`Attribute "${path}" may have ${MAX_VALUES} values.`);
+}
+
 export function fromElements(field: Field, elements: readonly JsonObject[]): unknown[] | undefined {
   if (elements.length === 0) return undefined;
+  checkCount(field.path, elements.length);
   if (field.attribute.type !== 'complex') return elements.map((element) => element.value);
   const newest = elements.findLastIndex((element) => element.primary === true);
   return elements.map((element, index) =>
@@ -229,6 +238,7 @@ export function readOpen(section: Section, name: string, raw: unknown): unknown 
       `Attribute "${section.urn}:${name}" must be a simple value or a list of simple values.`,
     );
   }
+  checkCount(`${section.urn}:${name}`, raw.length);
   const items = (raw as unknown[]).filter((item) => item !== null && item !== undefined);
   items.forEach((item) => checkNumber(section, name, item));
   if (items.some((item) => typeof item === 'object')) {

@@ -53,13 +53,17 @@ export async function findUser(context: SyncContext, desired: DesiredUser, exist
           return inSuccession(context, 'the one who left keeps failing');
         await context.outbox.forgetLink(former, user.id);
       }
+      delete link.unsure;
+      link.core = observedCore(user, desired.core);
+      // The id comes last: a link with an id stands for everything that was observed.
+      const attributes = await observedAttributes(context, desired, user);
+      const unseen = Object.keys(desired.attributes).filter((name) => !(name in attributes));
+      if (unseen.length > 0) link.unsure = unseen.map((name) => `attributes.${name}`);
+      link.attributes = attributes;
       link.id = user.id;
       link.origin = link.creating ? 'created' : 'adopted';
       if (link.creating) link.making = true;
       delete link.creating;
-      delete link.unsure;
-      link.core = observedCore(user, desired.core);
-      link.attributes = await observedAttributes(context, desired, user);
       context.logger.info({ ref: context.work.ref, origin: link.origin }, 'account adopted');
       await context.save({ linked: true, restate: true });
       return { kind: 'linked' };
@@ -152,7 +156,10 @@ async function toCandidate(context: SyncContext, user: WireUser, exists: Exists)
   return { user, ours: !held, heldBy: held ? holder : undefined };
 }
 
-/** What the account has now: the extension shows texts and numbers, the value list everything. */
+/**
+ * What the account has now: the extension shows texts and numbers, the value list everything. A name that is missing
+ * in the answer was not seen; null was seen as unset.
+ */
 async function observedAttributes(
   context: SyncContext,
   desired: DesiredUser,
@@ -163,5 +170,10 @@ async function observedAttributes(
   const account = await resolveAccount(context);
   if (account.kind !== 'found') return echoed;
   const values = await context.target.client.values.list(account.id, context.call);
-  return { ...echoed, ...Object.fromEntries(values.map(({ name, value }) => [name, value ?? null])) };
+  const unset = Object.fromEntries(Object.keys(desired.attributes).map((name) => [name, null]));
+  return {
+    ...unset,
+    ...echoed,
+    ...Object.fromEntries(values.map(({ name, value }) => [name, value ?? null])),
+  };
 }

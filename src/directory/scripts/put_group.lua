@@ -46,25 +46,33 @@ local function remove(value)
   return unawait(p.id, value) or parted
 end
 
+-- Steps of one push may undo each other: what counts for the version is where they end.
+local net = {}
+local function count(value, happened, by)
+  if happened then net[value] = (net[value] or 0) + by end
+end
+
 for _, step in ipairs(p.steps) do
-  if step.kind == 'add' then
-    for _, value in ipairs(step.values) do changed = add(value) or changed end
-  elseif step.kind == 'remove' then
-    for _, value in ipairs(step.values) do changed = remove(value) or changed end
-  else
+  if step.kind == 'replace' then
     local wanted = {}
     for _, value in ipairs(step.values) do wanted[resolve(value) or value] = true end
     for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do
-      if not wanted[user] then changed = part(p.id, user) or changed end
+      if not wanted[user] then count(user, part(p.id, user), -1) end
     end
     for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do
-      if not wanted[value] then changed = unawait(p.id, value) or changed end
+      if not wanted[value] then count(value, unawait(p.id, value), -1) end
     end
-    for _, value in ipairs(step.values) do changed = add(value) or changed end
+  end
+  for _, value in ipairs(step.values) do
+    if step.kind == 'remove' then
+      count(resolve(value) or value, remove(value), -1)
+    else
+      count(resolve(value) or value, add(value), 1)
+    end
   end
 end
 
-if not changed then return { 'unchanged', version } end
-store('groups', p.id, version + 1, created, text)
-mark('Group:' .. p.id, p.lane)
-return { 'stored', version + 1 }
+for _, sum in pairs(net) do changed = changed or sum ~= 0 end
+if changed then store('groups', p.id, version + 1, created, text) end
+if changed or next(net) then mark('Group:' .. p.id, p.lane) end
+return { changed and 'stored' or 'unchanged', changed and version + 1 or version }

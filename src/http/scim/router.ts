@@ -20,6 +20,7 @@ import {
   notImplemented,
   parseListQuery,
   parseSearchRequest,
+  payloadTooLarge,
 } from '../../scim/index.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
 import { respond } from './respond.ts';
@@ -42,12 +43,15 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   const search = createSearch(deps);
   const discovery = createDiscovery(deps);
   // The content type is not asked: providers send several, and some send none.
-  const json = express.json({
-    type: () => true,
-    limit: options.maxBodyBytes,
-    strict: false,
-    verify: requireUtf8,
-  });
+  const json = [
+    announced(options.maxBodyBytes),
+    express.json({
+      type: () => true,
+      limit: options.maxBodyBytes,
+      strict: false,
+      verify: requireUtf8,
+    }),
+  ];
 
   function baseUrl(request: Request): string {
     if (options.publicUrl !== null) return options.publicUrl + options.root;
@@ -182,6 +186,16 @@ const noFilter: RequestHandler = (request, _response, next) => {
 function requireUtf8(_request: unknown, _response: unknown, body: Buffer): void {
   if (!isUtf8(body)) throw new Error('The body is not UTF-8.');
 }
+
+/** A body that is announced as too large is refused before it is read. */
+const announced =
+  (limit: number): RequestHandler =>
+  (request, _response, next) => {
+    if (Number(request.headers['content-length'] ?? 0) > limit) {
+      throw payloadTooLarge('The body is larger than server.maxBodyBytes.');
+    }
+    next();
+  };
 
 function queryOf(request: Request): URLSearchParams {
   const mark = request.url.indexOf('?');

@@ -2,6 +2,9 @@
 import type { Filter } from '../filter/filter.ts';
 import type { Target } from '../path.ts';
 
+/** A PATCH may hold so many operations, those that a pathless object stands for included: work is bounded by it. */
+export const MAX_PATCH_OPERATIONS = 1000;
+
 export type MemberStep =
   | { readonly kind: 'add' | 'remove' | 'replace'; readonly values: readonly string[] }
   /** The filter is about one member: evaluate it on `{value, display, type, $ref}`. */

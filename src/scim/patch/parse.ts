@@ -8,7 +8,7 @@ import type { ResourceType } from '../resource-type.ts';
 import { PATCH_OP_URN } from '../urns.ts';
 import { checkBody, isObject, lastSegment, type JsonObject } from '../validate.ts';
 import { toMemberSteps } from './members.ts';
-import type { PatchOperation } from './operation.ts';
+import { MAX_PATCH_OPERATIONS, type PatchOperation } from './operation.ts';
 
 interface Parsing {
   readonly type: ResourceType;
@@ -35,7 +35,10 @@ function parseOp(raw: unknown, position: number, profile: Profile): PatchOperati
   throw invalidSyntax(`Operation ${position}: "op" must be "add", "replace" or "remove".`);
 }
 
+const tooManyOperations = (): Error => tooMany(`A PATCH may hold ${MAX_PATCH_OPERATIONS} operations.`);
+
 function push(parsing: Parsing, target: PatchOperation['target'], value: unknown): void {
+  if (parsing.operations.length >= MAX_PATCH_OPERATIONS) throw tooManyOperations();
   parsing.operations.push({ op: parsing.op, target, value });
 }
 
@@ -62,7 +65,7 @@ function pushSection(parsing: Parsing, section: Section, value: unknown): void {
   }
   const unassigns = value === undefined || value === null;
   if (unassigns) {
-    parsing.operations.push({ op: 'remove', target: { kind: 'section', section }, value: undefined });
+    push({ ...parsing, op: 'remove' }, { kind: 'section', section }, undefined);
     return;
   }
   if (!isObject(value))
@@ -161,12 +164,7 @@ function parseOperation(
  * @throws 400 invalidSyntax (no PatchOp, unknown op), invalidPath, invalidFilter, invalidValue (no value),
  * noTarget (remove without a path), mutability (a readOnly attribute by its path), tooMany.
  */
-export function parsePatch(
-  type: ResourceType,
-  body: unknown,
-  profile: Profile,
-  limits: { readonly maxOperations: number } = { maxOperations: 1000 },
-): PatchOperation[] {
+export function parsePatch(type: ResourceType, body: unknown, profile: Profile): PatchOperation[] {
   if (!isObject(body)) throw invalidSyntax('The body must be a JSON object.');
   checkBody(body);
   const schemas = member(body, 'schemas');
@@ -175,9 +173,7 @@ export function parsePatch(
     throw invalidSyntax(`"schemas" must be ["${PATCH_OP_URN}"].`);
   const listed = member(body, 'Operations');
   if (!Array.isArray(listed)) throw invalidSyntax('"Operations" must be a list.');
-  if (listed.length > limits.maxOperations) {
-    throw tooMany(`A PATCH may hold ${limits.maxOperations} operations, this one has ${listed.length}.`);
-  }
+  if (listed.length > MAX_PATCH_OPERATIONS) throw tooManyOperations();
   if (listed.length === 0 && !profile.allows('empty-operations'))
     throw invalidValue('"Operations" is empty.');
   const operations: PatchOperation[] = [];

@@ -1,4 +1,5 @@
 // The discovery documents (RFC 7644 section 4), made from the same data that is enforced.
+import { MAX_PATCH_OPERATIONS } from '../patch/operation.ts';
 import type { Schema } from '../attributes.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { RESOURCE_TYPE_URN, SCHEMA_URN, SERVICE_PROVIDER_CONFIG_URN } from '../urns.ts';
@@ -32,7 +33,8 @@ export function serviceProviderConfig(options: ServiceProviderOptions): Record<s
     patch: { supported: true },
     bulk: {
       supported: bulk !== false,
-      maxOperations: bulk === false ? 0 : bulk.maxOperations,
+      // authentik takes this number for the longest PATCH that is taken, whether bulk is supported or not.
+      maxOperations: bulk === false ? MAX_PATCH_OPERATIONS : bulk.maxOperations,
       maxPayloadSize: bulk === false ? 0 : bulk.maxPayloadSize,
     },
     filter: { supported: true, maxResults: options.maxResults },

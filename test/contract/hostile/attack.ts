@@ -1,6 +1,6 @@
 // What every attack needs: raw sockets for what no client library sends, and the proof that the server is unharmed.
 import { createConnection, type Socket } from 'node:net';
-import { toAnswer, type Answer, type Client } from '../scim-conformance/client.ts';
+import { toAnswer, type Answer, type Client, type Json } from '../scim-conformance/client.ts';
 
 /** Own property names of everything that a pollution would reach, taken before any attack. */
 const PROTOTYPES = [Object.prototype, Array.prototype, Function.prototype, String.prototype, Map.prototype];
@@ -10,7 +10,7 @@ const CLEAN = PROTOTYPES.map(names);
 /** Fails when a prototype was changed, or when a normal request is not answered normally within two seconds. */
 export async function expectUnharmed(scim: Client): Promise<void> {
   expect(PROTOTYPES.map(names)).toEqual(CLEAN);
-  expect(({} as any).polluted).toBeUndefined();
+  expect(({} as Json).polluted).toBeUndefined();
   const startedAt = Date.now();
   const answer = await scim.get('/Users?count=1');
   expect(answer.status).toBe(200);
@@ -94,7 +94,12 @@ export const answersIn = (wire: string): number => {
 };
 
 /** Sends bytes on a socket of their own and gives the answers that came. */
-export async function exchange(port: number, data: string | Buffer, count = 1, limitMs = 5000): Promise<Answer[]> {
+export async function exchange(
+  port: number,
+  data: string | Buffer,
+  count = 1,
+  limitMs = 5000,
+): Promise<Answer[]> {
   const raw = await openRaw(port);
   raw.write(data);
   const wire = await raw.read((text) => answersIn(text) >= count, limitMs);

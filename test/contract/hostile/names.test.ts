@@ -46,10 +46,15 @@ describe.each(PAIRS)('%s', (_what, stored, asked) => {
     const isSame = second.status === 409;
     expect({ isSame, found }).toEqual({ isSame, found: isSame ? [user.id] : [] });
     // What a provider does after a 409: the search must give it somebody to adopt, or it asks for ever.
-    for (const filter of [`userName eq ${JSON.stringify(stored)}`, `not (userName ne ${JSON.stringify(stored)})`]) {
+    for (const filter of [
+      `userName eq ${JSON.stringify(stored)}`,
+      `not (userName ne ${JSON.stringify(stored)})`,
+    ]) {
       expect((await scim.find('/Users', filter)).map(({ id }) => id)).toEqual([user.id]);
     }
-    const byMail = (await scim.find('/Users', `emails.value eq ${JSON.stringify(asked)}`)).map(({ id }) => id);
+    const byMail = (await scim.find('/Users', `emails.value eq ${JSON.stringify(asked)}`)).map(
+      ({ id }) => id,
+    );
     expect(byMail).toEqual(isSame ? [user.id] : []);
     await scim.delete(`/Users/${user.id}`);
     if (!isSame) await scim.delete(`/Users/${second.body.id}`);

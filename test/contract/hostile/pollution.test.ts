@@ -19,7 +19,15 @@ beforeAll(async () => {
 afterAll(() => bridge.stop());
 afterEach(() => expectUnharmed(scim));
 
-const INHERITED = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'];
+const INHERITED = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'hasOwnProperty',
+  'valueOf',
+  '__defineGetter__',
+];
 let serial = 0;
 const fresh = (): string => `p${++serial}@x.example`;
 
@@ -156,7 +164,9 @@ describe.each(INHERITED)('%s', (name) => {
       expect((await scim.get(path)).status).toBe(404);
     }
     expect((await scim.put(`/Users/${name}`, { userName: fresh() })).status).toBe(404);
-    expect((await scim.patch(`/Groups/${name}`, { op: 'add', path: 'members', value: [{ value: name }] })).status).toBe(404);
+    expect(
+      (await scim.patch(`/Groups/${name}`, { op: 'add', path: 'members', value: [{ value: name }] })).status,
+    ).toBe(404);
     expect((await scim.delete(`/Users/${name}`)).status).toBe(404);
     const search = `{"${name}":{"startIndex":"x"},"attributes":["${name}"],"filter":"userName eq \\"${name}\\""}`;
     expect((await scim.post('/Users/.search', search)).body.totalResults).toBe(0);
@@ -168,7 +178,9 @@ describe.each(INHERITED)('%s', (name) => {
     expect((await scim.post('/Users', { userName: name })).status).toBe(409);
     const group = await scim.group(name, [name]);
     expect(group.members).toEqual([expect.objectContaining({ value: user.id })]);
-    expect((await scim.patch(`/Groups/${group.id}`, { op: 'remove', path: `members[value eq "${name}"]` })).status).toBe(204);
+    expect(
+      (await scim.patch(`/Groups/${group.id}`, { op: 'remove', path: `members[value eq "${name}"]` })).status,
+    ).toBe(204);
     expect((await scim.get(`/Groups/${group.id}`)).body.members).toEqual([]);
     await scim.delete(`/Users/${user.id}`);
     await scim.delete(`/Groups/${group.id}`);

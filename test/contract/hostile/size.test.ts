@@ -9,7 +9,9 @@ const LIMIT_MS = 3000;
 let bridge: Bridge;
 let scim: Client;
 beforeAll(async () => {
-  ({ bridge, scim } = await startApi({ configure: (config) => void (config.server.maxBodyBytes = 10_485_760) }));
+  ({ bridge, scim } = await startApi({
+    configure: (config) => void (config.server.maxBodyBytes = 10_485_760),
+  }));
 });
 afterAll(() => bridge.stop());
 afterEach(() => expectUnharmed(scim));
@@ -43,19 +45,22 @@ describe('depth', () => {
     expect((await timely(() => scim.send('PATCH', `/Users/${id}`, patch))).status).toBe(400);
   });
 
-  test.each([33, 2000, 30_000])('a filter of %d brackets in a .search body is 400 invalidFilter', async (depth) => {
-    for (const filter of [
-      nested(depth, '(', ')', 'userName pr'),
-      nested(depth, 'not (', ')', 'userName pr'),
-      nested(depth, 'emails[', ']', 'value pr'),
-      '('.repeat(depth),
-      ')'.repeat(depth),
-      '"'.repeat(depth),
-    ]) {
-      const answer = await timely(() => scim.post('/Users/.search', { filter }));
-      expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidFilter' } });
-    }
-  });
+  test.each([33, 2000, 30_000])(
+    'a filter of %d brackets in a .search body is 400 invalidFilter',
+    async (depth) => {
+      for (const filter of [
+        nested(depth, '(', ')', 'userName pr'),
+        nested(depth, 'not (', ')', 'userName pr'),
+        nested(depth, 'emails[', ']', 'value pr'),
+        '('.repeat(depth),
+        ')'.repeat(depth),
+        '"'.repeat(depth),
+      ]) {
+        const answer = await timely(() => scim.post('/Users/.search', { filter }));
+        expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidFilter' } });
+      }
+    },
+  );
 });
 
 describe('length', () => {
@@ -77,7 +82,11 @@ describe('length', () => {
 
   test('a PATCH path of 100 KB is 400 invalidPath', async () => {
     const { id } = await scim.user('path@x.example');
-    for (const path of ['x'.repeat(100_000), `emails[value eq "${'x'.repeat(100_000)}"].value`, '.'.repeat(100_000)]) {
+    for (const path of [
+      'x'.repeat(100_000),
+      `emails[value eq "${'x'.repeat(100_000)}"].value`,
+      '.'.repeat(100_000),
+    ]) {
       const answer = await timely(() => scim.patch(`/Users/${id}`, { op: 'add', path, value: 'x' }));
       expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidPath' } });
     }
@@ -102,7 +111,11 @@ describe('length', () => {
 describe('count', () => {
   test('a PATCH of 10,000 operations is 400 tooMany and changes nothing', async () => {
     const { id, meta } = await scim.user('ops@x.example');
-    const operations = Array.from({ length: 10_000 }, (_, n) => ({ op: 'replace', path: 'title', value: `t${n}` }));
+    const operations = Array.from({ length: 10_000 }, (_, n) => ({
+      op: 'replace',
+      path: 'title',
+      value: `t${n}`,
+    }));
     const answer = await timely(() => scim.patch(`/Users/${id}`, ...operations));
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
     expect((await scim.get(`/Users/${id}`)).body.meta.version).toBe(meta.version);
@@ -120,7 +133,9 @@ describe('count', () => {
   test('a pathless operation with 200,000 unknown keys is answered in time', async () => {
     const { id } = await scim.user('unknown-keys@x.example');
     const value = Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [`unknown${n}`, n]));
-    expect([200, 400]).toContain((await timely(() => scim.patch(`/Users/${id}`, { op: 'add', value }))).status);
+    expect([200, 400]).toContain(
+      (await timely(() => scim.patch(`/Users/${id}`, { op: 'add', value }))).status,
+    );
   }, 60_000);
 
   test('a user with 5,000 e-mails, and 1,000 operations on them, are answered in time', async () => {
@@ -158,25 +173,31 @@ describe('count', () => {
 
   test('a list of 20,000 schemas, or of 100,000 parameters, is answered in time', async () => {
     const schemas = Array.from({ length: 20_000 }, (_, n) => `urn:x:${n}`);
-    expect((await timely(() => scim.post('/Users', userBody('schemas@x.example', { schemas })))).status).toBe(201);
+    expect((await timely(() => scim.post('/Users', userBody('schemas@x.example', { schemas })))).status).toBe(
+      201,
+    );
     const attributes = Array.from({ length: 100_000 }, (_, n) => `name.x${n}`);
     expect((await timely(() => scim.post('/Users/.search', { attributes, count: 1 }))).status).toBe(200);
   });
 });
 
 describe('bombs', () => {
-  const json = (bytes: number): string => JSON.stringify(userBody('bomb@x.example', { title: 'x'.repeat(bytes) }));
+  const json = (bytes: number): string =>
+    JSON.stringify(userBody('bomb@x.example', { title: 'x'.repeat(bytes) }));
 
   test.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ] as const)('a %s body that inflates beyond the limit is 413 (or its encoding 415)', async (encoding, compress) => {
-    const bytes = compress(Buffer.from(json(50_000_000)));
-    expect(bytes.length).toBeLessThan(200_000);
-    const answer = await timely(() => scim.post('/Users', bytes, { 'content-encoding': encoding }));
-    expect([413, 415]).toContain(answer.status);
-  });
+  ] as const)(
+    'a %s body that inflates beyond the limit is 413 (or its encoding 415)',
+    async (encoding, compress) => {
+      const bytes = compress(Buffer.from(json(50_000_000)));
+      expect(bytes.length).toBeLessThan(200_000);
+      const answer = await timely(() => scim.post('/Users', bytes, { 'content-encoding': encoding }));
+      expect([413, 415]).toContain(answer.status);
+    },
+  );
 
   test('a gzip body within the limit is read; one that is broken, or packed twice, is refused', async () => {
     const packed = gzipSync(Buffer.from(json(10)));
@@ -188,6 +209,8 @@ describe('bombs', () => {
     const twice = await scim.post('/Users', gzipSync(packed), { 'content-encoding': 'gzip, gzip' });
     expect(twice.status).toBe(415);
     const trailing = Buffer.concat([packed, Buffer.from('junk')]);
-    expect([201, 400, 409]).toContain((await scim.post('/Users', trailing, { 'content-encoding': 'gzip' })).status);
+    expect([201, 400, 409]).toContain(
+      (await scim.post('/Users', trailing, { 'content-encoding': 'gzip' })).status,
+    );
   });
 });

@@ -119,8 +119,17 @@ test('a connection without tokens lets nobody in', async () => {
 
 test('an address outside allowedNetworks is 403 with the right token, whatever a header claims', async () => {
   const outside = createClient(scim.port, '/connections/elsewhere/scim/v2', OTHER);
-  for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip']) {
-    const answer = await outside.get('/Users', { [name]: name === 'forwarded' ? 'for=10.0.0.1' : '10.0.0.1' });
+  for (const name of [
+    'x-forwarded-for',
+    'forwarded',
+    'x-real-ip',
+    'x-client-ip',
+    'cf-connecting-ip',
+    'true-client-ip',
+  ]) {
+    const answer = await outside.get('/Users', {
+      [name]: name === 'forwarded' ? 'for=10.0.0.1' : '10.0.0.1',
+    });
     expect(answer.status).toBe(403);
   }
   expect((await outside.get('/Users')).status).toBe(403);
@@ -129,7 +138,10 @@ test('an address outside allowedNetworks is 403 with the right token, whatever a
 });
 
 test('a refused upload does not have to be read to its end', async () => {
-  const request = rawRequest('POST /scim/v2/Users', { Authorization: 'Bearer wrong', 'Content-Length': 9_000_000 });
+  const request = rawRequest('POST /scim/v2/Users', {
+    Authorization: 'Bearer wrong',
+    'Content-Length': 9_000_000,
+  });
   const [answer] = await exchange(scim.port, Buffer.concat([request, Buffer.alloc(1000, 120)]), 1, 2000);
   expect(answer?.status).toBe(401);
 });

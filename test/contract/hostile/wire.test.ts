@@ -87,7 +87,12 @@ describe('bodies that do not come as announced', () => {
     ['an unknown transfer coding', { 'Transfer-Encoding': 'gzip' }, 'x'],
     ['a chunk that lies', { 'Transfer-Encoding': 'chunked' }, 'zz\r\n{}\r\n0\r\n\r\n'],
   ])('%s is refused with 400', async (_what, headers, body) => {
-    const [answer] = await exchange(scim.port, rawRequest(`POST ${USERS}`, { ...AUTH, ...headers }, body), 1, 2000);
+    const [answer] = await exchange(
+      scim.port,
+      rawRequest(`POST ${USERS}`, { ...AUTH, ...headers }, body),
+      1,
+      2000,
+    );
     expect(answer?.status).toBe(400);
   });
 
@@ -102,7 +107,14 @@ describe('bodies that do not come as announced', () => {
 
 describe('one connection', () => {
   test('pipelined requests are answered in their order', async () => {
-    const paths = ['/ServiceProviderConfig', '/Users/nobody', '/Users?count=0', '/nowhere', '/Schemas?filter=x', '/Me'];
+    const paths = [
+      '/ServiceProviderConfig',
+      '/Users/nobody',
+      '/Users?count=0',
+      '/nowhere',
+      '/Schemas?filter=x',
+      '/Me',
+    ];
     const wire = Buffer.concat(paths.map((path) => rawRequest(`GET /scim/v2${path}`, AUTH)));
     const answers = await exchange(scim.port, wire, paths.length);
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 200, 404, 403, 501]);
@@ -147,7 +159,13 @@ describe('request lines and headers', () => {
   test.each(['HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'LOCK', 'PURGE', 'M-SEARCH'])(
     '%s is answered without a 5xx and without a page',
     async (method) => {
-      for (const path of ['/scim/v2/Users', '/scim/v2/ServiceProviderConfig', '/scim/v2/Groups/x', '/', '/scim/v2/Users/.search']) {
+      for (const path of [
+        '/scim/v2/Users',
+        '/scim/v2/ServiceProviderConfig',
+        '/scim/v2/Groups/x',
+        '/',
+        '/scim/v2/Users/.search',
+      ]) {
         const raw = await openRaw(scim.port);
         raw.write(rawRequest(`${method} ${path}`, { ...AUTH, Connection: 'close' }));
         const wire = await raw.read(() => false, 2000);
@@ -201,7 +219,13 @@ describe('request lines and headers', () => {
 
   test('a percent-encoded slash or NUL in an id is part of the id: 404, no other resource', async () => {
     const { id } = await scim.user('slashed@x.example');
-    for (const path of [`/Users/x%2F${id}`, `/Users/${id}%00`, `/Users/%00${id}`, `/Users/${id}%20`, `/Users/${id},x`]) {
+    for (const path of [
+      `/Users/x%2F${id}`,
+      `/Users/${id}%00`,
+      `/Users/%00${id}`,
+      `/Users/${id}%20`,
+      `/Users/${id},x`,
+    ]) {
       expect((await scim.get(path)).status).toBe(404);
       expect((await scim.delete(path)).status).toBe(404);
     }
@@ -225,10 +249,15 @@ describe('request lines and headers', () => {
   });
 
   test('headers of 20 KB and 3,000 headers are refused by the parser', async () => {
-    const [long] = await exchange(scim.port, rawRequest(`GET ${USERS}`, { ...AUTH, 'X-Long': 'x'.repeat(20_000) }));
+    const [long] = await exchange(
+      scim.port,
+      rawRequest(`GET ${USERS}`, { ...AUTH, 'X-Long': 'x'.repeat(20_000) }),
+    );
     expect(long?.status).toBe(431);
     const many = Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`X-${n}`, 'y']));
-    expect((await exchange(scim.port, rawRequest(`GET ${USERS}`, { ...AUTH, ...many })))[0]?.status).toBe(431);
+    expect((await exchange(scim.port, rawRequest(`GET ${USERS}`, { ...AUTH, ...many })))[0]?.status).toBe(
+      431,
+    );
   });
 
   test('method overriding headers override nothing', async () => {
@@ -240,7 +269,13 @@ describe('request lines and headers', () => {
   });
 
   test('garbage instead of HTTP is a 400 or a closed connection', async () => {
-    for (const garbage of ['\x16\x03\x01\x02\x00', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'GET\r\n\r\n', '\0\0\0\0', 'GET / HTTP/9.9\r\n\r\n']) {
+    for (const garbage of [
+      '\x16\x03\x01\x02\x00',
+      'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+      'GET\r\n\r\n',
+      '\0\0\0\0',
+      'GET / HTTP/9.9\r\n\r\n',
+    ]) {
       const raw = await openRaw(scim.port);
       raw.write(garbage);
       raw.socket.end();

@@ -10,6 +10,7 @@ import {
   USER,
   type Client,
   type ProfileName,
+  type Json,
 } from '../scim-conformance/client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
@@ -95,7 +96,11 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
   );
 
   test('a second POST is 409 with scimType uniqueness (2.1.13)', async () => {
-    const answer = await scim.post('/Users', { schemas: [USER], userName: 'jdoe@corp.example', externalId: 'x' });
+    const answer = await scim.post('/Users', {
+      schemas: [USER],
+      userName: 'jdoe@corp.example',
+      externalId: 'x',
+    });
     expect(answer.status).toBe(409);
     expect(answer.body).toMatchObject({ status: '409', scimType: 'uniqueness' });
   });
@@ -142,7 +147,9 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     });
     expect([200, 204]).toContain(set.status);
     expect((await scim.get(`/Users/${user}`)).body[ENTERPRISE].manager.value).toBe('9');
-    expect((await scim.patch(`/Users/${user}`, { op: 'Remove', path: `${ENTERPRISE}:manager` })).status).toBeLessThan(300);
+    expect(
+      (await scim.patch(`/Users/${user}`, { op: 'Remove', path: `${ENTERPRISE}:manager` })).status,
+    ).toBeLessThan(300);
     expect((await scim.get(`/Users/${user}`)).body[ENTERPRISE]).not.toHaveProperty('manager');
     const back = { op: 'Add', path: `${ENTERPRISE}:manager`, value: boss };
     expect((await scim.patch(`/Users/${user}`, back)).status).toBeLessThan(300);
@@ -157,8 +164,15 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     });
     expect(answer.status).toBe(201);
     group = answer.body.id;
-    expect(answer.body).toMatchObject({ schemas: [GROUP], displayName: 'Finance', externalId: '8aa1', members: [] });
-    const found = await scim.get('/Groups?excludedAttributes=members&filter=displayName%20eq%20%22Finance%22');
+    expect(answer.body).toMatchObject({
+      schemas: [GROUP],
+      displayName: 'Finance',
+      externalId: '8aa1',
+      members: [],
+    });
+    const found = await scim.get(
+      '/Groups?excludedAttributes=members&filter=displayName%20eq%20%22Finance%22',
+    );
     expect(found.body.Resources).toHaveLength(1);
     expect(found.body.Resources[0]).toMatchObject({ id: group, displayName: 'Finance' });
     expect(found.body.Resources[0]).not.toHaveProperty('members');
@@ -170,7 +184,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
       scim.patch(path, { op: 'Add', path: 'members', value: values.map((value) => ({ $ref: null, value })) });
     const remove = (value: string) =>
       scim.patch(path, { op: 'Remove', path: 'members', value: [{ $ref: null, value }] });
-    const members = async () => (await scim.get(path)).body.members.map(({ value }: any) => value).sort();
+    const members = async () => (await scim.get(path)).body.members.map(({ value }: Json) => value).sort();
     expect((await add(user, boss)).status).toBe(204);
     expect(await members()).toEqual([user, boss].sort());
     expect((await add(user)).status).toBe(204);
@@ -188,9 +202,13 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect(hit).toMatchObject({ totalResults: 1, Resources: [{ id: user }] });
     expect(hit.Resources[0]).not.toHaveProperty('userName');
     expect(await check('/Users', `id eq "${user}" and manager eq "7"`)).toEqual(EMPTY);
-    expect(await check('/Groups', `id eq "${group}" and members eq "${user}"`)).toMatchObject({ totalResults: 1 });
+    expect(await check('/Groups', `id eq "${group}" and members eq "${user}"`)).toMatchObject({
+      totalResults: 1,
+    });
     expect(await check('/Groups', `id eq "${group}" and members eq "7"`)).toEqual(EMPTY);
-    expect(await check('/Groups', `id eq ${group} and members eq ${user}`)).toMatchObject({ totalResults: 1 });
+    expect(await check('/Groups', `id eq ${group} and members eq ${user}`)).toMatchObject({
+      totalResults: 1,
+    });
   });
 
   test('a leaver stays visible, keeps the memberships and comes back by PATCH (2.1.8)', async () => {
@@ -200,16 +218,22 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     await scim.patch(`/Users/${user}`, { op: 'Replace', path: 'active', value: 'True' });
     const { body } = await scim.get(`/Users/${user}`);
     expect(body.active).toBe(true);
-    expect(body.groups).toEqual([{ value: group, $ref: `${scim.root}/Groups/${group}`, display: 'Finance', type: 'direct' }]);
+    expect(body.groups).toEqual([
+      { value: group, $ref: `${scim.root}/Groups/${group}`, display: 'Finance', type: 'direct' },
+    ]);
   });
 
   test('20 parallel PATCHes of one group lose no member (gh:scimmyjs/scimmy#79)', async () => {
-    const ids = await Promise.all(Array.from({ length: 20 }, async (_, n) => (await scim.user(`par${n}@corp.example`)).id));
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, async (_, n) => (await scim.user(`par${n}@corp.example`)).id),
+    );
     const answers = await Promise.all(
-      ids.map((value) => scim.patch(`/Groups/${group}`, { op: 'Add', path: 'members', value: [{ $ref: null, value }] })),
+      ids.map((value) =>
+        scim.patch(`/Groups/${group}`, { op: 'Add', path: 'members', value: [{ $ref: null, value }] }),
+      ),
     );
     expect(answers.map(({ status }) => status)).toEqual(ids.map(() => 204));
-    const members = (await scim.get(`/Groups/${group}`)).body.members.map(({ value }: any) => value);
+    const members = (await scim.get(`/Groups/${group}`)).body.members.map(({ value }: Json) => value);
     expect(members).toHaveLength(22);
     expect(members).toEqual(expect.arrayContaining(ids));
   });
@@ -219,91 +243,104 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     const add = { op: 'Add', path: 'members', value: [{ $ref: null, value: nested }] };
     expect((await scim.patch(`/Groups/${group}`, add)).status).toBe(204);
     const { members } = (await scim.get(`/Groups/${group}`)).body;
-    expect(members.filter(({ value }: any) => value === nested)).toHaveLength(1);
+    expect(members.filter(({ value }: Json) => value === nested)).toHaveLength(1);
   });
 
   test('a group is renamed, a user deleted: 204, then 404 on the repeat, and out of the group (2.1.8)', async () => {
-    await scim.patch(`/Groups/${group}`, { op: 'Replace', path: 'displayName', value: 'Finance and Control' });
+    await scim.patch(`/Groups/${group}`, {
+      op: 'Replace',
+      path: 'displayName',
+      value: 'Finance and Control',
+    });
     expect((await scim.get(`/Groups/${group}`)).body.displayName).toBe('Finance and Control');
     expect(await scim.find('/Groups', 'displayName eq "Finance"')).toEqual([]);
     expect((await scim.delete(`/Users/${user}`)).status).toBe(204);
     expect((await scim.delete(`/Users/${user}`)).status).toBe(404);
     const { members } = (await scim.get(`/Groups/${group}`)).body;
-    expect(members.map(({ value }: any) => value)).not.toContain(user);
+    expect(members.map(({ value }: Json) => value)).not.toContain(user);
   });
 });
 
-describe.each(['auto', 'entra', 'lenient'] as const)('Entra SCIM validator, profile %s (2.1.13)', (profile) => {
-  let scim: Client;
-  beforeAll(() => {
-    scim = on[profile];
-  });
-
-  test('capitalised attribute names and active as text in POST', async () => {
-    const answer = await scim.post('/Users', {
-      schemas: [USER],
-      UserName: 'Validator',
-      Active: 'True',
-      DisplayName: 'lennay',
-      Emails: [
-        { Primary: 'True', type: 'work', value: 'a@x.example' },
-        { type: 'work', value: 'b@x.example' },
-      ],
+describe.each(['auto', 'entra', 'lenient'] as const)(
+  'Entra SCIM validator, profile %s (2.1.13)',
+  (profile) => {
+    let scim: Client;
+    beforeAll(() => {
+      scim = on[profile];
     });
-    expect(answer.status).toBe(201);
-    expect(answer.body).toMatchObject({
-      userName: 'Validator',
-      active: true,
-      displayName: 'lennay',
-      emails: [
-        { value: 'a@x.example', primary: true },
-        { value: 'b@x.example', type: 'work' },
-      ],
+
+    test('capitalised attribute names and active as text in POST', async () => {
+      const answer = await scim.post('/Users', {
+        schemas: [USER],
+        UserName: 'Validator',
+        Active: 'True',
+        DisplayName: 'lennay',
+        Emails: [
+          { Primary: 'True', type: 'work', value: 'a@x.example' },
+          { type: 'work', value: 'b@x.example' },
+        ],
+      });
+      expect(answer.status).toBe(201);
+      expect(answer.body).toMatchObject({
+        userName: 'Validator',
+        active: true,
+        displayName: 'lennay',
+        emails: [
+          { value: 'a@x.example', primary: true },
+          { value: 'b@x.example', type: 'work' },
+        ],
+      });
+      expect(answer.body).not.toHaveProperty('UserName');
     });
-    expect(answer.body).not.toHaveProperty('UserName');
-  });
 
-  test('attributes=emails[type eq "work"] shows the e-mails', async () => {
-    const [{ id }] = await scim.find('/Users', 'userName eq Validator');
-    const answer = await scim.get(`/Users/${id}?attributes=${encodeURIComponent('emails[type eq "work"]')}`);
-    expect(answer.status).toBe(200);
-    expect(answer.body.emails.length).toBeGreaterThan(0);
-    expect(answer.body).not.toHaveProperty('displayName');
-  });
+    test('attributes=emails[type eq "work"] shows the e-mails', async () => {
+      const [{ id }] = await scim.find('/Users', 'userName eq Validator');
+      const answer = await scim.get(
+        `/Users/${id}?attributes=${encodeURIComponent('emails[type eq "work"]')}`,
+      );
+      expect(answer.status).toBe(200);
+      expect(answer.body.emails.length).toBeGreaterThan(0);
+      expect(answer.body).not.toHaveProperty('displayName');
+    });
 
-  test('a stray id in the PATCH body, a "name" in an operation, and no operation at all', async () => {
-    const [{ id, meta }] = await scim.find('/Users', 'userName eq Validator');
-    const stray = { schemas: [PATCH_OP], id, Operations: [{ op: 'add', name: 'addMember', path: 'title', value: 'Dr' }] };
-    expect((await scim.send('PATCH', `/Users/${id}`, stray)).status).toBeLessThan(300);
-    expect((await scim.get(`/Users/${id}`)).body.title).toBe('Dr');
-    const version = (await scim.get(`/Users/${id}`)).body.meta.version;
-    expect(version).not.toBe(meta.version);
-    expect((await scim.patch(`/Users/${id}`)).status).toBeLessThan(300);
-    expect((await scim.get(`/Users/${id}`)).body.meta.version).toBe(version);
-  });
+    test('a stray id in the PATCH body, a "name" in an operation, and no operation at all', async () => {
+      const [{ id, meta }] = await scim.find('/Users', 'userName eq Validator');
+      const stray = {
+        schemas: [PATCH_OP],
+        id,
+        Operations: [{ op: 'add', name: 'addMember', path: 'title', value: 'Dr' }],
+      };
+      expect((await scim.send('PATCH', `/Users/${id}`, stray)).status).toBeLessThan(300);
+      expect((await scim.get(`/Users/${id}`)).body.title).toBe('Dr');
+      const version = (await scim.get(`/Users/${id}`)).body.meta.version;
+      expect(version).not.toBe(meta.version);
+      expect((await scim.patch(`/Users/${id}`)).status).toBeLessThan(300);
+      expect((await scim.get(`/Users/${id}`)).body.meta.version).toBe(version);
+    });
 
-  test('a member as bare text and one with displayName instead of display', async () => {
-    const [{ id }] = await scim.find('/Users', 'userName eq Validator');
-    const group = (await scim.group('Bare')).id;
-    const bare = { op: 'Add', path: 'members', value: id };
-    expect((await scim.patch(`/Groups/${group}`, bare)).status).toBe(204);
-    expect((await scim.get(`/Groups/${group}`)).body.members).toHaveLength(1);
-    const named = { op: 'Add', path: 'members', value: [{ value: id, displayName: 'VP' }] };
-    expect((await scim.patch(`/Groups/${group}`, named)).status).toBe(204);
-    const list = { op: 'Add', path: 'members', value: [id] };
-    expect((await scim.patch(`/Groups/${group}`, list)).status).toBe(204);
-    expect((await scim.get(`/Groups/${group}`)).body.members).toHaveLength(1);
-  });
+    test('a member as bare text and one with displayName instead of display', async () => {
+      const [{ id }] = await scim.find('/Users', 'userName eq Validator');
+      const group = (await scim.group('Bare')).id;
+      const bare = { op: 'Add', path: 'members', value: id };
+      expect((await scim.patch(`/Groups/${group}`, bare)).status).toBe(204);
+      expect((await scim.get(`/Groups/${group}`)).body.members).toHaveLength(1);
+      const named = { op: 'Add', path: 'members', value: [{ value: id, displayName: 'VP' }] };
+      expect((await scim.patch(`/Groups/${group}`, named)).status).toBe(204);
+      const list = { op: 'Add', path: 'members', value: [id] };
+      expect((await scim.patch(`/Groups/${group}`, list)).status).toBe(204);
+      expect((await scim.get(`/Groups/${group}`)).body.members).toHaveLength(1);
+    });
 
-  test('PUT without userName 400, a misspelt attribute ignored 200, junk JSON 400, delete twice 404', async () => {
-    const { id } = await scim.user('put@x.example');
-    const without = await scim.put(`/Users/${id}`, { schemas: [USER], displayName: 'nobody' });
-    expect(without).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
-    const misspelt = await scim.patch(`/Users/${id}`, { op: 'replace', path: 'displayNaem', value: 'x' });
-    expect(misspelt.status).toBeLessThan(300);
-    const junk = await scim.post('/Users', '{"schemas":["urn:ietf');
-    expect(junk).toMatchObject({ status: 400, body: { scimType: 'invalidSyntax' } });
-    expect((await scim.delete(`/Users/${id}`)).status).toBe(204);
-    expect((await scim.delete(`/Users/${id}`)).status).toBe(404);
-  });
-});
+    test('PUT without userName 400, a misspelt attribute ignored 200, junk JSON 400, delete twice 404', async () => {
+      const { id } = await scim.user('put@x.example');
+      const without = await scim.put(`/Users/${id}`, { schemas: [USER], displayName: 'nobody' });
+      expect(without).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+      const misspelt = await scim.patch(`/Users/${id}`, { op: 'replace', path: 'displayNaem', value: 'x' });
+      expect(misspelt.status).toBeLessThan(300);
+      const junk = await scim.post('/Users', '{"schemas":["urn:ietf');
+      expect(junk).toMatchObject({ status: 400, body: { scimType: 'invalidSyntax' } });
+      expect((await scim.delete(`/Users/${id}`)).status).toBe(204);
+      expect((await scim.delete(`/Users/${id}`)).status).toBe(404);
+    });
+  },
+);

@@ -1,5 +1,13 @@
 // Microsoft Entra ID with `?aadOptscim062020` on the tenant address: the bare key is part of every request.
-import { CUSTOM, ENTERPRISE, GROUP, startProfiles, USER, type Client, type ProfileName } from '../scim-conformance/client.ts';
+import {
+  CUSTOM,
+  ENTERPRISE,
+  GROUP,
+  startProfiles,
+  USER,
+  type Client,
+  type ProfileName,
+} from '../scim-conformance/client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
 let bridge: Bridge;
@@ -19,8 +27,15 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
   });
 
   test('test connection and match with the flag before and after the filter', async () => {
-    for (const query of [`${FLAG}&filter=userName+eq+"a"`, `?filter=userName+eq+"a"&aadOptscim062020`, `${FLAG}=&filter=externalId+eq+"a"`]) {
-      expect(await scim.get(`/Users${query}`)).toMatchObject({ status: 200, body: { totalResults: 0, Resources: [] } });
+    for (const query of [
+      `${FLAG}&filter=userName+eq+"a"`,
+      `?filter=userName+eq+"a"&aadOptscim062020`,
+      `${FLAG}=&filter=externalId+eq+"a"`,
+    ]) {
+      expect(await scim.get(`/Users${query}`)).toMatchObject({
+        status: 200,
+        body: { totalResults: 0, Resources: [] },
+      });
     }
   });
 
@@ -67,14 +82,24 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
 
   test('members: added by list, removed by filter, the other one stays (2.1.5)', async () => {
     const other = (await scim.user('other@corp.example')).id;
-    group = (await scim.post(`/Groups${FLAG}`, { schemas: [GROUP], externalId: 'g', displayName: 'Ops' })).body.id;
+    group = (await scim.post(`/Groups${FLAG}`, { schemas: [GROUP], externalId: 'g', displayName: 'Ops' }))
+      .body.id;
     const path = `/Groups/${group}${FLAG}`;
     const both = { op: 'add', path: 'members', value: [{ value: user }, { value: other }] };
     expect((await scim.patch(path, both)).status).toBe(204);
     expect((await scim.patch(path, { op: 'remove', path: `members[value eq "${user}"]` })).status).toBe(204);
     expect((await scim.get(path)).body.members).toEqual([expect.objectContaining({ value: other })]);
     expect((await scim.patch(path, { op: 'remove', path: `members[value eq "${user}"]` })).status).toBe(204);
-    expect((await scim.get(`/Groups${FLAG}&filter=id eq "${group}" and members eq "${other}"&attributes=id`.replaceAll(' ', '%20'))).body.totalResults).toBe(1);
+    expect(
+      (
+        await scim.get(
+          `/Groups${FLAG}&filter=id eq "${group}" and members eq "${other}"&attributes=id`.replaceAll(
+            ' ',
+            '%20',
+          ),
+        )
+      ).body.totalResults,
+    ).toBe(1);
   });
 
   test('on-demand provisioning sends the other shape to the same tenant', async () => {

@@ -1,5 +1,15 @@
 // Okta: catalogue apps (OIN: PATCH for state and groups) and wizard apps (AIW: PUT always). reference/idp-dialects.md 2.2.
-import { CUSTOM, GROUP, LIST, startProfiles, USER, type Answer, type Client, type ProfileName } from '../scim-conformance/client.ts';
+import {
+  CUSTOM,
+  GROUP,
+  LIST,
+  startProfiles,
+  USER,
+  type Answer,
+  type Client,
+  type ProfileName,
+  type Json,
+} from '../scim-conformance/client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
 const HEADERS = {
@@ -21,7 +31,8 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
   let scim: Client;
   let user: string;
   let group: string;
-  const send = (method: string, path: string, body?: object): Promise<Answer> => scim.send(method, path, body, HEADERS);
+  const send = (method: string, path: string, body?: object): Promise<Answer> =>
+    scim.send(method, path, body, HEADERS);
   const patch = (path: string, ...Operations: object[]): Promise<Answer> =>
     send('PATCH', path, { schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'], Operations });
   const profileOf = (extra: object): object => ({
@@ -38,7 +49,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     ...extra,
   });
   const members = async (): Promise<string[]> =>
-    (await scim.get(`/Groups/${group}`)).body.members.map(({ value }: any) => value);
+    (await scim.get(`/Groups/${group}`)).body.members.map(({ value }: Json) => value);
   beforeAll(() => {
     scim = on[profile];
   });
@@ -50,10 +61,19 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
 
   test('create: search with no hit, POST with password and groups, 201 with id (2.2.3)', async () => {
     expect((await send('GET', `/Users${filter('userName eq "jo@x.example"')}`)).body).toEqual(EMPTY);
-    const answer = await send('POST', '/Users', profileOf({ [CUSTOM]: { region: 'eu', level: 3, tags: ['a', 'b'] } }));
+    const answer = await send(
+      'POST',
+      '/Users',
+      profileOf({ [CUSTOM]: { region: 'eu', level: 3, tags: ['a', 'b'] } }),
+    );
     expect(answer.status).toBe(201);
     user = answer.body.id;
-    expect(answer.body).toMatchObject({ userName: 'jo@x.example', externalId: '00u1abcd', active: true, locale: 'en-US' });
+    expect(answer.body).toMatchObject({
+      userName: 'jo@x.example',
+      externalId: '00u1abcd',
+      active: true,
+      locale: 'en-US',
+    });
     expect(answer.body[CUSTOM]).toEqual({ region: 'eu', level: 3, tags: ['a', 'b'] });
     expect(answer.text).not.toContain('password');
     expect(answer.text).not.toContain('random-Secret-1');
@@ -68,7 +88,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     for (let startIndex = 1; ; startIndex += 3) {
       const { body } = await send('GET', `/Users?startIndex=${startIndex}&count=3`);
       expect(body).toMatchObject({ totalResults: 7, startIndex, itemsPerPage: body.Resources.length });
-      ids.push(...body.Resources.map(({ id }: any) => id));
+      ids.push(...body.Resources.map(({ id }: Json) => id));
       if (ids.length >= body.totalResults || body.Resources.length === 0) break;
     }
     expect(new Set(ids).size).toBe(7);
@@ -81,14 +101,22 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
       expect((await send('GET', `/Users/${user}`)).body.active).toBe(active);
     };
     await state(false);
-    expect((await send('GET', `/Users${filter('userName eq "jo@x.example"')}`)).body.Resources[0].active).toBe(false);
+    expect(
+      (await send('GET', `/Users${filter('userName eq "jo@x.example"')}`)).body.Resources[0].active,
+    ).toBe(false);
     await state(true);
-    expect((await patch(`/Users/${user}`, { op: 'replace', value: { password: 'another' } })).status).toBeLessThan(300);
+    expect(
+      (await patch(`/Users/${user}`, { op: 'replace', value: { password: 'another' } })).status,
+    ).toBeLessThan(300);
   });
 
   test('AIW: reads, then PUTs the whole profile, also to deactivate and to come back (2.2.5)', async () => {
     expect((await send('GET', `/Users/${user}`)).status).toBe(200);
-    const changed = profileOf({ id: user, displayName: 'Jo Y', meta: { version: 'W/"x"', resourceType: 'Nonsense' } });
+    const changed = profileOf({
+      id: user,
+      displayName: 'Jo Y',
+      meta: { version: 'W/"x"', resourceType: 'Nonsense' },
+    });
     const put = await send('PUT', `/Users/${user}`, changed);
     expect(put).toMatchObject({ status: 200, body: { id: user, displayName: 'Jo Y', active: true } });
     expect(put.body.meta.resourceType).toBe('User');
@@ -107,7 +135,10 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect(answer.headers.location).toBe(`${scim.root}/Users/${user}`);
     await patch(`/Users/${user}`, { op: 'replace', value: { active: false } });
     const renamed = await send('POST', '/Users', profileOf({ userName: 'jo.new@x.example' }));
-    expect(renamed).toMatchObject({ status: 201, body: { id: user, userName: 'jo.new@x.example', active: true } });
+    expect(renamed).toMatchObject({
+      status: 201,
+      body: { id: user, userName: 'jo.new@x.example', active: true },
+    });
     expect(await scim.find('/Users', 'userName eq "jo@x.example"')).toEqual([]);
   });
 
@@ -120,7 +151,14 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     const named = await patch(path, { op: 'replace', value: { id: group, displayName: 'Finance' } });
     expect([200, 204]).toContain(named.status);
     const other = (await scim.find('/Users', 'userName eq "import0@x.example"'))[0].id as string;
-    const add = { op: 'add', path: 'members', value: [{ value: user, display: 'jo@x.example' }, { value: other, display: 'old name' }] };
+    const add = {
+      op: 'add',
+      path: 'members',
+      value: [
+        { value: user, display: 'jo@x.example' },
+        { value: other, display: 'old name' },
+      ],
+    };
     expect((await patch(path, add)).status).toBeLessThan(300);
     expect((await members()).sort()).toEqual([user, other].sort());
     const both = await patch(
@@ -130,14 +168,21 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     );
     expect(both.status).toBeLessThan(300);
     expect(await members()).toEqual([other]);
-    expect((await patch(path, { op: 'replace', path: 'members', value: [{ value: user }] })).status).toBeLessThan(300);
+    expect(
+      (await patch(path, { op: 'replace', path: 'members', value: [{ value: user }] })).status,
+    ).toBeLessThan(300);
     expect(await members()).toEqual([user]);
     expect((await patch(path, { op: 'replace', path: 'members', value: [] })).status).toBeLessThan(300);
     expect(await members()).toEqual([]);
   });
 
   test('AIW group: PUT with the full list; PUT without the key keeps it (gh:ory/polis#3136)', async () => {
-    const put = await send('PUT', `/Groups/${group}`, { schemas: [GROUP], id: group, displayName: 'Money', members: [{ value: user, display: 'x' }] });
+    const put = await send('PUT', `/Groups/${group}`, {
+      schemas: [GROUP],
+      id: group,
+      displayName: 'Money',
+      members: [{ value: user, display: 'x' }],
+    });
     expect(put).toMatchObject({ status: 200, body: { displayName: 'Money', members: [{ value: user }] } });
     await send('PUT', `/Groups/${group}`, { schemas: [GROUP], displayName: 'Money 2' });
     expect(await members()).toEqual([user]);
@@ -147,11 +192,20 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
   });
 
   test('SPEC test: 404 and 401 bodies, 409 on the second POST, token without a scheme (2.2.11, 2.2.1)', async () => {
-    expect(await send('GET', '/Users/010101001010101011001010101011')).toMatchObject({ status: 404, body: { status: '404' } });
+    expect(await send('GET', '/Users/010101001010101011001010101011')).toMatchObject({
+      status: 404,
+      body: { status: '404' },
+    });
     const bare = await scim.get('/Users?count=1', { authorization: `token-of-${profile}-0123456789` });
     expect(bare.status).toBe(200);
     expect((await scim.get('/Users', { authorization: undefined })).status).toBe(401);
     const [first] = (await send('GET', '/Users?count=1&startIndex=1')).body.Resources;
-    expect(first).toMatchObject({ id: expect.any(String), userName: expect.any(String), name: {}, emails: [{}], active: expect.any(Boolean) });
+    expect(first).toMatchObject({
+      id: expect.any(String),
+      userName: expect.any(String),
+      name: {},
+      emails: [{}],
+      active: expect.any(Boolean),
+    });
   });
 });

@@ -1,5 +1,15 @@
 // OneLogin, JumpCloud, Ping, authentik, Pocket ID: reference/idp-dialects.md 2.3 to 2.8, each literal in its order.
-import { CUSTOM, ENTERPRISE, GROUP, LIST, startProfiles, USER, type Client, type ProfileName } from '../scim-conformance/client.ts';
+import {
+  CUSTOM,
+  ENTERPRISE,
+  GROUP,
+  LIST,
+  startProfiles,
+  USER,
+  type Client,
+  type ProfileName,
+  type Json,
+} from '../scim-conformance/client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
 let bridge: Bridge;
@@ -20,7 +30,11 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     const search = await scim.get('/Users?filter=userName+eq+"one@x.example"&', agent);
     expect(search).toMatchObject({ status: 200, body: { schemas: [LIST], totalResults: 0 } });
     const body = {
-      schemas: ['urn:scim:schemas:core:1.0', 'urn:scim:schemas:core:2.0', 'urn:scim:schemas:extension:enterprise:2.0'],
+      schemas: [
+        'urn:scim:schemas:core:1.0',
+        'urn:scim:schemas:core:2.0',
+        'urn:scim:schemas:extension:enterprise:2.0',
+      ],
       id: null,
       userName: 'one@x.example',
       externalId: 4711,
@@ -40,12 +54,25 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
       emails: [{ value: 'one@x.example', primary: true }],
       [ENTERPRISE]: { manager: { value: '26118915-6090-4610-87e4-49d8ca9f808d' } },
     });
-    const put = await scim.put(`/Users/${id}?`, { ...body, active: 'false', [ENTERPRISE]: { manager: { value: '9' } } }, agent);
-    expect(put).toMatchObject({ status: 200, body: { id, active: false, [ENTERPRISE]: { manager: { value: '9' } } } });
+    const put = await scim.put(
+      `/Users/${id}?`,
+      { ...body, active: 'false', [ENTERPRISE]: { manager: { value: '9' } } },
+      agent,
+    );
+    expect(put).toMatchObject({
+      status: 200,
+      body: { id, active: false, [ENTERPRISE]: { manager: { value: '9' } } },
+    });
     const { id: group } = await scim.group('OneLogin');
-    const patch = await scim.patch(`/Groups/${group}?`, { op: 'add', path: 'members', value: [{ value: id }] });
+    const patch = await scim.patch(`/Groups/${group}?`, {
+      op: 'add',
+      path: 'members',
+      value: [{ value: id }],
+    });
     expect(patch.status).toBe(204);
-    expect((await scim.get(`/Groups/${group}?`)).body.members).toEqual([expect.objectContaining({ value: id })]);
+    expect((await scim.get(`/Groups/${group}?`)).body.members).toEqual([
+      expect.objectContaining({ value: id }),
+    ]);
     expect((await scim.delete(`/Users/${id}?`)).status).toBe(204);
   });
 
@@ -53,7 +80,9 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     let last: { user: string; group: string } | undefined;
     for (let round = 0; round < 3; round++) {
       const user = await scim.user('jumpcloud-test@x.example', { externalId: 'jc-1' });
-      const group = (await scim.post('/Groups', { schemas: [GROUP], displayName: 'jumpcloud-test', externalId: 'jc-g' })).body;
+      const group = (
+        await scim.post('/Groups', { schemas: [GROUP], displayName: 'jumpcloud-test', externalId: 'jc-g' })
+      ).body;
       const add = { op: 'Add', path: 'members', value: [{ value: user.id }] };
       expect((await scim.patch(`/Groups/${group.id}`, add)).status).toBe(204);
       expect((await scim.get(`/Groups/${group.id}`)).body.members).toHaveLength(1);
@@ -79,21 +108,51 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
       'userName eq ping@x.example',
       'Not (userName Pr) Or emails.value Ew "mail@x.example"',
     ]) {
-      for (const accept of ['application/json', '*/*', 'text/html', 'application/xml', 'application/json;q=0.9, text/plain']) {
+      for (const accept of [
+        'application/json',
+        '*/*',
+        'text/html',
+        'application/xml',
+        'application/json;q=0.9, text/plain',
+      ]) {
         const answer = await scim.get(`/Users?filter=${encodeURIComponent(filter)}`, { accept });
-        expect([filter, answer.status, answer.body.Resources.map((each: any) => each.id)]).toEqual([filter, 200, [id]]);
+        expect([filter, answer.status, answer.body.Resources.map((each: Json) => each.id)]).toEqual([
+          filter,
+          200,
+          [id],
+        ]);
       }
     }
-    const created = await scim.post('/Groups', { displayName: 'Ping', members: [{ value: id }] }, { accept: 'application/json', 'content-type': 'application/json' });
+    const created = await scim.post(
+      '/Groups',
+      { displayName: 'Ping', members: [{ value: id }] },
+      { accept: 'application/json', 'content-type': 'application/json' },
+    );
     expect(created.status).toBe(201);
-    const overwritten = await scim.put(`/Groups/${created.body.id}`, { displayName: 'Ping', members: [] }, { 'content-type': 'application/json; charset=UTF-8' });
+    const overwritten = await scim.put(
+      `/Groups/${created.body.id}`,
+      { displayName: 'Ping', members: [] },
+      { 'content-type': 'application/json; charset=UTF-8' },
+    );
     expect(overwritten).toMatchObject({ status: 200, body: { members: [] } });
   });
 
   test('authentik: configuration first, users by POST, PUT, DELETE, adoption after 409 (2.7)', async () => {
     const config = await scim.get('/ServiceProviderConfig');
-    expect(config).toMatchObject({ status: 200, body: { patch: { supported: true }, filter: { supported: true } } });
-    const body = { schemas: [USER], userName: 'ak', externalId: 'ak-1', active: true, name: { formatted: 'A K', familyName: ' ', givenName: 'A K' }, displayName: 'A K', photos: [], emails: [{ value: 'ak@x.example', type: 'other', primary: true }] };
+    expect(config).toMatchObject({
+      status: 200,
+      body: { patch: { supported: true }, filter: { supported: true } },
+    });
+    const body = {
+      schemas: [USER],
+      userName: 'ak',
+      externalId: 'ak-1',
+      active: true,
+      name: { formatted: 'A K', familyName: ' ', givenName: 'A K' },
+      displayName: 'A K',
+      photos: [],
+      emails: [{ value: 'ak@x.example', type: 'other', primary: true }],
+    };
     const created = await scim.post('/Users', body);
     expect(created).toMatchObject({ status: 201, body: { externalId: 'ak-1', id: expect.any(String) } });
     expect(await scim.post('/Users', body)).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
@@ -106,16 +165,24 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
 
   test('authentik: group without members, pathless replace, one operation per member in chunks of maxOperations (2.7)', async () => {
     const config = (await scim.get('/ServiceProviderConfig')).body;
-    const group = (await scim.post('/Groups', { schemas: [GROUP], externalId: 'ak-g', displayName: 'ak' })).body;
+    const group = (await scim.post('/Groups', { schemas: [GROUP], externalId: 'ak-g', displayName: 'ak' }))
+      .body;
     expect(group.members).toEqual([]);
-    const replace = { op: 'replace', value: { schemas: [GROUP], id: group.id, externalId: 'ak-g', displayName: 'ak 2' } };
+    const replace = {
+      op: 'replace',
+      value: { schemas: [GROUP], id: group.id, externalId: 'ak-g', displayName: 'ak 2' },
+    };
     // Its model leaves `schemas` of the message out.
-    expect((await scim.send('PATCH', `/Groups/${group.id}`, { Operations: [replace] })).status).toBeLessThan(300);
+    expect((await scim.send('PATCH', `/Groups/${group.id}`, { Operations: [replace] })).status).toBeLessThan(
+      300,
+    );
     const values = Array.from({ length: 1500 }, (_, n) => `ak-member-${n}`);
     // authentik providers/scim/clients/groups.py _patch_chunked: all in one request when maxOperations is below 1.
     const size = config.bulk.maxOperations < 1 ? values.length : (config.bulk.maxOperations as number);
     for (let at = 0; at < values.length; at += size) {
-      const operations = values.slice(at, at + size).map((value) => ({ op: 'add', path: 'members', value: [{ value }] }));
+      const operations = values
+        .slice(at, at + size)
+        .map((value) => ({ op: 'add', path: 'members', value: [{ value }] }));
       const answer = await scim.patch(`/Groups/${group.id}`, ...operations);
       expect([at, answer.status]).toEqual([at, 204]);
     }
@@ -131,7 +198,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     for (let n = 0; n < 5; n++) await scim.group(`paged ${n}`);
     const total = (await scim.get('/Groups?count=1000&startIndex=1')).body.totalResults;
     const seen: string[] = [];
-    for (let startIndex = 1; seen.length < total; ) {
+    for (let startIndex = 1; seen.length < total;) {
       const { body } = await scim.get(`/Groups?startIndex=${startIndex}&count=2`);
       expect(body.Resources.length).toBeGreaterThan(0);
       for (const { id, members } of body.Resources) {

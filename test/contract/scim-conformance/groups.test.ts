@@ -1,5 +1,5 @@
 // Members of groups (RFC 7643 section 4.2, RFC 7644 section 3.5.2), also many of them.
-import { PATCH_OP, startApi, type Client } from './client.ts';
+import { PATCH_OP, startApi, type Client, type Json } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
 let bridge: Bridge;
@@ -10,41 +10,112 @@ let c: string;
 let serial = 0;
 beforeAll(async () => {
   ({ bridge, scim } = await startApi());
-  [a, b, c] = (await Promise.all(['a', 'b', 'c'].map((name) => scim.user(`${name}@x.example`)))).map(({ id }) => id) as [string, string, string];
+  [a, b, c] = (await Promise.all(['a', 'b', 'c'].map((name) => scim.user(`${name}@x.example`)))).map(
+    ({ id }) => id,
+  ) as [string, string, string];
 });
 afterAll(() => bridge.stop());
 
 const members = async (group: string): Promise<string[]> =>
-  (await scim.get(`/Groups/${group}`)).body.members.map(({ value }: any) => value).sort();
+  (await scim.get(`/Groups/${group}`)).body.members.map(({ value }: Json) => value).sort();
 const sorted = (...values: string[]): string[] => values.sort();
 
 describe.each<[string, object[], () => string[]]>([
   ['add of one who is there', [{ op: 'add', path: 'members', value: [{ value: 'A' }] }], () => sorted(a, b)],
-  ['the same one three times', [{ op: 'add', path: 'members', value: [{ value: 'C' }, { value: 'C', display: 'x' }, { value: 'C', $ref: null }] }], () => sorted(a, b, c)],
+  [
+    'the same one three times',
+    [
+      {
+        op: 'add',
+        path: 'members',
+        value: [{ value: 'C' }, { value: 'C', display: 'x' }, { value: 'C', $ref: null }],
+      },
+    ],
+    () => sorted(a, b, c),
+  ],
   ['bare text', [{ op: 'add', path: 'members', value: 'C' }], () => sorted(a, b, c)],
   ['a list of bare text', [{ op: 'add', path: 'members', value: ['C'] }], () => sorted(a, b, c)],
-  ['one object instead of a list', [{ op: 'add', path: 'members', value: { value: 'C' } }], () => sorted(a, b, c)],
-  ['only $ref', [{ op: 'add', path: 'members', value: [{ $ref: 'https://h/scim/v2/Users/C' }] }], () => sorted(a, b, c)],
+  [
+    'one object instead of a list',
+    [{ op: 'add', path: 'members', value: { value: 'C' } }],
+    () => sorted(a, b, c),
+  ],
+  [
+    'only $ref',
+    [{ op: 'add', path: 'members', value: [{ $ref: 'https://h/scim/v2/Users/C' }] }],
+    () => sorted(a, b, c),
+  ],
   ['without a path', [{ op: 'add', value: { members: [{ value: 'C' }] } }], () => sorted(a, b, c)],
-  ['somebody unknown', [{ op: 'add', path: 'members', value: [{ value: 'zz-unknown' }, { value: 'C' }] }], () => sorted(a, b, c, 'zz-unknown')],
-  ['remove by a list of values', [{ op: 'remove', path: 'members', value: [{ value: 'A', $ref: null }] }], () => [b]],
+  [
+    'somebody unknown',
+    [{ op: 'add', path: 'members', value: [{ value: 'zz-unknown' }, { value: 'C' }] }],
+    () => sorted(a, b, c, 'zz-unknown'),
+  ],
+  [
+    'remove by a list of values',
+    [{ op: 'remove', path: 'members', value: [{ value: 'A', $ref: null }] }],
+    () => [b],
+  ],
   ['remove by bare text', [{ op: 'remove', path: 'members', value: 'A' }], () => [b]],
   ['remove by filter', [{ op: 'remove', path: 'members[value eq "A"]' }], () => [b]],
   ['remove by a filter on type', [{ op: 'remove', path: 'members[type eq "User"]' }], () => []],
-  ['remove of one who is not there', [{ op: 'remove', path: 'members', value: [{ value: 'C' }] }], () => sorted(a, b)],
+  [
+    'remove of one who is not there',
+    [{ op: 'remove', path: 'members', value: [{ value: 'C' }] }],
+    () => sorted(a, b),
+  ],
   ['remove of an empty list', [{ op: 'remove', path: 'members', value: [] }], () => sorted(a, b)],
   ['remove without a value', [{ op: 'remove', path: 'members' }], () => []],
   ['replace by an empty list', [{ op: 'replace', path: 'members', value: [] }], () => []],
   ['replace by null', [{ op: 'replace', path: 'members', value: null }], () => []],
-  ['replace by others', [{ op: 'replace', path: 'members', value: [{ value: 'C' }, { value: 'C' }] }], () => [c]],
+  [
+    'replace by others',
+    [{ op: 'replace', path: 'members', value: [{ value: 'C' }, { value: 'C' }] }],
+    () => [c],
+  ],
   ['replace without a path', [{ op: 'replace', value: { members: [{ value: 'C' }] } }], () => [c]],
-  ['add, then remove', [{ op: 'add', path: 'members', value: [{ value: 'C' }] }, { op: 'remove', path: 'members[value eq "C"]' }], () => sorted(a, b)],
-  ['remove, then add', [{ op: 'remove', path: 'members' }, { op: 'add', path: 'members', value: [{ value: 'C' }] }], () => [c]],
-  ['add, then remove by a filter on type: in order', [{ op: 'add', path: 'members', value: [{ value: 'C' }] }, { op: 'remove', path: 'members[type eq "User"]' }], () => []],
-  ['remove by a filter on type, then add: in order', [{ op: 'remove', path: 'members[type eq "User"]' }, { op: 'add', path: 'members', value: [{ value: 'A' }] }], () => [a]],
+  [
+    'add, then remove',
+    [
+      { op: 'add', path: 'members', value: [{ value: 'C' }] },
+      { op: 'remove', path: 'members[value eq "C"]' },
+    ],
+    () => sorted(a, b),
+  ],
+  [
+    'remove, then add',
+    [
+      { op: 'remove', path: 'members' },
+      { op: 'add', path: 'members', value: [{ value: 'C' }] },
+    ],
+    () => [c],
+  ],
+  [
+    'add, then remove by a filter on type: in order',
+    [
+      { op: 'add', path: 'members', value: [{ value: 'C' }] },
+      { op: 'remove', path: 'members[type eq "User"]' },
+    ],
+    () => [],
+  ],
+  [
+    'remove by a filter on type, then add: in order',
+    [
+      { op: 'remove', path: 'members[type eq "User"]' },
+      { op: 'add', path: 'members', value: [{ value: 'A' }] },
+    ],
+    () => [a],
+  ],
 ])('members: %s (§3.5.2)', (_what, operations, expected) => {
   const named = (text: string): object[] =>
-    JSON.parse(text.replaceAll('"A"', JSON.stringify(a)).replaceAll('\\"A\\"', `\\"${a}\\"`).replaceAll('"C"', JSON.stringify(c)).replaceAll('\\"C\\"', `\\"${c}\\"`).replaceAll('/C"', `/${c}"`));
+    JSON.parse(
+      text
+        .replaceAll('"A"', JSON.stringify(a))
+        .replaceAll('\\"A\\"', `\\"${a}\\"`)
+        .replaceAll('"C"', JSON.stringify(c))
+        .replaceAll('\\"C\\"', `\\"${c}\\"`)
+        .replaceAll('/C"', `/${c}"`),
+    );
 
   test('gives the right members, once, and leaves the version when nothing changes', async () => {
     const group = await scim.group(`g${++serial}`, [a, b]);
@@ -55,22 +126,33 @@ describe.each<[string, object[], () => string[]]>([
     if (expected().join() === sorted(a, b).join()) expect(after.meta).toEqual(group.meta);
     else expect(after.meta.version).toBe('W/"2"');
     const user = (await scim.get(`/Users/${a}`)).body;
-    expect((user.groups ?? []).some(({ value }: any) => value === group.id)).toBe(expected().includes(a));
+    expect((user.groups ?? []).some(({ value }: Json) => value === group.id)).toBe(expected().includes(a));
   });
 });
 
-test.each([{}, { display: 'x' }, { value: '' }, { value: null }, { value: {} }, { value: [] }, null, true, [[]]])(
-  'a member %j without a usable value is 400 and changes nothing',
-  async (member) => {
-    const group = await scim.group(`g${++serial}`, [a]);
-    for (const op of ['add', 'replace', 'remove']) {
-      const answer = await scim.patch(`/Groups/${group.id}`, { op, path: 'members', value: [{ value: b }, member] });
-      expect([op, answer.status]).toEqual([op, 400]);
-    }
-    expect((await scim.post('/Groups', { displayName: `g${++serial}`, members: [member] })).status).toBe(400);
-    expect((await scim.get(`/Groups/${group.id}`)).body).toEqual(group);
-  },
-);
+test.each([
+  {},
+  { display: 'x' },
+  { value: '' },
+  { value: null },
+  { value: {} },
+  { value: [] },
+  null,
+  true,
+  [[]],
+])('a member %j without a usable value is 400 and changes nothing', async (member) => {
+  const group = await scim.group(`g${++serial}`, [a]);
+  for (const op of ['add', 'replace', 'remove']) {
+    const answer = await scim.patch(`/Groups/${group.id}`, {
+      op,
+      path: 'members',
+      value: [{ value: b }, member],
+    });
+    expect([op, answer.status]).toEqual([op, 400]);
+  }
+  expect((await scim.post('/Groups', { displayName: `g${++serial}`, members: [member] })).status).toBe(400);
+  expect((await scim.get(`/Groups/${group.id}`)).body).toEqual(group);
+});
 
 test('1,000 members in one PATCH, and the same again without a new version', async () => {
   const group = await scim.group('thousand');
@@ -96,7 +178,8 @@ test('a group of 10,000: one member more costs what it costs a small group, list
     }
     return times.sort((x, y) => x - y)[7] ?? 0;
   };
-  const add = (group: string) => () => scim.patch(`/Groups/${group}`, { op: 'add', path: 'members', value: [{ value: `x${Math.random()}` }] });
+  const add = (group: string) => () =>
+    scim.patch(`/Groups/${group}`, { op: 'add', path: 'members', value: [{ value: `x${Math.random()}` }] });
   const onSmall = await time(add(small));
   expect(await time(add(big))).toBeLessThan(Math.max(20, 5 * onSmall));
   const listed = await scim.get('/Groups?excludedAttributes=members&filter=displayName%20eq%20%22big%22');

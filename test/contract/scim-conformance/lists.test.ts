@@ -1,5 +1,5 @@
 // RFC 7644 section 3.4: lists, pages, filters, projections, .search.
-import { CUSTOM, ENTERPRISE, LIST, SEARCH, startApi, userBody, type Client } from './client.ts';
+import { CUSTOM, ENTERPRISE, LIST, SEARCH, startApi, userBody, type Client, type Json } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
 let bridge: Bridge;
@@ -8,19 +8,23 @@ const ids: string[] = [];
 beforeAll(async () => {
   ({ bridge, scim } = await startApi());
   for (let n = 1; n <= 25; n++) {
-    const user = await scim.post('/Users', userBody(`u${n}@x.example`, {
-      title: n % 2 ? 'Odd' : 'even "one"',
-      active: n % 5 !== 0,
-      [ENTERPRISE]: { employeeNumber: String(n), manager: { value: ids[0] ?? 'nobody' } },
-      [CUSTOM]: { level: n, region: n < 13 ? 'eu' : 'us' },
-    }));
+    const user = await scim.post(
+      '/Users',
+      userBody(`u${n}@x.example`, {
+        title: n % 2 ? 'Odd' : 'even "one"',
+        active: n % 5 !== 0,
+        [ENTERPRISE]: { employeeNumber: String(n), manager: { value: ids[0] ?? 'nobody' } },
+        [CUSTOM]: { level: n, region: n < 13 ? 'eu' : 'us' },
+      }),
+    );
     ids.push(user.body.id);
   }
   await scim.group('all', ids);
 });
 afterAll(() => bridge.stop());
 
-const numbers = (resources: any[]): number[] => resources.map(({ userName }) => Number(/^u(\d+)@/.exec(userName)?.[1]));
+const numbers = (resources: Json[]): number[] =>
+  resources.map(({ userName }) => Number(/^u(\d+)@/.exec(userName)?.[1]));
 
 describe('pages (§3.4.2.4)', () => {
   test.each([
@@ -47,9 +51,15 @@ describe('pages (§3.4.2.4)', () => {
     expect(numbers(answer.body.Resources)).toEqual(Array.from({ length: count }, (_, n) => startIndex + n));
   });
 
-  test.each(['?count=ten', '?startIndex=1.5', '?count=1e2', '?startIndex=one'])('%s is 400 invalidValue', async (query) => {
-    expect(await scim.get(`/Users${query}`)).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
-  });
+  test.each(['?count=ten', '?startIndex=1.5', '?count=1e2', '?startIndex=one'])(
+    '%s is 400 invalidValue',
+    async (query) => {
+      expect(await scim.get(`/Users${query}`)).toMatchObject({
+        status: 400,
+        body: { scimType: 'invalidValue' },
+      });
+    },
+  );
 
   test('pages of a filtered list: totalResults counts all matches, the order is stable', async () => {
     const filter = encodeURIComponent(`${CUSTOM}:region eq "us"`);
@@ -62,7 +72,10 @@ describe('pages (§3.4.2.4)', () => {
     expect(seen).toEqual([13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25]);
     const none = await scim.get(`/Users?filter=${filter}&count=0`);
     expect(none.body).toMatchObject({ totalResults: 13, itemsPerPage: 0, Resources: [] });
-    expect((await scim.get(`/Users?filter=${filter}&startIndex=99`)).body).toMatchObject({ totalResults: 13, itemsPerPage: 0 });
+    expect((await scim.get(`/Users?filter=${filter}&startIndex=99`)).body).toMatchObject({
+      totalResults: 13,
+      itemsPerPage: 0,
+    });
   });
 
   test('the order stays when a resource is changed', async () => {
@@ -132,28 +145,40 @@ describe('filters (§3.4.2.2)', () => {
 
   test('groups are found by member, also by one who is not there yet', async () => {
     expect(await scim.find('/Groups', `members eq "${ids[4]}"`)).toHaveLength(1);
-    expect(await scim.find('/Groups', `members.value eq "${ids[4]}" and displayName eq "ALL"`)).toHaveLength(1);
+    expect(await scim.find('/Groups', `members.value eq "${ids[4]}" and displayName eq "ALL"`)).toHaveLength(
+      1,
+    );
     expect(await scim.find('/Groups', 'members eq "nobody"')).toEqual([]);
     const waiting = await scim.group('waiting', ['not-there-yet']);
     expect(waiting.members).toEqual([{ value: 'not-there-yet' }]);
-    expect(await scim.find('/Groups', 'displayName eq "waiting" and members eq "not-there-yet"')).toHaveLength(1);
-    expect((await scim.find('/Groups', 'members eq "not-there-yet"')).map(({ id }) => id)).toEqual([waiting.id]);
+    expect(
+      await scim.find('/Groups', 'displayName eq "waiting" and members eq "not-there-yet"'),
+    ).toHaveLength(1);
+    expect((await scim.find('/Groups', 'members eq "not-there-yet"')).map(({ id }) => id)).toEqual([
+      waiting.id,
+    ]);
   });
 });
 
 describe('projections (§3.9)', () => {
   test('attributes shows what it names, with id and schemas; on GET, list, .search, POST, PUT and PATCH', async () => {
-    const check = (body: any): void => {
+    const check = (body: Json): void => {
       expect(Object.keys(body).sort()).toEqual(['id', 'schemas', 'userName']);
     };
     const query = '?attributes=USERNAME';
     check((await scim.get(`/Users/${ids[0]}${query}`)).body);
     check((await scim.get(`/Users${query}&count=1`)).body.Resources[0]);
-    check((await scim.post('/Users/.search', { schemas: [SEARCH], attributes: ['userName'], count: 1 })).body.Resources[0]);
+    check(
+      (await scim.post('/Users/.search', { schemas: [SEARCH], attributes: ['userName'], count: 1 })).body
+        .Resources[0],
+    );
     const created = await scim.post(`/Users${query}`, userBody('projected@x.example'));
     check(created.body);
     expect(created.headers.location).toBe(`${scim.root}/Users/${created.body.id}`);
-    check((await scim.put(`/Users/${created.body.id}${query}`, userBody('projected@x.example', { title: 'T' }))).body);
+    check(
+      (await scim.put(`/Users/${created.body.id}${query}`, userBody('projected@x.example', { title: 'T' })))
+        .body,
+    );
     const patched = await scim.patch(`/Users/${created.body.id}${query}`, { op: 'remove', path: 'title' });
     expect(patched.status).toBe(200);
     check(patched.body);
@@ -172,7 +197,9 @@ describe('projections (§3.9)', () => {
   });
 
   test('excludedAttributes leaves out what it names, but never id', async () => {
-    const { body } = await scim.get(`/Users/${ids[0]}?excludedAttributes=id,userName,name.givenName,emails,groups,${ENTERPRISE}`);
+    const { body } = await scim.get(
+      `/Users/${ids[0]}?excludedAttributes=id,userName,name.givenName,emails,groups,${ENTERPRISE}`,
+    );
     expect(body).toMatchObject({ id: ids[0], name: { familyName: 'Doe' } });
     for (const name of ['userName', 'emails', 'groups', ENTERPRISE]) expect(body).not.toHaveProperty([name]);
     expect(body.name).not.toHaveProperty('givenName');
@@ -182,13 +209,27 @@ describe('projections (§3.9)', () => {
 describe('.search (§3.4.3)', () => {
   test('answers like the GET', async () => {
     const filter = 'userName sw "u1"';
-    const search = await scim.post('/Users/.search', { schemas: [SEARCH], filter, startIndex: 2, count: 3, excludedAttributes: ['groups'] });
-    const get = await scim.get(`/Users?filter=${encodeURIComponent(filter)}&startIndex=2&count=3&excludedAttributes=groups`);
+    const search = await scim.post('/Users/.search', {
+      schemas: [SEARCH],
+      filter,
+      startIndex: 2,
+      count: 3,
+      excludedAttributes: ['groups'],
+    });
+    const get = await scim.get(
+      `/Users?filter=${encodeURIComponent(filter)}&startIndex=2&count=3&excludedAttributes=groups`,
+    );
     expect(search).toMatchObject({ status: 200, body: get.body });
-    expect((await scim.post('/Groups/.search', { schemas: [SEARCH], filter: 'displayName eq "all"' })).body.totalResults).toBe(1);
+    expect(
+      (await scim.post('/Groups/.search', { schemas: [SEARCH], filter: 'displayName eq "all"' })).body
+        .totalResults,
+    ).toBe(1);
   });
 
-  test.each([{ count: 'ten' }, { startIndex: {} }, { filter: 7 }, { attributes: [7] }, { filter: [] }])('%j is 400', async (extra) => {
-    expect((await scim.post('/Users/.search', { schemas: [SEARCH], ...extra })).status).toBe(400);
-  });
+  test.each([{ count: 'ten' }, { startIndex: {} }, { filter: 7 }, { attributes: [7] }, { filter: [] }])(
+    '%j is 400',
+    async (extra) => {
+      expect((await scim.post('/Users/.search', { schemas: [SEARCH], ...extra })).status).toBe(400);
+    },
+  );
 });

@@ -1,5 +1,5 @@
 // RFC 7644 sections 2, 3.8, 3.12, 4: media types, methods, unknown addresses, discovery; connections kept apart.
-import { ERROR, LIST, startApi, startProfiles, USER, userBody, type Client } from './client.ts';
+import { ERROR, LIST, startApi, startProfiles, USER, userBody, type Client, type Json } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
 let bridge: Bridge;
@@ -59,39 +59,71 @@ describe('methods and addresses (§3.2, §3.12)', () => {
     }
   });
 
-  test.each(['/', '', '/nowhere', '/Users/x/y', '/User', '/Users.json', '/v2/Users', '/Me/x'])('%s is 404 with an error body', async (path) => {
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
-      const answer = await scim.send(method, path, method === 'GET' || method === 'DELETE' ? undefined : {});
-      expect([method, answer.status, answer.body.schemas]).toEqual([method, 404, [ERROR]]);
-    }
-  });
+  test.each(['/', '', '/nowhere', '/Users/x/y', '/User', '/Users.json', '/v2/Users', '/Me/x'])(
+    '%s is 404 with an error body',
+    async (path) => {
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+        const answer = await scim.send(
+          method,
+          path,
+          method === 'GET' || method === 'DELETE' ? undefined : {},
+        );
+        expect([method, answer.status, answer.body.schemas]).toEqual([method, 404, [ERROR]]);
+      }
+    },
+  );
 
   test('outside SCIM too', async () => {
-    for (const path of ['/', '/scim', '/scim/v1/Users', '/connections/none/scim/v2/Users', '/favicon.ico', '/connections']) {
+    for (const path of [
+      '/',
+      '/scim',
+      '/scim/v1/Users',
+      '/connections/none/scim/v2/Users',
+      '/favicon.ico',
+      '/connections',
+    ]) {
       const answer = await scim.get(`http://127.0.0.1:${scim.port}${path}`);
       expect([path, answer.status]).toEqual([path, 404]);
     }
   });
 
   test('what is not offered is 501, and announced as such', async () => {
-    for (const [method, path] of [['GET', '/Me'], ['POST', '/Bulk'], ['POST', '/.search']] as const) {
+    for (const [method, path] of [
+      ['GET', '/Me'],
+      ['POST', '/Bulk'],
+      ['POST', '/.search'],
+    ] as const) {
       expect((await scim.send(method, path, method === 'POST' ? {} : undefined)).status).toBe(501);
     }
     expect((await scim.get('/ServiceProviderConfig')).body.bulk.supported).toBe(false);
   });
 
   test('trailing slash, ? and & change nothing', async () => {
-    for (const path of ['/Users/', '/Users?', '/Users?&', '/Users/?count=1&', '/Groups/', '/ServiceProviderConfig/', '/Schemas/?']) {
+    for (const path of [
+      '/Users/',
+      '/Users?',
+      '/Users?&',
+      '/Users/?count=1&',
+      '/Groups/',
+      '/ServiceProviderConfig/',
+      '/Schemas/?',
+    ]) {
       expect((await scim.get(path)).status).toBe(200);
     }
     const { id } = await scim.user('slash@x.example');
-    for (const path of [`/Users/${id}/`, `/Users/${id}?`, `/Users/${id}/?&`]) expect((await scim.get(path)).status).toBe(200);
+    for (const path of [`/Users/${id}/`, `/Users/${id}?`, `/Users/${id}/?&`])
+      expect((await scim.get(path)).status).toBe(200);
   });
 
   test('HEAD answers the headers of GET and nothing else (RFC 9110 §9.3.2)', async () => {
     const { id } = await scim.user('head@x.example');
     const head = await scim.send('HEAD', `/Users/${id}`);
-    expect([head.status, head.text, head.headers.etag, head.headers['content-type']]).toEqual([200, '', 'W/"1"', 'application/scim+json']);
+    expect([head.status, head.text, head.headers.etag, head.headers['content-type']]).toEqual([
+      200,
+      '',
+      'W/"1"',
+      'application/scim+json',
+    ]);
     expect((await scim.send('HEAD', '/Users/nobody')).status).toBe(404);
   });
 
@@ -119,7 +151,12 @@ describe('discovery (§4)', () => {
     }
     for (const path of ['/ResourceTypes', '/Schemas']) {
       const { body } = await scim.get(path, none);
-      expect(body).toMatchObject({ schemas: [LIST], totalResults: body.Resources.length, itemsPerPage: body.Resources.length, startIndex: 1 });
+      expect(body).toMatchObject({
+        schemas: [LIST],
+        totalResults: body.Resources.length,
+        itemsPerPage: body.Resources.length,
+        startIndex: 1,
+      });
       expect((await scim.get(`${path}?filter=id%20eq%20%22x%22`)).status).toBe(403);
       for (const resource of body.Resources) {
         expect(resource.meta.location).toBe(`${scim.root}${path}/${resource.id}`);
@@ -130,19 +167,29 @@ describe('discovery (§4)', () => {
   });
 
   test('each resource type names schemas that are there, each attribute has all characteristics (RFC 7643 §7)', async () => {
-    const schemas = new Map<string, any>((await scim.get('/Schemas')).body.Resources.map((each: any) => [each.id, each]));
+    const schemas = new Map<string, Json>(
+      (await scim.get('/Schemas')).body.Resources.map((each: Json) => [each.id, each]),
+    );
     for (const type of (await scim.get('/ResourceTypes')).body.Resources) {
       expect((await scim.get(type.endpoint)).status).toBe(200);
       for (const { schema } of [type, ...type.schemaExtensions]) expect(schemas.has(schema)).toBe(true);
     }
-    const check = (attribute: any): void => {
-      for (const name of ['name', 'type', 'multiValued', 'description', 'required', 'mutability', 'returned']) {
+    const check = (attribute: Json): void => {
+      for (const name of [
+        'name',
+        'type',
+        'multiValued',
+        'description',
+        'required',
+        'mutability',
+        'returned',
+      ]) {
         expect(attribute).toHaveProperty(name);
       }
       for (const sub of attribute.subAttributes ?? []) check(sub);
     };
     for (const { attributes } of schemas.values()) for (const attribute of attributes) check(attribute);
-    const displayName = schemas.get(USER).attributes.find(({ name }: any) => name === 'displayName');
+    const displayName = schemas.get(USER).attributes.find(({ name }: Json) => name === 'displayName');
     expect(displayName.mutability).toBe('readWrite');
   });
 });
@@ -150,11 +197,15 @@ describe('discovery (§4)', () => {
 test('connections are kept apart: the same names on each, other tokens, other ids, no sight of each other', async () => {
   const { bridge: shared, on } = await startProfiles();
   const clients = Object.values(on);
-  const users = await Promise.all(clients.map((client) => client.user('same@x.example', { externalId: 'same' })));
+  const users = await Promise.all(
+    clients.map((client) => client.user('same@x.example', { externalId: 'same' })),
+  );
   const groups = await Promise.all(clients.map((client, index) => client.group('same', [users[index].id])));
   expect(new Set(users.map(({ id }) => id)).size).toBe(clients.length);
   for (const [index, client] of clients.entries()) {
-    expect((await client.find('/Users', 'userName eq "same@x.example"')).map(({ id }) => id)).toEqual([users[index].id]);
+    expect((await client.find('/Users', 'userName eq "same@x.example"')).map(({ id }) => id)).toEqual([
+      users[index].id,
+    ]);
     expect(users[index].meta.location).toBe(`${client.root}/Users/${users[index].id}`);
     expect(groups[index].members[0].$ref).toBe(`${client.root}/Users/${users[index].id}`);
     for (const [other, stranger] of clients.entries()) {

@@ -1,5 +1,5 @@
 // RFC 7644 section 3 on one resource: create, read, replace, patch, delete, versions, locations, projections.
-import { CUSTOM, ENTERPRISE, ERROR, GROUP, startApi, startProfiles, USER, userBody, type Client } from './client.ts';
+import { CUSTOM, ENTERPRISE, ERROR, GROUP, startApi, USER, userBody, type Client } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
 let bridge: Bridge;
@@ -24,7 +24,10 @@ describe('create (§3.3)', () => {
 
   test('id and meta of the client are ignored (§3.1, RFC 7643 §3.1)', async () => {
     const meta = { created: '1999-01-01T00:00:00Z', version: 'W/"9"', location: 'http://evil.example/' };
-    const { body } = await scim.post('/Users', userBody('own-id@x.example', { id: 'mine', meta, groups: [{ value: 'admins' }] }));
+    const { body } = await scim.post(
+      '/Users',
+      userBody('own-id@x.example', { id: 'mine', meta, groups: [{ value: 'admins' }] }),
+    );
     expect(body.id).not.toBe('mine');
     expect(body.meta.created).not.toContain('1999');
     expect(body).not.toHaveProperty('groups');
@@ -33,55 +36,97 @@ describe('create (§3.3)', () => {
 
   test('password is never returned, not even on request (RFC 7643 §4.1.1)', async () => {
     const { body } = await scim.post('/Users', userBody('secret@x.example', { password: 'Tr0ub4dor' }));
-    for (const query of ['', '?attributes=password', '?attributes=userName,password', '?excludedAttributes=name']) {
+    for (const query of [
+      '',
+      '?attributes=password',
+      '?attributes=userName,password',
+      '?excludedAttributes=name',
+    ]) {
       expect((await scim.get(`/Users/${body.id}${query}`)).text).not.toMatch(/password|Tr0ub4dor/);
     }
-    expect((await scim.get(`/Users?filter=${encodeURIComponent('password eq "Tr0ub4dor"')}`)).status).toBe(400);
+    expect((await scim.get(`/Users?filter=${encodeURIComponent('password eq "Tr0ub4dor"')}`)).status).toBe(
+      400,
+    );
   });
 
-  test.each(['userName', 'externalId'])('a second %s is 409 uniqueness, and nothing is created (§3.3.1)', async (name) => {
-    await scim.user(`dup-${name}@x.example`, { externalId: `dup-${name}` });
-    const clash = name === 'userName' ? { userName: `DUP-${name}@x.example` } : { externalId: `dup-${name}` };
-    const answer = await scim.post('/Users', userBody(`dup2-${name}@x.example`, clash));
-    expect(answer).toMatchObject({ status: 409, body: { schemas: [ERROR], status: '409', scimType: 'uniqueness' } });
-    expect(answer.headers).not.toHaveProperty('location');
-    expect(await scim.find('/Users', `userName eq "dup2-${name}@x.example"`)).toEqual([]);
-  });
+  test.each(['userName', 'externalId'])(
+    'a second %s is 409 uniqueness, and nothing is created (§3.3.1)',
+    async (name) => {
+      await scim.user(`dup-${name}@x.example`, { externalId: `dup-${name}` });
+      const clash =
+        name === 'userName' ? { userName: `DUP-${name}@x.example` } : { externalId: `dup-${name}` };
+      const answer = await scim.post('/Users', userBody(`dup2-${name}@x.example`, clash));
+      expect(answer).toMatchObject({
+        status: 409,
+        body: { schemas: [ERROR], status: '409', scimType: 'uniqueness' },
+      });
+      expect(answer.headers).not.toHaveProperty('location');
+      expect(await scim.find('/Users', `userName eq "dup2-${name}@x.example"`)).toEqual([]);
+    },
+  );
 
-  test.each(['userName', 'externalId'])('PUT and PATCH onto a taken %s are 409 and change nothing', async (name) => {
-    await scim.user(`held-${name}@x.example`, { externalId: `held-${name}` });
-    const user = await scim.user(`mover-${name}@x.example`);
-    const value = name === 'userName' ? `held-${name}@x.example` : `held-${name}`;
-    const put = await scim.put(`/Users/${user.id}`, { ...user, [name]: value });
-    expect(put).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
-    const patch = await scim.patch(`/Users/${user.id}`, { op: 'replace', path: 'title', value: 'x' }, { op: 'replace', path: name, value });
-    expect(patch).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
-    expect((await scim.get(`/Users/${user.id}`)).body).toEqual(user);
-  });
+  test.each(['userName', 'externalId'])(
+    'PUT and PATCH onto a taken %s are 409 and change nothing',
+    async (name) => {
+      await scim.user(`held-${name}@x.example`, { externalId: `held-${name}` });
+      const user = await scim.user(`mover-${name}@x.example`);
+      const value = name === 'userName' ? `held-${name}@x.example` : `held-${name}`;
+      const put = await scim.put(`/Users/${user.id}`, { ...user, [name]: value });
+      expect(put).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
+      const patch = await scim.patch(
+        `/Users/${user.id}`,
+        { op: 'replace', path: 'title', value: 'x' },
+        { op: 'replace', path: name, value },
+      );
+      expect(patch).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
+      expect((await scim.get(`/Users/${user.id}`)).body).toEqual(user);
+    },
+  );
 
   test.each([
     ['no userName', { userName: undefined }],
     ['an empty userName', { userName: ' ' }],
     ['userName null', { userName: null }],
   ])('%s is 400 invalidValue (§3.12)', async (_what, extra) => {
-    expect(await scim.post('/Users', userBody('x', extra))).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+    expect(await scim.post('/Users', userBody('x', extra))).toMatchObject({
+      status: 400,
+      body: { scimType: 'invalidValue' },
+    });
   });
 
   test('a group without displayName is 400 invalidValue, one of a taken name 409', async () => {
-    expect(await scim.post('/Groups', { schemas: [GROUP] })).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+    expect(await scim.post('/Groups', { schemas: [GROUP] })).toMatchObject({
+      status: 400,
+      body: { scimType: 'invalidValue' },
+    });
     await scim.group('Taken');
-    expect(await scim.post('/Groups', { displayName: 'TAKEN' })).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
+    expect(await scim.post('/Groups', { displayName: 'TAKEN' })).toMatchObject({
+      status: 409,
+      body: { scimType: 'uniqueness' },
+    });
   });
 });
 
 describe('replace (§3.5.1)', () => {
   test('what the body leaves out is cleared; created stays, lastModified and version move', async () => {
-    const user = await scim.user('put@x.example', { title: 'Dr', [ENTERPRISE]: { department: 'd' }, [CUSTOM]: { region: 'eu' } });
+    const user = await scim.user('put@x.example', {
+      title: 'Dr',
+      [ENTERPRISE]: { department: 'd' },
+      [CUSTOM]: { region: 'eu' },
+    });
     await new Promise((resolve) => setTimeout(resolve, 5));
-    const answer = await scim.put(`/Users/${user.id}`, { schemas: [USER], userName: 'put@x.example', active: true });
+    const answer = await scim.put(`/Users/${user.id}`, {
+      schemas: [USER],
+      userName: 'put@x.example',
+      active: true,
+    });
     expect(answer.status).toBe(200);
     expect(answer.headers.etag).toBe('W/"2"');
-    expect(answer.body.meta).toMatchObject({ created: user.meta.created, version: 'W/"2"', location: user.meta.location });
+    expect(answer.body.meta).toMatchObject({
+      created: user.meta.created,
+      version: 'W/"2"',
+      location: user.meta.location,
+    });
     expect(answer.body.meta.lastModified > user.meta.lastModified).toBe(true);
     const { meta: _meta, ...rest } = (await scim.get(`/Users/${user.id}`)).body;
     expect(rest).toEqual({ schemas: [USER], id: user.id, userName: 'put@x.example', active: true });
@@ -103,11 +148,19 @@ describe('replace (§3.5.1)', () => {
 describe('patch (§3.5.2)', () => {
   test('all operations or none: an error in the last one undoes the first', async () => {
     const user = await scim.user('atomic@x.example');
-    const answer = await scim.patch(`/Users/${user.id}`, { op: 'replace', path: 'title', value: 'x' }, { op: 'remove', path: 'userName' });
+    const answer = await scim.patch(
+      `/Users/${user.id}`,
+      { op: 'replace', path: 'title', value: 'x' },
+      { op: 'remove', path: 'userName' },
+    );
     expect(answer.status).toBe(400);
     expect((await scim.get(`/Users/${user.id}`)).body).toEqual(user);
     const group = await scim.group('atomic');
-    const half = await scim.patch(`/Groups/${group.id}`, { op: 'add', path: 'members', value: [{ value: user.id }] }, { op: 'remove', path: 'displayName' });
+    const half = await scim.patch(
+      `/Groups/${group.id}`,
+      { op: 'add', path: 'members', value: [{ value: user.id }] },
+      { op: 'remove', path: 'displayName' },
+    );
     expect(half.status).toBe(400);
     expect((await scim.get(`/Groups/${group.id}`)).body.members).toEqual([]);
   });
@@ -118,7 +171,12 @@ describe('patch (§3.5.2)', () => {
     [[{ op: 'remove', path: 'nickName' }]],
     [[{ op: 'remove', path: 'emails[type eq "home"]' }]],
     [[{ op: 'replace', value: { displayName: 'Jo noop@x.example', name: { givenName: 'Jo' } } }]],
-    [[{ op: 'replace', path: 'title', value: 'x' }, { op: 'remove', path: 'title' }]],
+    [
+      [
+        { op: 'replace', path: 'title', value: 'x' },
+        { op: 'remove', path: 'title' },
+      ],
+    ],
     [[]],
   ])('%j changes nothing: 2xx, same version and lastModified', async (operations) => {
     const [user] = await scim.find('/Users', 'userName eq "noop@x.example"');
@@ -140,7 +198,9 @@ describe('patch (§3.5.2)', () => {
     ['a value of the wrong type', { op: 'replace', path: 'active', value: 'maybe' }, 'invalidValue'],
     ['no value', { op: 'add', path: 'title' }, 'invalidValue'],
   ])('%s is 400 with its scimType (§3.12)', async (_what, operation, scimType) => {
-    const user = (await scim.find('/Users', 'userName eq "refused@x.example"'))[0] ?? (await scim.user('refused@x.example'));
+    const user =
+      (await scim.find('/Users', 'userName eq "refused@x.example"'))[0] ??
+      (await scim.user('refused@x.example'));
     const answer = await scim.patch(`/Users/${user.id}`, operation);
     expect(answer.status).toBe(400);
     expect(answer.body.scimType).toContain(scimType);
@@ -180,11 +240,16 @@ describe('versions (§3.14)', () => {
     const patch = { Operations: [{ op: 'replace', path: 'title', value: 'new' }] };
     for (const tag of ['W/"2"', '"x"', 'nonsense']) {
       expect((await scim.send('PATCH', path, patch, { 'if-match': tag })).status).toBe(412);
-      expect((await scim.put(path, userBody('etag@x.example', { title: 'n' }), { 'if-match': tag })).status).toBe(412);
+      expect(
+        (await scim.put(path, userBody('etag@x.example', { title: 'n' }), { 'if-match': tag })).status,
+      ).toBe(412);
       expect((await scim.delete(path, { 'if-match': tag })).status).toBe(412);
     }
     expect((await scim.get(path)).body).toEqual(user);
-    expect(await scim.send('PATCH', path, patch, { 'if-match': 'W/"1"' })).toMatchObject({ status: 200, headers: { etag: 'W/"2"' } });
+    expect(await scim.send('PATCH', path, patch, { 'if-match': 'W/"1"' })).toMatchObject({
+      status: 200,
+      headers: { etag: 'W/"2"' },
+    });
     expect((await scim.delete(path, { 'if-match': '*' })).status).toBe(204);
   });
 
@@ -194,7 +259,9 @@ describe('versions (§3.14)', () => {
     const answer = await scim.send('PATCH', `/Groups/${group.id}`, patch);
     expect([answer.status, answer.headers.etag]).toEqual([204, 'W/"2"']);
     const stale = { Operations: [{ op: 'remove', path: 'members[value eq "a"]' }] };
-    expect((await scim.send('PATCH', `/Groups/${group.id}`, stale, { 'if-match': 'W/"1"' })).status).toBe(412);
+    expect((await scim.send('PATCH', `/Groups/${group.id}`, stale, { 'if-match': 'W/"1"' })).status).toBe(
+      412,
+    );
     expect((await scim.get(`/Groups/${group.id}`)).body.members).toEqual([{ value: 'a' }]);
   });
 
@@ -202,7 +269,12 @@ describe('versions (§3.14)', () => {
     const user = await scim.user('race@x.example');
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
-        scim.send('PATCH', `/Users/${user.id}`, { Operations: [{ op: 'add', path: 'title', value: `t${n}` }] }, { 'if-match': 'W/"1"' }),
+        scim.send(
+          'PATCH',
+          `/Users/${user.id}`,
+          { Operations: [{ op: 'add', path: 'title', value: `t${n}` }] },
+          { 'if-match': 'W/"1"' },
+        ),
       ),
     );
     const won = answers.filter(({ status }) => status === 200);
@@ -216,11 +288,24 @@ describe('location and $ref (RFC 7643 §3.1, §2.3.7)', () => {
     const user = await scim.user('host@x.example');
     const group = await scim.group('host', [user.id]);
     const read = (path: string, headers: object) => scim.get(path, { ...headers });
-    expect((await read(`/Users/${user.id}`, { host: 'scim.example:8443' })).body.meta.location).toBe(`http://scim.example:8443/scim/v2/Users/${user.id}`);
-    for (const headers of [{ 'x-forwarded-host': 'evil.example' }, { forwarded: 'host=evil.example' }, { 'x-forwarded-proto': 'javascript' }]) {
+    expect((await read(`/Users/${user.id}`, { host: 'scim.example:8443' })).body.meta.location).toBe(
+      `http://scim.example:8443/scim/v2/Users/${user.id}`,
+    );
+    for (const headers of [
+      { 'x-forwarded-host': 'evil.example' },
+      { forwarded: 'host=evil.example' },
+      { 'x-forwarded-proto': 'javascript' },
+    ]) {
       expect((await read(`/Groups/${group.id}`, headers)).text).not.toMatch(/evil|javascript/);
     }
-    for (const host of ['evil.example/x?y=', 'a"b', '<script>', 'x y', `${'x'.repeat(300)}.example`, 'evil@x']) {
+    for (const host of [
+      'evil.example/x?y=',
+      'a"b',
+      '<script>',
+      'x y',
+      `${'x'.repeat(300)}.example`,
+      'evil@x',
+    ]) {
       const { body, text } = await read(`/Groups/${group.id}`, { host });
       expect(body.meta.location).toBe(`http://localhost/scim/v2/Groups/${group.id}`);
       expect(body.members[0].$ref).toBe(`http://localhost/scim/v2/Users/${user.id}`);
@@ -228,10 +313,7 @@ describe('location and $ref (RFC 7643 §3.1, §2.3.7)', () => {
     }
   });
 
-  test('with publicUrl no Host header matters, on every connection and document', async () => {
-    const { bridge: other, on } = await startProfiles();
-    await other.stop();
-    expect(on.auto.root).toContain('/connections/auto/scim/v2');
+  test('with publicUrl no Host header matters, on any document', async () => {
     const { bridge: published, scim: client } = await startApi({
       configure: (config) => void (config.server.publicUrl = 'https://scim.example.com/base'),
     });
@@ -239,9 +321,20 @@ describe('location and $ref (RFC 7643 §3.1, §2.3.7)', () => {
     const headers = { host: 'evil.example' };
     const created = await client.post('/Users', userBody('public@x.example'), headers);
     expect(created.headers.location).toBe(`${root}/Users/${created.body.id}`);
-    const group = await client.post('/Groups', { displayName: 'public', members: [{ value: created.body.id }] }, headers);
+    const group = await client.post(
+      '/Groups',
+      { displayName: 'public', members: [{ value: created.body.id }] },
+      headers,
+    );
     expect(group.body.members[0].$ref).toBe(`${root}/Users/${created.body.id}`);
-    for (const path of ['/Users', '/Groups', '/ServiceProviderConfig', '/ResourceTypes', '/Schemas', `/Users/${created.body.id}`]) {
+    for (const path of [
+      '/Users',
+      '/Groups',
+      '/ServiceProviderConfig',
+      '/ResourceTypes',
+      '/Schemas',
+      `/Users/${created.body.id}`,
+    ]) {
       const { text } = await client.get(path, headers);
       expect(text).toContain(root);
       expect(text).not.toContain('evil.example');

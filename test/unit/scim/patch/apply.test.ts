@@ -165,7 +165,7 @@ describe('refused', () => {
 });
 
 test('long lists take one pass, not one pass per value', () => {
-  const roles = Array.from({ length: 20_000 }, (_, index) => ({ value: `r${index}` }));
+  const roles = Array.from({ length: 1000 }, (_, index) => ({ value: `r${index}` }));
   const many = patched(start, [{ op: 'add', path: 'roles', value: roles }]);
   const again = patched(many, [{ op: 'add', path: 'roles', value: roles }]);
   expect(JSON.stringify(again)).toBe(JSON.stringify(many));

@@ -15,7 +15,8 @@ test('ServiceProviderConfig: patch, filter and etag are supported, passwords are
   const config = serviceProviderConfig({ baseUrl: BASE, bulk: false, maxResults: 500 });
   expect(config).toMatchObject({
     patch: { supported: true },
-    bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
+    // authentik takes maxOperations for the longest PATCH, bulk or not.
+    bulk: { supported: false, maxOperations: 1000, maxPayloadSize: 0 },
     filter: { supported: true, maxResults: 500 },
     changePassword: { supported: false },
     sort: { supported: false },

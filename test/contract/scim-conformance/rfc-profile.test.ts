@@ -1,0 +1,61 @@
+// Profile `rfc`: nothing that only some identity provider does is taken; what the RFC asks is refused by its name.
+import { ENTERPRISE, GROUP, PATCH_OP, SEARCH, startProfiles, USER, userBody, type Client } from './client.ts';
+import type { Bridge } from '../../support/build-bridge.ts';
+
+let bridge: Bridge;
+let scim: Client;
+let user: string;
+beforeAll(async () => {
+  const { bridge: started, on } = await startProfiles();
+  bridge = started;
+  scim = on.rfc;
+  user = (await scim.user('rfc@x.example')).id;
+});
+afterAll(() => bridge.stop());
+
+test.each([
+  ['a capitalised op', { op: 'Replace', path: 'title', value: 'x' }, 'invalidSyntax'],
+  ['a boolean as text', { op: 'replace', path: 'active', value: 'False' }, 'invalidValue'],
+  [
+    'replace at a filter that matches nothing',
+    { op: 'replace', path: 'emails[type eq "home"].value', value: 'x' },
+    'noTarget',
+  ],
+  ['an unknown attribute', { op: 'add', path: 'nosuch', value: 'x' }, 'invalidPath'],
+  ['a manager as text', { op: 'add', path: `${ENTERPRISE}:manager`, value: '9' }, 'invalidValue'],
+  ['an unquoted value', { op: 'add', path: 'emails[type eq work].value', value: 'x' }, 'invalidFilter'],
+])('PATCH with %s is 400 (§3.5.2, §3.12)', async (_what, operation, scimType) => {
+  const answer = await scim.patch(`/Users/${user}`, operation);
+  expect(answer).toMatchObject({ status: 400, body: { scimType } });
+  expect((await scim.get(`/Users/${user}`)).body.meta.version).toBe('W/"1"');
+});
+
+test('messages need their schema: PATCH, .search, POST (§3.1)', async () => {
+  const operations = { Operations: [{ op: 'replace', path: 'title', value: 'x' }] };
+  expect((await scim.send('PATCH', `/Users/${user}`, operations)).status).toBe(400);
+  expect((await scim.send('PATCH', `/Users/${user}`, { schemas: [PATCH_OP], Operations: [] })).status).toBe(
+    400,
+  );
+  expect((await scim.post('/Users/.search', { count: 1 })).status).toBe(400);
+  expect((await scim.post('/Users/.search', { schemas: [SEARCH], count: 1 })).status).toBe(200);
+  expect((await scim.post('/Users', userBody('bare@x.example', { schemas: undefined }))).status).toBe(400);
+  expect(
+    (await scim.post('/Users', userBody('alien@x.example', { schemas: [USER, 'urn:x:y'] }))).status,
+  ).toBe(400);
+});
+
+test('an unquoted filter is 400 invalidFilter, sorting is 501 as it is not announced (§3.4.2)', async () => {
+  expect(await scim.get('/Users?filter=userName%20eq%20rfc@x.example')).toMatchObject({
+    status: 400,
+    body: { scimType: 'invalidFilter' },
+  });
+  expect((await scim.get('/Users?sortBy=userName')).status).toBe(501);
+});
+
+test('PUT of a group without members clears them (§3.5.1); no POST revives', async () => {
+  const group = await scim.group('rfc', [user]);
+  const put = await scim.put(`/Groups/${group.id}`, { schemas: [GROUP], displayName: 'rfc' });
+  expect(put).toMatchObject({ status: 200, body: { members: [] } });
+  await scim.patch(`/Users/${user}`, { op: 'replace', path: 'active', value: false });
+  expect((await scim.post('/Users', userBody('rfc@x.example'))).status).toBe(409);
+});
