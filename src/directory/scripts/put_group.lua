@@ -34,22 +34,23 @@ local function resolve(value)
   return redis.call('HGET', key('externalIds:User'), value) or redis.call('HGET', key('userNames'), folded) or nil
 end
 
+-- Both answer whether something happened, and to whom.
 local function add(value)
   local user = resolve(value)
-  if user then return join(p.id, user) end
-  return await(p.id, value, p.folded[value] or value)
+  if user then return join(p.id, user), user end
+  return await(p.id, value, p.folded[value] or value), value
 end
 
 local function remove(value)
   local user = resolve(value)
-  local parted = user and part(p.id, user)
-  return unawait(p.id, value) or parted
+  if user and part(p.id, user) then return true, user end
+  return unawait(p.id, value), value
 end
 
 -- Steps of one push may undo each other: what counts for the version is where they end.
 local net = {}
-local function count(value, happened, by)
-  if happened then net[value] = (net[value] or 0) + by end
+local function count(by, happened, whom)
+  if happened then net[whom] = (net[whom] or 0) + by end
 end
 
 for _, step in ipairs(p.steps) do
@@ -57,18 +58,14 @@ for _, step in ipairs(p.steps) do
     local wanted = {}
     for _, value in ipairs(step.values) do wanted[resolve(value) or value] = true end
     for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do
-      if not wanted[user] then count(user, part(p.id, user), -1) end
+      if not wanted[user] then count(-1, part(p.id, user), user) end
     end
     for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do
-      if not wanted[value] then count(value, unawait(p.id, value), -1) end
+      if not wanted[value] then count(-1, unawait(p.id, value), value) end
     end
   end
   for _, value in ipairs(step.values) do
-    if step.kind == 'remove' then
-      count(resolve(value) or value, remove(value), -1)
-    else
-      count(resolve(value) or value, add(value), 1)
-    end
+    if step.kind == 'remove' then count(-1, remove(value)) else count(1, add(value)) end
   end
 end
 

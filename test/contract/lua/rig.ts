@@ -55,14 +55,16 @@ export interface StoreOptions {
   targets?: string[];
   groupsMatter?: boolean;
   leaseMs?: number;
+  /** A Redis of its own; default the one that all tests share. */
+  url?: string;
 }
 
 export function openStore({
   targets = ['main'],
   groupsMatter = false,
   leaseMs = 5000,
+  url = process.env.TEST_REDIS_URL ?? '',
 }: StoreOptions = {}): Promise<Store> {
-  const url = process.env.TEST_REDIS_URL ?? '';
   const prefix = `test-${randomUUID()}`;
   const connections: Redis[] = [];
   const open = async (): Promise<{ redis: Redis; scripts: Scripts; state: DesiredState }> => {
