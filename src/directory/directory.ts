@@ -57,6 +57,11 @@ export interface GroupName {
   displayName: string;
 }
 
+export interface UserWithGroups {
+  record: StoredRecord;
+  groups: GroupName[];
+}
+
 export interface Page {
   total: number;
   records: StoredRecord[];
@@ -208,15 +213,30 @@ export function createDirectory(
     }
   }
 
+  const readUsers = async (by: { ids: string[] } | UniqueIndex): Promise<string[][]> =>
+    (await scripts.run('read_users', keys.base, by)).slice(1) as string[][];
+
+  async function withGroups(by: { ids: string[] } | UniqueIndex): Promise<UserWithGroups[]> {
+    const users = await readUsers(by);
+    return users.flatMap(([id = '', stored, ...groups]) =>
+      stored ? [{ record: parseStored(id, stored), groups: toGroupNames(groups) }] : [],
+    );
+  }
+
+  /** Users with the groups they are in, in one round trip; ids that are gone are left out. */
+  const usersOf = (ids: string[]): Promise<UserWithGroups[]> => withGroups({ ids });
+
+  /** Nobody or the one user who holds a unique value; undefined where `attribute` is not unique. */
+  async function holderOf(attribute: string, value: string): Promise<UserWithGroups[] | undefined> {
+    const index = uniqueIndex(attribute, value);
+    // A lone surrogate is in nobody's name, and JSON can not carry it to the script.
+    return index && (/\p{Surrogate}/u.test(value) ? [] : withGroups(index));
+  }
+
   /** The groups of each user, in the order of `ids`. */
   async function groupsOf(ids: string[]): Promise<GroupName[][]> {
     if (ids.length === 0) return [];
-    const sets = await Promise.all(ids.map((id) => redis.smembers(keys.key('memberships', id))));
-    const groups = [...new Set(sets.flat())];
-    if (groups.length === 0) return sets.map(() => []);
-    const names = await redis.hmget(keys.key('groupNames'), ...groups);
-    const named = new Map(groups.map((id, index) => [id, names[index] ?? '']));
-    return sets.map((set) => set.sort().map((id) => ({ id, displayName: named.get(id) ?? '' })));
+    return (await readUsers({ ids })).map(([, , ...groups]) => toGroupNames(groups));
   }
 
   /** Member values of a group: ids of users, then values whose user is not there yet. */
@@ -230,7 +250,42 @@ export function createDirectory(
 
   const count = (kind: Kind): Promise<number> => redis.hlen(records(kind));
 
-  return { put, changeMembers, remove, get, getMany, page, scan, lookup, groupsOf, membersOf, count };
+  return {
+    put,
+    changeMembers,
+    remove,
+    get,
+    getMany,
+    page,
+    scan,
+    lookup,
+    usersOf,
+    holderOf,
+    groupsOf,
+    membersOf,
+    count,
+  };
+}
+
+interface UniqueIndex {
+  family: string;
+  value: string;
+}
+
+/** Attributes of users whose index holds one id per value, so that it alone decides an equality. */
+function uniqueIndex(attribute: string, value: string): UniqueIndex | undefined {
+  if (attribute === 'username') return { family: 'userNames', value: fold(value) };
+  if (attribute === 'externalid') return { family: 'externalIds:User', value };
+  return undefined;
+}
+
+/** `[id, displayName, id, displayName, ...]` in order of ids. */
+function toGroupNames(pairs: string[]): GroupName[] {
+  const groups: GroupName[] = [];
+  for (let index = 0; index < pairs.length; index += 2) {
+    groups.push({ id: pairs[index] ?? '', displayName: pairs[index + 1] ?? '' });
+  }
+  return groups.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 /** Values that are no id of ours may be names: the script finds their user by the folded form. */

@@ -1,4 +1,5 @@
 // Lists (RFC 7644 §3.4.2): a page by position, a lookup by index, or a scan of everything in bounded memory.
+import type { UserWithGroups } from '../directory/directory.ts';
 import type { Kind, StoredRecord } from '../directory/records.ts';
 import {
   equalityOf,
@@ -29,10 +30,18 @@ export function createSearch(deps: ProviderDeps) {
       throw notImplemented('Sorting is not supported.');
     const { startIndex, count } = query;
     const projection = parseProjection(type, query);
-    const { total, records } =
-      query.filterText === undefined
-        ? await directory.page(kind, startIndex, count)
-        : await matching(kind, parseFilter(type, query.filterText, profile), query, context);
+    const filter = query.filterText === undefined ? undefined : parseFilter(type, query.filterText, profile);
+    const holder = kind === 'User' && filter ? await theOne(filter) : undefined;
+    if (holder) {
+      const texts = holder.map((user) =>
+        userText(userType, user.record, user.groups, context.baseUrl, projection),
+      );
+      const shown = texts.slice(startIndex - 1, startIndex - 1 + count);
+      return { status: 200, text: listResponseText(shown, { totalResults: texts.length, startIndex }) };
+    }
+    const { total, records } = filter
+      ? await matching(kind, filter, query, context)
+      : await directory.page(kind, startIndex, count);
     const texts = await toTexts(
       kind,
       records,
@@ -41,6 +50,15 @@ export function createSearch(deps: ProviderDeps) {
       projection,
     );
     return { status: 200, text: listResponseText(texts, { totalResults: total, startIndex }) };
+  }
+
+  /**
+   * `userName eq "x"`, which providers ask before they push: the index decides, and one script reads the answer.
+   * Undefined for every other filter.
+   */
+  async function theOne(filter: Filter): Promise<UserWithGroups[] | undefined> {
+    const equality = filter.kind === 'compare' ? equalityOf(filter) : undefined;
+    return equality && directory.holderOf(equality.attribute, equality.value);
   }
 
   async function toTexts(

@@ -1,4 +1,5 @@
 // Users as RFC 7644 §3 asks, over the directory.
+import type { Change, GroupName } from '../directory/directory.ts';
 import type { StoredRecord } from '../directory/records.ts';
 import {
   applyPatch,
@@ -6,7 +7,6 @@ import {
   parsePatch,
   parseProjection,
   parseResource,
-  wants,
   weakVersion,
   type Projection,
   type Resource,
@@ -23,14 +23,15 @@ export function createUsers(deps: ProviderDeps) {
   const projectionOf = (context: RequestContext): Projection | undefined =>
     parseProjection(userType, context);
 
-  async function answer(status: number, record: StoredRecord, context: RequestContext): Promise<Answer> {
-    const projection = projectionOf(context);
-    // A new user is in no group, so its answer need not ask.
-    const shown = status === 200 && wants(projection, 'groups');
-    const groups = shown ? ((await directory.groupsOf([record.id]))[0] ?? []) : [];
+  function answer(
+    status: number,
+    record: StoredRecord,
+    groups: GroupName[],
+    context: RequestContext,
+  ): Answer {
     return {
       status,
-      text: userText(userType, record, groups, context.baseUrl, projection),
+      text: userText(userType, record, groups, context.baseUrl, projectionOf(context)),
       etag: weakVersion(record.version),
       ...(status === 201 ? { location: locationOf(userType, record.id, context.baseUrl) } : {}),
     };
@@ -50,7 +51,8 @@ export function createUsers(deps: ProviderDeps) {
       return { ...revived, status: 201, location: locationOf(userType, outcome.holder, context.baseUrl) };
     }
     const version = settle('User', id, outcome) ?? 1;
-    return answer(201, { id, version, created: now, lastModified: now, text }, context);
+    // A new user is in no group, so its answer need not ask.
+    return answer(201, { id, version, created: now, lastModified: now, text }, [], context);
   }
 
   /** Okta re-hires with a POST of the same externalId (gh:better-auth/better-auth#11111); 409 would strand the user. */
@@ -63,11 +65,12 @@ export function createUsers(deps: ProviderDeps) {
 
   /** GET (§3.4.1); 304 when If-None-Match names the version. */
   async function get(id: string, context: RequestContext): Promise<Answer> {
-    const record = await directory.get('User', id);
-    if (!record) throw missing('User', id);
+    const [user] = await directory.usersOf([id]);
+    if (!user) throw missing('User', id);
+    const { record, groups } = user;
     const etag = weakVersion(record.version);
     if (matches(context.ifNoneMatch, etag)) return { status: 304, etag };
-    return answer(200, record, context);
+    return answer(200, record, groups, context);
   }
 
   /** Reads, lets `next` make the new resource, and writes it if nobody came first; else all over again. */
@@ -78,16 +81,17 @@ export function createUsers(deps: ProviderDeps) {
   ): Promise<Answer> {
     return serially(`User:${id}`, async () => {
       for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
-        const record = await directory.get('User', id);
-        if (!record) throw missing('User', id);
+        const [user] = await directory.usersOf([id]);
+        if (!user) throw missing('User', id);
+        const { record, groups } = user;
         requireMatch(record, context);
         const before = JSON.parse(record.text) as Resource;
         const resource = next(before);
         const text = JSON.stringify(resource);
-        if (text === record.text) return answer(200, record, context);
+        if (text === record.text) return answer(200, record, groups, context);
         const leaves = resource.active === false && before.active !== false;
         const now = clock.now();
-        const outcome = await directory.put('User', {
+        const write: Change = {
           id,
           expected: record.version,
           resource,
@@ -96,10 +100,11 @@ export function createUsers(deps: ProviderDeps) {
           lane: leaves ? 'deactivation' : 'edit',
           now,
           request: context.request,
-        });
+        };
+        const outcome = await directory.put('User', write);
         const version = settle('User', id, outcome);
         if (version !== undefined)
-          return answer(200, { ...record, version, lastModified: now, text }, context);
+          return answer(200, { ...record, version, lastModified: now, text }, groups, context);
       }
       throw contended();
     });

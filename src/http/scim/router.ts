@@ -1,5 +1,4 @@
 // The SCIM addresses of one connection: parse → provider → respond.
-import { isUtf8 } from 'node:buffer';
 import express, {
   type NextFunction,
   type Request,
@@ -20,8 +19,8 @@ import {
   notImplemented,
   parseListQuery,
   parseSearchRequest,
-  payloadTooLarge,
 } from '../../scim/index.ts';
+import { createJsonBody } from '../middleware/json-body.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
 import { respond } from './respond.ts';
 
@@ -42,16 +41,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   const resources = { Users: createUsers(deps), Groups: createGroups(deps) };
   const search = createSearch(deps);
   const discovery = createDiscovery(deps);
-  // The content type is not asked: providers send several, and some send none.
-  const json = [
-    announced(options.maxBodyBytes),
-    express.json({
-      type: () => true,
-      limit: options.maxBodyBytes,
-      strict: false,
-      verify: requireUtf8,
-    }),
-  ];
+  const json = createJsonBody(options.maxBodyBytes);
 
   function baseUrl(request: Request): string {
     if (options.publicUrl !== null) return options.publicUrl + options.root;
@@ -83,6 +73,53 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
       throw methodNotAllowed(allow);
     };
   const id = (request: Request): string => String(request.params.id);
+
+  // First, because they are what is asked for day and night.
+  for (const [endpoint, kind] of [
+    ['Users', 'User'],
+    ['Groups', 'Group'],
+  ] as const satisfies [keyof typeof resources, Kind][]) {
+    const resource = resources[endpoint];
+    const routes = express.Router({ caseSensitive: true });
+    router.use(`/${endpoint}`, options.authenticate, routes);
+    const list = answer((request) =>
+      search.list(kind, parseListQuery(queryOf(request), LIST_LIMITS), contextOf(request)),
+    );
+    routes.post(
+      '/.search',
+      json,
+      answer((request) =>
+        search.list(kind, parseSearchRequest(request.body, LIST_LIMITS, deps.profile), contextOf(request)),
+      ),
+    );
+    routes.all('/.search', refuse('POST'));
+    routes.get('/', list);
+    routes.post(
+      '/',
+      json,
+      answer((request) => resource.create(request.body, contextOf(request))),
+    );
+    routes.all('/', refuse('GET', 'POST'));
+    routes.get(
+      '/:id',
+      answer((request) => resource.get(id(request), contextOf(request))),
+    );
+    routes.put(
+      '/:id',
+      json,
+      answer((request) => resource.replace(id(request), request.body, contextOf(request))),
+    );
+    routes.patch(
+      '/:id',
+      json,
+      answer((request) => resource.patch(id(request), request.body, contextOf(request))),
+    );
+    routes.delete(
+      '/:id',
+      answer((request) => resource.remove(id(request), contextOf(request))),
+    );
+    routes.all('/:id', refuse('GET', 'PUT', 'PATCH', 'DELETE'));
+  }
 
   router.get(
     '/ServiceProviderConfig',
@@ -117,50 +154,6 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   }
 
   router.use(options.authenticate);
-  for (const [endpoint, kind] of [
-    ['Users', 'User'],
-    ['Groups', 'Group'],
-  ] as const satisfies [keyof typeof resources, Kind][]) {
-    const resource = resources[endpoint];
-    const list = answer((request) =>
-      search.list(kind, parseListQuery(queryOf(request), LIST_LIMITS), contextOf(request)),
-    );
-    router.post(
-      `/${endpoint}/.search`,
-      json,
-      answer((request) =>
-        search.list(kind, parseSearchRequest(request.body, LIST_LIMITS, deps.profile), contextOf(request)),
-      ),
-    );
-    router.all(`/${endpoint}/.search`, refuse('POST'));
-    router.get(`/${endpoint}`, list);
-    router.post(
-      `/${endpoint}`,
-      json,
-      answer((request) => resource.create(request.body, contextOf(request))),
-    );
-    router.all(`/${endpoint}`, refuse('GET', 'POST'));
-    const one = `/${endpoint}/:id`;
-    router.get(
-      one,
-      answer((request) => resource.get(id(request), contextOf(request))),
-    );
-    router.put(
-      one,
-      json,
-      answer((request) => resource.replace(id(request), request.body, contextOf(request))),
-    );
-    router.patch(
-      one,
-      json,
-      answer((request) => resource.patch(id(request), request.body, contextOf(request))),
-    );
-    router.delete(
-      one,
-      answer((request) => resource.remove(id(request), contextOf(request))),
-    );
-    router.all(one, refuse('GET', 'PUT', 'PATCH', 'DELETE'));
-  }
   for (const [path, what] of [
     ['/Me', '/Me'],
     ['/Bulk', 'Bulk'],
@@ -181,21 +174,6 @@ const noFilter: RequestHandler = (request, _response, next) => {
   if (queryOf(request).has('filter')) throw forbidden('Discovery documents can not be filtered.');
   next();
 };
-
-/** RFC 8259 §8.1: bodies are UTF-8; a lenient decoder would make one name of two broken ones. */
-function requireUtf8(_request: unknown, _response: unknown, body: Buffer): void {
-  if (!isUtf8(body)) throw new Error('The body is not UTF-8.');
-}
-
-/** A body that is announced as too large is refused before it is read. */
-const announced =
-  (limit: number): RequestHandler =>
-  (request, _response, next) => {
-    if (Number(request.headers['content-length'] ?? 0) > limit) {
-      throw payloadTooLarge('The body is larger than server.maxBodyBytes.');
-    }
-    next();
-  };
 
 function queryOf(request: Request): URLSearchParams {
   const mark = request.url.indexOf('?');
