@@ -9,7 +9,7 @@ export async function eventually<T>(
   for (;;) {
     try {
       const found = await probe();
-      if (found !== undefined && found !== false) return found as T;
+      if (found !== undefined && found !== false) return found;
       last = found;
     } catch (error) {
       last = error;
