@@ -213,7 +213,7 @@ export function createDirectory(
     }
   }
 
-  const readUsers = async (by: { ids: string[] } | UniqueIndex): Promise<string[][]> =>
+  const readUsers = async (by: { ids: string[]; groupsOnly?: boolean } | UniqueIndex): Promise<string[][]> =>
     (await scripts.run('read_users', keys.base, by)).slice(1) as string[][];
 
   async function withGroups(by: { ids: string[] } | UniqueIndex): Promise<UserWithGroups[]> {
@@ -236,7 +236,7 @@ export function createDirectory(
   /** The groups of each user, in the order of `ids`. */
   async function groupsOf(ids: string[]): Promise<GroupName[][]> {
     if (ids.length === 0) return [];
-    return (await readUsers({ ids })).map(([, , ...groups]) => toGroupNames(groups));
+    return (await readUsers({ ids, groupsOnly: true })).map(([, , ...groups]) => toGroupNames(groups));
   }
 
   /** Member values of a group: ids of users, then values whose user is not there yet. */

@@ -1,6 +1,6 @@
 -- Reads users with their groups, as of one moment: by id, or by a value that an index knows.
 -- KEYS base
--- ARGV { ids } or { family, value }
+-- ARGV { ids, groupsOnly } or { family, value }
 -- RETURN {"users", [id, record or '', group, displayName, group, displayName, ...], ...}
 local ids = p.ids
 if not ids then
@@ -10,7 +10,7 @@ end
 
 local reply, names = { 'users' }, {}
 for _, id in ipairs(ids) do
-  local user = { id, redis.call('HGET', key('users'), id) or '' }
+  local user = { id, not p.groupsOnly and redis.call('HGET', key('users'), id) or '' }
   for _, group in ipairs(redis.call('SMEMBERS', key('memberships', id))) do
     names[group] = names[group] or redis.call('HGET', key('groupNames'), group) or ''
     user[#user + 1] = group
