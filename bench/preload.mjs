@@ -27,11 +27,12 @@ async function put(kind, type, id, body, steps) {
     expected: 0,
     resource,
     text: JSON.stringify(resource),
-    lane: 'new',
     now: Date.now(),
     request: 'bench',
   };
-  const outcome = await directory.put(kind, change, steps);
+  const outcome = await (kind === 'User'
+    ? directory.putUser(change)
+    : directory.putGroup(change, steps ?? []));
   if (outcome.kind !== 'stored') throw new Error(`preloading ${kind} ${id}: ${JSON.stringify(outcome)}`);
 }
 

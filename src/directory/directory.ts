@@ -1,9 +1,17 @@
 // Desired state of one connection: what its identity provider wants, kept in Redis. Every change is one script
 // that also leaves the dirty marks, so nothing can be stored and forgotten.
 import type { Redis } from 'ioredis';
-import { droppedEntries, indexEntries, type IndexedResource } from './indexes.ts';
+import { attributeOf, indexEntries, type IndexedResource } from './indexes.ts';
 import type { Keyspace } from './keys.ts';
-import { fold, LANES, parseStored, type Kind, type Lane, type StoredRecord } from './records.ts';
+import {
+  fold,
+  LANES,
+  parseStored,
+  type Kind,
+  type Lane,
+  type PlacedRecord,
+  type StoredRecord,
+} from './records.ts';
 import type { Reply, Scripts } from './scripts.ts';
 
 export interface DirectoryOptions {
@@ -15,26 +23,39 @@ export interface DirectoryOptions {
 
 /** What happened to a write. `taken` names the SCIM attribute whose value another resource holds. */
 export type PutOutcome =
-  | { kind: 'stored'; version: number }
-  | { kind: 'unchanged'; version: number }
+  | {
+      kind: 'stored' | 'unchanged';
+      version: number;
+      created: number;
+      lastModified: number;
+      groups: GroupName[];
+    }
   | { kind: 'taken'; attribute: string; holder: string }
   | { kind: 'stale' }
   | { kind: 'missing' };
 
 export type RemoveOutcome = { kind: 'removed' } | { kind: 'stale' } | { kind: 'missing' };
 
-/** A resource as it is stored and as it shall be; `expected` 0 means that it must not exist yet. */
-export interface Change<R extends IndexedResource = IndexedResource> {
+/** A resource as it shall be; `expected` 0 means that it must not exist yet, undefined whatever is there. */
+export interface Change {
   id: string;
-  expected: number;
-  resource: R;
+  expected: number | undefined;
+  resource: IndexedResource;
   /** Canonical JSON of `resource`. */
   text: string;
-  before?: IndexedResource;
-  lane: Lane;
   /** Unix milliseconds for meta.created and meta.lastModified. */
   now: number;
   /** Correlation id of the push. */
+  request: string;
+  /** Only to overrule the lane that follows from what happens, as an import does. */
+  lane?: Lane;
+}
+
+export interface Removal {
+  id: string;
+  /** The version that must be there; undefined: whatever is there. */
+  expected: number | undefined;
+  now: number;
   request: string;
 }
 
@@ -48,7 +69,6 @@ export interface MemberChange {
   id: string;
   now: number;
   request: string;
-  lane: Lane;
   steps: MemberStep[];
 }
 
@@ -79,66 +99,49 @@ export function createDirectory(
   const { redis, scripts, keys } = deps;
   const records = (kind: Kind): string => keys.key(kind === 'User' ? 'users' : 'groups');
 
-  function writeArguments(kind: Kind, change: Change) {
-    const after = indexEntries(kind, change.resource);
-    const before = change.before ? indexEntries(kind, change.before) : { unique: [], emails: [] };
-    const { drop, dropEmails } = droppedEntries(before, after);
-    return {
-      id: change.id,
-      expected: change.expected,
-      now: change.now,
-      request: change.request,
-      lane: LANES.indexOf(change.lane),
-      targets: options.targets,
-      groupsMatter: options.groupsMatter,
-      unique: after.unique,
-      emails: after.emails,
-      drop,
-      dropEmails,
-    };
+  const common = { targets: options.targets, groupsMatter: options.groupsMatter };
+
+  /** Stores a user. The lane follows from what happens: leaving is a deactivation, coming is new. */
+  async function putUser({ resource, text, lane, ...change }: Change): Promise<PutOutcome> {
+    const entries = indexEntries('User', resource);
+    const waitedFor = [change.id, ...entries.map(([, value]) => value)];
+    const active = resource.active !== false;
+    return toPutOutcome(
+      await scripts.run(
+        'put_user',
+        keys.base,
+        { ...common, ...change, ...laneOf(lane), entries, waitedFor, active },
+        text,
+      ),
+    );
   }
 
-  async function put(kind: 'User', change: Change): Promise<PutOutcome>;
-  async function put(kind: 'Group', change: Change, steps: MemberStep[]): Promise<PutOutcome>;
-  async function put(kind: Kind, change: Change, steps: MemberStep[] = []): Promise<PutOutcome> {
-    const args = writeArguments(kind, change);
-    if (kind === 'User') {
-      const waitedFor = [change.id, ...args.unique.map(([, , value]) => value)];
-      return toPutOutcome(await scripts.run('put_user', keys.base, { ...args, waitedFor }, change.text));
-    }
-    const extra = { displayName: change.resource.displayName, steps, folded: foldedNames(steps) };
-    return toPutOutcome(await scripts.run('put_group', keys.base, { ...args, ...extra }, change.text));
+  /** Stores a group and changes its members, in one step. */
+  async function putGroup(
+    { resource, text, lane, ...change }: Change,
+    steps: MemberStep[],
+  ): Promise<PutOutcome> {
+    const args = {
+      ...common,
+      ...change,
+      lane: LANES.indexOf(lane ?? (change.expected === 0 ? 'new' : 'edit')),
+      displayName: resource.displayName,
+      entries: indexEntries('Group', resource),
+      steps,
+      folded: foldedNames(steps),
+    };
+    return toPutOutcome(await scripts.run('put_group', keys.base, args, text));
   }
 
   /** Changes members only: no read, no compare, so parallel pushes to one group lose nothing. */
   async function changeMembers(change: MemberChange): Promise<PutOutcome> {
-    const reply = await scripts.run('put_group', keys.base, {
-      ...change,
-      lane: LANES.indexOf(change.lane),
-      targets: options.targets,
-      groupsMatter: options.groupsMatter,
-      unique: [],
-      drop: [],
-      folded: foldedNames(change.steps),
-    });
-    return toPutOutcome(reply);
+    const args = { ...common, ...change, lane: LANES.indexOf('edit'), folded: foldedNames(change.steps) };
+    return toPutOutcome(await scripts.run('put_group', keys.base, args));
   }
 
-  async function remove(
-    kind: Kind,
-    change: { id: string; expected: number; before: IndexedResource; now: number; request: string },
-  ): Promise<RemoveOutcome> {
-    const { unique, emails } = indexEntries(kind, change.before);
-    const [tag] = await scripts.run(kind === 'User' ? 'delete_user' : 'delete_group', keys.base, {
-      id: change.id,
-      expected: change.expected,
-      now: change.now,
-      request: change.request,
-      targets: options.targets,
-      groupsMatter: options.groupsMatter,
-      drop: unique.map(([, family, value]) => [family, value]),
-      dropEmails: emails,
-    });
+  async function remove(kind: Kind, removal: Removal): Promise<RemoveOutcome> {
+    const script = kind === 'User' ? 'delete_user' : 'delete_group';
+    const [tag] = await scripts.run(script, keys.base, { ...common, ...removal });
     return { kind: tag as RemoveOutcome['kind'] };
   }
 
@@ -164,19 +167,35 @@ export function createDirectory(
     return { total, records: await getMany(kind, ids) };
   }
 
-  /** All resources in order of creation, in chunks, with bounded memory. */
-  async function* scan(kind: Kind): AsyncGenerator<StoredRecord[]> {
+  /** All resources placed behind `after`, in order of creation, in chunks, with bounded memory. */
+  async function* scan(kind: Kind, after = 0): AsyncGenerator<PlacedRecord[]> {
     const order = keys.key('order', kind);
-    let after = '-inf';
+    let last = after;
     for (;;) {
-      const found = await redis.zrange(order, after, '+inf', 'BYSCORE', 'LIMIT', 0, SCAN_CHUNK, 'WITHSCORES');
+      const found = await redis.zrange(order, `(${last}`, '+inf', 'BYSCORE', 'LIMIT', 0, SCAN_CHUNK, 'WITHSCORES');
       if (found.length === 0) return;
-      after = `(${found.at(-1)}`;
-      yield await getMany(
-        kind,
-        found.filter((_, index) => index % 2 === 0),
-      );
+      last = Number(found.at(-1));
+      const places = new Map<string, number>();
+      for (let index = 0; index < found.length; index += 2) {
+        places.set(found[index] ?? '', Number(found[index + 1]));
+      }
+      const stored = await getMany(kind, [...places.keys()]);
+      yield stored.map((record) => ({ ...record, place: places.get(record.id) ?? last }));
     }
+  }
+
+  /** Those of `ids` that are placed behind `after`, in order of creation. */
+  async function inOrder(kind: Kind, ids: string[], after = 0): Promise<PlacedRecord[]> {
+    if (ids.length === 0) return [];
+    const [places, stored] = await Promise.all([
+      redis.zmscore(keys.key('order', kind), ...ids),
+      getMany(kind, ids),
+    ]);
+    const placeOf = new Map(ids.map((id, index) => [id, Number(places[index] ?? 0)]));
+    return stored
+      .map((record) => ({ ...record, place: placeOf.get(record.id) ?? 0 }))
+      .filter(({ place }) => place > after)
+      .sort((a, b) => a.place - b.place);
   }
 
   /**
@@ -251,13 +270,15 @@ export function createDirectory(
   const count = (kind: Kind): Promise<number> => redis.hlen(records(kind));
 
   return {
-    put,
+    putUser,
+    putGroup,
     changeMembers,
     remove,
     get,
     getMany,
     page,
     scan,
+    inOrder,
     lookup,
     usersOf,
     holderOf,
@@ -266,6 +287,8 @@ export function createDirectory(
     count,
   };
 }
+
+const laneOf = (lane: Lane | undefined): { lane?: number } => (lane ? { lane: LANES.indexOf(lane) } : {});
 
 interface UniqueIndex {
   family: string;
@@ -297,13 +320,21 @@ function foldedNames(steps: MemberStep[]): Record<string, string> {
   return Object.fromEntries(folded);
 }
 
-function toPutOutcome([tag, first, second]: Reply): PutOutcome {
+function toPutOutcome([tag, ...values]: Reply): PutOutcome {
   switch (tag) {
     case 'stored':
-    case 'unchanged':
-      return { kind: tag, version: Number(first) };
+    case 'unchanged': {
+      const [version, created, lastModified, groups = []] = values as [number, string, string, string[]?];
+      return {
+        kind: tag,
+        version: Number(version),
+        created: Number(created),
+        lastModified: Number(lastModified),
+        groups: toGroupNames(groups),
+      };
+    }
     case 'taken':
-      return { kind: 'taken', attribute: String(first), holder: String(second) };
+      return { kind: 'taken', attribute: attributeOf(String(values[0])), holder: String(values[1]) };
     case 'stale':
     case 'missing':
       return { kind: tag };

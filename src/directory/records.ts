@@ -29,7 +29,12 @@ export interface StoredRecord {
   text: string;
 }
 
-/** Reads the stored form `version created lastModified text`, which Lua can split without decoding JSON. */
+/** A record with its place in the order of creation, which it never changes. */
+export interface PlacedRecord extends StoredRecord {
+  place: number;
+}
+
+/** Reads `version created modified state entries`, a line break, the text (scripts/shared.lua writes it). */
 export function parseStored(id: string, stored: string): StoredRecord {
   const first = stored.indexOf(' ');
   const second = stored.indexOf(' ', first + 1);
@@ -39,7 +44,7 @@ export function parseStored(id: string, stored: string): StoredRecord {
     version: Number(stored.slice(0, first)),
     created: Number(stored.slice(first + 1, second)),
     lastModified: Number(stored.slice(second + 1, third)),
-    text: stored.slice(third + 1),
+    text: stored.slice(stored.indexOf('\n', third) + 1),
   };
 }
 

@@ -20,6 +20,7 @@ import {
 import { groupText, locationOf } from './answers.ts';
 import type { Answer, ProviderDeps, RequestContext } from './context.ts';
 import { contended, missing, requireMatch, settle, WRITE_ATTEMPTS } from './outcomes.ts';
+import { removeResource } from './remove.ts';
 
 export type Groups = ReturnType<typeof createGroups>;
 
@@ -42,12 +43,12 @@ export function createGroups(deps: ProviderDeps) {
     const resource = parseResource(groupType, body, { operation: 'create', profile });
     const members = membersOf(body, profile) ?? [];
     const id = ids.resource();
-    const now = clock.now();
     const text = JSON.stringify(resource);
-    const change = { id, expected: 0, resource, text, lane: 'new' as const, now, request: context.request };
+    const change = { id, expected: 0, resource, text, now: clock.now(), request: context.request };
     const steps: DirectoryStep[] = members.length > 0 ? [{ kind: 'add', values: members }] : [];
-    const version = settle('Group', id, await directory.put('Group', change, steps)) ?? 1;
-    return answer(201, { id, version, created: now, lastModified: now, text }, context);
+    const stored = settle('Group', id, await directory.putGroup(change, steps));
+    if (!stored) throw contended();
+    return answer(201, { id, text, ...stored }, context);
   }
 
   async function get(id: string, context: RequestContext): Promise<Answer> {
@@ -70,25 +71,18 @@ export function createGroups(deps: ProviderDeps) {
         const record = await directory.get('Group', id);
         if (!record) throw missing('Group', id);
         requireMatch(record, context);
-        const before = JSON.parse(record.text) as Resource;
-        const resource = next(before);
+        const resource = next(JSON.parse(record.text) as Resource);
         const text = JSON.stringify(resource);
-        const now = clock.now();
-        const expected = record.version;
         const write = {
           id,
-          expected,
+          expected: record.version,
           resource,
           text,
-          before,
-          lane: 'edit' as const,
-          now,
+          now: clock.now(),
           request: context.request,
         };
-        const outcome = await directory.put('Group', write, await toSets(id, steps));
-        const version = settle('Group', id, outcome);
-        if (version === undefined) continue;
-        return version === expected ? record : { ...record, version, lastModified: now, text };
+        const stored = settle('Group', id, await directory.putGroup(write, await toSets(id, steps)));
+        if (stored) return { id, text, ...stored };
       }
       throw contended();
     });
@@ -120,11 +114,10 @@ export function createGroups(deps: ProviderDeps) {
     steps: readonly MemberStep[],
     context: RequestContext,
   ): Promise<number> {
-    const change = { id, now: clock.now(), request: context.request, lane: 'edit' as const };
-    const outcome = await directory.changeMembers({ ...change, steps: steps as DirectoryStep[] });
-    const version = settle('Group', id, outcome);
-    if (version === undefined) throw contended();
-    return version;
+    const change = { id, now: clock.now(), request: context.request, steps: steps as DirectoryStep[] };
+    const stored = settle('Group', id, await directory.changeMembers(change));
+    if (!stored) throw contended();
+    return stored.version;
   }
 
   /** Filters other than on `value` are resolved to the members they select, after the steps before them. */
@@ -162,20 +155,8 @@ export function createGroups(deps: ProviderDeps) {
     return [...values].map((value) => (known.has(value) ? { value, type: 'User' } : { value }));
   }
 
-  function remove(id: string, context: RequestContext): Promise<Answer> {
-    return serially(`Group:${id}`, async () => {
-      for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
-        const record = await directory.get('Group', id);
-        if (!record) throw missing('Group', id);
-        requireMatch(record, context);
-        const before = JSON.parse(record.text) as Resource;
-        const removal = { id, expected: record.version, before, now: clock.now(), request: context.request };
-        if (settle('Group', id, await directory.remove('Group', removal)) !== undefined)
-          return { status: 204 };
-      }
-      throw contended();
-    });
-  }
+  const remove = (id: string, context: RequestContext): Promise<Answer> =>
+    removeResource(deps, 'Group', id, context);
 
   return { create, get, replace, patch, remove };
 }

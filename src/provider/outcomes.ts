@@ -1,5 +1,5 @@
 // What the directory answers → what the RFC calls it. The only such table.
-import type { PutOutcome, RemoveOutcome } from '../directory/directory.ts';
+import type { GroupName, PutOutcome, RemoveOutcome } from '../directory/directory.ts';
 import type { Kind, StoredRecord } from '../directory/records.ts';
 import {
   matches,
@@ -18,14 +18,27 @@ export const WRITE_ATTEMPTS = 100;
 export const missing = (kind: Kind, id: string): Error =>
   notFound(`${kind} ${JSON.stringify(id.slice(0, 100))} not found.`);
 
-/** @returns the new version, or undefined when the write has to be tried on the new state. */
-export function settle(kind: Kind, id: string, outcome: PutOutcome | RemoveOutcome): number | undefined {
+/** What a write left behind. */
+export interface Stored {
+  version: number;
+  created: number;
+  lastModified: number;
+  /** A user's groups. */
+  groups: GroupName[];
+}
+
+const REMOVED: Stored = { version: 0, created: 0, lastModified: 0, groups: [] };
+
+/** @returns what is stored now, or undefined when the write has to be tried on the new state */
+export function settle(kind: Kind, id: string, outcome: PutOutcome | RemoveOutcome): Stored | undefined {
   switch (outcome.kind) {
     case 'stored':
-    case 'unchanged':
-      return outcome.version;
+    case 'unchanged': {
+      const { version, created, lastModified, groups } = outcome;
+      return { version, created, lastModified, groups };
+    }
     case 'removed':
-      return 0;
+      return REMOVED;
     case 'taken':
       throw uniqueness(`Another ${kind} has the same ${outcome.attribute}.`);
     case 'missing':

@@ -1,5 +1,5 @@
 // Users as RFC 7644 §3 asks, over the directory.
-import type { Change, GroupName } from '../directory/directory.ts';
+import type { GroupName } from '../directory/directory.ts';
 import type { StoredRecord } from '../directory/records.ts';
 import {
   applyPatch,
@@ -14,6 +14,7 @@ import {
 import { locationOf, userText } from './answers.ts';
 import type { Answer, ProviderDeps, RequestContext } from './context.ts';
 import { contended, missing, requireMatch, settle, WRITE_ATTEMPTS } from './outcomes.ts';
+import { removeResource } from './remove.ts';
 
 export type Users = ReturnType<typeof createUsers>;
 
@@ -44,15 +45,15 @@ export function createUsers(deps: ProviderDeps) {
     const id = ids.resource();
     const now = clock.now();
     const text = JSON.stringify(resource);
-    const change = { id, expected: 0, resource, text, lane: 'new' as const, now, request: context.request };
-    const outcome = await directory.put('User', change);
+    const change = { id, expected: 0, resource, text, now, request: context.request };
+    const outcome = await directory.putUser(change);
     if (outcome.kind === 'taken' && (await isRevival(outcome.holder, resource))) {
       const revived = await replaceWith(outcome.holder, resource, { ...context, ifMatch: undefined });
       return { ...revived, status: 201, location: locationOf(userType, outcome.holder, context.baseUrl) };
     }
-    const version = settle('User', id, outcome) ?? 1;
-    // A new user is in no group, so its answer need not ask.
-    return answer(201, { id, version, created: now, lastModified: now, text }, [], context);
+    const stored = settle('User', id, outcome);
+    if (!stored) throw contended();
+    return answer(201, { id, text, ...stored }, stored.groups, context);
   }
 
   /** Okta re-hires with a POST of the same externalId (gh:better-auth/better-auth#11111); 409 would strand the user. */
@@ -81,33 +82,27 @@ export function createUsers(deps: ProviderDeps) {
   ): Promise<Answer> {
     return serially(`User:${id}`, async () => {
       for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
-        const [user] = await directory.usersOf([id]);
-        if (!user) throw missing('User', id);
-        const { record, groups } = user;
+        const record = await directory.get('User', id);
+        if (!record) throw missing('User', id);
         requireMatch(record, context);
-        const before = JSON.parse(record.text) as Resource;
-        const resource = next(before);
-        const text = JSON.stringify(resource);
-        if (text === record.text) return answer(200, record, groups, context);
-        const leaves = resource.active === false && before.active !== false;
-        const now = clock.now();
-        const write: Change = {
-          id,
-          expected: record.version,
-          resource,
-          text,
-          before,
-          lane: leaves ? 'deactivation' : 'edit',
-          now,
-          request: context.request,
-        };
-        const outcome = await directory.put('User', write);
-        const version = settle('User', id, outcome);
-        if (version !== undefined)
-          return answer(200, { ...record, version, lastModified: now, text }, groups, context);
+        const answered = await write(id, next(JSON.parse(record.text) as Resource), record.version, context);
+        if (answered) return answered;
       }
       throw contended();
     });
+  }
+
+  /** Stores the resource if it is at `expected` (undefined: at whatever version). @returns undefined when it is not */
+  async function write(
+    id: string,
+    resource: Resource,
+    expected: number | undefined,
+    context: RequestContext,
+  ): Promise<Answer | undefined> {
+    const text = JSON.stringify(resource);
+    const change = { id, expected, resource, text, now: clock.now(), request: context.request };
+    const stored = settle('User', id, await directory.putUser(change));
+    return stored && answer(200, { id, text, ...stored }, stored.groups, context);
   }
 
   /** PUT (§3.5.1): the resource becomes the body. */
@@ -117,8 +112,13 @@ export function createUsers(deps: ProviderDeps) {
     return replaceWith(id, resource, context);
   }
 
-  const replaceWith = (id: string, resource: Resource, context: RequestContext): Promise<Answer> =>
-    change(id, context, () => resource);
+  async function replaceWith(id: string, resource: Resource, context: RequestContext): Promise<Answer> {
+    // What was there before matters only to a client that asks for a certain version.
+    if (context.ifMatch !== undefined) return change(id, context, () => resource);
+    const answered = await write(id, resource, undefined, context);
+    if (!answered) throw contended();
+    return answered;
+  }
 
   /** PATCH (§3.5.2): all operations or none. */
   async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
@@ -128,19 +128,8 @@ export function createUsers(deps: ProviderDeps) {
   }
 
   /** DELETE (§3.6); a second one is 404. The name is free at once. */
-  function remove(id: string, context: RequestContext): Promise<Answer> {
-    return serially(`User:${id}`, async () => {
-      for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
-        const record = await directory.get('User', id);
-        if (!record) throw missing('User', id);
-        requireMatch(record, context);
-        const before = JSON.parse(record.text) as Resource;
-        const removal = { id, expected: record.version, before, now: clock.now(), request: context.request };
-        if (settle('User', id, await directory.remove('User', removal)) !== undefined) return { status: 204 };
-      }
-      throw contended();
-    });
-  }
+  const remove = (id: string, context: RequestContext): Promise<Answer> =>
+    removeResource(deps, 'User', id, context);
 
   return { create, get, replace, patch, remove };
 }

@@ -1,31 +1,31 @@
 -- Stores a group and changes its members, with indexes, reverse index and dirty marks, in one step.
 -- KEYS base
--- ARGV { id, expected (absent: whatever is there), now, request, targets, lane, groupsMatter, displayName,
---        unique: [[attribute, family, value]], drop: [[family, value]],
---        steps: [{ kind: add|remove|replace, values }], folded: { value: folded value } } , text ('' = keep)
--- RETURN {"stored", version} | {"unchanged", version} | {"taken", attribute, holder} | {"stale"} | {"missing"}
+-- ARGV { id, expected (0: must not exist; absent: whatever is there), now, request, targets, lane, groupsMatter,
+--        displayName, entries: [[family, value]], steps: [{ kind: add|remove|replace, values }],
+--        folded: { value: folded value } } , text ('' = keep, then without displayName and entries)
+-- RETURN {"stored"|"unchanged", version, created, modified} | {"taken", family, holder} | {"stale"} | {"missing"}
 local stored = redis.call('HGET', key('groups'), p.id)
-local version, created, _, text = 0, p.now, nil, ARGV[2]
-if stored then version, created, _, text = split(stored) end
 if not stored and p.expected ~= 0 then return { 'missing' } end
-if p.expected and version ~= p.expected then return { 'stale' } end
-for _, claim in ipairs(p.unique) do
-  local holder = redis.call('HGET', key(claim[2]), claim[3])
-  if holder and holder ~= p.id then return { 'taken', claim[1], holder } end
-end
+local record = stored and parse(stored) or { version = 0, created = p.now, entries = '', state = 'new' }
+if p.expected and record.version ~= p.expected then return { 'stale' } end
 
-local changed = version == 0 or (ARGV[2] ~= '' and ARGV[2] ~= text)
-if ARGV[2] ~= '' then
-  text = ARGV[2]
-  for _, index in ipairs(p.drop) do redis.call('HDEL', key(index[1]), index[2]) end
-  for _, claim in ipairs(p.unique) do redis.call('HSET', key(claim[2]), claim[3], p.id) end
+local changed = false
+if ARGV[2] ~= '' and ARGV[2] ~= record.text then
+  local entries = cjson.encode(p.entries)
+  if entries ~= record.entries then
+    local family, holder = holder_of_another(p.entries, p.id)
+    if family then return { 'taken', family, holder } end
+    if record.version > 0 then drop_entries(cjson.decode(record.entries), p.id) end
+    add_entries(p.entries, p.id)
+  end
   local renamed = redis.call('HGET', key('groupNames'), p.id) ~= p.displayName
   redis.call('HSET', key('groupNames'), p.id, p.displayName)
-  if renamed and p.groupsMatter and version > 0 then
+  if renamed and p.groupsMatter and record.version > 0 then
     for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do mark('User:' .. user, 1) end
   end
+  if record.version == 0 then redis.call('ZADD', key('order', 'Group'), next_number(), p.id) end
+  record.entries, record.text, record.state, changed = entries, ARGV[2], 'active', true
 end
-if version == 0 then redis.call('ZADD', key('order', 'Group'), next_number(), p.id) end
 
 -- A member value is a user's id; some providers send its externalId or userName instead.
 local function resolve(value)
@@ -70,6 +70,9 @@ for _, step in ipairs(p.steps) do
 end
 
 for _, sum in pairs(net) do changed = changed or sum ~= 0 end
-if changed then store('groups', p.id, version + 1, created, text) end
+if changed then
+  record.version, record.modified = record.version + 1, p.now
+  store('groups', p.id, record)
+end
 if changed or next(net) then mark('Group:' .. p.id, p.lane) end
-return { changed and 'stored' or 'unchanged', changed and version + 1 or version }
+return { changed and 'stored' or 'unchanged', record.version, record.created, record.modified }

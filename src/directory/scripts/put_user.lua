@@ -1,24 +1,37 @@
 -- Stores a user with its indexes, heals references that waited for it and leaves a dirty mark, in one step.
 -- KEYS base
--- ARGV { id, expected, now, request, targets, lane, groupsMatter, unique: [[attribute, family, value]],
---        drop: [[family, value]], emails, dropEmails, waitedFor } , text
--- RETURN {"stored", version} | {"taken", attribute, id of the holder} | {"stale"} | {"missing"}
+-- ARGV { id, expected (0: must not exist; absent: whatever is there), now, request, targets, groupsMatter, active,
+--        entries: [[family, value]], waitedFor, lane (overrules the one that follows from what happens) } , text
+-- RETURN {"stored"|"unchanged", version, created, modified, [group, displayName, ...]} |
+--        {"taken", family, id of the holder} | {"stale"} | {"missing"}
 local stored = redis.call('HGET', key('users'), p.id)
-local version, created = 0, p.now
-if stored then version, created = split(stored) end
-if not stored and p.expected > 0 then return { 'missing' } end
-if version ~= p.expected then return { 'stale' } end
-for _, claim in ipairs(p.unique) do
-  local holder = redis.call('HGET', key(claim[2]), claim[3])
-  if holder and holder ~= p.id then return { 'taken', claim[1], holder } end
-end
+if not stored and p.expected ~= 0 then return { 'missing' } end
+local record = stored and parse(stored) or { version = 0, created = p.now, entries = '', state = 'new' }
+if p.expected and record.version ~= p.expected then return { 'stale' } end
 
-store('users', p.id, version + 1, created, ARGV[2])
-if version == 0 then redis.call('ZADD', key('order', 'User'), next_number(), p.id) end
-for _, index in ipairs(p.drop) do redis.call('HDEL', key(index[1]), index[2]) end
-for _, claim in ipairs(p.unique) do redis.call('HSET', key(claim[2]), claim[3], p.id) end
-for _, address in ipairs(p.dropEmails) do drop_lookup('emails', address, p.id) end
-for _, address in ipairs(p.emails) do add_lookup('emails', address, p.id) end
+local function groups()
+  local found = {}
+  for _, group in ipairs(redis.call('SMEMBERS', key('memberships', p.id))) do
+    found[#found + 1] = group
+    found[#found + 1] = redis.call('HGET', key('groupNames'), group) or ''
+  end
+  return found
+end
+if record.text == ARGV[2] then return { 'unchanged', record.version, record.created, record.modified, groups() } end
+
+local entries = cjson.encode(p.entries)
+if entries ~= record.entries then
+  local family, holder = holder_of_another(p.entries, p.id)
+  if family then return { 'taken', family, holder } end
+  if record.version > 0 then drop_entries(cjson.decode(record.entries), p.id) end
+  add_entries(p.entries, p.id)
+end
+if record.version == 0 then redis.call('ZADD', key('order', 'User'), next_number(), p.id) end
+local lane = 1
+if record.version == 0 then lane = 2 elseif record.state ~= 'inactive' and not p.active then lane = 0 end
+record.version, record.entries, record.text = record.version + 1, entries, ARGV[2]
+record.state = p.active and 'active' or 'inactive'
+store('users', p.id, record)
 
 for _, name in ipairs(p.waitedFor) do
   for _, reference in ipairs(redis.call('SMEMBERS', key('references', name))) do
@@ -29,5 +42,5 @@ for _, name in ipairs(p.waitedFor) do
     end
   end
 end
-mark('User:' .. p.id, p.lane)
-return { 'stored', version + 1 }
+mark('User:' .. p.id, p.lane or lane)
+return { 'stored', record.version, record.created, p.now, groups() }

@@ -19,22 +19,26 @@ local function next_number()
   return redis.call('INCR', key('sequence'))
 end
 
-local function split(stored)
-  local version, created, modified, text = string.match(stored, '^(%d+) (%d+) (%d+) (.*)$')
-  return tonumber(version), created, modified, text
+-- A stored record: 'version created modified state entries', a line break, the text. `entries` are the index entries
+-- of the record as JSON, so that a writer need not read the old resource to know which of them go.
+local function parse(stored)
+  local version, created, modified, state, entries, text =
+    string.match(stored, '^(%d+) (%d+) (%d+) (%S+) ([^\n]*)\n(.*)$')
+  return { version = tonumber(version), created = created, modified = modified, state = state, entries = entries, text = text }
 end
 
-local function store(family, id, version, created, text)
-  redis.call('HSET', key(family), id, string.format('%d %s %s %s', version, created, p.now, text))
+local function store(family, id, record)
+  redis.call('HSET', key(family), id, string.format('%d %s %s %s %s\n%s',
+    record.version, record.created, p.now, record.state, record.entries, record.text))
 end
 
 -- A new version of a record whose text stays the same (its members changed).
 local function bump(family, id)
   local stored = redis.call('HGET', key(family), id)
   if stored then
-    local version, created, _, text = split(stored)
-    store(family, id, version + 1, created, text)
-    return version + 1
+    local record = parse(stored)
+    record.version = record.version + 1
+    store(family, id, record)
   end
 end
 
@@ -140,4 +144,26 @@ local function unawait(group, value)
   redis.call('SREM', key('references', value), group .. ' ' .. value)
   redis.call('SREM', key('references', folded), group .. ' ' .. value)
   return true
+end
+
+-- Index entries are [family, value]; every family but emails has one holder per value.
+local function holder_of_another(entries, id)
+  for _, entry in ipairs(entries) do
+    if entry[1] ~= 'emails' then
+      local holder = redis.call('HGET', key(entry[1]), entry[2])
+      if holder and holder ~= id then return entry[1], holder end
+    end
+  end
+end
+
+local function drop_entries(entries, id)
+  for _, entry in ipairs(entries) do
+    if entry[1] == 'emails' then drop_lookup('emails', entry[2], id) else redis.call('HDEL', key(entry[1]), entry[2]) end
+  end
+end
+
+local function add_entries(entries, id)
+  for _, entry in ipairs(entries) do
+    if entry[1] == 'emails' then add_lookup('emails', entry[2], id) else redis.call('HSET', key(entry[1]), entry[2], id) end
+  end
 end

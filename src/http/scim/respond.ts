@@ -6,16 +6,16 @@ import { errorBody, type ScimError } from '../../scim/index.ts';
 const SCIM_JSON = 'application/scim+json';
 
 export function respond(response: Response, { status, text, location, etag }: Answer): void {
-  response.statusCode = status;
-  if (etag !== undefined) response.setHeader('ETag', etag);
-  if (location !== undefined) response.setHeader('Location', location);
+  const headers: Record<string, string | number> = {};
+  if (etag !== undefined) headers.ETag = etag;
+  if (location !== undefined) headers.Location = location;
   if (text === undefined) {
-    response.end();
+    response.writeHead(status, headers).end();
     return;
   }
-  response.setHeader('Content-Type', SCIM_JSON);
-  response.setHeader('Content-Length', Buffer.byteLength(text));
-  response.end(text);
+  headers['Content-Type'] = SCIM_JSON;
+  headers['Content-Length'] = Buffer.byteLength(text);
+  response.writeHead(status, headers).end(text);
 }
 
 export function respondError(response: Response, error: ScimError): void {

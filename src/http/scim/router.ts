@@ -8,6 +8,7 @@ import express, {
 } from 'express';
 import type { Kind } from '../../directory/records.ts';
 import type { Answer, ProviderDeps, RequestContext } from '../../provider/context.ts';
+import { createBulk } from '../../provider/bulk.ts';
 import { createDiscovery } from '../../provider/discovery.ts';
 import { createGroups } from '../../provider/groups.ts';
 import { createSearch, LIST_LIMITS } from '../../provider/search.ts';
@@ -40,7 +41,8 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   const router = express.Router({ caseSensitive: true });
   const resources = { Users: createUsers(deps), Groups: createGroups(deps) };
   const search = createSearch(deps);
-  const discovery = createDiscovery(deps);
+  const discovery = createDiscovery(deps, options.maxBodyBytes);
+  const bulk = createBulk(resources, deps.profile);
   const json = createJsonBody(options.maxBodyBytes);
 
   function baseUrl(request: Request): string {
@@ -154,9 +156,14 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   }
 
   router.use(options.authenticate);
+  router.post(
+    '/Bulk',
+    json,
+    answer((request) => bulk.run(request.body, contextOf(request))),
+  );
+  router.all('/Bulk', refuse('POST'));
   for (const [path, what] of [
     ['/Me', '/Me'],
-    ['/Bulk', 'Bulk'],
     ['/.search', 'Searching across resource types'],
   ] as const) {
     router.all(path, () => {

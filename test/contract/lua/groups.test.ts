@@ -17,7 +17,7 @@ describe('groups in the directory', () => {
   afterEach(() => store.close());
 
   it('stores a group with members in both directions and notes each one for the target', async () => {
-    await expect(store.putGroup(G, 'Sales', [add(ADA, BOB)])).resolves.toEqual({
+    await expect(store.putGroup(G, 'Sales', [add(ADA, BOB)])).resolves.toMatchObject({
       kind: 'stored',
       version: 1,
     });
@@ -48,9 +48,12 @@ describe('groups in the directory', () => {
       [],
       [add(), drop()],
     ]) {
-      await expect(store.members(G, ...steps)).resolves.toEqual({ kind: 'unchanged', version: 1 });
+      await expect(store.members(G, ...steps)).resolves.toMatchObject({ kind: 'unchanged', version: 1 });
     }
-    await expect(store.putGroup(G, 'Sales', [add(ADA)])).resolves.toEqual({ kind: 'unchanged', version: 1 });
+    await expect(store.putGroup(G, 'Sales', [add(ADA)])).resolves.toMatchObject({
+      kind: 'unchanged',
+      version: 1,
+    });
     expect([
       await store.state.directory.get('Group', G),
       await store.marks(),
@@ -68,10 +71,10 @@ describe('groups in the directory', () => {
     await expect(store.membersOf(idOf('other'))).resolves.toEqual([]);
     const change = { id: G, resource: {}, text: '{}', lane: 'edit' as const, now: 1, request: 'r' };
     const { directory } = store.state;
-    await expect(directory.put('Group', { ...change, expected: 3 }, [add(ADA)])).resolves.toEqual({
+    await expect(directory.putGroup({ ...change, expected: 3 }, [add(ADA)])).resolves.toEqual({
       kind: 'stale',
     });
-    await expect(directory.put('Group', { ...change, id: idOf('no'), expected: 3 }, [])).resolves.toEqual({
+    await expect(directory.putGroup({ ...change, id: idOf('no'), expected: 3 }, [])).resolves.toEqual({
       kind: 'missing',
     });
     await expect(store.members(idOf('no'), add(ADA))).resolves.toEqual({ kind: 'missing' });
@@ -244,7 +247,7 @@ describe('member changes in parallel', () => {
       await store.putGroup(group, group);
       const change = { id: group, now: 1, request: 'r' };
       await Promise.all([
-        store.rival.directory.changeMembers({ ...change, lane: 'edit', steps: [add(ADA)] }),
+        store.rival.directory.changeMembers({ ...change, steps: [add(ADA)] }),
         store.remove('Group', group),
       ]);
       if (await store.state.directory.get('Group', group)) await store.remove('Group', group);

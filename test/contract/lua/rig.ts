@@ -95,12 +95,9 @@ async function build(
   const outbox = state.outboxes.get(target);
   if (!outbox) throw new Error('the first target has no outbox');
   const { directory } = state;
-  const stored = async (kind: Kind, id: string): Promise<{ expected: number; before?: IndexedResource }> => {
-    const record = await directory.get(kind, id);
-    return record
-      ? { expected: record.version, before: JSON.parse(record.text) as IndexedResource }
-      : { expected: 0 };
-  };
+  const stored = async (kind: Kind, id: string): Promise<{ expected: number }> => ({
+    expected: (await directory.get(kind, id))?.version ?? 0,
+  });
   const common = () => ({ now: Date.now(), request: 'req' });
   const begun = async (ref: Ref, lane: Lane = 'edit'): Promise<Work> => workOf(await outbox.begin(ref, lane));
   const claimRefs = async (): Promise<Ref[]> => (await outbox.claim(500, 10_000)).map(({ ref }) => ref);
@@ -113,7 +110,7 @@ async function build(
     rival,
     outbox,
     putUser: async (id, resource, lane = 'edit') =>
-      directory.put('User', {
+      directory.putUser({
         id,
         resource,
         text: JSON.stringify(resource),
@@ -132,12 +129,12 @@ async function build(
         ...(await stored('Group', id)),
         ...common(),
       };
-      return directory.put('Group', change, steps);
+      return directory.putGroup(change, steps);
     },
-    members: (id, ...steps) => directory.changeMembers({ id, steps, lane: 'edit', ...common() }),
+    members: (id, ...steps) => directory.changeMembers({ id, steps, ...common() }),
     remove: async (kind, id) => {
-      const { expected, before = {} } = await stored(kind, id);
-      return directory.remove(kind, { id, expected, before, ...common() });
+      const { expected } = await stored(kind, id);
+      return directory.remove(kind, { id, expected, ...common() });
     },
     membersOf: async (group) => (await directory.membersOf(group)).users.sort(),
     marks: async () => {
