@@ -1,50 +1,50 @@
 // serve: runs the service until a signal ends it.
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { Option, type Command } from 'commander';
-import { startApp, type Role } from '../app.ts';
-import { systemClock } from '../support/clock.ts';
-import { randomIds } from '../support/ids.ts';
-import { createLogger } from '../support/logger.ts';
+import type { Role } from '../app.ts';
 import { readConfig, type Cli } from './cli.ts';
+import type { ServeTask } from './serve-thread.ts';
 
 const ROLES: Role[] = ['all', 'api', 'worker', 'scheduler'];
 /** A second signal, or this long after the first, ends the process at once. */
 const LAST_RESORT_MS = 40_000;
+/**
+ * The service runs in a thread because only there its memory can be bounded from within: left to itself the heap grows
+ * to several hundred megabytes of garbage before anybody collects it.
+ */
+const MEMORY = { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 256 };
 
 export function serve(program: Command, cli: Cli): void {
   program
     .command('serve')
     .description('run the service')
     .addOption(new Option('--role <role>', 'which part of the service').choices(ROLES).default('all'))
-    .action(async (options: { role: Role }, command: Command) => {
-      const config = readConfig(command, cli);
-      const logger = createLogger(config.logging.level);
-      for (const path of config.notYetInEffect)
-        logger.warn({ path }, 'setting accepted, but not in effect yet');
-      if (options.role === 'scheduler') logger.warn('the scheduler has nothing to do yet');
-      const stopped = signalled();
-      const app = await startApp(config, options.role, {
-        logger,
-        clock: systemClock,
-        ids: randomIds,
-        random: Math.random,
-      });
-      logger.info(
-        { port: app.port, role: options.role, settings: config.source ?? 'environment' },
-        'listening',
-      );
-      const signal = await stopped;
-      logger.info({ signal }, 'stopping');
-      setTimeout(() => process.exit(1), LAST_RESORT_MS).unref();
-      process.once('SIGINT', () => process.exit(1));
-      process.once('SIGTERM', () => process.exit(1));
-      await app.stop();
-      logger.info('stopped');
-      cli.exit(0);
+    .action(async ({ role }: { role: Role }, command: Command) => {
+      const workerData: ServeTask = { config: readConfig(command, cli), role };
+      const file = new URL(`./serve-thread${extname(import.meta.url)}`, import.meta.url);
+      const thread = new Worker(file, { workerData, resourceLimits: MEMORY });
+      stopOnSignal(thread);
+      cli.exit(await ended(thread));
     });
 }
 
-function signalled(): Promise<string> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(signal));
+/** @returns the exit code; rejects with what ended the thread when it failed */
+function ended(thread: Worker): Promise<number> {
+  return new Promise((resolve, reject) => {
+    thread.once('error', reject);
+    thread.once('exit', resolve);
   });
+}
+
+function stopOnSignal(thread: Worker): void {
+  let stopping = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      thread.postMessage(signal);
+      setTimeout(() => process.exit(1), LAST_RESORT_MS).unref();
+    });
+  }
 }

@@ -1,0 +1,34 @@
+// The thread that the service runs in: started by serve.ts, ended by the name of a signal.
+import { once } from 'node:events';
+import { parentPort, workerData } from 'node:worker_threads';
+import { startApp, type Role } from '../app.ts';
+import type { Config } from '../config/schema.ts';
+import { systemClock } from '../support/clock.ts';
+import { randomIds } from '../support/ids.ts';
+import { createLogger } from '../support/logger.ts';
+
+export interface ServeTask {
+  config: Config;
+  role: Role;
+}
+
+if (parentPort) {
+  const { config, role } = workerData as ServeTask;
+  const logger = createLogger(config.logging.level);
+  for (const path of config.notYetInEffect) logger.warn({ path }, 'setting accepted, but not in effect yet');
+  if (role === 'scheduler') logger.warn('the scheduler has nothing to do yet');
+  const stopped = once(parentPort, 'message');
+  const app = await startApp(config, role, {
+    logger,
+    clock: systemClock,
+    ids: randomIds,
+    random: Math.random,
+  });
+  logger.info({ port: app.port, role, settings: config.source ?? 'environment' }, 'listening');
+  const [signal] = (await stopped) as [string];
+  logger.info({ signal }, 'stopping');
+  await app.stop();
+  logger.info('stopped');
+  logger.flush();
+  parentPort.close();
+}
