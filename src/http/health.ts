@@ -1,4 +1,5 @@
 // What an orchestrator asks. The platform's state never counts: it must not take the inbound side down.
+import type { ServerResponse } from 'node:http';
 import express, { type Router } from 'express';
 
 export interface Check {
@@ -21,16 +22,20 @@ export function createHealthRouter(checks: HealthChecks): Router {
   const router = express.Router();
   router.get('/livez', (_request, response) => {
     const check = checks.live();
-    response.status(check.ok ? 200 : 503).json(check);
+    answer(response, check.ok ? 200 : 503, check);
   });
   router.get('/readyz', async (_request, response) => {
     const check = await checks.ready();
-    response.status(check.ok ? 200 : 503).json(check);
+    answer(response, check.ok ? 200 : 503, check);
   });
   router.get('/health', async (_request, response) => {
     const components = await checks.detail();
     const ok = Object.values(components).every((component) => component.ok);
-    response.status(200).json({ ok, components });
+    answer(response, 200, { ok, components });
   });
   return router;
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 }

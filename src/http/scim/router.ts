@@ -7,8 +7,8 @@ import express, {
   type Router,
 } from 'express';
 import type { Kind } from '../../directory/records.ts';
-import type { Answer, ProviderDeps, RequestContext } from '../../provider/context.ts';
 import { createBulk } from '../../provider/bulk.ts';
+import type { Answer, ProviderDeps, RequestContext } from '../../provider/context.ts';
 import { createDiscovery } from '../../provider/discovery.ts';
 import { createGroups } from '../../provider/groups.ts';
 import { createSearch, LIST_LIMITS } from '../../provider/search.ts';
@@ -48,7 +48,8 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   function baseUrl(request: Request): string {
     if (options.publicUrl !== null) return options.publicUrl + options.root;
     const host = request.headers.host ?? '';
-    return `${request.protocol}://${HOST.test(host) ? host : 'localhost'}${options.root}`;
+    // The service speaks plain http; TLS ends in front of it, and then publicUrl says how it is reached.
+    return `http://${HOST.test(host) ? host : 'localhost'}${options.root}`;
   }
 
   function contextOf(request: Request): RequestContext {
@@ -162,14 +163,17 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     answer((request) => bulk.run(request.body, contextOf(request))),
   );
   router.all('/Bulk', refuse('POST'));
-  for (const [path, what] of [
-    ['/Me', '/Me'],
-    ['/.search', 'Searching across resource types'],
-  ] as const) {
-    router.all(path, () => {
-      throw notImplemented(`${what} is not supported.`);
-    });
-  }
+  router.post(
+    '/.search',
+    json,
+    answer((request) =>
+      search.everywhere(parseSearchRequest(request.body, LIST_LIMITS, deps.profile), contextOf(request)),
+    ),
+  );
+  router.all('/.search', refuse('POST'));
+  router.all('/Me', () => {
+    throw notImplemented('/Me is not supported.');
+  });
   router.use(() => {
     throw notFound('No such address.');
   });
