@@ -172,7 +172,16 @@ export function createDirectory(
     const order = keys.key('order', kind);
     let last = after;
     for (;;) {
-      const found = await redis.zrange(order, `(${last}`, '+inf', 'BYSCORE', 'LIMIT', 0, SCAN_CHUNK, 'WITHSCORES');
+      const found = await redis.zrange(
+        order,
+        `(${last}`,
+        '+inf',
+        'BYSCORE',
+        'LIMIT',
+        0,
+        SCAN_CHUNK,
+        'WITHSCORES',
+      );
       if (found.length === 0) return;
       last = Number(found.at(-1));
       const places = new Map<string, number>();

@@ -1,6 +1,7 @@
 // The discovery documents (RFC 7644 §4), made from the schemas that are enforced.
 import {
   listResponse,
+  MAX_BULK_OPERATIONS,
   notFound,
   resourceTypeDocuments,
   schemaDocuments,
@@ -11,7 +12,12 @@ import { LIST_LIMITS } from './search.ts';
 
 export type Discovery = ReturnType<typeof createDiscovery>;
 
-export function createDiscovery({ userType, groupType }: ProviderDeps) {
+export function createDiscovery(
+  { userType, groupType }: ProviderDeps,
+  /** Largest body that is read, in bytes. */
+  maxPayloadSize: number,
+) {
+  const bulk = { maxOperations: MAX_BULK_OPERATIONS, maxPayloadSize };
   const types = [userType, groupType];
   const ok = (document: object): Answer => ({ status: 200, text: JSON.stringify(document) });
   const list = (documents: object[]): Answer =>
@@ -25,7 +31,15 @@ export function createDiscovery({ userType, groupType }: ProviderDeps) {
 
   return {
     config: (baseUrl: string): Answer =>
-      ok(serviceProviderConfig({ baseUrl, bulk: false, maxResults: LIST_LIMITS.maxCount })),
+      ok(
+        serviceProviderConfig({
+          baseUrl,
+          bulk,
+          maxResults: LIST_LIMITS.maxCount,
+          sort: true,
+          pagination: { defaultPageSize: LIST_LIMITS.defaultCount, maxPageSize: LIST_LIMITS.maxCount },
+        }),
+      ),
     resourceTypes: (baseUrl: string): Answer => list(resourceTypeDocuments(types, baseUrl)),
     resourceType: (baseUrl: string, id: string): Answer => one(resourceTypeDocuments(types, baseUrl), id),
     schemas: (baseUrl: string): Answer => list(schemaDocuments(types, baseUrl)),

@@ -1,19 +1,20 @@
-// Lists (RFC 7644 §3.4.2): a page by position, a lookup by index, or a scan of everything in bounded memory.
+// Lists (RFC 7644 §3.4.2) and .search (§3.4.3): reads the query, picks the way to its page, writes the answer.
 import type { UserWithGroups } from '../directory/directory.ts';
 import type { Kind, StoredRecord } from '../directory/records.ts';
 import {
   equalityOf,
-  evaluateFilter,
   listResponseText,
-  notImplemented,
-  parseFilter,
   parseProjection,
+  spanningType,
   wants,
   type Filter,
   type ListQuery,
 } from '../scim/index.ts';
-import { groupText, userText } from './answers.ts';
+import { userText } from './answers.ts';
 import type { Answer, ProviderDeps, RequestContext } from './context.ts';
+import { createMatches, wantedOf, type Scope, type Wanted } from './matches.ts';
+import { createPages, type Found, type FoundPage } from './pages.ts';
+import { createTexts } from './texts.ts';
 
 /** Page sizes announced in ServiceProviderConfig. */
 export const LIST_LIMITS = { defaultCount: 100, maxCount: 1000 };
@@ -21,35 +22,57 @@ export const LIST_LIMITS = { defaultCount: 100, maxCount: 1000 };
 export type Search = ReturnType<typeof createSearch>;
 
 export function createSearch(deps: ProviderDeps) {
-  const { directory, userType, groupType, profile } = deps;
+  const { directory, userType, groupType } = deps;
+  const textsOf = createTexts(deps);
+  const pages = createPages(deps, createMatches(deps, textsOf));
+  const typeOf = { User: userType, Group: groupType };
+  const single: Record<Kind, Scope> = {
+    User: { kind: 'User', names: userType },
+    Group: { kind: 'Group', names: groupType },
+  };
+  const all: readonly Scope[] = [
+    { kind: 'User', names: spanningType(userType, [groupType]) },
+    { kind: 'Group', names: spanningType(groupType, [userType]) },
+  ];
 
-  /** @throws 400 invalidFilter; 501 for sortBy, which ServiceProviderConfig does not announce */
+  /** Resources of one type. @throws 400 invalidFilter, invalidValue, invalidCursor */
   async function list(kind: Kind, query: ListQuery, context: RequestContext): Promise<Answer> {
-    const type = kind === 'User' ? userType : groupType;
-    if (query.sortBy !== undefined && profile.name === 'rfc')
-      throw notImplemented('Sorting is not supported.');
-    const { startIndex, count } = query;
-    const projection = parseProjection(type, query);
-    const filter = query.filterText === undefined ? undefined : parseFilter(type, query.filterText, profile);
-    const holder = kind === 'User' && filter ? await theOne(filter) : undefined;
-    if (holder) {
-      const texts = holder.map((user) =>
-        userText(userType, user.record, user.groups, context.baseUrl, projection),
-      );
-      const shown = texts.slice(startIndex - 1, startIndex - 1 + count);
-      return { status: 200, text: listResponseText(shown, { totalResults: texts.length, startIndex }) };
-    }
-    const { total, records } = filter
-      ? await matching(kind, filter, query, context)
-      : await directory.page(kind, startIndex, count);
-    const texts = await toTexts(
-      kind,
-      records,
-      context.baseUrl,
-      (name) => wants(projection, name),
-      projection,
+    const wanted = wantedOf(single[kind], query, deps);
+    const isPlain = kind === 'User' && query.cursor === undefined;
+    const holder = isPlain && wanted.filter ? await theOne(wanted.filter) : undefined;
+    if (!holder) return answer([wanted], query, context);
+    const projection = parseProjection(userType, query);
+    const texts = holder.map((user) =>
+      userText(userType, user.record, user.groups, context.baseUrl, projection),
     );
-    return { status: 200, text: listResponseText(texts, { totalResults: total, startIndex }) };
+    const { startIndex, count } = query;
+    const shown = texts.slice(startIndex - 1, startIndex - 1 + count);
+    return { status: 200, text: listResponseText(shown, { totalResults: texts.length, startIndex }) };
+  }
+
+  /** Resources of all types, users first: `.search` at the root (RFC 7644 §3.4.3). @throws as `list` */
+  const everywhere = (query: ListQuery, context: RequestContext): Promise<Answer> =>
+    answer(
+      all.map((scope) => wantedOf(scope, query, deps)),
+      query,
+      context,
+    );
+
+  async function answer(
+    wanted: readonly Wanted[],
+    query: ListQuery,
+    context: RequestContext,
+  ): Promise<Answer> {
+    const { found, position } = await pageOf(wanted, query, context.baseUrl);
+    const texts = await shownTexts(found, query, context.baseUrl);
+    return { status: 200, text: listResponseText(texts, position) };
+  }
+
+  function pageOf(wanted: readonly Wanted[], query: ListQuery, baseUrl: string): Promise<FoundPage> {
+    if (query.cursor !== undefined) return pages.byCursor(wanted, query, baseUrl);
+    if (query.sortBy !== undefined) return pages.sorted(wanted, query, baseUrl);
+    if (query.filterText !== undefined) return pages.filtered(wanted, query, baseUrl);
+    return pages.everything(wanted, query);
   }
 
   /**
@@ -61,54 +84,17 @@ export function createSearch(deps: ProviderDeps) {
     return equality && directory.holderOf(equality.attribute, equality.value);
   }
 
-  async function toTexts(
-    kind: Kind,
-    records: StoredRecord[],
-    baseUrl: string,
-    wanted: (name: 'members' | 'groups') => boolean,
-    projection?: ReturnType<typeof parseProjection>,
-  ): Promise<string[]> {
-    if (kind === 'User') {
-      const groups = wanted('groups') ? await directory.groupsOf(records.map(({ id }) => id)) : [];
-      return records.map((record, index) =>
-        userText(userType, record, groups[index] ?? [], baseUrl, projection),
-      );
+  /** Each type is loaded as a whole; then the texts take the places of their records. */
+  async function shownTexts(found: Found[], query: ListQuery, baseUrl: string): Promise<string[]> {
+    const shown = new Map<StoredRecord, string>();
+    for (const kind of new Set(found.map((each) => each.kind))) {
+      const records = found.filter((each) => each.kind === kind).map(({ record }) => record);
+      const projection = parseProjection(typeOf[kind], query);
+      const texts = await textsOf(kind, records, baseUrl, (name) => wants(projection, name), projection);
+      for (const [index, record] of records.entries()) shown.set(record, texts[index] ?? '');
     }
-    const members = wanted('members')
-      ? await Promise.all(records.map(({ id }) => directory.membersOf(id)))
-      : [];
-    return records.map((record, index) => groupText(groupType, record, members[index], baseUrl, projection));
+    return found.map(({ record }) => shown.get(record) ?? '');
   }
 
-  async function matching(
-    kind: Kind,
-    filter: Filter,
-    { startIndex, count, filterText = '' }: ListQuery,
-    context: RequestContext,
-  ): Promise<{ total: number; records: StoredRecord[] }> {
-    // What the filter can not see need not be loaded.
-    const mentions = (name: string): boolean => filterText.toLowerCase().includes(name);
-    const page: StoredRecord[] = [];
-    let total = 0;
-    const first = startIndex - 1;
-    for await (const records of candidates(kind, filter)) {
-      const texts = await toTexts(kind, records, context.baseUrl, mentions);
-      for (const [index, text] of texts.entries()) {
-        const record = records[index];
-        if (!record || !evaluateFilter(filter, JSON.parse(text))) continue;
-        if (total >= first && page.length < count) page.push(record);
-        total++;
-      }
-    }
-    return { total, records: page };
-  }
-
-  async function* candidates(kind: Kind, filter: Filter): AsyncGenerator<StoredRecord[]> {
-    const equality = equalityOf(filter);
-    const ids = equality ? await directory.lookup(kind, equality.attribute, equality.value) : undefined;
-    if (ids) yield await directory.getMany(kind, ids);
-    else yield* directory.scan(kind);
-  }
-
-  return { list };
+  return { list, everywhere };
 }

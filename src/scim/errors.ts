@@ -1,7 +1,7 @@
 // The errors of RFC 7644 section 3.12: one class, one constructor function per scimType and per status.
 import { ERROR_URN } from './urns.ts';
 
-/** Detail keywords of RFC 7644 section 3.12, table 9. */
+/** Detail keywords of RFC 7644 section 3.12, table 9, then those of RFC 9865 section 2.1. */
 export type ScimType =
   | 'invalidFilter'
   | 'tooMany'
@@ -12,7 +12,10 @@ export type ScimType =
   | 'noTarget'
   | 'invalidValue'
   | 'invalidVers'
-  | 'sensitive';
+  | 'sensitive'
+  | 'invalidCursor'
+  | 'expiredCursor'
+  | 'invalidCount';
 
 interface ScimErrorOptions {
   scimType?: ScimType | undefined;
@@ -50,6 +53,10 @@ export const invalidPath = badRequest('invalidPath');
 export const noTarget = badRequest('noTarget');
 export const invalidValue = badRequest('invalidValue');
 export const invalidVers = badRequest('invalidVers');
+export const invalidCursor = badRequest('invalidCursor');
+/** For cursors that age; ours do not. */
+export const expiredCursor = badRequest('expiredCursor');
+export const invalidCount = badRequest('invalidCount');
 
 /** 409: another resource holds the value (RFC 7644 section 3.3.1). */
 export const uniqueness = (detail: string): ScimError =>

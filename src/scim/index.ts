@@ -1,5 +1,6 @@
 // The only door to SCIM: RFC 7643 and 7644 as pure functions. No I/O, no clock, no HTTP.
 export type { Attribute, AttributeType, Mutability, Returned, Schema, Uniqueness } from './attributes.ts';
+export { parseCursor, toCursor, type CursorPosition } from './cursor.ts';
 export * from './errors.ts';
 export { matches, weakVersion } from './etag.ts';
 export { equalityOf, evaluateFilter } from './filter/evaluate.ts';
@@ -40,5 +41,17 @@ export {
 } from './schemas/discovery.ts';
 export type { UserAttributeDefinition, UserAttributeType } from './schemas/user-attribute.ts';
 export { parseSearchRequest } from './search-request.ts';
+export { compareKeys, parseSort, type Sort, type SortKey } from './sort.ts';
+export { spanningType } from './spanning-type.ts';
 export * from './urns.ts';
 export { parseResource, type BodyContext } from './validate.ts';
+export {
+  BULK_RESPONSE_URN,
+  MAX_BULK_OPERATIONS,
+  parseBulkRequest,
+  planBulk,
+  referencesIn,
+  replaceReferences,
+  type BulkOperation,
+  type BulkStep,
+} from './bulk-request.ts';

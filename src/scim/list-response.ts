@@ -1,5 +1,5 @@
-// Query parameters of a list, and the ListResponse (RFC 7644 section 3.4.2).
-import { invalidValue } from './errors.ts';
+// Query parameters of a list, and the ListResponse (RFC 7644 section 3.4.2, RFC 9865 for cursors).
+import { invalidCount, invalidCursor, invalidValue } from './errors.ts';
 import { LIST_RESPONSE_URN } from './urns.ts';
 
 export interface ListQuery {
@@ -7,6 +7,8 @@ export interface ListQuery {
   readonly startIndex: number;
   /** Page size, at most the configured maximum; 0 asks for totals only. */
   readonly count: number;
+  /** Where to go on; empty for the first page. Present when the client pages by cursor. */
+  readonly cursor?: string;
   readonly filterText?: string;
   readonly sortBy?: string;
   readonly sortOrder?: 'ascending' | 'descending';
@@ -23,17 +25,26 @@ export interface ListLimits {
 export type RawListQuery = Readonly<
   Partial<
     Record<
-      'startIndex' | 'count' | 'filter' | 'sortBy' | 'sortOrder' | 'attributes' | 'excludedAttributes',
+      | 'startIndex'
+      | 'count'
+      | 'cursor'
+      | 'filter'
+      | 'sortBy'
+      | 'sortOrder'
+      | 'attributes'
+      | 'excludedAttributes',
       unknown
     >
   >
 >;
 
-function integer(name: string, raw: unknown, fallback: number): number {
-  if (raw === undefined || raw === null || raw === '') return fallback;
+const isAbsent = (raw: unknown): boolean => raw === undefined || raw === null || raw === '';
+
+function integer(name: string, raw: unknown, fallback: number, refuse = invalidValue): number {
+  if (isAbsent(raw)) return fallback;
   const value = typeof raw === 'string' && /^\s*[+-]?\d{1,15}\s*$/.test(raw) ? Number(raw) : raw;
   if (typeof value === 'number' && Number.isInteger(value)) return value;
-  throw invalidValue(`"${name}" must be an integer.`);
+  throw refuse(`"${name}" must be an integer.`);
 }
 
 function text(name: string, raw: unknown): string | undefined {
@@ -48,6 +59,19 @@ function order(raw: unknown): 'ascending' | 'descending' | undefined {
   throw invalidValue('"sortOrder" must be "ascending" or "descending".');
 }
 
+/**
+ * RFC 9865 section 2: an empty cursor asks for the first page. A page by cursor has at least one resource, or it would
+ * lead nowhere; and it has no startIndex: which of the two should win would be a guess.
+ */
+function cursorOf(raw: RawListQuery, count: number): string | undefined {
+  const { cursor } = raw;
+  if (cursor === undefined || cursor === null) return undefined;
+  if (typeof cursor !== 'string') throw invalidCursor('"cursor" must be text.');
+  if (!isAbsent(raw.startIndex)) throw invalidValue('"startIndex" and "cursor" exclude each other.');
+  if (count < 1) throw invalidCount('"count" must be at least 1 together with "cursor".');
+  return cursor;
+}
+
 /** The checked query; see `parseListQuery` and `parseSearchRequest`. */
 export function toListQuery(raw: RawListQuery, limits: ListLimits): ListQuery {
   const filterText = text('filter', raw.filter);
@@ -55,9 +79,13 @@ export function toListQuery(raw: RawListQuery, limits: ListLimits): ListQuery {
   const sortOrder = order(raw.sortOrder);
   const attributes = text('attributes', raw.attributes);
   const excludedAttributes = text('excludedAttributes', raw.excludedAttributes);
+  const refuseCount = raw.cursor === undefined || raw.cursor === null ? invalidValue : invalidCount;
+  const count = integer('count', raw.count, limits.defaultCount, refuseCount);
+  const cursor = cursorOf(raw, count);
   return {
     startIndex: Math.min(Number.MAX_SAFE_INTEGER, Math.max(1, integer('startIndex', raw.startIndex, 1))),
-    count: Math.min(limits.maxCount, Math.max(0, integer('count', raw.count, limits.defaultCount))),
+    count: Math.min(limits.maxCount, Math.max(0, count)),
+    ...(cursor !== undefined && { cursor }),
     ...(filterText !== undefined && { filterText }),
     ...(sortBy !== undefined && { sortBy }),
     ...(sortOrder !== undefined && { sortOrder }),
@@ -69,7 +97,7 @@ export function toListQuery(raw: RawListQuery, limits: ListLimits): ListQuery {
 /**
  * Reads list parameters as leniently as RFC 7644 section 3.4.2.4 says: startIndex below 1 is 1, a negative count is
  * 0, a count above the maximum is the maximum. Unknown parameters are ignored.
- * @throws 400 invalidValue when a number is none.
+ * @throws 400 invalidValue when a number is none, 400 invalidCount together with a cursor.
  */
 export function parseListQuery(query: URLSearchParams, limits: ListLimits): ListQuery {
   const get = (name: string): string | undefined => query.get(name) ?? undefined;
@@ -77,6 +105,7 @@ export function parseListQuery(query: URLSearchParams, limits: ListLimits): List
     {
       startIndex: get('startIndex'),
       count: get('count'),
+      cursor: get('cursor'),
       filter: get('filter'),
       sortBy: get('sortBy'),
       sortOrder: get('sortOrder'),
@@ -90,24 +119,30 @@ export function parseListQuery(query: URLSearchParams, limits: ListLimits): List
 export interface ListPosition {
   /** All matches, not only those of this page. */
   readonly totalResults: number;
-  readonly startIndex: number;
+  /** Not in a page by cursor. */
+  readonly startIndex?: number | undefined;
+  /** Leads to the next page; not in the last one (RFC 9865 section 2). */
+  readonly nextCursor?: string | undefined;
 }
 
 export interface ListResponse {
   schemas: [string];
   totalResults: number;
-  startIndex: number;
+  startIndex?: number;
   itemsPerPage: number;
+  nextCursor?: string;
   Resources: readonly object[];
 }
 
 /** `itemsPerPage` is what is in this answer: Okta refuses anything else. */
 export function listResponse(resources: readonly object[], position: ListPosition): ListResponse {
+  const { totalResults, startIndex, nextCursor } = position;
   return {
     schemas: [LIST_RESPONSE_URN],
-    totalResults: position.totalResults,
-    startIndex: position.startIndex,
+    totalResults,
+    ...(startIndex !== undefined && { startIndex }),
     itemsPerPage: resources.length,
+    ...(nextCursor !== undefined && { nextCursor }),
     Resources: resources,
   };
 }

@@ -27,6 +27,7 @@ export function parseSearchRequest(body: unknown, limits: ListLimits, profile: P
     {
       startIndex: own('startIndex'),
       count: own('count'),
+      cursor: own('cursor'),
       filter: own('filter'),
       sortBy: own('sortBy'),
       sortOrder: own('sortOrder'),

@@ -11,6 +11,8 @@ export interface ServiceProviderOptions {
   readonly bulk: { readonly maxOperations: number; readonly maxPayloadSize: number } | false;
   readonly maxResults: number;
   readonly sort?: boolean;
+  /** Page sizes; given where cursors are served beside startIndex (RFC 9865 section 4). */
+  readonly pagination?: { readonly defaultPageSize: number; readonly maxPageSize: number };
   readonly etag?: boolean;
   readonly documentationUri?: string;
   readonly authenticationSchemes?: readonly object[];
@@ -41,6 +43,10 @@ export function serviceProviderConfig(options: ServiceProviderOptions): Record<s
     changePassword: { supported: false },
     sort: { supported: options.sort ?? false },
     etag: { supported: options.etag ?? true },
+    // No cursorTimeout: our cursors do not expire.
+    ...(options.pagination && {
+      pagination: { cursor: true, index: true, defaultPaginationMethod: 'index', ...options.pagination },
+    }),
     authenticationSchemes: options.authenticationSchemes ?? [BEARER],
     meta: {
       resourceType: 'ServiceProviderConfig',

@@ -48,6 +48,8 @@ describe('methods and addresses (§3.2, §3.12)', () => {
     ['/Users/x', ['POST', 'OPTIONS'], 'GET, PUT, PATCH, DELETE'],
     ['/Groups/x', ['POST'], 'GET, PUT, PATCH, DELETE'],
     ['/Users/.search', ['GET', 'PUT', 'PATCH', 'DELETE'], 'POST'],
+    ['/.search', ['GET', 'PUT', 'PATCH', 'DELETE'], 'POST'],
+    ['/Bulk', ['GET', 'PUT', 'PATCH', 'DELETE'], 'POST'],
     ['/ServiceProviderConfig', ['POST', 'PUT', 'PATCH', 'DELETE'], 'GET'],
     ['/ResourceTypes', ['POST', 'DELETE'], 'GET'],
     ['/Schemas', ['POST', 'PATCH'], 'GET'],
@@ -88,14 +90,8 @@ describe('methods and addresses (§3.2, §3.12)', () => {
   });
 
   test('what is not offered is 501, and announced as such', async () => {
-    for (const [method, path] of [
-      ['GET', '/Me'],
-      ['POST', '/Bulk'],
-      ['POST', '/.search'],
-    ] as const) {
-      expect((await scim.send(method, path, method === 'POST' ? {} : undefined)).status).toBe(501);
-    }
-    expect((await scim.get('/ServiceProviderConfig')).body.bulk.supported).toBe(false);
+    expect((await scim.get('/Me')).status).toBe(501);
+    expect((await scim.get('/ServiceProviderConfig')).body.changePassword.supported).toBe(false);
   });
 
   test('trailing slash, ? and & change nothing', async () => {

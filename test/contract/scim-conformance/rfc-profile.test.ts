@@ -44,12 +44,13 @@ test('messages need their schema: PATCH, .search, POST (§3.1)', async () => {
   ).toBe(400);
 });
 
-test('an unquoted filter is 400 invalidFilter, sorting is 501 as it is not announced (§3.4.2)', async () => {
+test('an unquoted filter is 400 invalidFilter, sorting is announced and done (§3.4.2)', async () => {
   expect(await scim.get('/Users?filter=userName%20eq%20rfc@x.example')).toMatchObject({
     status: 400,
     body: { scimType: 'invalidFilter' },
   });
-  expect((await scim.get('/Users?sortBy=userName')).status).toBe(501);
+  expect((await scim.get('/ServiceProviderConfig')).body.sort.supported).toBe(true);
+  expect((await scim.get('/Users?sortBy=userName')).status).toBe(200);
 });
 
 test('PUT of a group without members clears them (§3.5.1); no POST revives', async () => {

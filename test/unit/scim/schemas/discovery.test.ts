@@ -24,6 +24,14 @@ test('ServiceProviderConfig: patch, filter and etag are supported, passwords are
     authenticationSchemes: [{ type: 'oauthbearertoken' }],
     meta: { location: `${BASE}/ServiceProviderConfig` },
   });
+  const pagination = { defaultPageSize: 10, maxPageSize: 500 };
+  expect(
+    serviceProviderConfig({ baseUrl: BASE, bulk: false, maxResults: 1, sort: true, pagination }),
+  ).toMatchObject({
+    sort: { supported: true },
+    // 9865 §4
+    pagination: { cursor: true, index: true, defaultPaginationMethod: 'index', ...pagination },
+  });
   const bulk = { maxOperations: 10, maxPayloadSize: 1000 };
   expect(serviceProviderConfig({ baseUrl: BASE, bulk, maxResults: 1 }).bulk).toEqual({
     supported: true,

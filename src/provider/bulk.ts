@@ -1,0 +1,127 @@
+// Bulk (RFC 7644 §3.7): many operations in one request. Each stands alone and has a result of its own; only what is
+// no refusal, such as a store that is away, ends the whole request.
+import {
+  BULK_RESPONSE_URN,
+  errorBody,
+  parseBulkRequest,
+  PATCH_OP_URN,
+  planBulk,
+  referencesIn,
+  replaceReferences,
+  ScimError,
+  type BulkOperation,
+  type BulkStep,
+  type Profile,
+} from '../scim/index.ts';
+import type { Answer, RequestContext } from './context.ts';
+import type { Groups } from './groups.ts';
+import type { Users } from './users.ts';
+
+/** One entry of the BulkResponse (§3.7.3). Bodies of successes are left out, as the RFC allows. */
+interface BulkResult {
+  method: string;
+  bulkId?: string;
+  version?: string;
+  location?: string;
+  status: string;
+  response?: object;
+}
+
+/** One bulk request at work: `ids` are those of the resources created so far, by bulkId. */
+interface Work {
+  readonly ids: Map<string, string>;
+  /** Without conditions and projections: those of the request are not meant for its operations. */
+  readonly context: RequestContext;
+}
+
+const SUCCESS = new Map([
+  ['POST', '201'],
+  ['PUT', '200'],
+  ['PATCH', '200'],
+  ['DELETE', '204'],
+]);
+/** What can be an id, and therefore stand in a location. */
+const ID = /^[\w.~-]{1,100}$/;
+
+export type Bulk = ReturnType<typeof createBulk>;
+
+export function createBulk(resources: { Users: Users; Groups: Groups }, profile: Profile) {
+  /** @throws 400 or 413 for the message as a whole, and whatever is no refusal of an operation */
+  async function run(body: unknown, { request, baseUrl }: RequestContext): Promise<Answer> {
+    const { operations, failOnErrors } = parseBulkRequest(body, profile);
+    const work: Work = { ids: new Map(), context: { request, baseUrl } };
+    const results: (BulkResult | undefined)[] = operations.map(() => undefined);
+    let errors = 0;
+    for (const step of planBulk(operations)) {
+      const operation = operations[step.index];
+      const before = results[step.index];
+      // After the last accepted error nothing begins; what was begun is still brought to its end.
+      const isDue = step.kind === 'run' ? errors < failOnErrors : before && !before.response;
+      if (!operation || !isDue) continue;
+      const result = { ...before, ...(await attempt(operation, step, work)) };
+      results[step.index] = result;
+      if (result.response) errors++;
+    }
+    const Operations = results.filter((result) => result !== undefined);
+    return { status: 200, text: JSON.stringify({ schemas: [BULK_RESPONSE_URN], Operations }) };
+  }
+
+  /** Caught here, because the refusal of one operation is its result and the others go on. */
+  async function attempt(operation: BulkOperation, step: BulkStep, work: Work): Promise<BulkResult> {
+    const { method, bulkId, target } = operation;
+    const result: BulkResult = { method, status: SUCCESS.get(method) ?? '400' };
+    if (bulkId !== undefined) result.bulkId = bulkId;
+    try {
+      const { etag } = await (step.kind === 'run' ? perform : complete)(operation, step.data, work);
+      if (etag !== undefined) result.version = etag;
+    } catch (error) {
+      if (!(error instanceof ScimError)) throw error;
+      result.status = String(error.status);
+      result.response = errorBody(error);
+    }
+    const id = method === 'POST' ? work.ids.get(bulkId ?? '') : replaceReferences(target?.id, work.ids);
+    if (target && typeof id === 'string' && ID.test(id))
+      result.location = `${work.context.baseUrl}/${target.endpoint}/${id}`;
+    return result;
+  }
+
+  async function perform(operation: BulkOperation, data: unknown, work: Work): Promise<Answer> {
+    const { method, bulkId, target, version, fault } = operation;
+    if (fault) throw fault;
+    if (!target) throw new Error('an operation without a target has a fault');
+    const resource = resources[target.endpoint];
+    const id = String(resolved(target.id, work.ids));
+    const context = { ...work.context, ifMatch: version };
+    if (method === 'DELETE') return resource.remove(id, context);
+    const body = resolved(data, work.ids);
+    if (method === 'PUT') return resource.replace(id, body, context);
+    if (method === 'PATCH') return resource.patch(id, body, context);
+    const answer = await resource.create(body, work.context);
+    if (bulkId !== undefined) work.ids.set(bulkId, lastSegment(answer.location));
+    return answer;
+  }
+
+  /** Adds what had to wait until the resources of a circle were there (§3.7.1). */
+  async function complete(operation: BulkOperation, later: unknown, work: Work): Promise<Answer> {
+    const { bulkId = '', target } = operation;
+    const id = work.ids.get(bulkId);
+    if (!target || id === undefined) throw new Error('only what was created is completed');
+    const value = resolved(later, work.ids, 'The resource is there, but incomplete: ');
+    const body = { schemas: [PATCH_OP_URN], Operations: [{ op: 'add', value }] };
+    return resources[target.endpoint].patch(id, body, work.context);
+  }
+
+  return { run };
+}
+
+/** @throws 409 for a reference to what this request has not created */
+function resolved(value: unknown, ids: ReadonlyMap<string, string>, preface = ''): unknown {
+  for (const name of referencesIn(value)) {
+    if (ids.has(name)) continue;
+    const reference = JSON.stringify(`bulkId:${name.slice(0, 100)}`);
+    throw new ScimError(409, `${preface}${reference} is no resource that this request created.`);
+  }
+  return replaceReferences(value, ids);
+}
+
+const lastSegment = (location = ''): string => location.slice(location.lastIndexOf('/') + 1);

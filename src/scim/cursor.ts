@@ -1,0 +1,52 @@
+// Cursors (RFC 9865): where a crawl stands, as text that means nothing to the client.
+import { createHash } from 'node:crypto';
+import { invalidCursor } from './errors.ts';
+
+/** The last resource of a page. Its place in the order of creation never changes, so the crawl can go on after it. */
+export interface CursorPosition {
+  /** Name of its resource type. */
+  readonly type: string;
+  /** Its place in the order of creation of that type. */
+  readonly after: number;
+  /** All matches as counted for the first page; undefined where counting costs nothing. */
+  readonly totalResults: number | undefined;
+}
+
+const MAX_LENGTH = 300;
+const FORM = /^[A-Za-z0-9_-]+$/;
+
+/** What a cursor is bound to: it does not fit another query. Attributes and page size may change on the way. */
+const fingerprint = (query: readonly (string | undefined)[]): string =>
+  createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 16);
+
+/** Only characters that a URL leaves alone (RFC 9865 section 2). `query` is all that decides which resources match. */
+export function toCursor(position: CursorPosition, query: readonly (string | undefined)[]): string {
+  const { type, after, totalResults } = position;
+  const parts = [type, after, totalResults ?? null, fingerprint(query)];
+  return Buffer.from(JSON.stringify(parts)).toString('base64url');
+}
+
+/** @throws 400 invalidCursor when it is not one of ours, or from another query */
+export function parseCursor(text: string, query: readonly (string | undefined)[]): CursorPosition {
+  const parts = text.length <= MAX_LENGTH && FORM.test(text) ? parseJson(text) : undefined;
+  const [type, after, totalResults, print] = Array.isArray(parts) ? (parts as unknown[]) : [];
+  const isCounted = totalResults === null || isCount(totalResults);
+  if (typeof type !== 'string' || !isCount(after) || !isCounted || typeof print !== 'string') {
+    throw invalidCursor('The cursor is not valid: start again with an empty one.');
+  }
+  if (print !== fingerprint(query)) {
+    throw invalidCursor('The cursor belongs to another query: keep filter and address from page to page.');
+  }
+  return { type, after, totalResults: totalResults ?? undefined };
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown;
+  } catch {
+    // Not ours: the caller says so.
+    return undefined;
+  }
+}

@@ -1,0 +1,91 @@
+// Sorting (RFC 7644 section 3.4.2.3): what of a resource is compared, and how.
+import { resolveAttribute, type AttributePath } from './attribute-path.ts';
+import type { Field } from './attributes.ts';
+import { invalidValue } from './errors.ts';
+import { foldCase } from './fold-case.ts';
+import type { Profile } from './profiles.ts';
+import type { ResourceType } from './resource-type.ts';
+
+/** What is compared of one resource; undefined when it has no value there. */
+export type SortKey = string | number | boolean | undefined;
+
+export interface Sort {
+  keyOf(resource: unknown): SortKey;
+}
+
+/** Nobody has a value there, so all keep their order. */
+const NOTHING: Sort = { keyOf: () => undefined };
+
+const refused = (sortBy: string, why: string): Error =>
+  invalidValue(`"sortBy" can not be "${sortBy.slice(0, 200)}": ${why}.`);
+
+/**
+ * Resolves `sortBy`. A complex attribute needs a sub-attribute; a multi-valued one stands for its `value`.
+ * An attribute that no schema declares orders nothing where the profile ignores such names.
+ * @throws 400 invalidValue otherwise: invalidPath is for the path of a PATCH only (RFC 7644 section 3.12, table 9)
+ */
+export function parseSort(type: ResourceType, sortBy: string, profile: Profile): Sort {
+  const found = resolveAttribute(type, sortBy.trim());
+  if (found.kind === 'malformed') throw refused(sortBy, 'it is not in attribute notation');
+  if (found.kind === 'section') throw refused(sortBy, 'it is a schema');
+  if (found.kind === 'member') {
+    const steps = [found.section.urn, found.name];
+    return { keyOf: (resource) => toKey(valueAt(resource, steps), undefined) };
+  }
+  if (found.kind === 'unknown' || isHidden(found, profile)) {
+    if (profile.allows('unknown-attribute')) return NOTHING;
+    throw refused(sortBy, 'no schema declares it');
+  }
+  const { section, field } = found;
+  const leaf = found.sub ?? (field.attribute.type === 'complex' ? field.parts?.byName.get('value') : field);
+  if (!leaf || leaf.attribute.type === 'complex')
+    throw refused(sortBy, 'it is complex, name a sub-attribute');
+  const steps = section.core ? [field.name] : [section.urn, field.name];
+  if (leaf !== field) steps.push(leaf.name);
+  return { keyOf: (resource) => toKey(valueAt(resource, steps), leaf) };
+}
+
+function isHidden(found: AttributePath & { kind: 'attribute' }, profile: Profile): boolean {
+  if (found.field.attribute.returned === 'never' || found.sub?.attribute.returned === 'never') return true;
+  return found.unqualified && !profile.allows('unqualified-extension');
+}
+
+/** Own keys only; of a list the primary element, else the first. A simple element is its own `value`. */
+function valueAt(node: unknown, steps: readonly string[]): unknown {
+  let value = chosen(node);
+  for (const step of steps) {
+    if (typeof value !== 'object' || value === null) return step === 'value' ? value : undefined;
+    value = chosen(Object.hasOwn(value, step) ? (value as Record<string, unknown>)[step] : undefined);
+  }
+  return value;
+}
+
+function chosen(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  const elements = value as unknown[];
+  return elements.find((each) => (each as { primary?: unknown } | null)?.primary === true) ?? elements[0];
+}
+
+function toKey(value: unknown, field: Field | undefined): SortKey {
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  if (typeof value !== 'string' || value === '') return undefined;
+  if (field?.attribute.type === 'dateTime') {
+    const time = Date.parse(value);
+    return Number.isNaN(time) ? undefined : time;
+  }
+  return !field || field.attribute.caseExact ? value : foldCase(value);
+}
+
+/**
+ * Ascending order of two keys: by type, no value last. Descending is the negative of it, no value first. Text goes by
+ * Unicode value, without a locale. Undeclared members may mix types: then numbers before text before booleans.
+ */
+export function compareKeys(a: SortKey, b: SortKey): number {
+  if (a === b) return 0;
+  if (a === undefined) return 1;
+  if (b === undefined) return -1;
+  if (typeof a !== typeof b) return rank(a) - rank(b);
+  return a < b ? -1 : 1;
+}
+
+const rank = (key: SortKey): number => ['number', 'string', 'boolean'].indexOf(typeof key);

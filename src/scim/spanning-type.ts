@@ -1,0 +1,34 @@
+// One resource type as a query over several types sees it (RFC 7644 section 3.4.2.1).
+import type { Field, Section } from './attributes.ts';
+import type { ResourceType } from './resource-type.ts';
+
+/**
+ * `type` with the names of all `others` added, for filters and sorting only. An attribute of another type is known
+ * but never has a value here, so that it does not match; a name that no type knows stays unknown.
+ */
+export function spanningType(type: ResourceType, others: readonly ResourceType[]): ResourceType {
+  const foreign = others.flatMap((other) => [other.core, ...other.sections]);
+  const sections = [...type.sections, ...others.flatMap((other) => other.sections)];
+  const urns = new Map<string, Section>();
+  // Under their URN, where no resource of this type has anything: `urn:…:Group:displayName` matches no user.
+  for (const section of foreign) urns.set(section.key, { ...section, core: false });
+  for (const section of [type.core, ...type.sections]) urns.set(section.key, section);
+  return {
+    ...type,
+    core: withNames(
+      type.core,
+      others.map((other) => other.core),
+    ),
+    sections,
+    byUrn: [...urns.values()].sort((a, b) => b.key.length - a.key.length),
+    filterCache: new Map(),
+  };
+}
+
+function withNames(core: Section, others: readonly Section[]): Section {
+  const byName = new Map<string, Field>();
+  for (const { fields } of [...others].reverse())
+    for (const [name, field] of fields.byName) byName.set(name, field);
+  for (const [name, field] of core.fields.byName) byName.set(name, field);
+  return { ...core, fields: { list: core.fields.list, byName } };
+}

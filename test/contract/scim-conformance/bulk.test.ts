@@ -1,0 +1,314 @@
+// RFC 7644 section 3.7: bulk.
+import { createBulk } from '../../../src/provider/bulk.ts';
+import { profileOf } from '../../../src/scim/index.ts';
+import type { Bridge } from '../../support/build-bridge.ts';
+import {
+  ENTERPRISE,
+  ERROR,
+  GROUP,
+  PATCH_OP,
+  startApi,
+  userBody,
+  type Answer,
+  type Client,
+  type Json,
+} from './client.ts';
+
+const BULK_REQUEST = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
+const BULK_RESPONSE = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse';
+const MAX_BODY_BYTES = 300_000;
+
+let bridge: Bridge;
+let scim: Client;
+beforeAll(async () => {
+  ({ bridge, scim } = await startApi({
+    configure: (config) => void (config.server.maxBodyBytes = MAX_BODY_BYTES),
+  }));
+});
+afterAll(() => bridge.stop());
+
+const post = (Operations: unknown[], extra: object = {}): Promise<Answer> =>
+  scim.post('/Bulk', { schemas: [BULK_REQUEST], ...extra, Operations });
+/** The results of a bulk request that is answered. */
+async function bulk(Operations: unknown[], extra: object = {}): Promise<Json[]> {
+  const { status, body } = await post(Operations, extra);
+  expect([status, body.schemas]).toEqual([200, [BULK_RESPONSE]]);
+  return body.Operations as Json[];
+}
+const statuses = (results: Json[]): string[] => results.map(({ status }) => status as string);
+const user = (bulkId: string, extra: object = {}) => ({
+  method: 'POST',
+  path: '/Users',
+  bulkId,
+  data: userBody(`${bulkId}@bulk.example`, extra),
+});
+const group = (bulkId: string, ...members: string[]) => ({
+  method: 'POST',
+  path: '/Groups',
+  bulkId,
+  data: { schemas: [GROUP], displayName: bulkId, members: members.map((value) => ({ value })) },
+});
+const patch = (path: string, ...Operations: object[]) => ({
+  method: 'PATCH',
+  path,
+  data: { schemas: [PATCH_OP], Operations },
+});
+const managedBy = (value: string) => ({ [ENTERPRISE]: { manager: { value } } });
+const idOf = (result: Json): string => (result.location as string).split('/').at(-1) ?? '';
+const membersOf = async (location: string): Promise<string[]> =>
+  (await scim.get(location)).body.members.map(({ value }: Json) => value as string).sort();
+
+test('is announced with its limits (§4), and maxOperations is a PATCH length that is taken (authentik)', async () => {
+  const { bulk: announced } = (await scim.get('/ServiceProviderConfig')).body;
+  expect(announced).toEqual({ supported: true, maxOperations: 1000, maxPayloadSize: MAX_BODY_BYTES });
+  const { id } = await scim.group('patched at length');
+  const operations = Array.from({ length: announced.maxOperations }, (_, n) => ({
+    op: 'add',
+    path: 'members',
+    value: [{ value: `m${n}` }],
+  }));
+  expect((await scim.patch(`/Groups/${id}`, ...operations)).status).toBe(204);
+});
+
+describe('operations and their results (§3.7.3)', () => {
+  test('create, replace, change and remove, each with status, location and version', async () => {
+    const old = await scim.user('old@bulk.example');
+    const team = await scim.group('old team');
+    const results = await bulk([
+      user('first'),
+      { method: 'PUT', path: `/Users/${old.id}`, version: 'W/"1"', data: userBody('renamed@bulk.example') },
+      { ...patch(`/Users/${old.id}`, { op: 'replace', path: 'active', value: false }), version: 'W/"2"' },
+      patch(`/Groups/${team.id}`, { op: 'replace', path: 'displayName', value: 'new team' }),
+      { method: 'DELETE', path: `/Groups/${team.id}`, bulkId: 'gone' },
+    ]);
+    const created = (await scim.find('/Users', 'userName eq "first@bulk.example"'))[0];
+    expect(results).toEqual([
+      {
+        method: 'POST',
+        bulkId: 'first',
+        version: 'W/"1"',
+        location: `${scim.root}/Users/${created.id}`,
+        status: '201',
+      },
+      { method: 'PUT', version: 'W/"2"', location: old.meta.location, status: '200' },
+      { method: 'PATCH', version: 'W/"3"', location: old.meta.location, status: '200' },
+      { method: 'PATCH', version: 'W/"2"', location: team.meta.location, status: '200' },
+      { method: 'DELETE', bulkId: 'gone', location: team.meta.location, status: '204' },
+    ]);
+    expect((await scim.get(`/Users/${old.id}`)).body).toMatchObject({
+      userName: 'renamed@bulk.example',
+      active: false,
+    });
+    expect((await scim.get(`/Groups/${team.id}`)).status).toBe(404);
+  });
+
+  test('a refused operation has its error and its status as text, the others are done', async () => {
+    const there = await scim.user('there@bulk.example');
+    const results = await bulk([
+      user('there'),
+      { ...user('unnamed'), data: { displayName: 'nobody' } },
+      { method: 'PUT', path: `/Users/${there.id}`, version: 'W/"9"', data: userBody('stale@bulk.example') },
+      { method: 'DELETE', path: `/Groups/${there.id}`, version: 'W/"1"' },
+      { method: 'DELETE', path: '/Users/nobody' },
+      patch(`/Users/${there.id}`, { op: 'replace', path: 'active', value: 'perhaps' }),
+      { method: 'GET', path: `/Users/${there.id}` },
+      { method: 'PUT', path: '/Users', data: {} },
+      { method: 'PUT', path: '/Nowhere/1', data: {} },
+      { method: 'PUT', path: `/Users/${there.id}` },
+      { method: 'DELETE', path: '/Users/\ud800' },
+      user('good'),
+    ]);
+    expect(statuses(results)).toEqual([
+      '409',
+      '400',
+      '412',
+      '404',
+      '404',
+      '400',
+      '400',
+      '405',
+      '404',
+      '400',
+      '404',
+      '201',
+    ]);
+    for (const { status, response } of results.slice(0, -1)) {
+      expect(response).toMatchObject({ schemas: [ERROR], status });
+      expect(typeof response.detail).toBe('string');
+    }
+    expect(results[0]).toMatchObject({ bulkId: 'there', response: { scimType: 'uniqueness' } });
+    expect(results[0]).not.toHaveProperty('location');
+    expect(results[2].location).toBe(there.meta.location);
+    expect((await scim.get(`/Users/${there.id}`)).body).toEqual(there);
+  });
+
+  test('failOnErrors ends the work after so many errors; what was not tried has no result', async () => {
+    const missing = { method: 'DELETE', path: '/Users/nobody' };
+    const operations = [user('before'), missing, user('between'), missing, user('after')];
+    expect(statuses(await bulk(operations, { failOnErrors: 2 }))).toEqual(['201', '404', '201', '404']);
+    expect(await scim.find('/Users', 'userName eq "after@bulk.example"')).toEqual([]);
+    expect(statuses(await bulk([missing, missing], { failOnErrors: 1 }))).toEqual(['404']);
+  });
+
+  test('conditions and projections of the request itself are not meant for its operations', async () => {
+    const body = { schemas: [BULK_REQUEST], Operations: [user('plain')] };
+    const answer = await scim.post('/Bulk?attributes=userName', body, { 'if-match': 'W/"7"' });
+    expect([answer.status, statuses(answer.body.Operations)]).toEqual([200, ['201']]);
+  });
+
+  test('a store that is away ends the request: nothing is passed off as a refusal', async () => {
+    const away = new Error('Connection is closed.');
+    const fail = () => Promise.reject(away);
+    const none = { create: fail, get: fail, replace: fail, patch: fail, remove: fail };
+    const { run } = createBulk({ Users: none, Groups: none }, profileOf('rfc'));
+    const body = { schemas: [BULK_REQUEST], Operations: [user('lost')] };
+    await expect(run(body, { request: 'r', baseUrl: scim.root })).rejects.toBe(away);
+  });
+});
+
+describe('bulkId (§3.7.2)', () => {
+  test('refers to what is created in the same request, before or after, in data and path', async () => {
+    const [early, one, change, two, gone, spare] = await bulk([
+      group('early', 'bulkId:one', 'bulkId:two'),
+      user('one', managedBy('bulkId:two')),
+      patch('/Groups/bulkId:early', { op: 'remove', path: 'members', value: [{ value: 'bulkId:one' }] }),
+      user('two'),
+      { method: 'DELETE', path: '/Users/bulkId:spare' },
+      user('spare'),
+    ]);
+    expect(statuses([early, one, change, two, gone, spare])).toEqual([
+      '201',
+      '201',
+      '200',
+      '201',
+      '204',
+      '201',
+    ]);
+    expect(await membersOf(early.location)).toEqual([idOf(two)]);
+    expect(change.location).toBe(early.location);
+    expect((await scim.get(one.location)).body[ENTERPRISE].manager.value).toBe(idOf(two));
+    expect((await scim.get(spare.location)).status).toBe(404);
+    expect(gone.location).toBe(spare.location);
+  });
+
+  test('a reference to nothing, or to what was refused, is 409 and stores nothing', async () => {
+    await scim.user('taken@bulk.example');
+    const results = await bulk([
+      user('taken'),
+      group('left out', 'bulkId:taken'),
+      group('unknown', 'bulkId:constructor'),
+      patch('/Groups/bulkId:unknown', { op: 'add', path: 'members', value: [{ value: 'x' }] }),
+      group('plain', 'x'),
+    ]);
+    expect(statuses(results)).toEqual(['409', '409', '409', '409', '201']);
+    expect(results[2].response.detail).toContain('bulkId:constructor');
+    for (const result of results.slice(0, 4)) expect(result).not.toHaveProperty('location');
+    expect(await scim.find('/Groups', 'displayName eq "left out" or displayName eq "unknown"')).toEqual([]);
+  });
+
+  test('is unique: twice the same one is 400, and nothing is done', async () => {
+    expect((await post([user('double'), group('double')])).body).toMatchObject({
+      status: '400',
+      scimType: 'invalidValue',
+    });
+    expect(await scim.find('/Users', 'userName eq "double@bulk.example"')).toEqual([]);
+  });
+});
+
+describe('circular references (§3.7.1)', () => {
+  test('two groups that hold each other', async () => {
+    const [a, b, change] = await bulk([
+      group('circle a', 'bulkId:circle b'),
+      group('circle b', 'bulkId:circle a'),
+      patch('/Groups/bulkId:circle a', { op: 'add', path: 'members', value: [{ value: 'later' }] }),
+    ]);
+    expect(statuses([a, b, change])).toEqual(['201', '201', '200']);
+    expect(await membersOf(a.location)).toEqual([idOf(b), 'later'].sort());
+    expect(await membersOf(b.location)).toEqual([idOf(a)]);
+    expect((await scim.get(b.location)).headers.etag).toBe(b.version);
+    expect((await scim.get(a.location)).headers.etag).toBe(change.version);
+  });
+
+  test('users who manage each other, one who manages himself, and a group with them all', async () => {
+    const [team, x, y, self] = await bulk([
+      group('circle team', 'bulkId:x', 'bulkId:y', 'bulkId:self'),
+      user('x', managedBy('bulkId:y')),
+      user('y', managedBy('bulkId:x')),
+      user('self', managedBy('bulkId:self')),
+    ]);
+    expect(await membersOf(team.location)).toEqual([x, y, self].map(idOf).sort());
+    for (const [one, manager] of [
+      [x, y],
+      [y, x],
+      [self, self],
+    ]) {
+      const { body, headers } = await scim.get(one.location);
+      expect(body[ENTERPRISE].manager.value).toBe(idOf(manager));
+      expect(headers.etag).toBe(one.version);
+    }
+  });
+
+  test('what can not be completed says so with 409 and where it is', async () => {
+    await scim.group('holder');
+    const [first, second] = await bulk([
+      group('half', 'bulkId:holder', 'kept'),
+      group('holder', 'bulkId:half'),
+    ]);
+    expect([first.status, second.status]).toEqual(['409', '409']);
+    expect(first.response).toMatchObject({ schemas: [ERROR], status: '409' });
+    expect(await membersOf(first.location)).toEqual(['kept']);
+  });
+
+  test('simple values in a circle can not be resolved: 409, nothing stored, the others are done', async () => {
+    const results = await bulk([
+      { ...user('n1'), data: { userName: 'bulkId:n2' } },
+      { ...user('n2'), data: { userName: 'bulkId:n1' } },
+      user('n3'),
+    ]);
+    expect(statuses(results)).toEqual(['409', '409', '201']);
+  });
+});
+
+describe('limits (§3.7.4) and hostile input', () => {
+  test('maxOperations are done, one more is 413 and nothing is', async () => {
+    const missing = { method: 'DELETE', path: '/Users/nobody' };
+    expect(await bulk(Array<object>(1000).fill(missing))).toHaveLength(1000);
+    const answer = await post([user('too many'), ...Array<object>(1000).fill(missing)]);
+    expect(answer).toMatchObject({ status: 413, body: { schemas: [ERROR], status: '413' } });
+    expect(await scim.find('/Users', 'userName eq "too many@bulk.example"')).toEqual([]);
+  });
+
+  test('a body beyond maxPayloadSize is 413', async () => {
+    const answer = await post([user('large', { title: 'x'.repeat(MAX_BODY_BYTES) })]);
+    expect(answer).toMatchObject({ status: 413, body: { status: '413' } });
+  });
+
+  test.each(['', 'null', '[]', '"text"', '{}', '{"schemas":[],"Operations":[]', '{"Operations":[[]]}'])(
+    'the body %s is a clean 400',
+    async (body) => {
+      expect((await scim.post('/Bulk', body)).status).toBe(400);
+    },
+  );
+
+  test('names of the prototype are names like others', async () => {
+    const text = JSON.stringify({
+      schemas: [BULK_REQUEST],
+      Operations: [user('__proto__'), group('proto group', 'bulkId:__proto__')],
+    });
+    const hostile = text.replace('"displayName":"proto', '"__proto__":{"polluted":"bulkId:__proto__"},$&');
+    const { Operations } = (await scim.post('/Bulk', hostile)).body;
+    expect(statuses(Operations)).toEqual(['201', '201']);
+    expect(await membersOf(Operations[1].location)).toEqual([idOf(Operations[0])]);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  test('deep data is refused with its operation alone', async () => {
+    const deep = `${'['.repeat(20_000)}"bulkId:shallow"${']'.repeat(20_000)}`;
+    const text = JSON.stringify({
+      schemas: [BULK_REQUEST],
+      Operations: [user('deep', { emails: 'DEEP' }), user('shallow')],
+    });
+    const { Operations } = (await scim.post('/Bulk', text.replace('"DEEP"', deep))).body;
+    expect(statuses(Operations)).toEqual(['400', '201']);
+  });
+});
