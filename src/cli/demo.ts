@@ -1,6 +1,5 @@
 // demo: the whole story in one command.
 import type { Command } from 'commander';
-import { runDemo } from '../demo/run.ts';
 import type { Cli } from './cli.ts';
 
 export function demo(program: Command, cli: Cli): void {
@@ -9,6 +8,7 @@ export function demo(program: Command, cli: Cli): void {
     .description('bring up Redis, a platform and the bridge, push a small company and show what arrives')
     .option('--keep', 'leave everything running and print the addresses')
     .action(async (flags: { keep?: boolean }) => {
+      const { runDemo } = await import('../demo/run.ts');
       cli.exit(await runDemo({ keep: flags.keep ?? false, env: cli.env }));
     });
 }

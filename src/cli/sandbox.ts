@@ -1,7 +1,6 @@
 // sandbox: the platform stand-in alone.
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { startSandbox } from '../sandbox/server.ts';
 import type { Cli } from './cli.ts';
 
 interface SandboxFlags {
@@ -22,6 +21,7 @@ export function sandbox(program: Command, cli: Cli): void {
     .option('--faults <file>', 'JSON file with scripted faults')
     .option('--json', 'print one JSON line when ready')
     .action(async (flags: SandboxFlags) => {
+      const { startSandbox } = await import('../sandbox/server.ts');
       const running = await startSandbox({
         port: Number(flags.port),
         controlPort: Number(flags.controlPort),

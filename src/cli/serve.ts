@@ -13,7 +13,7 @@ const LAST_RESORT_MS = 40_000;
  * The service runs in a thread because only there its memory can be bounded from within: left to itself the heap grows
  * to several hundred megabytes of garbage before anybody collects it.
  */
-const MEMORY = { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 256 };
+const MEMORY = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 160 };
 
 export function serve(program: Command, cli: Cli): void {
   program

@@ -1,13 +1,16 @@
-// Commands that look into Redis: the same directory code as the service, opened for one command.
-import { openDesiredStates } from '../app.ts';
+// Commands that look into Redis: the same directory code as the service, opened for one command. It is loaded when it
+// is needed: the thread that starts the service would carry it twice.
 import type { Config } from '../config/schema.ts';
-import { untilReady } from '../directory/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 
 const REDIS_WAIT_MS = 3000;
 
 /** Opens the store, runs `use`, closes it. @throws Error with what to do when Redis does not answer */
 export async function withStore<T>(config: Config, use: (states: DesiredState[]) => Promise<T>): Promise<T> {
+  const [{ openDesiredStates }, { untilReady }] = await Promise.all([
+    import('../app.ts'),
+    import('../directory/connection.ts'),
+  ]);
   const { redis, states } = openDesiredStates(config);
   try {
     await untilReady(redis, REDIS_WAIT_MS);

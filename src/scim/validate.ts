@@ -22,11 +22,9 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Half of a character pair, which JSON can escape and UTF-8 can not carry. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
+/** Half of a character pair is what JSON can escape and UTF-8 can not carry. */
 function checkText(text: string): void {
-  if (LONE_SURROGATE.test(text)) throw invalidValue('A text in the body is not valid Unicode.');
+  if (!text.isWellFormed()) throw invalidValue('A text in the body is not valid Unicode.');
 }
 
 /** @throws 400 invalidSyntax when `value` nests deeper than 32 objects or lists, invalidValue for broken text. */

@@ -57,7 +57,8 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
     if (ifMatch !== undefined) context.ifMatch = ifMatch;
     if (ifNoneMatch !== undefined) context.ifNoneMatch = ifNoneMatch;
-    if (request.url.includes('?')) {
+    // `attributes` or `excludedAttributes`: rarely asked for, and parsing a query is not free.
+    if (request.url.includes('ttributes=')) {
       const query = queryOf(request);
       context.attributes = query.get('attributes') || undefined;
       context.excludedAttributes = query.get('excludedAttributes') || undefined;
