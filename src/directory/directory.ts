@@ -1,81 +1,9 @@
-// Desired state of one connection: what its identity provider wants, kept in Redis. Every change is one script
-// that also leaves the dirty marks, so nothing can be stored and forgotten.
+// Desired state of one connection: what its identity provider wants, kept in Redis.
 import type { Redis } from 'ioredis';
-import { attributeOf, indexEntries, type IndexedResource } from './indexes.ts';
 import type { Keyspace } from './keys.ts';
-import {
-  fold,
-  LANES,
-  parseStored,
-  type Kind,
-  type Lane,
-  type PlacedRecord,
-  type StoredRecord,
-} from './records.ts';
-import type { Reply, Scripts } from './scripts.ts';
-
-export interface DirectoryOptions {
-  /** Names of the targets that must become equal to this connection. */
-  targets: string[];
-  /** Whether a mapped attribute or a scope depends on memberships, so that users change with their groups. */
-  groupsMatter: boolean;
-}
-
-/** What happened to a write. `taken` names the SCIM attribute whose value another resource holds. */
-export type PutOutcome =
-  | {
-      kind: 'stored' | 'unchanged';
-      version: number;
-      created: number;
-      lastModified: number;
-      groups: GroupName[];
-    }
-  | { kind: 'taken'; attribute: string; holder: string }
-  | { kind: 'stale' }
-  | { kind: 'missing' };
-
-export type RemoveOutcome = { kind: 'removed' } | { kind: 'stale' } | { kind: 'missing' };
-
-/** A resource as it shall be; `expected` 0 means that it must not exist yet, undefined whatever is there. */
-export interface Change {
-  id: string;
-  expected: number | undefined;
-  resource: IndexedResource;
-  /** Canonical JSON of `resource`. */
-  text: string;
-  /** Unix milliseconds for meta.created and meta.lastModified. */
-  now: number;
-  /** Correlation id of the push. */
-  request: string;
-  /** Only to overrule the lane that follows from what happens, as an import does. */
-  lane?: Lane;
-}
-
-export interface Removal {
-  id: string;
-  /** The version that must be there; undefined: whatever is there. */
-  expected: number | undefined;
-  now: number;
-  request: string;
-}
-
-/** One change of a member set; `values` are what the provider sent: user ids, or externalIds or userNames. */
-export interface MemberStep {
-  kind: 'add' | 'remove' | 'replace';
-  values: string[];
-}
-
-export interface MemberChange {
-  id: string;
-  now: number;
-  request: string;
-  steps: MemberStep[];
-}
-
-export interface GroupName {
-  id: string;
-  displayName: string;
-}
+import { fold, parseStored, type Kind, type PlacedRecord, type StoredRecord } from './records.ts';
+import type { Scripts } from './scripts.ts';
+import { createWrites, toGroupNames, type DirectoryOptions, type GroupName } from './writes.ts';
 
 export interface UserWithGroups {
   record: StoredRecord;
@@ -87,7 +15,6 @@ export interface Page {
   records: StoredRecord[];
 }
 
-const RESOURCE_ID = /^[0-9a-z]{20}$/;
 const SCAN_CHUNK = 200;
 
 export type Directory = ReturnType<typeof createDirectory>;
@@ -98,52 +25,6 @@ export function createDirectory(
 ) {
   const { redis, scripts, keys } = deps;
   const records = (kind: Kind): string => keys.key(kind === 'User' ? 'users' : 'groups');
-
-  const common = { targets: options.targets, groupsMatter: options.groupsMatter };
-
-  /** Stores a user. The lane follows from what happens: leaving is a deactivation, coming is new. */
-  async function putUser({ resource, text, lane, ...change }: Change): Promise<PutOutcome> {
-    const entries = indexEntries('User', resource);
-    const waitedFor = [change.id, ...entries.map(([, value]) => value)];
-    const active = resource.active !== false;
-    return toPutOutcome(
-      await scripts.run(
-        'put_user',
-        keys.base,
-        { ...common, ...change, ...laneOf(lane), entries, waitedFor, active },
-        text,
-      ),
-    );
-  }
-
-  /** Stores a group and changes its members, in one step. */
-  async function putGroup(
-    { resource, text, lane, ...change }: Change,
-    steps: MemberStep[],
-  ): Promise<PutOutcome> {
-    const args = {
-      ...common,
-      ...change,
-      lane: LANES.indexOf(lane ?? (change.expected === 0 ? 'new' : 'edit')),
-      displayName: resource.displayName,
-      entries: indexEntries('Group', resource),
-      steps,
-      folded: foldedNames(steps),
-    };
-    return toPutOutcome(await scripts.run('put_group', keys.base, args, text));
-  }
-
-  /** Changes members only: no read, no compare, so parallel pushes to one group lose nothing. */
-  async function changeMembers(change: MemberChange): Promise<PutOutcome> {
-    const args = { ...common, ...change, lane: LANES.indexOf('edit'), folded: foldedNames(change.steps) };
-    return toPutOutcome(await scripts.run('put_group', keys.base, args));
-  }
-
-  async function remove(kind: Kind, removal: Removal): Promise<RemoveOutcome> {
-    const script = kind === 'User' ? 'delete_user' : 'delete_group';
-    const [tag] = await scripts.run(script, keys.base, { ...common, ...removal });
-    return { kind: tag as RemoveOutcome['kind'] };
-  }
 
   async function get(kind: Kind, id: string): Promise<StoredRecord | undefined> {
     const stored = await redis.hget(records(kind), id);
@@ -279,10 +160,7 @@ export function createDirectory(
   const count = (kind: Kind): Promise<number> => redis.hlen(records(kind));
 
   return {
-    putUser,
-    putGroup,
-    changeMembers,
-    remove,
+    ...createWrites(deps, options),
     get,
     getMany,
     page,
@@ -297,8 +175,6 @@ export function createDirectory(
   };
 }
 
-const laneOf = (lane: Lane | undefined): { lane?: number } => (lane ? { lane: LANES.indexOf(lane) } : {});
-
 interface UniqueIndex {
   family: string;
   value: string;
@@ -309,45 +185,4 @@ function uniqueIndex(attribute: string, value: string): UniqueIndex | undefined 
   if (attribute === 'username') return { family: 'userNames', value: fold(value) };
   if (attribute === 'externalid') return { family: 'externalIds:User', value };
   return undefined;
-}
-
-/** `[id, displayName, id, displayName, ...]` in order of ids. */
-function toGroupNames(pairs: string[]): GroupName[] {
-  const groups: GroupName[] = [];
-  for (let index = 0; index < pairs.length; index += 2) {
-    groups.push({ id: pairs[index] ?? '', displayName: pairs[index + 1] ?? '' });
-  }
-  return groups.sort((a, b) => (a.id < b.id ? -1 : 1));
-}
-
-/** Values that are no id of ours may be names: the script finds their user by the folded form. */
-function foldedNames(steps: MemberStep[]): Record<string, string> {
-  const folded: [string, string][] = [];
-  for (const { values } of steps) {
-    for (const value of values) if (!RESOURCE_ID.test(value)) folded.push([value, fold(value)]);
-  }
-  return Object.fromEntries(folded);
-}
-
-function toPutOutcome([tag, ...values]: Reply): PutOutcome {
-  switch (tag) {
-    case 'stored':
-    case 'unchanged': {
-      const [version, created, lastModified, groups = []] = values as [number, string, string, string[]?];
-      return {
-        kind: tag,
-        version: Number(version),
-        created: Number(created),
-        lastModified: Number(lastModified),
-        groups: toGroupNames(groups),
-      };
-    }
-    case 'taken':
-      return { kind: 'taken', attribute: attributeOf(String(values[0])), holder: String(values[1]) };
-    case 'stale':
-    case 'missing':
-      return { kind: tag };
-    default:
-      throw new Error(`Unknown reply of a put script: ${tag}`);
-  }
 }

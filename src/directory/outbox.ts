@@ -14,7 +14,7 @@ import {
   type StoredRecord,
 } from './records.ts';
 import type { Reply, Scripts } from './scripts.ts';
-import type { GroupName } from './directory.ts';
+import type { GroupName } from './writes.ts';
 
 /** A mark that was handed to the queue. The ticket makes handing it over twice harmless. */
 export interface Claim {

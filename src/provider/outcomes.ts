@@ -1,5 +1,5 @@
 // What the directory answers → what the RFC calls it. The only such table.
-import type { GroupName, PutOutcome, RemoveOutcome } from '../directory/directory.ts';
+import type { GroupName, PutOutcome, RemoveOutcome } from '../directory/writes.ts';
 import type { Kind, StoredRecord } from '../directory/records.ts';
 import {
   matches,

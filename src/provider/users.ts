@@ -1,5 +1,5 @@
 // Users as RFC 7644 §3 asks, over the directory.
-import type { GroupName } from '../directory/directory.ts';
+import type { GroupName } from '../directory/writes.ts';
 import type { StoredRecord } from '../directory/records.ts';
 import {
   applyPatch,

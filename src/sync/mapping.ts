@@ -8,7 +8,7 @@ import {
   type Resource,
   type ResourceType,
 } from '../scim/index.ts';
-import type { GroupName } from '../directory/directory.ts';
+import type { GroupName } from '../directory/writes.ts';
 import type { AttributeValue, UserAttributeType } from '../platform/wire.ts';
 import { toAttributeValue } from './values.ts';
 
