@@ -25,7 +25,12 @@ export interface HttpDeps {
 export function createHttpApp(deps: HttpDeps): RequestListener {
   const router = express.Router({ caseSensitive: true });
   const context = createRequestContext(deps);
-  for (const [path, scim] of deps.connections) router.use(path, context, scim);
+  // One layer for both: matching a path costs more than either.
+  for (const [path, scim] of deps.connections) {
+    router.use(path, (request, response, next) =>
+      context(request, response, () => scim(request, response, next)),
+    );
+  }
   // Not logged: probes come every few seconds.
   router.use(deps.health);
   router.use(context, () => {

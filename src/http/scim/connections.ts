@@ -49,7 +49,7 @@ export function createScimRouters(
       serially: createSerially(),
     };
     const authenticate = createAuthenticate({ clock }, settings);
-    const roots = [`/connections/${name}/scim/v2`, ...(name === 'default' ? ['/scim/v2'] : [])];
+    const roots = [...(name === 'default' ? ['/scim/v2'] : []), `/connections/${name}/scim/v2`];
     for (const root of roots) {
       routers.set(root, createScimRouter(provider, { root, authenticate, ...server }));
     }

@@ -85,7 +85,8 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   ] as const satisfies [keyof typeof resources, Kind][]) {
     const resource = resources[endpoint];
     const routes = express.Router({ caseSensitive: true });
-    router.use(`/${endpoint}`, options.authenticate, routes);
+    router.use(`/${endpoint}`, routes);
+    routes.use(options.authenticate);
     const list = answer((request) =>
       search.list(kind, parseListQuery(queryOf(request), LIST_LIMITS), contextOf(request)),
     );
