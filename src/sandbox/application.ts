@@ -69,8 +69,8 @@ function mountFamily(app: Express, world: World, family: Family): void {
     visitOf(response).mediaType = family.mediaType(request);
     next();
   };
-  const identify: RequestHandler = (request, response, next) => {
-    visitOf(response).caller = family.authenticate(request);
+  const identify: RequestHandler = async (request, response, next) => {
+    visitOf(response).caller = await family.authenticate(request);
     next();
   };
   app.use([...family.mounts], prepare, tempt(world), identify, readBody(world));

@@ -1,13 +1,14 @@
 // One request as a handler sees it, and the way its answer leaves: through the faults, never around them.
 import type { Request, RequestHandler, Response } from 'express';
-import { systemClock } from '../support/clock.ts';
 import type { Caller } from './auth.ts';
 import type { Fate } from './faults.ts';
 import type { JsonObject } from './json.ts';
 import { requireObject } from './json.ts';
+import { loseAnswer } from './loss.ts';
 import { Problem } from './problem.ts';
 import type { RequestEntry } from './requests.ts';
 import { viewOf, type Scene, type StateView } from './state.ts';
+import { sendStream, type StreamedReply } from './stream.ts';
 import { sceneOf, type World } from './world.ts';
 
 export interface Reply {
@@ -35,8 +36,11 @@ export interface Call extends Scene {
   readonly platformUrl: string;
 }
 
-/** A handler reads, changes the state in one synchronous step, and answers; it throws Problem to refuse. */
-export type Handler = (call: Call) => Reply;
+/**
+ * A handler reads, changes the state in one synchronous step, and answers, perhaps after waiting for something;
+ * it throws Problem to refuse. What it waits for comes before or after that step, never inside it.
+ */
+export type Handler = (call: Call) => Reply | StreamedReply | Promise<Reply | StreamedReply>;
 
 export function visitOf(response: Response): Visit {
   return response.locals['visit'] as Visit;
@@ -57,17 +61,6 @@ export function send(response: Response, reply: Reply): void {
   response.end(text);
 }
 
-/** Loses the answer of a committed change as the fault says (the change stays). */
-async function lose(request: Request, response: Response, loss: NonNullable<Fate['loss']>): Promise<void> {
-  if (loss.kind === 'status') throw new Problem(loss.status, 'Injected fault after the change');
-  if (loss.kind === 'hold') {
-    // Null keeps the socket open until the client, or the end of the sandbox, closes it.
-    if (loss.holdMs === null) return;
-    await systemClock.sleep(loss.holdMs);
-  }
-  if (!response.destroyed) request.socket.destroy();
-}
-
 /** Turns a handler into Express middleware: builds the call, runs it, sends or loses the answer. */
 export function answer(world: World, handler: Handler): RequestHandler {
   return async (request, response) => {
@@ -76,8 +69,9 @@ export function answer(world: World, handler: Handler): RequestHandler {
     const scene = sceneOf(world);
     const cutoffMs = fate.staleMs > 0 && request.method === 'GET' ? scene.nowMs - fate.staleMs : null;
     const read = viewOf(scene.state, cutoffMs);
-    const reply = handler({ ...scene, request, caller, read, fate, platformUrl: world.platformUrl });
-    if (fate.loss) await lose(request, response, fate.loss);
+    const reply = await handler({ ...scene, request, caller, read, fate, platformUrl: world.platformUrl });
+    if ('lines' in reply) await sendStream(request, response, reply, fate.loss);
+    else if (fate.loss) await loseAnswer(request, fate.loss);
     else send(response, reply);
   };
 }

@@ -15,7 +15,7 @@ export interface Family {
   readonly mounts: readonly string[];
   readonly rooms: readonly Room[];
   /** Throws Problem 401 (or what the family answers instead). */
-  readonly authenticate: (request: Request) => Caller;
+  readonly authenticate: (request: Request) => Caller | Promise<Caller>;
   readonly render: (problem: Problem) => Reply;
   readonly mediaType: (request: Request) => string;
 }

@@ -1,0 +1,88 @@
+// Answers that flow: CSV and NDJSON, line by line, no faster than the client reads, and no longer than it listens.
+import { once } from 'node:events';
+import type { Request, Response } from 'express';
+import type { Loss } from './faults.ts';
+import { loseAnswer } from './loss.ts';
+
+/** Pieces of text in order; each is written as it is, line ends included. */
+export type Lines = Iterable<string> | AsyncIterable<string>;
+
+export interface StreamedReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly lines: Lines;
+}
+
+type Next = IteratorResult<string, unknown>;
+
+function iteratorOf(lines: Lines): Iterator<string> | AsyncIterator<string> {
+  return Symbol.asyncIterator in lines ? lines[Symbol.asyncIterator]() : lines[Symbol.iterator]();
+}
+
+/** The promise, or undefined as soon as the signal is aborted; leaves no listener behind. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => resolve(undefined);
+    signal.addEventListener('abort', leave, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
+}
+
+/** Writes until the lines or the patience of the client end; answers whether all of them were sent. */
+async function writeAll(
+  request: Request,
+  response: Response,
+  next: () => Next | Promise<Next>,
+  reply: StreamedReply,
+  loss: Loss | undefined,
+  left: AbortSignal,
+): Promise<boolean> {
+  for (;;) {
+    const step = next();
+    const line = step instanceof Promise ? await unlessAborted(step, left) : step;
+    if (line === undefined || left.aborted) return false;
+    if (!response.headersSent) response.writeHead(reply.status, reply.headers);
+    if (line.done) {
+      response.end();
+      return true;
+    }
+    const isRoomLeft = response.write(line.value);
+    if (loss) {
+      await loseAnswer(request, loss);
+      return false;
+    }
+    if (!isRoomLeft) await once(response, 'drain', { signal: left });
+  }
+}
+
+/**
+ * Sends the lines as they come. The status leaves with the first line, so what fails before it is still answered
+ * as an ordinary refusal; what fails later breaks the connection, which no client can mistake for the end.
+ * When the client goes away the iterator is returned at once, even while its next line is pending.
+ * With `loss` the answer breaks after its first line (status kinds: before it, thrown as Problem).
+ */
+export async function sendStream(
+  request: Request,
+  response: Response,
+  reply: StreamedReply,
+  loss?: Loss,
+): Promise<void> {
+  if (loss?.kind === 'status') return loseAnswer(request, loss);
+  const iterator = iteratorOf(reply.lines);
+  const left = new AbortController();
+  const leave = (): void => left.abort();
+  if (response.destroyed) leave();
+  response.once('close', leave);
+  let isComplete = false;
+  try {
+    isComplete = await writeAll(request, response, () => iterator.next(), reply, loss, left.signal);
+  } catch (error) {
+    if (left.signal.aborted) return;
+    if (!response.headersSent) throw error;
+    request.socket.destroy();
+  } finally {
+    response.off('close', leave);
+    // Not awaited: an async generator finishes its pending step first, and nobody is waiting for it any more.
+    if (!isComplete) Promise.resolve(iterator.return?.()).catch(() => undefined);
+  }
+}

@@ -1,0 +1,102 @@
+// Streamed answers: order, backpressure, a client that leaves, a source that fails. Over real sockets.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Request, Response } from 'express';
+import { request } from 'undici';
+import { sendStream, type Lines } from '../../../src/sandbox/stream.ts';
+import { eventually } from '../../support/eventually.ts';
+
+let server: Server | undefined;
+
+async function serve(lines: () => Lines): Promise<string> {
+  server = createServer((incoming, outgoing) => {
+    const reply = { status: 200, headers: { 'Content-Type': 'text/plain' }, lines: lines() };
+    sendStream(incoming as Request, outgoing as unknown as Response, reply).catch(() => {
+      outgoing.writeHead(500).end();
+    });
+  });
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+test('lines of both kinds of iterable arrive in order', async () => {
+  const url = await serve(() => ['a\n', 'b\n']);
+  expect(await (await request(url)).body.text()).toBe('a\nb\n');
+  server?.closeAllConnections();
+  server?.close();
+  const other = await serve(async function* () {
+    yield 'c\n';
+    await Promise.resolve();
+    yield 'd\n';
+  });
+  expect(await (await request(other)).body.text()).toBe('c\nd\n');
+});
+
+test('the source is not read faster than the client reads, and ends when the client leaves', async () => {
+  let made = 0;
+  let isReturned = false;
+  const url = await serve(function* () {
+    try {
+      for (; made < 1_000_000; made += 1) yield 'x'.repeat(1024);
+    } finally {
+      isReturned = true;
+    }
+  });
+  const { body } = await request(url);
+  // A client that reads nothing: what the sockets hold is all that may be made.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const before = made;
+  expect(before).toBeLessThan(50_000);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(made).toBe(before);
+  body.on('error', () => undefined);
+  body.destroy();
+  await eventually('the source is returned', () => isReturned);
+});
+
+test('a client that leaves while the next line is pending returns the source', async () => {
+  let isReturned = false;
+  const source: AsyncIterable<string> = {
+    [Symbol.asyncIterator]: () => {
+      let turn = 0;
+      return {
+        next: () => {
+          turn += 1;
+          return turn === 1
+            ? Promise.resolve({ done: false, value: 'first\n' })
+            : new Promise<IteratorResult<string>>(() => undefined);
+        },
+        return: () => {
+          isReturned = true;
+          return Promise.resolve({ done: true, value: undefined });
+        },
+      };
+    },
+  };
+  const { body } = await request(await serve(() => source));
+  body.on('error', () => undefined);
+  body.once('data', () => body.destroy());
+  await eventually('the source is returned', () => isReturned);
+});
+
+test('a failure before the first line is an ordinary error, a later one breaks the connection', async () => {
+  const early = await serve(function* () {
+    if (Date.now() > 0) throw new Error('early');
+    yield '';
+  });
+  expect((await request(early)).statusCode).toBe(500);
+  server?.closeAllConnections();
+  server?.close();
+  const late = await serve(function* () {
+    yield 'a\n';
+    throw new Error('late');
+  });
+  const { statusCode, body } = await request(late);
+  expect(statusCode).toBe(200);
+  await expect(body.text()).rejects.toThrow();
+});
