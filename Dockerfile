@@ -1,0 +1,55 @@
+# syntax=docker/dockerfile:1
+# The image of scim-bridge: compiled code and runtime packages, nothing else. How to build and run it: docs/deploy.md.
+# For a build that can be repeated to the byte, pin the base by digest: --build-arg NODE_IMAGE=node@sha256:...
+ARG NODE_IMAGE=node:24-bookworm-slim
+
+# Compiles. Everything of the lock file is here, because the compiler looks at the types of optional packages too.
+FROM ${NODE_IMAGE} AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN --mount=type=cache,target=/root/.npm,sharing=locked npm ci
+COPY tsconfig.json ./
+COPY .ci/build.mjs .ci/tsconfig.build.json .ci/
+COPY src src
+RUN npm run --silent build && find dist \( -name '*.d.ts' -o -name '.built' \) -delete
+
+# Runtime packages alone. The optional ones serve the sandbox only.
+FROM ${NODE_IMAGE} AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN --mount=type=cache,target=/root/.npm,sharing=locked npm ci --omit=dev --omit=optional
+
+FROM ${NODE_IMAGE} AS runtime
+# Package managers have no work in a running container.
+RUN rm -rf /opt/yarn* /usr/local/lib/node_modules \
+    /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg
+WORKDIR /app
+COPY package.json LICENSE ./
+COPY config config
+COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/dist dist
+
+# PORT wins over the settings file, so the health check below always asks the right port.
+ENV NODE_ENV=production PORT=8080 HOST=0.0.0.0
+EXPOSE 8080
+# A number, so that Kubernetes can see that it is not root. Nothing below / is ever written.
+USER 10001:10001
+
+# No init is needed: the service handles SIGTERM and SIGINT itself, also as process 1, and has no child processes.
+ENTRYPOINT ["node", "/app/dist/main.js"]
+CMD ["serve"]
+# After a SIGTERM the service may take 40 s to finish what it has begun: docker stop --time 45.
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=15s --timeout=5s --start-period=20s --retries=4 \
+    CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+
+# Last, so that a new commit alone rebuilds nothing above.
+ARG VERSION=0.0.0-local
+ARG REVISION=unknown
+ARG SOURCE=""
+LABEL org.opencontainers.image.title="scim-bridge" \
+      org.opencontainers.image.description="SCIM 2.0 endpoint that keeps a data platform's users, groups and typed user attributes equal to what identity providers push" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.source="${SOURCE}"
