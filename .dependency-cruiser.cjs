@@ -21,7 +21,7 @@ const home = {
   ioredis: '^src/(directory/|app[.]ts)',
   bullmq: '^src/queue/',
   'node-cron': '^src/reconcile/schedule[.]ts',
-  ajv: '^src/(config|scim)/',
+  ajv: '^src/(config|scim|sandbox)/',
   pino: '^src/support/logger[.]ts',
   'prom-client': '^src/support/metrics[.]ts',
   undici: '^src/(platform|demo)/',

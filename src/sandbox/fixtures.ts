@@ -10,22 +10,12 @@ import {
   requireText,
 } from './json.ts';
 import { Problem } from './problem.ts';
-import type { Branch, Credential, UserRecord } from './records.ts';
+import { requireOwner, type Make } from './fixture.ts';
+import type { Branch, Credential } from './records.ts';
 import type { Secrets } from './secrets.ts';
 import type { Scene } from './state.ts';
 import { createPerson } from './users/people.ts';
-
-type Make = (scene: Scene, source: JsonObject, secrets: Secrets) => JsonObject;
-
-/** A user named by userName or platform id. */
-function requireOwner(scene: Scene, source: JsonObject): UserRecord {
-  const named = own(source, 'owner');
-  const { users } = scene.state;
-  const user =
-    typeof named === 'number' ? users.get(named) : users.find('userName', String(named).toLowerCase())[0];
-  if (!user) throw new Problem(400, `owner: no such user: ${String(named)}`);
-  return user;
-}
+import { makeFolder, makeGrant, makeReport, makeWorkbook } from './workspace/fixtures.ts';
 
 function makeUser(scene: Scene, source: JsonObject): JsonObject {
   const userName = requireText(source, 'userName');
@@ -133,16 +123,6 @@ function makeAuditEvent(scene: Scene, source: JsonObject): JsonObject {
   return event;
 }
 
-/** Kinds whose room comes later: kept as sent, with an id, and shown by `GET /state`. */
-function keep(kind: string): Make {
-  return (scene, source) => {
-    const kept = scene.state.stored.get(kind) ?? [];
-    const fixture = { id: kept.length + 1, ...source };
-    scene.state.stored.set(kind, [...kept, fixture]);
-    return fixture;
-  };
-}
-
 // In this order, so that one call may create a user and a key of that user.
 const KINDS: ReadonlyMap<string, Make> = new Map<string, Make>([
   ['roles', makeRole],
@@ -150,10 +130,10 @@ const KINDS: ReadonlyMap<string, Make> = new Map<string, Make>([
   ['apiKeys', makeCredential('apiKey')],
   ['oauthTokens', makeCredential('oauthToken')],
   ['deployments', makeDeployment],
-  ['folders', keep('folders')],
-  ['workbooks', keep('workbooks')],
-  ['reports', keep('reports')],
-  ['grants', keep('grants')],
+  ['folders', makeFolder],
+  ['workbooks', makeWorkbook],
+  ['reports', makeReport],
+  ['grants', makeGrant],
   ['auditEvents', makeAuditEvent],
 ]);
 

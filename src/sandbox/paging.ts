@@ -44,6 +44,36 @@ function positionAfter(ids: readonly number[], id: number, isDescending: boolean
   return low;
 }
 
+interface CursorPage<Item> {
+  items: Item[];
+  pageInfo: PageInfo;
+}
+
+/** `first` ids from `start` on; `cursorAt` makes the cursor of the id at a place of the whole list. */
+function pageFrom<Item>(
+  call: Call,
+  ids: readonly number[],
+  start: number,
+  cursorAt: (place: number) => string,
+  show: (id: number) => Item,
+): CursorPage<Item> {
+  const first = Math.min(
+    queryCount(call, 'first', 1) ?? ids.length,
+    queryText(call, 'first') === undefined ? Infinity : call.settings.pageCap,
+  );
+  const whole = ids.slice(start, start + first);
+  const cut = call.fate.truncation;
+  const page = cut ? whole.slice(0, Math.floor(whole.length * cut.keep)) : whole;
+  const ends = cut?.mode === 'total' && page.length < whole.length;
+  const pageInfo = {
+    hasNextPage: !ends && start + page.length < ids.length,
+    hasPreviousPage: start > 0,
+    startCursor: page.length > 0 ? cursorAt(start) : null,
+    endCursor: page.length > 0 ? cursorAt(start + page.length - 1) : null,
+  };
+  return { items: page.map(show), pageInfo };
+}
+
 /**
  * One cursor page of `ids` (sorted ascending, or descending), each turned into an item by `show`. Without `first`
  * the whole list (ASSUMED-34). Throws 400 for bad numbers and foreign cursors.
@@ -54,25 +84,34 @@ export function cursorPage<Item>(
   ids: readonly number[],
   show: (id: number) => Item,
   isDescending = false,
-): { items: Item[]; pageInfo: PageInfo } {
-  const first = Math.min(
-    queryCount(call, 'first', 1) ?? ids.length,
-    queryText(call, 'first') === undefined ? Infinity : call.settings.pageCap,
-  );
+): CursorPage<Item> {
   const after = queryText(call, 'after');
   const start = after === undefined ? 0 : positionAfter(ids, parseCursor(kind, after), isDescending);
-  const whole = ids.slice(start, start + first);
-  const cut = call.fate.truncation;
-  const page = cut ? whole.slice(0, Math.floor(whole.length * cut.keep)) : whole;
-  const ends = cut?.mode === 'total' && page.length < whole.length;
-  const cursorAt = (id: number | undefined): string | null => (id === undefined ? null : toCursor(kind, id));
-  const pageInfo = {
-    hasNextPage: !ends && start + page.length < ids.length,
-    hasPreviousPage: start > 0,
-    startCursor: cursorAt(page[0]),
-    endCursor: cursorAt(page.at(-1)),
-  };
-  return { items: page.map(show), pageInfo };
+  return pageFrom(call, ids, start, (place) => toCursor(kind, ids[place] ?? 0), show);
+}
+
+/**
+ * As cursorPage, for ids in any other order. A cursor remembers its place, so that a walk goes on when the item it
+ * ended with has left the list.
+ */
+export function orderedPage<Item>(
+  call: Call,
+  kind: string,
+  ids: readonly number[],
+  show: (id: number) => Item,
+): CursorPage<Item> {
+  const after = queryText(call, 'after');
+  const cursorAt = (id: number, place: number): string =>
+    Buffer.from(`${kind}:${id}:${place}`).toString('base64url');
+  let start = 0;
+  if (after !== undefined) {
+    const [, id, place] = /:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(after, 'base64url').toString()) ?? [];
+    if (cursorAt(Number(id), Number(place)) !== after)
+      throw new Problem(400, 'after is not a cursor of this list');
+    const found = ids.indexOf(Number(id));
+    start = found < 0 ? Number(place) : found + 1;
+  }
+  return pageFrom(call, ids, start, (place) => cursorAt(ids[place] ?? 0, place), show);
 }
 
 /** One offset page (default 0 and 20, longest `pageCap`); 400 for bad numbers. */

@@ -5,6 +5,7 @@ import { platformError } from './application.ts';
 import { visitOf } from './call.ts';
 import type { Family, Room } from './family.ts';
 import { createUsersRoom } from './users/room.ts';
+import { createWorkspaceRoom } from './workspace/room.ts';
 import { sceneOf, type World } from './world.ts';
 
 /** The checks that every path below a deployment shares; rooms behind it need not repeat them. */
@@ -26,6 +27,7 @@ export function createPlatformFamily(world: World): Family {
       createDeploymentWall(world, '/api/v1'),
       createDeploymentWall(world, '/build/api/v1'),
       createUsersRoom(world),
+      createWorkspaceRoom(world),
     ],
     authenticate: (request) => authenticate(request, sceneOf(world), !world.settings.strictAuthScheme),
     render: platformError,

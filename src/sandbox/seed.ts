@@ -6,6 +6,7 @@ import { BUILT_IN_ROLES } from './settings.ts';
 import type { Scene, State } from './state.ts';
 import { applyMemberStep, createGroup } from './users/group-life.ts';
 import { createPerson, type NewPerson } from './users/people.ts';
+import { plantWorkspace } from './workspace/seed.ts';
 
 const DAY_MS = 86_400_000;
 const COUNTRIES = ['DE', 'FR', 'US', 'JP', 'BR'];
@@ -102,6 +103,7 @@ function addSmall(scene: Scene, secrets: Secrets): void {
   } as const;
   state.credentials.set(token, { ...oauth, ownerId: owners.admin.id });
   addDeployments(scene, secrets);
+  plantWorkspace(scene, owners.admin, owners.viewer);
 }
 
 function addCrowd(scene: Scene, count: number): void {

@@ -5,6 +5,7 @@ import type { Scene } from './state.ts';
 import type { Row, Table } from './table.ts';
 import { scimIdOf } from './users/people.ts';
 import { roleNames } from './users/user-view.ts';
+import { showWorkspace } from './workspace/state-view.ts';
 
 function rows<T extends Row>(table: Table<T>): T[] {
   return table.ids().flatMap((id) => table.get(id) ?? []);
@@ -70,7 +71,6 @@ function showCredentials(scene: Scene, kind: 'apiKey' | 'oauthToken'): JsonObjec
 export function stateParts(scene: Scene): ReadonlyMap<string, () => unknown> {
   const { state, settings } = scene;
   const deployments = [...state.deployments.values()];
-  const stored = (kind: string): JsonObject[] => state.stored.get(kind) ?? [];
   return new Map<string, () => unknown>([
     ['settings', () => settings],
     ['users', () => rows(state.users).map((user) => showUser(scene, user))],
@@ -91,15 +91,7 @@ export function stateParts(scene: Scene): ReadonlyMap<string, () => unknown> {
           })),
         ),
     ],
-    [
-      'workspace',
-      () => ({
-        folders: stored('folders'),
-        workbooks: stored('workbooks'),
-        reports: stored('reports'),
-        grants: stored('grants'),
-      }),
-    ],
+    ['workspace', () => showWorkspace(scene)],
     ['auditEvents', () => state.audit.events(settings.auditRetentionEvents)],
     ['threads', () => []],
     ['externalUsers', () => []],

@@ -10,9 +10,9 @@ import type {
   Role,
   UserRecord,
 } from './records.ts';
-import type { JsonObject } from './json.ts';
 import type { Settings } from './settings.ts';
 import { createTable, type Table, type TableView } from './table.ts';
+import { createGrants, createItems, type Grant, type ItemRecord } from './workspace/records.ts';
 
 export interface State {
   readonly users: Table<UserRecord>;
@@ -26,8 +26,8 @@ export interface State {
   readonly audit: AuditLog;
   /** `<deployment id>/<branch name>` of the branches that somebody views. */
   readonly branchViews: Set<string>;
-  /** Fixtures of rooms that are not built yet, by kind. */
-  readonly stored: Map<string, JsonObject[]>;
+  readonly workspace: Table<ItemRecord>;
+  readonly grants: Table<Grant>;
   /** Ids of administrators that are not deactivated (last-admin rule, contract 3.3). */
   readonly activeAdmins: Set<number>;
 }
@@ -97,7 +97,8 @@ export function createState(deps: JournalDeps): State {
     deployments: new Map(),
     audit: createAuditLog(),
     branchViews: new Set(),
-    stored: new Map(),
+    workspace: createItems(deps),
+    grants: createGrants(deps),
     activeAdmins: new Set(),
   };
 }

@@ -101,11 +101,12 @@ export function changePerson(scene: Scene, user: UserRecord, change: PersonChang
   return store(scene.state, { ...next, aliases });
 }
 
-/** Deletes a person with memberships and values, for good; throws 403 for the last administrator. */
+/** Deletes a person with memberships, values and grants, for good; throws 403 for the last administrator. */
 export function removePerson(scene: Scene, user: UserRecord): void {
   requireOtherAdmin(scene.state, user);
   const { state } = scene;
   for (const groupId of [...state.memberships.groupsOf(user.id)]) state.memberships.remove(groupId, user.id);
+  for (const grant of state.grants.find('user', String(user.id))) state.grants.remove(grant.id);
   state.activeAdmins.delete(user.id);
   state.users.remove(user.id);
 }

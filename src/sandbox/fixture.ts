@@ -1,0 +1,19 @@
+// One kind of `POST /fixtures`: what every room that adds kinds shares.
+import { own, type JsonObject } from './json.ts';
+import { Problem } from './problem.ts';
+import type { UserRecord } from './records.ts';
+import type { Secrets } from './secrets.ts';
+import type { Scene } from './state.ts';
+
+/** Creates one fixture and answers it with its ids and secrets; throws Problem 400, 409. */
+export type Make = (scene: Scene, source: JsonObject, secrets: Secrets) => JsonObject;
+
+/** The user that the member `name` gives by userName or platform id, or 400. */
+export function requireOwner(scene: Scene, source: JsonObject, name = 'owner'): UserRecord {
+  const named = own(source, name);
+  const { users } = scene.state;
+  const user =
+    typeof named === 'number' ? users.get(named) : users.find('userName', String(named).toLowerCase())[0];
+  if (!user) throw new Problem(400, `${name}: no such user: ${String(named)}`);
+  return user;
+}

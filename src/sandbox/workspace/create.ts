@@ -1,0 +1,143 @@
+// New folders, workbooks and reports: what a public call and a fixture have in common. Rights are the caller's matter.
+import { createHash } from 'node:crypto';
+import { optionalText, type JsonObject } from '../json.ts';
+import { Problem } from '../problem.ts';
+import type { Scene } from '../state.ts';
+import { readDashboards } from './dashboards.ts';
+import { readInteger, readName, readObject, requireFolder, UNTITLED } from './inputs.ts';
+import type { FolderRecord, ItemRecord, ReportRecord, WorkbookRecord } from './records.ts';
+import { subFoldersOf } from './tree.ts';
+
+/** Where an item goes and whose it is. */
+export interface Placing {
+  readonly deploymentId: string;
+  readonly ownerId: number;
+}
+
+type Common = Pick<
+  ItemRecord,
+  'id' | 'deploymentId' | 'ownerId' | 'updatedById' | 'createdAtMs' | 'updatedAtMs'
+>;
+
+function common(scene: Scene, { deploymentId, ownerId }: Placing): Common {
+  return {
+    id: scene.state.workspace.nextId(),
+    deploymentId,
+    ownerId,
+    updatedById: ownerId,
+    createdAtMs: scene.nowMs,
+    updatedAtMs: scene.nowMs,
+  };
+}
+
+function store<T extends ItemRecord>(scene: Scene, item: T): T {
+  scene.state.workspace.put(item);
+  return item;
+}
+
+/** The checked members of a new folder; throws 400. */
+export function readNewFolder(source: JsonObject): {
+  name: string;
+  parentId: number | null;
+  position: number | null;
+} {
+  const name = readName(source);
+  if (name === undefined) throw new Problem(400, 'name is required');
+  return { name, parentId: readInteger(source, 'parentId'), position: readInteger(source, 'position') };
+}
+
+/** Stores a folder, behind its neighbours unless it names its position. */
+export function addFolder(
+  scene: Scene,
+  placing: Placing,
+  input: ReturnType<typeof readNewFolder>,
+): FolderRecord {
+  const { state } = scene;
+  const parent = requireFolder(state, placing.deploymentId, input.parentId);
+  const folderId = parent?.id ?? null;
+  const neighbours = subFoldersOf(state, placing.deploymentId, folderId);
+  const position = input.position ?? Math.max(-1, ...neighbours.map((folder) => folder.position)) + 1;
+  return store(scene, {
+    ...common(scene, placing),
+    type: 'FOLDER',
+    name: input.name,
+    folderId,
+    position,
+  });
+}
+
+/** The checked members of a new workbook; throws 400. */
+export function readNewWorkbook(source: JsonObject) {
+  return {
+    name: readName(source) ?? UNTITLED,
+    folderId: readInteger(source, 'folderId'),
+    slug: optionalText(source, 'slug'),
+    meta: readObject(source, 'meta') ?? {},
+    calculatedFields: readObject(source, 'calculatedFields') ?? {},
+    ...readDashboards(source),
+  };
+}
+
+/** Stores a workbook; 404 for an unknown folder. */
+export function addWorkbook(
+  scene: Scene,
+  placing: Placing,
+  input: ReturnType<typeof readNewWorkbook>,
+): WorkbookRecord {
+  requireFolder(scene.state, placing.deploymentId, input.folderId);
+  const allowEmbed = input.publishedDashboard?.['allowEmbed'] === true;
+  return store(scene, {
+    ...common(scene, placing),
+    type: 'WORKBOOK',
+    ...input,
+    embedAccess: { allowEmbed, allEmbedUsers: false, tenants: [] },
+  });
+}
+
+/** The checked members of a new report; throws 400. */
+export function readNewReport(source: JsonObject) {
+  const publicId = optionalText(source, 'publicId');
+  if (publicId !== null && !/^[0-9A-Za-z]{12}$/.test(publicId)) {
+    throw new Problem(400, 'publicId must be 12 letters and digits');
+  }
+  const title = readName(source, 'title') ?? null;
+  return {
+    name: readName(source) ?? title ?? UNTITLED,
+    title,
+    publicId,
+    description: optionalText(source, 'description'),
+    folderId: readInteger(source, 'folderId'),
+    workbookId: readInteger(source, 'workbookId'),
+    sqlQuery: optionalText(source, 'sqlQuery'),
+    jsonQuery: optionalText(source, 'jsonQuery'),
+    meta: readObject(source, 'meta'),
+  };
+}
+
+/** The workbook with that id in that deployment, or 404. */
+export function requireWorkbook(scene: Scene, deploymentId: string, id: number): WorkbookRecord {
+  const item = scene.state.workspace.get(id);
+  if (item?.type !== 'WORKBOOK' || item.deploymentId !== deploymentId) {
+    throw new Problem(404, 'Workbook not found');
+  }
+  return item;
+}
+
+/** Stores a report; 404 for an unknown folder or workbook, 409 for a `publicId` in use. */
+export function addReport(
+  scene: Scene,
+  placing: Placing,
+  input: ReturnType<typeof readNewReport>,
+): ReportRecord {
+  const { state } = scene;
+  requireFolder(state, placing.deploymentId, input.folderId);
+  if (input.workbookId !== null) requireWorkbook(scene, placing.deploymentId, input.workbookId);
+  if (input.publicId !== null && state.workspace.find('publicId', input.publicId).length > 0) {
+    throw new Problem(409, 'publicId is already taken');
+  }
+  const shared = common(scene, placing);
+  // Made from the id: the same seed gives the same public ids.
+  const publicId =
+    input.publicId ?? createHash('sha256').update(`report ${shared.id}`).digest('hex').slice(0, 12);
+  return store(scene, { ...shared, type: 'REPORT', ...input, publicId });
+}

@@ -1,0 +1,65 @@
+// The workspace feed: folders, workbooks and reports of one level in one list, folders first (contract 4.7).
+import { pathText, queryText, type Call, type Reply } from '../call.ts';
+import { orderedPage } from '../paging.ts';
+import { Problem } from '../problem.ts';
+import { itemsOfKind, nameSearch, queryId, visible } from './lists.ts';
+import { ITEM_TYPES, type ItemRecord, type ItemType } from './records.ts';
+import { contentOf } from './tree.ts';
+import { toItem } from './views.ts';
+
+type Order = (left: ItemRecord, right: ItemRecord) => number;
+
+const ORDERS = new Map<string, Order>([
+  ['updated_at', (left, right) => left.updatedAtMs - right.updatedAtMs],
+  ['created_at', (left, right) => left.createdAtMs - right.createdAtMs],
+  ['name', (left, right) => left.name.localeCompare(right.name, 'en')],
+  // Views are not recorded here, so all are equal and creation decides.
+  ['viewer_last_viewed_at', () => 0],
+]);
+
+/** The kinds asked for by `types`, given once, several times or joined by commas; all without it. */
+function wantedTypes(call: Call): readonly ItemType[] {
+  const sent = call.request.query['types'];
+  if (sent === undefined) return ITEM_TYPES;
+  const names = [sent].flat().flatMap((text) => (typeof text === 'string' ? text.split(',') : []));
+  return names.map((name) => {
+    const type = ITEM_TYPES.find((known) => known === name);
+    if (!type) throw new Problem(400, `types must be of ${ITEM_TYPES.join(', ')}`);
+    return type;
+  });
+}
+
+function wantedOrder(call: Call): Order {
+  const order = ORDERS.get(queryText(call, 'orderByField') ?? 'name');
+  if (!order) throw new Problem(400, `orderByField must be one of ${[...ORDERS.keys()].join(', ')}`);
+  const direction = queryText(call, 'orderByDirection') ?? 'ASC';
+  if (direction !== 'ASC' && direction !== 'DESC') {
+    throw new Problem(400, 'orderByDirection must be ASC or DESC');
+  }
+  const sign = direction === 'ASC' ? 1 : -1;
+  const rank = (item: ItemRecord): number => (item.type === 'FOLDER' ? 0 : 1);
+  return (left, right) =>
+    rank(left) - rank(right) || sign * order(left, right) || sign * (left.id - right.id);
+}
+
+/** `GET`: one level, or with `search` all folders; Workspace items that the caller may see. 400. */
+export function listWorkspace(call: Call): Reply {
+  const deploymentId = pathText(call, 'deploymentId');
+  const folderId = queryId(call, 'folderId');
+  const types = wantedTypes(call);
+  const order = wantedOrder(call);
+  const pool = queryText(call, 'search')
+    ? ITEM_TYPES.flatMap((type): ItemRecord[] => itemsOfKind(call, deploymentId, type))
+    : contentOf(call.state, deploymentId, folderId || null);
+  const kept = pool.filter((item) => types.includes(item.type)).filter(nameSearch(call));
+  const items = new Map(
+    visible(call, kept)
+      .sort(order)
+      .map((item) => [item.id, item]),
+  );
+  const show = (id: number): unknown => {
+    const item = items.get(id);
+    return item && toItem(call.state, item);
+  };
+  return { status: 200, body: orderedPage(call, 'workspace', [...items.keys()], show) };
+}

@@ -1,0 +1,76 @@
+// Folders of a deployment: one level at a time, never re-parented here; the move does that (contract 4.7).
+import { bodyOf, pathNumber, pathText, type Call, type Reply } from '../call.ts';
+import { Problem } from '../problem.ts';
+import { addFolder, readNewFolder } from './create.ts';
+import { readInteger, readName, requireFolder } from './inputs.ts';
+import { listReply, queryId, visible } from './lists.ts';
+import { thingKey, type FolderRecord } from './records.ts';
+import { requireRight } from './rights.ts';
+import { chainTo, contentOf, subFoldersOf } from './tree.ts';
+import { toFolder } from './views.ts';
+
+function folderOfPath(call: Call): FolderRecord {
+  const id = pathNumber(call, 'folderId');
+  return requireFolder(call.state, pathText(call, 'deploymentId'), id);
+}
+
+/** `GET`: one level, `parentId` or the root, by position; only what the caller may see. 404 unknown parent. */
+export function listFolders(call: Call): Reply {
+  const deploymentId = pathText(call, 'deploymentId');
+  const parent = requireFolder(call.state, deploymentId, queryId(call, 'parentId') || null);
+  const level = visible(call, subFoldersOf(call.state, deploymentId, parent?.id ?? null));
+  level.sort((left, right) => left.position - right.position || left.id - right.id);
+  return listReply(call, 'folder', level, (folder) => toFolder(call.state, folder));
+}
+
+/** `POST`: 200 Folder; 400 also beyond the maximum depth, 403 without edit right on the parent, 404 no such parent. */
+export function createFolder(call: Call): Reply {
+  const input = readNewFolder(bodyOf(call));
+  const deploymentId = pathText(call, 'deploymentId');
+  const parent = requireFolder(call.state, deploymentId, input.parentId);
+  if (parent) requireRight(call.state, call.caller, 'edit', parent);
+  const depth = chainTo(call.state, deploymentId, input.parentId).length + 1;
+  if (depth > call.settings.maxFolderDepth) throw new Problem(400, 'The maximum folder depth is exceeded');
+  const folder = addFolder(call, { deploymentId, ownerId: call.caller.user.id }, input);
+  return { status: 200, body: toFolder(call.state, folder) };
+}
+
+/** `PUT /{folderId}`: `name` and `position`; any parent in the body is ignored. 400, 403, 404. */
+export function updateFolder(call: Call): Reply {
+  pathNumber(call, 'folderId');
+  const body = bodyOf(call);
+  const name = readName(body);
+  const position = readInteger(body, 'position');
+  const folder = folderOfPath(call);
+  requireRight(call.state, call.caller, 'edit', folder);
+  const stored: FolderRecord = {
+    ...folder,
+    name: name ?? folder.name,
+    position: position ?? folder.position,
+    updatedById: call.caller.user.id,
+    updatedAtMs: call.nowMs,
+  };
+  call.state.workspace.put(stored);
+  return { status: 200, body: toFolder(call.state, stored) };
+}
+
+/** `DELETE /{folderId}`: 204, what was inside goes to the root; 400 with sub-folders, 403, 404. */
+export function deleteFolder(call: Call): Reply {
+  const folder = folderOfPath(call);
+  const { workspace, grants } = call.state;
+  requireRight(call.state, call.caller, 'manage', folder);
+  const content = contentOf(call.state, folder.deploymentId, folder.id);
+  if (content.some((item) => item.type === 'FOLDER')) throw new Problem(400, 'The folder has sub-folders');
+  for (const item of content) workspace.put({ ...item, folderId: null });
+  for (const grant of grants.find('thing', thingKey('FOLDER', folder.id))) grants.remove(grant.id);
+  workspace.remove(folder.id);
+  return { status: 204 };
+}
+
+/** `GET /{folderId}/ancestors`: the chain from the root down to the folder itself, outermost first. 403, 404. */
+export function listAncestors(call: Call): Reply {
+  const folder = folderOfPath(call);
+  requireRight(call.state, call.caller, 'read', folder);
+  const chain = chainTo(call.state, folder.deploymentId, folder.id);
+  return { status: 200, body: chain.map((one) => toFolder(call.state, one)) };
+}

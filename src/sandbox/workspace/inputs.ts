@@ -1,0 +1,47 @@
+// Members of workspace bodies, read one way for public calls and fixtures; every refusal is 400 (contract 4.7).
+import { isObject, optionalText, own, type JsonObject } from '../json.ts';
+import { Problem } from '../problem.ts';
+import type { State } from '../state.ts';
+import { folderOf } from './tree.ts';
+import type { FolderRecord } from './records.ts';
+
+/** Longest name of a folder or a report (contract 8). */
+const NAME_LENGTH = 255;
+export const UNTITLED = 'Untitled';
+
+/** A name of 1 to 255 characters, or undefined when it is absent or null. */
+export function readName(source: JsonObject, member = 'name'): string | undefined {
+  const name = optionalText(source, member);
+  if (name === null) return undefined;
+  if (name.trim() === '' || name.length > NAME_LENGTH) {
+    throw new Problem(400, `${member} must have 1 to ${NAME_LENGTH} characters`);
+  }
+  return name;
+}
+
+/** A whole number, or null when the member is absent or null. */
+export function readInteger(source: JsonObject, member: string): number | null {
+  const value = own(source, member) ?? null;
+  if (value === null) return null;
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
+    throw new Problem(400, `${member} must be a whole number or null`);
+  }
+  return value;
+}
+
+/** A JSON object, or null when the member is absent or null. */
+export function readObject(source: JsonObject, member: string): JsonObject | null {
+  const value = own(source, member) ?? null;
+  if (value !== null && !isObject(value)) throw new Problem(400, `${member} must be an object`);
+  return value;
+}
+
+/** The folder that `id` names in that deployment; null is the root; 404 when there is none (ASSUMED-73). */
+export function requireFolder(state: State, deploymentId: string, id: number): FolderRecord;
+export function requireFolder(state: State, deploymentId: string, id: number | null): FolderRecord | null;
+export function requireFolder(state: State, deploymentId: string, id: number | null): FolderRecord | null {
+  if (id === null) return null;
+  const folder = folderOf(state, deploymentId, id);
+  if (!folder) throw new Problem(404, 'Folder not found');
+  return folder;
+}

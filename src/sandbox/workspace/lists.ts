@@ -1,0 +1,53 @@
+// What the lists of the workspace share: only what the caller may see, in both list styles at once (contract 4.0).
+import { queryText, type Call, type Reply } from '../call.ts';
+import { offsetPage, orderedPage } from '../paging.ts';
+import { Problem } from '../problem.ts';
+import { mayDo } from './rights.ts';
+import type { ItemRecord, ItemType } from './records.ts';
+
+/** All items of one kind in the deployment, in order of creation. */
+export function itemsOfKind<Kind extends ItemType>(
+  call: Call,
+  deploymentId: string,
+  type: Kind,
+): Extract<ItemRecord, { type: Kind }>[] {
+  const found = call.state.workspace.find('kind', `${deploymentId}/${type}`);
+  return found.filter((item): item is Extract<ItemRecord, { type: Kind }> => item.type === type);
+}
+
+/** The items that the caller may read. */
+export function visible<T extends ItemRecord>(call: Call, items: readonly T[]): T[] {
+  return items.filter((item) => mayDo(call.state, call.caller.user, 'read', item));
+}
+
+/** A query parameter that must be a whole number (0 means the root of the workspace), or 400. */
+export function queryId(call: Call, name: string): number | undefined {
+  const text = queryText(call, name);
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text)) throw new Problem(400, `${name} must be a number`);
+  return Number(text);
+}
+
+/** True when the name contains the text of the query parameter `search`, case ignored; always without one. */
+export function nameSearch(call: Call): (item: ItemRecord) => boolean {
+  const wanted = queryText(call, 'search')?.toLowerCase() ?? '';
+  return (item) => item.name.toLowerCase().includes(wanted);
+}
+
+/** `items` and `pageInfo` (cursor), `data`, `count` and `pagination` (offset), from items in their order. */
+export function listReply<T extends ItemRecord>(
+  call: Call,
+  kind: string,
+  items: readonly T[],
+  show: (item: T) => unknown,
+): Reply {
+  const byId = new Map(items.map((item) => [item.id, item]));
+  const showId = (id: number): unknown => {
+    const item = byId.get(id);
+    return item && show(item);
+  };
+  const { page, offset, limit } = offsetPage(call, items);
+  const pagination = { offset, limit, total: items.length };
+  const paged = orderedPage(call, kind, [...byId.keys()], showId);
+  return { status: 200, body: { ...paged, data: page.map(show), count: items.length, pagination } };
+}

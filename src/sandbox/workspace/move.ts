@@ -1,0 +1,78 @@
+// `POST .../workspace/move`: one item to a folder or to the root (specification, workspace move; contract 4.7).
+import { bodyOf, pathText, type Call, type Reply } from '../call.ts';
+import { own } from '../json.ts';
+import { Problem } from '../problem.ts';
+import { readInteger, requireFolder } from './inputs.ts';
+import { ITEM_TYPES, type FolderRecord, type ItemRecord, type ItemType } from './records.ts';
+import { requireReportManage, requireRight } from './rights.ts';
+import { chainTo, heightOf } from './tree.ts';
+import { toItem } from './views.ts';
+
+interface Move {
+  readonly type: ItemType;
+  readonly id: number;
+  /** Null = the root, also when the member is absent (ASSUMED-69). */
+  readonly folderId: number | null;
+}
+
+/** The checked body; without one, or without `type` and `id`, 400 (ASSUMED-68). */
+function readMove(call: Call): Move {
+  const body = bodyOf(call);
+  const type = ITEM_TYPES.find((known) => known === own(body, 'type'));
+  if (!type) throw new Problem(400, `type must be one of ${ITEM_TYPES.join(', ')}`);
+  const id = readInteger(body, 'id');
+  if (id === null) throw new Problem(400, 'id is required');
+  return { type, id, folderId: readInteger(body, 'folderId') };
+}
+
+/** An id of another deployment, or of another kind than `type` says, is not there (ASSUMED-74). */
+function requireItem(call: Call, deploymentId: string, { type, id }: Move): ItemRecord {
+  const item = call.state.workspace.get(id);
+  if (item?.type !== type || item.deploymentId !== deploymentId) throw new Problem(404, 'Item not found');
+  return item;
+}
+
+/** The three access rules; to the root no right on the destination is asked, for a report never. */
+function requireRights(call: Call, item: ItemRecord, destination: FolderRecord | null): void {
+  const { state, caller } = call;
+  if (item.type === 'REPORT') {
+    requireRight(state, caller, 'edit', item);
+    requireReportManage(caller);
+    return;
+  }
+  requireRight(state, caller, 'manage', item);
+  if (destination) requireRight(state, caller, 'edit', destination);
+}
+
+/** 400 for a folder that would end inside itself or, with what is below it, too deep (ASSUMED-70, 71). */
+function requirePlaceFor(call: Call, folder: FolderRecord, destination: FolderRecord | null): void {
+  const { state, settings } = call;
+  const chain = chainTo(state, folder.deploymentId, destination?.id ?? null);
+  if (chain.some((one) => one.id === folder.id)) {
+    throw new Problem(400, 'A folder cannot be moved into itself or below itself');
+  }
+  if (chain.length + heightOf(state, folder) > settings.maxFolderDepth) {
+    throw new Problem(400, 'The maximum folder depth would be exceeded');
+  }
+}
+
+/** 200 with the moved item; 400, 403, 404 in the order of ASSUMED-52, and nothing changes on any of them. */
+export function moveItem(call: Call): Reply {
+  const move = readMove(call);
+  const { state } = call;
+  const deploymentId = pathText(call, 'deploymentId');
+  const item = requireItem(call, deploymentId, move);
+  const destination = requireFolder(state, deploymentId, move.folderId);
+  requireRights(call, item, destination);
+  // Where it is already, it may stay, even if the depth limit was lowered since (ASSUMED-75).
+  if (item.folderId === move.folderId) return { status: 200, body: toItem(state, item) };
+  if (item.type === 'FOLDER') requirePlaceFor(call, item, destination);
+  const moved = {
+    ...item,
+    folderId: move.folderId,
+    updatedById: call.caller.user.id,
+    updatedAtMs: call.nowMs,
+  };
+  state.workspace.put(moved);
+  return { status: 200, body: toItem(state, moved) };
+}

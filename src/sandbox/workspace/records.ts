@@ -1,0 +1,113 @@
+// What the workspace holds. Folders, workbooks and reports share one table and one run of ids, so that an id names
+// one item whatever its kind (contract 4.7, ASSUMED-74).
+import type { JsonObject } from '../json.ts';
+import type { JournalDeps } from '../journal.ts';
+import { createTable, type Table } from '../table.ts';
+
+export type ItemType = 'FOLDER' | 'WORKBOOK' | 'REPORT';
+export const ITEM_TYPES: readonly ItemType[] = ['FOLDER', 'WORKBOOK', 'REPORT'];
+
+interface Placed {
+  readonly id: number;
+  readonly deploymentId: string;
+  readonly name: string;
+  /** The folder that it is in; null = the root of the workspace. */
+  readonly folderId: number | null;
+  readonly ownerId: number;
+  readonly updatedById: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface FolderRecord extends Placed {
+  readonly type: 'FOLDER';
+  /** Place among its neighbours, from 0; several may share one. */
+  readonly position: number;
+}
+
+/** Who may see the published dashboard of a workbook when it is embedded (contract 10). */
+export interface EmbedAccess {
+  readonly allowEmbed: boolean;
+  readonly allEmbedUsers: boolean;
+  readonly tenants: readonly string[];
+}
+
+/** DashboardConfig and Dashboard of the specification, checked when they come in (dashboard-schemas.ts). */
+export interface Dashboards {
+  readonly dashboardDraft: JsonObject | null;
+  readonly dashboardPublished: JsonObject | null;
+  readonly publishedDashboard: JsonObject | null;
+}
+
+export interface WorkbookRecord extends Placed, Dashboards {
+  readonly type: 'WORKBOOK';
+  readonly slug: string | null;
+  readonly meta: JsonObject;
+  readonly calculatedFields: JsonObject;
+  readonly embedAccess: EmbedAccess;
+}
+
+export interface ReportRecord extends Placed {
+  readonly type: 'REPORT';
+  /** Twelve letters and digits, unique in the tenant. */
+  readonly publicId: string;
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly workbookId: number | null;
+  readonly sqlQuery: string | null;
+  readonly jsonQuery: string | null;
+  readonly meta: JsonObject | null;
+}
+
+export type ItemRecord = FolderRecord | WorkbookRecord | ReportRecord;
+
+/** `manage` implies `edit` implies `read` (ASSUMED-76). */
+export type Action = 'read' | 'edit' | 'manage';
+export const ACTIONS: readonly Action[] = ['read', 'edit', 'manage'];
+
+/** A right that one user was given on one thing. Deployments are granted here as well, but judged elsewhere. */
+export interface Grant {
+  readonly id: number;
+  readonly userId: number;
+  readonly type: ItemType | 'DEPLOYMENT';
+  /** Id of the item, or of the deployment. */
+  readonly itemId: number;
+  readonly action: Action;
+}
+
+/** Index key of everything that lies directly in a folder, or in the root (null), of a deployment. */
+export function placeKey(deploymentId: string, folderId: number | null): string {
+  return `${deploymentId}/${folderId ?? 'root'}`;
+}
+
+/** Index key of a user's grants on one thing. */
+export function grantKey(userId: number, type: Grant['type'], itemId: number): string {
+  return `${userId}/${type}/${itemId}`;
+}
+
+export function createItems(deps: JournalDeps): Table<ItemRecord> {
+  return createTable<ItemRecord>(
+    {
+      place: (item) => [placeKey(item.deploymentId, item.folderId)],
+      kind: (item) => [`${item.deploymentId}/${item.type}`],
+      publicId: (item) => (item.type === 'REPORT' ? [item.publicId] : []),
+    },
+    deps,
+  );
+}
+
+/** Index key of all grants on one thing. */
+export function thingKey(type: Grant['type'], itemId: number): string {
+  return `${type}/${itemId}`;
+}
+
+export function createGrants(deps: JournalDeps): Table<Grant> {
+  return createTable<Grant>(
+    {
+      subject: (grant) => [grantKey(grant.userId, grant.type, grant.itemId)],
+      user: (grant) => [String(grant.userId)],
+      thing: (grant) => [thingKey(grant.type, grant.itemId)],
+    },
+    deps,
+  );
+}

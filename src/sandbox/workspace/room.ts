@@ -1,0 +1,42 @@
+// The addresses of folders, workbooks, reports, the feed and the move (contract 4.7, 10).
+import { Router } from 'express';
+import { answer, type Handler } from '../call.ts';
+import type { Room } from '../family.ts';
+import type { World } from '../world.ts';
+import { listWorkspace } from './feed.ts';
+import { createFolder, deleteFolder, listAncestors, listFolders, updateFolder } from './folders.ts';
+import { moveItem } from './move.ts';
+import { createReport, listReports } from './reports.ts';
+import {
+  createWorkbook,
+  listWorkbooks,
+  readEmbedAccess,
+  readWorkbook,
+  updateEmbedAccess,
+} from './workbooks.ts';
+
+/** Stands behind the deployment wall, which has checked the deployment. */
+export function createWorkspaceRoom(world: World): Room {
+  const router = Router({ caseSensitive: true });
+  const at = (handler: Handler) => answer(world, handler);
+  const base = '/deployments/:deploymentId';
+
+  router.get(`${base}/folders`, at(listFolders));
+  router.post(`${base}/folders`, at(createFolder));
+  router.put(`${base}/folders/:folderId`, at(updateFolder));
+  router.delete(`${base}/folders/:folderId`, at(deleteFolder));
+  router.get(`${base}/folders/:folderId/ancestors`, at(listAncestors));
+
+  router.get(`${base}/workbooks`, at(listWorkbooks));
+  router.post(`${base}/workbooks`, at(createWorkbook));
+  router.get(`${base}/workbooks/:workbookId`, at(readWorkbook));
+  router.get(`${base}/workbooks/:workbookId/embed-access`, at(readEmbedAccess));
+  router.put(`${base}/workbooks/:workbookId/embed-access`, at(updateEmbedAccess));
+
+  router.get(`${base}/reports`, at(listReports));
+  router.post(`${base}/reports`, at(createReport));
+
+  router.get(`${base}/workspace`, at(listWorkspace));
+  router.post(`${base}/workspace/move`, at(moveItem));
+  return { mount: '/api/v1', router };
+}

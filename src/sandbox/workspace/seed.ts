@@ -1,0 +1,99 @@
+// The workspace of the seed `small`: what a sales and an operations team might keep (interface 8).
+import type { UserRecord } from '../records.ts';
+import type { Scene } from '../state.ts';
+import { addFolder, addReport, addWorkbook, readNewReport, readNewWorkbook, type Placing } from './create.ts';
+
+const CONFIG = {
+  kind: 'CLASSIC',
+  title: 'Revenue',
+  description: null,
+  layout: {
+    breakpoints: { lg: 1200, md: 996, sm: 768, xs: 480, xxs: 0 },
+    cols: { lg: 12, md: 10, sm: 6, xs: 4, xxs: 2 },
+    containerPadding: [8, 8],
+    margin: [8, 8],
+    rowHeight: 40,
+  },
+  settings: { refresh: 'hourly' },
+  theme: null,
+  widgets: [
+    {
+      id: 'title',
+      type: 'TEXT',
+      position: { x: 0, y: 0, w: 12, h: 1 },
+      config: { text: 'Revenue by country' },
+    },
+    {
+      id: 'chart',
+      type: 'CHART',
+      position: { x: 0, y: 1, w: 12, h: 6 },
+      config: { report: 'Orders by country' },
+    },
+  ],
+};
+
+const QUERY = 'SELECT country, MEASURE(count) AS orders FROM orders GROUP BY 1';
+
+/** Dashboard and ReportSnapshot as the specification lists them, made from a workbook and its report. */
+function publishedDashboard(workbookId: number, reportId: number, ownerId: number) {
+  const snapshot = {
+    name: 'Orders by country',
+    title: null,
+    kind: 'vega',
+    sqlQuery: QUERY,
+    isSourceReport: true,
+  };
+  return {
+    id: 1,
+    deploymentId: 1,
+    workbookId,
+    versionNumber: 1,
+    versionId: 1,
+    publicId: 'rev000000001',
+    status: 'published',
+    allowEmbed: false,
+    config: CONFIG,
+    reportSnapshots: [{ id: 1, reportId, versionNumber: 1, ...snapshot, spec: { mark: 'bar' }, meta: {} }],
+    createdBy: ownerId,
+    title: 'Revenue',
+  };
+}
+
+/** Answers the id of the folder Sales. */
+function addSales(scene: Scene, placing: Placing): number {
+  const folder = (name: string, parentId: number | null): number =>
+    addFolder(scene, placing, { name, parentId, position: null }).id;
+  const sales = folder('Sales', null);
+  const europe = folder('Europe', sales);
+  folder('Germany', europe);
+  folder('Marketing', null);
+  const workbook = addWorkbook(
+    scene,
+    placing,
+    readNewWorkbook({ name: 'Revenue', folderId: sales, slug: 'revenue' }),
+  );
+  addWorkbook(scene, placing, readNewWorkbook({ name: 'Campaigns' }));
+  const report = addReport(
+    scene,
+    placing,
+    readNewReport({ name: 'Orders by country', folderId: europe, workbookId: workbook.id, sqlQuery: QUERY }),
+  );
+  addReport(scene, placing, readNewReport({ name: 'Orders per month' }));
+  scene.state.workspace.put({
+    ...workbook,
+    dashboardDraft: CONFIG,
+    dashboardPublished: CONFIG,
+    publishedDashboard: publishedDashboard(workbook.id, report.id, placing.ownerId),
+  });
+  return sales;
+}
+
+/** Everything belongs to `owner`; `reader` may read the folder Sales, and so what is in it. */
+export function plantWorkspace(scene: Scene, owner: UserRecord, reader: UserRecord): void {
+  const { grants } = scene.state;
+  const sales = addSales(scene, { deploymentId: '1', ownerId: owner.id });
+  const placing = { deploymentId: '2', ownerId: owner.id };
+  const ops = addFolder(scene, placing, { name: 'Operations', parentId: null, position: null });
+  addWorkbook(scene, placing, readNewWorkbook({ name: 'Incidents', folderId: ops.id }));
+  grants.put({ id: grants.nextId(), userId: reader.id, type: 'FOLDER', itemId: sales, action: 'read' });
+}

@@ -1,0 +1,48 @@
+// The workspace as `GET /state` shows it: every item with its owner's name, every grant (interface 8).
+import type { JsonObject } from '../json.ts';
+import type { Scene } from '../state.ts';
+import type { Grant, ItemRecord, ItemType } from './records.ts';
+
+const toDate = (ms: number): string => new Date(ms).toISOString();
+
+/** One item as stored; a folder's place is called `parentId`, as in its own calls. */
+export function showItem(scene: Scene, item: ItemRecord): JsonObject {
+  const { ownerId, updatedById, createdAtMs, updatedAtMs, folderId, deploymentId, ...kept } = item;
+  const nameOf = (id: number): string | null => scene.state.users.get(id)?.userName ?? null;
+  return {
+    ...kept,
+    deploymentId: Number(deploymentId),
+    ...(item.type === 'FOLDER' ? { parentId: folderId } : { folderId }),
+    owner: nameOf(ownerId),
+    updatedBy: nameOf(updatedById),
+    createdAt: toDate(createdAtMs),
+    updatedAt: toDate(updatedAtMs),
+  };
+}
+
+/** One grant in the words of its fixture; `id` is the thing, `grantId` the grant itself. */
+export function showGrant(scene: Scene, grant: Grant): JsonObject {
+  return {
+    grantId: grant.id,
+    user: scene.state.users.get(grant.userId)?.userName ?? null,
+    type: grant.type,
+    id: grant.itemId,
+    action: grant.action,
+  };
+}
+
+export function showWorkspace(scene: Scene): JsonObject {
+  const { workspace, grants } = scene.state;
+  const items = workspace.ids().flatMap((id) => workspace.get(id) ?? []);
+  const shown = (type: ItemType): JsonObject[] =>
+    items.filter((item) => item.type === type).map((item) => showItem(scene, item));
+  return {
+    folders: shown('FOLDER'),
+    workbooks: shown('WORKBOOK'),
+    reports: shown('REPORT'),
+    grants: grants.ids().flatMap((id) => {
+      const grant = grants.get(id);
+      return grant ? [showGrant(scene, grant)] : [];
+    }),
+  };
+}

@@ -1,0 +1,80 @@
+// The records of the workspace as the platform shows them (specification, "Workspace item"; contract 4.7, 4.8).
+import type { JsonObject } from '../json.ts';
+import type { State } from '../state.ts';
+import type { FolderRecord, ItemRecord, ReportRecord } from './records.ts';
+import { chainTo } from './tree.ts';
+
+const toDate = (ms: number): string => new Date(ms).toISOString();
+
+/** ResourceOwner, or null when that user is gone. */
+function showOwner(state: State, userId: number): JsonObject | null {
+  const user = state.users.get(userId);
+  return user ? { id: user.id, email: user.email, firstName: user.firstName, picture: null } : null;
+}
+
+function showPath(state: State, item: ItemRecord): JsonObject[] {
+  return chainTo(state, item.deploymentId, item.folderId).map(({ id, name }) => ({ id, name }));
+}
+
+/** What all three kinds show alike. */
+function showShared(state: State, item: ItemRecord): JsonObject {
+  return {
+    id: item.id,
+    deploymentId: Number(item.deploymentId),
+    name: item.name,
+    type: item.type,
+    createdAt: toDate(item.createdAtMs),
+    updatedAt: toDate(item.updatedAtMs),
+    createdBy: item.ownerId,
+    user: showOwner(state, item.ownerId),
+    folderPath: showPath(state, item),
+  };
+}
+
+/** The Workspace item shape, which move, workbooks and the feed answer with whatever the kind. */
+export function toItem(state: State, item: ItemRecord): JsonObject {
+  const isWorkbook = item.type === 'WORKBOOK';
+  return {
+    ...showShared(state, item),
+    // Objects even for a folder (contract 4.8).
+    meta: item.type === 'FOLDER' ? {} : (item.meta ?? {}),
+    calculatedFields: isWorkbook ? item.calculatedFields : {},
+    userId: state.users.get(item.ownerId) ? item.ownerId : null,
+    folderId: item.folderId,
+    // Nobody has favourites here; the specification lets the member be null.
+    isFavorite: null,
+    slug: isWorkbook ? item.slug : null,
+    dashboardDraft: isWorkbook ? item.dashboardDraft : null,
+    dashboardPublished: isWorkbook ? item.dashboardPublished : null,
+    publishedDashboard: isWorkbook ? item.publishedDashboard : null,
+  };
+}
+
+export function toFolder(state: State, folder: FolderRecord): JsonObject {
+  return {
+    ...showShared(state, folder),
+    parentId: folder.folderId,
+    position: folder.position,
+    updatedBy: folder.updatedById,
+  };
+}
+
+export function toReport(state: State, report: ReportRecord): JsonObject {
+  const shared = showShared(state, report);
+  // Required for reports (contract 4.7), so a record stands in for an owner who is gone.
+  const owner = shared['user'] ?? { id: report.ownerId, email: '', firstName: null, picture: null };
+  return {
+    ...shared,
+    publicId: report.publicId,
+    title: report.title,
+    description: report.description,
+    folderId: report.folderId,
+    workbookId: report.workbookId,
+    userId: report.ownerId,
+    user: owner,
+    refreshedByUser: owner,
+    sqlQuery: report.sqlQuery,
+    jsonQuery: report.jsonQuery,
+    meta: report.meta,
+  };
+}

@@ -1,0 +1,66 @@
+// Workbooks of a deployment and who may see their dashboard when it is embedded (contract 4.7, 10).
+import { bodyOf, pathNumber, pathText, type Call, type Reply } from '../call.ts';
+import { optionalBoolean, optionalTexts } from '../json.ts';
+import { addWorkbook, readNewWorkbook, requireWorkbook } from './create.ts';
+import { requireFolder } from './inputs.ts';
+import { itemsOfKind, listReply, queryId, visible } from './lists.ts';
+import type { Action, EmbedAccess, WorkbookRecord } from './records.ts';
+import { requireRight } from './rights.ts';
+import { toItem } from './views.ts';
+
+/** `GET`: all that the caller may see, or those of `folderId` (0 = the root). */
+export function listWorkbooks(call: Call): Reply {
+  const folderId = queryId(call, 'folderId');
+  const all = visible(call, itemsOfKind(call, pathText(call, 'deploymentId'), 'WORKBOOK'));
+  const kept = all.filter((one) => folderId === undefined || (one.folderId ?? 0) === folderId);
+  return listReply(call, 'workbook', kept, (workbook) => toItem(call.state, workbook));
+}
+
+/** `POST`: 200 in the Workspace item shape; 400, 403 without edit right on the folder, 404 no such folder. */
+export function createWorkbook(call: Call): Reply {
+  // The body may be left out (contract 4.7).
+  const input = readNewWorkbook(call.request.body === undefined ? {} : bodyOf(call));
+  const deploymentId = pathText(call, 'deploymentId');
+  const folder = requireFolder(call.state, deploymentId, input.folderId);
+  if (folder) requireRight(call.state, call.caller, 'edit', folder);
+  const workbook = addWorkbook(call, { deploymentId, ownerId: call.caller.user.id }, input);
+  return { status: 200, body: toItem(call.state, workbook) };
+}
+
+function workbookOfPath(call: Call, action: Action): WorkbookRecord {
+  const id = pathNumber(call, 'workbookId');
+  const workbook = requireWorkbook(call, pathText(call, 'deploymentId'), id);
+  requireRight(call.state, call.caller, action, workbook);
+  return workbook;
+}
+
+/** `GET /{workbookId}`: 200; 403, 404. */
+export function readWorkbook(call: Call): Reply {
+  return { status: 200, body: toItem(call.state, workbookOfPath(call, 'read')) };
+}
+
+/** `GET /{workbookId}/embed-access`: 200; 403, 404. */
+export function readEmbedAccess(call: Call): Reply {
+  return { status: 200, body: workbookOfPath(call, 'read').embedAccess };
+}
+
+/** `PUT /{workbookId}/embed-access`: absent members stay; the published dashboard shows `allowEmbed` too. 400, 403, 404. */
+export function updateEmbedAccess(call: Call): Reply {
+  pathNumber(call, 'workbookId');
+  const body = bodyOf(call);
+  const sent = {
+    allowEmbed: optionalBoolean(body, 'allowEmbed'),
+    allEmbedUsers: optionalBoolean(body, 'allEmbedUsers'),
+    tenants: optionalTexts(body, 'tenants'),
+  };
+  const workbook = workbookOfPath(call, 'manage');
+  const { publishedDashboard: dashboard, embedAccess: before } = workbook;
+  const embedAccess: EmbedAccess = {
+    allowEmbed: sent.allowEmbed ?? before.allowEmbed,
+    allEmbedUsers: sent.allEmbedUsers ?? before.allEmbedUsers,
+    tenants: sent.tenants ?? before.tenants,
+  };
+  const publishedDashboard = dashboard && { ...dashboard, allowEmbed: embedAccess.allowEmbed };
+  call.state.workspace.put({ ...workbook, embedAccess, publishedDashboard });
+  return { status: 200, body: embedAccess };
+}
