@@ -73,7 +73,9 @@ function mountFamily(app: Express, world: World, family: Family): void {
     visitOf(response).caller = await family.authenticate(request);
     next();
   };
-  app.use([...family.mounts], prepare, tempt(world), identify, readBody(world));
+  app.use([...family.mounts], prepare, tempt(world), identify);
+  for (const wall of family.walls ?? []) app.use(wall.mount, wall.router);
+  app.use([...family.mounts], readBody(world));
   for (const room of family.rooms) app.use(room.mount, room.router);
   const nowhere: RequestHandler = () => {
     throw new Problem(404, 'Not found');

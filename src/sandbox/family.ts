@@ -13,6 +13,8 @@ export interface Room {
 export interface Family {
   /** Path prefixes that belong to this family alone. */
   readonly mounts: readonly string[];
+  /** Checks of the path alone; they come before the body is read (contract 4.0, ASSUMED-52). */
+  readonly walls?: readonly Room[];
   readonly rooms: readonly Room[];
   /** Throws Problem 401 (or what the family answers instead). */
   readonly authenticate: (request: Request) => Caller | Promise<Caller>;

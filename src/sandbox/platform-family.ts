@@ -23,12 +23,8 @@ function createDeploymentWall(world: World, mount: string): Room {
 export function createPlatformFamily(world: World): Family {
   return {
     mounts: ['/api', '/build/api'],
-    rooms: [
-      createDeploymentWall(world, '/api/v1'),
-      createDeploymentWall(world, '/build/api/v1'),
-      createUsersRoom(world),
-      createWorkspaceRoom(world),
-    ],
+    walls: [createDeploymentWall(world, '/api/v1'), createDeploymentWall(world, '/build/api/v1')],
+    rooms: [createUsersRoom(world), createWorkspaceRoom(world)],
     authenticate: (request) => authenticate(request, sceneOf(world), !world.settings.strictAuthScheme),
     render: platformError,
     mediaType: () => 'application/json',
