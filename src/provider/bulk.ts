@@ -1,5 +1,6 @@
 // Bulk (RFC 7644 §3.7): many operations in one request. Each stands alone and has a result of its own; only what is
 // no refusal, such as a store that is away, ends the whole request.
+import { setImmediate as others } from 'node:timers/promises';
 import {
   BULK_RESPONSE_URN,
   errorBody,
@@ -53,6 +54,10 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
     const results: (BulkResult | undefined)[] = operations.map(() => undefined);
     let errors = 0;
     for (const step of planBulk(operations)) {
+      if (!step) {
+        await others();
+        continue;
+      }
       const operation = operations[step.index];
       const before = results[step.index];
       // After the last accepted error nothing begins; what was begun is still brought to its end.
@@ -72,7 +77,7 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
     const result: BulkResult = { method, status: SUCCESS.get(method) ?? '400' };
     if (bulkId !== undefined) result.bulkId = bulkId;
     try {
-      const { etag } = await (step.kind === 'run' ? perform : complete)(operation, step.data, work);
+      const { etag } = await (step.kind === 'run' ? perform : complete)(operation, step, work);
       if (etag !== undefined) result.version = etag;
     } catch (error) {
       if (!(error instanceof ScimError)) throw error;
@@ -85,7 +90,7 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
     return result;
   }
 
-  async function perform(operation: BulkOperation, data: unknown, work: Work): Promise<Answer> {
+  async function perform(operation: BulkOperation, { data, refers }: BulkStep, work: Work): Promise<Answer> {
     const { method, bulkId, target, version, fault } = operation;
     if (fault) throw fault;
     if (!target) throw new Error('an operation without a target has a fault');
@@ -93,7 +98,7 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
     const id = String(resolved(target.id, work.ids));
     const context = { ...work.context, ifMatch: version };
     if (method === 'DELETE') return resource.remove(id, context);
-    const body = resolved(data, work.ids);
+    const body = refers ? resolved(data, work.ids) : data;
     if (method === 'PUT') return resource.replace(id, body, context);
     if (method === 'PATCH') return resource.patch(id, body, context);
     const answer = await resource.create(body, work.context);
@@ -102,11 +107,11 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
   }
 
   /** Adds what had to wait until the resources of a circle were there (§3.7.1). */
-  async function complete(operation: BulkOperation, later: unknown, work: Work): Promise<Answer> {
+  async function complete(operation: BulkOperation, { data }: BulkStep, work: Work): Promise<Answer> {
     const { bulkId = '', target } = operation;
     const id = work.ids.get(bulkId);
     if (!target || id === undefined) throw new Error('only what was created is completed');
-    const value = resolved(later, work.ids, 'The resource is there, but incomplete: ');
+    const value = resolved(data, work.ids, 'The resource is there, but incomplete: ');
     const body = { schemas: [PATCH_OP_URN], Operations: [{ op: 'add', value }] };
     return resources[target.endpoint].patch(id, body, work.context);
   }

@@ -45,13 +45,11 @@ export { compareKeys, parseSort, type Sort, type SortKey } from './sort.ts';
 export { spanningType } from './spanning-type.ts';
 export * from './urns.ts';
 export { parseResource, type BodyContext } from './validate.ts';
+export { planBulk, type BulkStep } from './bulk-plan.ts';
+export { referencesIn, replaceReferences } from './bulk-references.ts';
 export {
   BULK_RESPONSE_URN,
   MAX_BULK_OPERATIONS,
   parseBulkRequest,
-  planBulk,
-  referencesIn,
-  replaceReferences,
   type BulkOperation,
-  type BulkStep,
 } from './bulk-request.ts';

@@ -106,7 +106,8 @@ const table = [
   },
   {
     name: 'replace-creates',
-    description: 'replace with a value path that matches nothing creates the value',
+    description:
+      'replace with a value path that matches nothing creates the value; under auto only for a use that the schema names',
     source: 'Entra; gh:Captain-P-Goldfish/scim-for-keycloak#73, gh:zitadel/zitadel#9690',
   },
   {

@@ -3,7 +3,7 @@ import { invalidSyntax, invalidValue } from './errors.ts';
 import { toListQuery, type ListLimits, type ListQuery } from './list-response.ts';
 import type { Profile } from './profiles.ts';
 import { SEARCH_REQUEST_URN } from './urns.ts';
-import { isObject } from './validate.ts';
+import { isObject } from './json.ts';
 
 function names(name: string, raw: unknown): unknown {
   if (!Array.isArray(raw)) return raw;

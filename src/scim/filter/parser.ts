@@ -1,33 +1,26 @@
 // Tokens to a filter tree: recursive descent, `or` under `and` under `not`, depth-limited (RFC 7644 section 3.4.2.2).
-import { resolveAttribute } from '../attribute-path.ts';
-import { findField, type Field, type Fields, type Section } from '../attributes.ts';
+import type { Fields } from '../attributes.ts';
 import { invalidFilter } from '../errors.ts';
 import type { DeviationName, Profile } from '../profiles.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { toComparison } from './comparison.ts';
-import type { CompareOperator, Filter, FilterAttribute } from './filter.ts';
+import type { CompareOperator, Filter } from './filter.ts';
 import { createLexer, type Lexer, type Token } from './lexer.ts';
+import {
+  elementScope,
+  resourceScope,
+  toAttribute,
+  toComparable,
+  unknownElement,
+  type Located,
+  type Scope,
+} from './scope.ts';
 
 const MAX_LENGTH = 4096;
 const MAX_DEPTH = 32;
 const CACHE_SIZE = 500;
 const CACHED_LENGTH = 512;
 const OPERATORS: ReadonlySet<string> = new Set(['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le']);
-
-/** What names mean at this place: the resource, or the element inside `[…]`. */
-interface Scope {
-  /** @throws 400 invalidFilter when no schema declares the name. */
-  resolve(token: Token): Located;
-}
-
-interface Located {
-  readonly field: Field | undefined;
-  readonly steps: readonly string[];
-  /** Path without an implied `.value`. */
-  readonly path: string;
-  /** Named by a sub-attribute already, so nothing is implied. */
-  readonly isPart: boolean;
-}
 
 interface Parsing {
   readonly lexer: Lexer;
@@ -37,64 +30,6 @@ interface Parsing {
 
 function keyword(token: Token): string {
   return token.kind === 'word' ? token.text.toLowerCase() : '';
-}
-
-function unknown(token: Token): Error {
-  return invalidFilter(
-    `"${token.text.slice(0, 200)}" at position ${token.at} is not an attribute known here.`,
-  );
-}
-
-function resourceScope(type: ResourceType, profile: Profile): Scope {
-  return {
-    resolve(token) {
-      const found = resolveAttribute(type, token.text);
-      if (found.kind === 'member') {
-        const path = `${found.section.urn}:${found.name}`;
-        return { field: undefined, steps: [found.section.urn, found.name], path, isPart: false };
-      }
-      if (found.kind !== 'attribute') throw unknown(token);
-      if (found.field.attribute.returned === 'never') throw unknown(token);
-      if (found.unqualified && !profile.allows('unqualified-extension')) throw unknown(token);
-      const field = found.sub ?? found.field;
-      return {
-        field,
-        steps: stepsOf(found.section, found.field, found.sub),
-        path: field.path,
-        isPart: !!found.sub,
-      };
-    },
-  };
-}
-
-function stepsOf(section: Section, field: Field, sub: Field | undefined): readonly string[] {
-  const steps = section.core ? [field.name] : [section.urn, field.name];
-  return sub ? [...steps, sub.name] : steps;
-}
-
-function elementScope(parts: Fields): Scope {
-  return {
-    resolve(token) {
-      const field = findField(parts, token.text);
-      if (!field) throw unknown(token);
-      return { field, steps: [field.name], path: field.path, isPart: true };
-    },
-  };
-}
-
-function toAttribute(located: Located): FilterAttribute {
-  return { steps: located.steps, field: located.field, key: located.path.toLowerCase() };
-}
-
-// `emails eq "x"` means `emails.value eq "x"`; a simple multi-valued attribute compares its elements.
-function toComparable(located: Located, token: Token): FilterAttribute {
-  if (located.field?.attribute.type !== 'complex') return toAttribute(located);
-  const value = located.field.parts?.byName.get('value');
-  if (!value)
-    throw invalidFilter(
-      `"${token.text.slice(0, 200)}" at position ${token.at} is complex: name a sub-attribute.`,
-    );
-  return { steps: [...located.steps, value.name], field: value, key: value.path.toLowerCase() };
 }
 
 function parseOr(parsing: Parsing, scope: Scope): Filter {
@@ -185,10 +120,6 @@ function parseElement(parsing: Parsing, located: Located, token: Token): Filter 
   const name: Token = { ...after, kind: 'word', text: after.text.slice(1) };
   const comparison = parseExpression(parsing, scope.resolve(name), name);
   return { kind: 'element', attribute, filter: { kind: 'and', branches: [filter, comparison] } };
-}
-
-function unknownElement(token: Token): Error {
-  return invalidFilter(`"${token.text.slice(0, 200)}" at position ${token.at} has no elements to select.`);
 }
 
 function parseText(type: ResourceType, text: string, profile: Profile): Filter {

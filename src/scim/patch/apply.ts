@@ -2,18 +2,13 @@
 // on the way to a changed value is copied.
 import type { Field } from '../attributes.ts';
 import { mutability } from '../errors.ts';
+import { isEqual } from '../identity.ts';
+import type { JsonObject } from '../json.ts';
 import type { AttributeTarget } from '../path.ts';
 import type { Profile } from '../profiles.ts';
 import { toCanonical, type Resource, type ResourceType } from '../resource-type.ts';
-import {
-  readOpen,
-  readParts,
-  readValue,
-  settleComplex,
-  toComplexInput,
-  type JsonObject,
-} from '../validate.ts';
-import { changeElements, isEqual, isListed } from './elements.ts';
+import { readOpen, readParts, readValue, settleComplex, toComplexInput } from '../values.ts';
+import { changeElements, isListed } from './elements.ts';
 import type { PatchOperation } from './operation.ts';
 
 type Op = PatchOperation['op'];

@@ -3,9 +3,11 @@ import type { Field } from '../attributes.ts';
 import { noTarget } from '../errors.ts';
 import { evaluateFilter, requiredValues } from '../filter/evaluate.ts';
 import type { Filter } from '../filter/filter.ts';
+import { foldPart, identity, isEqual } from '../identity.ts';
+import type { JsonObject } from '../json.ts';
 import type { Profile } from '../profiles.ts';
 import { orderParts } from '../resource-type.ts';
-import { fromElements, readElement, readElements, readValue, type JsonObject } from '../validate.ts';
+import { fromElements, readElement, readElements, readValue } from '../values.ts';
 import type { PatchOperation } from './operation.ts';
 
 interface Change {
@@ -27,34 +29,11 @@ function order(field: Field, element: JsonObject): JsonObject | undefined {
   return field.parts && orderParts(field.parts, element);
 }
 
-/** Equality as the attribute sees it: with or without case. */
-export function isEqual(field: Field | undefined, a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (field?.attribute.caseExact !== false || typeof a !== 'string' || typeof b !== 'string') return false;
-  return a.toLowerCase() === b.toLowerCase();
-}
-
-function isEqualPart(field: Field, part: string, a: JsonObject, b: JsonObject): boolean {
-  return isEqual(field.parts?.byName.get(part), a[part], b[part]);
-}
-
-function fold(field: Field, part: string, value: unknown): unknown {
-  const exact = field.parts?.byName.get(part)?.attribute.caseExact !== false;
-  return exact || typeof value !== 'string' ? value : value.toLowerCase();
-}
-
-// What tells elements apart: the value and its use; without a value, everything. Text, so that lists of any
-// length are compared in one pass.
-function identity(field: Field, element: JsonObject): string {
-  if (element.value === undefined) return JSON.stringify(element);
-  return JSON.stringify([fold(field, 'value', element.value), fold(field, 'type', element.type)]);
-}
-
 /** Whether `element` is what a removal lists: by `value` (and `type` if given), else by everything given. */
 export function isListed(field: Field, element: JsonObject, listed: JsonObject): boolean {
   const names = listed.value === undefined ? Object.keys(listed) : ['value'];
   if (listed.value !== undefined && listed.type !== undefined) names.push('type');
-  return names.every((name) => isEqualPart(field, name, element, listed));
+  return names.every((name) => isEqual(field.parts?.byName.get(name), element[name], listed[name]));
 }
 
 function withoutListed(
@@ -64,7 +43,7 @@ function withoutListed(
 ): JsonObject[] {
   const byValue = new Map<unknown, JsonObject[]>();
   for (const each of listed) {
-    const key = fold(field, 'value', each.value);
+    const key = foldPart(field, 'value', each.value);
     const same = byValue.get(key);
     if (same) same.push(each);
     else byValue.set(key, [each]);
@@ -72,7 +51,7 @@ function withoutListed(
   const isHit = (element: JsonObject, key: unknown): boolean =>
     byValue.get(key)?.some((each) => isListed(field, element, each)) ?? false;
   return elements.filter(
-    (element) => !isHit(element, fold(field, 'value', element.value)) && !isHit(element, undefined),
+    (element) => !isHit(element, foldPart(field, 'value', element.value)) && !isHit(element, undefined),
   );
 }
 
@@ -136,10 +115,20 @@ function startOf(filter: Filter | undefined): JsonObject {
   return filter ? Object.fromEntries(requiredValues(filter).map(({ name, value }) => [name, value])) : {};
 }
 
+// `auto` does not know who asks. Who replaces a value of a use that the schema names (work, home) wants to set it; who
+// names another one has to be told that it is not there (section 3.5.2.3).
+function isUsual(field: Field, filter: Filter, profile: Profile): boolean {
+  if (profile.name !== 'auto') return true;
+  return requiredValues(filter).every(({ name, value }) => {
+    const usual = field.parts?.byName.get(name)?.attribute.canonicalValues;
+    return usual === undefined || usual.some((each) => each.toLowerCase() === String(value).toLowerCase());
+  });
+}
+
 function create(change: Change, elements: readonly JsonObject[]): JsonObject[] {
   const { op, field, filter, sub, value, profile } = change;
   if (isUnassigned(value)) return [...elements];
-  if (op === 'replace' && filter && !profile.allows('replace-creates')) {
+  if (op === 'replace' && filter && !(isUsual(field, filter, profile) && profile.allows('replace-creates'))) {
     throw noTarget(`No value of "${field.path}" matches the filter.`);
   }
   const start = startOf(filter);

@@ -3,9 +3,10 @@ import type { Field } from '../attributes.ts';
 import { invalidPath, invalidValue } from '../errors.ts';
 import { equalityOf } from '../filter/evaluate.ts';
 import type { Filter } from '../filter/filter.ts';
+import { isObject } from '../json.ts';
 import type { AttributeTarget } from '../path.ts';
 import type { Profile } from '../profiles.ts';
-import { isObject, lastSegment } from '../validate.ts';
+import { lastSegment } from '../values.ts';
 import type { MemberStep, PatchOperation } from './operation.ts';
 
 // `display`, `type` and `$ref` never tell members apart: Entra sends $ref null, Okta a stale display.

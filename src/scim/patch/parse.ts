@@ -2,11 +2,12 @@
 // here, so that applying knows one shape only: one target, one value.
 import type { Field, Section } from '../attributes.ts';
 import { invalidPath, invalidSyntax, invalidValue, mutability, noTarget, tooMany } from '../errors.ts';
+import { checkBody, isObject, type JsonObject } from '../json.ts';
 import { parsePath, type AttributeTarget, type Target } from '../path.ts';
 import type { Profile } from '../profiles.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { PATCH_OP_URN } from '../urns.ts';
-import { checkBody, isObject, lastSegment, type JsonObject } from '../validate.ts';
+import { lastSegment } from '../values.ts';
 import { toMemberSteps } from './members.ts';
 import { MAX_PATCH_OPERATIONS, type PatchOperation } from './operation.ts';
 

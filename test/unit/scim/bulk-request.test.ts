@@ -1,12 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  BULK_REQUEST_URN,
-  parseBulkRequest,
-  planBulk,
-  postpone,
-  referencesIn,
-  replaceReferences,
-} from '../../../src/scim/bulk-request.ts';
+import { planBulk } from '../../../src/scim/bulk-plan.ts';
+import { postpone, referencesIn, replaceReferences } from '../../../src/scim/bulk-references.ts';
+import { BULK_REQUEST_URN, parseBulkRequest } from '../../../src/scim/bulk-request.ts';
 import { MAX_BULK_OPERATIONS } from '../../../src/scim/index.ts';
 import { MAX_PATCH_OPERATIONS } from '../../../src/scim/patch/operation.ts';
 import { auto, ENTERPRISE, refusal, rfc } from './sample.ts';
@@ -31,7 +26,8 @@ const patch = (path: string, value: unknown) => ({
 });
 /** The plan as text: `0 1 0+` runs 0, then 1, then completes 0. */
 const planned = (...operations: unknown[]): string =>
-  planBulk(parse(operations).operations)
+  [...planBulk(parse(operations).operations)]
+    .filter((step) => step !== undefined)
     .map(({ kind, index }) => (kind === 'run' ? `${index}` : `${index}+`))
     .join(' ');
 
@@ -153,7 +149,7 @@ describe('references (7644 §3.7.2)', () => {
   });
 
   test('members and complex attributes can wait, simple values can not', () => {
-    const pending = new Set(['a']);
+    const pending = (name: string): boolean => name === 'a';
     const manager = { manager: { value: 'bulkId:a' }, department: 'd' };
     const members = [{ value: 'bulkId:a' }, { value: 'bulkId:known' }];
     expect(postpone({ displayName: 'g', members, [ENTERPRISE]: manager }, pending)).toEqual({
@@ -223,9 +219,8 @@ describe('order (7644 §3.7, §3.7.1)', () => {
     const started = performance.now();
     const ring = planned(...names.map((name, n) => group(name, `g${(n + 1) % names.length}`)));
     expect(ring.split(' ')).toHaveLength(names.length + 1);
-    const dense = names.slice(0, 300);
-    const steps = planned(...dense.map((name) => group(name, ...dense))).split(' ');
-    expect(steps).toHaveLength(2 * dense.length);
+    const steps = planned(...names.map((name) => group(name, ...names))).split(' ');
+    expect(steps).toHaveLength(2 * names.length);
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 });

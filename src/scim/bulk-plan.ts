@@ -1,0 +1,147 @@
+// The order of a bulk request that serves all its operations (RFC 7644 section 3.7, circles 3.7.1).
+import { postpone, referenceIn, referencesIn } from './bulk-references.ts';
+import type { BulkOperation } from './bulk-request.ts';
+import type { JsonObject } from './json.ts';
+
+/** `run` an operation with this data, or `complete` a resource that was created without the data. */
+export interface BulkStep {
+  readonly kind: 'run' | 'complete';
+  readonly index: number;
+  readonly data: unknown;
+  /** Whether `data` refers to bulkIds at all: if not, nobody need look. */
+  readonly refers: boolean;
+}
+
+interface Node {
+  readonly index: number;
+  readonly operation: BulkOperation;
+  /** What has to be there first: creations that the data refers to, and whatever the path has to wait for. */
+  readonly needs: Set<Node>;
+  readonly follows: Set<Node>;
+  readonly neededBy: Node[];
+  readonly followedBy: Node[];
+  refers: boolean;
+  blockers: number;
+  hasRun: boolean;
+  /** Set where a circle was opened. */
+  parts?: { readonly now: JsonObject; readonly later: JsonObject };
+}
+
+/** So many operations are looked into before others get their turn. */
+const STRIDE = 20;
+
+type Nodes = readonly Node[];
+type Creators = ReadonlyMap<string, Node>;
+
+function toNodes(operations: readonly BulkOperation[]): { nodes: Nodes; creators: Creators } {
+  const creators = new Map<string, Node>();
+  const nodes = operations.map((operation, index): Node => {
+    const links = { needs: new Set<Node>(), follows: new Set<Node>(), neededBy: [], followedBy: [] };
+    const node = { index, operation, ...links, refers: false, blockers: 0, hasRun: false };
+    const { method, bulkId, fault } = operation;
+    if (method === 'POST' && bulkId !== undefined && !fault) creators.set(bulkId, node);
+    return node;
+  });
+  return { nodes, creators };
+}
+
+function linkData(node: Node, creators: Creators): void {
+  const { data, fault } = node.operation;
+  if (fault) return;
+  for (const name of referencesIn(data)) {
+    node.refers = true;
+    const creator = creators.get(name);
+    if (creator) node.needs.add(creator);
+  }
+}
+
+/** Changes of one resource stay in their order, even when one of them has to wait. */
+function linkPaths(nodes: Nodes, creators: Creators): void {
+  const lastAt = new Map<string, Node>();
+  for (const node of nodes) {
+    const { target, fault } = node.operation;
+    if (fault || target?.id === undefined) continue;
+    const place = `${target.endpoint}/${target.id}`;
+    const creator = creators.get(referenceIn(target.id) ?? '');
+    for (const before of [lastAt.get(place), creator]) if (before) node.follows.add(before);
+    lastAt.set(place, node);
+  }
+  for (const node of nodes) {
+    for (const each of node.needs) each.neededBy.push(node);
+    for (const each of node.follows) each.followedBy.push(node);
+    node.blockers = node.needs.size + node.follows.size;
+  }
+}
+
+function first(nodes: Iterable<Node>, test: (node: Node) => boolean): Node | undefined {
+  for (const node of nodes) if (test(node)) return node;
+  return undefined;
+}
+
+const isOpen = (node: Node): boolean => !node.hasRun;
+const isFree = ({ blockers }: Node): boolean => blockers === 0;
+const isBlocked = ({ blockers }: Node): boolean => blockers > 0;
+
+/** The members of one circle among operations that all wait; only creations can be in one. */
+function circleFrom(start: Node): Node[] {
+  const way = new Set<Node>();
+  let node: Node | undefined = start;
+  while (node && !way.has(node)) {
+    way.add(node);
+    node = first(node.needs, isOpen) ?? first(node.follows, isBlocked);
+  }
+  const nodes = [...way];
+  return node ? nodes.slice(nodes.indexOf(node)) : [];
+}
+
+/** Opens a circle at a group if possible, as members are easily added afterwards (section 3.7.1). */
+function openCircle(start: Node, creators: Creators): Node {
+  const isPending = (name: string): boolean => creators.get(name)?.hasRun === false;
+  const circle = circleFrom(start).sort(
+    (a, b) =>
+      Number(a.operation.target?.endpoint === 'Users') - Number(b.operation.target?.endpoint === 'Users') ||
+      a.index - b.index,
+  );
+  for (const node of circle) {
+    const parts = postpone(node.operation.data, isPending);
+    if (!parts) continue;
+    node.parts = parts;
+    return node;
+  }
+  // Nothing helps: run as it is, it will be refused for what it refers to.
+  const lost = circle[0] ?? start;
+  lost.blockers = 0;
+  return lost;
+}
+
+/**
+ * The order of the work: as given, but what refers to a later creation waits for it, and a circle of references is
+ * opened by creating one resource without them and completing it as soon as they are known. `undefined` between the
+ * steps is a moment at which others should get their turn: planning twelve megabytes takes a while.
+ */
+export function* planBulk(operations: readonly BulkOperation[]): Generator<BulkStep | undefined, void> {
+  const { nodes, creators } = toNodes(operations);
+  for (const node of nodes) {
+    linkData(node, creators);
+    if (node.index % STRIDE === STRIDE - 1) yield undefined;
+  }
+  linkPaths(nodes, creators);
+  const waiting = new Set(nodes);
+  while (waiting.size > 0) {
+    const node = first(waiting, isFree) ?? openCircle(first(waiting, isOpen) as Node, creators);
+    waiting.delete(node);
+    node.hasRun = true;
+    const { index, parts, operation, refers } = node;
+    yield { kind: 'run', index, data: parts ? parts.now : operation.data, refers };
+    if (!parts) release(node);
+    for (const each of node.neededBy) {
+      if (--each.blockers > 0 || !each.parts) continue;
+      yield { kind: 'complete', index: each.index, data: each.parts.later, refers: true };
+      release(each);
+    }
+  }
+}
+
+function release(node: Node): void {
+  for (const each of node.followedBy) each.blockers--;
+}

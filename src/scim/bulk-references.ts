@@ -1,0 +1,89 @@
+// What a bulk operation refers to before it exists: `bulkId:…` in place of an id (RFC 7644 section 3.7.2).
+import { isObject, type JsonObject } from './json.ts';
+
+const MARK = 'bulkId:';
+/** `bulkId:x` alone, or at the end of a resource address as in `$ref`. */
+const REFERENCE = /^(\S*\/(?:Users|Groups)\/)?bulkId:(.+)$/s;
+/** Deeper data is refused by whoever reads it, so nobody need look there. */
+const MAX_DEPTH = 40;
+
+/** The address before it, and the bulkId; undefined for every other text, which is nearly all of them. */
+function parse(text: string): { address: string; name: string } | undefined {
+  const found = text.includes(MARK) ? REFERENCE.exec(text) : null;
+  return found?.[2] === undefined ? undefined : { address: found[1] ?? '', name: found[2] };
+}
+
+/** The bulkId that a text stands for. */
+export const referenceIn = (text: string): string | undefined => parse(text)?.name;
+
+/** The bulkIds that `value` refers to, anywhere in it. */
+export function referencesIn(value: unknown): Set<string> {
+  const found = new Set<string>();
+  someReference(value, (name) => {
+    found.add(name);
+    return false;
+  });
+  return found;
+}
+
+/** Whether `test` is true of a bulkId in `value`; stops at the first. */
+function someReference(value: unknown, test: (name: string) => boolean, depth = 0): boolean {
+  if (typeof value === 'string') {
+    const name = referenceIn(value);
+    return name !== undefined && test(name);
+  }
+  if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return false;
+  if (Array.isArray(value)) return value.some((part) => someReference(part, test, depth + 1));
+  return Object.values(value).some((part) => someReference(part, test, depth + 1));
+}
+
+/** A copy in which references to the known bulkIds are ids. */
+export function replaceReferences(value: unknown, ids: ReadonlyMap<string, string>, depth = 0): unknown {
+  if (typeof value === 'string') {
+    const reference = parse(value);
+    const id = reference && ids.get(reference.name);
+    return id === undefined ? value : reference?.address + id;
+  }
+  if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return value;
+  if (Array.isArray(value)) return value.map((part) => replaceReferences(part, ids, depth + 1));
+  // fromEntries defines keys, an assignment to `__proto__` would not.
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, replaceReferences(part, ids, depth + 1)]),
+  );
+}
+
+/**
+ * Parts a new resource into what can be stored at once and what waits for the pending bulkIds: list elements such as
+ * members, and complex attributes such as manager. Undefined when a simple value waits, which may be a required one.
+ */
+export function postpone(
+  data: unknown,
+  isPending: (name: string) => boolean,
+): { now: JsonObject; later: JsonObject } | undefined {
+  if (!isObject(data)) return undefined;
+  const waits = (value: unknown): boolean => someReference(value, isPending);
+  const now: [string, unknown][] = [];
+  const later: [string, unknown][] = [];
+  for (const [key, value] of Object.entries(data)) {
+    if (Array.isArray(value)) {
+      const [ready, waiting] = partition(value as unknown[], waits);
+      now.push([key, ready]);
+      if (waiting.length > 0) later.push([key, waiting]);
+    } else if (!waits(value)) now.push([key, value]);
+    else if (!isObject(value)) return undefined;
+    else if (key.includes(':')) {
+      const parts = postpone(value, isPending); // an extension: its attributes, one by one
+      if (!parts) return undefined;
+      now.push([key, parts.now]);
+      later.push([key, parts.later]);
+    } else later.push([key, value]);
+  }
+  return { now: Object.fromEntries(now), later: Object.fromEntries(later) };
+}
+
+function partition(list: readonly unknown[], waits: (value: unknown) => boolean): [unknown[], unknown[]] {
+  const ready: unknown[] = [];
+  const waiting: unknown[] = [];
+  for (const element of list) (waits(element) ? waiting : ready).push(element);
+  return [ready, waiting];
+}

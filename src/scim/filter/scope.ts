@@ -1,0 +1,88 @@
+// What the names in a filter mean, at a resource or inside the `[…]` of one of its attributes.
+import { resolveAttribute } from '../attribute-path.ts';
+import { findField, type Field, type Fields, type Section } from '../attributes.ts';
+import { invalidFilter } from '../errors.ts';
+import type { Profile } from '../profiles.ts';
+import type { ResourceType } from '../resource-type.ts';
+import type { FilterAttribute } from './filter.ts';
+import type { Token } from './lexer.ts';
+
+/** What names mean at this place: the resource, or the element inside `[…]`. */
+export interface Scope {
+  /** @throws 400 invalidFilter when no schema declares the name. */
+  resolve(token: Token): Located;
+}
+
+export interface Located {
+  readonly field: Field | undefined;
+  readonly steps: readonly string[];
+  /** Path without an implied `.value`. */
+  readonly path: string;
+  /** Named by a sub-attribute already, so nothing is implied. */
+  readonly isPart: boolean;
+}
+
+function unknown(token: Token): Error {
+  return invalidFilter(
+    `"${token.text.slice(0, 200)}" at position ${token.at} is not an attribute known here.`,
+  );
+}
+
+/** Names as they are known at a resource. */
+export function resourceScope(type: ResourceType, profile: Profile): Scope {
+  return {
+    resolve(token) {
+      const found = resolveAttribute(type, token.text);
+      if (found.kind === 'member') {
+        const path = `${found.section.urn}:${found.name}`;
+        return { field: undefined, steps: [found.section.urn, found.name], path, isPart: false };
+      }
+      if (found.kind !== 'attribute') throw unknown(token);
+      if (found.field.attribute.returned === 'never') throw unknown(token);
+      if (found.unqualified && !profile.allows('unqualified-extension')) throw unknown(token);
+      const field = found.sub ?? found.field;
+      return {
+        field,
+        steps: stepsOf(found.section, found.field, found.sub),
+        path: field.path,
+        isPart: !!found.sub,
+      };
+    },
+  };
+}
+
+function stepsOf(section: Section, field: Field, sub: Field | undefined): readonly string[] {
+  const steps = section.core ? [field.name] : [section.urn, field.name];
+  return sub ? [...steps, sub.name] : steps;
+}
+
+/** Names as they are known at an element of a multi-valued attribute. */
+export function elementScope(parts: Fields): Scope {
+  return {
+    resolve(token) {
+      const field = findField(parts, token.text);
+      if (!field) throw unknown(token);
+      return { field, steps: [field.name], path: field.path, isPart: true };
+    },
+  };
+}
+
+export function toAttribute(located: Located): FilterAttribute {
+  return { steps: located.steps, field: located.field, key: located.path.toLowerCase() };
+}
+
+/** `emails eq "x"` means `emails.value eq "x"`; a simple multi-valued attribute compares its elements. */
+export function toComparable(located: Located, token: Token): FilterAttribute {
+  if (located.field?.attribute.type !== 'complex') return toAttribute(located);
+  const value = located.field.parts?.byName.get('value');
+  if (!value)
+    throw invalidFilter(
+      `"${token.text.slice(0, 200)}" at position ${token.at} is complex: name a sub-attribute.`,
+    );
+  return { steps: [...located.steps, value.name], field: value, key: value.path.toLowerCase() };
+}
+
+/** The refusal of `[…]` behind a name that has no elements. */
+export function unknownElement(token: Token): Error {
+  return invalidFilter(`"${token.text.slice(0, 200)}" at position ${token.at} has no elements to select.`);
+}

@@ -1,0 +1,26 @@
+// What makes two values the same: as the attribute compares them, and as elements of one list (RFC 7643 section 2.4).
+import type { Field } from './attributes.ts';
+import { foldCase } from './fold-case.ts';
+import type { JsonObject } from './json.ts';
+
+/** Equality as the attribute sees it: with or without case. */
+export function isEqual(field: Field | undefined, a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (field?.attribute.caseExact !== false || typeof a !== 'string' || typeof b !== 'string') return false;
+  return foldCase(a) === foldCase(b);
+}
+
+/** The form in which a sub-attribute's values can be looked up. */
+export function foldPart(field: Field, part: string, value: unknown): unknown {
+  const exact = field.parts?.byName.get(part)?.attribute.caseExact !== false;
+  return exact || typeof value !== 'string' ? value : foldCase(value);
+}
+
+/**
+ * What tells elements apart: the value and its use; without a value, everything. Text, so that lists of any length
+ * are compared in one pass.
+ */
+export function identity(field: Field, element: JsonObject): string {
+  if (element.value === undefined) return JSON.stringify(element);
+  return JSON.stringify([foldPart(field, 'value', element.value), foldPart(field, 'type', element.type)]);
+}

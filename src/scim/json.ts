@@ -1,0 +1,30 @@
+// JSON as it arrives: what is an object, and what no body may hold.
+import { invalidSyntax, invalidValue } from './errors.ts';
+
+export type JsonObject = Record<string, unknown>;
+
+const MAX_DEPTH = 32;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Half of a character pair is what JSON can escape and UTF-8 can not carry. */
+function checkText(text: string): void {
+  if (!text.isWellFormed()) throw invalidValue('A text in the body is not valid Unicode.');
+}
+
+/** @throws 400 invalidSyntax when `value` nests deeper than 32 objects or lists, invalidValue for broken text. */
+export function checkBody(value: unknown, depth = 0): void {
+  if (typeof value === 'string') checkText(value);
+  if (typeof value !== 'object' || value === null) return;
+  if (depth >= MAX_DEPTH) throw invalidSyntax(`The body is nested deeper than ${MAX_DEPTH} levels.`);
+  if (Array.isArray(value)) {
+    for (const item of value) checkBody(item, depth + 1);
+    return;
+  }
+  for (const key of Object.keys(value)) {
+    checkText(key);
+    checkBody((value as JsonObject)[key], depth + 1);
+  }
+}

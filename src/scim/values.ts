@@ -1,0 +1,229 @@
+// One value as a client sent it → its canonical form: types, unassigned values, one primary (RFC 7643 section 2).
+import { findField, type Field, type Section } from './attributes.ts';
+import { invalidValue } from './errors.ts';
+import { identity } from './identity.ts';
+import { isObject, type JsonObject } from './json.ts';
+import { notA } from './json-schema.ts';
+import type { Profile } from './profiles.ts';
+import { orderParts } from './resource-type.ts';
+
+/** More than anybody has of anything; comparing values with each other stays cheap. */
+const MAX_VALUES = 1000;
+const NUMBER_TEXT = /^-?\d{1,30}(\.\d{1,30})?([eE][+-]?\d{1,3})?$/;
+
+/** Whether a JSON number arrived as it was written: beyond 2^53 digits were lost already. */
+const isExact = (value: number): boolean =>
+  Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+
+/** One simple value of the field's type. @throws 400 invalidValue. */
+export function readScalar(field: Field, raw: unknown, profile: Profile): string | number | boolean {
+  const type = field.attribute.type;
+  switch (type) {
+    case 'boolean':
+      return readBoolean(field, raw, profile);
+    case 'decimal':
+    case 'integer':
+      return readNumber(field, raw, profile, type === 'integer');
+    case 'string':
+    case 'reference':
+    case 'binary':
+    case 'dateTime':
+      if (typeof raw === 'string') return raw;
+      if (typeof raw === 'number' && !isExact(raw))
+        throw notA(field, 'text (this number has too many digits)');
+      if ((typeof raw === 'number' || typeof raw === 'boolean') && profile.allows('scalars-as-text')) {
+        return String(raw);
+      }
+      throw notA(field, 'text');
+    case 'complex':
+      throw notA(field, 'a simple value');
+  }
+}
+
+function readBoolean(field: Field, raw: unknown, profile: Profile): boolean {
+  if (typeof raw === 'boolean') return raw;
+  const lower = typeof raw === 'string' ? raw.toLowerCase() : '';
+  if ((lower === 'true' || lower === 'false') && profile.allows('string-booleans')) return lower === 'true';
+  throw notA(field, 'a boolean');
+}
+
+function readNumber(field: Field, raw: unknown, profile: Profile, integer: boolean): number {
+  let value = typeof raw === 'number' ? raw : NaN;
+  if (typeof raw === 'string' && NUMBER_TEXT.test(raw) && profile.allows('string-numbers'))
+    value = Number(raw);
+  if (isExact(value) && (!integer || Number.isInteger(value))) return value;
+  throw notA(field, integer ? 'an integer' : 'a number');
+}
+
+/** A value for a single complex attribute brought into object form; undefined means unassigned. */
+export function toComplexInput(field: Field, raw: unknown, profile: Profile): JsonObject | undefined {
+  if (raw === null || raw === undefined) return undefined;
+  if (Array.isArray(raw)) {
+    if (raw.length === 0) return undefined;
+    if (raw.length > 1 || Array.isArray(raw[0]) || !profile.allows('list-for-single')) {
+      throw notA(field, 'a single value');
+    }
+    return toComplexInput(field, raw[0], profile);
+  }
+  if (isObject(raw)) return withValue(field, raw, profile);
+  const value = field.parts?.byName.get('value');
+  if (!value || !profile.allows('scalar-for-complex')) throw notA(field, 'an object');
+  return { value: raw };
+}
+
+// `{"$ref": …}` and OneLogin's `{"managerId": …}` name the value in another way.
+function withValue(field: Field, raw: JsonObject, profile: Profile): JsonObject {
+  if (!field.parts?.byName.has('$ref') || Object.hasOwn(raw, 'value')) return raw;
+  if (typeof raw.$ref === 'string' && profile.allows('reference-for-value')) {
+    return { ...raw, value: lastSegment(raw.$ref) };
+  }
+  if (field.name === 'manager' && Object.hasOwn(raw, 'managerId') && profile.allows('manager-id')) {
+    return { value: raw.managerId };
+  }
+  return raw;
+}
+
+/** The identifier at the end of a resource address; empty when there is none. */
+export function lastSegment(address: string): string {
+  const path = address.split(/[?#]/, 1)[0] ?? '';
+  const segment = path.slice(path.lastIndexOf('/') + 1);
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment; // a stray percent sign: then the text is the identifier
+  }
+}
+
+/** Writes the given sub-attributes into `target`: null unsets, unknown and readOnly ones are left out. */
+export function readParts(field: Field, raw: JsonObject, target: JsonObject, profile: Profile): void {
+  const parts = field.parts;
+  if (!parts) throw notA(field, 'a simple value');
+  for (const key of Object.keys(raw)) {
+    const part = findField(parts, key);
+    if (!part) profile.allows('unknown-attribute');
+    else if (part.attribute.mutability !== 'readOnly') target[part.name] = readPart(part, raw[key], profile);
+  }
+}
+
+function readPart(part: Field, raw: unknown, profile: Profile): unknown {
+  if (raw === null || raw === undefined) return undefined;
+  return readScalar(part, raw, profile);
+}
+
+/** One element of a multi-valued attribute in object form (a simple one as `{value}`); undefined: nothing in it. */
+export function readElement(field: Field, raw: unknown, profile: Profile): JsonObject | undefined {
+  if (raw === null || raw === undefined) return undefined;
+  if (field.attribute.type !== 'complex') {
+    // {"value": …} is how some providers send lists of simple values.
+    return {
+      value: readScalar(field, isObject(raw) && Object.hasOwn(raw, 'value') ? raw.value : raw, profile),
+    };
+  }
+  if (Array.isArray(raw)) throw notA(field, 'a list of objects');
+  const input = toComplexInput(field, raw, profile);
+  if (!input || !field.parts) return undefined;
+  const element: JsonObject = {};
+  readParts(field, input, element, profile);
+  return orderParts(field.parts, element);
+}
+
+/** The elements of a multi-valued attribute; a single value counts as a list of one where the profile says so. */
+export function readElements(field: Field, raw: unknown, profile: Profile): JsonObject[] {
+  if (raw === null || raw === undefined) return [];
+  const elements: JsonObject[] = [];
+  if (Array.isArray(raw)) {
+    checkCount(field.path, raw.length);
+    for (const item of raw) {
+      const element = readElement(field, item, profile);
+      if (element) elements.push(element);
+    }
+  } else {
+    if (!profile.allows('single-for-list')) throw notA(field, 'a list');
+    const element = readElement(field, raw, profile);
+    if (element) elements.push(element);
+  }
+  return elements;
+}
+
+function checkCount(path: string, count: number): void {
+  if (count > MAX_VALUES) throw invalidValue(`Attribute "${path}" may have ${MAX_VALUES} values.`);
+}
+
+/** No element twice: what is said of the same value is put together. */
+function distinct(field: Field, elements: readonly JsonObject[]): readonly JsonObject[] {
+  const { parts } = field;
+  if (!parts || elements.length < 2) return elements;
+  const found = new Map<string, JsonObject>();
+  for (const element of elements) {
+    const key = identity(field, element);
+    const same = found.get(key);
+    found.set(key, (same && orderParts(parts, { ...same, ...element })) ?? element);
+  }
+  return found.size === elements.length ? elements : [...found.values()];
+}
+
+/**
+ * The stored form of a list of elements: each value once for each use, and at most one primary, the last one named
+ * (RFC 7643 section 2.4).
+ */
+export function fromElements(field: Field, elements: readonly JsonObject[]): unknown[] | undefined {
+  if (elements.length === 0) return undefined;
+  checkCount(field.path, elements.length);
+  if (field.attribute.type !== 'complex') return elements.map((element) => element.value);
+  const each = distinct(field, elements);
+  const newest = each.findLastIndex((element) => element.primary === true);
+  return each.map((element, index) =>
+    element.primary === true && index !== newest ? { ...element, primary: false } : element,
+  );
+}
+
+/** Any value of a declared attribute in canonical form; undefined means unassigned. @throws 400 invalidValue. */
+export function readValue(field: Field, raw: unknown, profile: Profile): unknown {
+  if (raw === null || raw === undefined) return undefined;
+  // Nothing identifies nobody; kept, it would collide with the next empty one.
+  if (raw === '' && field.path === 'externalId' && profile.allows('empty-reference')) return undefined;
+  if (field.attribute.multiValued) return fromElements(field, readElements(field, raw, profile));
+  if (field.attribute.type !== 'complex') {
+    if (!Array.isArray(raw)) return readScalar(field, raw, profile);
+    if (raw.length === 0) return undefined;
+    if (raw.length > 1 || !profile.allows('list-for-single')) throw notA(field, 'a single value');
+    return readValue(field, raw[0] === raw ? null : raw[0], profile);
+  }
+  const input = toComplexInput(field, raw, profile);
+  if (!input || !field.parts) return undefined;
+  const parts: JsonObject = {};
+  readParts(field, input, parts, profile);
+  return settleComplex(field, parts, profile);
+}
+
+/** A single complex value in order; undefined when empty, or when it is a reference to nobody. */
+export function settleComplex(field: Field, parts: JsonObject, profile: Profile): JsonObject | undefined {
+  if (!field.parts) return undefined;
+  if (parts.value === '' && field.parts.byName.has('$ref') && profile.allows('empty-reference'))
+    return undefined;
+  return orderParts(field.parts, parts);
+}
+
+function checkNumber(section: Section, name: string, raw: unknown): void {
+  if (typeof raw !== 'number' || isExact(raw)) return;
+  throw invalidValue(`Attribute "${section.urn}:${name}" has more digits than a number can keep.`);
+}
+
+/** A value of an undeclared member: scalars and lists of scalars keep their JSON type. @throws 400 invalidValue. */
+export function readOpen(section: Section, name: string, raw: unknown): unknown {
+  if (raw === null || raw === undefined) return undefined;
+  if (!Array.isArray(raw)) {
+    checkNumber(section, name, raw);
+    if (typeof raw !== 'object') return raw;
+    throw invalidValue(
+      `Attribute "${section.urn}:${name}" must be a simple value or a list of simple values.`,
+    );
+  }
+  checkCount(`${section.urn}:${name}`, raw.length);
+  const items = (raw as unknown[]).filter((item) => item !== null && item !== undefined);
+  items.forEach((item) => checkNumber(section, name, item));
+  if (items.some((item) => typeof item === 'object')) {
+    throw invalidValue(`Attribute "${section.urn}:${name}" must be a list of simple values.`);
+  }
+  return items.length > 0 ? items : undefined;
+}
