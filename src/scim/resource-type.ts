@@ -66,7 +66,7 @@ export function userResourceType(options: {
   return createResourceType({
     name: 'User',
     endpoint: '/Users',
-    description: 'User account',
+    description: 'User Account',
     schema: userSchema,
     extensions: [
       { schema: enterpriseUserSchema, required: false },

@@ -38,7 +38,8 @@ export interface ScimRouterOptions {
 const HOST = /^[A-Za-z0-9.\-:[\]]{1,255}$/;
 
 export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions): Router {
-  const router = express.Router({ caseSensitive: true });
+  // Paths in any case: Microsoft's request collection asks for /users.
+  const router = express.Router();
   const resources = { Users: createUsers(deps), Groups: createGroups(deps) };
   const search = createSearch(deps);
   const discovery = createDiscovery(deps, options.maxBodyBytes);
@@ -84,7 +85,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     ['Groups', 'Group'],
   ] as const satisfies [keyof typeof resources, Kind][]) {
     const resource = resources[endpoint];
-    const routes = express.Router({ caseSensitive: true });
+    const routes = express.Router();
     router.use(`/${endpoint}`, routes);
     routes.use(options.authenticate);
     const list = answer((request) =>

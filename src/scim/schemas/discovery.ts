@@ -2,6 +2,7 @@
 import { MAX_PATCH_OPERATIONS } from '../patch/operation.ts';
 import type { Schema } from '../attributes.ts';
 import type { ResourceType } from '../resource-type.ts';
+import { serviceProviderSchemas } from './service-provider.ts';
 import { RESOURCE_TYPE_URN, SCHEMA_URN, SERVICE_PROVIDER_CONFIG_URN } from '../urns.ts';
 
 export interface ServiceProviderOptions {
@@ -72,13 +73,17 @@ export function resourceTypeDocuments(
   }));
 }
 
-/** The documents of `/Schemas` (RFC 7643 section 7), each schema once. `baseUrl` has no trailing slash. */
+/**
+ * The documents of `/Schemas` (RFC 7643 section 7): each schema of the resource types once, then those of the
+ * discovery documents. `baseUrl` has no trailing slash.
+ */
 export function schemaDocuments(types: readonly ResourceType[], baseUrl: string): Record<string, unknown>[] {
   const schemas = new Map<string, Schema>();
   for (const type of types) {
     for (const schema of [type.schema, ...type.extensions.map((each) => each.schema)])
       schemas.set(schema.id, schema);
   }
+  for (const schema of serviceProviderSchemas) schemas.set(schema.id, schema);
   return [...schemas.values()].map((schema) => ({
     schemas: [SCHEMA_URN],
     id: schema.id,

@@ -16,14 +16,12 @@ export const groupSchema: Schema = {
         attribute('$ref', 'Address of the member.', {
           type: 'reference',
           caseExact: true,
-          mutability: 'readOnly',
-          referenceTypes: ['User', 'Group'],
+          mutability: 'immutable',
+          referenceTypes: ['User'],
         }),
         attribute('display', 'Name of the member.', { mutability: 'readOnly' }),
-        attribute('type', 'Kind of the member.', {
-          mutability: 'immutable',
-          canonicalValues: ['User', 'Group'],
-        }),
+        // Groups in groups are kept as they are sent, but they never come to anything: so they are not offered.
+        attribute('type', 'Kind of the member.', { mutability: 'immutable', canonicalValues: ['User'] }),
       ],
     }),
   ],

@@ -13,7 +13,7 @@ const plural = (name: string, description: string, value: Attribute, types?: rea
 export const userSchema: Schema = {
   id: USER_URN,
   name: 'User',
-  description: 'User account',
+  description: 'User Account',
   attributes: [
     attribute('userName', 'Unique name with which the user signs in.', {
       required: true,

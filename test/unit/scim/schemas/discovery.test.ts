@@ -60,7 +60,14 @@ describe('Schemas (7643 §7)', () => {
   const find = (id: string) => documents.find((each) => each.id === id) as Record<string, unknown>;
 
   test('each schema once', () => {
-    expect(documents.map(({ id }) => id)).toEqual([USER, ENTERPRISE, ATTRIBUTES, GROUP]);
+    const core = 'urn:ietf:params:scim:schemas:core:2.0:';
+    expect(documents.map(({ id }) => id)).toEqual([
+      USER,
+      ENTERPRISE,
+      ATTRIBUTES,
+      GROUP,
+      ...['ServiceProviderConfig', 'ResourceType', 'Schema'].map((name) => core + name),
+    ]);
   });
 
   test('displayName of a group is writable: Rippling leaves out what is readOnly (2.8)', () => {
