@@ -1,0 +1,82 @@
+// The data behind the model: what Core Data and chat ask, always in somebody's name (contract 5).
+import type { Deployment } from '../records.ts';
+import type { SecurityContext } from './security-context.ts';
+
+export { contextOfClaims, contextOfUser, EMPTY_CONTEXT, type SecurityContext } from './security-context.ts';
+
+export type MemberType = 'string' | 'number' | 'time' | 'boolean';
+/** A value of a row: numbers are text, times are ISO without zone, as the data gateway sends them. */
+export type Cell = string | boolean | null;
+
+export interface MemberDocument {
+  /** With its cube: `orders.count`. */
+  readonly name: string;
+  readonly title: string;
+  readonly shortTitle: string;
+  readonly description?: string;
+  readonly type: MemberType;
+  /** Measures only. */
+  readonly aggType?: string;
+}
+
+export interface CubeDocument {
+  readonly name: string;
+  readonly type: 'cube' | 'view';
+  readonly title: string;
+  readonly description?: string;
+  readonly measures: readonly MemberDocument[];
+  readonly dimensions: readonly MemberDocument[];
+  readonly segments: readonly MemberDocument[];
+  readonly connectedComponent: number;
+}
+
+/** What the context may see: public cubes and views with a matching policy, cubes first, then by name. */
+export interface MetaDocument {
+  readonly cubes: readonly CubeDocument[];
+  readonly compilerId: string;
+}
+
+export interface Column {
+  readonly name: string;
+  readonly column_type: string;
+}
+
+/** Exactly one schema first, then rows; an empty result has no rows part. */
+export type SqlPart =
+  | { readonly kind: 'schema'; readonly columns: readonly Column[] }
+  | { readonly kind: 'rows'; readonly rows: readonly (readonly Cell[])[] };
+
+export interface SqlQuery {
+  readonly query: string;
+  readonly timezone?: string;
+}
+
+/** The body of an answer to `/v1/load` (contract 5.1). */
+export type LoadResult = Readonly<Record<string, unknown>>;
+
+export interface CoreData {
+  /**
+   * One JSON query (the object under `query`). Rejects with Problem 400 when it is refused, 404 for an unknown
+   * branch, 500 when the engine is missing or fails.
+   */
+  load(
+    deployment: Deployment,
+    branchName: string | null,
+    context: SecurityContext,
+    query: unknown,
+  ): Promise<LoadResult>;
+  /** What the context may see of the model. */
+  meta(deployment: Deployment, context: SecurityContext): MetaDocument;
+  /**
+   * SQL over the model. The iteration throws Problem as `load` does; ending it early stops the query.
+   * `branchName` null = the production branch.
+   */
+  sql(
+    deployment: Deployment,
+    branchName: string | null,
+    context: SecurityContext,
+    query: SqlQuery,
+  ): AsyncIterable<SqlPart>;
+  /** Ends running queries and gives back the engine. */
+  stop(): Promise<void>;
+}
