@@ -34,6 +34,8 @@ export interface Call extends Scene {
   readonly read: StateView;
   readonly fate: Fate;
   readonly platformUrl: string;
+  /** Where the data API is served. */
+  readonly dataApiUrl: string;
 }
 
 /**
@@ -69,7 +71,9 @@ export function answer(world: World, handler: Handler): RequestHandler {
     const scene = sceneOf(world);
     const cutoffMs = fate.staleMs > 0 && request.method === 'GET' ? scene.nowMs - fate.staleMs : null;
     const read = viewOf(scene.state, cutoffMs);
-    const reply = await handler({ ...scene, request, caller, read, fate, platformUrl: world.platformUrl });
+    const { platformUrl } = world;
+    const addresses = { platformUrl, dataApiUrl: `${platformUrl}${world.dataPath}` };
+    const reply = await handler({ ...scene, request, caller, read, fate, ...addresses });
     if ('lines' in reply) await sendStream(request, response, reply, fate.loss);
     else if (fate.loss) await loseAnswer(request, fate.loss);
     else send(response, reply);
@@ -102,13 +106,13 @@ export function queryText(call: Call, name: string): string | undefined {
   return typeof first === 'string' ? first : undefined;
 }
 
-/** Adds an event to the audit log in the caller's name. */
-export function audit(call: Call, eventName: string, attributes: JsonObject): void {
+/** Adds an event to the audit log in the caller's name; `deploymentName` where it concerns one deployment. */
+export function audit(call: Call, eventName: string, attributes: JsonObject, deploymentName = ''): void {
   call.state.audit.add({
     timestamp: new Date(call.nowMs).toISOString(),
     userEmail: call.caller.user.email,
     eventName,
-    deploymentName: '',
+    deploymentName,
     ipAddress: call.request.ip ?? '',
     attributes,
   });

@@ -1,17 +1,10 @@
 // `POST /fixtures` of the control port: things that tests need and no public call creates (interface 8).
 import type { JsonObject } from './json.ts';
-import {
-  isObject,
-  objectList,
-  optionalBoolean,
-  optionalText,
-  optionalTexts,
-  own,
-  requireText,
-} from './json.ts';
+import { objectList, optionalBoolean, optionalText, optionalTexts, own, requireText } from './json.ts';
+import { makeAuditEvent, makeDeployment, makeRelease } from './control-plane/fixtures.ts';
 import { Problem } from './problem.ts';
 import { requireOwner, type Make } from './fixture.ts';
-import type { Branch, Credential } from './records.ts';
+import type { Credential, UserRecord } from './records.ts';
 import type { Secrets } from './secrets.ts';
 import type { Scene } from './state.ts';
 import { createPerson } from './users/people.ts';
@@ -43,6 +36,18 @@ function expiryOf(source: JsonObject): number | null {
   return ms;
 }
 
+/** An access token is what a person gets by logging in, so it leaves that event behind (contract 4.6). */
+function noteLogin(scene: Scene, owner: UserRecord): void {
+  scene.state.audit.add({
+    timestamp: new Date(scene.nowMs).toISOString(),
+    userEmail: owner.email,
+    eventName: 'Logged in',
+    deploymentName: '',
+    ipAddress: '127.0.0.1',
+    attributes: { username: owner.userName },
+  });
+}
+
 function makeCredential(kind: Credential['kind']): Make {
   return (scene, source, secrets) => {
     const secret = secrets.fresh(kind === 'apiKey' ? 'sk-' : '');
@@ -58,44 +63,9 @@ function makeCredential(kind: Credential['kind']): Make {
       deployments: scope,
       expiresAtMs: expiryOf(source),
     });
+    if (kind === 'oauthToken') noteLogin(scene, owner);
     return { ...source, name, owner: owner.userName, [kind === 'apiKey' ? 'key' : 'token']: secret };
   };
-}
-
-/** Ids that a part of the state gives out next. */
-function nextNumber(used: Iterable<number | string>): number {
-  return Math.max(0, ...[...used].map(Number)) + 1;
-}
-
-function makeDeployment(scene: Scene, source: JsonObject, secrets: Secrets): JsonObject {
-  const all = [...scene.state.deployments.values()];
-  const id = String(nextNumber(all.map((one) => one.id)));
-  const firstBranchId = nextNumber(all.flatMap((one) => one.branches.map((branch) => branch.id)));
-  const sent = own(source, 'branches') ?? ['main'];
-  if (!Array.isArray(sent)) throw new Problem(400, 'branches must be a list');
-  const branches = sent.map((entry: unknown, place): Branch => {
-    const branch = isObject(entry) ? entry : { name: entry };
-    const kind = own(branch, 'kind') ?? (place === 0 ? 'production' : 'shared');
-    const isKnown = kind === 'production' || kind === 'shared' || kind === 'personal';
-    if (!isKnown) throw new Problem(400, 'branch kind must be production, shared or personal');
-    return {
-      id: firstBranchId + place,
-      name: requireText(branch, 'name'),
-      kind,
-      owner: optionalText(branch, 'owner'),
-    };
-  });
-  const deployment = {
-    id,
-    name: requireText(source, 'name'),
-    createdAtMs: scene.nowMs,
-    apiSecret: secrets.fresh(),
-    agents: optionalTexts(source, 'agents') ?? [id],
-    tokenAuthentication: optionalBoolean(source, 'tokenAuthentication') ?? false,
-    branches,
-  };
-  scene.state.deployments.set(id, deployment);
-  return { ...source, ...deployment };
 }
 
 function makeRole(scene: Scene, source: JsonObject): JsonObject {
@@ -110,25 +80,13 @@ function makeRole(scene: Scene, source: JsonObject): JsonObject {
   return role;
 }
 
-function makeAuditEvent(scene: Scene, source: JsonObject): JsonObject {
-  const event = {
-    timestamp: optionalText(source, 'timestamp') ?? new Date(scene.nowMs).toISOString(),
-    userEmail: requireText(source, 'userEmail'),
-    eventName: requireText(source, 'eventName'),
-    deploymentName: optionalText(source, 'deploymentName') ?? '',
-    ipAddress: optionalText(source, 'ipAddress') ?? '127.0.0.1',
-    attributes: objectList({ list: [own(source, 'attributes') ?? {}] }, 'list')[0] ?? {},
-  };
-  scene.state.audit.add(event);
-  return event;
-}
-
 // In this order, so that one call may create a user and a key of that user.
 const KINDS: ReadonlyMap<string, Make> = new Map<string, Make>([
   ['roles', makeRole],
   ['users', makeUser],
   ['apiKeys', makeCredential('apiKey')],
   ['oauthTokens', makeCredential('oauthToken')],
+  ['releases', makeRelease],
   ['deployments', makeDeployment],
   ['folders', makeFolder],
   ['workbooks', makeWorkbook],

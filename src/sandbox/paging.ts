@@ -114,16 +114,25 @@ export function orderedPage<Item>(
   return pageFrom(call, ids, start, (place) => cursorAt(ids[place] ?? 0, place), show);
 }
 
-/** One offset page (default 0 and 20, longest `pageCap`); 400 for bad numbers. */
+/** Where an offset page lies; `limit` as applied, after the cap. */
+export interface Pagination {
+  offset: number;
+  limit: number;
+  total: number;
+}
+
+/** One offset page (default 0 and 20, longest `pageCap`) and its `pagination` member; 400 for bad numbers. */
 export function offsetPage<Item>(
   call: Call,
   items: readonly Item[],
-): { page: Item[]; offset: number; limit: number } {
+): { page: Item[]; pagination: Pagination } {
   const offset = queryCount(call, 'offset', 0) ?? 0;
   const limit = Math.min(queryCount(call, 'limit', 0) ?? call.settings.pageDefault, call.settings.pageCap);
-  const page = items.slice(offset, offset + limit);
+  const whole = items.slice(offset, offset + limit);
   const cut = call.fate.truncation;
-  return { page: cut ? page.slice(0, Math.floor(page.length * cut.keep)) : page, offset, limit };
+  const page = cut ? whole.slice(0, Math.floor(whole.length * cut.keep)) : whole;
+  const isShortened = cut?.mode === 'total' && page.length < whole.length;
+  return { page, pagination: { offset, limit, total: isShortened ? offset + page.length : items.length } };
 }
 
 /** The rows of a table as ids in order, kept by a test on the row. */

@@ -3,6 +3,7 @@ import { Router } from 'express';
 import { authenticate, requireDeployment } from './auth.ts';
 import { platformError } from './application.ts';
 import { visitOf } from './call.ts';
+import { createControlPlaneRooms } from './control-plane/room.ts';
 import type { Family, Room } from './family.ts';
 import { createUsersRoom } from './users/room.ts';
 import { createWorkspaceRoom } from './workspace/room.ts';
@@ -24,7 +25,7 @@ export function createPlatformFamily(world: World): Family {
   return {
     mounts: ['/api', '/build/api'],
     walls: [createDeploymentWall(world, '/api/v1'), createDeploymentWall(world, '/build/api/v1')],
-    rooms: [createUsersRoom(world), createWorkspaceRoom(world)],
+    rooms: [createUsersRoom(world), createWorkspaceRoom(world), ...createControlPlaneRooms(world)],
     authenticate: (request) => authenticate(request, sceneOf(world), !world.settings.strictAuthScheme),
     render: platformError,
     mediaType: () => 'application/json',

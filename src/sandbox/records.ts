@@ -86,7 +86,20 @@ export interface Branch {
   readonly id: number;
   readonly name: string;
   readonly kind: 'production' | 'shared' | 'personal';
+  /** userName of whose personal branch it is. */
   readonly owner: string | null;
+  /** The staging environment stays active even while nobody views the branch (contract 4.4). */
+  readonly isStagingEnabled: boolean;
+  readonly lastHash: string;
+}
+
+/** The software that a deployment runs (contract 4.5). */
+export interface DeploymentRelease {
+  readonly channel: string;
+  /** Bare version, `1.2.3`. */
+  readonly version: string;
+  /** The version was pinned on purpose and does not follow its channel. */
+  readonly isHeld: boolean;
 }
 
 export interface Deployment {
@@ -97,6 +110,17 @@ export interface Deployment {
   readonly agents: readonly string[];
   readonly tokenAuthentication: boolean;
   readonly branches: readonly Branch[];
+  readonly release: DeploymentRelease;
+  /** Further settings, merged by `PUT /deployments/{id}` and given back as they came. */
+  readonly templateVariables: JsonObject;
+}
+
+/** A published version of the deployment software; the account lists it once it is a head or was run (contract 4.5). */
+export interface Release {
+  readonly id: number;
+  readonly channel: string;
+  readonly version: string;
+  readonly wasRun: boolean;
 }
 
 export interface AuditEvent {

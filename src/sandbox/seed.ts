@@ -1,6 +1,7 @@
 // The seeds: `small`, a believable tenant called acme, and `large:N`, the same with N people in groups (interface 8).
+import { plantControlPlane } from './control-plane/seed.ts';
 import { Problem } from './problem.ts';
-import type { Branch, Deployment, UserRecord } from './records.ts';
+import type { UserRecord } from './records.ts';
 import type { Secrets } from './secrets.ts';
 import { BUILT_IN_ROLES } from './settings.ts';
 import type { Scene, State } from './state.ts';
@@ -44,25 +45,6 @@ function addPerson(scene: Scene, localName: string, firstName: string, more: Par
   return createPerson(scene, { userName, ...names, aliasSource: 'manual', roles: new Set(), ...more });
 }
 
-function addDeployments(scene: Scene, secrets: Secrets): void {
-  const main: Branch = { id: 1, name: 'main', kind: 'production', owner: null };
-  const branches: readonly Branch[] = [
-    main,
-    { id: 2, name: 'feature-a', kind: 'shared', owner: null },
-    { id: 3, name: 'dev-admin', kind: 'personal', owner: 'admin@acme.example' },
-  ];
-  const add = (deployment: Omit<Deployment, 'apiSecret' | 'createdAtMs'>): void => {
-    const apiSecret = secrets.named(`deployment ${deployment.id}`);
-    scene.state.deployments.set(deployment.id, {
-      ...deployment,
-      apiSecret,
-      createdAtMs: scene.nowMs - 30 * DAY_MS,
-    });
-  };
-  add({ id: '1', name: 'sales', agents: ['1'], tokenAuthentication: true, branches });
-  add({ id: '2', name: 'ops', agents: ['2'], tokenAuthentication: false, branches: [{ ...main, id: 4 }] });
-}
-
 function addSmall(scene: Scene, secrets: Secrets): void {
   const { state } = scene;
   addRoles(state);
@@ -102,7 +84,7 @@ function addSmall(scene: Scene, secrets: Secrets): void {
     expiresAtMs: null,
   } as const;
   state.credentials.set(token, { ...oauth, ownerId: owners.admin.id });
-  addDeployments(scene, secrets);
+  plantControlPlane(scene, secrets);
   plantWorkspace(scene, owners.admin, owners.viewer);
 }
 

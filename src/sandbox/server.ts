@@ -49,9 +49,10 @@ function createFamilies(world: World): Family[] {
 
 function createWorld(options: SandboxOptions): World {
   const clock = createSandboxClock(options.clock);
+  const dataPath = options.vendorNames ? '/cubejs-api' : '/data-api';
   const faults = createFaults(options.faults);
   const journal = { now: () => clock.now(), isKept: () => faults.readsMayLag() };
-  const parts = { clock, faults, requests: createRequestLog(), platformUrl: '' };
+  const parts = { clock, faults, requests: createRequestLog(), platformUrl: '', dataPath };
   return { ...parts, settings: DEFAULT_SETTINGS, state: createState(journal) };
 }
 
@@ -67,7 +68,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const addresses = {
     platformUrl: '',
     controlUrl: '',
-    dataPath: options.vendorNames ? '/cubejs-api' : '/data-api',
+    dataPath: world.dataPath,
   };
   let seed = options.seed ?? 'small';
 

@@ -31,6 +31,8 @@ export interface Settings {
   readonly bulkLimit: number;
   /** Events kept in the audit log (contract 4.6). */
   readonly auditRetentionEvents: number;
+  /** Days that audit events are kept; 0 = for ever, so that tests may use fixed dates (contract 4.6 says 30). */
+  readonly auditRetentionDays: number;
   readonly chatRecordDelayMs: number;
   readonly externalUserLimit: number;
 }
@@ -43,6 +45,13 @@ export const ATTRIBUTE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 export const RESERVED_GROUP_PREFIX = 'system:';
 /** Built-in roles (contract 3.5); their ids are 1, 2, ... in this order, custom roles follow. */
 export const BUILT_IN_ROLES = ['Admin', 'Developer', 'Explorer', 'Viewer'] as const;
+/** Name of the container image of deployments; versions are shown as `<image>:v<version>` (ASSUMED-62). */
+export const RUNTIME_IMAGE = 'platform/runtime';
+/** Default, and longest, life of a meta-sync token; with the vendor's cap the shorter one (ASSUMED-56). */
+export const META_TOKEN_DEFAULT_SECONDS = 86_400;
+export const META_TOKEN_VENDOR_SECONDS = 3600;
+/** Port of the SQL protocol as environments show it; the sandbox does not serve it. */
+export const SQL_PORT = 15_432;
 
 export const DEFAULT_SETTINGS: Settings = {
   plan: { chat: true, audit: true, scim: true, hosted: true },
@@ -59,6 +68,7 @@ export const DEFAULT_SETTINGS: Settings = {
   strictValueIds: false,
   bulkLimit: 100,
   auditRetentionEvents: 10_000,
+  auditRetentionDays: 0,
   chatRecordDelayMs: 0,
   externalUserLimit: 10_000,
 };
@@ -86,6 +96,7 @@ const CHECKS: Readonly<Record<keyof Settings, Check>> = {
   strictValueIds: isFlag,
   bulkLimit: isCount,
   auditRetentionEvents: isCount,
+  auditRetentionDays: isCount,
   chatRecordDelayMs: isCount,
   externalUserLimit: isCount,
 };

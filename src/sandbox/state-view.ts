@@ -1,4 +1,5 @@
 // Everything stored, as JSON for assertions: `GET /state` of the control port (interface 8). Secrets stay out.
+import { showBranches, showDeployments } from './control-plane/state-view.ts';
 import type { JsonObject } from './json.ts';
 import type { GroupRecord, UserRecord } from './records.ts';
 import type { Scene } from './state.ts';
@@ -70,7 +71,6 @@ function showCredentials(scene: Scene, kind: 'apiKey' | 'oauthToken'): JsonObjec
 /** The parts of the state by name; each is made only when it is asked for. */
 export function stateParts(scene: Scene): ReadonlyMap<string, () => unknown> {
   const { state, settings } = scene;
-  const deployments = [...state.deployments.values()];
   return new Map<string, () => unknown>([
     ['settings', () => settings],
     ['users', () => rows(state.users).map((user) => showUser(scene, user))],
@@ -79,18 +79,8 @@ export function stateParts(scene: Scene): ReadonlyMap<string, () => unknown> {
     ['roles', () => rows(state.roles)],
     ['apiKeys', () => showCredentials(scene, 'apiKey')],
     ['oauthTokens', () => showCredentials(scene, 'oauthToken')],
-    ['deployments', () => deployments.map(({ apiSecret: _secret, branches: _branches, ...shown }) => shown)],
-    [
-      'branches',
-      () =>
-        deployments.flatMap(({ id: deploymentId, branches }) =>
-          branches.map((branch) => ({
-            deploymentId,
-            ...branch,
-            isViewed: state.branchViews.has(`${deploymentId}/${branch.name}`),
-          })),
-        ),
-    ],
+    ['deployments', () => showDeployments(scene)],
+    ['branches', () => showBranches(scene)],
     ['workspace', () => showWorkspace(scene)],
     ['auditEvents', () => state.audit.events(settings.auditRetentionEvents)],
     ['threads', () => []],

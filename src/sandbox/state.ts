@@ -7,9 +7,11 @@ import type {
   Credential,
   Deployment,
   GroupRecord,
+  Release,
   Role,
   UserRecord,
 } from './records.ts';
+import type { JsonObject } from './json.ts';
 import type { Settings } from './settings.ts';
 import { createTable, type Table, type TableView } from './table.ts';
 import { createGrants, createItems, type Grant, type ItemRecord } from './workspace/records.ts';
@@ -23,11 +25,15 @@ export interface State {
   /** By secret. */
   readonly credentials: Map<string, Credential>;
   readonly deployments: Map<string, Deployment>;
+  /** Published versions of the deployment software. */
+  readonly releases: Table<Release>;
   readonly audit: AuditLog;
   /** `<deployment id>/<branch name>` of the branches that somebody views. */
   readonly branchViews: Set<string>;
   readonly workspace: Table<ItemRecord>;
   readonly grants: Table<Grant>;
+  /** Records of the resources known by path alone, by path (control-plane/collections.ts). */
+  readonly collections: Map<string, readonly JsonObject[]>;
   /** Ids of administrators that are not deactivated (last-admin rule, contract 3.3). */
   readonly activeAdmins: Set<number>;
 }
@@ -95,10 +101,12 @@ export function createState(deps: JournalDeps): State {
     roles: createTable<Role>({ name: (role) => [role.name.toLowerCase()] }, deps),
     credentials: new Map(),
     deployments: new Map(),
+    releases: createTable<Release>({ channel: (release) => [release.channel] }, deps),
     audit: createAuditLog(),
     branchViews: new Set(),
     workspace: createItems(deps),
     grants: createGrants(deps),
+    collections: new Map(),
     activeAdmins: new Set(),
   };
 }

@@ -11,6 +11,8 @@ export interface World {
   settings: Settings;
   /** Address of the platform listener, `http://host:port`; used in `meta.location`. */
   platformUrl: string;
+  /** Base path of the data API on the platform's listener. */
+  readonly dataPath: string;
   readonly clock: SandboxClock;
   readonly faults: Faults;
   readonly requests: RequestLog;

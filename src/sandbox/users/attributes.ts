@@ -42,8 +42,8 @@ export function listAttributes(call: Call): Reply {
     (one) => (!name || one.name === name) && (!type || one.type === type),
   );
   const { items, pageInfo } = cursorPage(call, 'user-attribute', ids, get, true);
-  const { page } = offsetPage(call, ids);
-  return { status: 200, body: { items, pageInfo, data: page.map(get), count: ids.length } };
+  const { page, pagination } = offsetPage(call, ids);
+  return { status: 200, body: { items, pageInfo, data: page.map(get), count: pagination.total } };
 }
 
 /** `POST`: 200 UserAttribute; 400, 409 for a name in use (ASSUMED-36). */

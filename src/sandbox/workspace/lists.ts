@@ -46,8 +46,7 @@ export function listReply<T extends ItemRecord>(
     const item = byId.get(id);
     return item && show(item);
   };
-  const { page, offset, limit } = offsetPage(call, items);
-  const pagination = { offset, limit, total: items.length };
+  const { page, pagination } = offsetPage(call, items);
   const paged = orderedPage(call, kind, [...byId.keys()], showId);
-  return { status: 200, body: { ...paged, data: page.map(show), count: items.length, pagination } };
+  return { status: 200, body: { ...paged, data: page.map(show), count: pagination.total, pagination } };
 }

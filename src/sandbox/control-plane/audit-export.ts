@@ -1,0 +1,120 @@
+// `GET /api/v1/audit-logs/export`: the audit log as a CSV attachment, line by line (contract 4.6).
+import { stringify } from 'csv-stringify/sync';
+import { queryText, type Call } from '../call.ts';
+import { isObject, type JsonObject } from '../json.ts';
+import { Problem } from '../problem.ts';
+import type { AuditEvent } from '../records.ts';
+import type { StreamedReply } from '../stream.ts';
+import { hasPermission } from './reach.ts';
+
+/** Header names and their order (ASSUMED-64). */
+const COLUMNS = ['timestamp', 'user_email', 'event_name', 'deployment_name', 'ip_address', 'attributes'];
+/** Members whose names contain one of these words are shown as `[HIDDEN]` (contract 4.6). */
+const SENSITIVE = /PASS|SECRET|TOKEN|KEY|CREDENTIAL/i;
+const DAY_MS = 86_400_000;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/i;
+/** Events that become one piece of text: few enough to flow, many enough to be cheap. */
+const BATCH = 100;
+
+/** A date or date-time as Unix milliseconds, UTC unless it says otherwise; undefined when it is none. */
+function parseMoment(text: string): number | undefined {
+  // A plus sign that the client forgot to encode arrives as a blank.
+  const sent = text.trim().replace(/ (\d{2}:?\d{2})$/, '+$1');
+  if (!DATE.test(sent) && !DATE_TIME.test(sent)) return undefined;
+  const hasZone = DATE.test(sent) || /(Z|[+-]\d{2}:?\d{2})$/i.test(sent);
+  const ms = Date.parse(hasZone ? sent : `${sent}Z`);
+  const day = Date.parse(sent.slice(0, 10));
+  // The 31st of a shorter month would silently become the 1st of the next.
+  const isReal = !Number.isNaN(day) && new Date(day).toISOString().startsWith(sent.slice(0, 10));
+  return isReal && !Number.isNaN(ms) ? ms : undefined;
+}
+
+function momentOf(call: Call, name: 'start' | 'end'): number | undefined {
+  const text = queryText(call, name);
+  if (text === undefined || text === '') return undefined;
+  const ms = parseMoment(text);
+  if (ms === undefined) throw new Problem(400, `${name} must be an ISO 8601 date`);
+  // A date without a time means that whole day (ASSUMED-65).
+  return name === 'end' && DATE.test(text.trim()) ? ms + DAY_MS - 1 : ms;
+}
+
+function masked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(masked);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, SENSITIVE.test(name) ? '[HIDDEN]' : masked(member)]),
+  );
+}
+
+function cellsOf(event: AuditEvent): string[] {
+  const attributes = masked(event.attributes) as JsonObject;
+  return [
+    event.timestamp,
+    event.userEmail,
+    event.eventName,
+    event.deploymentName,
+    event.ipAddress,
+    JSON.stringify(attributes),
+  ];
+}
+
+/** Which cells stay: names exact, `search` anywhere in the row as it is shown, all without case (ASSUMED-66). */
+function cellsTest(call: Call): (cells: readonly string[]) => boolean {
+  const wanted = (name: string): string | undefined => queryText(call, name)?.toLowerCase() || undefined;
+  const [eventName, userEmail, search] = [wanted('eventName'), wanted('userEmail'), wanted('search')];
+  return (cells) => {
+    const [, email = '', name = ''] = cells;
+    if (eventName !== undefined && name.toLowerCase() !== eventName) return false;
+    if (userEmail !== undefined && email.toLowerCase() !== userEmail) return false;
+    return search === undefined || cells.some((cell) => cell.toLowerCase().includes(search));
+  };
+}
+
+function* csvLines(
+  events: readonly AuditEvent[],
+  keep: (cells: readonly string[]) => boolean,
+): Generator<string> {
+  const toCsv = (rows: readonly string[][]): string => stringify([...rows], { record_delimiter: 'windows' });
+  yield toCsv([COLUMNS]);
+  for (let start = 0; start < events.length; start += BATCH) {
+    const rows = events
+      .slice(start, start + BATCH)
+      .map(cellsOf)
+      .filter(keep);
+    if (rows.length > 0) yield toCsv(rows);
+  }
+}
+
+/** The events of the range, newest first; equal times keep the later entry first. */
+function eventsBetween(call: Call, start: number, end: number): AuditEvent[] {
+  const { auditRetentionEvents, auditRetentionDays } = call.settings;
+  const oldest = auditRetentionDays === 0 ? -Infinity : call.nowMs - auditRetentionDays * DAY_MS;
+  const timed = call.state.audit
+    .events(auditRetentionEvents)
+    .map((event, place) => ({ event, place, atMs: Date.parse(event.timestamp) }))
+    .filter(({ atMs }) => atMs >= Math.max(start, oldest) && atMs <= end);
+  timed.sort((left, right) => right.atMs - left.atMs || right.place - left.place);
+  const cut = call.fate.truncation;
+  return timed.slice(0, cut ? Math.floor(timed.length * cut.keep) : undefined).map(({ event }) => event);
+}
+
+/** 200 CSV; 400 bad dates, 403 without the plan, the switch or the permission `AuditLogManage` (ASSUMED-67). */
+export function exportAuditLog(call: Call): StreamedReply {
+  const start = momentOf(call, 'start') ?? -Infinity;
+  const end = momentOf(call, 'end') ?? Infinity;
+  if (start > end) throw new Problem(400, 'start must not be after end');
+  const { plan, auditLogEnabled } = call.settings;
+  if (!plan.audit || !auditLogEnabled) throw new Problem(403, 'The audit log is not enabled');
+  if (!hasPermission(call, call.caller.user, 'AuditLogManage')) {
+    throw new Problem(403, 'The permission AuditLogManage is missing');
+  }
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': 'text/csv; charset=utf-8',
+      'Content-Disposition': 'attachment; filename="audit_log.csv"',
+    },
+    lines: csvLines(eventsBetween(call, start, end), cellsTest(call)),
+  };
+}

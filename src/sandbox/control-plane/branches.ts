@@ -1,0 +1,75 @@
+// Branches of the data model and their staging environments under `/build/api/v1` (contract 4.4).
+import { audit, bodyOf, type Call, type Reply } from '../call.ts';
+import { own, type JsonObject } from '../json.ts';
+import { cursorPage } from '../paging.ts';
+import { Problem } from '../problem.ts';
+import type { Branch, Deployment } from '../records.ts';
+import { productionBranch } from './deployments.ts';
+import { deploymentOf, reachedDeployment, requirePermission } from './reach.ts';
+
+/** The Branch record of the specification; the production branch has no parent. */
+function showBranch(deployment: Deployment, branch: Branch): unknown {
+  return {
+    id: branch.id,
+    name: branch.name,
+    parentBranch: branch.kind === 'production' ? '' : productionBranch(deployment).name,
+    lastHash: branch.lastHash,
+    isStagingEnvironmentEnabled: branch.isStagingEnabled,
+  };
+}
+
+/** `GET .../branches`: 200 `{data, items, pageInfo}`; 400 bad paging, 403, 404. */
+export function listBranches(call: Call): Reply {
+  const deployment = reachedDeployment(call);
+  const shown = new Map(deployment.branches.map((branch) => [branch.id, showBranch(deployment, branch)]));
+  const ids = [...shown.keys()].sort((left, right) => left - right);
+  const data = ids.map((id) => shown.get(id));
+  return { status: 200, body: { data, ...cursorPage(call, 'branch', ids, (id) => shown.get(id)) } };
+}
+
+interface Wanted {
+  readonly isEnabled: boolean;
+  readonly isIt: (branch: Branch) => boolean;
+}
+
+/** Exactly one of `branchName` and `branchId`; null counts as not sent. Throws 400. */
+function wantedOf(body: JsonObject): Wanted {
+  const enabled = own(body, 'enabled');
+  if (typeof enabled !== 'boolean') throw new Problem(400, 'enabled must be true or false');
+  const name = own(body, 'branchName') ?? null;
+  const id = own(body, 'branchId') ?? null;
+  if ((name === null) === (id === null)) {
+    throw new Problem(400, 'Exactly one of branchName and branchId is required');
+  }
+  if (name !== null && (typeof name !== 'string' || name === '')) {
+    throw new Problem(400, 'branchName must be text');
+  }
+  if (id !== null && !Number.isInteger(id)) throw new Problem(400, 'branchId must be a whole number');
+  return {
+    isEnabled: enabled,
+    isIt: (branch) => (name === null ? branch.id === id : branch.name === name),
+  };
+}
+
+/**
+ * `PUT .../branches/staging-environment`: 200 `{data: Branch}`, also when nothing changes (ASSUMED-60); 400 for the
+ * production branch and personal ones (ASSUMED-58), 403 without `SchemaUpdate`, 404 unknown branch (ASSUMED-59).
+ */
+export function setStagingEnvironment(call: Call): Reply {
+  const { isEnabled, isIt } = wantedOf(bodyOf(call));
+  const deployment = deploymentOf(call);
+  const branch = deployment.branches.find(isIt);
+  if (!branch) throw new Problem(404, 'Branch not found');
+  requirePermission(call, 'SchemaUpdate', deployment.id);
+  if (branch.kind !== 'shared') {
+    throw new Problem(400, 'Only shared branches can have a staging environment');
+  }
+  const changed: Branch = { ...branch, isStagingEnabled: isEnabled };
+  if (branch.isStagingEnabled !== isEnabled) {
+    const branches = deployment.branches.map((one) => (one.id === branch.id ? changed : one));
+    call.state.deployments.set(deployment.id, { ...deployment, branches });
+    const attributes = { branch: branch.name, isStagingEnvironmentEnabled: isEnabled };
+    audit(call, 'Updated deployment configuration', attributes, deployment.name);
+  }
+  return { status: 200, body: { data: showBranch(deployment, changed) } };
+}

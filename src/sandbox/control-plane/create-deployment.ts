@@ -1,0 +1,18 @@
+// `POST /build/api/v1/deployments`: a deployment with a production branch and nothing else (contract 10).
+import { randomBytes } from 'node:crypto';
+import { requireAdmin } from '../auth.ts';
+import { audit, bodyOf, type Call, type Reply } from '../call.ts';
+import { requireText } from '../json.ts';
+import { toSettingsView } from './deployment-settings.ts';
+import { createDeployment } from './deployments.ts';
+
+/** 200 Deployment; 400 without a name, 403 not an administrator. */
+export function postDeployment(call: Call): Reply {
+  const name = requireText(bodyOf(call), 'name');
+  requireAdmin(call.caller);
+  const branches = [{ name: 'main', kind: 'production', owner: null } as const];
+  const apiSecret = randomBytes(24).toString('hex');
+  const deployment = createDeployment(call, { name, apiSecret, branches });
+  audit(call, 'Created deployment', { name, deploymentId: deployment.id }, name);
+  return { status: 200, body: toSettingsView(call, deployment) };
+}

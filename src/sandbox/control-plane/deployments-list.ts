@@ -1,0 +1,42 @@
+// `GET /api/v1/deployments`: what the caller can reach, in both readings of the answer (contract 4.1, ASSUMED-53).
+import type { Call, Reply } from '../call.ts';
+import { cursorPage, offsetPage } from '../paging.ts';
+import type { Deployment } from '../records.ts';
+import { mayReach } from './reach.ts';
+
+/** 200; 400 for bad paging. Only deployments of the key's scope that the caller has access to (ASSUMED-04). */
+export function listDeployments(call: Call): Reply {
+  const scope = call.caller.credential.deployments;
+  const reached = [...call.state.deployments.values()].filter(
+    (deployment) => (!scope || scope.has(deployment.id)) && mayReach(call, deployment.id),
+  );
+  const byId = new Map(reached.map((deployment) => [Number(deployment.id), deployment]));
+  const createdAt = (deployment: Deployment): string => new Date(deployment.createdAtMs).toISOString();
+  const showItem = (id: number): unknown => {
+    const deployment = byId.get(id);
+    if (!deployment) return undefined;
+    const { name } = deployment;
+    return {
+      id,
+      name,
+      created_at: createdAt(deployment),
+      deploymentUrl: call.platformUrl,
+      creationStep: 'ready',
+    };
+  };
+  const { page, pagination } = offsetPage(call, reached);
+  return {
+    status: 200,
+    body: {
+      data: {
+        deployments: page.map((deployment) => ({
+          id: deployment.id,
+          name: deployment.name,
+          created_at: createdAt(deployment),
+        })),
+      },
+      pagination,
+      ...cursorPage(call, 'deployment', [...byId.keys()], showItem),
+    },
+  };
+}

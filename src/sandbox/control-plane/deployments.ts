@@ -1,0 +1,59 @@
+// Deployments come to life in one place, whichever door they come through: the seed, a fixture or the build API.
+import { createHash } from 'node:crypto';
+import { headOf, noteRun } from './releases.ts';
+import type { Branch, Deployment } from '../records.ts';
+import type { Scene } from '../state.ts';
+
+export type NewBranch = Pick<Branch, 'name' | 'kind' | 'owner'>;
+
+export interface NewDeployment {
+  readonly name: string;
+  readonly apiSecret: string;
+  /** The first one is the production branch. */
+  readonly branches: readonly NewBranch[];
+  /** Agents of the chat; one with the deployment's own id when absent. */
+  readonly agents?: readonly string[];
+  readonly tokenAuthentication?: boolean;
+  readonly createdAtMs?: number;
+  /** A listed version of a channel; the head of the first channel when absent. */
+  readonly release?: Deployment['release'];
+}
+
+function nextNumber(used: Iterable<number>): number {
+  return Math.max(0, ...used) + 1;
+}
+
+/** Adds a deployment with the next free ids; branch ids are unique in the account. */
+export function createDeployment(scene: Scene, given: NewDeployment): Deployment {
+  const { deployments } = scene.state;
+  const present = [...deployments.values()];
+  const id = String(nextNumber(present.map((one) => Number(one.id))));
+  const firstBranchId = nextNumber(present.flatMap((one) => one.branches.map((branch) => branch.id)));
+  const release = given.release ?? { ...headOf(scene.state, 'latest'), isHeld: false };
+  const deployment: Deployment = {
+    id,
+    name: given.name,
+    createdAtMs: given.createdAtMs ?? scene.nowMs,
+    apiSecret: given.apiSecret,
+    agents: given.agents ?? [id],
+    tokenAuthentication: given.tokenAuthentication ?? false,
+    branches: given.branches.map((branch, place) => ({
+      ...branch,
+      id: firstBranchId + place,
+      isStagingEnabled: false,
+      lastHash: createHash('sha1').update(`${id}/${branch.name}`).digest('hex'),
+    })),
+    release,
+    templateVariables: {},
+  };
+  noteRun(scene.state, release);
+  deployments.set(id, deployment);
+  return deployment;
+}
+
+/** The production branch, which every deployment has. */
+export function productionBranch(deployment: Deployment): Branch {
+  const branch = deployment.branches.find((one) => one.kind === 'production');
+  if (!branch) throw new Error(`Deployment ${deployment.id} has no production branch`);
+  return branch;
+}

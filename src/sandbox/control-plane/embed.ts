@@ -1,0 +1,55 @@
+// Embedding and usage analytics, as far as a session or a token is asked for (contract 10).
+import { randomUUID } from 'node:crypto';
+import { bodyOf, type Call, type Reply } from '../call.ts';
+import { signToken } from '../deployment-tokens.ts';
+import { requireText } from '../json.ts';
+import { Problem } from '../problem.ts';
+import type { Deployment } from '../records.ts';
+import { addRecord, recordsOf } from './collections.ts';
+import { mayReach } from './reach.ts';
+
+const HOUR_SECONDS = 3600;
+
+/** The first deployment that the caller and the key reach, or 403. */
+function anyDeployment(call: Call): Deployment {
+  const scope = call.caller.credential.deployments;
+  const found = [...call.state.deployments.values()].find(
+    ({ id }) => (!scope || scope.has(id)) && mayReach(call, id),
+  );
+  if (!found) throw new Problem(403, 'You have no access to any deployment');
+  return found;
+}
+
+/** `POST /embed/generate-session`: 200 `{sessionId}`; it is exchanged for a token once needed. */
+export function generateSession(call: Call): Reply {
+  bodyOf(call);
+  const sessionId = randomUUID();
+  addRecord(call, 'embed-sessions', { sessionId, deploymentId: anyDeployment(call).id });
+  return { status: 200, body: { sessionId } };
+}
+
+/** `POST /embed/session/token {sessionId}`: 200 `{token}`; 400, 404 unknown session. */
+export async function sessionToken(call: Call): Promise<Reply> {
+  const wanted = requireText(bodyOf(call), 'sessionId');
+  const session = recordsOf(call, 'embed-sessions').find((one) => one['sessionId'] === wanted);
+  const deployment = call.state.deployments.get(String(session?.['deploymentId']));
+  if (!session || !deployment) throw new Problem(404, 'Session not found');
+  const claims = { sub: wanted, scope: [] };
+  const times = { nowMs: call.nowMs, expiresInSeconds: HOUR_SECONDS };
+  return { status: 200, body: { token: await signToken(deployment, claims, times) } };
+}
+
+/** `POST /usage-analytics/token`: 200, valid for one hour; 403. */
+export async function usageToken(call: Call): Promise<Reply> {
+  const deployment = anyDeployment(call);
+  const times = { nowMs: call.nowMs, expiresInSeconds: HOUR_SECONDS };
+  return {
+    status: 200,
+    body: {
+      token: await signToken(deployment, { scope: ['meta'] }, times),
+      apiUrl: call.dataApiUrl,
+      deploymentId: Number(deployment.id),
+      expiresAt: new Date(call.nowMs + HOUR_SECONDS * 1000).toISOString(),
+    },
+  };
+}

@@ -1,0 +1,46 @@
+// Environment variables of a deployment: upserted by name, values of sensitive names never shown (contract 10).
+import { audit, bodyOf, type Call, type Reply } from '../call.ts';
+import { objectList, own, requireText, type JsonObject } from '../json.ts';
+import { Problem } from '../problem.ts';
+import { recordsOf, setRecords } from './collections.ts';
+import { deploymentOf, reachedDeployment, requirePermission } from './reach.ts';
+
+const PLACEHOLDER = '[ENCRYPTED]';
+const SENSITIVE = /PASS|SECRET|TOKEN|KEY|CREDENTIAL/i;
+
+function answerList(call: Call): Reply {
+  const items = recordsOf(call, 'env-vars').map(({ name, value }) => ({
+    name,
+    value: SENSITIVE.test(String(name)) ? PLACEHOLDER : value,
+  }));
+  return { status: 200, body: { items, data: items } };
+}
+
+/** `GET`: 200 `{items, data}`; 403, 404. */
+export function listVariables(call: Call): Reply {
+  reachedDeployment(call);
+  return answerList(call);
+}
+
+/** `{name, value}`; the placeholder must not overwrite what it stands for. Throws 400. */
+function variableOf(source: JsonObject): JsonObject {
+  const name = requireText(source, 'name');
+  const value = own(source, 'value');
+  if (typeof value !== 'string') throw new Problem(400, `The value of ${name} must be text`);
+  if (value === PLACEHOLDER) throw new Problem(400, `${PLACEHOLDER} is not a value for ${name}`);
+  return { name, value };
+}
+
+/** `PUT {items: [{name, value}]}`: variables not named stay; 200 with all, 400, 403, 404. */
+export function putVariables(call: Call): Reply {
+  const body = bodyOf(call);
+  const changes = objectList(body, Object.hasOwn(body, 'items') ? 'items' : 'data').map(variableOf);
+  const deployment = deploymentOf(call);
+  requirePermission(call, 'DeploymentUpdate', deployment.id);
+  const merged = new Map(recordsOf(call, 'env-vars').map((one) => [one['name'], one]));
+  for (const change of changes) merged.set(change['name'], change);
+  setRecords(call, 'env-vars', [...merged.values()]);
+  const names = changes.map(({ name }) => name);
+  audit(call, 'Updated deployment configuration', { variables: names }, deployment.name);
+  return answerList(call);
+}

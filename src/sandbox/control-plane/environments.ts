@@ -1,0 +1,151 @@
+// Environments of a deployment and tokens that may read their metadata (contract 4.2, 4.3).
+import { bodyOf, pathText, queryText, type Call, type Reply } from '../call.ts';
+import { signToken } from '../deployment-tokens.ts';
+import { own, requireObject, type JsonObject } from '../json.ts';
+import { cursorPage, offsetPage } from '../paging.ts';
+import { Problem } from '../problem.ts';
+import type { Branch, Deployment } from '../records.ts';
+import { META_TOKEN_DEFAULT_SECONDS, META_TOKEN_VENDOR_SECONDS, SQL_PORT } from '../settings.ts';
+import type { State } from '../state.ts';
+import { reachedDeployment } from './reach.ts';
+
+const TYPES = ['production', 'staging', 'development'] as const;
+type EnvironmentType = (typeof TYPES)[number];
+const TYPE_OF = { production: 'production', shared: 'staging', personal: 'development' } as const;
+
+/** True while the branch has a running environment that this caller may see (ASSUMED-55). */
+function isListed(call: Call, deployment: Deployment, branch: Branch): boolean {
+  if (branch.kind === 'personal') return branch.owner === call.caller.user.userName;
+  return branch.kind === 'production' || isActive(call.state, deployment, branch);
+}
+
+/** A staging environment runs while it is enabled, or while somebody views its branch (specification, states). */
+function isActive(state: State, deployment: Deployment, branch: Branch): boolean {
+  return branch.isStagingEnabled || state.branchViews.has(`${deployment.id}/${branch.name}`);
+}
+
+interface Environment {
+  readonly id: string;
+  readonly name: string;
+  readonly type: EnvironmentType;
+  readonly branch: Branch;
+}
+
+function environmentsOf(call: Call, deployment: Deployment): Environment[] {
+  return deployment.branches
+    .filter((branch) => isListed(call, deployment, branch))
+    .map((branch) => ({
+      id: String(branch.id),
+      name: branch.name,
+      type: TYPE_OF[branch.kind],
+      branch,
+    }));
+}
+
+/** Addresses of an environment: where queries go, over HTTP and over the SQL protocol. */
+function addressesOf(
+  call: Call,
+  deployment: Deployment,
+  { branch }: Environment,
+): { url: string; sql: JsonObject } {
+  const { hostname } = new URL(call.platformUrl);
+  const host = branch.kind === 'production' ? hostname : `${branch.name}.${hostname}`;
+  return { url: call.dataApiUrl, sql: { host, port: SQL_PORT, database: deployment.name } };
+}
+
+/** The record of the specification. */
+function showEnvironment(call: Call, deployment: Deployment, environment: Environment): unknown {
+  const { id, name, type } = environment;
+  const { url, sql } = addressesOf(call, deployment, environment);
+  return {
+    id,
+    name,
+    type,
+    api_credentials: { rest: { url }, sql: { host: sql['host'], port: sql['port'] } },
+  };
+}
+
+/** The record as the published document has it: credentials as a list, the branch by name. */
+function showItem(call: Call, deployment: Deployment, environment: Environment): unknown {
+  const { id, name, type, branch } = environment;
+  const { url, sql } = addressesOf(call, deployment, environment);
+  return {
+    id,
+    name,
+    type,
+    branch: branch.name,
+    user: branch.owner,
+    api_credentials: [
+      { type: 'rest', version: 'v1', url },
+      { type: 'sql', version: 'v1', ...sql },
+    ],
+  };
+}
+
+function typeOf(text: string | undefined): EnvironmentType | undefined {
+  if (text === undefined) return undefined;
+  const type = TYPES.find((known) => known === text);
+  if (!type) throw new Problem(400, `type must be one of ${TYPES.join(', ')}`);
+  return type;
+}
+
+/** `GET .../environments`: both readings, filter `type`; 400 (ASSUMED-54), 403, 404. */
+export function listEnvironments(call: Call): Reply {
+  const type = typeOf(queryText(call, 'type'));
+  const deployment = reachedDeployment(call);
+  const listed = environmentsOf(call, deployment).filter((one) => !type || one.type === type);
+  const byId = new Map(listed.map((one) => [one.branch.id, one]));
+  const ids = [...byId.keys()].sort((left, right) => left - right);
+  const { page, pagination } = offsetPage(call, listed);
+  const show = (id: number): unknown => {
+    const environment = byId.get(id);
+    return environment && showItem(call, deployment, environment);
+  };
+  return {
+    status: 200,
+    body: {
+      data: { environments: page.map((one) => showEnvironment(call, deployment, one)) },
+      pagination,
+      ...cursorPage(call, 'environment', ids, show),
+    },
+  };
+}
+
+/** Seconds that a meta-sync token lives; 400 outside 1 to the cap (ASSUMED-56). */
+function lifetimeOf(call: Call, body: JsonObject): number {
+  const cap = call.settings.vendorTokenCap ? META_TOKEN_VENDOR_SECONDS : META_TOKEN_DEFAULT_SECONDS;
+  const seconds = own(body, 'expires_in') ?? cap;
+  if (typeof seconds !== 'number' || !(seconds >= 1 && seconds <= cap)) {
+    throw new Problem(400, `expires_in must be a number of seconds from 1 to ${cap}`);
+  }
+  return Math.floor(seconds);
+}
+
+/**
+ * `POST .../environments/{id}/tokens-for-meta-sync`: 200 `{data: {token, created_at, expires_at}}`; 400, 403, 404.
+ * The context is embedded at top level; its own `scope`, `iat` and `exp` are overwritten (ASSUMED-57).
+ */
+export async function createMetaToken(call: Call): Promise<Reply> {
+  const body = bodyOf(call);
+  const context = requireObject(own(body, 'security_context'), 'security_context');
+  const expiresInSeconds = lifetimeOf(call, body);
+  const deployment = reachedDeployment(call);
+  const wanted = pathText(call, 'environmentId');
+  if (!environmentsOf(call, deployment).some((one) => one.id === wanted)) {
+    throw new Problem(404, 'Environment not found');
+  }
+  // Whole seconds, as in the token itself: then expires_at is the moment that its `exp` names.
+  const createdAtMs = Math.floor(call.nowMs / 1000) * 1000;
+  const claims = { ...context, scope: ['meta'] };
+  const token = await signToken(deployment, claims, { nowMs: createdAtMs, expiresInSeconds });
+  return {
+    status: 200,
+    body: {
+      data: {
+        token,
+        created_at: new Date(createdAtMs).toISOString(),
+        expires_at: new Date(createdAtMs + expiresInSeconds * 1000).toISOString(),
+      },
+    },
+  };
+}

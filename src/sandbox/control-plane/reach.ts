@@ -1,0 +1,92 @@
+// Whom the control plane lets through: which deployments a person can reach, and what they may do there
+// (contract 1.3, 4.1, ASSUMED-08). The key's own scope was checked before, by the wall of the family.
+import { pathText, type Call } from '../call.ts';
+import { isObject } from '../json.ts';
+import { Problem } from '../problem.ts';
+import type { Deployment, UserRecord } from '../records.ts';
+import type { Scene } from '../state.ts';
+import { grantKey } from '../workspace/records.ts';
+
+export type DeploymentAction = 'DeploymentRead' | 'DeploymentUpdate' | 'SchemaUpdate';
+
+/** What a grant on a deployment stands for; each word implies the ones before it (ASSUMED-76). */
+const GRANTED: Readonly<Record<string, readonly DeploymentAction[]>> = {
+  read: ['DeploymentRead'],
+  edit: ['DeploymentRead', 'SchemaUpdate'],
+  manage: ['DeploymentRead', 'SchemaUpdate', 'DeploymentUpdate'],
+};
+
+const includes = (list: unknown, wanted: string): boolean =>
+  Array.isArray(list) && (list.includes(wanted) || list.includes('*'));
+
+/** True when a custom role of the user has a policy for this action on this resource. */
+function isInRole(scene: Scene, user: UserRecord, action: string, resource: string): boolean {
+  return [...user.roles].some((name) =>
+    scene.state.roles
+      .find('name', name.toLowerCase())
+      .some((role) =>
+        role.policies.some(
+          (policy) =>
+            isObject(policy) &&
+            includes(policy['actions'], action) &&
+            includes(policy['resources'] ?? ['*'], resource),
+        ),
+      ),
+  );
+}
+
+/** True when the user holds a permission of the account, in person or by a role; administrators hold all. */
+export function hasPermission(scene: Scene, user: UserRecord, action: string, resource = '*'): boolean {
+  return user.isAdmin || user.permissions.has(action) || isInRole(scene, user, action, resource);
+}
+
+/** True when the user may do this with the deployment: by permission, or by a grant on it. */
+function mayDo(scene: Scene, user: UserRecord, action: DeploymentAction, deploymentId: string): boolean {
+  if (hasPermission(scene, user, action, deploymentId)) return true;
+  const grants = scene.state.grants.find('subject', grantKey(user.id, 'DEPLOYMENT', Number(deploymentId)));
+  return grants.some((grant) => GRANTED[grant.action]?.includes(action));
+}
+
+/** True when something in the deployment's workspace is the user's own or was granted to them. */
+function hasItemIn(scene: Scene, user: UserRecord, deploymentId: string): boolean {
+  const { grants, workspace } = scene.state;
+  const isOwner = workspace.ids().some((id) => {
+    const item = workspace.get(id);
+    return item?.deploymentId === deploymentId && item.ownerId === user.id;
+  });
+  return (
+    isOwner ||
+    grants.ids().some((id) => {
+      const grant = grants.get(id);
+      if (grant?.userId !== user.id || grant.type === 'DEPLOYMENT') return false;
+      return workspace.get(grant.itemId)?.deploymentId === deploymentId;
+    })
+  );
+}
+
+/** True when the caller has access to the deployment at all. */
+export function mayReach(call: Call, deploymentId: string): boolean {
+  const { user } = call.caller;
+  return mayDo(call, user, 'DeploymentRead', deploymentId) || hasItemIn(call, user, deploymentId);
+}
+
+/** The deployment of the path, or 404; who may see it is another question. */
+export function deploymentOf(call: Call): Deployment {
+  const deployment = call.state.deployments.get(pathText(call, 'deploymentId'));
+  if (!deployment) throw new Problem(404, 'Deployment not found');
+  return deployment;
+}
+
+/** The deployment of the path: 404 unknown, 403 when the caller has no access to it. */
+export function reachedDeployment(call: Call): Deployment {
+  const deployment = deploymentOf(call);
+  if (!mayReach(call, deployment.id)) throw new Problem(403, 'You have no access to this deployment');
+  return deployment;
+}
+
+/** 403 unless the caller may do this with the deployment. */
+export function requirePermission(call: Call, action: DeploymentAction, deploymentId: string): void {
+  if (!mayDo(call, call.caller.user, action, deploymentId)) {
+    throw new Problem(403, `The permission ${action} is missing`);
+  }
+}

@@ -1,0 +1,112 @@
+// The addresses of the control plane, and of everything that the specification names by path alone.
+import { Router } from 'express';
+import { requireAdmin } from '../auth.ts';
+import { answer, type Handler } from '../call.ts';
+import type { Room } from '../family.ts';
+import { Problem } from '../problem.ts';
+import type { World } from '../world.ts';
+import { exportAuditLog } from './audit-export.ts';
+import { listBranches, setStagingEnvironment } from './branches.ts';
+import { createIn, deleteFrom, listBare, listItems, readFrom } from './collections.ts';
+import { postDeployment } from './create-deployment.ts';
+import { readDeployment, updateDeployment } from './deployment-settings.ts';
+import { listDeployments } from './deployments-list.ts';
+import { generateSession, sessionToken, usageToken } from './embed.ts';
+import { listVariables, putVariables } from './env-vars.ts';
+import { createMetaToken, listEnvironments } from './environments.ts';
+import { reachedDeployment } from './reach.ts';
+import { listRegions, putTenantSettings, readAppConfig, readTenantSettings } from './tenant.ts';
+import { listVersions } from './versions.ts';
+
+type Route = readonly [method: 'get' | 'post' | 'put' | 'delete', path: string, handler: Handler];
+
+/** Control-plane operations exist in the hosted product only (ASSUMED-108). */
+const hosted =
+  (handler: Handler): Handler =>
+  (call) => {
+    if (!call.settings.plan.hosted) throw new Problem(404, 'Not found');
+    return handler(call);
+  };
+const admin =
+  (handler: Handler): Handler =>
+  (call) => {
+    requireAdmin(call.caller);
+    return handler(call);
+  };
+const reached =
+  (handler: Handler): Handler =>
+  (call) => {
+    reachedDeployment(call);
+    return handler(call);
+  };
+const always =
+  (body: unknown): Handler =>
+  () => ({ status: 200, body });
+
+const CONTROL_PLANE: readonly Route[] = [
+  ['get', '/deployments', hosted(listDeployments)],
+  ['get', '/deployments/:deploymentId', hosted(readDeployment)],
+  ['put', '/deployments/:deploymentId', hosted(updateDeployment)],
+  ['get', '/deployments/:deploymentId/versions', hosted(listVersions)],
+  ['get', '/deployments/:deploymentId/environments', hosted(listEnvironments)],
+  [
+    'post',
+    '/deployments/:deploymentId/environments/:environmentId/tokens-for-meta-sync',
+    hosted(createMetaToken),
+  ],
+  ['get', '/audit-logs/export', hosted(exportAuditLog)],
+];
+
+/** Contract 10; shapes as small as a client needs to see that the path is there. */
+const BY_PATH: readonly Route[] = [
+  ['get', '/deployments/:deploymentId/env-vars', listVariables],
+  ['put', '/deployments/:deploymentId/env-vars', putVariables],
+  ['get', '/deployments/:deploymentId/dbt-sync', reached(listItems('dbt-sync'))],
+  ['post', '/deployments/:deploymentId/dbt-sync', admin(createIn('dbt-sync'))],
+  ['get', '/deployments/:deploymentId/notifications', admin(listItems('notifications'))],
+  ['post', '/deployments/:deploymentId/notifications', admin(createIn('notifications'))],
+  ['get', '/regions', listRegions],
+  ['get', '/github/status', always({ isConnected: false })],
+  ['get', '/github/installations', always({ items: [], data: [] })],
+  ['get', '/oauth-integrations', listBare('oauth-integrations')],
+  ['post', '/oauth-integrations', admin(createIn('oauth-integrations'))],
+  ['get', '/oauth-integrations/:id', readFrom('oauth-integrations')],
+  ['delete', '/oauth-integrations/:id', admin(deleteFrom('oauth-integrations'))],
+  ['get', '/user-oauth-tokens', listBare('user-oauth-tokens')],
+  ['get', '/user-oauth-tokens/:id', readFrom('user-oauth-tokens')],
+  ['get', '/oidc-token-configs', admin(listBare('oidc-token-configs'))],
+  ['post', '/oidc-token-configs', admin(createIn('oidc-token-configs'))],
+  ['get', '/oidc-token-configs/:id', admin(readFrom('oidc-token-configs'))],
+  ['delete', '/oidc-token-configs/:id', admin(deleteFrom('oidc-token-configs'))],
+  ['get', '/app-config', readAppConfig],
+  ['post', '/embed/generate-session', generateSession],
+  ['post', '/embed/session/token', sessionToken],
+  ['get', '/embed-tenants', admin(listItems('embed-tenants'))],
+  ['post', '/usage-analytics/token', usageToken],
+];
+
+const BUILD: readonly Route[] = [
+  ['post', '/deployments', hosted(postDeployment)],
+  ['get', '/deployments/:deploymentId/branches', hosted(listBranches)],
+  ['put', '/deployments/:deploymentId/branches/staging-environment', hosted(setStagingEnvironment)],
+  ['get', '/deployments/:deploymentId/data-model/file-hashes', reached(always({}))],
+  ['post', '/deployments/:deploymentId/github/connect', admin(createIn('github-connections'))],
+];
+
+function createRouter(world: World, routes: readonly Route[]): Router {
+  const router = Router({ caseSensitive: true });
+  for (const [method, path, handler] of routes) router[method](path, answer(world, handler));
+  return router;
+}
+
+/** Contract sections 4.1 to 4.6 and 10. */
+export function createControlPlaneRooms(world: World): Room[] {
+  const tenant: readonly Route[] = [
+    ['get', '/tenant/settings', readTenantSettings],
+    ['put', '/tenant/settings', putTenantSettings(world)],
+  ];
+  return [
+    { mount: '/api/v1', router: createRouter(world, [...CONTROL_PLANE, ...BY_PATH, ...tenant]) },
+    { mount: '/build/api/v1', router: createRouter(world, BUILD) },
+  ];
+}

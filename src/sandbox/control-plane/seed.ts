@@ -1,0 +1,43 @@
+// The control plane's part of the `small` seed: channels with their versions and two deployments (interface 8).
+import type { Secrets } from '../secrets.ts';
+import type { Scene } from '../state.ts';
+import { createDeployment } from './deployments.ts';
+import { publish } from './releases.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Newest first. What was never run and is no head is published, but not on the account's list (contract 4.5). */
+const RELEASES = [
+  { channel: 'latest', version: '1.7.22', wasRun: true },
+  { channel: 'latest', version: '1.7.21', wasRun: true },
+  { channel: 'latest', version: '1.7.20', wasRun: true },
+  { channel: 'latest', version: '1.7.19', wasRun: false },
+  { channel: 'release', version: '1.6.48', wasRun: false },
+  { channel: 'release', version: '1.6.47', wasRun: true },
+  { channel: 'release', version: '1.6.46', wasRun: false },
+];
+
+/** Adds releases and deployments to a state that has its people already. */
+export function plantControlPlane(scene: Scene, secrets: Secrets): void {
+  for (const { wasRun, ...version } of RELEASES) publish(scene.state, version, wasRun);
+  const createdAtMs = scene.nowMs - 30 * DAY_MS;
+  const main = { name: 'main', kind: 'production', owner: null } as const;
+  createDeployment(scene, {
+    name: 'sales',
+    apiSecret: secrets.named('deployment 1'),
+    tokenAuthentication: true,
+    createdAtMs,
+    branches: [
+      main,
+      { name: 'feature-a', kind: 'shared', owner: null },
+      { name: 'dev-admin', kind: 'personal', owner: 'admin@acme.example' },
+    ],
+  });
+  createDeployment(scene, {
+    name: 'ops',
+    apiSecret: secrets.named('deployment 2'),
+    createdAtMs,
+    branches: [main],
+    release: { channel: 'release', version: '1.6.48', isHeld: false },
+  });
+}

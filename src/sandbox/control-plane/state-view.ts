@@ -1,0 +1,25 @@
+// The control plane's part of `GET /state` (interface 8). API secrets stay out.
+import type { JsonObject } from '../json.ts';
+import type { Scene } from '../state.ts';
+
+export function showDeployments(scene: Scene): JsonObject[] {
+  return [...scene.state.deployments.values()].map((deployment) => ({
+    id: deployment.id,
+    name: deployment.name,
+    createdAt: new Date(deployment.createdAtMs).toISOString(),
+    agents: deployment.agents,
+    tokenAuthentication: deployment.tokenAuthentication,
+    release: deployment.release,
+  }));
+}
+
+export function showBranches(scene: Scene): JsonObject[] {
+  return [...scene.state.deployments.values()].flatMap(({ id: deploymentId, branches }) =>
+    branches.map(({ isStagingEnabled, ...branch }) => ({
+      deploymentId,
+      ...branch,
+      isStagingEnvironmentEnabled: isStagingEnabled,
+      isViewed: scene.state.branchViews.has(`${deploymentId}/${branch.name}`),
+    })),
+  );
+}

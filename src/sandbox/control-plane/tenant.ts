@@ -1,0 +1,41 @@
+// What belongs to the whole tenant and is known by path alone: settings, regions, the theme (contract 10).
+import { requireAdmin } from '../auth.ts';
+import { audit, bodyOf, type Call, type Handler, type Reply } from '../call.ts';
+import { optionalBoolean } from '../json.ts';
+import type { World } from '../world.ts';
+
+const REGIONS = [
+  { id: 'local', name: 'This machine', cloudProvider: 'local' },
+  { id: 'eu-central-1', name: 'Frankfurt', cloudProvider: 'aws' },
+  { id: 'us-east-1', name: 'North Virginia', cloudProvider: 'aws' },
+];
+
+export function listRegions(): Reply {
+  return { status: 200, body: { items: REGIONS, data: REGIONS } };
+}
+
+export function readAppConfig(): Reply {
+  return { status: 200, body: { appTheme: {}, applyThemeGlobally: false, creatorMode: false } };
+}
+
+function settingsReply(call: Call, auditLogEnabled = call.settings.auditLogEnabled): Reply {
+  return { status: 200, body: { auditLogEnabled, hasSupportAccess: false } };
+}
+
+/** `GET /tenant/settings`: administrators only. */
+export function readTenantSettings(call: Call): Reply {
+  requireAdmin(call.caller);
+  return settingsReply(call);
+}
+
+/** `PUT /tenant/settings`: `auditLogEnabled` really switches the audit log; 200, 400, 403. */
+export function putTenantSettings(world: World): Handler {
+  return (call) => {
+    const isEnabled = optionalBoolean(bodyOf(call), 'auditLogEnabled');
+    requireAdmin(call.caller);
+    if (isEnabled === undefined) return settingsReply(call);
+    world.settings = { ...world.settings, auditLogEnabled: isEnabled };
+    audit(call, 'Updated account settings', { auditLogEnabled: isEnabled });
+    return settingsReply(call, isEnabled);
+  };
+}

@@ -1,0 +1,67 @@
+// `GET /deployments/{id}/versions`, and what a version named by a client means (contract 4.5).
+import type { Call, Reply } from '../call.ts';
+import { cursorPage } from '../paging.ts';
+import { Problem } from '../problem.ts';
+import type { Deployment, DeploymentRelease, Release } from '../records.ts';
+import { RUNTIME_IMAGE } from '../settings.ts';
+import type { State } from '../state.ts';
+import { reachedDeployment } from './reach.ts';
+import { channelsOf, headOf, listedReleases } from './releases.ts';
+
+/** The image-qualified form that the platform shows: `<image>:v<version>`. */
+export function toImage(version: string): string {
+  return `${RUNTIME_IMAGE}:v${version}`;
+}
+
+function showRelease(deployment: Deployment, release: Release & { isHead: boolean }): unknown {
+  const { channel, version } = deployment.release;
+  return {
+    releaseChannelVersion: toImage(release.version),
+    version: release.version,
+    releaseChannel: release.channel,
+    isLatestInChannel: release.isHead,
+    isCurrent: release.channel === channel && release.version === version,
+  };
+}
+
+/** 200 `{data}` with all of them, and the cursor style beside it; 403, 404. */
+export function listVersions(call: Call): Reply {
+  const deployment = reachedDeployment(call);
+  const listed = listedReleases(call.state);
+  const items = listed.map((release) => showRelease(deployment, release));
+  const places = items.map((_item, place) => place + 1);
+  return {
+    status: 200,
+    body: { data: items, ...cursorPage(call, 'version', places, (place) => items[place - 1]) },
+  };
+}
+
+/** A version in any of its three forms as a bare one; an image of another name is not on the list (ASSUMED-62). */
+function bareVersion(text: string): string | undefined {
+  const [, image, bare] = /^(?:(.+):v|v)?(\d+(?:\.\d+)*)$/.exec(text) ?? [];
+  return image === undefined || image === RUNTIME_IMAGE ? bare : undefined;
+}
+
+/**
+ * The release that a deployment moves to when it is asked for this version or channel, either of them null.
+ * A version alone is looked for in the present channel first. Throws 400 for a version that is not on the list
+ * (of that channel, when one is named) and for an unknown channel (ASSUMED-61).
+ */
+export function wantedRelease(
+  state: State,
+  present: DeploymentRelease,
+  wanted: { readonly version: string | null; readonly channel: string | null },
+): Pick<DeploymentRelease, 'channel' | 'version'> & { isHead: boolean } {
+  const { channel, version } = wanted;
+  if (channel !== null && !channelsOf(state).includes(channel)) {
+    throw new Problem(400, `Unknown release channel: ${channel}`);
+  }
+  if (version === null) return { ...headOf(state, channel ?? present.channel), isHead: true };
+  const bare = bareVersion(version);
+  const listed = listedReleases(state).filter((release) => release.version === bare);
+  const found =
+    listed.find((release) => release.channel === (channel ?? present.channel)) ??
+    (channel === null ? listed[0] : undefined);
+  if (!found) throw new Problem(400, `The version ${version} is not available for this deployment`);
+  return found;
+}
