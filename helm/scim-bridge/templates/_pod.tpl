@@ -1,0 +1,128 @@
+{{/*
+A value of a role, or the one of the same name at the top level when the role has none:
+(dict "root" . "role" "api" "key" "nodeSelector"), as YAML; empty when neither is set.
+*/}}
+{{- define "scim-bridge.placed" -}}
+{{- $own := index (index .root.Values .role) .key -}}
+{{- with $own | default (index .root.Values .key) -}}
+{{- toYaml . -}}
+{{- end -}}
+{{- end -}}
+
+{{/* How the pods of a role are spread: (dict "root" . "role" "api") */}}
+{{- define "scim-bridge.spread" -}}
+{{- $context := . -}}
+{{- if .root.Values.topologySpreadConstraints -}}
+{{- toYaml .root.Values.topologySpreadConstraints -}}
+{{- else -}}
+{{- range $word, $key := dict "hostname" "kubernetes.io/hostname" "zone" "topology.kubernetes.io/zone" }}
+{{- $rule := index $context.root.Values.topologySpread $word }}
+{{- if ne $rule "off" }}
+- maxSkew: 1
+  topologyKey: {{ $key }}
+  whenUnsatisfiable: {{ $rule }}
+  labelSelector:
+    matchLabels:
+      {{- include "scim-bridge.roleSelector" $context | nindent 6 }}
+  # Each revision by itself, so that a rolling update ends evenly spread.
+  matchLabelKeys: [pod-template-hash]
+{{- end }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/* What every pod of the bridge has, jobs included: (dict "root" .) */}}
+{{- define "scim-bridge.podCommon" -}}
+serviceAccountName: {{ include "scim-bridge.serviceAccountName" .root }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .root.Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  {{- toYaml .root.Values.podSecurityContext | nindent 2 }}
+volumes:
+  - name: settings
+    configMap:
+      name: {{ include "scim-bridge.fullname" .root }}
+  - name: secret
+    projected:
+      # 0440: readable by the group of the bridge (fsGroup), and by nobody else.
+      defaultMode: 288
+      sources:
+        {{- range $name := prepend .root.Values.secret.additionalSecrets (include "scim-bridge.secretName" .root) }}
+        - secret:
+            name: {{ $name }}
+        {{- end }}
+  - name: tmp
+    emptyDir:
+      sizeLimit: 64Mi
+  {{- if .root.Values.extraCa.configMap }}
+  - name: ca
+    configMap:
+      name: {{ .root.Values.extraCa.configMap }}
+  {{- else if .root.Values.extraCa.secret }}
+  - name: ca
+    secret:
+      secretName: {{ .root.Values.extraCa.secret }}
+  {{- end }}
+  {{- with .root.Values.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+
+{{/* What every container of the bridge has: (dict "root" .) */}}
+{{- define "scim-bridge.containerCommon" -}}
+image: {{ include "scim-bridge.image" .root }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+securityContext:
+  {{- toYaml .root.Values.securityContext | nindent 2 }}
+env:
+  - name: SCIM_BRIDGE_CONFIG
+    value: /etc/scim-bridge/settings/bridge.yaml
+  {{- if or .root.Values.extraCa.configMap .root.Values.extraCa.secret }}
+  - name: NODE_EXTRA_CA_CERTS
+    value: /etc/scim-bridge/ca/{{ .root.Values.extraCa.key }}
+  {{- end }}
+  {{- with .root.Values.extraEnv }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with .root.Values.extraEnvFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+volumeMounts:
+  - name: settings
+    mountPath: /etc/scim-bridge/settings
+    readOnly: true
+  - name: secret
+    mountPath: /etc/scim-bridge/secret
+    readOnly: true
+  - name: tmp
+    mountPath: /tmp
+  {{- if or .root.Values.extraCa.configMap .root.Values.extraCa.secret }}
+  - name: ca
+    mountPath: /etc/scim-bridge/ca
+    readOnly: true
+  {{- end }}
+  {{- with .root.Values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+
+{{/* Annotations that change with the settings, so that pods are replaced when these change: (dict "root" .) */}}
+{{- define "scim-bridge.checksums" -}}
+checksum/settings: {{ include "scim-bridge.settings" .root | sha256sum }}
+{{- if not .root.Values.secret.existingSecret }}
+checksum/secret: {{ toJson .root.Values.secret.values | sha256sum }}
+{{- end }}
+{{- end -}}
+
+{{/* (dict "path" "/livez" "values" .Values.probes.liveness) */}}
+{{- define "scim-bridge.probe" -}}
+httpGet:
+  path: {{ .path }}
+  port: http
+{{ toYaml .values }}
+{{- end -}}
