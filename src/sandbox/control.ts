@@ -1,5 +1,6 @@
 // The control port: how tests and demos move the sandbox. Loopback only, never part of the platform (interface 8).
 import express, { type ErrorRequestHandler, type Express, type Request } from 'express';
+import { removeExpired } from './chat/external-users.ts';
 import { createFixtures } from './fixtures.ts';
 import { own, requireObject, requireText, type JsonObject } from './json.ts';
 import { Problem } from './problem.ts';
@@ -48,6 +49,7 @@ function advanceClock(world: World, request: Request): JsonObject {
   const ms = own(bodyOf(request), 'advanceMs');
   if (typeof ms !== 'number' || !Number.isFinite(ms)) throw new Problem(400, 'advanceMs must be a number');
   world.clock.advance(ms);
+  removeExpired(sceneOf(world));
   return { nowMs: world.clock.now(), offsetMs: world.clock.offsetMs() };
 }
 

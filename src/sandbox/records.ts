@@ -1,4 +1,5 @@
 // What the sandbox remembers, one type per thing. Records never change; a change puts a new record.
+import type { AuthenticationMethod } from './deployment-authentication.ts';
 import type { JsonObject } from './json.ts';
 
 export type AttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
@@ -108,7 +109,10 @@ export interface Deployment {
   readonly createdAtMs: number;
   readonly apiSecret: string;
   readonly agents: readonly string[];
+  /** Whether chat takes tokens of this deployment. */
   readonly tokenAuthentication: boolean;
+  /** How its tokens are checked; absent = by the API secret. */
+  readonly authentication?: AuthenticationMethod;
   readonly branches: readonly Branch[];
   readonly release: DeploymentRelease;
   /** Further settings, merged by `PUT /deployments/{id}` and given back as they came. */

@@ -33,7 +33,10 @@ export interface Settings {
   readonly auditRetentionEvents: number;
   /** Days that audit events are kept; 0 = for ever, so that tests may use fixed dates (contract 4.6 says 30). */
   readonly auditRetentionDays: number;
+  /** Pause before every chat record, milliseconds of real time. */
   readonly chatRecordDelayMs: number;
+  /** Whether chat records carry `thinking`, which the platform shows in development mode only (6.3). */
+  readonly chatDevelopmentMode: boolean;
   readonly externalUserLimit: number;
 }
 
@@ -53,6 +56,18 @@ export const META_TOKEN_VENDOR_SECONDS = 3600;
 /** Port of the SQL protocol as environments show it; the sandbox does not serve it. */
 export const SQL_PORT = 15_432;
 
+/** Lifetime of an external chat user who names none, seconds (S Limits). */
+export const EPHEMERAL_TTL_SECONDS = 604_800;
+/** Form of a `messageId` in chat (S Limits). */
+export const CHAT_MESSAGE_ID = /^\d{13,}-message$/;
+/** Code of the JSON-RPC object that answers bad chat credentials (ASSUMED-83). */
+export const CHAT_UNAUTHORIZED_CODE = -32_001;
+/** Rows in a tool result (S Limits); `totalRows` counts all. */
+export const CHAT_TOOL_ROWS = 100;
+/** Ours: beyond this the oldest idle threads are forgotten, and the oldest messages of a thread. */
+export const CHAT_THREADS_KEPT = 10_000;
+export const CHAT_MESSAGES_KEPT = 1_000;
+
 export const DEFAULT_SETTINGS: Settings = {
   plan: { chat: true, audit: true, scim: true, hosted: true },
   auditLogEnabled: true,
@@ -70,6 +85,7 @@ export const DEFAULT_SETTINGS: Settings = {
   auditRetentionEvents: 10_000,
   auditRetentionDays: 0,
   chatRecordDelayMs: 0,
+  chatDevelopmentMode: true,
   externalUserLimit: 10_000,
 };
 
@@ -98,6 +114,7 @@ const CHECKS: Readonly<Record<keyof Settings, Check>> = {
   auditRetentionEvents: isCount,
   auditRetentionDays: isCount,
   chatRecordDelayMs: isCount,
+  chatDevelopmentMode: isFlag,
   externalUserLimit: isCount,
 };
 

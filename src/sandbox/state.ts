@@ -1,5 +1,8 @@
 // Everything the sandbox platform stores. A reset makes a new state; requests under way finish on the old one.
 import { createAuditLog, type AuditLog } from './audit-log.ts';
+import type { AgentRecord, ExternalUserRecord, ThreadRecord } from './chat/records.ts';
+import { createRuns, type Runs } from './chat/runs.ts';
+import { EXTERNAL_USER_KEYS, THREAD_KEYS, type ExternalExpiry } from './chat/tables.ts';
 import type { JournalDeps } from './journal.ts';
 import { createMemberships, type Memberships, type MembershipView } from './memberships.ts';
 import type {
@@ -28,6 +31,13 @@ export interface State {
   /** Published versions of the deployment software. */
   readonly releases: Table<Release>;
   readonly audit: AuditLog;
+  readonly threads: Table<ThreadRecord>;
+  readonly externalUsers: Table<ExternalUserRecord>;
+  readonly externalExpiry: ExternalExpiry;
+  /** Agents with a script; the others only answer. */
+  readonly agents: Table<AgentRecord>;
+  /** Answers under way, in memory only. */
+  readonly runs: Runs;
   /** `<deployment id>/<branch name>` of the branches that somebody views. */
   readonly branchViews: Set<string>;
   readonly workspace: Table<ItemRecord>;
@@ -103,6 +113,11 @@ export function createState(deps: JournalDeps): State {
     deployments: new Map(),
     releases: createTable<Release>({ channel: (release) => [release.channel] }, deps),
     audit: createAuditLog(),
+    threads: createTable<ThreadRecord>(THREAD_KEYS, deps),
+    externalUsers: createTable<ExternalUserRecord>(EXTERNAL_USER_KEYS, deps),
+    externalExpiry: { dueMs: 0 },
+    agents: createTable<AgentRecord>({ agentId: (agent) => [agent.agentId] }, deps),
+    runs: createRuns(),
     branchViews: new Set(),
     workspace: createItems(deps),
     grants: createGrants(deps),

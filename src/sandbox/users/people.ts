@@ -1,5 +1,6 @@
 // The life of a person, whichever door the change comes through: SCIM, the console users API or a fixture.
 import { randomUUID } from 'node:crypto';
+import { ownerOfUser, removeThreadsOf } from '../chat/threads.ts';
 import { Problem } from '../problem.ts';
 import type { Alias, UserRecord } from '../records.ts';
 import { FALLBACK_ROLE, type Settings } from '../settings.ts';
@@ -48,6 +49,7 @@ function store(state: State, person: Omit<UserRecord, 'searchText'>): UserRecord
   state.users.put(user);
   if (user.isAdmin && !user.isDeactivated) state.activeAdmins.add(user.id);
   else state.activeAdmins.delete(user.id);
+  if (user.isDeactivated) state.runs.userLeft(user.id);
   return user;
 }
 
@@ -109,4 +111,6 @@ export function removePerson(scene: Scene, user: UserRecord): void {
   for (const grant of state.grants.find('user', String(user.id))) state.grants.remove(grant.id);
   state.activeAdmins.delete(user.id);
   state.users.remove(user.id);
+  state.runs.userLeft(user.id);
+  removeThreadsOf(state, ownerOfUser(user.id));
 }

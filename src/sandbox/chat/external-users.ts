@@ -1,0 +1,70 @@
+// People who exist in chat only: made by the first request, ephemeral unless asked otherwise (contract 6.7).
+import { Problem } from '../problem.ts';
+import { EPHEMERAL_TTL_SECONDS } from '../settings.ts';
+import type { Scene, State } from '../state.ts';
+import type { ExternalUserRecord } from './records.ts';
+import { ownerOfExternal, removeThreadsOf } from './threads.ts';
+
+/** What a request says of its external user; undefined = not said. */
+export interface ExternalWish extends Pick<
+  ExternalUserRecord,
+  'externalId' | 'groups' | 'userAttributes' | 'securityContext'
+> {
+  readonly email: string | null;
+  readonly isEphemeral: boolean | undefined;
+  readonly ephemeralTtlSeconds: number | undefined;
+}
+
+/** Removes the users whose lifetime has elapsed, with their threads (ASSUMED-98). */
+export function removeExpired({ state, nowMs }: Scene): void {
+  if (nowMs < state.externalExpiry.dueMs) return;
+  let dueMs = Infinity;
+  for (const id of [...state.externalUsers.ids()]) {
+    const user = state.externalUsers.get(id);
+    if (!user || user.expiresAtMs === null) continue;
+    if (user.expiresAtMs > nowMs) dueMs = Math.min(dueMs, user.expiresAtMs);
+    else {
+      state.externalUsers.remove(id);
+      removeThreadsOf(state, ownerOfExternal(user.externalId));
+    }
+  }
+  state.externalExpiry.dueMs = dueMs;
+}
+
+export function externalUserOf(state: State, externalId: string): ExternalUserRecord | undefined {
+  return state.externalUsers.find('externalId', externalId)[0];
+}
+
+/**
+ * When the user goes. The lifetime counts from the first request; a later request that names one starts it anew.
+ * Who was persisted once stays so: an ephemeral request cannot take a kept person's threads away.
+ */
+function expiryOf(present: ExternalUserRecord | undefined, wish: ExternalWish, nowMs: number): number | null {
+  if (wish.isEphemeral === false || present?.expiresAtMs === null) return null;
+  const lifetime = (seconds: number): number => nowMs + seconds * 1000;
+  if (wish.ephemeralTtlSeconds !== undefined) return lifetime(wish.ephemeralTtlSeconds);
+  return present?.expiresAtMs ?? lifetime(EPHEMERAL_TTL_SECONDS);
+}
+
+/** Makes or refreshes the user; throws 429 for one persistent user too many (ASSUMED-97). */
+export function provision(scene: Scene, wish: ExternalWish): ExternalUserRecord {
+  const { state, settings, nowMs } = scene;
+  const present = externalUserOf(state, wish.externalId);
+  const expiresAtMs = expiryOf(present, wish, nowMs);
+  const isNewlyKept = expiresAtMs === null && present?.expiresAtMs !== null;
+  if (isNewlyKept && state.externalUsers.find('kept', 'yes').length >= settings.externalUserLimit)
+    throw new Problem(429, `The account is limited to ${settings.externalUserLimit} external users`);
+  const { ephemeralTtlSeconds: _ttl, isEphemeral: _ephemeral, ...said } = wish;
+  const user: ExternalUserRecord = {
+    ...said,
+    id: present?.id ?? state.externalUsers.nextId(),
+    email: wish.email ?? present?.email ?? null,
+    isEphemeral: expiresAtMs !== null,
+    expiresAtMs,
+    createdAtMs: present?.createdAtMs ?? nowMs,
+    lastSeenAtMs: nowMs,
+  };
+  state.externalUsers.put(user);
+  if (expiresAtMs !== null) state.externalExpiry.dueMs = Math.min(state.externalExpiry.dueMs, expiresAtMs);
+  return user;
+}

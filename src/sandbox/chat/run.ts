@@ -1,0 +1,126 @@
+// A running answer: a growing list of lines that any number of readers follow, each at their own speed.
+// The run never waits for a reader; a slow or vanished one costs it nothing.
+import type { MessageRecord } from './records.ts';
+
+/** A record before it gets its place in the order. */
+export type Draft = Omit<MessageRecord, 'sort'>;
+
+export interface Run {
+  readonly chatId: string;
+  readonly messageId: string | null;
+  /** Platform ids of the people whose leaving ends the run: the asker, if internal, and the owner of the key. */
+  readonly userIds: ReadonlySet<number>;
+  /** Aborted when the run is over, for whatever reason. */
+  readonly signal: AbortSignal;
+  lastSort(): number;
+  /** Adds a record; does nothing once the run is over. */
+  append(draft: Draft): void;
+  /** Finished messages of this run, then those under way with what they hold so far. */
+  messages(): readonly MessageRecord[];
+  finished(): readonly MessageRecord[];
+  /** Adds the last lines and ends all readers after them; does nothing the second time. */
+  close(lines: readonly string[]): void;
+  /** The lines from this moment on. Ends with the run, or when the reader returns it. */
+  follow(): AsyncIterable<string>;
+  readers(): number;
+}
+
+export interface RunStart {
+  readonly chatId: string;
+  readonly messageId: string | null;
+  readonly userIds: ReadonlySet<number>;
+  /** Sort of the record before the first. */
+  readonly lastSort: number;
+}
+
+export function toLine(record: object): string {
+  return `${JSON.stringify(record)}\n`;
+}
+
+/** The message as it stands after one more record of it. */
+function grow(present: MessageRecord | undefined, record: MessageRecord): MessageRecord {
+  if (!present || !record.isDelta) return record;
+  const thinking = `${present.thinking ?? ''}${record.thinking ?? ''}`;
+  const grown = { ...record, content: present.content + record.content };
+  return thinking === '' ? grown : { ...grown, thinking };
+}
+
+export function createRun(start: RunStart): Run {
+  const lines: string[] = [];
+  const waiting = new Set<() => void>();
+  const done: MessageRecord[] = [];
+  const open = new Map<string, MessageRecord>();
+  const ended = new AbortController();
+  let sort = start.lastSort;
+  let readers = 0;
+
+  function wake(): void {
+    const woken = [...waiting];
+    waiting.clear();
+    for (const resume of woken) resume();
+  }
+
+  /** Not an async generator: its `return` must take effect at once, even while the next line is awaited. */
+  function follow(): AsyncIterator<string> {
+    let next = lines.length;
+    let isGone = false;
+    let resume: (() => void) | undefined;
+    readers += 1;
+    const leave = (): IteratorResult<string> => {
+      if (!isGone) readers -= 1;
+      isGone = true;
+      if (resume) waiting.delete(resume);
+      resume?.();
+      return { done: true, value: undefined };
+    };
+    return {
+      async next() {
+        for (;;) {
+          if (isGone) return { done: true, value: undefined };
+          const line = lines[next];
+          if (line !== undefined) {
+            next += 1;
+            return { done: false, value: line };
+          }
+          if (ended.signal.aborted) return leave();
+          await new Promise<void>((resolve) => waiting.add((resume = resolve)));
+        }
+      },
+      return: () => Promise.resolve(leave()),
+    };
+  }
+
+  return {
+    chatId: start.chatId,
+    messageId: start.messageId,
+    userIds: start.userIds,
+    signal: ended.signal,
+    lastSort: () => sort,
+    append(draft) {
+      if (ended.signal.aborted) return;
+      sort += 1;
+      const record: MessageRecord = { ...draft, sort };
+      lines.push(toLine(record));
+      const grown = grow(open.get(record.id), record);
+      if (record.isInProcess) open.set(record.id, grown);
+      else {
+        open.delete(record.id);
+        done.push(record);
+      }
+      wake();
+    },
+    messages: () => [...done, ...open.values()],
+    finished: () => done,
+    close(last) {
+      if (ended.signal.aborted) return;
+      lines.push(...last);
+      ended.abort();
+      wake();
+    },
+    follow: () => {
+      const iterator = follow();
+      return { [Symbol.asyncIterator]: () => iterator };
+    },
+    readers: () => readers,
+  };
+}
