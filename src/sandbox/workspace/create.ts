@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { optionalText, type JsonObject } from '../json.ts';
 import { Problem } from '../problem.ts';
 import type { Scene } from '../state.ts';
-import { readDashboards } from './dashboards.ts';
+import type { ReadDashboards } from './dashboards.ts';
 import { readInteger, readName, readObject, requireFolder, UNTITLED } from './inputs.ts';
 import type { FolderRecord, ItemRecord, ReportRecord, WorkbookRecord } from './records.ts';
 import { subFoldersOf } from './tree.ts';
@@ -67,7 +67,7 @@ export function addFolder(
 }
 
 /** The checked members of a new workbook; throws 400. */
-export function readNewWorkbook(source: JsonObject) {
+export function readNewWorkbook(source: JsonObject, readDashboards: ReadDashboards) {
   return {
     name: readName(source) ?? UNTITLED,
     folderId: readInteger(source, 'folderId'),

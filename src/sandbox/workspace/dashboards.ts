@@ -11,27 +11,33 @@ const MEMBERS = {
   publishedDashboard: 'Dashboard',
 } as const;
 
-/** The member as a record of that schema, null when absent or null; 400 names the first fault. */
-function readRecord(source: JsonObject, member: keyof typeof MEMBERS): JsonObject | null {
-  const value = own(source, member) ?? null;
-  if (value === null) return null;
-  // Compiled when a dashboard comes in, which is rare: start-up and memory do not pay for it.
-  const ajv = new Ajv({ allowUnionTypes: true, ownProperties: true, strictRequired: false });
-  ajv.addVocabulary(['components']);
-  ajv.addSchema({ $id: 'dashboards', components: { schemas: DASHBOARD_SCHEMAS } });
-  const check = ajv.getSchema(`dashboards#/components/schemas/${MEMBERS[member]}`);
-  if (!check?.(value) || !isObject(value)) {
+/** Reads the three dashboard members of a workbook; throws Problem 400 that names the first fault. */
+export type ReadDashboards = (source: JsonObject) => Dashboards;
+
+/** The schemas are compiled when the first dashboard comes in: start-up does not pay for what few use. */
+export function createDashboardReader(): ReadDashboards {
+  let compiled: Ajv | undefined;
+
+  function compile(): Ajv {
+    const ajv = new Ajv({ allowUnionTypes: true, ownProperties: true, validateSchema: false });
+    ajv.addVocabulary(['components']);
+    return ajv.addSchema({ $id: 'dashboards', components: { schemas: DASHBOARD_SCHEMAS } });
+  }
+
+  /** The member as a record of its schema, null when absent or null. */
+  function readRecord(source: JsonObject, member: keyof typeof MEMBERS): JsonObject | null {
+    const value = own(source, member) ?? null;
+    if (value === null) return null;
+    compiled ??= compile();
+    const check = compiled.getSchema(`dashboards#/components/schemas/${MEMBERS[member]}`);
+    if (check?.(value) && isObject(value)) return value;
     const fault = check?.errors?.[0];
     throw new Problem(400, `${member}${fault?.instancePath ?? ''} ${fault?.message ?? 'is not a record'}`);
   }
-  return value;
-}
 
-/** The three dashboard members of a workbook; throws Problem 400. */
-export function readDashboards(source: JsonObject): Dashboards {
-  return {
+  return (source) => ({
     dashboardDraft: readRecord(source, 'dashboardDraft'),
     dashboardPublished: readRecord(source, 'dashboardPublished'),
     publishedDashboard: readRecord(source, 'publishedDashboard'),
-  };
+  });
 }

@@ -12,6 +12,7 @@ import {
   readNewWorkbook,
   type Placing,
 } from './create.ts';
+import { createDashboardReader } from './dashboards.ts';
 import { ACTIONS, ITEM_TYPES, type Grant, type ItemType } from './records.ts';
 import { showGrant, showItem } from './state-view.ts';
 
@@ -36,7 +37,11 @@ export const makeFolder: Make = (scene, source) => {
 };
 
 export const makeWorkbook: Make = (scene, source) => {
-  const workbook = addWorkbook(scene, placingOf(scene, source), readNewWorkbook(source));
+  const workbook = addWorkbook(
+    scene,
+    placingOf(scene, source),
+    readNewWorkbook(source, createDashboardReader()),
+  );
   return { ...source, ...showItem(scene, workbook) };
 };
 

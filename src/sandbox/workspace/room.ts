@@ -3,6 +3,7 @@ import { Router } from 'express';
 import { answer, type Handler } from '../call.ts';
 import type { Room } from '../family.ts';
 import type { World } from '../world.ts';
+import { createDashboardReader } from './dashboards.ts';
 import { listWorkspace } from './feed.ts';
 import { createFolder, deleteFolder, listAncestors, listFolders, updateFolder } from './folders.ts';
 import { moveItem } from './move.ts';
@@ -28,7 +29,7 @@ export function createWorkspaceRoom(world: World): Room {
   router.get(`${base}/folders/:folderId/ancestors`, at(listAncestors));
 
   router.get(`${base}/workbooks`, at(listWorkbooks));
-  router.post(`${base}/workbooks`, at(createWorkbook));
+  router.post(`${base}/workbooks`, at(createWorkbook(createDashboardReader())));
   router.get(`${base}/workbooks/:workbookId`, at(readWorkbook));
   router.get(`${base}/workbooks/:workbookId/embed-access`, at(readEmbedAccess));
   router.put(`${base}/workbooks/:workbookId/embed-access`, at(updateEmbedAccess));

@@ -1,6 +1,8 @@
 // The workspace of the seed `small`: what a sales and an operations team might keep (interface 8).
+import type { JsonObject } from '../json.ts';
 import type { UserRecord } from '../records.ts';
 import type { Scene } from '../state.ts';
+import { createDashboardReader } from './dashboards.ts';
 import { addFolder, addReport, addWorkbook, readNewReport, readNewWorkbook, type Placing } from './create.ts';
 
 const CONFIG = {
@@ -59,6 +61,8 @@ function publishedDashboard(workbookId: number, reportId: number, ownerId: numbe
   };
 }
 
+const workbookOf = (source: JsonObject) => readNewWorkbook(source, createDashboardReader());
+
 /** Answers the id of the folder Sales. */
 function addSales(scene: Scene, placing: Placing): number {
   const folder = (name: string, parentId: number | null): number =>
@@ -70,9 +74,9 @@ function addSales(scene: Scene, placing: Placing): number {
   const workbook = addWorkbook(
     scene,
     placing,
-    readNewWorkbook({ name: 'Revenue', folderId: sales, slug: 'revenue' }),
+    workbookOf({ name: 'Revenue', folderId: sales, slug: 'revenue' }),
   );
-  addWorkbook(scene, placing, readNewWorkbook({ name: 'Campaigns' }));
+  addWorkbook(scene, placing, workbookOf({ name: 'Campaigns' }));
   const report = addReport(
     scene,
     placing,
@@ -94,6 +98,6 @@ export function plantWorkspace(scene: Scene, owner: UserRecord, reader: UserReco
   const sales = addSales(scene, { deploymentId: '1', ownerId: owner.id });
   const placing = { deploymentId: '2', ownerId: owner.id };
   const ops = addFolder(scene, placing, { name: 'Operations', parentId: null, position: null });
-  addWorkbook(scene, placing, readNewWorkbook({ name: 'Incidents', folderId: ops.id }));
+  addWorkbook(scene, placing, workbookOf({ name: 'Incidents', folderId: ops.id }));
   grants.put({ id: grants.nextId(), userId: reader.id, type: 'FOLDER', itemId: sales, action: 'read' });
 }

@@ -1,7 +1,8 @@
 // Workbooks of a deployment and who may see their dashboard when it is embedded (contract 4.7, 10).
-import { bodyOf, pathNumber, pathText, type Call, type Reply } from '../call.ts';
+import { bodyOf, pathNumber, pathText, type Call, type Handler, type Reply } from '../call.ts';
 import { optionalBoolean, optionalTexts } from '../json.ts';
 import { addWorkbook, readNewWorkbook, requireWorkbook } from './create.ts';
+import type { ReadDashboards } from './dashboards.ts';
 import { requireFolder } from './inputs.ts';
 import { itemsOfKind, listReply, queryId, visible } from './lists.ts';
 import type { Action, EmbedAccess, WorkbookRecord } from './records.ts';
@@ -17,14 +18,17 @@ export function listWorkbooks(call: Call): Reply {
 }
 
 /** `POST`: 200 in the Workspace item shape; 400, 403 without edit right on the folder, 404 no such folder. */
-export function createWorkbook(call: Call): Reply {
-  // The body may be left out (contract 4.7).
-  const input = readNewWorkbook(call.request.body === undefined ? {} : bodyOf(call));
-  const deploymentId = pathText(call, 'deploymentId');
-  const folder = requireFolder(call.state, deploymentId, input.folderId);
-  if (folder) requireRight(call.state, call.caller, 'edit', folder);
-  const workbook = addWorkbook(call, { deploymentId, ownerId: call.caller.user.id }, input);
-  return { status: 200, body: toItem(call.state, workbook) };
+export function createWorkbook(readDashboards: ReadDashboards): Handler {
+  return (call) => {
+    // The body may be left out (contract 4.7).
+    const body = call.request.body === undefined ? {} : bodyOf(call);
+    const input = readNewWorkbook(body, readDashboards);
+    const deploymentId = pathText(call, 'deploymentId');
+    const folder = requireFolder(call.state, deploymentId, input.folderId);
+    if (folder) requireRight(call.state, call.caller, 'edit', folder);
+    const workbook = addWorkbook(call, { deploymentId, ownerId: call.caller.user.id }, input);
+    return { status: 200, body: toItem(call.state, workbook) };
+  };
 }
 
 function workbookOfPath(call: Call, action: Action): WorkbookRecord {

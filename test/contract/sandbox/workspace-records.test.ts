@@ -1,0 +1,120 @@
+// Specification, "Workspace item"; acceptance rows WSI: what a moved or read item shows.
+import { BASE, startWorkspaceRig, type WorkspaceRig } from './workspace-rig.ts';
+
+let rig: WorkspaceRig;
+
+beforeAll(async () => {
+  rig = await startWorkspaceRig();
+});
+beforeEach(() => rig.reset());
+afterAll(() => rig.stop());
+
+/** One item of each kind, moved into a folder and back to the root; answers the last three answers. */
+async function movedItems(folderId: number | null = null) {
+  const folder = await rig.folder(null, 'target');
+  const items: [string, { id: number }][] = [
+    ['WORKBOOK', await rig.workbook()],
+    ['REPORT', await rig.report()],
+    ['FOLDER', await rig.folder()],
+  ];
+  const answers = [];
+  for (const [type, { id }] of items) {
+    await rig.move({ type, id, folderId: folder.id });
+    const { status, body } = await rig.move({ type, id, folderId });
+    expect(status).toBe(200);
+    answers.push(body);
+  }
+  return answers;
+}
+
+test('WSI-01 WSI-02 WSI-03 the required members are there for each type, objects even when empty', async () => {
+  const items = await movedItems();
+  expect(items.map((item) => item.type)).toEqual(['WORKBOOK', 'REPORT', 'FOLDER']);
+  for (const item of items) {
+    expect(item).toMatchObject({
+      id: expect.any(Number),
+      deploymentId: 1,
+      name: expect.any(String),
+      meta: {},
+      calculatedFields: {},
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+    });
+    expect([item.id, item.createdBy].every(Number.isInteger)).toBe(true);
+  }
+});
+
+test('WSI-03 meta and calculatedFields keep what they hold', async () => {
+  const meta = { colour: 'blue', nested: { deep: [1] } };
+  const calculatedFields = { margin: 'revenue - cost' };
+  const { id } = await rig.workbook(null, { meta, calculatedFields });
+  const { body } = await rig.move({ type: 'WORKBOOK', id, folderId: (await rig.folder()).id });
+  expect(body).toMatchObject({ meta, calculatedFields });
+});
+
+test('WSI-04 createdAt and updatedAt are ISO date-times of the sandbox clock', async () => {
+  const folder = await rig.folder();
+  await rig.control('POST', '/clock', { advanceMs: 86_400_000 });
+  const { body } = await rig.move({ type: 'FOLDER', id: folder.id, folderId: (await rig.folder()).id });
+  for (const date of [body.createdAt, body.updatedAt]) expect(new Date(date).toISOString()).toBe(date);
+  const days = (Date.parse(body.updatedAt) - Date.parse(body.createdAt)) / 86_400_000;
+  expect(days).toBeCloseTo(1, 3);
+});
+
+test('WSI-05 folderId is null at the root', async () => {
+  expect((await movedItems()).map((item) => item.folderId)).toEqual([null, null, null]);
+});
+
+test('WSI-06 folderPath has id and name of each folder above, outermost first', async () => {
+  const outer = await rig.folder(null, 'outer');
+  const inner = await rig.folder(outer.id, 'inner');
+  for (const item of await movedItems(inner.id)) {
+    expect(item.folderPath).toEqual([
+      { id: outer.id, name: 'outer' },
+      { id: inner.id, name: 'inner' },
+    ]);
+  }
+});
+
+test('WSI-07 user is a ResourceOwner with id and email', async () => {
+  for (const item of await movedItems()) {
+    expect(item.user).toEqual({ id: 1, email: 'admin@acme.example', firstName: 'Ada Admin', picture: null });
+    expect(item.userId).toBe(1);
+  }
+});
+
+test('WSI-08 WSI-09 optional members may be null: owner, dashboards, isFavorite, slug', async () => {
+  const { users, workbooks } = await rig.fixtures({
+    users: [{ userName: 'leaver@acme.example' }],
+    workbooks: [{ deploymentId: '1', name: 'left behind', owner: 'leaver@acme.example', slug: 'left' }],
+  });
+  await rig.call('DELETE', `/api/v1/users/${users[0].id}`);
+  const { body } = await rig.call('GET', `${BASE}/workbooks/${workbooks[0].id}`);
+  expect(body).toMatchObject({ user: null, userId: null, isFavorite: null, slug: 'left' });
+  expect(body).toMatchObject({ dashboardDraft: null, dashboardPublished: null, publishedDashboard: null });
+  const [folder] = (await movedItems()).slice(-1);
+  expect(folder).toMatchObject({ slug: null, dashboardDraft: null });
+});
+
+test('the seed has a folder tree, workbooks and reports in deployment 1', async () => {
+  const { folders, workbooks, reports, grants } = await rig.tree();
+  const inFirst = (items: { deploymentId: number; name: string }[]) =>
+    items.filter((item) => item.deploymentId === 1).map((item) => item.name);
+  expect(inFirst(folders)).toEqual(['Sales', 'Europe', 'Germany', 'Marketing']);
+  expect(inFirst(workbooks)).toEqual(['Revenue', 'Campaigns']);
+  expect(inFirst(reports)).toEqual(['Orders by country', 'Orders per month']);
+  expect(grants).toMatchObject([{ user: 'viewer@acme.example', type: 'FOLDER', action: 'read' }]);
+});
+
+test('fixtures of the workspace refuse what is not there', async () => {
+  const refused = async (body: object) => (await rig.control('POST', '/fixtures', body)).status;
+  const place = { deploymentId: '1', name: 'x' };
+  expect(await refused({ folders: [{ ...place, deploymentId: '99' }] })).toBe(400);
+  expect(await refused({ folders: [{ ...place, parentId: 999_999 }] })).toBe(404);
+  expect(await refused({ workbooks: [{ ...place, owner: 'nobody' }] })).toBe(400);
+  const grant = { user: 'viewer@acme.example', type: 'FOLDER', id: 1, action: 'read' };
+  for (const wrong of [{ user: 'nobody' }, { type: 'CHAT' }, { id: 999_999 }, { action: 'own' }]) {
+    expect(await refused({ grants: [{ ...grant, ...wrong }] })).toBe(400);
+  }
+  expect(await refused({ grants: [grant, { ...grant, type: 'deployment', id: '2' }] })).toBe(200);
+});
