@@ -23,8 +23,19 @@
  * | tickets:<t> | hash | ref → `ticket lane` of the job that waits in the queue, `- lane` while it runs |
  * | lease:<t>:<ref> | string | fence of the worker that syncs the ref |
  * | links:<t> | hash | ref → link (links.ts); linked:<t> is the way back from platform ids |
- * | memberMarks:<t>:<group>, owed:<t>:<user> | hash | memberships still to be added (+) or removed (-) |
+ * | memberMarks:<t>:<group>, owed:<t>:<user> | hash | memberships still to be added (+) or removed (-); a field `@<platform id>` of memberMarks is a member that is nobody of ours |
  * | blocked:<t> | zset | refs whose sync needs a person, by time |
+ * | alarms:<t> | zset | ref by the moment at which to look again although nothing changed |
+ * | hold:<t> | string | who ordered that nothing is written, and when |
+ * | memberCount | string | number of all memberships |
+ * | gone:User, gone:Group | zset | ids of deleted resources by time, for a month |
+ * | guardUsed:<t>:<kind> | zset | destructive writes made unasked, by time; an item is `ref` or `ref subject` |
+ * | guardWaiting:<t> | set | users whose deactivation is accepted and not applied yet |
+ * | guardStaged:<t>:<kind> | zset | items held for approval, by place (a number of `sequence`) |
+ * | guardPlan:<t> | hash | the open staged plan: serial (items placed behind it are its own), opened, expires |
+ * | guardApproved:<t>:<kind>, guardRejected:<t>:<kind> | zset | items by end of the approval; items by serial of the plan |
+ * | guardHeld:<t>:<ref> | set | `kind subject` of everything above that concerns the ref |
+ * | guardDecisions:<t> | list | who approved or rejected what, newest first |
  * | budget:<t>, paused:<t> | string | request budget of a target; its base is `target.<t>` instead of a connection |
  */
 export interface Keyspace {

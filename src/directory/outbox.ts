@@ -14,6 +14,7 @@ import {
   type StoredRecord,
 } from './records.ts';
 import type { Reply, Scripts } from './scripts.ts';
+import { createStaging } from './staging.ts';
 import type { GroupName } from './writes.ts';
 
 /** A mark that was handed to the queue. The ticket makes handing it over twice harmless. */
@@ -40,6 +41,10 @@ export interface Work {
   groups: GroupName[];
   /** Memberships of a user that its groups still have to write: group id → + or -. */
   owed: Map<string, string>;
+  /** The guard holds something of this resource, or did so until a person decided. */
+  held: boolean;
+  /** Unix milliseconds; set when the resource was deleted. */
+  deletedAt: number | undefined;
 }
 
 export type Begin = { kind: 'begun'; work: Work } | { kind: 'clean' } | { kind: 'busy' };
@@ -96,7 +101,7 @@ export function createOutbox(
     const reply = await run('begin_sync', { ref, kind, id, lane: LANES.indexOf(lane) });
     if (reply[0] !== 'begun') return { kind: reply[0] as 'clean' | 'busy' };
     const [fence, generation, , request, record, link] = reply.slice(1, 7).map((value) => String(value));
-    const [groups, owed] = reply.slice(7) as [string[], string[]];
+    const [groups, owed, held, tombstone] = reply.slice(7) as [string[], string[], number, string];
     return {
       kind: 'begun',
       work: {
@@ -111,6 +116,8 @@ export function createOutbox(
         link: parseLink(link ?? ''),
         groups: pairs(groups).map(([group, displayName]) => ({ id: group, displayName })),
         owed: new Map(pairs(owed)),
+        held: held === 1,
+        deletedAt: tombstone ? Number((JSON.parse(tombstone) as { deletedAt: number }).deletedAt) : undefined,
       },
     };
   }
@@ -133,12 +140,21 @@ export function createOutbox(
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
   }
 
-  /** Ends the work; with `forget` the counterpart is ours no more, with `dropOwed` nothing is granted to this user. */
+  /**
+   * Ends the work; with `forget` the counterpart is ours no more, with `dropOwed` nothing is granted to this user, with
+   * `decided` groups that take this user out may go on, and at `alarmAt` it is looked at again.
+   */
   async function ack(
     work: Work,
     link: Link,
     outcome:
-      | { kind: 'synced' | 'blocked'; forget?: boolean; dropOwed?: boolean }
+      | {
+          kind: 'synced' | 'held' | 'blocked';
+          forget?: boolean;
+          dropOwed?: boolean;
+          decided?: boolean;
+          alarmAt?: number;
+        }
       | { kind: 'later'; afterMs: number },
   ): Promise<Ack> {
     const args = {
@@ -152,6 +168,9 @@ export function createOutbox(
       lane: LANES.indexOf(work.lane),
       forget: outcome.kind !== 'later' && outcome.forget ? (link.id ?? '-') : undefined,
       dropOwed: outcome.kind !== 'later' && outcome.dropOwed ? true : undefined,
+      decided: outcome.kind !== 'later' && outcome.decided ? true : undefined,
+      alarm: outcome.kind === 'later' ? undefined : outcome.alarmAt,
+      request: work.request,
     };
     const [tag, lag] = await run('ack_dirty', args, JSON.stringify(link));
     return tag === 'cleared'
@@ -237,6 +256,7 @@ export function createOutbox(
   return {
     target,
     leaseMs,
+    staging: createStaging(deps, { target }),
     claim,
     begin,
     save,

@@ -1,7 +1,9 @@
 -- Ends a sync: stores the link, gives the lease back and clears the mark only if its generation is unchanged.
 -- KEYS base
--- ARGV { target, ref, kind, id, fence, generation, outcome: synced|blocked|later, delayMs, lane,
---        forget (the platform id that is ours no more), dropOwed (nothing is to be granted to this user) }, link
+-- ARGV { target, ref, kind, id, fence, generation, outcome: synced|held|blocked|later, delayMs, lane, request,
+--        forget (the platform id that is ours no more), dropOwed (nothing is to be granted to this user),
+--        decided (what became of the account is known now: groups that take this user out go on),
+--        alarm (moment at which to look again although nothing changed), targets: [target] }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
@@ -24,6 +26,13 @@ if p.dropOwed then
     end
   end
 end
+if p.decided then
+  local owed = key('owed', p.target .. ':' .. p.id)
+  for _, group in ipairs(redis.call('HKEYS', owed)) do
+    if redis.call('HGET', owed, group) == '-' then mark('Group:' .. group, 1) end
+  end
+end
+if p.alarm then redis.call('ZADD', key('alarms', p.target), p.alarm, p.ref) end
 
 local marks, dirty = key('marks', p.target), key('dirty', p.target)
 local held = redis.call('HGET', marks, p.ref)
@@ -39,6 +48,7 @@ if p.outcome == 'later' then
 end
 redis.call('HDEL', marks, p.ref)
 redis.call('ZREM', dirty, p.ref)
+if p.kind == 'User' then redis.call('SREM', key('guardWaiting', p.target), p.ref) end
 if p.outcome == 'blocked' then
   redis.call('ZADD', key('blocked', p.target), now, p.ref)
   -- Nobody waits for a group that needs a person.

@@ -1,14 +1,21 @@
 -- Takes the lease of one ref and reads everything that its sync decides on.
 -- KEYS base
 -- ARGV { target, ref, kind, id, leaseMs, lane }
--- RETURN {"clean"} | {"busy"} | {"begun", fence, generation, since, request, record, link, groups, owed}
+-- RETURN {"clean"} | {"busy"} | {"begun", fence, generation, since, request, record, link, groups, owed, held, tombstone}
 --        groups: [id, displayName, ...] of a user; owed: [group, sign, ...] of a user
+--        held: 1 when the guard holds something of this ref; tombstone: of a resource that was deleted
 local inflight, tickets = key('inflight', p.target), key('tickets', p.target)
 local held = redis.call('HGET', key('marks', p.target), p.ref)
 if not held then
   redis.call('ZREM', inflight, p.ref)
   redis.call('HDEL', tickets, p.ref)
   return { 'clean' }
+end
+if redis.call('EXISTS', key('hold', p.target)) == 1 then
+  redis.call('ZREM', inflight, p.ref)
+  redis.call('HDEL', tickets, p.ref)
+  make_due(p.target, p.ref, p.lane, clock())
+  return { 'busy' }
 end
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('EXISTS', lease) == 1 then
@@ -31,9 +38,12 @@ if p.kind == 'User' then
   owed = redis.call('HGETALL', key('owed', p.target .. ':' .. p.id))
 end
 local generation, since, request = string.match(held, '^(%d+) (%d+) (.*)$')
+local record = redis.call('HGET', key(p.kind == 'User' and 'users' or 'groups'), p.id)
 return {
   'begun', fence, generation, since, request,
-  redis.call('HGET', key(p.kind == 'User' and 'users' or 'groups'), p.id) or '',
+  record or '',
   redis.call('HGET', key('links', p.target), p.ref) or '',
   groups, owed,
+  redis.call('EXISTS', key('guardHeld', p.target .. ':' .. p.ref)),
+  not record and redis.call('HGET', key('tombstones'), p.id) or '',
 }

@@ -1,7 +1,8 @@
 -- Hands due marks of a target to the queue: lost ones again under their old ticket, then new ones by urgency.
 -- KEYS base
 -- ARGV { target, limit, room (how many may be in flight before only deactivations are taken), leaseMs }
--- RETURN list of {ref, ticket, lane}
+-- RETURN list of {ref, ticket, lane}; nothing while the target is on hold
+if redis.call('EXISTS', key('hold', p.target)) == 1 then return {} end
 local inflight, dirty, tickets = key('inflight', p.target), key('dirty', p.target), key('tickets', p.target)
 local now = clock()
 local claims = {}
@@ -10,6 +11,11 @@ local function hand_over(ref, ticket, lane)
   redis.call('HSET', tickets, ref, ticket .. ' ' .. lane)
   redis.call('ZADD', inflight, now + p.leaseMs, ref)
   claims[#claims + 1] = { ref, tostring(ticket), lane }
+end
+
+for _, ref in ipairs(redis.call('ZRANGEBYSCORE', key('alarms', p.target), '-inf', now, 'LIMIT', 0, p.limit)) do
+  redis.call('ZREM', key('alarms', p.target), ref)
+  mark_at(p.target, ref, 1, now)
 end
 
 for _, ref in ipairs(redis.call('ZRANGEBYSCORE', inflight, '-inf', now, 'LIMIT', 0, p.limit)) do

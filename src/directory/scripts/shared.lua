@@ -61,11 +61,37 @@ local function waiting_lane(target, ref)
   return ticket and tonumber(string.match(ticket, '^%d+ (%d+)$'))
 end
 
+-- Whether the account behind a user's link may be active, as far as we know.
+local function is_open(target, ref)
+  local link = redis.call('HGET', key('links', target), ref)
+  if not link then return false end
+  local known = cjson.decode(link)
+  for _, name in ipairs(known.unsure or {}) do if name == 'active' then return true end end
+  return known.id ~= nil and not (known.core and known.core.active == false)
+end
+
+-- A deactivation counts for the guard from the moment it is accepted, unless it is held or approved already.
+local function announce(target, ref)
+  local of_kind = target .. ':deactivate'
+  if not is_open(target, ref) or redis.call('ZSCORE', key('guardStaged', of_kind), ref) then return end
+  if redis.call('ZSCORE', key('guardApproved', of_kind), ref) then return end
+  redis.call('SADD', key('guardWaiting', target), ref)
+end
+
+-- A staged plan is over when nothing is left in it.
+local function guard_close(kinds)
+  for _, kind in ipairs(kinds) do
+    if redis.call('EXISTS', key('guardStaged', p.target .. ':' .. kind)) == 1 then return end
+  end
+  redis.call('DEL', key('guardPlan', p.target))
+end
+
 local function mark_at(target, ref, lane, now, due)
   local held = redis.call('HGET', key('marks', target), ref)
   local since = held and string.match(held, '^%d+ (%d+)') or string.format('%d', now)
   redis.call('HSET', key('marks', target), ref, next_number() .. ' ' .. since .. ' ' .. (p.request or '-'))
   redis.call('ZREM', key('blocked', target), ref)
+  if lane == 0 then announce(target, ref) end
   local waiting = waiting_lane(target, ref)
   if waiting and waiting <= lane then return end
   make_due(target, ref, lane, due or now)
@@ -91,10 +117,19 @@ local function owe(group, user, sign)
   end
 end
 
+-- Who left a while ago still belongs to what a share of the guard refers to.
+local GONE_MS = 31 * 24 * 3600 * 1000
+local function note_gone(kind, id)
+  local now = clock()
+  redis.call('ZREMRANGEBYSCORE', key('gone', kind), '-inf', now - GONE_MS)
+  redis.call('ZADD', key('gone', kind), now, id)
+end
+
 -- Adds or removes one membership in both directions; answers whether anything changed.
 local function join(group, user)
   if redis.call('SADD', key('members', group), user) == 0 then return false end
   redis.call('SADD', key('memberships', user), group)
+  redis.call('INCR', key('memberCount'))
   owe(group, user, '+')
   if p.groupsMatter then mark('User:' .. user, 1) end
   return true
@@ -103,6 +138,7 @@ end
 local function part(group, user)
   if redis.call('SREM', key('members', group), user) == 0 then return false end
   redis.call('SREM', key('memberships', user), group)
+  redis.call('DECR', key('memberCount'))
   owe(group, user, '-')
   if p.groupsMatter then mark('User:' .. user, 1) end
   return true

@@ -1,0 +1,54 @@
+-- A person decides about what is staged: exactly what was listed, or those of it that concern some refs. What was
+-- rejected can still be approved, by the number of its plan.
+-- KEYS base
+-- ARGV { target, targets: [target], kinds, serial, upTo (last place that was listed; absent: all), refs (absent: all),
+--        action: approve|reject, expiryMs (of an approval), by, request }
+-- RETURN {"decided", how many of each kind} | {"expired"} | {"unknown"}
+local now = clock()
+local serial, expires = unpack(redis.call('HMGET', key('guardPlan', p.target), 'serial', 'expires'))
+local source, from, to = 'guardStaged', '(' .. p.serial, p.upTo or '+inf'
+if tonumber(serial) ~= p.serial then
+  if p.action ~= 'approve' then return { 'unknown' } end
+  source, from, to = 'guardRejected', p.serial, p.serial
+elseif tonumber(expires) <= now then
+  return { 'expired' }
+end
+local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
+
+local chosen
+if p.refs then
+  chosen = {}
+  for _, ref in ipairs(p.refs) do chosen[ref] = true end
+end
+
+local counts, items, looked = {}, {}, {}
+for index, kind in ipairs(p.kinds) do
+  counts[index] = 0
+  for _, text in ipairs(redis.call('ZRANGEBYSCORE', sets(source, kind), from, to)) do
+    local ref = string.match(text, '^%S+')
+    if not chosen or chosen[ref] then
+      counts[index] = counts[index] + 1
+      redis.call('ZREM', sets(source, kind), text)
+      if p.action == 'approve' then
+        redis.call('ZADD', sets('guardApproved', kind), string.format('%d', now + p.expiryMs), text)
+      else
+        redis.call('ZADD', sets('guardRejected', kind), p.serial, text)
+      end
+      if #items < 1000 then items[#items + 1] = kind .. ' ' .. text end
+      local urgent = p.action == 'approve' and (kind == 'deactivate' or string.sub(ref, 1, 5) == 'User:')
+      looked[ref] = math.min(looked[ref] or 1, urgent and 0 or 1)
+    end
+  end
+  -- A person has just looked: counting starts anew.
+  if counts[index] > 0 and p.action == 'approve' then redis.call('DEL', sets('guardUsed', kind)) end
+end
+for ref, lane in pairs(looked) do mark(ref, lane) end
+guard_close(p.kinds)
+if #items == 0 and source == 'guardRejected' then return { 'unknown' } end
+if #items > 0 then
+  local decision = { serial = p.serial, upTo = p.upTo, action = p.action, at = now, by = p.by, kinds = {}, items = items }
+  for index, kind in ipairs(p.kinds) do decision.kinds[kind] = counts[index] end
+  redis.call('LPUSH', key('guardDecisions', p.target), cjson.encode(decision))
+  redis.call('LTRIM', key('guardDecisions', p.target), 0, 49)
+end
+return { 'decided', counts }

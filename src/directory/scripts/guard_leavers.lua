@@ -1,0 +1,22 @@
+-- What becomes of members who are to leave a group: whoever leaves altogether loses nothing more by it once the account
+-- is closed, so what is decided about the account decides about the membership.
+-- KEYS base
+-- ARGV { target, users }
+-- RETURN {"fates", [stays: not leaving, or no decision is to come | follows: held with the account | waits: to be closed]}
+local now = clock()
+local serial, expires = unpack(redis.call('HMGET', key('guardPlan', p.target), 'serial', 'expires'))
+local of_kind = p.target .. ':deactivate'
+
+local function fate(user)
+  local stored, ref = redis.call('HGET', key('users'), user), 'User:' .. user
+  if stored and string.match(stored, '^%S+ %S+ %S+ (%S+)') ~= 'inactive' then return 'stays' end
+  if serial and tonumber(expires) > now then
+    if tonumber(redis.call('ZSCORE', key('guardStaged', of_kind), ref) or 0) > tonumber(serial) then return 'follows' end
+  end
+  if redis.call('ZSCORE', key('guardRejected', of_kind), ref) then return 'stays' end
+  return redis.call('HEXISTS', key('marks', p.target), ref) == 1 and 'waits' or 'stays'
+end
+
+local fates = {}
+for index, user in ipairs(p.users) do fates[index] = fate(user) end
+return { 'fates', fates }

@@ -1,0 +1,30 @@
+-- Ends a sync for the guard: what was written needs no approval any more, and what is not wanted any more is not held.
+-- KEYS base
+-- ARGV { target, ref, kinds, passed: [[kind, subject]], wanted: [[kind, subject]] (held or rejected in this sync) }
+-- RETURN {"settled", [kind of each hold that dissolved]}
+local held = key('guardHeld', p.target .. ':' .. p.ref)
+local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
+local function name(subject) return subject == '' and p.ref or p.ref .. ' ' .. subject end
+
+local function drop(kind, subject)
+  for _, family in ipairs({ 'guardStaged', 'guardApproved', 'guardRejected' }) do
+    redis.call('ZREM', sets(family, kind), name(subject))
+  end
+  redis.call('SREM', held, kind .. ' ' .. subject)
+end
+
+local wanted, dissolved = {}, {}
+for _, wish in ipairs(p.wanted) do wanted[wish[1] .. ' ' .. wish[2]] = true end
+for _, wish in ipairs(p.passed) do drop(wish[1], wish[2]) end
+for _, entry in ipairs(redis.call('SMEMBERS', held)) do
+  local kind, subject = string.match(entry, '^(%S+) (.*)$')
+  -- A rejected removal has no sign that asks for it any more: it stands until the member is wanted again.
+  local stands = kind == 'removeMembers' and redis.call('ZSCORE', sets('guardRejected', kind), name(subject))
+    and redis.call('SISMEMBER', key('members', string.match(p.ref, ':(.*)$')), subject) == 0
+  if not wanted[entry] and not stands then
+    drop(kind, subject)
+    dissolved[#dissolved + 1] = kind
+  end
+end
+guard_close(p.kinds)
+return { 'settled', dissolved }

@@ -1,0 +1,81 @@
+-- Asks whether destructive writes may be made now. Those that may are counted, the others are staged for approval.
+-- KEYS base
+-- ARGV { target, items: [[kind, ref, subject or '']], allowances: { kind: most within the window, -1 = stage all },
+--        windowMs, expiryMs (of a staged plan), whole (all items or none) }
+-- RETURN {"judged", [allowed|held|rejected of each item]}
+local now = clock()
+local plan, waiting = key('guardPlan', p.target), key('guardWaiting', p.target)
+local serial, expires = unpack(redis.call('HMGET', plan, 'serial', 'expires'))
+serial, expires = tonumber(serial), tonumber(expires)
+-- What an expired plan held is judged anew.
+if expires and expires <= now then serial = nil end
+
+local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
+
+local function decided(kind, text)
+  if tonumber(redis.call('ZSCORE', sets('guardApproved', kind), text) or 0) > now then return 'allowed' end
+  if tonumber(redis.call('ZSCORE', sets('guardUsed', kind), text) or 0) > now - p.windowMs then
+    -- The same once more, or its retry: counted once, from now on.
+    redis.call('ZADD', sets('guardUsed', kind), now, text)
+    return 'allowed'
+  end
+  if redis.call('ZSCORE', sets('guardRejected', kind), text) then return 'rejected' end
+  local place = tonumber(redis.call('ZSCORE', sets('guardStaged', kind), text) or 0)
+  if serial and place > serial then return 'held' end
+  redis.call('ZREM', sets('guardStaged', kind), text)
+end
+
+local function fits(kind, more)
+  local used = sets('guardUsed', kind)
+  redis.call('ZREMRANGEBYSCORE', used, '-inf', now - p.windowMs)
+  local total = redis.call('ZCARD', used) + redis.call('ZCARD', sets('guardStaged', kind)) + more
+  if kind ~= 'deactivate' then return total <= p.allowances[kind] end
+  total = total + redis.call('SCARD', waiting)
+  if total <= p.allowances[kind] or p.allowances[kind] < redis.call('ZCARD', used) then return total <= p.allowances[kind] end
+  -- Over it: who was counted and is waiting again counts once.
+  for _, text in ipairs(redis.call('ZRANGE', used, 0, -1)) do total = total - redis.call('SISMEMBER', waiting, text) end
+  return total <= p.allowances[kind]
+end
+
+local function stage(kind, ref, subject, text)
+  if not serial then
+    serial, expires = next_number(), now + p.expiryMs
+    redis.call('HSET', plan, 'serial', serial, 'opened', string.format('%d', now), 'expires', string.format('%d', expires))
+  end
+  redis.call('ZADD', sets('guardStaged', kind), next_number(), text)
+  redis.call('SADD', key('guardHeld', p.target .. ':' .. ref), kind .. ' ' .. subject)
+  redis.call('ZADD', key('alarms', p.target), string.format('%d', expires), ref)
+end
+
+local verdicts, names, open, stop = {}, {}, {}, nil
+local fresh = {}
+for index, item in ipairs(p.items) do
+  local kind = item[1]
+  names[index] = item[3] == '' and item[2] or item[2] .. ' ' .. item[3]
+  if kind == 'deactivate' then redis.call('SREM', waiting, names[index]) end
+  verdicts[index] = decided(kind, names[index])
+  if not verdicts[index] then
+    fresh[kind] = (fresh[kind] or 0) + 1
+  elseif verdicts[index] ~= 'allowed' and stop ~= 'rejected' then
+    stop = verdicts[index]
+  end
+end
+for kind, more in pairs(fresh) do
+  open[kind] = fits(kind, more)
+  if not open[kind] then stop = stop or 'held' end
+end
+for index, item in ipairs(p.items) do
+  local kind, text = item[1], names[index]
+  if verdicts[index] then
+    -- decided before
+  elseif p.whole and stop == 'rejected' then
+    verdicts[index] = 'rejected'
+  elseif open[kind] and not (p.whole and stop) then
+    verdicts[index] = 'allowed'
+    redis.call('ZADD', sets('guardUsed', kind), now, text)
+  else
+    verdicts[index] = 'held'
+    stage(kind, item[2], item[3], text)
+  end
+end
+return { 'judged', verdicts }

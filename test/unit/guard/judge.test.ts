@@ -1,0 +1,119 @@
+import {
+  allowanceOf,
+  DESTRUCTIVE_KINDS,
+  judge,
+  judgePlan,
+  populationOf,
+  SHARE_FLOOR,
+  type GuardLimits,
+} from '../../../src/guard/judge.ts';
+import { createRandom } from '../../support/estate.ts';
+
+const count = (used = 0, waiting = 0, staged = 0) => ({ used, waiting, staged });
+
+describe('allowance', () => {
+  it.each([
+    ['the share of a large tenant', { count: 1000, percent: 10 }, 5000, 500],
+    ['the count where the share is larger', { count: 50, percent: 10 }, 5000, 50],
+    ['no share bites below ten', { count: 50, percent: 10 }, 40, 10],
+    ['the count bites everywhere', { count: 3, percent: 10 }, 40, 3],
+    ['a count of 0 means nothing', { count: 0, percent: 100 }, 5000, 0],
+    ['a share of 0 means nothing', { count: 50, percent: 0 }, 5000, 0],
+    ['a share is rounded down', { count: 1000, percent: 10 }, 199, 19],
+    ['a share is exact where it comes out even', { count: 1000, percent: 29 }, 100, 29],
+    ['parts of a percent count', { count: 1000, percent: 0.5 }, 10_000, 50],
+    ['nobody there', { count: 50, percent: 10 }, 0, 10],
+  ])('%s', (_name, limit, population, expected) => {
+    expect(allowanceOf(limit, population)).toBe(expected);
+  });
+});
+
+describe('judge', () => {
+  const limit = { count: 50, percent: 10 };
+  it.each([
+    ['lets exactly the allowance through', 20, count(), 200, 'allowed'],
+    ['holds one more', 21, count(), 200, 'held'],
+    ['counts what was done within the window', 3, count(18), 200, 'held'],
+    ['counts what is accepted and still to come', 1, count(0, 20), 200, 'held'],
+    ['counts what is held', 1, count(0, 0, 20), 200, 'held'],
+    ['lets through what wants nothing', 0, count(99, 99, 99), 200, 'allowed'],
+  ] as const)('%s', (_name, wanted, counts, population, expected) => {
+    expect(judge(wanted, counts, population, limit).kind).toBe(expected);
+  });
+
+  it('names the bounds that were hit', () => {
+    expect(judge(51, count(), 10_000, limit)).toEqual({ kind: 'held', allowance: 50, hit: ['count'] });
+    expect(judge(21, count(), 200, limit)).toEqual({ kind: 'held', allowance: 20, hit: ['percent'] });
+    expect(judge(60, count(), 200, limit)).toEqual({
+      kind: 'held',
+      allowance: 20,
+      hit: ['count', 'percent'],
+    });
+  });
+
+  it('stops any number of small portions where it stops one large one (2,000 random schedules)', () => {
+    const random = createRandom(7);
+    for (let round = 0; round < 2000; round++) {
+      const population = Math.floor(random() * 3000);
+      const bounds = { count: Math.floor(random() * 200), percent: Math.floor(random() * 101) };
+      const allowance = allowanceOf(bounds, population);
+      let used = 0;
+      for (let portion = 0; portion < 40; portion++) {
+        const wanted = 1 + Math.floor(random() * 20);
+        if (judge(wanted, count(used), population, bounds).kind === 'allowed') used += wanted;
+        expect(used).toBeLessThanOrEqual(allowance);
+      }
+      const rest = allowance - used;
+      expect(judge(rest + 1, count(used), population, bounds).kind).toBe('held');
+      if (rest > 0) expect(judge(rest, count(used), population, bounds).kind).toBe('allowed');
+    }
+  });
+
+  it('never allows more when more was used, is waiting, is held or is wanted', () => {
+    const random = createRandom(11);
+    const some = () => Math.floor(random() * 60);
+    for (let round = 0; round < 2000; round++) {
+      const bounds = { count: some(), percent: some() };
+      const [population, wanted, used, waiting, staged] = [some() * 20, 1 + some(), some(), some(), some()];
+      if (judge(wanted, count(used, waiting, staged), population, bounds).kind === 'allowed') continue;
+      expect(judge(wanted + 1, count(used, waiting, staged), population, bounds).kind).toBe('held');
+      expect(judge(wanted, count(used + 1, waiting, staged), population, bounds).kind).toBe('held');
+      expect(judge(wanted, count(used, waiting + 1, staged), population, bounds).kind).toBe('held');
+      expect(judge(wanted, count(used, waiting, staged + 1), population, bounds).kind).toBe('held');
+    }
+  });
+});
+
+describe('a whole plan', () => {
+  const limits = Object.fromEntries(
+    DESTRUCTIVE_KINDS.map((kind) => [kind, { count: 100, percent: 10 }]),
+  ) as GuardLimits;
+  const none = { deactivate: count(), delete: count(), removeMembers: count(), clearAttributes: count() };
+  const population = { users: 500, groups: 100, memberships: 1000 };
+
+  it('holds the kind that is over its limit and lets the others go on', () => {
+    const verdicts = judgePlan(
+      { deactivate: 51, delete: 60, removeMembers: 100, clearAttributes: 0 },
+      none,
+      population,
+      limits,
+    );
+    expect(DESTRUCTIVE_KINDS.map((kind) => [kind, verdicts[kind].kind])).toEqual([
+      ['deactivate', 'held'],
+      ['delete', 'allowed'],
+      ['removeMembers', 'allowed'],
+      ['clearAttributes', 'allowed'],
+    ]);
+  });
+
+  it('refers shares to what was there before the removal', () => {
+    expect(populationOf('removeMembers', { ...population, memberships: 80 }, count(5, 0, 5), 10)).toBe(100);
+    expect(populationOf('delete', population, count(), 10)).toBe(600);
+    expect(populationOf('clearAttributes', population, count(), 10)).toBe(500);
+  });
+
+  it('has a floor that a share of nothing does not lift', () => {
+    expect(SHARE_FLOOR).toBeGreaterThan(0);
+    expect(allowanceOf({ count: 5, percent: 0 }, 1_000_000)).toBe(0);
+  });
+});
