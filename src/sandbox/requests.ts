@@ -17,7 +17,7 @@ export interface RequestEntry {
 const MAX_ENTRIES = 200_000;
 /** Bodies are kept up to this many bytes in all, later ones are dropped. */
 const MAX_BODY_BYTES = 128 * 1024 * 1024;
-const SECRET_NAME = /pass|secret|token|api_?key|credential|authorization/i;
+const SECRET_NAME = /pass|secret|token|api_?key|credential|authorization|private_?key/i;
 
 export interface RequestLog {
   open(entry: Omit<RequestEntry, 'status' | 'durationMs' | 'body'>): RequestEntry;
@@ -30,10 +30,12 @@ export interface RequestLog {
 function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (!isObject(value)) return value;
+  // A variable `{name: 'DB_PASS', value}` names its secret beside it.
+  const isSecretPair = typeof value['name'] === 'string' && SECRET_NAME.test(value['name']);
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      SECRET_NAME.test(name) ? '[HIDDEN]' : withoutSecrets(member),
+      SECRET_NAME.test(name) || (isSecretPair && name === 'value') ? '[HIDDEN]' : withoutSecrets(member),
     ]),
   );
 }

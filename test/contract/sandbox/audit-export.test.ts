@@ -1,0 +1,209 @@
+// Contract section 4.6: the audit log as a streamed CSV.
+import { startRig, USERS, type Rig } from './rig.ts';
+
+const EXPORT = '/api/v1/audit-logs/export';
+const HEADER = 'timestamp,user_email,event_name,deployment_name,ip_address,attributes';
+let rig: Rig;
+
+beforeAll(async () => {
+  rig = await startRig();
+});
+beforeEach(() => rig.reset());
+afterAll(() => rig.stop());
+
+const get = (query = '', key = rig.key('audit')) => rig.call('GET', `${EXPORT}${query}`, { key });
+
+/** Records of RFC 4180 text, the header left out. */
+function parseCsv(text: string): string[][] {
+  const records: string[][] = [];
+  let record: string[] = [];
+  const cell = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy;
+  for (let match = cell.exec(text); match; match = cell.exec(text)) {
+    record.push(match[1] === undefined ? (match[2] ?? '') : match[1].replaceAll('""', '"'));
+    if (match[3] === ',') continue;
+    records.push(record);
+    record = [];
+  }
+  return records.slice(1);
+}
+
+const rows = async (query = '') => parseCsv((await get(query)).body);
+const names = async (query = '') => (await rows(query)).map(([, , name]) => name);
+const addEvents = (auditEvents: object[]) => rig.control('POST', '/fixtures', { auditEvents });
+
+/** One event on each of three days, of two people. */
+const threeDays = () =>
+  addEvents([
+    { timestamp: '2026-03-01T08:00:00Z', userEmail: 'ann@acme.example', eventName: 'Logged in' },
+    {
+      timestamp: '2026-03-02T23:59:59.500Z',
+      userEmail: 'bob@acme.example',
+      eventName: 'Created deployment',
+      deploymentName: 'sales',
+      attributes: { reason: 'Quarter End' },
+    },
+    { timestamp: '2026-03-03T00:00:00Z', userEmail: 'Ann@acme.example', eventName: 'Logged out' },
+  ]);
+
+test('AUDIT-01 the export is a CSV attachment', async () => {
+  const { status, headers } = await get();
+  expect([status, headers['content-type'], headers['content-disposition']]).toEqual([
+    200,
+    'text/csv; charset=utf-8',
+    'attachment; filename="audit_log.csv"',
+  ]);
+});
+
+test('AUDIT-02 the export is streamed, all rows of it', async () => {
+  const event = { userEmail: 'ann@acme.example', eventName: 'Logged in' };
+  await addEvents(Array.from({ length: 5000 }, (_, number) => ({ ...event, attributes: { number } })));
+  const { headers, body } = await get();
+  expect([headers['transfer-encoding'], headers['content-length']]).toEqual(['chunked', undefined]);
+  expect(new Set(parseCsv(body).map((row) => row[5])).size).toBe(5000);
+});
+
+test('AUDIT-03 without parameters everything comes, the header first, the newest event before the others', async () => {
+  expect((await get()).body).toBe(`${HEADER}\r\n`);
+  await threeDays();
+  expect((await get()).body.startsWith(`${HEADER}\r\n`)).toBe(true);
+  expect(await names()).toEqual(['Logged out', 'Created deployment', 'Logged in']);
+});
+
+test('AUDIT-04 start and end bound the range; a date alone is the whole day in UTC', async () => {
+  await threeDays();
+  expect(await names('?start=2026-03-02')).toEqual(['Logged out', 'Created deployment']);
+  expect(await names('?end=2026-03-02')).toEqual(['Created deployment', 'Logged in']);
+  expect(await names('?start=2026-03-02&end=2026-03-02')).toEqual(['Created deployment']);
+  expect(await names('?start=2026-03-02T23:59:59Z&end=2026-03-03T00:00:00Z')).toEqual([
+    'Logged out',
+    'Created deployment',
+  ]);
+  expect(await names(`?start=${encodeURIComponent('2026-03-01T10:00:00+01:00')}`)).toHaveLength(2);
+});
+
+test('AUDIT-05 search looks through the event data', async () => {
+  await threeDays();
+  expect(await names('?search=quarter')).toEqual(['Created deployment']);
+  expect(await names('?search=nothing-like-it')).toEqual([]);
+});
+
+test('AUDIT-06 EVT-02 eventName filters', async () => {
+  await threeDays();
+  expect(await names('?eventName=Logged%20in')).toEqual(['Logged in']);
+});
+
+test('AUDIT-07 userEmail filters', async () => {
+  await threeDays();
+  expect(await names('?userEmail=bob@acme.example')).toEqual(['Created deployment']);
+});
+
+test('AUDIT-08 all five parameters combine', async () => {
+  await threeDays();
+  const query =
+    '?start=2026-03-01&end=2026-03-03&search=sales&eventName=Created%20deployment&userEmail=bob@acme.example';
+  expect(await names(query)).toEqual(['Created deployment']);
+  expect(await names(query.replace('bob', 'ann'))).toEqual([]);
+});
+
+test('AUDIT-09 names are exact, search is a substring, all without case', async () => {
+  await threeDays();
+  expect(await names('?eventName=LOGGED%20IN')).toEqual(['Logged in']);
+  expect(await names('?eventName=Logged')).toEqual([]);
+  expect(await names('?userEmail=ANN@acme.example')).toEqual(['Logged out', 'Logged in']);
+  expect(await names('?userEmail=ann')).toEqual([]);
+  expect(await names('?search=LOGGED')).toEqual(['Logged out', 'Logged in']);
+});
+
+test('AUDIT-10 AuditLogManage is needed, and may come from a role', async () => {
+  expect((await get('', rig.key('viewer'))).status).toBe(403);
+  expect((await get('', rig.key('admin'))).status).toBe(200);
+  const policies = [{ resourceType: 'Global', actions: ['AuditLogManage'], resources: ['*'] }];
+  const { body } = await rig.control('POST', '/fixtures', {
+    roles: [{ name: 'Watcher', policies }],
+    users: [{ userName: 'w@acme.example', roles: ['Watcher'] }],
+    apiKeys: [{ name: 'w', owner: 'w@acme.example' }],
+  });
+  expect((await get('', body.apiKeys[0].key)).status).toBe(200);
+});
+
+test('AUDIT-11 without the plan, or with the log switched off, it is 403', async () => {
+  await rig.control('PATCH', '/settings', { auditLogEnabled: false });
+  expect((await get()).status).toBe(403);
+  await rig.control('PATCH', '/settings', { auditLogEnabled: true, plan: { audit: false } });
+  expect((await get()).body).toEqual({ error: expect.any(String) });
+  expect((await get()).status).toBe(403);
+});
+
+test('AUDIT-12 bad dates, and a start after the end, are 400', async () => {
+  for (const query of [
+    '?start=x',
+    '?end=2026-13-01',
+    '?start=2026-02-30',
+    '?start=2026-02-30T10:00:00Z',
+    '?end=2026-03-01T25:00:00Z',
+    '?start=1772352000000',
+    '?start=2026-03-03&end=2026-03-02',
+  ]) {
+    expect([query, (await get(query)).status]).toEqual([query, 400]);
+  }
+});
+
+test('AUDIT-13 commas, quotes and line breaks are quoted as in RFC 4180', async () => {
+  const name = 'He said "yes",\r\nthen left';
+  await addEvents([{ userEmail: 'a,b@acme.example', eventName: name, attributes: { 'a"b': '1,2\n' } }]);
+  const { body } = await get();
+  expect(body).toContain('"He said ""yes"",\r\nthen left"');
+  const [row] = parseCsv(body);
+  expect([row?.[1], row?.[2], JSON.parse(row?.[5] ?? '')]).toEqual([
+    'a,b@acme.example',
+    name,
+    { 'a"b': '1,2\n' },
+  ]);
+});
+
+test('AUDIT-14 who logs in leaves the event Logged in', async () => {
+  await rig.control('POST', '/fixtures', { oauthTokens: [{ owner: 'viewer@acme.example' }] });
+  const found = await rows('?eventName=Logged%20in');
+  expect(found.map((row) => row.slice(1, 3))).toEqual([['viewer@acme.example', 'Logged in']]);
+});
+
+test('AUDIT-15 a SCIM write leaves its event, in the name of the key owner', async () => {
+  await rig.post(USERS, { userName: 'a@acme.example' });
+  const [row] = await rows('?eventName=Created%20user%20via%20SCIM');
+  expect(row?.[1]).toBe('admin@acme.example');
+  expect(row?.[5]).toContain('a@acme.example');
+});
+
+test('AUDIT-16 sensitive values are hidden, from search as well', async () => {
+  await addEvents([
+    {
+      userEmail: 'a@acme.example',
+      eventName: 'Updated deployment configuration',
+      attributes: { API_TOKEN: 'hunter2', inside: [{ dbPassword: 'hunter2' }], plain: 'shown' },
+    },
+  ]);
+  const { body } = await get();
+  expect(body).not.toContain('hunter2');
+  expect(JSON.parse(parseCsv(body)[0]?.[5] ?? '')).toEqual({
+    API_TOKEN: '[HIDDEN]',
+    inside: [{ dbPassword: '[HIDDEN]' }],
+    plain: 'shown',
+  });
+  expect(await names('?search=hunter2')).toEqual([]);
+});
+
+test('the log keeps as many events and days as the settings say', async () => {
+  await threeDays();
+  await rig.control('PATCH', '/settings', { auditRetentionEvents: 2 });
+  expect(await names()).toEqual(['Logged out', 'Created deployment']);
+  await rig.control('PATCH', '/settings', { auditRetentionDays: 1 });
+  expect(await names()).toEqual([]);
+});
+
+test('truncateLists cuts the export, and a lost answer breaks it after the header', async () => {
+  await threeDays();
+  await rig.control('PATCH', '/faults', { truncateLists: { keep: 0.34 } });
+  expect(await names()).toEqual(['Logged out']);
+  await rig.control('PATCH', '/faults', { dropAfter: true });
+  await expect(get()).rejects.toThrow();
+});

@@ -1,0 +1,214 @@
+// Contract sections 4.0 and 4.1: the deployments list in both readings, its pages, and who sees what.
+import { startRig, type Rig } from './rig.ts';
+
+const DEPLOYMENTS = '/api/v1/deployments';
+let rig: Rig;
+
+beforeAll(async () => {
+  rig = await startRig();
+});
+beforeEach(() => rig.reset());
+afterAll(() => rig.stop());
+
+const list = (query = '', key = rig.key('admin')) => rig.call('GET', `${DEPLOYMENTS}${query}`, { key });
+/** Two deployments of the seed and 23 more. */
+const fill = () => {
+  const deployments = Array.from({ length: 23 }, (_, place) => ({ name: `extra-${place + 3}` }));
+  return rig.control('POST', '/fixtures', { deployments });
+};
+/** A user without roles, the key of whom reaches every deployment. */
+async function newcomer(grants: object[] = []): Promise<string> {
+  const { body } = await rig.control('POST', '/fixtures', {
+    users: [{ userName: 'new@acme.example', roles: [] }],
+    apiKeys: [{ name: 'new', owner: 'new@acme.example' }],
+    grants: grants.map((grant) => ({ user: 'new@acme.example', ...grant })),
+  });
+  return body.apiKeys[0].key;
+}
+
+test('AUTH-06 the control plane takes a Bearer API key', async () => {
+  expect((await list()).status).toBe(200);
+});
+
+test('AUTH-07 the control plane takes an OAuth token too', async () => {
+  expect((await list('', rig.ready.fixtures.oauthToken)).status).toBe(200);
+});
+
+test('AUTH-12 a scoped key reaches its deployment', async () => {
+  const { status } = await rig.call('GET', `${DEPLOYMENTS}/1/environments`, { key: rig.key('scoped') });
+  expect(status).toBe(200);
+});
+
+test('AUTH-14 a scoped key cannot change another deployment on the build path', async () => {
+  const path = '/build/api/v1/deployments/2/branches/staging-environment';
+  const body = { enabled: true, branchName: 'main' };
+  expect((await rig.call('PUT', path, { key: rig.key('scoped'), body })).status).toBe(403);
+});
+
+test('AUTH-15 an unscoped key reaches every deployment', async () => {
+  await fill();
+  const { body } = await list('?limit=100');
+  expect(body.data.deployments).toHaveLength(25);
+  for (const { id } of body.data.deployments) {
+    expect((await rig.call('GET', `${DEPLOYMENTS}/${id}/environments`)).status).toBe(200);
+  }
+});
+
+test('AUTH-17 the list is cut to the scope of the key, in both readings', async () => {
+  const { body } = await list('', rig.key('scoped'));
+  expect(body.data.deployments.map((one: { id: string }) => one.id)).toEqual(['1']);
+  expect(body.items.map((one: { id: number }) => one.id)).toEqual([1]);
+  expect(body.pagination.total).toBe(1);
+});
+
+test('GEN-03 one token serves Platform REST, the build paths and SCIM', async () => {
+  for (const path of ['/api/v1/users/me', '/build/api/v1/deployments/1/branches', '/api/scim/v2/Users']) {
+    expect((await rig.call('GET', path)).status).toBe(200);
+  }
+});
+
+test('GEN-06 control-plane operations exist in the hosted product only', async () => {
+  await rig.control('PATCH', '/settings', { plan: { hosted: false } });
+  const operations: [string, string, object?][] = [
+    ['GET', DEPLOYMENTS],
+    ['GET', `${DEPLOYMENTS}/1/environments`],
+    ['POST', `${DEPLOYMENTS}/1/environments/1/tokens-for-meta-sync`, { security_context: {} }],
+    ['GET', `${DEPLOYMENTS}/1/versions`],
+    ['PUT', `${DEPLOYMENTS}/1`, {}],
+    ['GET', '/build/api/v1/deployments/1/branches'],
+    ['PUT', '/build/api/v1/deployments/1/branches/staging-environment', { enabled: true, branchId: 2 }],
+    ['GET', '/api/v1/audit-logs/export'],
+  ];
+  for (const [method, path, body] of operations) {
+    expect([path, (await rig.call(method, path, { body })).status]).toEqual([path, 404]);
+  }
+  expect((await rig.call('GET', '/api/v1/users/me')).status).toBe(200);
+});
+
+test('REC-01 a list item has id and name as text and created_at as an ISO time', async () => {
+  const { body } = await list();
+  expect(body.data.deployments[0]).toEqual({ id: '1', name: 'sales', created_at: expect.any(String) });
+  const createdAt = body.data.deployments[0].created_at;
+  expect(new Date(createdAt).toISOString()).toBe(createdAt);
+});
+
+test('REC-08 PAGE-03 pagination with whole numbers stands next to data', async () => {
+  for (const path of [DEPLOYMENTS, `${DEPLOYMENTS}/1/environments`]) {
+    const { body } = await rig.call('GET', path);
+    expect(Object.keys(body.pagination).sort()).toEqual(['limit', 'offset', 'total']);
+    expect(Object.values(body.pagination).every(Number.isInteger)).toBe(true);
+  }
+});
+
+test('PAGE-01 without parameters offset is 0 and limit 20', async () => {
+  await fill();
+  const { body } = await list();
+  expect(body.data.deployments).toHaveLength(20);
+  expect(body.pagination).toEqual({ offset: 0, limit: 20, total: 25 });
+});
+
+test('PAGE-02 PAGE-04 offset and limit choose the page, the total stays', async () => {
+  await fill();
+  const { body } = await list('?offset=20&limit=10');
+  expect(body.data.deployments.map((one: { id: string }) => one.id)).toEqual(['21', '22', '23', '24', '25']);
+  expect(body.pagination).toEqual({ offset: 20, limit: 10, total: 25 });
+  expect((await list('?offset=3&limit=4')).body.pagination.total).toBe(25);
+  expect((await list('?offset=99')).body).toMatchObject({
+    data: { deployments: [] },
+    pagination: { total: 25 },
+  });
+});
+
+test('PAGE-05 limit 0 gives an empty page with the true total', async () => {
+  expect((await list('?limit=0')).body).toMatchObject({
+    data: { deployments: [] },
+    pagination: { offset: 0, limit: 0, total: 2 },
+  });
+});
+
+test('PAGE-06 PAGE-08 bad paging numbers and foreign cursors are 400', async () => {
+  const foreign = (await rig.call('GET', '/api/v1/users?first=1')).body.pageInfo.endCursor;
+  for (const query of [
+    '?offset=-1',
+    '?limit=x',
+    '?limit=1.5',
+    '?first=0',
+    '?after=abc',
+    `?first=1&after=${foreign}`,
+  ]) {
+    expect([query, (await list(query)).status]).toEqual([query, 400]);
+  }
+});
+
+test('PAGE-07 a walk with cursors visits each deployment once', async () => {
+  await fill();
+  const seen: number[] = [];
+  for (let after = '', isMore = true; isMore;) {
+    const { body } = await list(`?first=7${after}`);
+    seen.push(...body.items.map((one: { id: number }) => one.id));
+    isMore = body.pageInfo.hasNextPage;
+    after = `&after=${body.pageInfo.endCursor}`;
+  }
+  expect(seen).toEqual(Array.from({ length: 25 }, (_, place) => place + 1));
+});
+
+test('PAGE-09 items are whole without first', async () => {
+  await fill();
+  expect((await list()).body.items).toHaveLength(25);
+});
+
+test('PAGE-10 a trailing slash changes nothing', async () => {
+  expect((await list('/')).body).toEqual((await list()).body);
+});
+
+test('DEPL-01 only deployments that the user can access are listed', async () => {
+  const key = await newcomer([{ type: 'DEPLOYMENT', id: '2', action: 'read' }]);
+  const { body } = await list('', key);
+  expect(body.data.deployments).toEqual([{ id: '2', name: 'ops', created_at: expect.any(String) }]);
+  expect((await rig.call('GET', `${DEPLOYMENTS}/2/environments`, { key })).status).toBe(200);
+  expect((await rig.call('GET', `${DEPLOYMENTS}/1/environments`, { key })).status).toBe(403);
+});
+
+test('DEPL-01 a grant on something inside a deployment makes it accessible', async () => {
+  const { body } = await rig.control('POST', '/fixtures', {
+    folders: [{ deploymentId: '2', name: 'Plans' }],
+  });
+  const key = await newcomer([{ type: 'FOLDER', id: body.folders[0].id, action: 'read' }]);
+  expect((await list('', key)).body.items.map((one: { id: number }) => one.id)).toEqual([2]);
+});
+
+test('DEPL-01 a role with a policy on deployments makes those accessible', async () => {
+  const policies = [{ resourceType: 'Deployment', actions: ['DeploymentRead'], resources: ['1'] }];
+  const { body } = await rig.control('POST', '/fixtures', {
+    roles: [{ name: 'Reader', policies }],
+    users: [{ userName: 'r@acme.example', roles: ['Reader'] }],
+    apiKeys: [{ name: 'r', owner: 'r@acme.example' }],
+  });
+  expect((await list('', body.apiKeys[0].key)).body.items).toMatchObject([{ id: 1 }]);
+  expect((await list('', await newcomer())).body.items).toEqual([]);
+});
+
+test('DEPL-02 the offset reading is data.deployments with pagination', async () => {
+  const { body } = await list('?offset=1&limit=1');
+  expect(body).toMatchObject({
+    data: { deployments: [{ id: '2', name: 'ops' }] },
+    pagination: { offset: 1, limit: 1, total: 2 },
+  });
+});
+
+test('DEPL-03 the cursor reading is items with pageInfo', async () => {
+  await fill();
+  const { body } = await list('/?first=2');
+  expect(body.items).toMatchObject([
+    { id: 1, name: 'sales' },
+    { id: 2, name: 'ops' },
+  ]);
+  expect(body.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: false });
+});
+
+test('DEPL-04 both readings list the same deployments', async () => {
+  await fill();
+  const { body } = await list('?limit=100');
+  const ids = (items: { id: unknown }[]) => items.map((one) => String(one.id)).sort();
+  expect(ids(body.data.deployments)).toEqual(ids(body.items));
+});
