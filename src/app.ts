@@ -15,7 +15,7 @@ import {
   type SyncHandler,
   type TargetQueue,
 } from './queue/target-queue.ts';
-import { groupResourceType, userResourceType, type ResourceType } from './scim/index.ts';
+import { groupResourceType, userResourceType, type CustomSchema, type ResourceType } from './scim/index.ts';
 import type { Clock } from './support/clock.ts';
 import type { Ids } from './support/ids.ts';
 import { silentLogger, type Logger } from './support/logger.ts';
@@ -89,14 +89,18 @@ export function openDesiredStates(config: Config): { redis: Redis; states: Desir
   const mappings = new Map(
     Object.values(config.targets).map((target) => [
       target.name,
-      compileMapping(target, userTypeFor([target])),
+      compileMapping(target, userTypeFor([target], schemasFor(config, target.name))),
     ]),
   );
   return { redis, states: buildStates(store, (name) => mappings.get(name)?.groupsMatter ?? false) };
 }
 
-const userTypeFor = (targets: Config['targets'][string][]): ResourceType =>
-  userResourceType({ userAttributes: typedMembers(targets) });
+const userTypeFor = (targets: Config['targets'][string][], schemas: readonly CustomSchema[]): ResourceType =>
+  userResourceType({ userAttributes: typedMembers(targets), schemas });
+
+/** Custom schemas of everybody who pushes to the target. */
+const schemasFor = ({ connections }: Config, target: string): CustomSchema[] =>
+  Object.values(connections).flatMap(({ targets, schemas }) => (targets.includes(target) ? schemas : []));
 
 function buildTargets(parts: Parts): Map<string, Target> {
   const { config, releasers } = parts;
@@ -104,7 +108,8 @@ function buildTargets(parts: Parts): Map<string, Target> {
   for (const settings of Object.values(config.targets)) {
     const { name, rateLimit } = settings;
     const budget = createBudget(parts, { prefix: config.redis.prefix, target: name, ...rateLimit });
-    const target = createTarget({ ...parts, budget }, settings, userTypeFor([settings]));
+    const userType = userTypeFor([settings], schemasFor(config, name));
+    const target = createTarget({ ...parts, budget }, settings, userType);
     releasers.add(`platform client of ${name}`, () => target.client.close());
     targets.set(name, target);
   }
@@ -184,12 +189,13 @@ function startQueues(
 }
 
 function scimConnections(config: Config, states: DesiredState[]): Parameters<typeof createScimRouters>[1] {
-  const groupType = groupResourceType();
   return states.flatMap(({ connection, directory }) => {
     const settings = config.connections[connection];
     if (!settings) return [];
     const targets = settings.targets.flatMap((name) => config.targets[name] ?? []);
-    return [{ settings, directory, userType: userTypeFor(targets), groupType }];
+    const { schemas } = settings;
+    const groupType = groupResourceType({ schemas });
+    return [{ settings, directory, userType: userTypeFor(targets, schemas), groupType }];
   });
 }
 

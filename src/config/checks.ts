@@ -1,17 +1,20 @@
 // Checks beyond the schema. They run on documents with schema faults too, so that all faults come at once.
 import type { ConfigFault } from './faults.ts';
+import { checkCustomSchemas, schemasFor } from './custom-schemas.ts';
 import * as forms from './forms.ts';
-import { isTree, select } from './places.ts';
+import { isTree, select, type Place } from './places.ts';
+import type { CustomSchemaConfig } from './schema/custom-schema.ts';
 import { checkSecrets } from './secrets.ts';
 
 /** Checks of texts whose grammars live in other layers; each answers a sentence, or undefined when all is well. */
 export interface ConfigChecks {
   expression(text: string): string | undefined;
-  scopeFilter(text: string): string | undefined;
-  attributePath(text: string): string | undefined;
+  /** `schemas`: custom schemas whose attributes may be named. */
+  scopeFilter(text: string, schemas: readonly CustomSchemaConfig[]): string | undefined;
+  attributePath(text: string, schemas: readonly CustomSchemaConfig[]): string | undefined;
 }
 
-type TextCheck = readonly [pattern: string, check: (text: string) => string | undefined];
+type TextCheck = readonly [pattern: string, check: (text: string, place: Place) => string | undefined];
 
 const FORM_CHECKS: readonly TextCheck[] = [
   ['server/publicUrl', forms.checkWebAddress],
@@ -28,10 +31,11 @@ const FORM_CHECKS: readonly TextCheck[] = [
 
 /** Everything that the schema cannot say. */
 export function checkMeaning(document: unknown, checks: ConfigChecks | undefined): ConfigFault[] {
+  const schemasAt = ({ keys }: Place): CustomSchemaConfig[] => schemasFor(document, keys[1]);
   const grammars: TextCheck[] = checks
     ? [
-        ['targets/*/users/scope', (text) => checks.scopeFilter(text)],
-        ['targets/*/attributes/*/from', (text) => checks.attributePath(text)],
+        ['targets/*/users/scope', (text, place) => checks.scopeFilter(text, schemasAt(place))],
+        ['targets/*/attributes/*/from', (text, place) => checks.attributePath(text, schemasAt(place))],
         ['targets/*/attributes/*/expression', (text) => checks.expression(text)],
       ]
     : [];
@@ -42,12 +46,14 @@ export function checkMeaning(document: unknown, checks: ConfigChecks | undefined
     ...checkReferences(document),
     ...checkTokenNames(document),
     ...checkAttributeSources(document),
+    ...checkCustomSchemas(document),
   ];
 }
 
 function checkTexts(document: unknown, pattern: string, check: TextCheck[1]): ConfigFault[] {
-  return select(document, pattern).flatMap(({ path, value }) => {
-    const message = typeof value === 'string' ? check(value) : undefined;
+  return select(document, pattern).flatMap((place) => {
+    const { path, value } = place;
+    const message = typeof value === 'string' ? check(value, place) : undefined;
     return message === undefined ? [] : [{ path, message }];
   });
 }

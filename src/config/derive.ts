@@ -68,8 +68,8 @@ function toServer({ port, host, publicUrl, maxBodyBytes, adminToken }: ServerCon
 }
 
 function toConnection(name: string, settings: ConnectionSettings): ConnectionConfig {
-  const { profile, tokens, allowedNetworks, targets, reviveInactive } = settings;
-  const connection = { name, profile, tokens: tokens.map(toToken), allowedNetworks, targets };
+  const { profile, tokens, allowedNetworks, targets, schemas, reviveInactive } = settings;
+  const connection = { name, profile, tokens: tokens.map(toToken), allowedNetworks, targets, schemas };
   return reviveInactive === null ? connection : { ...connection, reviveInactive };
 }
 

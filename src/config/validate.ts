@@ -84,6 +84,7 @@ function problem(keyword: string, limit: unknown, parent: SchemaNode): string {
     case 'maxLength':
       return `Must have at most ${String(limit)} characters.`;
     case 'minProperties':
+    case 'minItems':
       return 'Must hold at least one entry.';
     case 'pattern':
       return limit === NAME_PATTERN

@@ -24,7 +24,7 @@ function splice(type: ResourceType, record: StoredRecord, baseUrl: string, extra
 }
 
 function projected(type: ResourceType, text: string, projection: Projection | undefined): string {
-  if (!projection) return text;
+  if (!projection && !type.hides) return text;
   return JSON.stringify(project(type, JSON.parse(text) as Resource, projection));
 }
 

@@ -5,6 +5,7 @@ import type { StoredRecord } from '../directory/records.ts';
 import {
   applyPatch,
   evaluateFilter,
+  keepImmutable,
   matches,
   membersOf,
   parsePatch,
@@ -94,7 +95,8 @@ export function createGroups(deps: ProviderDeps) {
     const members = membersOf(body, profile);
     const keeps = members === undefined && profile.name !== 'rfc';
     const steps: MemberStep[] = keeps ? [] : [{ kind: 'replace', values: members ?? [] }];
-    return answer(200, await change(id, context, () => resource, steps), context);
+    const next = (before: Resource): Resource => keepImmutable(groupType, before, resource, 'replace');
+    return answer(200, await change(id, context, next, steps), context);
   }
 
   /** PATCH (§3.5.2): 204, unless the client asks for attributes; a body would read every member. */

@@ -3,6 +3,7 @@ import type { GroupName } from '../directory/writes.ts';
 import type { StoredRecord } from '../directory/records.ts';
 import {
   applyPatch,
+  keepImmutable,
   matches,
   parsePatch,
   parseProjection,
@@ -113,8 +114,9 @@ export function createUsers(deps: ProviderDeps) {
   }
 
   async function replaceWith(id: string, resource: Resource, context: RequestContext): Promise<Answer> {
-    // What was there before matters only to a client that asks for a certain version.
-    if (context.ifMatch !== undefined) return change(id, context, () => resource);
+    // What was there before matters only to a client that asks for a certain version, and to what may not change.
+    if (context.ifMatch !== undefined || userType.immutable.length > 0)
+      return change(id, context, (before) => keepImmutable(userType, before, resource, 'replace'));
     const answered = await write(id, resource, undefined, context);
     if (!answered) throw contended();
     return answered;

@@ -74,6 +74,8 @@ export interface Section {
   /** The URN in lower case. */
   readonly key: string;
   readonly core: boolean;
+  /** Of an extension: whether every resource has to have it. */
+  readonly required: boolean;
   readonly fields: Fields;
 }
 

@@ -20,6 +20,7 @@ export { applyPatch } from './patch/apply.ts';
 export { membersOf, splitMembers } from './patch/members.ts';
 export type { MemberStep, PatchOperation } from './patch/operation.ts';
 export { parsePatch } from './patch/parse.ts';
+export { keepImmutable } from './immutable.ts';
 export { parsePath, type Target } from './path.ts';
 export { deviations, profileOf, type DeviationName, type Profile, type ProfileName } from './profiles.ts';
 export { parseProjection, project, wants, type Projection } from './project.ts';
@@ -39,6 +40,7 @@ export {
   serviceProviderConfig,
   type ServiceProviderOptions,
 } from './schemas/discovery.ts';
+export type { CustomAttribute, CustomSchema } from './schemas/custom.ts';
 export type { UserAttributeDefinition, UserAttributeType } from './schemas/user-attribute.ts';
 export { parseSearchRequest } from './search-request.ts';
 export { compareKeys, parseSort, type Sort, type SortKey } from './sort.ts';

@@ -51,7 +51,12 @@ function toJsonSchema(core: Section, extensions: readonly Section[]): JsonSchema
     ({ attribute }) => attribute.mutability === 'readOnly' || attribute.name === 'members',
   );
   const trusted = Object.fromEntries(own.map((field) => [field.name, {}]));
-  return { ...schema, properties: { ...(schema.properties as JsonSchema), ...trusted, ...urns } };
+  const properties = { ...(schema.properties as JsonSchema), ...trusted, ...urns };
+  const required = [
+    ...(schema.required as string[]),
+    ...extensions.filter(({ required }) => required).map(({ urn }) => urn),
+  ];
+  return { ...schema, properties, required };
 }
 
 function attributePath(pointer: string, core: Section, extensions: readonly Section[]): string {
@@ -67,26 +72,38 @@ function attributePath(pointer: string, core: Section, extensions: readonly Sect
 
 function toScimError(error: ErrorObject, core: Section, extensions: readonly Section[]): ScimError {
   const params = error.params as { missingProperty?: string; type?: unknown };
-  if (params.missingProperty !== undefined) {
-    return invalidValue(`Attribute "${params.missingProperty}" is required.`);
-  }
   const path = attributePath(error.instancePath, core, extensions);
+  if (params.missingProperty !== undefined) {
+    const parent =
+      path === core.urn ? '' : `${path}${extensions.some(({ urn }) => urn === path) ? ':' : '.'}`;
+    return invalidValue(`Attribute "${parent}${params.missingProperty}" is required.`);
+  }
   if (error.keyword === 'pattern') return invalidValue(`Attribute "${path}" is empty or not well formed.`);
   return invalidValue(`Attribute "${path}" ${error.message ?? 'is not valid'}.`);
 }
 
-/**
- * Compiles the check of a resource type, once. The result throws 400 invalidValue naming the SCIM attribute
- * when a canonical resource breaks its schema.
- */
-export function compileCheck(core: Section, extensions: readonly Section[]): (resource: object) => void {
-  // ownProperties: a configured member may be called toString.
-  const ajv = new Ajv({ strict: true, strictTypes: false, ownProperties: true });
-  const validate = ajv.compile(toJsonSchema(core, extensions));
-  return (resource) => {
-    if (validate(resource)) return;
-    const error = validate.errors?.[0];
-    throw error ? toScimError(error, core, extensions) : invalidValue('The resource is not valid.');
+/** What a schema says of a canonical resource. */
+export interface Judge {
+  /** The first breach, naming the SCIM attribute. */
+  fault(resource: object): ScimError | undefined;
+  /** All breaches. Compiled at the first question: it is asked only about resources that have one. */
+  faults(resource: object): ScimError[];
+}
+
+/** Compiles the judge of a resource type, once. */
+export function compileJudge(core: Section, extensions: readonly Section[]): Judge {
+  const compile = (allErrors: boolean) =>
+    // ownProperties: a configured member may be called toString.
+    new Ajv({ strict: true, strictTypes: false, ownProperties: true, allErrors }).compile(
+      toJsonSchema(core, extensions),
+    );
+  const first = compile(false);
+  let every: ReturnType<typeof compile> | undefined;
+  const breachesOf = (validate: ReturnType<typeof compile>, resource: object): ScimError[] =>
+    validate(resource) ? [] : (validate.errors ?? []).map((error) => toScimError(error, core, extensions));
+  return {
+    fault: (resource) => breachesOf(first, resource)[0],
+    faults: (resource) => breachesOf((every ??= compile(true)), resource),
   };
 }
 

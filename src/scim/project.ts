@@ -1,6 +1,6 @@
 // Which attributes an answer shows: `attributes` and `excludedAttributes` against `returned` (RFC 7644 section 3.9).
 import { resolveAttribute } from './attribute-path.ts';
-import type { Field } from './attributes.ts';
+import type { Field, Section } from './attributes.ts';
 import type { Resource, ResourceType } from './resource-type.ts';
 
 /** Names of one level: chosen as a whole (`true`), or some of what is in it. */
@@ -101,8 +101,12 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-function isShown(field: Field | undefined, projection: Projection | undefined): boolean {
-  const chosen = field && projection?.names.get(field.name);
+/** Whether the answer shows an attribute that the projection chose as `chosen` (undefined: not named). */
+function isShown(
+  field: Field | undefined,
+  chosen: true | Names | undefined,
+  projection: Projection | undefined,
+): boolean {
   switch (field?.attribute.returned) {
     case 'always':
       return true;
@@ -117,6 +121,37 @@ function isShown(field: Field | undefined, projection: Projection | undefined): 
   }
 }
 
+/** The parts that are asked for of a shown attribute; all of them where nothing in it was named. */
+function partsOf(
+  value: unknown,
+  field: Field | undefined,
+  chosen: true | Names | undefined,
+  mode: Projection['mode'],
+) {
+  return chosen instanceof Map && field?.attribute.returned !== 'always' ? pick(value, chosen, mode) : value;
+}
+
+/** An extension: each of its attributes as its own `returned` says. */
+function projectSection(
+  section: Section,
+  members: Record<string, unknown>,
+  projection: Projection | undefined,
+): Record<string, unknown> {
+  const whole = projection?.names.get(section.urn);
+  const mode = projection?.mode ?? 'except';
+  const result: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(members)) {
+    const field = section.fields.byName.get(name);
+    const chosen = whole instanceof Map ? whole.get(name) : whole;
+    // The URN alone asks for what is shown by default; what is returned on request has to be named itself.
+    const named = field?.attribute.returned === 'request' && whole === true ? undefined : chosen;
+    if (!isShown(field, named, projection)) continue;
+    const shown = partsOf(value, field, chosen, mode);
+    if (shown === value || !isEmpty(shown)) result[name] = shown;
+  }
+  return result;
+}
+
 /**
  * The resource as the answer shows it. `id` and `schemas` always stay; what is returned never does not, what is
  * returned on request needs `attributes` to name it. Without a projection and nothing to hide, the same object.
@@ -127,22 +162,22 @@ export function project(
   projection: Projection | undefined,
 ): Record<string, unknown> {
   const { byName } = type.core.fields;
-  if (!projection && Object.keys(resource).every((key) => isShown(byName.get(key), undefined)))
+  if (
+    !projection &&
+    !type.hides &&
+    Object.keys(resource).every((key) => isShown(byName.get(key), undefined, undefined))
+  )
     return resource;
   const result: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(resource)) {
     const field = byName.get(key);
+    const section = field ? undefined : type.sections.find(({ urn }) => urn === key);
     const chosen = projection?.names.get(key);
-    const visible = field || !projection ? isShown(field, projection) : isSectionShown(projection, chosen);
-    if (!visible) continue;
-    const always = field?.attribute.returned === 'always';
-    const shown =
-      projection && chosen instanceof Map && !always ? pick(value, chosen, projection.mode) : value;
+    if (!section && !isShown(field, chosen, projection)) continue;
+    const shown = section
+      ? projectSection(section, value as Record<string, unknown>, projection)
+      : partsOf(value, field, chosen, projection?.mode ?? 'except');
     if (shown === value || !isEmpty(shown)) result[key] = shown;
   }
   return result;
-}
-
-function isSectionShown(projection: Projection, chosen: true | Names | undefined): boolean {
-  return projection.mode === 'only' ? chosen !== undefined : chosen !== true;
 }

@@ -8,8 +8,9 @@ import {
   type Schema,
   type Section,
 } from './attributes.ts';
-import { compileCheck } from './json-schema.ts';
+import { compileJudge, type Judge } from './json-schema.ts';
 import { leadingAttributes, trailingAttributes } from './schemas/common.ts';
+import { extensionsOf, type CustomSchema, type Extension } from './schemas/custom.ts';
 import { enterpriseUserSchema } from './schemas/enterprise-user.ts';
 import { groupSchema } from './schemas/group.ts';
 import { userAttributeSchema, type UserAttributeDefinition } from './schemas/user-attribute.ts';
@@ -23,7 +24,13 @@ export interface ResourceTypeDefinition {
   readonly endpoint: '/Users' | '/Groups';
   readonly description: string;
   readonly schema: Schema;
-  readonly extensions: readonly { readonly schema: Schema; readonly required: boolean }[];
+  readonly extensions: readonly Extension[];
+}
+
+/** An attribute with the schema it belongs to. */
+export interface PlacedField {
+  readonly section: Section;
+  readonly field: Field;
 }
 
 export interface ResourceType extends ResourceTypeDefinition {
@@ -31,37 +38,54 @@ export interface ResourceType extends ResourceTypeDefinition {
   readonly sections: readonly Section[];
   /** Core and extensions, longest URN first: a URN may be the beginning of another one. */
   readonly byUrn: readonly Section[];
-  /** Throws 400 invalidValue when a canonical resource breaks its schema. */
-  readonly check: (resource: object) => void;
+  /** What may not change once it has a value; members of a group apart, which are kept as a set. */
+  readonly immutable: readonly PlacedField[];
+  /** Whether something is stored that is not shown unless it is asked for. */
+  readonly hides: boolean;
+  readonly judge: Judge;
   /** Room for parsed filters; see `parseFilter`. */
   readonly filterCache: Map<string, unknown>;
 }
 
-function toSection(schema: Schema, core: boolean): Section {
+function toSection(schema: Schema, core: boolean, required = false): Section {
   const attributes: readonly Attribute[] = core
     ? [...leadingAttributes, ...schema.attributes, ...trailingAttributes]
     : schema.attributes;
   const fields = toFields(attributes, core ? '' : `${schema.id}:`);
-  return { schema, urn: schema.id, key: schema.id.toLowerCase(), core, fields };
+  return { schema, urn: schema.id, key: schema.id.toLowerCase(), core, required, fields };
 }
+
+/** Attributes whose values are in the stored text. */
+const storedFields = (core: Section, sections: readonly Section[]): PlacedField[] =>
+  [core, ...sections].flatMap((section) =>
+    section.fields.list
+      .filter(
+        ({ name, attribute }) => attribute.mutability !== 'readOnly' && !(section.core && name === 'members'),
+      )
+      .map((field) => ({ section, field })),
+  );
 
 /** Compiles a definition: lookups without case, the ajv judge, an empty filter cache. Costly; do it once. */
 export function createResourceType(definition: ResourceTypeDefinition): ResourceType {
   const core = toSection(definition.schema, true);
-  const sections = definition.extensions.map(({ schema }) => toSection(schema, false));
+  const sections = definition.extensions.map(({ schema, required }) => toSection(schema, false, required));
+  const stored = storedFields(core, sections);
   return {
     ...definition,
     core,
     sections,
     byUrn: [core, ...sections].sort((a, b) => b.key.length - a.key.length),
-    check: compileCheck(core, sections),
+    immutable: stored.filter(({ field }) => field.attribute.mutability === 'immutable'),
+    hides: stored.some(({ field }) => field.attribute.returned === 'request'),
+    judge: compileJudge(core, sections),
     filterCache: new Map(),
   };
 }
 
-/** User: core, enterprise extension, and the platform's user attributes (configured members are typed). */
+/** User: core, enterprise extension, the platform's user attributes (configured members are typed), custom schemas. */
 export function userResourceType(options: {
   userAttributes: readonly UserAttributeDefinition[];
+  schemas?: readonly CustomSchema[];
 }): ResourceType {
   return createResourceType({
     name: 'User',
@@ -71,18 +95,19 @@ export function userResourceType(options: {
     extensions: [
       { schema: enterpriseUserSchema, required: false },
       { schema: userAttributeSchema(options.userAttributes), required: false },
+      ...extensionsOf('User', options.schemas ?? []),
     ],
   });
 }
 
-/** Group: core schema only. */
-export function groupResourceType(): ResourceType {
+/** Group: core schema and custom schemas. */
+export function groupResourceType(options: { schemas?: readonly CustomSchema[] } = {}): ResourceType {
   return createResourceType({
     name: 'Group',
     endpoint: '/Groups',
     description: 'Group',
     schema: groupSchema,
-    extensions: [],
+    extensions: extensionsOf('Group', options.schemas ?? []),
   });
 }
 

@@ -103,6 +103,7 @@ export function parseResource(type: ResourceType, body: unknown, context: BodyCo
     else if (!isLeftOut(type, field)) draft[field.name] = readValue(field, body[key], profile);
   }
   const resource = toCanonical(type, draft);
-  type.check(resource);
+  const fault = type.judge.fault(resource);
+  if (fault) throw fault;
   return resource;
 }

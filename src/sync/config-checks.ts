@@ -1,9 +1,23 @@
 // What the settings file can not know by itself: whether expressions, filters and paths compile.
 import jsonata from 'jsonata';
 import { isEveryone } from './mapping.ts';
-import { parseFilter, profileOf, readPath, userResourceType } from '../scim/index.ts';
+import {
+  parseFilter,
+  profileOf,
+  readPath,
+  userResourceType,
+  type CustomSchema,
+  type ResourceType,
+} from '../scim/index.ts';
 
-const userType = () => userResourceType({ userAttributes: [] });
+/** Undefined for schemas that have no proper shape, which is a fault of its own. */
+function typeWith(schemas: readonly CustomSchema[]): ResourceType | undefined {
+  try {
+    return userResourceType({ userAttributes: [], schemas });
+  } catch {
+    return undefined;
+  }
+}
 
 function faultOf(compile: () => unknown, advice: string): string | undefined {
   try {
@@ -21,16 +35,14 @@ export const configChecks = {
       () => jsonata(text),
       'Write a JSONata expression over the SCIM resource, such as userType = "Contractor".',
     ),
-  scopeFilter: (text: string) =>
-    isEveryone(text)
-      ? undefined
-      : faultOf(
-          () => parseFilter(userType(), text, profileOf('lenient')),
-          'Write a SCIM filter, such as active eq true.',
-        ),
-  attributePath: (text: string) =>
-    faultOf(
-      () => readPath(userType(), text),
-      'Write a SCIM path, such as addresses[type eq "work"].country.',
-    ),
+  scopeFilter: (text: string, schemas: readonly CustomSchema[]) => {
+    const type = isEveryone(text) ? undefined : typeWith(schemas);
+    const advice = 'Write a SCIM filter, such as active eq true.';
+    return type && faultOf(() => parseFilter(type, text, profileOf('lenient')), advice);
+  },
+  attributePath: (text: string, schemas: readonly CustomSchema[]) => {
+    const type = typeWith(schemas);
+    const advice = 'Write a SCIM path, such as addresses[type eq "work"].country.';
+    return type && faultOf(() => readPath(type, text), advice);
+  },
 };

@@ -1,4 +1,5 @@
 // Settings of a connection: one identity provider that pushes to the bridge.
+import { customSchemasSchema, type CustomSchemaConfig } from './custom-schema.ts';
 import { networksSchema } from './server.ts';
 import { choice, list, named, NAME_PATTERN, optionalText, section, text, type SchemaNode } from './node.ts';
 
@@ -16,6 +17,7 @@ export interface ConnectionConfig {
   tokens: TokenConfig[];
   allowedNetworks: string[];
   targets: string[];
+  schemas: CustomSchemaConfig[];
   /** Absent = as the profile has it. */
   reviveInactive?: boolean;
 }
@@ -59,6 +61,7 @@ const connectionSchema = section('One identity provider.', {
   jwt: jwtSchema,
   allowedNetworks: networksSchema,
   targets: list('Targets that receive what this connection pushes.', { type: 'string' }, ['main']),
+  schemas: customSchemasSchema,
   reviveInactive: {
     type: ['boolean', 'null'],
     description:

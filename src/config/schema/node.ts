@@ -10,6 +10,7 @@ export interface SchemaNode {
   readonly additionalProperties?: boolean | SchemaNode;
   readonly required?: readonly string[];
   readonly minProperties?: number;
+  readonly minItems?: number;
   readonly items?: SchemaNode;
   readonly enum?: readonly unknown[];
   readonly pattern?: string;

@@ -1,8 +1,9 @@
 // Operations × resource → new resource (RFC 7644 section 3.5.2). Nothing of the input is written to: every object
 // on the way to a changed value is copied.
 import type { Field } from '../attributes.ts';
-import { mutability } from '../errors.ts';
+import { mutability, type ScimError } from '../errors.ts';
 import { isEqual } from '../identity.ts';
+import { keepImmutable } from '../immutable.ts';
 import type { JsonObject } from '../json.ts';
 import type { AttributeTarget } from '../path.ts';
 import type { Profile } from '../profiles.ts';
@@ -105,7 +106,7 @@ function applyOperation(draft: JsonObject, operation: PatchOperation, profile: P
 /**
  * A new canonical resource with all operations applied in order, or an error and no change at all. Operations on
  * group members are left out: see `splitMembers`. Without an effect the result has the same JSON text as before.
- * @throws 400 invalidValue (type, required), mutability (required attribute removed), noTarget (replace under `rfc`).
+ * @throws 400 invalidValue (type, required), mutability (required attribute removed, immutable one changed), noTarget.
  */
 export function applyPatch(
   type: ResourceType,
@@ -115,7 +116,14 @@ export function applyPatch(
 ): Resource {
   const draft: JsonObject = { ...resource };
   for (const operation of operations) applyOperation(draft, operation, profile);
-  const patched = toCanonical(type, draft);
-  type.check(patched);
+  const patched = keepImmutable(type, resource, toCanonical(type, draft), 'patch');
+  const fault = type.judge.fault(patched) && newFault(type, resource, patched);
+  if (fault) throw fault;
   return patched;
+}
+
+/** What was wrong before is no reason to refuse: a rule that came later must not keep anybody from being deactivated. */
+function newFault(type: ResourceType, before: Resource, patched: Resource): ScimError | undefined {
+  const known = new Set(type.judge.faults(before).map(({ detail }) => detail));
+  return type.judge.faults(patched).find(({ detail }) => !known.has(detail));
 }

@@ -23,6 +23,7 @@ beforeAll(async () => {
           tokens: [{ name: 'primary', secret: OTHER }],
           allowedNetworks,
           targets: ['main'],
+          schemas: [],
         };
       };
       other('elsewhere', ['10.0.0.0/8', '2001:db8::/32']);

@@ -145,6 +145,7 @@ export async function startProfiles(): Promise<{ bridge: Bridge; on: Record<Prof
           tokens: [{ name: 'primary', secret: tokenOf(name) }],
           allowedNetworks: [],
           targets: ['main'],
+          schemas: [],
         };
       }
     },

@@ -16,6 +16,7 @@ describe('environment only', () => {
           tokens: [{ name: 'primary', secret: SECRET }],
           allowedNetworks: [],
           targets: ['main'],
+          schemas: [],
         },
       },
       targets: {

@@ -47,14 +47,14 @@ describe('settings checks', () => {
   it.each(['true', 'active or true', 'active eq true', 'groups.display sw "a" and not (title pr)'])(
     'take the scope %s',
     (text) => {
-      expect(configChecks.scopeFilter(text)).toBeUndefined();
+      expect(configChecks.scopeFilter(text, [])).toBeUndefined();
     },
   );
 
   it.each(['title', 'addresses[type eq "work"].country', `${URN}:level`, 'name.givenName'])(
     'take the path %s',
     (text) => {
-      expect(configChecks.attributePath(text)).toBeUndefined();
+      expect(configChecks.attributePath(text, [])).toBeUndefined();
     },
   );
 
@@ -65,6 +65,6 @@ describe('settings checks', () => {
     ['attributePath', 'addresses[type eq', /Write a SCIM path/],
     ['attributePath', '', /Write a SCIM path/],
   ] as const)('say what is wrong with the %s %j and what to write instead', (check, text, advice) => {
-    expect(configChecks[check](text)).toMatch(advice);
+    expect(configChecks[check](text, [])).toMatch(advice);
   });
 });

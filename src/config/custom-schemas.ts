@@ -1,0 +1,85 @@
+// What the schema of the settings can not say about custom schemas.
+import { isDeepStrictEqual } from 'node:util';
+import type { ConfigFault } from './faults.ts';
+import { isTree, select, type Place } from './places.ts';
+import type { CustomSchemaConfig } from './schema/custom-schema.ts';
+
+const SCHEMAS = 'connections/*/schemas/*';
+/** Built-in extensions: nothing may stand in front of their attributes. */
+const EXTENSIONS = [
+  'urn:ietf:params:scim:schemas:extension:enterprise:2.0:user',
+  'urn:cube:params:1.0:userattribute',
+];
+const RESERVED = ['urn:ietf:params:scim:schemas:core:', 'urn:ietf:params:scim:api:', 'urn:scim:schemas:'];
+/** Names that every JavaScript object inherits a meaning for. */
+const FORBIDDEN_NAMES = new Set(['constructor', 'prototype']);
+
+/** Custom schemas of the connections that push to `target`, as far as they have a shape. */
+export function schemasFor(document: unknown, target: string | undefined): CustomSchemaConfig[] {
+  return select(document, 'connections/*').flatMap(({ value }) => {
+    if (!isTree(value) || !Array.isArray(value.targets) || !Array.isArray(value.schemas)) return [];
+    return value.targets.includes(target) ? (value.schemas as CustomSchemaConfig[]) : [];
+  });
+}
+
+export function checkCustomSchemas(document: unknown): ConfigFault[] {
+  const attributes = select(document, `${SCHEMAS}/attributes/*`);
+  return [
+    ...checkUrns(select(document, `${SCHEMAS}/id`)),
+    ...checkSameEverywhere(select(document, SCHEMAS)),
+    ...[`${SCHEMAS}/attributes`, `${SCHEMAS}/attributes/*/subAttributes`].flatMap((lists) =>
+      select(document, lists).flatMap(checkNames),
+    ),
+    ...attributes.flatMap(checkParts),
+  ];
+}
+
+const keyOf = (value: unknown): string => (typeof value === 'string' ? value.toLowerCase() : '');
+
+function checkUrns(ids: Place[]): ConfigFault[] {
+  return ids.flatMap(({ path, keys, value }) => {
+    const id = keyOf(value);
+    const builtIn =
+      RESERVED.some((start) => id.startsWith(start)) ||
+      EXTENSIONS.some((urn) => id === urn || id.startsWith(`${urn}:`));
+    if (builtIn) return [{ path, message: 'This URN is built in. Take one of your own.' }];
+    const first = ids.findIndex((each) => each.keys[1] === keys[1] && keyOf(each.value) === id);
+    return ids[first]?.path === path
+      ? []
+      : [{ path, message: 'This connection declares the same URN twice. Put the attributes together.' }];
+  });
+}
+
+/** Mappings read people of all connections, so one URN has one meaning. */
+function checkSameEverywhere(schemas: Place[]): ConfigFault[] {
+  return schemas.flatMap(({ path, value }) => {
+    const id = isTree(value) ? keyOf(value.id) : '';
+    const first = schemas.find((each) => isTree(each.value) && keyOf(each.value.id) === id);
+    if (id === '' || !first || isDeepStrictEqual(first.value, value)) return [];
+    return [{ path, message: `Another connection declares this URN with other content (${first.path}).` }];
+  });
+}
+
+function checkNames(list: Place): ConfigFault[] {
+  const names = select(list.value, '*/name');
+  return names.flatMap(({ path, value }, index) => {
+    const name = keyOf(value);
+    const at = `${list.path}${path}`;
+    if (FORBIDDEN_NAMES.has(name)) return [{ path: at, message: 'This name can not be used.' }];
+    const isTwice = name !== '' && names.findIndex((each) => keyOf(each.value) === name) < index;
+    return isTwice
+      ? [{ path: at, message: 'Another attribute has the same name: case does not matter.' }]
+      : [];
+  });
+}
+
+function checkParts({ path, value }: Place): ConfigFault[] {
+  if (!isTree(value)) return [];
+  const parts = Array.isArray(value.subAttributes) ? value.subAttributes.length : 0;
+  const at = `${path}/subAttributes`;
+  if (value.type === 'complex' && parts === 0)
+    return [{ path: at, message: 'A complex attribute has at least one part: list its subAttributes.' }];
+  if (value.type !== 'complex' && parts > 0)
+    return [{ path: at, message: 'Only an attribute of type complex has parts. Say type: complex.' }];
+  return [];
+}

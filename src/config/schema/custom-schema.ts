@@ -1,0 +1,81 @@
+// Settings of custom schemas: extensions of User or Group that an identity provider sends.
+import { choice, list, section, text, type SchemaNode } from './node.ts';
+
+/** Parts of a complex attribute lack `multiValued`, `mutability`, `returned` and `subAttributes`. */
+export interface CustomAttributeConfig {
+  name: string;
+  type: 'string' | 'boolean' | 'decimal' | 'integer' | 'dateTime' | 'reference' | 'complex';
+  description: string;
+  multiValued?: boolean;
+  required: boolean;
+  caseExact: boolean;
+  mutability?: 'readWrite' | 'immutable';
+  returned?: 'always' | 'default' | 'request';
+  canonicalValues: string[];
+  referenceTypes: string[];
+  subAttributes?: CustomAttributeConfig[];
+}
+
+export interface CustomSchemaConfig {
+  id: string;
+  name: string;
+  description: string;
+  resourceType: 'User' | 'Group';
+  required: boolean;
+  attributes: CustomAttributeConfig[];
+}
+
+const SIMPLE_TYPES = ['string', 'boolean', 'decimal', 'integer', 'dateTime', 'reference'];
+
+const flag = (description: string): SchemaNode => ({ type: 'boolean', description, default: false });
+const line = (description: string): SchemaNode => ({ type: 'string', description, default: '' });
+
+const name: SchemaNode = {
+  ...text('Name of the attribute: a letter, then letters, digits, hyphens and underscores.'),
+  pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$',
+};
+
+/** What attributes and parts of attributes have in common. */
+const common = (types: readonly string[]): Record<string, SchemaNode> => ({
+  name,
+  type: choice('Type of the values.', types, 'string'),
+  description: line('What the attribute is, shown in /Schemas.'),
+  required: flag('Whether it must have a value.'),
+  caseExact: flag('Whether case matters when it is compared.'),
+  canonicalValues: list('Usual values, shown in /Schemas; other values are taken too.', { type: 'string' }),
+  referenceTypes: list('What a reference may lead to, such as external.', { type: 'string' }),
+});
+
+const partSchema = section('One part of a complex attribute.', common(SIMPLE_TYPES), ['name']);
+
+const attributeSchema = section(
+  'One attribute.',
+  {
+    ...common([...SIMPLE_TYPES, 'complex']),
+    multiValued: flag('Whether it has a list of values.'),
+    mutability: choice('immutable: set once, then only repeated.', ['readWrite', 'immutable']),
+    returned: choice('request: shown only when the request names it.', ['default', 'always', 'request']),
+    uniqueness: choice('Only userName, externalId and names of groups are unique.', ['none']),
+    subAttributes: list('Parts of a complex attribute.', partSchema),
+  },
+  ['name'],
+);
+
+export const customSchemasSchema: SchemaNode = list(
+  'Extensions that this identity provider sends: shown in /Schemas, checked, filtered, patched, and usable in mappings.',
+  section(
+    'One extension of User or Group.',
+    {
+      id: {
+        ...text('URN of the schema, such as urn:acme:params:scim:schemas:2.0:Person.'),
+        pattern: '^urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:[A-Za-z0-9._:-]{0,200}[A-Za-z0-9_-]$',
+      },
+      name: { ...text('Name of the schema.'), minLength: 1 },
+      description: line('What the schema is for, shown in /Schemas.'),
+      resourceType: choice('What it extends.', ['User', 'Group']),
+      required: flag('Whether every resource must have it.'),
+      attributes: { type: 'array', description: 'Its attributes.', items: attributeSchema, minItems: 1 },
+    },
+    ['id', 'name', 'attributes'],
+  ),
+);

@@ -1,0 +1,41 @@
+// Immutable attributes: set once, then only repeated (RFC 7643 section 7, RFC 7644 sections 3.5.1 and 3.5.2).
+import type { Field } from './attributes.ts';
+import { mutability } from './errors.ts';
+import { isEqual } from './identity.ts';
+import { toCanonical, type PlacedField, type Resource, type ResourceType } from './resource-type.ts';
+
+type Holder = Readonly<Record<string, unknown>>;
+
+function valueOf(resource: Resource, { section, field }: PlacedField): unknown {
+  const holder = section.core ? resource : resource[section.urn];
+  return holder && Object.hasOwn(holder, field.name) ? (holder as Holder)[field.name] : undefined;
+}
+
+const isSame = (field: Field, a: unknown, b: unknown): boolean =>
+  isEqual(field, a, b) || JSON.stringify(a) === JSON.stringify(b);
+
+/**
+ * `next` as it may be stored after `before`. What a PUT leaves out stays, because it says nothing about it; a PATCH
+ * that removes it is refused. @throws 400 mutability for another value
+ */
+export function keepImmutable(
+  type: ResourceType,
+  before: Resource,
+  next: Resource,
+  operation: 'replace' | 'patch',
+): Resource {
+  let kept: Record<string, unknown> | undefined;
+  for (const immutable of type.immutable) {
+    const { section, field } = immutable;
+    const held = valueOf(before, immutable);
+    const given = valueOf(next, immutable);
+    if (held === undefined || isSame(field, held, given)) continue;
+    if (given !== undefined || operation === 'patch') {
+      throw mutability(`Attribute "${field.path}" can not be changed once it has a value.`);
+    }
+    kept ??= { ...next };
+    if (section.core) kept[field.name] = held;
+    else kept[section.urn] = { ...(kept[section.urn] as Holder | undefined), [field.name]: held };
+  }
+  return kept ? toCanonical(type, kept) : next;
+}

@@ -1,0 +1,60 @@
+// Extensions that the settings declare: from their definition to a schema like the built-in ones.
+import { attribute, type Attribute, type AttributeType, type Schema } from '../attributes.ts';
+
+/** One attribute as the settings define it. Parts of a complex attribute have no parts of their own. */
+export interface CustomAttribute {
+  readonly name: string;
+  readonly type: AttributeType;
+  readonly description: string;
+  readonly multiValued?: boolean;
+  readonly required: boolean;
+  readonly caseExact: boolean;
+  readonly mutability?: 'readWrite' | 'immutable';
+  readonly returned?: 'always' | 'default' | 'request';
+  /** Suggestions; other values are taken too. */
+  readonly canonicalValues: readonly string[];
+  readonly referenceTypes: readonly string[];
+  readonly subAttributes?: readonly CustomAttribute[];
+}
+
+export interface CustomSchema {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly resourceType: 'User' | 'Group';
+  /** Whether every resource has to have it. */
+  readonly required: boolean;
+  readonly attributes: readonly CustomAttribute[];
+}
+
+export interface Extension {
+  readonly schema: Schema;
+  readonly required: boolean;
+}
+
+function toAttribute(definition: CustomAttribute): Attribute {
+  const { name, description, canonicalValues, referenceTypes, subAttributes, ...characteristics } =
+    definition;
+  return attribute(name, description, {
+    ...characteristics,
+    ...(canonicalValues.length > 0 && { canonicalValues }),
+    ...(definition.type === 'reference' && { referenceTypes }),
+    ...(definition.type === 'complex' && { subAttributes: (subAttributes ?? []).map(toAttribute) }),
+  });
+}
+
+/** Those of `definitions` that extend `resourceType`; each URN once, as several connections may declare the same. */
+export function extensionsOf(
+  resourceType: CustomSchema['resourceType'],
+  definitions: readonly CustomSchema[],
+): Extension[] {
+  const extensions = new Map<string, Extension>();
+  for (const { id, name, description, required, attributes, ...schema } of definitions) {
+    if (schema.resourceType !== resourceType) continue;
+    extensions.set(id, {
+      schema: { id, name, description, attributes: attributes.map(toAttribute) },
+      required,
+    });
+  }
+  return [...extensions.values()];
+}
