@@ -136,7 +136,7 @@ test('SCIM-34 PUT without active keeps a leaver deactivated', async () => {
   expect(body.active).toBe(false);
 });
 
-test('SCIM-35 to SCIM-37 PATCH active: replace, text "False", op in any case', async () => {
+test('SCIM-35, SCIM-36 and SCIM-37 PATCH active: replace, text "False", op in any case', async () => {
   const user = await rig.user('a@acme.example');
   const path = `${USERS}/${user.id}`;
   const off = await rig.patch(path, { op: 'replace', path: 'active', value: false });

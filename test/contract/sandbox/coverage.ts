@@ -1,0 +1,73 @@
+// Which test proves which acceptance row: read from the names of the tests, and written down as a table.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { SECTIONS } from './rows.ts';
+
+/** Where each row is proven: row id to test files, relative to the root of the checkout. */
+export type Proofs = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** The row ids that a test name begins with: `AUTH-07 …`, `AUTH-07 AUTH-08 …`, `AUTH-07, AUTH-08 and AUTH-09 …`. */
+export function rowsOf(testName: string): string[] {
+  const [beginning = ''] = /^(?:[A-Z]+-\d+(?:(?:,| and)? |$))*/.exec(testName) ?? [];
+  return beginning.match(/[A-Z]+-\d+/g) ?? [];
+}
+
+/** The function behind `test(…)`, `test.each(…)(…)` and the like. */
+function calledName(call: ts.Expression): string {
+  if (ts.isIdentifier(call)) return call.text;
+  if (ts.isPropertyAccessExpression(call) || ts.isCallExpression(call)) return calledName(call.expression);
+  return ts.isTaggedTemplateExpression(call) ? calledName(call.tag) : '';
+}
+
+/** Names of the tests of one file as they stand in its source; a skipped test is none. */
+export function testNames(file: string, source: string): string[] {
+  const names: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && ['test', 'it'].includes(calledName(node.expression))) {
+      const [name] = node.arguments;
+      const isSkipped = /\.(skip|todo)\b/.test(node.expression.getText());
+      if (name && !isSkipped && ts.isStringLiteralLike(name)) names.push(name.text);
+      if (name && !isSkipped && ts.isTemplateExpression(name)) names.push(name.head.text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true));
+  return names;
+}
+
+/** Looks through all test files below `<root>/test`. */
+export function findProofs(root: string): Proofs {
+  const proofs = new Map<string, Set<string>>();
+  const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).sort();
+  for (const name of files.filter((one) => one.endsWith('.test.ts'))) {
+    const file = `test/${name.replaceAll('\\', '/')}`;
+    const rows = testNames(file, readFileSync(join(root, file), 'utf8')).flatMap(rowsOf);
+    for (const row of rows) proofs.set(row, (proofs.get(row) ?? new Set()).add(file));
+  }
+  return proofs;
+}
+
+/** docs/platform-coverage.md; `resultOf` says what came out of the tests of a row. */
+export function renderCoverage(proofs: Proofs, resultOf: (row: string) => string): string {
+  const tables = SECTIONS.map(({ title, rows }) => {
+    const lines = rows.map(([id, rule]) => {
+      const files = [...(proofs.get(id) ?? [])].map((file) => `\`${file.replace(/^test\//, '')}\``);
+      return `| ${id} | ${rule} | ${resultOf(id)} | ${files.join(', ')} |`;
+    });
+    return [`## ${title}`, '', '| Row | Rule | Result | Tests |', '| --- | --- | --- | --- |', ...lines].join(
+      '\n',
+    );
+  });
+  const ids = SECTIONS.flatMap(({ rows }) => rows.map(([id]) => id));
+  const passed = ids.filter((id) => resultOf(id) === 'passed').length;
+  const intro = [
+    '# What of the platform is proven',
+    '',
+    'Made by `npm run coverage-table` from the acceptance rows (`test/contract/sandbox/rows.ts`) and the results of',
+    'the tests whose names begin with them; do not edit. Paths are below `test/`.',
+    '',
+    `${passed} of ${ids.length} rows passed.`,
+  ].join('\n');
+  return `${[intro, ...tables].join('\n\n')}\n`;
+}
