@@ -109,7 +109,7 @@ export function createStage() {
       redis: { url: redisUrl, prefix: name },
       connections: { default: { tokens: [{ name: 'bench', secret: TOKEN }] } },
       targets: { main: { url, token, allowLoopbackHttp: true, rateLimit: { requestsPerSecond } } },
-      logging: { level: 'info' },
+      logging: { level: process.env.BENCH_LEVEL ?? 'info' },
     };
     const file = join(folder, `${name}.json`);
     writeFileSync(file, JSON.stringify(settings));

@@ -87,8 +87,8 @@ export function createOutbox(
   const { redis, scripts, keys } = deps;
   const { target, leaseMs } = options;
   const targets = [target];
-  const run = (name: string, args: object, text?: string): Promise<Reply> =>
-    scripts.run(name, keys.base, { target, targets, leaseMs, ...args }, text);
+  const run = (name: string, args: object, ...texts: string[]): Promise<Reply> =>
+    scripts.run(name, keys.base, { target, targets, leaseMs, ...args }, ...texts);
 
   /** Takes up to `limit` due marks; beyond `room` refs in flight only deactivations are taken. */
   async function claim(limit: number, room: number): Promise<Claim[]> {

@@ -14,9 +14,9 @@ export interface Scripts {
    * Runs one script atomically.
    * @param base the connection's key base (keys.ts)
    * @param args the named arguments listed in the script's header
-   * @param text the text argument, where the header has one
+   * @param texts what follows them as it is, where the header has it: large or rarely looked into, so not worth decoding
    */
-  run(name: string, base: string, args: object, text?: string): Promise<Reply>;
+  run(name: string, base: string, args: object, ...texts: string[]): Promise<Reply>;
 }
 
 /** Defines every script on the connection; each then costs one EVALSHA. */
@@ -33,10 +33,10 @@ export function loadScripts(redis: Redis): Scripts {
     if (run) commands.set(name, run.bind(redis));
   }
   return {
-    run: (name, base, args, text = '') => {
+    run: (name, base, args, ...texts) => {
       const command = commands.get(name);
       if (!command) throw new Error(`No script named ${name} in ${FOLDER}`);
-      return command(base, JSON.stringify(args), text);
+      return command(base, JSON.stringify(args), ...texts);
     },
   };
 }

@@ -77,17 +77,9 @@ export function createWrites(
 
   /** Stores a user. The lane follows from what happens: leaving is a deactivation, coming is new. */
   async function putUser({ resource, text, lane, ...change }: Change): Promise<PutOutcome> {
-    const entries = indexEntries('User', resource);
-    const waitedFor = [change.id, ...entries.map(([, value]) => value)];
-    const active = resource.active !== false;
-    return toPutOutcome(
-      await scripts.run(
-        'put_user',
-        keys.base,
-        { ...common, ...change, ...laneOf(lane), entries, waitedFor, active },
-        text,
-      ),
-    );
+    const entries = JSON.stringify(indexEntries('User', resource));
+    const args = { ...common, ...change, ...laneOf(lane), active: resource.active !== false };
+    return toPutOutcome(await scripts.run('put_user', keys.base, args, text, entries));
   }
 
   /** Stores a group and changes its members, in one step. */

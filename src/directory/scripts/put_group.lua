@@ -2,7 +2,7 @@
 -- KEYS base
 -- ARGV { id, expected (0: must not exist; absent: whatever is there), now, request, targets, lane, groupsMatter,
 --        displayName, entries: [[family, value]], steps: [{ kind: add|remove|replace, values }],
---        folded: { value: folded value } } , text ('' = keep, then without displayName and entries)
+--        folded: { value: folded value } } , text (absent: keep, then without displayName and entries)
 -- RETURN {"stored"|"unchanged", version, created, modified} | {"taken", family, holder} | {"stale"} | {"missing"}
 local stored = redis.call('HGET', key('groups'), p.id)
 if not stored and p.expected ~= 0 then return { 'missing' } end
@@ -10,7 +10,7 @@ local record = stored and parse(stored) or { version = 0, created = p.now, entri
 if p.expected and record.version ~= p.expected then return { 'stale' } end
 
 local changed = false
-if ARGV[2] ~= '' and ARGV[2] ~= record.text then
+if ARGV[2] and ARGV[2] ~= record.text then
   local entries = cjson.encode(p.entries)
   if entries ~= record.entries then
     local family, holder = holder_of_another(p.entries, p.id)

@@ -1,9 +1,10 @@
 -- Stores a user with its indexes, heals references that waited for it and leaves a dirty mark, in one step.
 -- KEYS base
 -- ARGV { id, expected (0: must not exist; absent: whatever is there), now, request, targets, groupsMatter, active,
---        entries: [[family, value]], waitedFor, lane (overrules the one that follows from what happens) } , text
+--        lane (overrules the one that follows from what happens) }, text, entries as JSON: [[family, value], ...]
 -- RETURN {"stored"|"unchanged", version, created, modified, [group, displayName, ...]} |
 --        {"taken", family, id of the holder} | {"stale"} | {"missing"}
+local text, entries = ARGV[2], ARGV[3]
 local stored = redis.call('HGET', key('users'), p.id)
 if not stored and p.expected ~= 0 then return { 'missing' } end
 local record = stored and parse(stored) or { version = 0, created = p.now, entries = '', state = 'new' }
@@ -17,30 +18,35 @@ local function groups()
   end
   return found
 end
-if record.text == ARGV[2] then return { 'unchanged', record.version, record.created, record.modified, groups() } end
+if record.text == text then return { 'unchanged', record.version, record.created, record.modified, groups() } end
 
-local entries = cjson.encode(p.entries)
+-- Members that were sent before their user: it can be found under all of these names now.
+local function heal(names)
+  for _, name in ipairs(names) do
+    for _, reference in ipairs(redis.call('SMEMBERS', name)) do
+      local group, value = string.match(reference, '^(%S+) (.*)$')
+      if unawait(group, value) and join(group, p.id) then
+        bump('groups', group)
+        mark('Group:' .. group, 1)
+      end
+    end
+  end
+end
 if entries ~= record.entries then
-  local family, holder = holder_of_another(p.entries, p.id)
+  local wanted = cjson.decode(entries)
+  local family, holder = holder_of_another(wanted, p.id)
   if family then return { 'taken', family, holder } end
   if record.version > 0 then drop_entries(cjson.decode(record.entries), p.id) end
-  add_entries(p.entries, p.id)
+  add_entries(wanted, p.id)
+  local names = { key('references', p.id) }
+  for _, entry in ipairs(wanted) do names[#names + 1] = key('references', entry[2]) end
+  if redis.call('EXISTS', unpack(names)) > 0 then heal(names) end
 end
 if record.version == 0 then redis.call('ZADD', key('order', 'User'), next_number(), p.id) end
 local lane = 1
 if record.version == 0 then lane = 2 elseif record.state ~= 'inactive' and not p.active then lane = 0 end
-record.version, record.entries, record.text = record.version + 1, entries, ARGV[2]
+record.version, record.entries, record.text = record.version + 1, entries, text
 record.state = p.active and 'active' or 'inactive'
 store('users', p.id, record)
-
-for _, name in ipairs(p.waitedFor) do
-  for _, reference in ipairs(redis.call('SMEMBERS', key('references', name))) do
-    local group, value = string.match(reference, '^(%S+) (.*)$')
-    if unawait(group, value) and join(group, p.id) then
-      bump('groups', group)
-      mark('Group:' .. group, 1)
-    end
-  end
-end
 mark('User:' .. p.id, p.lane or lane)
 return { 'stored', record.version, record.created, p.now, groups() }

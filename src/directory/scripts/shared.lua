@@ -44,15 +44,24 @@ end
 
 -- Marks a ref as not yet equal at the target. The oldest time of acceptance stays, the generation is new.
 -- A job that still waits in the queue will read this change, unless the change is more urgent than the job.
+local function enqueue(target, ref, score)
+  redis.call('ZADD', key('dirty', target), score, ref)
+  redis.call('PUBLISH', base .. 'marked', target)
+end
+
+local function dirty_score(target, ref)
+  local score = redis.call('ZSCORE', key('dirty', target), ref)
+  return score and tonumber(score)
+end
+
 local function make_due(target, ref, lane, due)
   -- A ref that waits in a more urgent lane stays there; it only becomes due earlier.
-  local held = redis.call('ZSCORE', key('dirty', target), ref)
-  if held then
-    lane = math.min(lane, math.floor(tonumber(held) / SPAN))
-    due = math.min(due, tonumber(held) % SPAN)
+  local score = dirty_score(target, ref)
+  if score then
+    lane = math.min(lane, math.floor(score / SPAN))
+    due = math.min(due, score % SPAN)
   end
-  redis.call('ZADD', key('dirty', target), 'LT', lane * SPAN + due, ref)
-  redis.call('PUBLISH', base .. 'marked', target)
+  enqueue(target, ref, lane * SPAN + due)
 end
 
 -- The lane of the job that waits in the queue for a ref; nil when none waits (none, or one that runs: '- lane').
@@ -90,11 +99,19 @@ local function mark_at(target, ref, lane, now, due)
   local held = redis.call('HGET', key('marks', target), ref)
   local since = held and string.match(held, '^%d+ (%d+)') or string.format('%d', now)
   redis.call('HSET', key('marks', target), ref, next_number() .. ' ' .. since .. ' ' .. (p.request or '-'))
-  redis.call('ZREM', key('blocked', target), ref)
   if lane == 0 then announce(target, ref) end
+  due = due or now
+  if not held then
+    -- Neither a job nor the dirty set knows a ref without a mark, and only such a ref can be blocked.
+    redis.call('ZREM', key('blocked', target), ref)
+    return enqueue(target, ref, lane * SPAN + due)
+  end
   local waiting = waiting_lane(target, ref)
   if waiting and waiting <= lane then return end
-  make_due(target, ref, lane, due or now)
+  local score = dirty_score(target, ref)
+  -- It waits in this lane or a more urgent one and is due: the relay has been told.
+  if score and math.floor(score / SPAN) <= lane and score % SPAN <= due then return end
+  make_due(target, ref, lane, due)
 end
 
 local function mark(ref, lane)
@@ -159,8 +176,8 @@ local function drop_lookup(family, value, id)
   return redis.call('HSET', key(family), value, table.concat(rest, ','))
 end
 
+-- Whoever adds an id has dropped it before: it is not in there.
 local function add_lookup(family, value, id)
-  drop_lookup(family, value, id)
   local held = redis.call('HGET', key(family), value)
   redis.call('HSET', key(family), value, held and (held .. ',' .. id) or id)
 end

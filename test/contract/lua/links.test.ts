@@ -173,7 +173,8 @@ describe('two targets of one connection', () => {
     await store.redis.ping();
     await listener.unsubscribe();
     listener.disconnect();
-    expect(told).toEqual(['second', 'main', 'second']);
+    // The second target knows already that something is due.
+    expect(told).toEqual(['second', 'main']);
   });
 });
 
