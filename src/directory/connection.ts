@@ -5,6 +5,9 @@ import type { Logger } from '../support/logger.ts';
 const AWAY =
   /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MISCONF|OOM|NOREPLICAS|UNKILLABLE|BUSY|NOAUTH|WRONGPASS)\b|isn't writeable|Connection is closed|Command timed out|max retries per request|ECONN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|Stream connection ended/;
 
+/** Longest wait for an answer of Redis before a request is told to come back. */
+const ANSWER_LIMIT_MS = 5000;
+
 /** Whether an error of the Redis client means "not now" rather than a bug. */
 export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof Error && AWAY.test(error.message);
@@ -21,14 +24,16 @@ export function connectRedis(url: string, role: 'commands' | 'queue' | 'subscrib
     enableReadyCheck: true,
     enableOfflineQueue: role !== 'commands',
     maxRetriesPerRequest: role === 'commands' ? 1 : null,
-    ...(role === 'commands' ? { commandTimeout: 5000 } : {}),
     connectTimeout: 5000,
     keepAlive: 10000,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2000),
     // After a failover the old primary answers READONLY: reconnect, the address may point elsewhere now.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   });
-  if (role === 'commands') gatherWrites(redis);
+  if (role === 'commands') {
+    gatherWrites(redis);
+    limitWaiting(redis, ANSWER_LIMIT_MS);
+  }
   let away = false;
   redis.on('error', (error: Error) => {
     if (!away) logger.warn({ role, reason: error.message }, 'redis away, connecting again');
@@ -57,6 +62,26 @@ function gatherWrites(redis: Redis): void {
     }
     return send(command, stream);
   };
+}
+
+/**
+ * Rejects what Redis does not answer in time. It answers in order, so it is enough to look at the oldest command now and
+ * then; a timer for every command, as the client offers it, costs a fifth of the command.
+ */
+function limitWaiting(redis: Redis, limitMs: number): void {
+  let oldest: unknown;
+  let sinceMs = 0;
+  const timer = setInterval(() => {
+    const front = redis.commandQueue.peekFront();
+    if (front !== oldest) {
+      oldest = front;
+      sinceMs = performance.now();
+    } else if (front && performance.now() - sinceMs >= limitMs) {
+      for (const { command } of redis.commandQueue.toArray()) command.reject(new Error('Command timed out'));
+    }
+  }, limitMs / 10);
+  timer.unref();
+  redis.once('end', () => clearInterval(timer));
 }
 
 /** Resolves when Redis can be used, or after `limitMs`: a service without its store still starts and says so. */

@@ -6,7 +6,7 @@ export type { Logger };
 const SECRET_FIELDS = ['authorization', 'token', 'secret', 'password', 'apiKey', 'adminToken', 'scimToken'];
 
 /** Lines leave together: a write of its own for each costs more than making it. What waits is written at the exit. */
-const GATHER_BYTES = 4096;
+const GATHER_BYTES = 12_288;
 const GATHER_MS = 100;
 
 const CENSOR = '[redacted]';

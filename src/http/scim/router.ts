@@ -91,40 +91,37 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     const list = answer((request) =>
       search.list(kind, parseListQuery(queryOf(request), LIST_LIMITS), contextOf(request)),
     );
-    routes.post(
-      '/.search',
-      json,
-      answer((request) =>
-        search.list(kind, parseSearchRequest(request.body, LIST_LIMITS, deps.profile), contextOf(request)),
-      ),
-    );
-    routes.all('/.search', refuse('POST'));
-    routes.get('/', list);
-    routes.post(
-      '/',
-      json,
-      answer((request) => resource.create(request.body, contextOf(request))),
-    );
-    routes.all('/', refuse('GET', 'POST'));
-    routes.get(
-      '/:id',
-      answer((request) => resource.get(id(request), contextOf(request))),
-    );
-    routes.put(
-      '/:id',
-      json,
-      answer((request) => resource.replace(id(request), request.body, contextOf(request))),
-    );
-    routes.patch(
-      '/:id',
-      json,
-      answer((request) => resource.patch(id(request), request.body, contextOf(request))),
-    );
-    routes.delete(
-      '/:id',
-      answer((request) => resource.remove(id(request), contextOf(request))),
-    );
-    routes.all('/:id', refuse('GET', 'PUT', 'PATCH', 'DELETE'));
+    // One layer a path, whatever its methods: each layer that is tried costs.
+    routes
+      .route('/')
+      .get(list)
+      .post(
+        json,
+        answer((request) => resource.create(request.body, contextOf(request))),
+      )
+      .all(refuse('GET', 'POST'));
+    routes
+      .route('/.search')
+      .post(
+        json,
+        answer((request) =>
+          search.list(kind, parseSearchRequest(request.body, LIST_LIMITS, deps.profile), contextOf(request)),
+        ),
+      )
+      .all(refuse('POST'));
+    routes
+      .route('/:id')
+      .get(answer((request) => resource.get(id(request), contextOf(request))))
+      .put(
+        json,
+        answer((request) => resource.replace(id(request), request.body, contextOf(request))),
+      )
+      .patch(
+        json,
+        answer((request) => resource.patch(id(request), request.body, contextOf(request))),
+      )
+      .delete(answer((request) => resource.remove(id(request), contextOf(request))))
+      .all(refuse('GET', 'PUT', 'PATCH', 'DELETE'));
   }
 
   router.get(
