@@ -1,9 +1,11 @@
 // Everything that Redis keeps for one connection, built together.
 import type { Redis } from 'ioredis';
 import { createDirectory, type Directory } from './directory.ts';
+import { createDriftNotes, type DriftNotes } from './drift.ts';
 import { createKeyspace } from './keys.ts';
 import { createLinks, type Links } from './links.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
+import { createRunStore, type RunStore } from './runs.ts';
 import type { Scripts } from './scripts.ts';
 
 export interface DesiredState {
@@ -12,6 +14,10 @@ export interface DesiredState {
   links: Links;
   /** By target. */
   outboxes: Map<string, Outbox>;
+  /** What reconcile reads and notes, by target. */
+  drifts: Map<string, DriftNotes>;
+  /** Reconcile runs, by target. */
+  runs: Map<string, RunStore>;
   /** Channel on which scripts tell the name of a target that has something to do. */
   channel: string;
 }
@@ -29,6 +35,8 @@ export function createDesiredState(
     outboxes: new Map(
       targets.map((target) => [target, createOutbox({ ...deps, keys }, { target, leaseMs })]),
     ),
+    drifts: new Map(targets.map((target) => [target, createDriftNotes({ ...deps, keys }, { target })])),
+    runs: new Map(targets.map((target) => [target, createRunStore({ ...deps, keys }, { target })])),
     channel: keys.key('marked'),
   };
 }

@@ -45,6 +45,8 @@ export interface Work {
   held: boolean;
   /** Unix milliseconds; set when the resource was deleted. */
   deletedAt: number | undefined;
+  /** Names that the platform was seen to hold differently, as JSON; '' when nothing is doubted. */
+  doubts: string;
 }
 
 export type Begin = { kind: 'begun'; work: Work } | { kind: 'clean' } | { kind: 'busy' };
@@ -101,7 +103,13 @@ export function createOutbox(
     const reply = await run('begin_sync', { ref, kind, id, lane: LANES.indexOf(lane) });
     if (reply[0] !== 'begun') return { kind: reply[0] as 'clean' | 'busy' };
     const [fence, generation, , request, record, link] = reply.slice(1, 7).map((value) => String(value));
-    const [groups, owed, held, tombstone] = reply.slice(7) as [string[], string[], number, string];
+    const [groups, owed, held, tombstone, doubts] = reply.slice(7) as [
+      string[],
+      string[],
+      number,
+      string,
+      string,
+    ];
     return {
       kind: 'begun',
       work: {
@@ -118,6 +126,7 @@ export function createOutbox(
         owed: new Map(pairs(owed)),
         held: held === 1,
         deletedAt: tombstone ? Number((JSON.parse(tombstone) as { deletedAt: number }).deletedAt) : undefined,
+        doubts,
       },
     };
   }
@@ -130,6 +139,7 @@ export function createOutbox(
       id: work.id,
       fence: work.fence,
       request: work.request,
+      doubts: work.doubts || undefined,
       gatherMs: GATHER_MS,
       platformId: options.linked ? link.id : undefined,
       restate: options.restate,
@@ -163,6 +173,7 @@ export function createOutbox(
       id: work.id,
       fence: work.fence,
       generation: work.generation,
+      doubts: work.doubts || undefined,
       outcome: outcome.kind,
       delayMs: outcome.kind === 'later' ? outcome.afterMs : 0,
       lane: LANES.indexOf(work.lane),

@@ -36,6 +36,7 @@ export async function syncResource(deps: SyncDeps, ref: Ref, lane: Lane, signal:
   const begin = await deps.outbox.begin(ref, lane);
   if (begin.kind !== 'begun') return;
   const { work } = begin;
+  heedDoubts(work);
   const lease = { lost: false, heldUntil: deps.clock.now() + deps.outbox.leaseMs };
   const context = createContext(deps, work, signal, lease);
   const keepAlive = setInterval(() => {
@@ -55,6 +56,12 @@ export async function syncResource(deps: SyncDeps, ref: Ref, lane: Lane, signal:
   } finally {
     clearInterval(keepAlive);
   }
+}
+
+/** What the platform was seen to hold differently counts as unsure from here on, so it is written again. */
+function heedDoubts({ doubts, link }: Work): void {
+  if (doubts === '') return;
+  link.unsure = [...new Set([...(link.unsure ?? []), ...(JSON.parse(doubts) as string[])])];
 }
 
 function createContext(

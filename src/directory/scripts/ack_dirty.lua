@@ -3,7 +3,8 @@
 -- ARGV { target, ref, kind, id, fence, generation, outcome: synced|held|blocked|later, delayMs, lane, request,
 --        forget (the platform id that is ours no more), dropOwed (nothing is to be granted to this user),
 --        decided (what became of the account is known now: groups that take this user out go on),
---        alarm (moment at which to look again although nothing changed), targets: [target] }, link
+--        alarm (moment at which to look again although nothing changed), targets: [target],
+--        doubts (as they were read) }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
@@ -11,6 +12,7 @@ local now = clock()
 redis.call('DEL', lease)
 redis.call('ZREM', key('inflight', p.target), p.ref)
 redis.call('HDEL', key('tickets', p.target), p.ref)
+clear_doubts(p.target, p.ref, p.doubts)
 if p.forget then
   redis.call('HDEL', key('links', p.target), p.ref)
   unlink(p.target, p.kind .. ':' .. p.forget, p.ref)

@@ -1,9 +1,10 @@
 -- Takes the lease of one ref and reads everything that its sync decides on.
 -- KEYS base
 -- ARGV { target, ref, kind, id, leaseMs, lane }
--- RETURN {"clean"} | {"busy"} | {"begun", fence, generation, since, request, record, link, groups, owed, held, tombstone}
+-- RETURN {"clean"} | {"busy"} | {"begun", fence, generation, since, request, record, link, groups, owed, held, tombstone,
+--        doubts}
 --        groups: [id, displayName, ...] of a user; owed: [group, sign, ...] of a user
---        held: 1 when the guard holds something of this ref; tombstone: of a resource that was deleted
+--        held: 1 when the guard holds something of this ref; tombstone: of a resource that was deleted; doubts: as apply_drift.lua wrote them
 local inflight, tickets = key('inflight', p.target), key('tickets', p.target)
 local held = redis.call('HGET', key('marks', p.target), p.ref)
 if not held then
@@ -46,4 +47,5 @@ return {
   groups, owed,
   redis.call('EXISTS', key('guardHeld', p.target .. ':' .. p.ref)),
   not record and redis.call('HGET', key('tombstones'), p.id) or '',
+  redis.call('HGET', key('doubts', p.target), p.ref) or '',
 }

@@ -1,6 +1,7 @@
 -- Keeps what a running sync has achieved so far and renews its lease.
 -- KEYS base
--- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, restate, surplus, wake, gatherMs }, link
+-- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, restate, surplus, wake, gatherMs,
+--        doubts (as they were read) }, link
 --      restate: the platform has this resource anew, so all its memberships have to be written there
 --      surplus: users whom the platform has in this group although the source took them out unseen
 --      wake: the user may gain memberships now, so groups that owe it one are marked
@@ -10,6 +11,7 @@ if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 redis.call('HSET', key('links', p.target), p.ref, ARGV[2])
+clear_doubts(p.target, p.ref, p.doubts)
 if p.platformId then redis.call('HSET', key('linked', p.target), p.kind .. ':' .. p.platformId, p.ref) end
 
 if p.restate then

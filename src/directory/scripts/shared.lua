@@ -166,6 +166,11 @@ local function unlink(target, platform, ref)
   if redis.call('HGET', key('linked', target), platform) == ref then redis.call('HDEL', key('linked', target), platform) end
 end
 
+-- The worker has noted in the link what was doubted; a newer note stays for the next look.
+local function clear_doubts(target, ref, read)
+  if read and redis.call('HGET', key('doubts', target), ref) == read then redis.call('HDEL', key('doubts', target), ref) end
+end
+
 -- Lookups that are not unique hold ids joined by commas.
 local function drop_lookup(family, value, id)
   local rest = {}

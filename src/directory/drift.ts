@@ -1,0 +1,160 @@
+// What reconcile reads and leaves in Redis: links by platform id, marks, and notes on differences. It never writes to
+// the platform; the notes make the worker do so (scripts/apply_drift.lua).
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { Keyspace } from './keys.ts';
+import { parseLink, type Link } from './links.ts';
+import { LANES, parseRef, refOf, type Kind, type Lane, type Ref } from './records.ts';
+import type { Scripts } from './scripts.ts';
+
+/** One difference as it was seen, with the state that it was seen against. */
+export interface Drift {
+  ref: Ref;
+  /** Version of the record; 0 = there is none. */
+  version: number;
+  /** As `hashOfLink` of the link's text. */
+  link: string;
+  /** Core paths and `attributes.<name>` that the platform holds differently; they are written again. */
+  names: string[];
+  /** Users whom the platform does not have in this group although the source has. */
+  add: string[];
+  /** Users whom the platform has in this group although the source has not. */
+  remove: string[];
+  lane: Lane;
+}
+
+/** `stale`: record or link moved since. `busy`: a worker is at it right now. */
+export type Noted = 'applied' | 'stale' | 'busy';
+
+/** A resource of ours that a platform id belongs to. `text` is the link as stored. */
+export interface Counterpart {
+  ref: Ref;
+  text: string;
+  marked: boolean;
+}
+
+/** Thrown when another reconcile run has taken over: this one must stop without a trace. */
+export class RunLost extends Error {
+  override name = 'RunLost';
+}
+
+const PORTION = 200;
+const SCAN_COUNT = 1000;
+
+export const hashOfLink = (text: string): string => createHash('sha1').update(text).digest('hex');
+
+export type DriftNotes = ReturnType<typeof createDriftNotes>;
+
+export function createDriftNotes(
+  deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  options: { target: string },
+) {
+  const { redis, scripts, keys } = deps;
+  const { target } = options;
+  const key = (family: string): string => keys.key(family, target);
+
+  /** Leaves the notes, in the order given. @throws RunLost when `fence` is not the current run's */
+  async function note(drifts: Drift[], request: string, fence?: string): Promise<Noted[]> {
+    const outcomes: Noted[] = [];
+    for (let start = 0; start < drifts.length; start += PORTION) {
+      const portion = drifts
+        .slice(start, start + PORTION)
+        .map((drift) => ({ ...drift, ...parseRef(drift.ref), lane: LANES.indexOf(drift.lane) }));
+      const args = { target, targets: [target], request, fence, drifts: portion };
+      const [tag, ...noted] = await scripts.run('apply_drift', keys.base, args);
+      if (tag === 'fenced') throw new RunLost('another reconcile run has taken over');
+      outcomes.push(...(noted as Noted[]));
+    }
+    return outcomes;
+  }
+
+  /** Who of us each platform id belongs to, in the order given. The way back may be older than the link: compare ids. */
+  async function counterparts(kind: Kind, platformIds: string[]): Promise<(Counterpart | undefined)[]> {
+    if (platformIds.length === 0) return [];
+    const refs = await redis.hmget(key('linked'), ...platformIds.map((id) => `${kind}:${id}`));
+    const known = refs.filter((ref) => ref !== null) as Ref[];
+    const found = new Map((await standing(known)).map((each) => [each.ref, each]));
+    return refs.map((ref) => (ref === null ? undefined : found.get(ref as Ref)));
+  }
+
+  /** Link text and mark of refs, in the order given; both of the same moment. */
+  async function standing(refs: Ref[]): Promise<Counterpart[]> {
+    if (refs.length === 0) return [];
+    const read = await redis
+      .multi()
+      .hmget(key('links'), ...refs)
+      .hmget(key('marks'), ...refs)
+      .exec();
+    const [links, marks] = (read ?? []).map(([, values]) => values as (string | null)[]);
+    return refs.map((ref, index) => ({
+      ref,
+      text: links?.[index] ?? '',
+      marked: typeof marks?.[index] === 'string',
+    }));
+  }
+
+  /** Which of `refs` are not equal yet. */
+  async function stillMarked(refs: Ref[]): Promise<Ref[]> {
+    if (refs.length === 0) return [];
+    const marks = await redis.hmget(key('marks'), ...refs);
+    return refs.filter((_, index) => marks[index] !== null);
+  }
+
+  /** How many platform ids lead back to one of ours; a few more than there are links, never fewer. */
+  const countLinked = (): Promise<number> => redis.hlen(key('linked'));
+
+  async function* fields(family: string): AsyncGenerator<[field: string, value: string][]> {
+    let cursor = '0';
+    do {
+      const [next, found] = await redis.hscan(key(family), cursor, 'COUNT', SCAN_COUNT);
+      cursor = next;
+      const entries: [string, string][] = [];
+      for (let index = 0; index + 1 < found.length; index += 2)
+        entries.push([found[index] ?? '', found[index + 1] ?? '']);
+      yield entries;
+    } while (cursor !== '0');
+  }
+
+  /** Every platform id of one kind that leads back to a ref, in no order; an id may come twice. */
+  async function* allLinked(kind: Kind): AsyncGenerator<{ platformId: string; ref: Ref }[]> {
+    for await (const entries of fields('linked')) {
+      yield entries
+        .filter(([field]) => field.startsWith(`${kind}:`))
+        .map(([field, ref]) => ({ platformId: field.slice(kind.length + 1), ref: ref as Ref }));
+    }
+  }
+
+  /** Every ref that is not equal yet, in no order. */
+  async function* allMarked(): AsyncGenerator<Ref[]> {
+    for await (const entries of fields('marks')) yield entries.map(([ref]) => ref as Ref);
+  }
+
+  /** Whether some resource of ours was deleted at the source, as opposed to never heard of. */
+  async function deletedAtSource(id: string): Promise<boolean> {
+    return (await redis.hexists(keys.key('tombstones'), id)) === 1;
+  }
+
+  /** The source's members of a group: their refs, and what they are linked to. */
+  async function membersOf(group: string): Promise<{ user: string; link: Link }[]> {
+    const users = await redis.smembers(keys.key('members', group));
+    const links: (string | null)[] = [];
+    for (let start = 0; start < users.length; start += SCAN_COUNT) {
+      const refs = users.slice(start, start + SCAN_COUNT).map((user) => refOf('User', user));
+      links.push(...(await redis.hmget(key('links'), ...refs)));
+    }
+    return users.map((user, index) => ({ user, link: parseLink(links[index] ?? '') }));
+  }
+
+  return {
+    target,
+    note,
+    counterparts,
+    standing,
+    stillMarked,
+    countLinked,
+    allLinked,
+    allMarked,
+    deletedAtSource,
+    membersOf,
+  };
+}

@@ -1,0 +1,44 @@
+-- Leaves notes on what the platform was seen to hold differently, and marks those refs; the worker repairs them.
+-- A ref is left alone unless its record and link are still the ones that the difference was seen against.
+-- KEYS base
+-- ARGV { target, targets: [target], request, run, fence (of the reconcile run; absent: nobody's), drifts: [{ ref, kind, id,
+--        version (0: no record), link (SHA-1 of its text), names, add: [user], remove: [user], lane }] }
+-- RETURN {"noted", one of applied | stale | busy for each} | {"fenced"}
+if p.fence and redis.call('GET', key('run', p.target)) ~= p.fence then return { 'fenced' } end
+
+local function version_of(drift)
+  local stored = redis.call('HGET', key(drift.kind == 'User' and 'users' or 'groups'), drift.id)
+  return stored and tonumber(string.match(stored, '^%d+')) or 0
+end
+
+local function doubt(ref, names)
+  local known = redis.call('HGET', key('doubts', p.target), ref)
+  local all, seen = {}, {}
+  for _, list in ipairs({ known and cjson.decode(known) or {}, names }) do
+    for _, name in ipairs(list) do
+      if not seen[name] then all[#all + 1] = name end
+      seen[name] = true
+    end
+  end
+  redis.call('HSET', key('doubts', p.target), ref, cjson.encode(all))
+end
+
+local function note(drift)
+  local ref, link = drift.ref, redis.call('HGET', key('links', p.target), drift.ref) or ''
+  if version_of(drift) ~= drift.version or redis.sha1hex(link) ~= drift.link then return 'stale' end
+  if redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 then return 'busy' end
+  if #drift.names > 0 then doubt(ref, drift.names) end
+  for _, user in ipairs(drift.add) do
+    if redis.call('SISMEMBER', key('members', drift.id), user) == 1 then owe(drift.id, user, '+') end
+  end
+  for _, user in ipairs(drift.remove) do
+    if redis.call('SISMEMBER', key('members', drift.id), user) == 0 then owe(drift.id, user, '-') end
+  end
+  -- What is marked already will be looked at anyway: no second generation, only now instead of later.
+  if redis.call('HEXISTS', key('marks', p.target), ref) == 1 then wake(p.target, ref, drift.lane) else mark(ref, drift.lane) end
+  return 'applied'
+end
+
+local reply = { 'noted' }
+for index, drift in ipairs(p.drifts) do reply[index + 1] = note(drift) end
+return reply

@@ -1,0 +1,8 @@
+-- Keeps or gives back the right to reconcile, if it is still ours.
+-- KEYS base
+-- ARGV { target, fence, ttlMs (0 = give back) }
+-- RETURN {"held"} | {"lost"}
+local run = key('run', p.target)
+if redis.call('GET', run) ~= p.fence then return { 'lost' } end
+if p.ttlMs > 0 then redis.call('PEXPIRE', run, p.ttlMs) else redis.call('DEL', run) end
+return { 'held' }

@@ -1,0 +1,121 @@
+// apply_drift and what becomes of its notes: the worker learns of every doubt, and no note outlives what it was about.
+import { hashOfLink, RunLost, type Drift, type DriftNotes } from '../../../src/directory/drift.ts';
+import type { RunStore } from '../../../src/directory/runs.ts';
+import { add, drop, idOf, openStore, type Store } from './rig.ts';
+
+const ADA = idOf('ada');
+const G = idOf('group');
+const LINK = { id: 'p-ada', core: { userName: 'ada', active: true } };
+
+describe('drift notes', () => {
+  let store: Store;
+  let notes: DriftNotes;
+  let runs: RunStore;
+  beforeEach(async () => {
+    store = await openStore();
+    notes = store.state.drifts.get('main') as DriftNotes;
+    runs = store.state.runs.get('main') as RunStore;
+    await store.putUser(ADA, { userName: 'ada' });
+    await store.putGroup(G, 'Team', [add(ADA)]);
+    await store.settleAll();
+  });
+  afterEach(() => store.close());
+
+  const linkOf = async (ref: string) => (await notes.standing([ref as 'User:x']))[0]?.text ?? '';
+  const drift = async (change: Partial<Drift> = {}): Promise<Drift> => ({
+    ref: `User:${ADA}`,
+    version: 1,
+    link: hashOfLink(await linkOf(change.ref ?? `User:${ADA}`)),
+    names: ['displayName'],
+    add: [],
+    remove: [],
+    lane: 'reconcile',
+    ...change,
+  });
+  const doubts = () => store.redis.hgetall(store.keys.key('doubts', 'main'));
+
+  it('marks the ref, tells the worker what is doubted, and forgets it when the worker has noted it', async () => {
+    await expect(notes.note([await drift()], 'plan:1')).resolves.toEqual(['applied']);
+    await expect(store.outbox.claim(10, 10)).resolves.toMatchObject([{ lane: 'reconcile' }]);
+    const work = await store.begun(`User:${ADA}`);
+    expect(JSON.parse(work.doubts)).toEqual(['displayName']);
+    expect(work.request).toBe('plan:1');
+    await store.outbox.save(work, { ...LINK, unsure: ['displayName'] });
+    await expect(doubts()).resolves.toEqual({});
+    await store.outbox.ack(work, LINK, { kind: 'synced' });
+    await expect(store.marks()).resolves.toEqual(new Map());
+  });
+
+  it('keeps a note that came while the worker was at it: the run after this one needs it', async () => {
+    await notes.note([await drift()], 'plan:1');
+    const work = await store.begun(`User:${ADA}`);
+    await store.redis.hset(store.keys.key('doubts', 'main'), `User:${ADA}`, '["displayName","active"]');
+    await store.outbox.ack(work, LINK, { kind: 'synced' });
+    await expect(doubts()).resolves.toEqual({ [`User:${ADA}`]: '["displayName","active"]' });
+  });
+
+  it('adds to earlier notes, and gives a mark that waits no second generation', async () => {
+    await notes.note([await drift()], 'plan:1');
+    const before = await store.marks();
+    await notes.note([await drift({ names: ['active', 'displayName'] })], 'plan:2');
+    await expect(doubts()).resolves.toEqual({ [`User:${ADA}`]: '["displayName","active"]' });
+    await expect(store.marks()).resolves.toEqual(before);
+  });
+
+  it('leaves a ref alone whose record or link moved since the difference was seen', async () => {
+    const seen = await drift();
+    await store.putUser(ADA, { userName: 'ada', title: 'new' });
+    await expect(notes.note([seen], 'plan:1')).resolves.toEqual(['stale']);
+    await store.settleAll();
+    await expect(
+      notes.note([await drift({ version: 2, link: hashOfLink('{}') })], 'plan:1'),
+    ).resolves.toEqual(['stale']);
+    await expect(doubts()).resolves.toEqual({});
+    await expect(store.marks()).resolves.toEqual(new Map());
+  });
+
+  it('leaves a ref alone that a worker is at right now', async () => {
+    await store.outbox.mark([`User:${ADA}`], 'edit');
+    const seen = await drift();
+    await store.begun(`User:${ADA}`);
+    await expect(notes.note([seen], 'plan:1')).resolves.toEqual(['busy']);
+    await expect(doubts()).resolves.toEqual({});
+  });
+
+  it('owes a membership again only as the source has it in this moment', async () => {
+    const group = { ref: `Group:${G}` as const, names: [], version: 1 };
+    const sign = () => store.redis.hget(store.keys.key('memberMarks', `main:${G}`), ADA);
+    await notes.note([await drift({ ...group, remove: [ADA] })], 'plan:1');
+    await expect(sign()).resolves.toBeNull();
+    await notes.note([await drift({ ...group, add: [ADA] })], 'plan:1');
+    await expect(sign()).resolves.toBe('+');
+    await store.members(G, drop(ADA));
+    await store.settleAll();
+    await notes.note([await drift({ ...group, version: 2, add: [ADA] })], 'plan:1');
+    await expect(sign()).resolves.toBeNull();
+    await notes.note([await drift({ ...group, version: 2, remove: [ADA] })], 'plan:1');
+    await expect(sign()).resolves.toBe('-');
+  });
+
+  it('finds ours by platform id, with link and mark', async () => {
+    await store.outbox.mark([`User:${ADA}`], 'edit');
+    await expect(notes.counterparts('User', ['p-nobody', `p-${ADA}`])).resolves.toEqual([
+      undefined,
+      { ref: `User:${ADA}`, text: expect.stringContaining(`p-${ADA}`), marked: true },
+    ]);
+  });
+
+  it('lets one run at a time leave notes, and stops one whose right was taken over', async () => {
+    const fence = await runs.take(60_000);
+    await expect(runs.take(60_000)).resolves.toBeUndefined();
+    await expect(notes.note([await drift()], 'plan:1', fence)).resolves.toEqual(['applied']);
+    await runs.release(String(fence));
+    const next = await runs.take(60_000);
+    await expect(runs.keep(String(fence), 60_000)).resolves.toBe(false);
+    await expect(notes.note([await drift()], 'plan:1', fence)).rejects.toThrow(RunLost);
+    await runs.release(String(fence));
+    await expect(runs.isRunning()).resolves.toBe(true);
+    await runs.release(String(next));
+    await expect(runs.isRunning()).resolves.toBe(false);
+  });
+});
