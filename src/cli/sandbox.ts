@@ -6,8 +6,11 @@ import type { Cli } from './cli.ts';
 interface SandboxFlags {
   port: string;
   controlPort: string;
+  host?: string;
   seed: string;
   faults?: string;
+  data?: string;
+  tls?: boolean;
   json?: boolean;
 }
 
@@ -17,8 +20,11 @@ export function sandbox(program: Command, cli: Cli): void {
     .description('run the platform stand-in')
     .option('--port <port>', 'port of the platform, 0 = any', '0')
     .option('--control-port <port>', 'port for tests: state, fixtures, faults; 0 = any', '0')
-    .option('--seed <seed>', 'small | large:N', 'small')
+    .option('--host <host>', 'address of the platform; without --tls loopback only')
+    .option('--seed <seed>', 'small | large:N; counts only while the data folder is empty', 'small')
     .option('--faults <file>', 'JSON file with scripted faults')
+    .option('--data <dir>', 'folder in which the state survives a restart')
+    .option('--tls', 'serve https with a certificate of its own')
     .option('--json', 'print one JSON line when ready')
     .action(async (flags: SandboxFlags) => {
       const { startSandbox } = await import('../sandbox/server.ts');
@@ -26,6 +32,10 @@ export function sandbox(program: Command, cli: Cli): void {
         port: Number(flags.port),
         controlPort: Number(flags.controlPort),
         seed: flags.seed,
+        tls: flags.tls ?? false,
+        warn: (message) => console.error(message),
+        ...(flags.host === undefined ? {} : { host: flags.host }),
+        ...(flags.data === undefined ? {} : { dataDir: flags.data }),
         ...(flags.faults === undefined
           ? {}
           : { faults: JSON.parse(readFileSync(flags.faults, 'utf8')) as object }),

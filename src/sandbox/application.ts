@@ -40,6 +40,7 @@ function note(world: World): RequestHandler {
     response.on('close', () => {
       entry.durationMs = Math.round((performance.now() - arrivedMs) * 10) / 10;
       if (response.writableEnded) entry.status = response.statusCode;
+      if (request.method !== 'GET' && request.method !== 'HEAD') world.changed();
     });
     next();
   };

@@ -79,6 +79,10 @@ export function createControl({ world, secrets, reset }: ControlDeps): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use(express.json({ limit: '64mb', type: () => true }));
+  app.use((request, response, next) => {
+    if (request.method !== 'GET') response.on('close', () => world.changed());
+    next();
+  });
   app.post('/reset', (request, response) => {
     const seed = own(bodyOf(request), 'seed');
     if (seed !== undefined && typeof seed !== 'string') throw new Problem(400, 'seed must be text');

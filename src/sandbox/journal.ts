@@ -13,12 +13,15 @@ export interface Journal<Entry> {
 export interface JournalDeps {
   now(): number;
   isKept(): boolean;
+  /** Hears of every change, kept or not. */
+  changed?(): void;
 }
 
 export function createJournal<Entry>(deps: JournalDeps): Journal<Entry> {
   let notes: { atMs: number; entry: Entry }[] = [];
   return {
     note(entry) {
+      deps.changed?.();
       if (!deps.isKept()) {
         if (notes.length > 0) notes = [];
         return;

@@ -1,4 +1,5 @@
 // Who is in which group, from both sides; one member costs the same in a group of ten or of ten thousand.
+import type { Durable } from './durable.ts';
 import { createJournal, type JournalDeps } from './journal.ts';
 
 export interface MembershipView {
@@ -7,7 +8,7 @@ export interface MembershipView {
   groupsOf(userId: number): ReadonlySet<number>;
 }
 
-export interface Memberships extends MembershipView {
+export interface Memberships extends MembershipView, Durable {
   /** False when the user was a member already. */
   add(groupId: number, userId: number): boolean;
   /** False when the user was no member. */
@@ -53,16 +54,18 @@ export function createMemberships(deps: JournalDeps): Memberships {
     };
   }
 
+  function add(groupId: number, userId: number): boolean {
+    const present = setOf(members, groupId);
+    if (present.has(userId)) return false;
+    present.add(userId);
+    setOf(groups, userId).add(groupId);
+    journal.note({ groupId, userId, joined: true });
+    return true;
+  }
+
   return {
     ...live,
-    add(groupId, userId) {
-      const present = setOf(members, groupId);
-      if (present.has(userId)) return false;
-      present.add(userId);
-      setOf(groups, userId).add(groupId);
-      journal.note({ groupId, userId, joined: true });
-      return true;
-    },
+    add,
     remove(groupId, userId) {
       if (!members.get(groupId)?.delete(userId)) return false;
       groups.get(userId)?.delete(groupId);
@@ -70,5 +73,11 @@ export function createMemberships(deps: JournalDeps): Memberships {
       return true;
     },
     asOf: (cutoffMs) => (cutoffMs === null ? live : past(cutoffMs)),
+    dump: () => [...members].map(([groupId, userIds]) => [groupId, [...userIds]]),
+    restore(entries) {
+      for (const [groupId, userIds] of entries as [number, number[]][]) {
+        for (const userId of userIds) add(groupId, userId);
+      }
+    },
   };
 }

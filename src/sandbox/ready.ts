@@ -12,6 +12,8 @@ export interface ReadyLine {
   readonly chatHost: string;
   readonly accountName: string;
   readonly controlUrl: string;
+  /** PEM of the sandbox's own certificate, with TLS only. */
+  readonly certificate?: string;
   readonly fixtures: {
     readonly apiKeys: Readonly<Record<string, string>>;
     readonly oauthToken: string;
@@ -29,6 +31,7 @@ export interface ReadyLine {
 export interface Addresses {
   readonly platformUrl: string;
   readonly controlUrl: string;
+  readonly certificate: string | undefined;
   /** Base path of the data API on the platform's listener. */
   readonly dataPath: string;
 }
@@ -52,6 +55,7 @@ export function toReadyLine(scene: Scene, addresses: Addresses): ReadyLine {
     chatHost: addresses.platformUrl,
     accountName: ACCOUNT_NAME,
     controlUrl: addresses.controlUrl,
+    ...(addresses.certificate === undefined ? {} : { certificate: addresses.certificate }),
     fixtures: {
       apiKeys: Object.fromEntries(keys),
       oauthToken: credentials.find((one) => one.kind === 'oauthToken')?.secret ?? '',

@@ -1,19 +1,23 @@
 // The door of the sandbox: a faithful stand-in of the platform at wire level, for the demo, tests and the cli.
+import type { Express } from 'express';
 import type { Clock } from '../support/clock.ts';
 import { createApplication } from './application.ts';
+import { certificateFor, type Certificate } from './certificate.ts';
 import { createSandboxClock } from './clock.ts';
 import { createControl } from './control.ts';
 import type { Family } from './family.ts';
 import { createFaults } from './faults.ts';
-import { listen } from './listener.ts';
+import { listen, type Listener } from './listener.ts';
+import { openDataFolder } from './persistence/data-folder.ts';
+import { keepWorld, restoreWorld } from './persistence/keeper.ts';
 import { createPlatformFamily } from './platform-family.ts';
-import { toReadyLine, type Addresses, type ReadyLine } from './ready.ts';
+import { toReadyLine, type ReadyLine } from './ready.ts';
 import { createRequestLog } from './requests.ts';
 import { createScimFamily } from './scim/family.ts';
-import { createSecrets } from './secrets.ts';
+import { createSecrets, type Secrets } from './secrets.ts';
 import { plantSeed } from './seed.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
-import { createState } from './state.ts';
+import { createState, type State } from './state.ts';
 import { sceneOf, type World } from './world.ts';
 
 export type { ReadyLine } from './ready.ts';
@@ -23,7 +27,7 @@ export interface SandboxOptions {
   port?: number;
   /** Port of the control side; 0 or absent = a free one. */
   controlPort?: number;
-  /** Loopback address of the platform, default 127.0.0.1: plain http never leaves the machine (contract 1.2). */
+  /** Address of the platform, default 127.0.0.1; without TLS loopback only: plain http never leaves the machine (contract 1.2). */
   host?: string;
   /** `small` (default) or `large:N`. */
   seed?: string;
@@ -31,6 +35,12 @@ export interface SandboxOptions {
   faults?: object;
   /** Source of real time; `POST /clock` moves on from it. */
   clock?: Clock;
+  /** Folder in which the state survives a restart; created when missing. The seed counts only while it is empty. */
+  dataDir?: string;
+  /** Serve the platform over TLS with a certificate of its own; any host is allowed then. */
+  tls?: boolean;
+  /** Hears what an operator should know while the sandbox goes on, such as a state that cannot be saved. */
+  warn?: (message: string) => void;
   /** Names of the vendor instead of those of the specification (contract 0.2). */
   vendorNames?: boolean;
 }
@@ -47,65 +57,105 @@ function createFamilies(world: World): Family[] {
   return [createScimFamily(world), createPlatformFamily(world)];
 }
 
+/** An empty state that follows the world's clock and tells it of changes. */
+function emptyState(world: Omit<World, 'state'>): State {
+  return createState({
+    now: () => world.clock.now(),
+    isKept: () => world.faults.readsMayLag(),
+    changed: () => world.changed(),
+  });
+}
+
 function createWorld(options: SandboxOptions): World {
-  const clock = createSandboxClock(options.clock);
-  const dataPath = options.vendorNames ? '/cubejs-api' : '/data-api';
-  const faults = createFaults(options.faults);
-  const journal = { now: () => clock.now(), isKept: () => faults.readsMayLag() };
-  const parts = { clock, faults, requests: createRequestLog(), platformUrl: '', dataPath };
-  return { ...parts, settings: DEFAULT_SETTINGS, state: createState(journal) };
+  const world = {
+    clock: createSandboxClock(options.clock),
+    faults: createFaults(options.faults),
+    requests: createRequestLog(),
+    platformUrl: '',
+    dataPath: options.vendorNames ? '/cubejs-api' : '/data-api',
+    settings: DEFAULT_SETTINGS,
+    changed: () => undefined,
+  };
+  return Object.assign(world, { state: emptyState(world) });
+}
+
+/** Back to a seed: everything as after the start, but for the clock's base and the secrets. Throws for an unknown seed. */
+function resetWorld(world: World, seed: string, secrets: Secrets, faults: object): void {
+  const state = emptyState(world);
+  // On the clock as it will be; a seed that is not known throws here, before anything is lost.
+  const nowMs = world.clock.now() - world.clock.offsetMs();
+  plantSeed({ state, settings: DEFAULT_SETTINGS, nowMs }, seed, secrets);
+  world.state = state;
+  world.settings = DEFAULT_SETTINGS;
+  world.clock.reset();
+  world.faults.set(faults);
+  world.requests.clear();
+}
+
+/** Both listeners; the first is stopped again when the second cannot start. */
+async function openPorts(
+  options: SandboxOptions,
+  host: string,
+  applications: { platform: Express; control: Express },
+  certificate: Certificate | undefined,
+): Promise<{ platform: Listener; control: Listener }> {
+  const platform = await listen(applications.platform, host, options.port ?? 0, certificate);
+  try {
+    return { platform, control: await listen(applications.control, '127.0.0.1', options.controlPort ?? 0) };
+  } catch (error) {
+    await platform.stop();
+    throw error;
+  }
 }
 
 /**
- * Starts the platform and its control port. Rejects when a port is taken, the host is not loopback, or the seed or
- * the faults are not understood.
+ * Starts the platform and its control port. Rejects when a port is taken, the host is not loopback (without TLS),
+ * the seed or the faults are not understood, or the data folder cannot be used.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const host = options.host ?? '127.0.0.1';
-  if (!LOOPBACK.has(host)) throw new Error(`The sandbox serves plain http on loopback only, not on ${host}`);
+  if (!options.tls && !LOOPBACK.has(host))
+    throw new Error(`The sandbox serves plain http on loopback only, not on ${host}; use TLS for others`);
   const world = createWorld(options);
-  const secrets = createSecrets();
+  const folder = options.dataDir === undefined ? undefined : await openDataFolder(options.dataDir);
+  const kept = folder && (await restoreWorld(world, folder));
+  const secrets = createSecrets(kept?.secrets);
+  let seed = kept?.seed ?? options.seed ?? 'small';
+  if (!kept) resetWorld(world, seed, secrets, options.faults ?? {});
+  const keeper =
+    folder &&
+    keepWorld(world, folder, { secrets, seed: () => seed, warn: options.warn ?? (() => undefined) });
+  world.changed = () => keeper?.changed();
+  world.changed();
+
+  const certificate = options.tls ? await certificateFor(host, folder) : undefined;
   const addresses = {
     platformUrl: '',
     controlUrl: '',
     dataPath: world.dataPath,
+    certificate: certificate?.cert,
   };
-  let seed = options.seed ?? 'small';
-
-  /** Everything as after the start, but for the clock's base and the secrets. */
-  function reset(wanted: string = seed): ReadyLine {
-    const journal = { now: () => world.clock.now(), isKept: () => world.faults.readsMayLag() };
-    const state = createState(journal);
-    // On the clock as it will be; a seed that is not known throws here, before anything is lost.
-    const nowMs = world.clock.now() - world.clock.offsetMs();
-    plantSeed({ state, settings: DEFAULT_SETTINGS, nowMs }, wanted, secrets);
+  const readyLine = (): ReadyLine => toReadyLine(sceneOf(world), addresses);
+  const reset = (wanted: string = seed): ReadyLine => {
+    resetWorld(world, wanted, secrets, options.faults ?? {});
     seed = wanted;
-    world.state = state;
-    world.settings = DEFAULT_SETTINGS;
-    world.clock.reset();
-    world.faults.set(options.faults ?? {});
-    world.requests.clear();
-    return toReadyLine(sceneOf(world), addresses satisfies Addresses);
-  }
-
-  reset();
-  const platform = await listen(createApplication(world, createFamilies(world)), host, options.port ?? 0);
-  const control = await listen(
-    createControl({ world, secrets, reset }),
-    '127.0.0.1',
-    options.controlPort ?? 0,
-  ).catch(async (error: unknown) => {
-    await platform.stop();
-    throw error;
-  });
+    world.changed();
+    return readyLine();
+  };
+  const applications = {
+    platform: createApplication(world, createFamilies(world)),
+    control: createControl({ world, secrets, reset }),
+  };
+  const { platform, control } = await openPorts(options, host, applications, certificate);
   world.platformUrl = platform.url;
   addresses.platformUrl = platform.url;
   addresses.controlUrl = control.url;
   return {
-    ready: toReadyLine(sceneOf(world), addresses),
+    ready: readyLine(),
     stop: async () => {
       await control.stop();
       await platform.stop();
+      await keeper?.stop();
     },
   };
 }

@@ -1,4 +1,5 @@
 // A table of unchanging records: rows by id in order of creation, plus indexes by text; a change puts a new record.
+import type { Durable } from './durable.ts';
 import { createJournal, type JournalDeps } from './journal.ts';
 
 export interface Row {
@@ -14,7 +15,7 @@ export interface TableView<T extends Row> {
   find(index: string, key: string): T[];
 }
 
-export interface Table<T extends Row> extends TableView<T> {
+export interface Table<T extends Row> extends TableView<T>, Durable {
   /** A fresh id; ids are never used twice (contract 12.4). */
   nextId(): number;
   /** Adds the record or replaces the one with its id. */
@@ -95,16 +96,18 @@ export function createTable<T extends Row>(keys: Keys<T>, deps: JournalDeps): Ta
     };
   }
 
+  function put(record: T): void {
+    const before = records.get(record.id);
+    if (!before) order?.push(record.id);
+    lastId = Math.max(lastId, record.id);
+    records.set(record.id, record);
+    change(record.id, before, record);
+  }
+
   return {
     ...live,
     nextId: () => (lastId += 1),
-    put(record) {
-      const before = records.get(record.id);
-      if (!before) order?.push(record.id);
-      lastId = Math.max(lastId, record.id);
-      records.set(record.id, record);
-      change(record.id, before, record);
-    },
+    put,
     remove(id) {
       const before = records.get(id);
       if (!before) return;
@@ -113,5 +116,11 @@ export function createTable<T extends Row>(keys: Keys<T>, deps: JournalDeps): Ta
       change(id, before, undefined);
     },
     asOf: (cutoffMs) => (cutoffMs === null ? live : past(cutoffMs)),
+    // The last id comes first: ids of removed records must not be given out again after a restart.
+    dump: () => [lastId, ...records.values()],
+    restore([last, ...rows]) {
+      for (const row of rows) put(row as T);
+      lastId = Math.max(lastId, Number(last ?? 0));
+    },
   };
 }

@@ -13,6 +13,8 @@ export interface World {
   platformUrl: string;
   /** Base path of the data API on the platform's listener. */
   readonly dataPath: string;
+  /** To be called after a change that no table has seen and no request has made; it is saved soon (`--data`). */
+  changed: () => void;
   readonly clock: SandboxClock;
   readonly faults: Faults;
   readonly requests: RequestLog;

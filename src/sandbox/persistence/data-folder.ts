@@ -1,0 +1,83 @@
+// The folder of `--data DIR`: one snapshot file, replaced in one step, so that a crash leaves the one before.
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setImmediate } from 'node:timers/promises';
+import { isObject } from '../json.ts';
+
+export interface DataFolder {
+  /** Lines of the present snapshot, or undefined when there is none yet. */
+  lines(): AsyncIterable<string> | undefined;
+  /** Writes a new snapshot and puts it in the place of the present one. Throws when another process did so meanwhile. */
+  replace(pieces: Iterable<string>): Promise<void>;
+  /** Text of a further file, or undefined. */
+  read(name: string): Promise<string | undefined>;
+  /** Writes a further file; `isSecret` = readable by its owner only. */
+  write(name: string, text: string, isSecret?: boolean): Promise<void>;
+  readonly path: string;
+}
+
+const isMissing = (error: unknown): boolean => isObject(error) && error['code'] === 'ENOENT';
+
+/** Identity of a file's present content: changes with every replacement. */
+async function stampOf(path: string): Promise<string> {
+  try {
+    const { ino, mtimeMs, size } = await stat(path);
+    return `${ino}/${mtimeMs}/${size}`;
+  } catch (error) {
+    if (isMissing(error)) return 'none';
+    throw error;
+  }
+}
+
+/** Makes sure that a rename survives a power cut; systems without folder handles do without. */
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, 'r').catch(() => undefined);
+  await handle?.sync().catch(() => undefined);
+  await handle?.close();
+}
+
+async function writeSynced(path: string, pieces: Iterable<string>): Promise<void> {
+  const handle = await open(path, 'w', 0o600);
+  try {
+    for (const piece of pieces) {
+      await handle.write(piece);
+      // Requests go on while a large state is written.
+      await setImmediate();
+    }
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Opens the folder, creating it when missing. */
+export async function openDataFolder(path: string): Promise<DataFolder> {
+  await mkdir(path, { recursive: true });
+  const file = join(path, 'state.ndjson');
+  let stamp = await stampOf(file);
+  return {
+    path,
+    lines: () =>
+      stamp === 'none' ? undefined : createInterface({ input: createReadStream(file), crlfDelay: Infinity }),
+    async replace(pieces) {
+      const fresh = `${file}.${process.pid}.tmp`;
+      await writeSynced(fresh, pieces);
+      if ((await stampOf(file)) !== stamp) {
+        throw new Error(`Another sandbox writes to ${path}: stop it, or give this one a folder of its own`);
+      }
+      await rename(fresh, file);
+      await syncFolder(path);
+      stamp = await stampOf(file);
+    },
+    async read(name) {
+      return readFile(join(path, name), 'utf8').catch((error: unknown) => {
+        if (isMissing(error)) return undefined;
+        throw error;
+      });
+    },
+    write: (name, text, isSecret = false) =>
+      writeFile(join(path, name), text, { mode: isSecret ? 0o600 : 0o644 }),
+  };
+}

@@ -1,0 +1,76 @@
+// A snapshot of the sandbox as lines of JSON: a header, one line per entry, and a last line that proves it whole.
+import { isObject, own, type JsonObject } from '../json.ts';
+import type { Settings } from '../settings.ts';
+import type { State } from '../state.ts';
+import { partsOf } from './parts.ts';
+import { decode, encode } from './plain.ts';
+
+const FORMAT = 1;
+/** Entries that are written down in one go before others get their turn. */
+const SLICE = 500;
+
+/** What outlives the process beside the state. */
+export interface Surroundings {
+  readonly seed: string;
+  readonly settings: Settings;
+  readonly clockOffsetMs: number;
+  /** Secrets of the seed by name, so that a later reset gives the same keys. */
+  readonly secrets: readonly (readonly [string, string])[];
+}
+
+/**
+ * The snapshot in pieces of text. The entries are taken at once, when the generator is first asked, so that they
+ * belong to one moment; writing them down then happens in slices.
+ */
+export function* snapshotPieces(state: State, around: Surroundings): Generator<string> {
+  const parts = [...partsOf(state)].map(([name, part]) => [name, part.dump()] as const);
+  yield `${JSON.stringify({ format: FORMAT, ...(encode(around) as JsonObject) })}\n`;
+  let count = 0;
+  for (const [name, entries] of parts) {
+    for (let start = 0; start < entries.length; start += SLICE) {
+      const slice = entries.slice(start, start + SLICE);
+      count += slice.length;
+      yield slice.map((entry) => `${JSON.stringify([name, encode(entry)])}\n`).join('');
+    }
+  }
+  yield `${JSON.stringify({ entries: count })}\n`;
+}
+
+function headerOf(line: unknown): Surroundings {
+  const header = decode(line);
+  if (!isObject(header) || own(header, 'format') !== FORMAT) {
+    throw new Error('it was written by another version of the sandbox');
+  }
+  const { format: _format, ...around } = header;
+  return around as unknown as Surroundings;
+}
+
+/** Fills an empty state from the lines of a snapshot; throws when it is not whole or not understood. */
+export async function readSnapshot(
+  lines: Iterable<string> | AsyncIterable<string>,
+  state: State,
+): Promise<Surroundings> {
+  const parts = partsOf(state);
+  const found = new Map<string, unknown[]>();
+  let around: Surroundings | undefined;
+  let count = 0;
+  let isWhole = false;
+  for await (const line of lines) {
+    const parsed: unknown = JSON.parse(line);
+    if (!around) around = headerOf(parsed);
+    else if (Array.isArray(parsed)) {
+      const [name, entry] = parsed as [string, unknown];
+      const entries = found.get(name) ?? [];
+      entries.push(decode(entry));
+      found.set(name, entries);
+      count += 1;
+    } else isWhole = isObject(parsed) && own(parsed, 'entries') === count;
+  }
+  if (!around || !isWhole) throw new Error('it is not complete');
+  for (const [name, entries] of found) {
+    const part = parts.get(name);
+    if (!part) throw new Error(`it holds a part named ${name} that this sandbox does not know`);
+    part.restore(entries);
+  }
+  return around;
+}

@@ -1,0 +1,38 @@
+// Values that JSON does not know survive being written down (the snapshot of `--data`).
+import fc from 'fast-check';
+import { decode, encode } from '../../../src/sandbox/persistence/plain.ts';
+import { createState } from '../../../src/sandbox/state.ts';
+import { partsOf } from '../../../src/sandbox/persistence/parts.ts';
+
+const roundTrip = (value: unknown): unknown => decode(JSON.parse(JSON.stringify(encode(value))));
+
+test('maps, sets, bigints, infinities and members named like the tag come back as they were', () => {
+  const value = {
+    map: new Map<unknown, unknown>([[1, new Set(['a', Infinity])]]),
+    big: 12n ** 30n,
+    $: { $: 'map', value: [[1, 2]] },
+    list: [null, '', -Infinity, { $: 1 }],
+  };
+  expect(roundTrip(value)).toEqual(value);
+});
+
+test('any JSON comes back as it was, a member named __proto__ as well', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(roundTrip(value)).toEqual(value);
+    }),
+  );
+  const hostile: unknown = JSON.parse('{"__proto__":{"isAdmin":true}}');
+  expect(JSON.stringify(roundTrip(hostile))).toBe('{"__proto__":{"isAdmin":true}}');
+});
+
+test('what cannot be written down is refused, not dropped', () => {
+  expect(() => encode({ run: () => undefined })).toThrow('function');
+  expect(() => encode(new Date())).toThrow('Date');
+});
+
+test('every part of the state is saved, or says why not', () => {
+  const state = createState({ now: () => 0, isKept: () => false });
+  expect([...partsOf(state).keys()]).toEqual(expect.arrayContaining(['users', 'grants', 'threads', 'audit']));
+  expect(() => partsOf({ ...state, oddity: { count: () => 1 } } as never)).toThrow('oddity');
+});
