@@ -1,5 +1,6 @@
 // A SCIM client that is never satisfied: every answer with a body must be SCIM JSON, and none may be a 5xx.
 import { request } from 'undici';
+import type { ConnectionConfig } from '../../../src/config/schema/connection.ts';
 import { buildBridge, TOKEN, type Bridge, type BridgeOptions } from '../../support/build-bridge.ts';
 
 export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
@@ -133,7 +134,9 @@ export const PROFILES = ['auto', 'entra', 'okta', 'lenient', 'rfc'] as const;
 export type ProfileName = (typeof PROFILES)[number];
 
 /** One bridge with a connection for every profile, each with its own token: `token-of-<profile>-0123456789`. */
-export async function startProfiles(): Promise<{ bridge: Bridge; on: Record<ProfileName, Client> }> {
+export async function startProfiles(
+  extra: Partial<ConnectionConfig> = {},
+): Promise<{ bridge: Bridge; on: Record<ProfileName, Client> }> {
   const tokenOf = (name: string): string => `token-of-${name}-0123456789`;
   const bridge = await buildBridge({
     role: 'api',
@@ -146,6 +149,7 @@ export async function startProfiles(): Promise<{ bridge: Bridge; on: Record<Prof
           allowedNetworks: [],
           targets: ['main'],
           schemas: [],
+          ...extra,
         };
       }
     },
