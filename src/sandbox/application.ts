@@ -71,7 +71,8 @@ function mountFamily(app: Express, world: World, family: Family): void {
     next();
   };
   const identify: RequestHandler = async (request, response, next) => {
-    visitOf(response).caller = await family.authenticate(request);
+    const caller = await family.authenticate(request);
+    if (caller) visitOf(response).caller = caller;
     next();
   };
   app.use([...family.mounts], prepare, tempt(world), identify);

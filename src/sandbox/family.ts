@@ -16,8 +16,10 @@ export interface Family {
   /** Checks of the path alone; they come before the body is read (contract 4.0, ASSUMED-52). */
   readonly walls?: readonly Room[];
   readonly rooms: readonly Room[];
-  /** Throws Problem 401 (or what the family answers instead). */
-  readonly authenticate: (request: Request) => Caller | Promise<Caller>;
+  /**
+   * Throws Problem 401 (or what the family answers instead). Undefined = the family keeps its callers itself.
+   */
+  readonly authenticate: (request: Request) => Caller | undefined | Promise<Caller | undefined>;
   readonly render: (problem: Problem) => Reply;
   readonly mediaType: (request: Request) => string;
 }

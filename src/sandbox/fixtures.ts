@@ -1,4 +1,5 @@
 // `POST /fixtures` of the control port: things that tests need and no public call creates (interface 8).
+import { makeAgent, setChatAuthentication } from './chat/fixtures.ts';
 import type { JsonObject } from './json.ts';
 import { objectList, optionalBoolean, optionalText, optionalTexts, own, requireText } from './json.ts';
 import { makeAuditEvent, makeDeployment, makeRelease } from './control-plane/fixtures.ts';
@@ -88,6 +89,8 @@ const KINDS: ReadonlyMap<string, Make> = new Map<string, Make>([
   ['oauthTokens', makeCredential('oauthToken')],
   ['releases', makeRelease],
   ['deployments', makeDeployment],
+  ['agents', makeAgent],
+  ['chatAuthentication', setChatAuthentication],
   ['folders', makeFolder],
   ['workbooks', makeWorkbook],
   ['reports', makeReport],

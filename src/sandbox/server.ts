@@ -3,6 +3,8 @@ import type { Express } from 'express';
 import type { Clock } from '../support/clock.ts';
 import { createApplication } from './application.ts';
 import { certificateFor, type Certificate } from './certificate.ts';
+import { createChatFamily } from './chat/family.ts';
+import { SPECIFIED_NAMES, VENDOR_NAMES, type ChatNames } from './chat/names.ts';
 import { createSandboxClock } from './clock.ts';
 import { createControl } from './control.ts';
 import type { Family } from './family.ts';
@@ -52,9 +54,9 @@ export interface Sandbox {
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
-/** Families in order of their paths, the more special ones first; chat and core data join here. */
-function createFamilies(world: World): Family[] {
-  return [createScimFamily(world), createPlatformFamily(world)];
+/** Families in order of their paths, the more special ones first; core data joins here. */
+function createFamilies(world: World, names: ChatNames): Family[] {
+  return [createScimFamily(world), createChatFamily(world, names), createPlatformFamily(world)];
 }
 
 /** An empty state that follows the world's clock and tells it of changes. */
@@ -85,6 +87,7 @@ function resetWorld(world: World, seed: string, secrets: Secrets, faults: object
   // On the clock as it will be; a seed that is not known throws here, before anything is lost.
   const nowMs = world.clock.now() - world.clock.offsetMs();
   plantSeed({ state, settings: DEFAULT_SETTINGS, nowMs }, seed, secrets);
+  world.state.runs.stopAll();
   world.state = state;
   world.settings = DEFAULT_SETTINGS;
   world.clock.reset();
@@ -142,8 +145,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     world.changed();
     return readyLine();
   };
+  const names = options.vendorNames ? VENDOR_NAMES : SPECIFIED_NAMES;
   const applications = {
-    platform: createApplication(world, createFamilies(world)),
+    platform: createApplication(world, createFamilies(world, names)),
     control: createControl({ world, secrets, reset }),
   };
   const { platform, control } = await openPorts(options, host, applications, certificate);
@@ -153,8 +157,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   return {
     ready: readyLine(),
     stop: async () => {
+      world.state.runs.stopAll();
       await control.stop();
       await platform.stop();
+      // Whoever came in between the two.
+      world.state.runs.stopAll();
       await keeper?.stop();
     },
   };

@@ -1,5 +1,6 @@
 // Everything stored, as JSON for assertions: `GET /state` of the control port (interface 8). Secrets stay out.
 import { showBranches, showDeployments } from './control-plane/state-view.ts';
+import { showExternalUsers, showThreads } from './chat/state-view.ts';
 import type { JsonObject } from './json.ts';
 import type { GroupRecord, UserRecord } from './records.ts';
 import type { Scene } from './state.ts';
@@ -83,7 +84,7 @@ export function stateParts(scene: Scene): ReadonlyMap<string, () => unknown> {
     ['branches', () => showBranches(scene)],
     ['workspace', () => showWorkspace(scene)],
     ['auditEvents', () => state.audit.events(settings.auditRetentionEvents)],
-    ['threads', () => []],
-    ['externalUsers', () => []],
+    ['threads', () => showThreads(scene)],
+    ['externalUsers', () => showExternalUsers(scene)],
   ]);
 }

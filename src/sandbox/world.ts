@@ -1,5 +1,6 @@
 // The one object that all rooms share: the stored state and the switches around it.
 import type { SandboxClock } from './clock.ts';
+import type { CoreData } from './core-data/core-data.ts';
 import type { Faults } from './faults.ts';
 import type { RequestLog } from './requests.ts';
 import type { Settings } from './settings.ts';
@@ -18,6 +19,8 @@ export interface World {
   readonly clock: SandboxClock;
   readonly faults: Faults;
   readonly requests: RequestLog;
+  /** The data behind the model; absent = nobody can read any. */
+  coreData?: CoreData;
 }
 
 export function sceneOf(world: World): Scene {

@@ -1,0 +1,188 @@
+// From a question to a running answer: drives the agent at its pace, stores what it says, ends it for good or ill.
+import { systemClock } from '../../support/clock.ts';
+import type { CoreData } from '../core-data/core-data.ts';
+import type { Deployment } from '../records.ts';
+import { CHAT_TOOL_ROWS } from '../settings.ts';
+import { sceneOf, type World } from '../world.ts';
+import type { Scene, State } from '../state.ts';
+import { answerQuestion, type AgentTask } from './agent.ts';
+import type { ChatCaller } from './authentication.ts';
+import type { ChatNames } from './names.ts';
+import type { AgentScript, RunOutcome, ThreadRecord } from './records.ts';
+import type { StreamBody } from './request-body.ts';
+import { createRun, type Draft, type Run } from './run.ts';
+import type { Stop } from './runs.ts';
+import type { Session } from './session.ts';
+import { errorLine, freshMessageId, stateLine } from './stream.ts';
+import { noteEnd, noteQuery, noteStart } from './threads.ts';
+import type { AgentData, Rows } from './tools.ts';
+
+export interface Question {
+  readonly caller: ChatCaller;
+  readonly session: Session;
+  readonly thread: ThreadRecord;
+  readonly body: StreamBody & { readonly input: string };
+}
+
+interface Job extends Question {
+  readonly world: World;
+  /** The state that the run began on; a reset stops the run and leaves this state behind. */
+  readonly state: State;
+  readonly run: Run;
+  readonly script: AgentScript;
+  readonly names: ChatNames;
+}
+
+function productionBranch(deployment: Deployment): string {
+  return deployment.branches.find(({ kind }) => kind === 'production')?.name ?? '';
+}
+
+function requireData({ coreData }: World): CoreData {
+  if (!coreData) throw new Error('This platform holds no data');
+  return coreData;
+}
+
+const now = (job: Job): Scene => ({ ...sceneOf(job.world), state: job.state });
+
+/** Reads with the rights of the caller as they are when the query starts, and notes every query. */
+function createData(job: Job): AgentData {
+  const { world, caller, session, body, run } = job;
+  const { deployment } = caller;
+  const branchName = body.activeBranchName;
+  async function collect(sqlQuery: string): Promise<Rows> {
+    const context = await session.context(now(job));
+    // The thread may be answering something else by now; what follows would be noted there.
+    if (run.signal.aborted) throw new Error('The run is over');
+    noteQuery(job.state, job.thread.id, {
+      sqlQuery,
+      branchName: branchName ?? productionBranch(deployment),
+      tokenFingerprint: session.tokenFingerprint,
+      securityContext: context,
+    });
+    let schema: Rows['schema'] = [];
+    const data: Rows['data'][number][] = [];
+    let totalRows = 0;
+    for await (const part of requireData(world).sql(deployment, branchName, context, { query: sqlQuery })) {
+      if (run.signal.aborted) break;
+      if (part.kind === 'schema') schema = part.columns;
+      else {
+        totalRows += part.rows.length;
+        if (data.length < CHAT_TOOL_ROWS) data.push(...part.rows.slice(0, CHAT_TOOL_ROWS - data.length));
+      }
+    }
+    return { schema, data, totalRows };
+  }
+  return {
+    meta: async () => requireData(world).meta(deployment, await session.context(now(job))).cubes,
+    run: collect,
+  };
+}
+
+/** Streaming → idle, in one step: stores the messages, then lets the readers have the last lines. */
+function finish(job: Job, outcome: RunOutcome, lastWords?: { error: string; hidesMessages?: boolean }): void {
+  const { run, state, thread } = job;
+  if (run.signal.aborted) return;
+  // A message cut short keeps the text so far; a tool call without result says nothing and goes.
+  const said = run
+    .messages()
+    .filter(({ toolCall }) => !toolCall || toolCall.result !== undefined)
+    .map((message) => ({ ...message, isDelta: false, isInProcess: false }));
+  const lastSort = run.lastSort() + 1;
+  const ended = noteEnd(state, thread.id, {
+    nowMs: job.world.clock.now(),
+    outcome,
+    messages: said,
+    lastSort,
+  });
+  state.runs.remove(run);
+  const messages = lastWords?.hidesMessages ? [] : (ended?.messages ?? []);
+  run.close([
+    ...(lastWords ? [errorLine(lastWords.error)] : []),
+    stateLine({ chatId: thread.chatId, isStreaming: false, messages }, lastSort),
+  ]);
+}
+
+function stop(job: Job, why: Stop): void {
+  if (why === 'aborted') finish(job, 'aborted');
+  else if (why === 'shutdown') finish(job, 'ended', { error: 'The platform is going down' });
+  // Who has left sees nothing more, not even what was said before.
+  else finish(job, 'ended', { error: 'The user no longer has access', hidesMessages: true });
+}
+
+/** The next record, or undefined as soon as the run is over, whatever the agent is waiting for. */
+function unlessOver<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => resolve(undefined);
+    if (signal.aborted) leave();
+    signal.addEventListener('abort', leave, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
+}
+
+/** Passes the agent's records on, one at a time at the pace of the settings, while the caller is in good standing. */
+async function pump(job: Job, records: AsyncGenerator<Draft, void>): Promise<void> {
+  const { run, session, world } = job;
+  for (;;) {
+    const next = await unlessOver(records.next(), run.signal);
+    const pauseMs = job.script.recordDelayMs ?? world.settings.chatRecordDelayMs;
+    if (next && !next.done && pauseMs > 0) await systemClock.sleep(pauseMs, run.signal);
+    if (!next || run.signal.aborted) return;
+    if (!session.isStanding(now(job))) return stop(job, 'left');
+    if (next.done) return finish(job, 'completed');
+    run.append(next.value);
+  }
+}
+
+async function drive(job: Job, task: AgentTask): Promise<void> {
+  const records = answerQuestion(task);
+  try {
+    await pump(job, records);
+  } catch (error) {
+    finish(job, 'failed', { error: error instanceof Error ? error.message : String(error) });
+  } finally {
+    // Not awaited: a step under way ends by itself, and nobody listens to it any more.
+    records.return().catch(() => undefined);
+  }
+}
+
+/**
+ * Idle → streaming; answers the lines of the run from its first record, the echo of the question. The agent works
+ * on whether or not somebody reads them.
+ */
+export function startAnswer(world: World, names: ChatNames, question: Question): AsyncIterable<string> {
+  const { thread, caller, session, body } = question;
+  const { state } = world;
+  const { agentId, deployment } = caller;
+  const run = createRun({
+    chatId: thread.chatId,
+    messageId: body.messageId,
+    userIds: session.userIds,
+    lastSort: thread.lastSort,
+  });
+  const scripted = state.agents.find('agentId', agentId)[0];
+  const job: Job = { ...question, world, state, run, names, script: scripted?.script ?? {} };
+  noteStart(state, thread, {
+    messageId: body.messageId,
+    agentId,
+    branchName: body.activeBranchName ?? productionBranch(deployment),
+    isDefaultBranch: body.isDefaultBranch,
+    startedAtMs: world.clock.now(),
+    outcome: 'streaming',
+    queries: [],
+  });
+  state.runs.add(run, (why) => stop(job, why));
+  const task: AgentTask = {
+    question: body.input,
+    chatId: thread.chatId,
+    data: createData(job),
+    names,
+    showsThinking: world.settings.chatDevelopmentMode,
+    script: job.script,
+  };
+  const id = body.messageId ?? freshMessageId(world.clock.now());
+  const echo: Draft = { id, role: 'user', content: body.input, isDelta: false, isInProcess: false };
+  const lines = run.follow();
+  run.append(echo);
+  void drive(job, task);
+  return lines;
+}

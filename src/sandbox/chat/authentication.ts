@@ -1,0 +1,142 @@
+// Who speaks to chat: an API key or a deployment's token, and which agent they speak to (contract 6.1).
+import type { Request } from 'express';
+import { authenticate } from '../auth.ts';
+import { resolveContext } from '../deployment-authentication.ts';
+import { own, type JsonObject } from '../json.ts';
+import { Problem } from '../problem.ts';
+import { ACCOUNT_NAME } from '../ready.ts';
+import type { Credential, Deployment } from '../records.ts';
+import type { Scene } from '../state.ts';
+import type { ChatNames } from './names.ts';
+
+/** What a request has proven. `externalId` of a token is lower-cased. */
+export type Proof =
+  | { readonly kind: 'apiKey'; readonly credential: Credential }
+  | {
+      readonly kind: 'token';
+      readonly token: string;
+      readonly context: JsonObject;
+      readonly externalId: string;
+      readonly email: string | null;
+    };
+
+export interface ChatCaller {
+  readonly deployment: Deployment;
+  readonly agentId: string;
+  readonly proof: Proof;
+}
+
+/** The parts of a chat address. */
+export interface ChatAddress {
+  readonly accountName: string;
+  readonly form: 'agents' | 'deployments';
+  /** Id of the agent or of the deployment, as the form says. */
+  readonly targetId: string;
+}
+
+const ADDRESS =
+  /^\/api\/v1\/public\/([^/]+)\/(agents|deployments)\/([^/]+)\/chat\/(?:stream-chat-state|abort)\/?$/;
+/** Agent of a deployment that has none of its own: the platform chooses one. */
+const BUILT_IN_AGENT = 'auto';
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The address of a chat call, or undefined for any other path. */
+export function parseAddress(path: string): ChatAddress | undefined {
+  const [, accountName, form, targetId] = ADDRESS.exec(path) ?? [];
+  if (accountName === undefined || targetId === undefined) return undefined;
+  const isAgentForm = form === 'agents';
+  return {
+    accountName: decoded(accountName),
+    form: isAgentForm ? 'agents' : 'deployments',
+    targetId: decoded(targetId),
+  };
+}
+
+/** A bad credential; the family prints it as JSON-RPC in a 200 (ASSUMED-06, ASSUMED-83). */
+function unauthorized(why: string): Problem {
+  return new Problem(401, why);
+}
+
+function requireTarget(scene: Scene, address: ChatAddress): { deployment: Deployment; agentId: string } {
+  if (address.accountName !== ACCOUNT_NAME) throw new Problem(404, 'Tenant not found');
+  const { deployments } = scene.state;
+  if (address.form === 'deployments') {
+    const deployment = deployments.get(address.targetId);
+    if (!deployment) throw new Problem(404, 'Deployment not found');
+    return { deployment, agentId: deployment.agents[0] ?? BUILT_IN_AGENT };
+  }
+  const owner = [...deployments.values()].find(({ agents }) => agents.includes(address.targetId));
+  if (!owner) throw new Problem(404, 'Agent not found');
+  return { deployment: owner, agentId: address.targetId };
+}
+
+function requirePlan(scene: Scene): void {
+  if (!scene.settings.plan.chat) throw new Problem(403, 'The plan does not include chat');
+}
+
+function authenticateKey(request: Request, scene: Scene, address: ChatAddress): ChatCaller {
+  const isKey = /^api-key(\s|$)/i.test(request.headers.authorization ?? '');
+  // The missing agent is noticed before the key is looked at (ASSUMED-82).
+  if (isKey && address.form === 'deployments')
+    throw new Problem(403, 'agentId is required for Api-Key authentication');
+  if (!isKey) throw unauthorized('Authorization header is malformed');
+  const { credential } = authenticate(request, scene, true);
+  requirePlan(scene);
+  const target = requireTarget(scene, address);
+  if (credential.deployments && !credential.deployments.has(target.deployment.id))
+    throw new Problem(403, 'The API key does not reach this deployment');
+  return { ...target, proof: { kind: 'apiKey', credential } };
+}
+
+/** `externalId`, else `sub`; empty and other types count as absent. */
+function identityOf(context: JsonObject): string | undefined {
+  const named = [own(context, 'externalId'), own(context, 'sub')];
+  return named.find((value): value is string => typeof value === 'string' && value.trim() !== '');
+}
+
+/**
+ * What a token proves at this moment; throws Problem 401 when it is refused, names nobody, or the resolved
+ * context lacks the scope. The agent calls it again before every query: the token may have expired meanwhile.
+ */
+export async function proveToken(
+  deployment: Deployment,
+  token: string,
+  nowMs: number,
+): Promise<Extract<Proof, { kind: 'token' }>> {
+  if (!deployment.tokenAuthentication) throw unauthorized('Token authentication is off for this deployment');
+  const context = await resolveContext(deployment, token, nowMs);
+  if (!context) throw unauthorized('Invalid token');
+  const externalId = identityOf(context)?.trim().toLowerCase();
+  if (externalId === undefined) throw unauthorized('The token names no externalId or sub');
+  const scope = own(context, 'scope');
+  if (!Array.isArray(scope) || !scope.includes('chat')) throw unauthorized('The token lacks the scope chat');
+  const email = own(context, 'email');
+  return { kind: 'token', token, context, externalId, email: typeof email === 'string' ? email : null };
+}
+
+/**
+ * The caller of a chat request. With both headers `Authorization` wins, good or bad. Throws Problem 401 (bad
+ * credential), 403 (key without agent, out of scope, plan without chat), 404 (tenant, deployment, agent).
+ */
+export async function authenticateChat(
+  request: Request,
+  scene: Scene,
+  address: ChatAddress,
+  names: ChatNames,
+): Promise<ChatCaller> {
+  if (request.headers.authorization !== undefined) return authenticateKey(request, scene, address);
+  const sent = request.headers[names.tokenHeader];
+  const token = Array.isArray(sent) ? sent[0] : sent;
+  if (!token) throw unauthorized('A credential is missing');
+  const target = requireTarget(scene, address);
+  const proof = await proveToken(target.deployment, token, scene.nowMs);
+  requirePlan(scene);
+  return { ...target, proof };
+}

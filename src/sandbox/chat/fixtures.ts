@@ -1,0 +1,83 @@
+// Fixtures of chat: agents with scripts, and how a deployment checks its tokens (interface 8).
+import type { Make } from '../fixture.ts';
+import {
+  objectList,
+  optionalBoolean,
+  optionalText,
+  optionalTexts,
+  own,
+  requireObject,
+  requireText,
+  type JsonObject,
+} from '../json.ts';
+import { parseMethod } from '../deployment-authentication.ts';
+import { Problem } from '../problem.ts';
+import type { Deployment } from '../records.ts';
+import type { Scene } from '../state.ts';
+import type { AgentScript } from './records.ts';
+
+function requireDeploymentOf(scene: Scene, source: JsonObject): Deployment {
+  const id = String(own(source, 'deploymentId'));
+  const deployment = scene.state.deployments.get(id);
+  if (!deployment) throw new Problem(400, `deploymentId: no such deployment: ${id}`);
+  return deployment;
+}
+
+function parseScript(source: JsonObject): AgentScript {
+  const delay = own(source, 'recordDelayMs');
+  if (delay !== undefined && (typeof delay !== 'number' || !(delay >= 0)))
+    throw new Problem(400, 'recordDelayMs must be a number of milliseconds');
+  const toolError = optionalText(source, 'toolError');
+  const failure = optionalText(source, 'failure');
+  const sqlQuery = optionalText(source, 'sqlQuery');
+  const finals = objectList(source, 'finals').map((entry) => ({
+    content: requireText(entry, 'content'),
+    graphPath: optionalTexts(entry, 'graphPath') ?? ['final'],
+  }));
+  return {
+    ...(delay === undefined ? {} : { recordDelayMs: delay }),
+    ...(toolError === null ? {} : { toolError }),
+    ...(failure === null ? {} : { failure }),
+    ...(sqlQuery === null ? {} : { sqlQuery }),
+    ...(finals.length > 0 ? { finals } : {}),
+  };
+}
+
+function freshAgentId(scene: Scene): string {
+  const used = [...scene.state.deployments.values()].flatMap(({ agents }) => agents.map(Number));
+  return String(Math.max(0, ...used.filter(Number.isFinite)) + 1);
+}
+
+/** `agents [{deploymentId, id?, script?}]`: adds an agent, or gives a present one of that deployment a new script. */
+export const makeAgent: Make = (scene, source) => {
+  const deployment = requireDeploymentOf(scene, source);
+  const agentId = optionalText(source, 'id') ?? freshAgentId(scene);
+  const holder = [...scene.state.deployments.values()].find(({ agents }) => agents.includes(agentId));
+  if (holder && holder.id !== deployment.id)
+    throw new Problem(409, `Agent ${agentId} belongs to another deployment`);
+  if (!holder) {
+    const agents = [...deployment.agents, agentId];
+    scene.state.deployments.set(deployment.id, { ...deployment, agents });
+  }
+  const [present] = scene.state.agents.find('agentId', agentId);
+  const script = parseScript(requireObject(own(source, 'script') ?? {}, 'script'));
+  const id = present?.id ?? scene.state.agents.nextId();
+  scene.state.agents.put({ id, agentId, deploymentId: deployment.id, script });
+  return { deploymentId: deployment.id, id: agentId, script };
+};
+
+/** `chatAuthentication [{deploymentId, tokenAuthentication?, method?}]`: the deployment's settings for tokens. */
+export const setChatAuthentication: Make = (scene, source) => {
+  const deployment = requireDeploymentOf(scene, source);
+  const method = own(source, 'method');
+  const tokenAuthentication =
+    optionalBoolean(source, 'tokenAuthentication') ?? deployment.tokenAuthentication;
+  const authentication =
+    method === undefined ? deployment.authentication : parseMethod(requireObject(method, 'method'));
+  scene.state.deployments.set(deployment.id, {
+    ...deployment,
+    tokenAuthentication,
+    ...(authentication ? { authentication } : {}),
+  });
+  return { deploymentId: deployment.id, tokenAuthentication, method: authentication?.kind ?? 'secret' };
+};

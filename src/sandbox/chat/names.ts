@@ -1,0 +1,24 @@
+// Words of the chat interface that the specification and the vendor spell differently (contract 0.2).
+
+export interface ChatNames {
+  /** Header of the token form, lower case. */
+  readonly tokenHeader: string;
+  readonly metaTool: string;
+  readonly sqlTool: string;
+  /** Graph node of the agent that works with data. */
+  readonly analyst: string;
+}
+
+export const SPECIFIED_NAMES: ChatNames = {
+  tokenHeader: 'x-service-auth-token',
+  metaTool: 'serviceMeta',
+  sqlTool: 'serviceSqlApi',
+  analyst: 'data_analyst_agent',
+};
+
+export const VENDOR_NAMES: ChatNames = {
+  tokenHeader: 'x-cube-auth-token',
+  metaTool: 'cubeMeta',
+  sqlTool: 'cubeSqlApi',
+  analyst: 'cube_data_analyst_agent',
+};

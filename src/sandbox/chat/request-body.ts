@@ -1,0 +1,115 @@
+// The bodies of chat calls, checked member by member; every refusal is 400 (contract 6.2).
+import {
+  objectList,
+  optionalBoolean,
+  optionalText,
+  optionalTexts,
+  own,
+  requireObject,
+  requireText,
+  type JsonObject,
+} from '../json.ts';
+import { Problem } from '../problem.ts';
+import { CHAT_MESSAGE_ID } from '../settings.ts';
+import type { Ask } from './threads.ts';
+
+/** `sessionSettings` as sent with an API key; undefined = absent. */
+export interface SessionSettings {
+  readonly externalId: string | null;
+  readonly internalId: string | null;
+  readonly email: string | null;
+  readonly userAttributes: readonly { readonly name: string; readonly value: string }[] | undefined;
+  readonly groups: readonly string[] | undefined;
+  readonly securityContext: JsonObject | undefined;
+  readonly isEphemeral: boolean | undefined;
+  readonly ephemeralTtlSeconds: number | undefined;
+}
+
+export interface StreamBody extends Ask {
+  readonly chatId: string | null;
+  readonly activeBranchName: string | null;
+  readonly isDefaultBranch: boolean;
+}
+
+function isGiven(source: JsonObject, name: string): boolean {
+  const value = own(source, name);
+  return value !== undefined && value !== null;
+}
+
+/** A member that may be absent but not empty. */
+function optionalWord(source: JsonObject, name: string): string | null {
+  const text = optionalText(source, name);
+  if (text !== null && text.trim() === '') throw new Problem(400, `${name} must not be empty`);
+  return text;
+}
+
+function parseMessageId(body: JsonObject): string | null {
+  const messageId = optionalText(body, 'messageId');
+  if (messageId !== null && !CHAT_MESSAGE_ID.test(messageId))
+    throw new Problem(400, 'messageId must be <timestamp>-message with at least 13 digits');
+  return messageId;
+}
+
+/** Everything but the session; a request needs `input` or `chatId` (ASSUMED-87). */
+export function parseStreamBody(body: JsonObject): StreamBody {
+  const input = optionalWord(body, 'input');
+  const chatId = optionalWord(body, 'chatId');
+  const messageId = parseMessageId(body);
+  const activeBranchName = optionalWord(body, 'activeBranchName');
+  const isDefaultBranch = optionalBoolean(body, 'isDefaultBranch') ?? activeBranchName === null;
+  if (input === null && chatId === null) throw new Problem(400, 'input or chatId is required');
+  return { input, chatId, messageId, activeBranchName, isDefaultBranch };
+}
+
+function parseExternalId(source: JsonObject): string | null {
+  const externalId = optionalWord(source, 'externalId');
+  if (externalId !== null && (/\s/.test(externalId) || externalId !== externalId.toLowerCase()))
+    throw new Problem(400, 'externalId must be lower case without spaces');
+  return externalId;
+}
+
+function parseAttributes(source: JsonObject): SessionSettings['userAttributes'] {
+  if (!isGiven(source, 'userAttributes')) return undefined;
+  return objectList(source, 'userAttributes').map((entry) => {
+    const value = own(entry, 'value');
+    if (typeof value !== 'string') throw new Problem(400, 'value of a user attribute must be text');
+    return { name: requireText(entry, 'name'), value };
+  });
+}
+
+function parseTtl(source: JsonObject): number | undefined {
+  const seconds = own(source, 'ephemeralTtlSeconds') ?? undefined;
+  if (seconds === undefined) return undefined;
+  if (typeof seconds !== 'number' || !Number.isSafeInteger(seconds) || seconds < 1)
+    throw new Problem(400, 'ephemeralTtlSeconds must be a whole number of seconds, at least 1');
+  return seconds;
+}
+
+/** An internal person brings rights of their own; none may be put on top. */
+const NOT_WITH_INTERNAL = ['roles', 'groups', 'userAttributes', 'securityContext'];
+
+/** `sessionSettings` of the body, or null when it is absent. */
+export function parseSession(body: JsonObject): SessionSettings | null {
+  if (!isGiven(body, 'sessionSettings')) return null;
+  const source = requireObject(own(body, 'sessionSettings'), 'sessionSettings');
+  const internalId = optionalWord(source, 'internalId');
+  const externalId = parseExternalId(source);
+  // Two people in one session: whose rights would count? (ours; the specification does not say)
+  if (internalId !== null && externalId !== null)
+    throw new Problem(400, 'externalId and internalId exclude each other');
+  const extra = NOT_WITH_INTERNAL.find((name) => isGiven(source, name));
+  if (internalId !== null && extra !== undefined)
+    throw new Problem(400, `${extra} is not allowed with internalId`);
+  return {
+    externalId,
+    internalId,
+    email: optionalText(source, 'email'),
+    userAttributes: parseAttributes(source),
+    groups: optionalTexts(source, 'groups'),
+    securityContext: isGiven(source, 'securityContext')
+      ? requireObject(own(source, 'securityContext'), 'securityContext')
+      : undefined,
+    isEphemeral: optionalBoolean(source, 'isEphemeral'),
+    ephemeralTtlSeconds: parseTtl(source),
+  };
+}

@@ -1,0 +1,178 @@
+// The two calls of chat: stream a conversation, abort a stream (contract 6.2 to 6.5).
+import { Router, type Request, type RequestHandler, type Response } from 'express';
+import { send, visitOf, type Reply } from '../call.ts';
+import type { Room } from '../family.ts';
+import type { Fate, Loss } from '../faults.ts';
+import { requireObject, requireText, type JsonObject } from '../json.ts';
+import { loseAnswer } from '../loss.ts';
+import { Problem } from '../problem.ts';
+import type { Scene } from '../state.ts';
+import { sendStream, type Lines } from '../stream.ts';
+import { sceneOf, type World } from '../world.ts';
+import { startAnswer } from './answering.ts';
+import type { ChatCaller } from './authentication.ts';
+import { removeExpired } from './external-users.ts';
+import type { ChatNames } from './names.ts';
+import type { ThreadRecord } from './records.ts';
+import { parseSession, parseStreamBody, type SessionSettings, type StreamBody } from './request-body.ts';
+import { identifyAborter, openSession, type Session } from './session.ts';
+import { brokenAfter, cutoffLine, errorLine, openingWith, storedLines } from './stream.ts';
+import { decide, messagesOf, openThread, openedBy, standingOf, threadOf } from './threads.ts';
+
+export interface ChatDeps {
+  readonly world: World;
+  readonly names: ChatNames;
+  /** What the family's authentication has proven of a request. */
+  readonly callerOf: (request: Request) => ChatCaller;
+}
+
+function bodyOf(request: Request): JsonObject {
+  return requireObject((request.body as unknown) ?? {}, 'The request body');
+}
+
+/** With a token `sessionSettings` is ignored, whatever it holds. */
+function settingsOf(caller: ChatCaller, body: JsonObject): SessionSettings | null {
+  return caller.proof.kind === 'token' ? null : parseSession(body);
+}
+
+function requireBranch(caller: ChatCaller, branchName: string | null): void {
+  if (branchName === null) return;
+  if (!caller.deployment.branches.some(({ name }) => name === branchName))
+    throw new Problem(400, 'activeBranchName is not a branch of the deployment');
+}
+
+/** The thread that a request means, or undefined for a new one; throws 404 for one that is not theirs (ASSUMED-88). */
+function findThread(
+  scene: Scene,
+  caller: ChatCaller,
+  session: Session,
+  body: StreamBody,
+): ThreadRecord | undefined {
+  const { state } = scene;
+  const deploymentId = caller.deployment.id;
+  if (body.chatId === null)
+    return body.messageId === null ? undefined : openedBy(state, deploymentId, session.owner, body.messageId);
+  const thread = threadOf(state, deploymentId, body.chatId);
+  if (thread?.owner !== session.owner) throw new Problem(404, 'Chat thread not found');
+  return thread;
+}
+
+function storedThread(scene: Scene, thread: ThreadRecord): string[] {
+  const run = scene.state.runs.get(thread.chatId);
+  const messages = messagesOf(scene.state, thread);
+  const state = { chatId: thread.chatId, isStreaming: run !== undefined, messages };
+  return storedLines(state, run?.lastSort() ?? thread.lastSort);
+}
+
+interface Turn {
+  readonly scene: Scene;
+  readonly caller: ChatCaller;
+  readonly session: Session;
+  readonly body: StreamBody;
+}
+
+/** Decides what becomes of the request, changes the state in one step, and answers its lines. */
+function converse({ world, names }: ChatDeps, turn: Turn): { opening: string; lines: Lines } {
+  const { scene, caller, session, body } = turn;
+  const { state, nowMs } = scene;
+  const found = findThread(scene, caller, session, body);
+  session.admit(scene);
+  const { id: deploymentId } = caller.deployment;
+  const thread =
+    found ?? openThread(state, nowMs, { deploymentId, owner: session.owner, keyName: session.keyName });
+  const decision = decide(standingOf(state, thread), body);
+  const { chatId } = thread;
+  const stored = (): { opening: string; lines: Lines } => {
+    const [opening = '', ...rest] = storedThread(scene, thread);
+    return { opening, lines: [opening, ...rest] };
+  };
+  const run = state.runs.get(chatId);
+  if (decision === 'busy') {
+    const refusal = errorLine('Streaming for thread is in progress');
+    return { opening: refusal, lines: [refusal] };
+  }
+  if (decision === 'attach' && run) {
+    const messages = messagesOf(state, thread);
+    const opening = cutoffLine({ chatId, isStreaming: true, messages }, run.lastSort());
+    return { opening, lines: openingWith(opening, run.follow()) };
+  }
+  const { input } = body;
+  if (decision !== 'start' || input === null) return stored();
+  const before = { chatId, isStreaming: false, messages: thread.messages };
+  const opening = cutoffLine(before, thread.lastSort);
+  const answered = startAnswer(world, names, { caller, session, thread, body: { ...body, input } });
+  return { opening, lines: openingWith(opening, answered) };
+}
+
+/** A fault of the status kind strikes inside the stream: the status has left already (contract 6.3). */
+async function sendLines(
+  request: Request,
+  response: Response,
+  { opening, lines }: { opening: string; lines: Lines },
+  loss: Loss | undefined,
+): Promise<void> {
+  const reply = { status: 200, headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' } };
+  if (loss?.kind !== 'status') await sendStream(request, response, { ...reply, lines }, loss);
+  else {
+    const broken = brokenAfter(opening, 'Injected fault in the stream');
+    await sendStream(request, response, { ...reply, lines: broken });
+  }
+}
+
+function fateOf(response: Response): Fate {
+  const { fate } = visitOf(response);
+  if (!fate) throw new Error('Chat was mounted without the walls of its family');
+  return fate;
+}
+
+function streamChat(deps: ChatDeps): RequestHandler {
+  return async (request, response) => {
+    const caller = deps.callerOf(request);
+    const source = bodyOf(request);
+    const settings = settingsOf(caller, source);
+    const body = parseStreamBody(source);
+    const scene = sceneOf(deps.world);
+    removeExpired(scene);
+    requireBranch(caller, body.activeBranchName);
+    const session = openSession(scene, caller, settings);
+    const answer = converse(deps, { scene, caller, session, body });
+    await sendLines(request, response, answer, fateOf(response).loss);
+  };
+}
+
+/** 404 unknown, 403 somebody else's, else the running answer stops at once; an idle thread stays as it is. */
+function abort(deps: ChatDeps, request: Request): Reply {
+  const caller = deps.callerOf(request);
+  const source = bodyOf(request);
+  const chatId = requireText(source, 'chatId');
+  const settings = settingsOf(caller, source);
+  const scene = sceneOf(deps.world);
+  removeExpired(scene);
+  const thread = threadOf(scene.state, caller.deployment.id, chatId);
+  if (!thread) throw new Problem(404, 'Chat thread not found');
+  const aborter = identifyAborter(scene, caller, settings);
+  // sessionSettings is optional here: a key that names nobody may stop what it has started itself.
+  const owns = aborter.kind === 'owner' ? thread.owner === aborter.owner : thread.keyName === aborter.name;
+  if (!owns) throw new Problem(403, 'The chat thread belongs to somebody else');
+  scene.state.runs.stop(chatId, 'aborted');
+  return { status: 204 };
+}
+
+function abortChat(deps: ChatDeps): RequestHandler {
+  return async (request, response) => {
+    const reply = abort(deps, request);
+    const { loss } = fateOf(response);
+    if (loss) await loseAnswer(request, loss);
+    else send(response, reply);
+  };
+}
+
+/** Both forms of both addresses, below `/api/v1/public`. */
+export function createChatRoom(deps: ChatDeps, mount: string): Room {
+  const router = Router({ caseSensitive: true });
+  for (const form of ['/:accountName/agents/:agentId', '/:accountName/deployments/:deploymentId']) {
+    router.post(`${form}/chat/stream-chat-state`, streamChat(deps));
+    router.post(`${form}/chat/abort`, abortChat(deps));
+  }
+  return { mount, router };
+}

@@ -1,0 +1,171 @@
+// In whose name a chat request acts: who owns the thread, whose rights its queries have, and for how long.
+import { createHash } from 'node:crypto';
+import { contextOfClaims, contextOfUser, type SecurityContext } from '../core-data/security-context.ts';
+import { Problem } from '../problem.ts';
+import type { AttributeValue, Credential, UserRecord } from '../records.ts';
+import type { Scene } from '../state.ts';
+import { defaultFromText } from '../users/attribute-types.ts';
+import { proveToken, type ChatCaller, type Proof } from './authentication.ts';
+import { externalUserOf, provision, type ExternalWish } from './external-users.ts';
+import type { SessionSettings } from './request-body.ts';
+import { ownerOfExternal, ownerOfUser } from './threads.ts';
+
+export interface Session {
+  /** Under this name the threads are kept; see ThreadRecord. */
+  readonly owner: string;
+  /** Null with a token. */
+  readonly keyName: string | null;
+  /** The people whose leaving ends what this session started. */
+  readonly userIds: ReadonlySet<number>;
+  /** Null with an API key; else enough to tell two tokens apart, and no more. */
+  readonly tokenFingerprint: string | null;
+  /** Makes or refreshes the external user, if the session is one; throws Problem 429. */
+  admit(scene: Scene): void;
+  /** False once the person, or the key they came with, is no longer good. */
+  isStanding(scene: Scene): boolean;
+  /** The rights of this very moment; throws Problem 401 when the token is no longer good. */
+  context(scene: Scene): SecurityContext | Promise<SecurityContext>;
+}
+
+function isKeyStanding({ state, nowMs }: Scene, { secret }: Credential): boolean {
+  const credential = state.credentials.get(secret);
+  if (!credential || (credential.expiresAtMs !== null && credential.expiresAtMs <= nowMs)) return false;
+  return state.users.get(credential.ownerId)?.isDeactivated === false;
+}
+
+/** By username or e-mail, lower-cased and trimmed (6.2); throws 400 (ASSUMED-84). */
+function requireInternal({ state }: Scene, internalId: string): UserRecord {
+  const name = internalId.trim().toLowerCase();
+  const [byName] = state.users.find('userName', name);
+  const byMail = state.users.find('email', name);
+  const user = byName ?? (byMail.length === 1 ? byMail[0] : undefined);
+  if (!user || user.isDeactivated) throw new Problem(400, 'internalId is not an existing internal user');
+  return user;
+}
+
+function internalSession(scene: Scene, internalId: string, credential: Credential): Session {
+  const { id } = requireInternal(scene, internalId);
+  const present = ({ state }: Scene): UserRecord | undefined => {
+    const user = state.users.get(id);
+    return user?.isDeactivated === false ? user : undefined;
+  };
+  return {
+    owner: ownerOfUser(id),
+    keyName: credential.name,
+    userIds: new Set([id, credential.ownerId]),
+    tokenFingerprint: null,
+    admit: () => undefined,
+    isStanding: (now) => present(now) !== undefined && isKeyStanding(now, credential),
+    context: (now) => {
+      const user = present(now);
+      if (!user) throw new Problem(401, 'The user has left');
+      return contextOfUser(now, user);
+    },
+  };
+}
+
+/** Text to the type of the definition; throws 400 for an unknown name or a text that does not fit (ASSUMED-85, 89). */
+function typedAttributes(scene: Scene, settings: SessionSettings): Record<string, AttributeValue> {
+  const values = (settings.userAttributes ?? []).map(({ name, value }): [string, AttributeValue] => {
+    const [definition] = scene.state.attributes.find('name', name);
+    if (!definition) throw new Problem(400, `No user attribute of the name ${name}`);
+    const typed = defaultFromText(definition.type, value);
+    if (typed === undefined) throw new Problem(400, `User attribute ${name} must be a ${definition.type}`);
+    return [name, typed];
+  });
+  return Object.fromEntries(values);
+}
+
+function requireGroups(scene: Scene, groups: readonly string[]): void {
+  const unknown = groups.find((name) => {
+    const found = scene.state.groups.find('displayName', name.toLowerCase());
+    return !found.some(({ displayName }) => displayName === name);
+  });
+  // Policies compare names letter by letter; a name that only looks right would grant nothing (ASSUMED-86).
+  if (unknown !== undefined) throw new Problem(400, `No group of the name ${unknown}`);
+}
+
+function externalSession(
+  wish: ExternalWish,
+  proof: Proof,
+  more: Pick<Session, 'userIds' | 'tokenFingerprint' | 'context'> & {
+    isProofGood(scene: Scene): boolean;
+  },
+): Session {
+  return {
+    ...more,
+    owner: ownerOfExternal(wish.externalId),
+    keyName: proof.kind === 'apiKey' ? proof.credential.name : null,
+    admit: (scene) => void provision(scene, wish),
+    isStanding: (scene) => {
+      const user = externalUserOf(scene.state, wish.externalId);
+      const isAlive = user && (user.expiresAtMs === null || user.expiresAtMs > scene.nowMs);
+      return isAlive === true && more.isProofGood(scene);
+    },
+  };
+}
+
+function keySession(scene: Scene, settings: SessionSettings, externalId: string, proof: Proof): Session {
+  if (proof.kind !== 'apiKey') throw new Error('An API key session needs a key');
+  const { credential } = proof;
+  requireGroups(scene, settings.groups ?? []);
+  const given = contextOfClaims(settings.securityContext ?? {});
+  const context: SecurityContext = {
+    groups: settings.groups ?? given.groups,
+    userAttributes: { ...given.userAttributes, ...typedAttributes(scene, settings) },
+  };
+  const { email, isEphemeral, ephemeralTtlSeconds } = settings;
+  const securityContext = settings.securityContext ?? {};
+  const wish = { ...context, externalId, email, isEphemeral, ephemeralTtlSeconds, securityContext };
+  return externalSession(wish, proof, {
+    userIds: new Set([credential.ownerId]),
+    tokenFingerprint: null,
+    isProofGood: (now) => isKeyStanding(now, credential),
+    context: () => context,
+  });
+}
+
+function tokenSession({ deployment }: ChatCaller, proof: Extract<Proof, { kind: 'token' }>): Session {
+  const { externalId, email, token, context: claims } = proof;
+  const { groups, userAttributes } = contextOfClaims(claims);
+  const person = { externalId, email, groups, userAttributes, securityContext: claims };
+  const wish = { ...person, isEphemeral: undefined, ephemeralTtlSeconds: undefined };
+  const present = (scene: Scene) => scene.state.deployments.get(deployment.id);
+  return externalSession(wish, proof, {
+    userIds: new Set(),
+    tokenFingerprint: createHash('sha256').update(token).digest('hex').slice(0, 16),
+    isProofGood: (now) => present(now)?.tokenAuthentication === true,
+    context: async (now) => {
+      const checker = present(now);
+      if (!checker) throw new Problem(401, 'The deployment is gone');
+      // The same token goes with every query, so it is checked with every query (S Chat API authentication 5).
+      return contextOfClaims((await proveToken(checker, token, now.nowMs)).context);
+    },
+  });
+}
+
+/** The session of a stream request; throws Problem 400 for settings that name nobody (ASSUMED-79) or are wrong. */
+export function openSession(scene: Scene, caller: ChatCaller, settings: SessionSettings | null): Session {
+  const { proof } = caller;
+  if (proof.kind === 'token') return tokenSession(caller, proof);
+  if (!settings) throw new Problem(400, 'sessionSettings is required with an API key');
+  if (settings.internalId !== null) return internalSession(scene, settings.internalId, proof.credential);
+  if (settings.externalId === null)
+    throw new Problem(400, 'sessionSettings needs an externalId or an internalId');
+  return keySession(scene, settings, settings.externalId, proof);
+}
+
+/** Who asks for an abort: the owner name, or the key alone when the request names nobody. */
+export type Aborter =
+  { readonly kind: 'owner'; readonly owner: string } | { readonly kind: 'key'; readonly name: string };
+
+/** Makes nobody: an abort by somebody unknown leaves no trace. Throws 400 for an unknown internal user. */
+export function identifyAborter(scene: Scene, caller: ChatCaller, settings: SessionSettings | null): Aborter {
+  const { proof } = caller;
+  if (proof.kind === 'token') return { kind: 'owner', owner: ownerOfExternal(proof.externalId) };
+  if (settings && settings.internalId !== null)
+    return { kind: 'owner', owner: ownerOfUser(requireInternal(scene, settings.internalId).id) };
+  if (settings && settings.externalId !== null)
+    return { kind: 'owner', owner: ownerOfExternal(settings.externalId) };
+  return { kind: 'key', name: proof.credential.name };
+}

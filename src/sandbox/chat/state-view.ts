@@ -1,0 +1,56 @@
+// Chat's parts of `GET /state`: threads with their runs, external users (interface 8).
+import type { JsonObject } from '../json.ts';
+import type { Scene } from '../state.ts';
+import { removeExpired } from './external-users.ts';
+import type { RunNote, ThreadRecord } from './records.ts';
+import { messagesOf } from './threads.ts';
+
+const toDate = (ms: number): string => new Date(ms).toISOString();
+
+function showOwner({ state }: Scene, owner: string): JsonObject {
+  const [, kind, id = ''] = /^(internal|external):(.*)$/s.exec(owner) ?? [];
+  if (kind === 'external') return { externalId: id, internalId: null };
+  return { externalId: null, internalId: state.users.get(Number(id))?.userName ?? null };
+}
+
+/** A run that a crash of the sandbox cut off is noted as streaming for ever; nothing runs any more. */
+function showRun({ startedAtMs, ...run }: RunNote, isRunning: boolean): JsonObject {
+  const outcome = run.outcome === 'streaming' && !isRunning ? 'ended' : run.outcome;
+  return { ...run, outcome, startedAt: toDate(startedAtMs) };
+}
+
+function showThread(scene: Scene, thread: ThreadRecord): JsonObject {
+  const run = scene.state.runs.get(thread.chatId);
+  return {
+    chatId: thread.chatId,
+    deploymentId: thread.deploymentId,
+    ...showOwner(scene, thread.owner),
+    isStreaming: run !== undefined,
+    readers: run?.readers() ?? 0,
+    messages: messagesOf(scene.state, thread),
+    runs: thread.runs.map((note) => showRun(note, run !== undefined)),
+    createdAt: toDate(thread.createdAtMs),
+    updatedAt: toDate(thread.updatedAtMs),
+  };
+}
+
+export function showThreads(scene: Scene): JsonObject[] {
+  removeExpired(scene);
+  const { threads } = scene.state;
+  return threads.ids().flatMap((id) => {
+    const thread = threads.get(id);
+    return thread ? [showThread(scene, thread)] : [];
+  });
+}
+
+export function showExternalUsers(scene: Scene): JsonObject[] {
+  removeExpired(scene);
+  const { externalUsers } = scene.state;
+  return externalUsers.ids().flatMap((id) => {
+    const user = externalUsers.get(id);
+    if (!user) return [];
+    const { expiresAtMs, createdAtMs, lastSeenAtMs, ...shown } = user;
+    const expiresAt = expiresAtMs === null ? null : toDate(expiresAtMs);
+    return [{ ...shown, expiresAt, createdAt: toDate(createdAtMs), lastSeenAt: toDate(lastSeenAtMs) }];
+  });
+}

@@ -1,0 +1,62 @@
+// The two tools of the agent: look at the model, run SQL over it. Failures are results with `error` (contract 6.6).
+import { randomUUID } from 'node:crypto';
+import type { Cell, Column, CubeDocument } from '../core-data/core-data.ts';
+import type { JsonObject } from '../json.ts';
+
+/** What an agent may ask of the data, always with the rights of the caller. */
+export interface AgentData {
+  meta(): Promise<readonly CubeDocument[]>;
+  /** The first rows, and how many there are in all. */
+  run(sqlQuery: string): Promise<Rows>;
+}
+
+export interface Rows {
+  readonly schema: readonly Column[];
+  readonly data: readonly (readonly Cell[])[];
+  readonly totalRows: number;
+}
+
+/** Input of the SQL tool. */
+export interface SqlInput {
+  readonly sqlQuery: string;
+  readonly queryTitle: string;
+  readonly description: string;
+  readonly userRequest: string;
+  readonly memoryId: string;
+  readonly vegaSpec?: string;
+}
+
+/** The document of the meta tool for the cubes that the caller may see. */
+export function toMetaResult(cubes: readonly CubeDocument[], searchQuery: string): JsonObject {
+  return {
+    cubes: cubes.map(({ name, type, title, measures, dimensions }) => ({
+      name,
+      type,
+      title,
+      members: [...measures, ...dimensions].map((member) => ({
+        name: member.name,
+        title: member.title,
+        description: member.description ?? '',
+        type: member.type,
+        ...(member.aggType === undefined ? {} : { aggType: member.aggType }),
+      })),
+    })),
+    searchQuery,
+  };
+}
+
+/** The document of the SQL tool. */
+export function toSqlResult(input: SqlInput, rows: Rows): JsonObject {
+  const { memoryId: _memoryId, ...said } = input;
+  return {
+    ...said,
+    schema: rows.schema.map(({ name, column_type }) => ({ name, column_type })),
+    data: rows.data,
+    totalRows: rows.totalRows,
+    uuid: randomUUID(),
+  };
+}
+
+export function toErrorResult(error: unknown): JsonObject {
+  return { error: error instanceof Error ? error.message : String(error) };
+}
