@@ -5,6 +5,7 @@ import { isMarkedPlain } from './auth.ts';
 import { readBody } from './body.ts';
 import { send, visitOf, type Reply, type Visit } from './call.ts';
 import type { Family } from './family.ts';
+import { fallSilent } from './loss.ts';
 import { Problem } from './problem.ts';
 import type { World } from './world.ts';
 
@@ -54,7 +55,8 @@ function tempt(world: World): RequestHandler {
     visit.fate = fate;
     if (fate.latencyMs > 0) await systemClock.sleep(fate.latencyMs);
     if (!fate.refusal) next();
-    else if (fate.refusal.kind === 'drop') request.socket.destroy();
+    else if (fate.refusal.kind === 'drop' || fate.refusal.kind === 'hold')
+      await fallSilent(request, fate.refusal);
     else if (fate.refusal.kind === 'html')
       response.status(200).type('html').send('<!doctype html><title>App</title>');
     else {

@@ -11,6 +11,7 @@ export interface Chance {
 export const CHANCES = [
   'status429',
   'status5xx',
+  'timeoutBeforeCommit',
   'timeoutAfterCommit',
   'dropBefore',
   'dropAfter',

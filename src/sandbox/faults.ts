@@ -2,12 +2,13 @@
 import { parseFaults, type Chance, type ChanceName, type FaultPlan, type FaultRule } from './fault-sets.ts';
 import { own } from './json.ts';
 
+/** No answer: the connection breaks at once, or after it was held; `holdMs` null = until the client goes away. */
+export type Silence = { kind: 'drop' } | { kind: 'hold'; holdMs: number | null };
 /** Instead of handling the request at all. */
 export type Refusal =
-  { kind: 'drop' } | { kind: 'html' } | { kind: 'status'; status: number; retryAfter: string | undefined };
-/** Instead of the answer, after the change is stored. `holdMs` null = until the client goes away. */
-export type Loss =
-  { kind: 'drop' } | { kind: 'hold'; holdMs: number | null } | { kind: 'status'; status: number };
+  Silence | { kind: 'html' } | { kind: 'status'; status: number; retryAfter: string | undefined };
+/** Instead of the answer, after the change is stored. */
+export type Loss = Silence | { kind: 'status'; status: number };
 
 /** How a cut list presents itself: `total` = as if it were complete, `page` = the totals stay true. */
 export interface Truncation {
@@ -53,8 +54,15 @@ function statusOf(chance: Chance): number {
   return numberIn(chance, 'status', 503);
 }
 
+function holdOf(chance: Chance): Silence {
+  const holdMs = own(chance.detail, 'holdMs');
+  return { kind: 'hold', holdMs: typeof holdMs === 'number' ? holdMs : null };
+}
+
 function refusalOf(hits: ReadonlyMap<ChanceName, Chance>): Refusal | undefined {
   if (hits.has('dropBefore')) return { kind: 'drop' };
+  const held = hits.get('timeoutBeforeCommit');
+  if (held) return holdOf(held);
   const limited = hits.get('status429');
   if (limited) {
     const wait = own(limited.detail, 'retryAfter');
@@ -74,10 +82,7 @@ function refusalOf(hits: ReadonlyMap<ChanceName, Chance>): Refusal | undefined {
 function lossOf(hits: ReadonlyMap<ChanceName, Chance>): Loss | undefined {
   if (hits.has('dropAfter')) return { kind: 'drop' };
   const held = hits.get('timeoutAfterCommit');
-  if (held) {
-    const holdMs = own(held.detail, 'holdMs');
-    return { kind: 'hold', holdMs: typeof holdMs === 'number' ? holdMs : null };
-  }
+  if (held) return holdOf(held);
   const broken = hits.get('status5xx');
   return broken ? { kind: 'status', status: statusOf(broken) } : undefined;
 }

@@ -60,12 +60,14 @@ function createFamilies(world: World, names: ChatNames): Family[] {
 }
 
 /** An empty state that follows the world's clock and tells it of changes. */
-function emptyState(world: Omit<World, 'state'>): State {
-  return createState({
+function emptyState(world: Omit<World, 'state'> & { state?: State }): State {
+  const state = createState({
     now: () => world.clock.now(),
-    isKept: () => world.faults.readsMayLag(),
+    // What is planted or restored before the state is in use counts as having been there always.
+    isKept: () => world.state === state && world.faults.readsMayLag(),
     changed: () => world.changed(),
   });
+  return state;
 }
 
 function createWorld(options: SandboxOptions): World {
@@ -121,7 +123,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     throw new Error(`The sandbox serves plain http on loopback only, not on ${host}; use TLS for others`);
   const world = createWorld(options);
   const folder = options.dataDir === undefined ? undefined : await openDataFolder(options.dataDir);
-  const kept = folder && (await restoreWorld(world, folder));
+  const kept = folder && (await restoreWorld(world, emptyState(world), folder));
   const secrets = createSecrets(kept?.secrets);
   let seed = kept?.seed ?? options.seed ?? 'small';
   if (!kept) resetWorld(world, seed, secrets, options.faults ?? {});

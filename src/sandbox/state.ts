@@ -53,6 +53,7 @@ export interface StateView {
   readonly users: TableView<UserRecord>;
   readonly groups: TableView<GroupRecord>;
   readonly memberships: MembershipView;
+  readonly attributes: TableView<AttributeDefinition>;
 }
 
 /** What every operation works on: the stored state, the switches, and the moment, Unix milliseconds. */
@@ -132,5 +133,6 @@ export function viewOf(state: State, cutoffMs: number | null): StateView {
     users: state.users.asOf(cutoffMs),
     groups: state.groups.asOf(cutoffMs),
     memberships: state.memberships.asOf(cutoffMs),
+    attributes: state.attributes.asOf(cutoffMs),
   };
 }

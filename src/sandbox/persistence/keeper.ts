@@ -1,21 +1,30 @@
 // Brings the state of an earlier sandbox back and keeps the present one safe in the data folder.
 import type { Secrets } from '../secrets.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
+import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import type { DataFolder } from './data-folder.ts';
 import { readSnapshot, snapshotPieces, type Surroundings } from './snapshot.ts';
 import { createWriteBehind, type WriteBehind } from './write-behind.ts';
 
-/** Fills the empty state of `world` from the folder; undefined when there is nothing yet. Throws for a broken snapshot. */
-export async function restoreWorld(world: World, folder: DataFolder): Promise<Surroundings | undefined> {
+/**
+ * Fills the empty `state` from the folder and puts it into the world; undefined when there is nothing yet.
+ * Throws for a broken snapshot.
+ */
+export async function restoreWorld(
+  world: World,
+  state: State,
+  folder: DataFolder,
+): Promise<Surroundings | undefined> {
   const lines = folder.lines();
   if (!lines) return undefined;
-  const around = await readSnapshot(lines, world.state).catch((cause: unknown) => {
+  const around = await readSnapshot(lines, state).catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`The state in ${folder.path} cannot be used: ${reason}. Move it away to start anew.`, {
       cause,
     });
   });
+  world.state = state;
   // A setting that is newer than the snapshot has its default.
   world.settings = { ...DEFAULT_SETTINGS, ...around.settings };
   world.clock.advance(around.clockOffsetMs);

@@ -33,7 +33,7 @@ export function listAttributes(call: Call): Reply {
   const typeText = queryText(call, 'type');
   const type = typeText === undefined ? undefined : typeOf(typeText);
   requireAdmin(call.caller);
-  const { attributes } = call.state;
+  const { attributes } = call.read;
   const get = (id: number): AttributeDefinition | undefined => attributes.get(id);
   const newestFirst = [...attributes.ids()].reverse();
   const ids = idsWhere(

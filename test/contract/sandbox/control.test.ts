@@ -147,6 +147,14 @@ test('timeoutAfterCommit stores the change and holds the answer; status5xx after
   expect(await rig.stored('b@acme.example')).toBeDefined();
 });
 
+test('timeoutBeforeCommit holds the request, breaks it, and nothing happens', async () => {
+  await faults({ timeoutBeforeCommit: { share: 1, holdMs: 60 } });
+  const startedMs = performance.now();
+  await expect(rig.user('a@acme.example')).rejects.toThrow();
+  expect(performance.now() - startedMs).toBeGreaterThan(50);
+  expect(await rig.stored('a@acme.example')).toBeUndefined();
+});
+
 test('rules strike by method and path, a number of times', async () => {
   await faults({
     rules: [{ method: 'post', path: '^/api/scim/v2/Users$', skip: 1, times: 2, status5xx: { status: 500 } }],
@@ -216,6 +224,22 @@ test('staleReadsMs shows users, groups and members as they were, until time has 
     200, 200, 4,
   ]);
   expect(await isActive()).toBe(false);
+});
+
+test('staleReadsMs shows attribute definitions late as well', async () => {
+  await faults({ staleReadsMs: 30_000 });
+  await rig.attribute('region', 'string');
+  const names = async () =>
+    (await rig.call('GET', '/api/v1/user-attributes')).body.items.map((one: { name: string }) => one.name);
+  expect(await names()).toEqual(['country']);
+  await rig.control('POST', '/clock', { advanceMs: 31_000 });
+  expect(await names()).toEqual(['region', 'country']);
+});
+
+test('the seed has been there always: stale reads from the start show it', async () => {
+  const other = await startRig({ faults: { staleReadsMs: 30_000 } });
+  expect((await other.call('GET', USERS)).body.totalResults).toBe(3);
+  await other.stop();
 });
 
 test('ERR-08 htmlAnswer answers 200 with a page', async () => {
