@@ -1,0 +1,153 @@
+// Situations that an alert is for: the series of a healthy bridge, and what each situation changes about them.
+// Values are written as promtool reads them (`a+bxn`: from a, b more each time, n times), one a minute for ten hours.
+
+export interface Situation {
+  /** Series that differ, found by the parts of their name; `+` before a whole name adds one, null takes one away. */
+  changes: Record<string, string | null>;
+  /** Alerts that fire, and no others. */
+  fires: string[];
+}
+
+const LAG = ['deactivation', 'edit'].flatMap((lane) =>
+  ['1', '60', '300', '+Inf'].map((le) => [`bridge_sync_lag_seconds_bucket{target="main",lane="${lane}",le="${le}"}`, '0+5x600']),
+);
+const DEFAULT = 'connection="default"';
+const CALL = 'target="main",resource="users",method="PATCH"';
+
+export const HEALTHY: Record<string, string> = {
+  'bridge_redis_up{instance="1"}': '1x600',
+  'bridge_redis_role{instance="1",role="master"}': '1x600',
+  'bridge_redis_latency_seconds{instance="1"}': '0.001x600',
+  [`bridge_http_requests_total{${DEFAULT},operation="patch",status="200"}`]: '0+60x600',
+  [`bridge_http_requests_total{${DEFAULT},operation="patch",status="401"}`]: '0x600',
+  [`bridge_http_requests_total{${DEFAULT},operation="patch",status="503"}`]: '0x600',
+  [`bridge_http_request_seconds_bucket{${DEFAULT},le="0.1"}`]: '0+60x600',
+  [`bridge_http_request_seconds_bucket{${DEFAULT},le="5"}`]: '0+60x600',
+  [`bridge_http_request_seconds_bucket{${DEFAULT},le="+Inf"}`]: '0+60x600',
+  [`bridge_quarantine_risk{${DEFAULT}}`]: '0.01x600',
+  ...Object.fromEntries(LAG),
+  'bridge_outbox_oldest_seconds{target="main"}': '2x600',
+  'bridge_outbox_dirty{target="main"}': '3x600',
+  'bridge_worker_last_fetch_timestamp_seconds{target="main"}': '0+60x600',
+  'bridge_dead_letters{target="main"}': '0x600',
+  [`bridge_platform_requests_total{${CALL},status="200"}`]: '0+60x600',
+  [`bridge_platform_requests_total{${CALL},status="401"}`]: '0x600',
+  [`bridge_platform_requests_total{${CALL},status="409"}`]: '0+30x600',
+  [`bridge_platform_requests_total{${CALL},status="503"}`]: '0x600',
+  'bridge_breaker_open{target="main"}': '0x600',
+  'bridge_guard_held{target="main",kind="deactivate"}': '0x600',
+  'bridge_reconcile_last_success_timestamp_seconds{target="main"}': '1+60x600',
+  'bridge_reconcile_writes_total{target="main",kind="update"}': '4x600',
+  'bridge_drift{target="main",kind="update",attribution="other"}': '0x600',
+  // Time begins at 0 here, and these are sixty days.
+  [`bridge_token_expiry_timestamp_seconds{${DEFAULT},token="primary"}`]: '5184000x600',
+};
+
+export const SITUATIONS: Record<string, Situation> = {
+  'all is well': { changes: {}, fires: [] },
+  'every tenth answer is a 503': {
+    changes: { 'http_requests status="503"': '0+7x600' },
+    fires: ['ScimBridgeInboundErrors'],
+  },
+  'a quarter of the requests fail': {
+    changes: { quarantine_risk: '0.25x600' },
+    fires: ['ScimBridgeQuarantineRisk'],
+  },
+  'two calls a minute with a wrong token': {
+    changes: { 'http_requests status="401"': '0+2x600' },
+    fires: ['ScimBridgeUnauthorized'],
+  },
+  'answers take up to five seconds': {
+    changes: { 'http_request_seconds le="0.1"': '0x600' },
+    fires: ['ScimBridgeSlowAnswers'],
+  },
+  'Redis goes away': { changes: { redis_up: '1x500 0x100' }, fires: ['ScimBridgeRedisDown'] },
+  'the primary becomes a replica': {
+    changes: {
+      'redis_role role="master"': '1x500 0x100',
+      '+bridge_redis_role{instance="1",role="slave"}': '0x500 1x100',
+    },
+    fires: ['ScimBridgeRedisNotPrimary'],
+  },
+  'Redis needs half a second': { changes: { redis_latency: '0.5x600' }, fires: ['ScimBridgeRedisSlow'] },
+  'deactivations take minutes': {
+    changes: { 'deactivation le="1"': '0x600', 'deactivation le="60"': '0x600' },
+    fires: ['ScimBridgeDeactivationLag'],
+  },
+  'edits take minutes': {
+    changes: { 'edit le="1"': '0x600', 'edit le="60"': '0x600' },
+    fires: ['ScimBridgeLag'],
+  },
+  'one change never ends': { changes: { outbox_oldest: '0+60x600' }, fires: ['ScimBridgeOldestChange'] },
+  'the workers stop': { changes: { last_fetch: '0+60x500 30000x100' }, fires: ['ScimBridgeNoWorker'] },
+  'there never was a worker': { changes: { last_fetch: null }, fires: ['ScimBridgeNoWorker'] },
+  'a person is refused': { changes: { dead_letters: '2x600' }, fires: ['ScimBridgeDeadLetters'] },
+  'the platform key is revoked': {
+    changes: { 'platform_requests status="401"': '0x580 0+4x20' },
+    fires: ['ScimBridgePlatformRefusesKey'],
+  },
+  'a third of the calls fail': {
+    changes: { 'platform_requests status="503"': '0+45x600' },
+    fires: ['ScimBridgePlatformErrors'],
+  },
+  'the breaker opens': { changes: { breaker_open: '0x500 1x100' }, fires: ['ScimBridgeBreakerOpen'] },
+  'a mass removal is held': { changes: { guard_held: '80x600' }, fires: ['ScimBridgeGuardHeld'] },
+  'reconcile fails from now on': {
+    changes: { last_success: '1+60x400 24001x200' },
+    fires: ['ScimBridgeReconcileStale'],
+  },
+  'every reconcile writes again': {
+    changes: { reconcile_writes: '0+2x600' },
+    fires: ['ScimBridgeReconcileWrites'],
+  },
+  'drift is reported and stays': { changes: { bridge_drift: '5x600' }, fires: ['ScimBridgeDriftStays'] },
+  'a token has three weeks left': {
+    changes: { token_expiry: '1850400x600' },
+    fires: ['ScimBridgeTokenExpires'],
+  },
+  'a token has three days left': {
+    changes: { token_expiry: '295200x600' },
+    fires: ['ScimBridgeTokenExpires', 'ScimBridgeTokenExpiresSoon'],
+  },
+};
+
+/** Series of other lengths of time, written out. */
+export const OTHERS: { name: string; series: Record<string, string>; at: string; fires: string[] }[] = [
+  { name: 'nothing is scraped', series: {}, at: '1h', fires: ['ScimBridgeAbsent'] },
+  {
+    name: 'one of two identity providers is silent for a day',
+    series: {
+      'bridge_redis_up{instance="1"}': '1x3000',
+      'bridge_http_requests_total{connection="default",operation="list",status="200"}': '0+2x1000 2000x2000',
+      'bridge_http_requests_total{connection="other",operation="list",status="200"}': '0+2x3000',
+    },
+    at: '48h',
+    fires: ['ScimBridgeNoPushes'],
+  },
+  {
+    name: 'a bridge whose identity provider is silent was updated meanwhile',
+    series: {
+      'bridge_redis_up{instance="1"}': '1x3000',
+      'bridge_http_requests_total{connection="default",operation="list",status="200"}': '0+2x1000 stale',
+    },
+    at: '48h',
+    fires: ['ScimBridgeNoPushes'],
+  },
+];
+
+/** The series of a situation. @throws Error when a change fits no series of a healthy bridge, or several */
+export function seriesOf({ changes }: Situation): Record<string, string> {
+  const series = { ...HEALTHY };
+  for (const [words, values] of Object.entries(changes)) {
+    if (words.startsWith('+')) {
+      if (values !== null) series[words.slice(1)] = values;
+      continue;
+    }
+    const found = Object.keys(HEALTHY).filter((name) => words.split(' ').every((word) => name.includes(word)));
+    const [name] = found;
+    if (name === undefined || found.length > 1) throw new Error(`"${words}" fits ${found.length} series`);
+    if (values === null) delete series[name];
+    else series[name] = values;
+  }
+  return series;
+}

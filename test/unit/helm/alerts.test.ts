@@ -1,0 +1,100 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OTHERS, seriesOf, SITUATIONS } from './alert-situations.ts';
+import { CHART, chartYaml, NAMESPACE, ofKind, rendered } from './chart.ts';
+import { SERIES, seriesIn } from './metric-names.ts';
+
+interface Alert {
+  alert: string;
+  expr: string;
+  labels: { severity: string };
+  annotations: { summary: string; description: string; runbook_url?: string };
+}
+
+const ALERTS: Alert[] = chartYaml('files/alerts.yaml').groups.flatMap((group: any) => group.rules);
+const NAMES = ALERTS.map(({ alert }) => alert);
+const RUNBOOK = readFileSync(join(import.meta.dirname, '../../../docs/runbook.md'), 'utf8');
+const promtool = spawnSync('promtool', ['--version'], { stdio: 'ignore' }).status === 0;
+if (!promtool) {
+  process.stderr.write('promtool is not on PATH: the expressions of the alerts are not evaluated.\n');
+}
+
+describe.each(ALERTS)('$alert', ({ alert, expr, labels, annotations }) => {
+  test('uses metrics that the bridge has, wherever it runs', () => {
+    expect(seriesIn(expr).length).toBeGreaterThan(0);
+    expect(seriesIn(expr).filter((name) => !SERIES.includes(name))).toEqual([]);
+    // The chart replaces this selector; one that lacks it would look at other installations too.
+    expect(expr.match(/bridge_[a-z_]+(?!\{job!=""|[a-z_])/g)).toBeNull();
+  });
+
+  test('says how urgent it is and what is wrong', () => {
+    expect(['critical', 'warning']).toContain(labels.severity);
+    for (const text of [annotations.summary, annotations.description]) expect(text.length).toBeGreaterThan(10);
+  });
+
+  test('has an entry of its own in the runbook', () => {
+    expect(RUNBOOK.match(new RegExp(`^### ${alert}$`, 'gm'))).toHaveLength(1);
+  });
+
+  test('fires in a situation', () => {
+    const causes = [...Object.values(SITUATIONS), ...OTHERS].filter(({ fires }) => fires.includes(alert));
+    expect(causes.length).toBeGreaterThan(0);
+  });
+});
+
+test('the runbook knows no alert that does not exist', () => {
+  const entries = [...RUNBOOK.matchAll(/^### (ScimBridge\w+)$/gm)].map(([, name]) => name);
+  expect(entries.sort()).toEqual([...NAMES].sort());
+});
+
+test('the chart looks at its own namespace only, leaves out what is not wanted, and replaces what is overridden', () => {
+  const rulesOf = (name: string): Alert[] =>
+    ofKind(rendered(name), 'PrometheusRule')[0].spec.groups.flatMap((group: any) => group.rules);
+  for (const { expr } of rulesOf('ha')) {
+    expect(expr).not.toContain('job!=""');
+    expect(seriesIn(expr)).toHaveLength(expr.split(`{namespace="${NAMESPACE}"`).length - 1);
+  }
+  expect(rulesOf('ha').map(({ alert }) => alert)).toEqual(NAMES);
+  expect(rulesOf('ha')[0]?.annotations.runbook_url).toBe(
+    `https://runbooks.example.com/scim-bridge#${NAMES[0]?.toLowerCase()}`,
+  );
+  expect(rulesOf('roles-split').map(({ alert }) => alert)).toEqual(
+    NAMES.filter((name) => name !== 'ScimBridgeNoPushes'),
+  );
+  const stale = rulesOf('cronjob').find(({ alert }) => alert === 'ScimBridgeReconcileStale');
+  expect(stale?.expr).toContain('2 * 86400');
+  expect(stale?.labels.severity).toBe('warning');
+});
+
+(promtool ? test : test.skip)('each alert fires in its situation, and no other does', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-alerts-'));
+  const ten = Object.entries(SITUATIONS).map(([name, situation]) => ({
+    name,
+    series: seriesOf(situation),
+    at: '9h58m',
+    fires: situation.fires,
+  }));
+  const tests = [...ten, ...OTHERS].map(({ name, series, at, fires }) => ({
+    name,
+    interval: '1m',
+    input_series: Object.entries(series).map(([key, values]) => ({
+      series: key.replace('{', '{job="scim-bridge",namespace="n",'),
+      values,
+    })),
+    promql_expr_test: [
+      {
+        expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+        eval_time: at,
+        exp_samples: fires.map((alert) => ({ labels: `{alertname="${alert}"}`, value: 1 })),
+      },
+    ],
+  }));
+  const file = join(folder, 'situations.yaml');
+  const rules = join(CHART, 'files/alerts.yaml');
+  writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval: '5m', tests }));
+  const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  expect(status === 0 ? 'as expected' : stdout + stderr).toBe('as expected');
+}, 120_000);

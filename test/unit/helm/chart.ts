@@ -1,0 +1,76 @@
+// The chart as tests see it: its files, the five complete sets of values, and what they render to.
+//
+// Only helm's own template engine tells what a chart renders to, and not every machine has helm. So the rendered
+// manifests are kept in test/fixtures/helm, with the hash of the chart that they were made of: a chart that changed
+// without being rendered anew fails. Where helm is on PATH they are rendered again and compared.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { parseAllDocuments, parse } from 'yaml';
+
+export const CHART = join(import.meta.dirname, '../../../helm/scim-bridge');
+export const RENDERED = join(import.meta.dirname, '../../fixtures/helm');
+export const RELEASE = 'bridge';
+export const NAMESPACE = 'identity';
+export const UPDATE = 'UPDATE_CHART=1 npm test -- test/unit/helm (helm has to be on PATH)';
+
+/** Sets of values in ci/, by name. */
+export const CASES = ['minimal', 'ha', 'locked-down', 'cronjob', 'roles-split'];
+
+/** A Kubernetes object off the wire. */
+export type Manifest = any;
+
+export const chartFile = (name: string): string => readFileSync(join(CHART, name), 'utf8');
+export const chartYaml = (name: string): any => parse(chartFile(name));
+export const valuesFile = (name: string): string => join(CHART, 'ci', `${name}-values.yaml`);
+
+/** Everything that rendering depends on. */
+export function chartHash(): string {
+  const hash = createHash('sha256');
+  const files = readdirSync(CHART, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.md'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  for (const file of files) hash.update(`${relative(CHART, file)}\0`).update(readFileSync(file)).update('\0');
+  return hash.digest('hex');
+}
+
+export const renderedText = (name: string): string => readFileSync(join(RENDERED, `${name}.yaml`), 'utf8');
+
+export function objectsOf(text: string): Manifest[] {
+  return parseAllDocuments(text).flatMap((document) => {
+    if (document.errors[0]) throw document.errors[0];
+    const object: Manifest = document.toJS();
+    return object === null ? [] : [object];
+  });
+}
+
+export const rendered = (name: string): Manifest[] => objectsOf(renderedText(name));
+
+export const ofKind = (objects: Manifest[], kind: string): Manifest[] =>
+  objects.filter((object) => object.kind === kind);
+
+/** Pod specs of everything that runs, with the labels of their pods. */
+export function podsOf(objects: Manifest[]): { name: string; labels: any; spec: any }[] {
+  return objects.flatMap((object) => {
+    const name: string = `${object.kind}/${object.metadata.name}`;
+    if (object.kind === 'Pod') return [{ name, labels: object.metadata.labels, spec: object.spec }];
+    const template = object.kind === 'CronJob' ? object.spec.jobTemplate.spec.template : object.spec?.template;
+    return template?.spec ? [{ name, labels: template.metadata.labels, spec: template.spec }] : [];
+  });
+}
+
+/** Do labels satisfy a selector of matchLabels? */
+export const isSelected = (selector: Record<string, string>, labels: Record<string, string>): boolean =>
+  Object.entries(selector).every(([key, value]) => labels[key] === value);
+
+export const hasHelm = (): boolean => spawnSync('helm', ['version'], { stdio: 'ignore' }).status === 0;
+
+/** @returns what helm printed: the manifests, or why it refused */
+export function helmTemplate(valueFiles: string[]): { ok: boolean; text: string } {
+  const values = valueFiles.flatMap((file) => ['--values', file]);
+  const args = ['template', RELEASE, CHART, '--namespace', NAMESPACE, ...values];
+  const { status, stdout, stderr } = spawnSync('helm', args, { encoding: 'utf8' });
+  return status === 0 ? { ok: true, text: stdout } : { ok: false, text: stderr };
+}

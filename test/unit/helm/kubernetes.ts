@@ -1,0 +1,84 @@
+// The schemas of Kubernetes, by apiVersion and kind, and a strict look for fields that no schema knows.
+import ts from 'typescript';
+import { Deployment } from 'kubernetes-models/apps/v1';
+import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
+import { CronJob } from 'kubernetes-models/batch/v1';
+import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
+import { ConfigMap, Pod, Secret, Service, ServiceAccount } from 'kubernetes-models/v1';
+import type { Manifest } from './chart.ts';
+
+const MODELS: Record<string, new (data: any) => { validate: () => void }> = {
+  'apps/v1 Deployment': Deployment,
+  'autoscaling/v2 HorizontalPodAutoscaler': HorizontalPodAutoscaler,
+  'batch/v1 CronJob': CronJob,
+  'networking.k8s.io/v1 Ingress': Ingress,
+  'networking.k8s.io/v1 NetworkPolicy': NetworkPolicy,
+  'policy/v1 PodDisruptionBudget': PodDisruptionBudget,
+  'v1 ConfigMap': ConfigMap,
+  'v1 Pod': Pod,
+  'v1 Secret': Secret,
+  'v1 Service': Service,
+  'v1 ServiceAccount': ServiceAccount,
+};
+
+/** Kinds of operators, which no schema of Kubernetes knows. */
+export const CUSTOM_KINDS = [
+  'external-secrets.io/v1 ExternalSecret',
+  'gateway.networking.k8s.io/v1 HTTPRoute',
+  'keda.sh/v1alpha1 ScaledObject',
+  'monitoring.coreos.com/v1 PodMonitor',
+  'monitoring.coreos.com/v1 PrometheusRule',
+  'monitoring.coreos.com/v1 ServiceMonitor',
+];
+
+export const kindOf = (object: Manifest): string => `${object.apiVersion} ${object.kind}`;
+export const isBuiltIn = (object: Manifest): boolean => Object.hasOwn(MODELS, kindOf(object));
+
+/** @throws Error that names the field when an object is not what its schema asks for */
+export function validate(object: Manifest): void {
+  const Model = MODELS[kindOf(object)];
+  if (!Model) throw new Error(`${kindOf(object)} has no schema`);
+  new Model(object).validate();
+}
+
+/**
+ * Fields that Kubernetes would ignore or refuse, such as misspelt ones. The schemas let them pass; the types of the
+ * same package do not, when the objects are written as literals.
+ * @returns one sentence per fault
+ */
+export function strictFaults(objects: Manifest[]): string[] {
+  const groups = new Map<string, string[]>();
+  const lines = objects.filter(isBuiltIn).map((object, index) => {
+    const known = groups.get(object.apiVersion) ?? [];
+    if (!known.includes(object.kind)) groups.set(object.apiVersion, [...known, object.kind]);
+    return `export const object${index}: I${object.kind} = ${JSON.stringify(object)};`;
+  });
+  const imports = [...groups].map(
+    ([group, kinds]) =>
+      `import type { ${kinds.map((kind) => `I${kind}`).join(', ')} } from 'kubernetes-models/${group}';`,
+  );
+  // A file that exists in memory only, beside this one so that packages are found.
+  const file = `${import.meta.dirname}/objects-as-literals.ts`;
+  const options: ts.CompilerOptions = {
+    noEmit: true,
+    strict: true,
+    skipLibCheck: true,
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ES2022,
+    types: [],
+  };
+  const disk = ts.createCompilerHost(options);
+  const text = [...imports, ...lines].join('\n');
+  const host: ts.CompilerHost = {
+    ...disk,
+    fileExists: (name) => name === file || disk.fileExists(name),
+    readFile: (name) => (name === file ? text : disk.readFile(name)),
+    getSourceFile: (name, target, ...rest) =>
+      name === file ? ts.createSourceFile(name, text, target) : disk.getSourceFile(name, target, ...rest),
+  };
+  const program = ts.createProgram([file], options, host);
+  return ts
+    .getPreEmitDiagnostics(program)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
+}

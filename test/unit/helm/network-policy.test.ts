@@ -1,0 +1,59 @@
+import { isSelected, ofKind, podsOf, rendered, type Manifest } from './chart.ts';
+
+interface Reach {
+  in: Record<string, unknown>;
+  out: Record<string, unknown>;
+}
+
+/** What a policy lets through: port → peers, `any` when there is no limit. */
+function reachOf({ spec }: Manifest): Reach {
+  const byPort = (rules: Manifest[], side: 'from' | 'to'): Record<string, unknown> =>
+    Object.fromEntries(
+      (rules ?? []).flatMap((rule) => rule.ports.map(({ port }: Manifest) => [port, rule[side] ?? 'any'])),
+    );
+  return { in: byPort(spec.ingress, 'from'), out: byPort(spec.egress, 'to') };
+}
+
+function policiesFor(name: string): Map<string, Reach> {
+  const objects = rendered(name);
+  return new Map(
+    podsOf(objects).map((pod) => {
+      const policies = ofKind(objects, 'NetworkPolicy').filter(({ spec }) =>
+        isSelected(spec.podSelector.matchLabels, pod.labels),
+      );
+      const [policy] = policies;
+      expect(policies.length).toBeLessThanOrEqual(1);
+      const component: string = pod.labels['app.kubernetes.io/component'];
+      return [component, policy ? reachOf(policy) : { in: { all: 'any' }, out: { all: 'any' } }];
+    }),
+  );
+}
+
+test('locked down: each role reaches what it works with and nothing else', () => {
+  const reach = policiesFor('locked-down');
+  expect(Object.keys(reach.get('api')?.out ?? {})).toEqual(['53', '6380']);
+  expect(Object.keys(reach.get('worker')?.out ?? {})).toEqual(['53', '443', '6380']);
+  expect(Object.keys(reach.get('scheduler')?.out ?? {})).toEqual(['53', '443', '6380']);
+  for (const [role, { out }] of reach) if (role !== 'test') expect(Object.values(out)).not.toContain('any');
+});
+
+test('locked down: only the api is called, by the gateway and the test; metrics are for Prometheus', () => {
+  const reach = policiesFor('locked-down');
+  expect(Object.keys(reach.get('worker')?.in ?? {})).toEqual(['metrics']);
+  expect(Object.keys(reach.get('scheduler')?.in ?? {})).toEqual(['metrics']);
+  const { http, metrics } = reach.get('api')?.in as { http: Manifest[]; metrics: Manifest[] };
+  expect(http[0].namespaceSelector.matchLabels).toEqual({ 'kubernetes.io/metadata.name': 'gateways' });
+  const [tester] = podsOf(rendered('locked-down')).filter(({ name }) => name.startsWith('Pod/'));
+  expect(isSelected(http[1].podSelector.matchLabels, tester?.labels)).toBe(true);
+  expect(http).toHaveLength(2);
+  expect(metrics).toHaveLength(1);
+});
+
+test('an api with operators behind it may call the platform', () => {
+  expect(policiesFor('roles-split').get('api')?.out).toHaveProperty('443');
+});
+
+test('the link-local network, where clouds keep credentials, is never a platform', () => {
+  const peers = policiesFor('roles-split').get('worker')?.out['443'];
+  expect(peers).toEqual([{ ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] } }]);
+});

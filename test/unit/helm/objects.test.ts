@@ -1,0 +1,80 @@
+import { CASES, ofKind, podsOf, rendered, type Manifest } from './chart.ts';
+import { CUSTOM_KINDS, isBuiltIn, kindOf, strictFaults, validate } from './kubernetes.ts';
+
+describe.each(CASES)('%s: Kubernetes takes it', (name) => {
+  const objects = rendered(name);
+
+  test('every object of Kubernetes is valid by its schema', () => {
+    const faults = objects.filter(isBuiltIn).flatMap((object: Manifest) => {
+      try {
+        validate(object);
+        return [];
+      } catch (error) {
+        return [`${object.kind} ${object.metadata.name}: ${(error as Error).message}`];
+      }
+    });
+    expect(faults).toEqual([]);
+  });
+
+  test('every other object is of an operator that is known', () => {
+    const others = objects.filter((object) => !isBuiltIn(object)).map(kindOf);
+    expect(others.filter((kind) => !CUSTOM_KINDS.includes(kind))).toEqual([]);
+  });
+
+  test('no two objects have the same name, and every name fits a DNS label', () => {
+    const names = objects.map((object) => `${object.kind}/${object.metadata.name}`);
+    expect(names).toEqual([...new Set(names)]);
+    for (const { metadata } of objects) expect(metadata.name).toMatch(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
+  });
+
+  test('every object is in the namespace of the release and carries its labels', () => {
+    for (const { kind, metadata } of objects) {
+      expect([kind, metadata.namespace]).toEqual([kind, 'identity']);
+      if (kind === 'ExternalSecret') continue;
+      expect(metadata.labels).toMatchObject({
+        'app.kubernetes.io/instance': 'bridge',
+        'app.kubernetes.io/managed-by': 'Helm',
+      });
+    }
+  });
+});
+
+test('no object has a field that Kubernetes does not know', () => {
+  expect(strictFaults(CASES.flatMap(rendered))).toEqual([]);
+}, 60_000);
+
+test('a misspelt field would be found', () => {
+  const [deployment] = ofKind(rendered('minimal'), 'Deployment');
+  const wrong = structuredClone(deployment);
+  wrong.spec.template.spec.containers[0].imagePullPolice = 'Always';
+  expect(strictFaults([wrong])).toEqual([expect.stringContaining('imagePullPolice')]);
+}, 60_000);
+
+describe.each(CASES)('%s: every pod fits the restricted profile', (name) => {
+  test.each(podsOf(rendered(name)))('$name', ({ spec }) => {
+    expect(spec.automountServiceAccountToken).toBe(false);
+    expect(spec.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      runAsUser: 10001,
+      runAsGroup: 10001,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    expect([spec.hostNetwork, spec.hostPID, spec.hostIPC]).toEqual([undefined, undefined, undefined]);
+    for (const container of spec.containers) {
+      expect(container.securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(container.resources).toMatchObject({
+        requests: { cpu: expect.anything(), memory: expect.anything() },
+        limits: { memory: expect.anything() },
+      });
+    }
+    for (const volume of spec.volumes) {
+      expect(['configMap', 'projected', 'secret', 'emptyDir']).toContain(
+        Object.keys(volume).find((key) => key !== 'name'),
+      );
+    }
+  });
+});

@@ -1,0 +1,103 @@
+// Values that the chart must refuse, each laid over a complete set, with words of the sentence that says why.
+
+export interface Refused {
+  /** The set in ci/ that the values are laid over; minimal when absent. */
+  base?: string;
+  values: object;
+  says: string;
+}
+
+const main = { url: 'https://acme.example.com', token: '${file:/etc/scim-bridge/secret/PLATFORM_TOKEN}' };
+
+export const REFUSED: Record<string, Refused> = {
+  'no address of Redis': {
+    values: { config: { redis: { url: null, prefix: 'other' } } },
+    says: 'exactly one of config.redis.url and config.redis.cluster',
+  },
+  'two addresses of Redis': {
+    values: { config: { redis: { cluster: ['redis://redis-0:6379'] } } },
+    says: 'exactly one of config.redis.url and config.redis.cluster',
+  },
+  'a password in the address of Redis': {
+    values: { config: { redis: { url: 'redis://bridge:s3cret@redis:6379' } } },
+    says: 'carries a password',
+  },
+  'a token of a connection that is written out': {
+    values: { config: { connections: { default: { tokens: [{ name: 'a', secret: 'written-out-0123456789' }] } } } },
+    says: 'config.connections.default.tokens[0].secret is written out',
+  },
+  'a platform key that is written out': {
+    values: { config: { targets: { main: { token: 'written-out-0123456789' } } } },
+    says: 'config.targets.main.token is written out',
+  },
+  'a second platform key that is written out': {
+    values: { config: { targets: { main: { ...main, scimToken: 'written-out-0123456789' } } } },
+    says: 'config.targets.main.scimToken is written out',
+  },
+  'an admin token that is written out': {
+    values: { config: { server: { adminToken: 'written-out-0123456789' } } },
+    says: 'config.server.adminToken is written out',
+  },
+  'a port in the settings': {
+    values: { config: { server: { port: 9000 } } },
+    says: 'config.server.port is set by the chart',
+  },
+  'a metrics port in the settings': {
+    values: { config: { server: { metricsPort: 9000 } } },
+    says: 'config.server.metricsPort is set by the chart',
+  },
+  'a schedule in the settings': {
+    values: { config: { reconcile: { schedule: '0 * * * *' } } },
+    says: 'Use reconcile.schedule',
+  },
+  'a time zone in the settings': {
+    values: { config: { reconcile: { timezone: 'UTC' } } },
+    says: 'Use reconcile.timeZone',
+  },
+  'no secret at all': { values: { secret: { existingSecret: '' } }, says: 'secret.existingSecret is missing' },
+  'two sources of secrets': {
+    values: { secret: { values: { SCIM_TOKEN: 'x' } } },
+    says: 'secret.existingSecret and secret.values exclude each other',
+  },
+  'two certificate authorities': {
+    values: { extraCa: { configMap: 'a', secret: 'b' } },
+    says: 'extraCa.configMap and extraCa.secret exclude each other',
+  },
+  'two scalers on one Deployment': {
+    base: 'roles-split',
+    values: { worker: { autoscaling: { enabled: true } } },
+    says: 'worker.autoscaling and worker.keda would fight',
+  },
+  'a scaler on lag without Prometheus': {
+    values: { all: { keda: { enabled: true } } },
+    says: 'all.keda.prometheusAddress is missing',
+  },
+  'a scaler on lag without metrics': {
+    values: { metrics: { enabled: false }, all: { keda: { enabled: true, prometheusAddress: 'http://p:9090' } } },
+    says: 'all.keda scales on a metric',
+  },
+  'more replicas at least than at most': {
+    values: { all: { autoscaling: { enabled: true, minReplicas: 9, maxReplicas: 3 } } },
+    says: 'all.autoscaling.minReplicas is above maxReplicas',
+  },
+  'less time to end than the bridge needs': {
+    values: { terminationGracePeriodSeconds: 50 },
+    says: 'terminationGracePeriodSeconds is too short',
+  },
+  'an Ingress without a host': { values: { ingress: { enabled: true } }, says: 'ingress.hosts is missing' },
+  'a route without a Gateway': { values: { httpRoute: { enabled: true } }, says: 'httpRoute.parentRefs is missing' },
+  'an Ingress without the public address': {
+    values: { ingress: { enabled: true, hosts: ['a.example.com'] }, config: { server: { publicUrl: null } } },
+    says: 'config.server.publicUrl is missing',
+  },
+  'two monitors': {
+    base: 'ha',
+    values: { metrics: { podMonitor: { enabled: true } } },
+    says: 'would scrape everything twice',
+  },
+  'a monitor without metrics': {
+    base: 'ha',
+    values: { metrics: { enabled: false } },
+    says: 'Monitors need metrics.enabled',
+  },
+};

@@ -1,0 +1,91 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import {
+  CASES,
+  chartHash,
+  hasHelm,
+  helmTemplate,
+  objectsOf,
+  rendered,
+  renderedText,
+  RENDERED,
+  UPDATE,
+  valuesFile,
+  type Manifest,
+} from './chart.ts';
+import { REFUSED } from './refused-values.ts';
+
+const HASH_FILE = join(RENDERED, 'of-chart.sha256');
+const REFUSALS_FILE = join(RENDERED, 'refusals.yaml');
+const helm = hasHelm();
+const withHelm = helm ? test : test.skip;
+const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-chart-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+if (!helm) {
+  process.stderr.write(
+    'helm is not on PATH: the chart is not rendered anew, the manifests in test/fixtures/helm are checked instead.\n',
+  );
+} else if (process.env.UPDATE_CHART === '1') {
+  for (const name of CASES) {
+    const { ok, text } = helmTemplate([valuesFile(name)]);
+    if (!ok) throw new Error(text);
+    writeFileSync(join(RENDERED, `${name}.yaml`), text);
+  }
+  const refusals = Object.keys(REFUSED).map((name) => [name, refusal(name)]);
+  writeFileSync(REFUSALS_FILE, stringify(Object.fromEntries(refusals), { lineWidth: 0 }));
+  writeFileSync(HASH_FILE, `${chartHash()}\n`);
+}
+
+/** The sentences with which the chart refuses values, or a note that it does not. */
+function refusal(name: string): string[] {
+  const file = join(folder, `${name.replaceAll(/\W+/g, '-')}.yaml`);
+  writeFileSync(file, stringify(REFUSED[name]?.values));
+  const { ok, text } = helmTemplate([valuesFile(REFUSED[name]?.base ?? 'minimal'), file]);
+  if (ok) return ['not refused'];
+  return text.split('\n').flatMap((line) => (line.startsWith('* ') ? [line.slice(2)] : []));
+}
+
+/** Releases of helm differ in how they write YAML; text inside YAML is compared by what it says. */
+function normalised(objects: Manifest[]): Manifest[] {
+  const copies = objects.map((object) => {
+    const copy = structuredClone(object);
+    if (copy.data?.['bridge.yaml']) copy.data['bridge.yaml'] = parse(copy.data['bridge.yaml']);
+    const annotations = copy.spec?.template?.metadata?.annotations ?? {};
+    for (const key of Object.keys(annotations)) if (key.startsWith('checksum/')) annotations[key] = 'of YAML';
+    return copy;
+  });
+  const place = (object: Manifest): string => `${object.kind}/${object.metadata.name}`;
+  return copies.sort((a, b) => place(a).localeCompare(place(b)));
+}
+
+test('the rendered manifests are of this chart', () => {
+  const made = readFileSync(HASH_FILE, 'utf8').trim();
+  expect(made === chartHash() ? 'up to date' : `the chart changed: render it anew with ${UPDATE}`).toBe(
+    'up to date',
+  );
+});
+
+withHelm.each(CASES)('helm renders %s as it is kept', (name) => {
+  const { ok, text } = helmTemplate([valuesFile(name)]);
+  expect(ok ? 'rendered' : text).toBe('rendered');
+  expect(normalised(objectsOf(text))).toEqual(normalised(rendered(name)));
+});
+
+test.each(CASES)('%s renders without leftovers of templates', (name) => {
+  const text = renderedText(name);
+  expect(text).not.toMatch(/<no value>|<nil>|%!|map\[/);
+  expect(rendered(name).length).toBeGreaterThan(5);
+});
+
+describe('values that contradict each other are refused', () => {
+  const kept = parse(readFileSync(REFUSALS_FILE, 'utf8')) as Record<string, string[]>;
+  test.each(Object.keys(REFUSED))('%s', (name) => {
+    expect(kept[name]).toEqual([expect.stringContaining(REFUSED[name]?.says ?? '')]);
+  });
+  withHelm.each(Object.keys(REFUSED))('helm agrees: %s', (name) => {
+    expect(refusal(name)).toEqual(kept[name]);
+  });
+});

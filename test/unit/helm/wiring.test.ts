@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CASES, isSelected, ofKind, podsOf, rendered, type Manifest } from './chart.ts';
+
+const SERVE = readFileSync(join(import.meta.dirname, '../../../src/cli/serve.ts'), 'utf8');
+const LAST_RESORT_S = Number(/LAST_RESORT_MS = ([\d_]+)/.exec(SERVE)?.[1]?.replaceAll('_', '')) / 1000;
+
+const portsOf = (deployment: Manifest): string[] =>
+  deployment.spec.template.spec.containers[0].ports.map((port: Manifest) => port.name);
+const roleOf = (deployment: Manifest): string => deployment.spec.template.spec.containers[0].args[2];
+const deploymentsBehind = (objects: Manifest[], selector: Record<string, string>): Manifest[] =>
+  ofKind(objects, 'Deployment').filter(({ spec }) => isSelected(selector, spec.template.metadata.labels));
+
+describe.each(CASES)('%s: the objects fit each other', (name) => {
+  const objects = rendered(name);
+  const deployments = ofKind(objects, 'Deployment');
+
+  test('every Deployment selects its own pods and no others', () => {
+    for (const { metadata, spec } of deployments) {
+      const selected = podsOf(objects).filter(({ labels }) => isSelected(spec.selector.matchLabels, labels));
+      expect(selected.map((pod) => pod.name)).toEqual([`Deployment/${metadata.name}`]);
+    }
+  });
+
+  test('the Service leads to the role that takes pushes, the one for metrics to all', () => {
+    const [service, metrics] = ofKind(objects, 'Service');
+    const inbound = deploymentsBehind(objects, service.spec.selector);
+    expect(inbound.map(roleOf)).toEqual([deployments.length === 1 ? 'all' : 'api']);
+    expect(podsOf(objects).filter(({ labels }) => isSelected(service.spec.selector, labels))).toHaveLength(1);
+    const scraped = podsOf(objects).filter(({ labels }) => isSelected(metrics.spec.selector, labels));
+    expect(scraped).toHaveLength(deployments.length);
+    for (const { spec } of [service, metrics]) {
+      for (const { targetPort } of spec.ports) expect(portsOf(inbound[0])).toContain(targetPort);
+    }
+  });
+
+  test('what scales, scales a Deployment that leaves its number of replicas open', () => {
+    const scaled = [...ofKind(objects, 'HorizontalPodAutoscaler'), ...ofKind(objects, 'ScaledObject')];
+    const names = scaled.map(({ spec }) => spec.scaleTargetRef.name);
+    expect(names).toEqual([...new Set(names)]);
+    for (const { metadata, spec } of deployments) {
+      expect([metadata.name, spec.replicas === undefined]).toEqual([
+        metadata.name,
+        names.includes(metadata.name),
+      ]);
+    }
+  });
+
+  test('every Deployment has a disruption budget that leaves a node drainable', () => {
+    for (const deployment of deployments) {
+      const budgets = ofKind(objects, 'PodDisruptionBudget').filter(({ spec }) =>
+        isSelected(spec.selector.matchLabels, deployment.spec.template.metadata.labels),
+      );
+      expect(budgets.map(({ spec }) => spec.maxUnavailable)).toEqual([1]);
+    }
+  });
+
+  test('a pod has longer to end than the bridge needs after leaving the endpoints', () => {
+    expect(LAST_RESORT_S).toBeGreaterThan(0);
+    for (const deployment of deployments) {
+      const { terminationGracePeriodSeconds, containers } = deployment.spec.template.spec;
+      const pause = Number(containers[0].lifecycle?.preStop.exec.command[1] ?? 0);
+      expect(pause > 0).toBe(['all', 'api'].includes(roleOf(deployment)));
+      expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(pause + LAST_RESORT_S + 5);
+    }
+  });
+
+  test('a rolling update gives no capacity away, and new settings replace the pods', () => {
+    for (const { spec } of deployments) {
+      expect(spec.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+      expect(spec.template.metadata.annotations['checksum/settings']).toMatch(/^[0-9a-f]{64}$/);
+    }
+  });
+
+  test('probes ask the addresses that the bridge has for them', () => {
+    for (const deployment of deployments) {
+      const [{ startupProbe, livenessProbe, readinessProbe }] = deployment.spec.template.spec.containers;
+      expect([startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet)).toEqual([
+        { path: '/livez', port: 'http' },
+        { path: '/livez', port: 'http' },
+        { path: '/readyz', port: 'http' },
+      ]);
+    }
+  });
+
+  test('every volume that is mounted exists, and what the chart names it also makes', () => {
+    for (const { spec } of podsOf(objects)) {
+      const volumes = spec.volumes.map((volume: Manifest) => volume.name);
+      for (const { volumeMounts = [] } of spec.containers) {
+        for (const mount of volumeMounts) expect(volumes).toContain(mount.name);
+      }
+      const settings = spec.volumes.find((volume: Manifest) => volume.name === 'settings').configMap.name;
+      expect(ofKind(objects, 'ConfigMap').map(({ metadata }) => metadata.name)).toContain(settings);
+    }
+  });
+
+  test('what comes from outside ends at the Service, and only at SCIM addresses', () => {
+    const [service] = ofKind(objects, 'Service');
+    for (const { spec } of ofKind(objects, 'Ingress')) {
+      const paths = spec.rules.flatMap(({ http }: Manifest) => http.paths);
+      for (const { backend, path } of paths) {
+        expect(backend.service).toEqual({ name: service.metadata.name, port: { name: 'http' } });
+        expect(['/scim/v2', '/connections']).toContain(path);
+      }
+    }
+    for (const { spec } of ofKind(objects, 'HTTPRoute')) {
+      const [{ backendRefs, matches }] = spec.rules;
+      expect(backendRefs).toEqual([{ name: service.metadata.name, port: service.spec.ports[0].port }]);
+      expect(matches.map(({ path }: Manifest) => path.value)).toEqual(['/scim/v2', '/connections']);
+    }
+  });
+});
+
+test('every set of values brings what its name says', () => {
+  const count = (name: string, kind: string): number => ofKind(rendered(name), kind).length;
+  expect(count('minimal', 'Deployment')).toBe(1);
+  expect(count('minimal', 'Secret')).toBe(0);
+  expect([count('ha', 'HorizontalPodAutoscaler'), count('ha', 'PrometheusRule'), count('ha', 'Ingress')]).toEqual(
+    [1, 1, 1],
+  );
+  expect([count('locked-down', 'NetworkPolicy'), count('locked-down', 'ServiceAccount')]).toEqual([3, 0]);
+  expect([count('cronjob', 'CronJob'), count('cronjob', 'Secret')]).toEqual([1, 1]);
+  expect(ofKind(rendered('roles-split'), 'Deployment').map(roleOf).sort()).toEqual(['api', 'scheduler', 'worker']);
+  expect(count('roles-split', 'ScaledObject')).toBe(1);
+});
+
+test('the job for reconcile never overlaps itself and is not repeated when a person has to decide', () => {
+  const [job] = ofKind(rendered('cronjob'), 'CronJob');
+  expect(job.spec).toMatchObject({
+    schedule: '15 2 * * *',
+    timeZone: 'Europe/Berlin',
+    concurrencyPolicy: 'Forbid',
+    suspend: false,
+    startingDeadlineSeconds: 1800,
+  });
+  const { podFailurePolicy, template } = job.spec.jobTemplate.spec;
+  expect(podFailurePolicy.rules[0]).toMatchObject({ action: 'FailJob', onExitCodes: { values: [2, 78] } });
+  expect(podFailurePolicy.rules[0].onExitCodes.containerName).toBe(template.spec.containers[0].name);
+  expect(template.spec).toMatchObject({ restartPolicy: 'Never', containers: [{ args: ['reconcile'] }] });
+});
