@@ -1,0 +1,213 @@
+// What Okta's published SCIM 2.0 test files (SPEC and CRUD, run before an app enters its catalogue) look at, in checks
+// of our own, step by step in their order. Under `okta`, and under `auto`, which is what a connection has by default.
+import { randomUUID } from 'node:crypto';
+import { request } from 'undici';
+import {
+  ERROR,
+  GROUP,
+  LIST,
+  PATCH_OP,
+  startProfiles,
+  USER,
+  type Client,
+  type Json,
+  type ProfileName,
+} from './client.ts';
+import type { Bridge } from '../../support/build-bridge.ts';
+
+/** What Okta's own client sends along. */
+const OKTA = {
+  'content-type': 'application/scim+json; charset=utf-8',
+  accept: 'application/scim+json',
+  'user-agent': 'Okta SCIM Client 1.0.0',
+};
+/** What the test files send along. */
+const TESTER = { 'content-type': 'application/json', accept: 'application/scim+json; charset=utf-8' };
+
+let bridge: Bridge;
+let on: Record<ProfileName, Client>;
+beforeAll(async () => {
+  ({ bridge, on } = await startProfiles());
+});
+afterAll(() => bridge.stop());
+
+describe.each(['okta', 'auto'] as const)('profile %s', (profile) => {
+  let scim: Client;
+  const unique = (): string => `runscope${randomUUID().replaceAll('-', '')}`;
+  beforeAll(async () => {
+    scim = on[profile];
+    await scim.user(`first-${profile}@corp.example`);
+  });
+
+  describe('SPEC', () => {
+    test('a page of one user: the list message with numbers, and a user that can be read', async () => {
+      const { status, body } = await scim.get('/Users?count=1&startIndex=1', TESTER);
+      expect(status).toBe(200);
+      expect(body.schemas).toEqual([LIST]);
+      expect(body.Resources).toHaveLength(1);
+      for (const key of ['itemsPerPage', 'startIndex', 'totalResults'])
+        expect(body[key]).toEqual(expect.any(Number));
+      const [user] = body.Resources;
+      expect(user.name).toMatchObject({ familyName: expect.any(String), givenName: expect.any(String) });
+      expect(user).toMatchObject({ id: expect.any(String), userName: expect.any(String), active: true });
+      expect(user.emails[0].value).not.toBe('');
+    });
+
+    test('one user by id has the same members', async () => {
+      const { body: list } = await scim.get('/Users?count=1&startIndex=1');
+      const { status, body } = await scim.get(`/Users/${list.Resources[0].id}`, TESTER);
+      expect(status).toBe(200);
+      expect(body).toEqual(list.Resources[0]);
+    });
+
+    test('a user name that nobody has: an empty list with the number 0', async () => {
+      const { status, body } = await scim.get(
+        `/Users?filter=${encodeURIComponent(`userName eq "${unique()}@atko.com"`)}`,
+      );
+      expect(status).toBe(200);
+      expect(body.schemas).toEqual([LIST]);
+      expect(body.totalResults).toBe(0);
+      expect(body.Resources ?? []).toEqual([]);
+    });
+
+    test.each(['010101001010101011001010101011', '1', randomUUID(), 'not%20an%20id'])(
+      'an id that nobody has (%s): 404 with the error message',
+      async (id) => {
+        const { status, body } = await scim.get(`/Users/${id}`, TESTER);
+        expect(status).toBe(404);
+        expect(body.detail).not.toBe('');
+        expect(body.schemas).toEqual([ERROR]);
+      },
+    );
+
+    test('a user made, made again (409), found by its name in capitals', async () => {
+      const userName = `${unique()}@atko.com`;
+      const body = {
+        schemas: [USER],
+        userName,
+        name: { givenName: 'Runscope', familyName: 'Tester' },
+        emails: [{ primary: true, value: userName, type: 'work' }],
+        displayName: 'Runscope Tester',
+        active: true,
+      };
+      const created = await scim.post('/Users', body, TESTER);
+      expect(created.status).toBe(201);
+      expect(created.body).toMatchObject({ ...body, id: expect.any(String) });
+      const read = await scim.get(`/Users/${created.body.id}`, TESTER);
+      expect(read.body).toMatchObject({ userName, name: body.name, active: true });
+      const again = await scim.post('/Users', body, TESTER);
+      expect(again.status).toBe(409);
+      expect(again.body).toMatchObject({ schemas: [ERROR], status: '409', scimType: 'uniqueness' });
+      const found = await scim.find('/Users', `userName eq "${userName.toUpperCase()}"`);
+      expect(found).toHaveLength(1);
+      expect(found[0].id).toBe(created.body.id);
+    });
+
+    test('groups are listed in time', async () => {
+      await scim.get('/Groups');
+      const started = performance.now();
+      const { status, body } = await scim.get('/Groups', TESTER);
+      expect(performance.now() - started).toBeLessThan(600);
+      expect(status).toBe(200);
+      expect(body.schemas).toEqual([LIST]);
+    });
+
+    test.each([
+      ['no token', undefined],
+      ['a wrong token', 'Bearer nobody'],
+      ['an empty token', 'Bearer '],
+    ])('%s: 401', async (_, authorization) => {
+      const { status, body, headers } = await scim.get('/Users', { authorization });
+      expect(status).toBe(401);
+      expect(body.schemas).toEqual([ERROR]);
+      expect(headers['www-authenticate']).toMatch(/^Bearer/);
+    });
+
+    test('the token without a scheme, as the header field of the wizard sends it', async () => {
+      const answer = await request(`${scim.root}/Users?count=1`, {
+        headers: { authorization: `token-of-${profile}-0123456789` },
+      });
+      await answer.body.dump();
+      expect(answer.statusCode).toBe(200);
+    });
+  });
+
+  describe('CRUD', () => {
+    let user: Json;
+    const send = (method: string, path: string, body?: unknown) => scim.send(method, path, body, OKTA);
+    beforeAll(async () => {
+      user = await scim.user(`${unique()}@corp.example`);
+    });
+
+    test('the profile changes by PUT of what was read', async () => {
+      const whole = (await send('GET', `/Users/${user.id}`)).body;
+      const { status, body } = await send('PUT', `/Users/${user.id}`, {
+        ...whole,
+        name: { ...whole.name, givenName: 'Changed' },
+      });
+      expect(status).toBe(200);
+      expect(body.name).toMatchObject({ givenName: 'Changed', familyName: 'Doe' });
+      expect((await send('GET', `/Users/${user.id}`)).body).toEqual(body);
+    });
+
+    test.each([false, true])('active %s by PUT and by PATCH, and found by it', async (active) => {
+      const whole = (await send('GET', `/Users/${user.id}`)).body;
+      expect((await send('PUT', `/Users/${user.id}`, { ...whole, active })).body.active).toBe(active);
+      await send('PUT', `/Users/${user.id}`, { ...whole, active: !active });
+      const patched = await send('PATCH', `/Users/${user.id}`, {
+        schemas: [PATCH_OP],
+        Operations: [{ op: 'replace', value: { active } }],
+      });
+      expect([200, 204]).toContain(patched.status);
+      const read = await send('GET', `/Users/${user.id}`);
+      expect(read.body.active).toBe(active);
+      const found = await scim.find('/Users', `userName eq "${user.userName}"`);
+      expect(found.map(({ active: shown }) => shown)).toEqual([active]);
+    });
+
+    test('a group made with a member, searched, renamed, emptied, removed', async () => {
+      const displayName = unique();
+      const created = await send('POST', '/Groups', {
+        schemas: [GROUP],
+        displayName,
+        members: [{ value: user.id, display: user.userName }],
+      });
+      expect(created.status).toBe(201);
+      const path = `/Groups/${created.body.id}`;
+      const found = await scim.get(
+        `/Groups?startIndex=1&count=100&filter=${encodeURIComponent(`displayName eq "${displayName}"`)}`,
+      );
+      expect(found.body).toMatchObject({ totalResults: 1, Resources: [{ id: created.body.id }] });
+      const operations = [
+        { op: 'replace', value: { id: created.body.id, displayName: `${displayName}-2` } },
+        { op: 'remove', path: `members[value eq "${user.id}"]` },
+        { op: 'add', path: 'members', value: [{ value: user.id, display: user.userName }] },
+        { op: 'replace', path: 'members', value: [] },
+      ];
+      for (const operation of operations) {
+        const answer = await send('PATCH', path, { schemas: [PATCH_OP], Operations: [operation] });
+        expect([200, 204]).toContain(answer.status);
+      }
+      const { body } = await send('GET', path);
+      expect(body.displayName).toBe(`${displayName}-2`);
+      expect(body.members ?? []).toEqual([]);
+      expect((await send('DELETE', path)).status).toBe(204);
+      expect((await send('GET', path)).status).toBe(404);
+    });
+
+    test('an import reads every user once, page by page', async () => {
+      const ids = new Set<string>();
+      for (let startIndex = 1; ; startIndex += 2) {
+        const { body } = await send('GET', `/Users?startIndex=${startIndex}&count=2`);
+        for (const { id } of body.Resources) {
+          expect(ids.has(id)).toBe(false);
+          ids.add(id);
+        }
+        if (startIndex + 2 > body.totalResults) {
+          expect(ids.size).toBe(body.totalResults);
+          return;
+        }
+      }
+    });
+  });
+});
