@@ -1,0 +1,163 @@
+// Contract 6.1: API keys, tokens, their precedence, and what a refused credential looks like.
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { as, chatIdOf, startChat, withToken, type ChatRig } from './chat-rig.ts';
+
+let rig: ChatRig;
+const QUESTION = 'How many orders by country?';
+const JSON_RPC = {
+  jsonrpc: '2.0',
+  error: { code: -32001, message: expect.stringMatching(/^Unauthorized: /) },
+  id: null,
+};
+
+beforeAll(async () => {
+  rig = await startChat();
+});
+beforeEach(() => rig.reset());
+afterAll(() => rig.stop());
+
+const ask = (headers: Record<string, string>, more: object = {}, body: object = as('ada')) =>
+  rig.talk({ input: QUESTION, ...body }, { headers, ...more });
+const asked = async (claims: object, options = {}) => ask(withToken(await rig.token(claims, options)));
+const key = (name: string) => ({ authorization: `Api-Key ${rig.key(name)}` });
+
+test('GEN-01 CAUTH-14 without, with an unknown, expired or malformed credential: 200 and a JSON-RPC error', async () => {
+  const bad = [
+    {},
+    { authorization: 'Api-Key sk-unknown' },
+    { authorization: 'Api-Key' },
+    { authorization: `Bearer ${rig.key('admin')}` },
+    { authorization: `Api-Key ${rig.ready.fixtures.oauthToken}` },
+    { authorization: 'nonsense' },
+    key('expired'),
+  ];
+  for (const headers of bad) {
+    const answer = await ask(headers);
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(answer.records).toEqual([JSON_RPC]);
+  }
+  expect(await rig.threads()).toEqual([]);
+});
+
+test('CAUTH-01 an API key on the deployment form is 403 with the exact text, good or bad', async () => {
+  for (const headers of [key('admin'), { authorization: 'Api-Key wrong' }, { authorization: 'api-key' }]) {
+    const answer = await ask(headers, { deployment: '1' });
+    expect([answer.status, answer.records]).toEqual([
+      403,
+      [{ error: 'agentId is required for Api-Key authentication' }],
+    ]);
+  }
+});
+
+test('CAUTH-02 a key scoped to other deployments is 403 for their agents', async () => {
+  expect((await ask(key('scoped'))).status).toBe(200);
+  expect((await ask(key('scoped'), { agent: '2' })).status).toBe(403);
+});
+
+test('CAUTH-03 CAUTH-04 tokens are off by default and on by the setting of the deployment', async () => {
+  const claims = { externalId: 'ada' };
+  const token = withToken(await rig.token(claims, { deployment: 1 }));
+  expect((await ask(token, { agent: '2' })).records).toEqual([JSON_RPC]);
+  await rig.fixtures({ chatAuthentication: [{ deploymentId: '2', tokenAuthentication: true }] });
+  expect((await ask(token, { agent: '2' })).records.at(-1).id).toBe('__state__');
+  const { deployments } = await rig.fixtures({ deployments: [{ name: 'fresh' }] });
+  const { id, apiSecret } = deployments[0];
+  const fresh = withToken(await rig.token(claims, { secret: apiSecret }));
+  expect((await ask(fresh, { deployment: id })).records).toEqual([JSON_RPC]);
+});
+
+test('CAUTH-05 a token is validated by secret, by key set or by a custom function', async () => {
+  expect((await asked({ externalId: 'ada' })).records.at(-1).id).toBe('__state__');
+  const { privateKey, publicKey } = await generateKeyPair('ES256');
+  const keys = [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }];
+  const method = { kind: 'keySet', keys };
+  await rig.fixtures({ chatAuthentication: [{ deploymentId: '1', method }] });
+  const signed = await new SignJWT({ externalId: 'keyed', scope: ['chat'] })
+    .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+    .setExpirationTime('1h')
+    .sign(privateKey);
+  expect((await ask(withToken(signed))).records.at(-1).id).toBe('__state__');
+  expect((await asked({ externalId: 'ada' })).records).toEqual([JSON_RPC]);
+  const tokens = { 'opaque-1': { externalId: 'Opaque', scope: ['chat'] } };
+  await rig.fixtures({ chatAuthentication: [{ deploymentId: '1', method: { kind: 'custom', tokens } }] });
+  expect((await ask(withToken('opaque-1'))).records.at(-1).id).toBe('__state__');
+  expect((await ask(withToken('opaque-2'))).records).toEqual([JSON_RPC]);
+  const names = (await rig.externalUsers()).map(({ externalId }: any) => externalId);
+  expect(names).toEqual(['ada', 'keyed', 'opaque']);
+});
+
+test('CAUTH-06 with both headers Authorization wins', async () => {
+  const token = withToken(await rig.token({ externalId: 'ada' }));
+  expect((await ask({ ...token, authorization: 'Api-Key wrong' })).records).toEqual([JSON_RPC]);
+  expect((await ask({ ...withToken('wrong'), ...key('admin') })).records.at(-1).id).toBe('__state__');
+});
+
+test('CAUTH-07 externalId, else sub, lower-cased: one user; neither: refused', async () => {
+  const first = await asked({ externalId: 'USER@X' });
+  const chatId = chatIdOf(first.records);
+  const headers = withToken(await rig.token({ sub: 'user@x' }));
+  expect((await rig.talk({ chatId }, { headers })).status).toBe(200);
+  const both = await asked({ externalId: 'one', sub: 'two' });
+  expect(both.status).toBe(200);
+  const names = (await rig.externalUsers()).map(({ externalId }: any) => externalId);
+  expect(names).toEqual(['user@x', 'one']);
+  for (const claims of [{}, { externalId: '' }, { externalId: 7 }])
+    expect((await asked(claims)).records).toEqual([JSON_RPC]);
+});
+
+test('CAUTH-08 scope must be a list that contains chat', async () => {
+  for (const scope of [undefined, 'chat', ['meta'], [], null])
+    expect((await asked({ externalId: 'ada', scope })).records).toEqual([JSON_RPC]);
+  expect((await asked({ externalId: 'ada', scope: ['meta', 'chat'] })).status).toBe(200);
+});
+
+test('CAUTH-09 scope is asserted on the context that the deployment resolves', async () => {
+  const set = (method: object) =>
+    rig.fixtures({ chatAuthentication: [{ deploymentId: '1', method: { kind: 'custom', ...method } }] });
+  await set({ drop: ['scope'] });
+  expect((await asked({ externalId: 'ada' })).records).toEqual([JSON_RPC]);
+  await set({ set: { scope: ['chat'] } });
+  expect((await asked({ externalId: 'ada', scope: [] })).records.at(-1).id).toBe('__state__');
+});
+
+test('CAUTH-10 the email claim is stored on the user', async () => {
+  await asked({ externalId: 'ada', email: 'ada@outside.example' });
+  expect(await rig.externalUsers()).toEqual([
+    expect.objectContaining({ externalId: 'ada', email: 'ada@outside.example', isEphemeral: true }),
+  ]);
+});
+
+test('CAUTH-13 a token with a bad signature, of another deployment, expired or unsigned is refused', async () => {
+  const none = `${btoa('{"alg":"none"}')}.${btoa('{"externalId":"ada","scope":["chat"]}')}.`.replaceAll(
+    '=',
+    '',
+  );
+  const answers = await Promise.all([
+    asked({ externalId: 'ada' }, { secret: 'another secret' }),
+    asked({ externalId: 'ada' }, { deployment: 1 }),
+    asked({ externalId: 'ada' }, { expiresIn: '-1m' }),
+    ask(withToken('rubbish')),
+    ask(withToken(none)),
+  ]);
+  for (const { records } of answers) expect(records).toEqual([JSON_RPC]);
+});
+
+test('GEN-08 ERR-02 unknown members are ignored, broken JSON is 400', async () => {
+  expect((await ask(key('admin'), {}, { ...as('ada'), colour: 'red' })).status).toBe(200);
+  const path = '/api/v1/public/acme/agents/1/chat/stream-chat-state';
+  for (const raw of ['{"input":', '[]', '"text"'])
+    expect((await rig.call('POST', path, { raw, headers: key('admin') })).status).toBe(400);
+});
+
+test('CAUTH-06 with the vendor’s names the token header is the vendor’s', async () => {
+  const vendor = await startChat({ vendorNames: true });
+  try {
+    const token = await vendor.token({ externalId: 'ada' });
+    const body = { input: QUESTION };
+    expect((await vendor.talk(body, { headers: withToken(token) })).records).toEqual([JSON_RPC]);
+    const { records } = await vendor.talk(body, { headers: { 'x-cube-auth-token': token } });
+    expect(records.map(({ toolCall }) => toolCall?.name)).toContain('cubeMeta');
+  } finally {
+    await vendor.stop();
+  }
+});
