@@ -37,6 +37,7 @@ const doors = {
     `${src}sandbox/`,
     `${src}demo/`,
     `${src}directory/`,
+    `${src}guard/`,
     `${src}sync/config-checks[.]ts$`,
   ],
   demo: [`${src}sandbox/`],

@@ -210,8 +210,18 @@ function buildHealth(
     const [dirty, inflight, blocked] = (['dirty', 'inflight', 'blocked'] as const).map((part) =>
       depths.reduce((sum, depth) => sum + depth[part], 0),
     );
-    const findings = blocked ? [`${blocked} resources need a person: see dead-letters`] : [];
-    return { ok: true, findings, dirty, inflight, blocked };
+    const stagings = [...outboxesOf(states, name).values()].map(({ staging }) => staging);
+    const holds = await Promise.all(stagings.map((staging) => staging.onHold()));
+    const held = (await Promise.all(stagings.map((staging) => staging.held()))).reduce(
+      (sum, { total }) => sum + total,
+      0,
+    );
+    const findings = [
+      ...(blocked ? [`${blocked} resources need a person: see dead-letters`] : []),
+      ...(held > 0 ? [`the guard holds ${held} removals: see plans`] : []),
+      ...(holds.some(Boolean) ? ['on hold by order of an operator: see release'] : []),
+    ];
+    return { ok: true, findings, dirty, inflight, blocked, held };
   };
   return createHealthRouter({
     live: () => {

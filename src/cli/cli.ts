@@ -1,4 +1,5 @@
 // What every command shares: settings, exit codes, and one way to fail.
+import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
@@ -12,6 +13,16 @@ export interface Cli {
 }
 
 export const EXIT_CONFIG = 78;
+
+/** Who decides here, for the record: the account at this machine. */
+export function operatorOf({ env }: Cli): string {
+  try {
+    return env.SUDO_USER ?? userInfo().username;
+  } catch {
+    // A container may run as a number that no name belongs to.
+    return env.USER ?? `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
 
 /** @throws ConfigError with every fault at once */
 export function readConfig(command: Command, { env, cwd }: Cli): Config {

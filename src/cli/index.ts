@@ -3,6 +3,8 @@ import { Command, CommanderError } from 'commander';
 import { checkConfig } from './check-config.ts';
 import { deadLetters } from './dead-letters.ts';
 import { demo } from './demo.ts';
+import { hold, release } from './hold.ts';
+import { plans } from './plans.ts';
 import { resync } from './resync.ts';
 import { sandbox } from './sandbox.ts';
 import { serve } from './serve.ts';
@@ -30,7 +32,8 @@ export async function runCli(args: string[], env: NodeJS.ProcessEnv): Promise<nu
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(scim-bridge --help shows all commands)');
-  for (const add of [serve, checkConfig, status, deadLetters, resync, sandbox, demo]) add(program, cli);
+  for (const add of [serve, checkConfig, status, deadLetters, plans, hold, release, resync, sandbox, demo])
+    add(program, cli);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {

@@ -14,7 +14,13 @@ export function status(program: Command, cli: Cli): void {
         for (const { connection, directory, outboxes } of states) {
           const [users, groups] = await Promise.all([directory.count('User'), directory.count('Group')]);
           for (const [target, outbox] of outboxes) {
-            found.push({ connection, target, users, groups, ...(await outbox.depth()) });
+            const [depth, { total, ...kinds }, hold] = await Promise.all([
+              outbox.depth(),
+              outbox.staging.held(),
+              outbox.staging.onHold(),
+            ]);
+            const guard = { held: total, ...kinds };
+            found.push({ connection, target, users, groups, ...depth, guard, hold: hold ?? null });
           }
         }
         return found;
@@ -24,10 +30,17 @@ export function status(program: Command, cli: Cli): void {
         for (const row of rows) {
           console.log(
             `${row.connection} → ${row.target}: ${row.users} users, ${row.groups} groups; ` +
-              `${row.dirty} not applied yet, ${row.blocked} need a person`,
+              `${row.dirty} not applied yet, ${row.blocked} need a person` +
+              (row.guard.held > 0 ? `, ${row.guard.held} held by the guard: see scim-bridge plans list` : ''),
           );
+          if (row.hold) {
+            const since = new Date(row.hold.since).toISOString();
+            console.log(
+              `  on hold since ${since} by ${row.hold.by}: nothing is written until scim-bridge release`,
+            );
+          }
         }
       }
-      cli.exit(rows.some(({ dirty, blocked }) => dirty > 0 || blocked > 0) ? 2 : 0);
+      cli.exit(rows.some(({ dirty, blocked, guard }) => dirty + blocked + guard.held > 0) ? 2 : 0);
     });
 }

@@ -180,6 +180,7 @@ export function createOutbox(
       forget: outcome.kind !== 'later' && outcome.forget ? (link.id ?? '-') : undefined,
       dropOwed: outcome.kind !== 'later' && outcome.dropOwed ? true : undefined,
       decided: outcome.kind !== 'later' && outcome.decided ? true : undefined,
+      gatherMs: GATHER_MS,
       alarm: outcome.kind === 'later' ? undefined : outcome.alarmAt,
       request: work.request,
     };

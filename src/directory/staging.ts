@@ -37,8 +37,11 @@ export interface StagedPlan {
   id: string;
   openedAt: number;
   expiresAt: number;
-  items: Destruction[];
+  items: PlacedItem[];
 }
+
+/** `place`: the list of a plan is everything up to some place. */
+export type PlacedItem = Destruction & { place: number };
 
 /** What a person decided; the newest fifty are kept. */
 export interface Decision {
@@ -125,15 +128,14 @@ export function createStaging(
   }
 
   /**
-   * At the end of a sync: `passed` was written, `wanted` was asked for and not permitted; every other hold of this ref
-   * dissolves, because the source took the change back.
+   * At the end of a sync that saw everything: `wanted` was asked for and not permitted. Whatever else is known of this
+   * ref was carried out or taken back by the source: approvals are used up and holds dissolve.
+   * @returns how many
    */
-  async function settle(ref: Ref, passed: Destruction[], wanted: Destruction[]): Promise<DestructiveKind[]> {
-    const wire = (items: Destruction[]): string[][] =>
-      items.map(({ kind, subject }) => [kind, subject ?? '']);
-    const args = { ...common, ref, passed: wire(passed), wanted: wire(wanted) };
-    const [, dissolved] = await scripts.run('guard_settle', keys.base, args);
-    return dissolved as DestructiveKind[];
+  async function settle(ref: Ref, wanted: Destruction[]): Promise<number> {
+    const wire = wanted.map(({ kind, subject }) => [kind, subject ?? '']);
+    const [, dropped] = await scripts.run('guard_settle', keys.base, { ...common, ref, wanted: wire });
+    return Number(dropped);
   }
 
   const idOf = (serial: number, last: number): string => `${target}.${serial}-${last}`;
@@ -156,7 +158,7 @@ export function createStaging(
       id: idOf(serial, current.at(-1)?.place ?? serial),
       openedAt: Number(plan.opened),
       expiresAt: Number(plan.expires),
-      items: current.map(({ place: _, ...item }) => item),
+      items: current,
     };
   }
 

@@ -1,15 +1,20 @@
 // Writing typed attribute values: which door each value takes, and the account that the values hang on.
 import type { Condition } from '../directory/links.ts';
 import { fold } from '../directory/records.ts';
+import type { Permission } from '../directory/staging.ts';
 import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
 import type { AttributeValue, ConsoleUser, PatchOperation } from '../platform/wire.ts';
+import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
+import { permit } from './gate.ts';
 import { isGone } from './failures.ts';
 import { attributeChanges, EXTENSION, fitsExtension } from './diff.ts';
 import type { DesiredUser } from './mapping.ts';
 
 export type AttributeResult =
   | { kind: 'done' }
+  /** Everything is written but values that the guard does not let be emptied. */
+  | { kind: 'held' }
   | { kind: 'later'; afterMs: number; condition?: Condition }
   | { kind: 'blocked'; condition: Condition };
 
@@ -31,6 +36,8 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
     if (definition?.kind === 'ready') changes.set(name, definition.id);
     else problems.push(definition?.message ?? `attribute ${name} is not in the catalogue`);
   }
+  const kept = await keepHeld(context, desired, [...changes.keys()]);
+  for (const name of kept.keys()) changes.delete(name);
   if (changes.size > 0) {
     const account = await resolveAccount(context);
     if (account.kind === 'found') {
@@ -54,9 +61,37 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
       return account;
     }
   }
-  if (problems.length === 0) return { kind: 'done' };
+  if (problems.length === 0) return { kind: [...kept.values()].includes('held') ? 'held' : 'done' };
   return { kind: 'blocked', condition: condition(context, 'AttributesNotWritten', problems.join('; ')) };
 }
+
+/** Values that may not be emptied now, or that a person wants to stay. A closed account loses nothing by it. */
+async function keepHeld(
+  context: SyncContext,
+  desired: DesiredUser,
+  names: string[],
+): Promise<Map<string, Permission>> {
+  const { link } = context;
+  const unsure = link.unsure ?? [];
+  const kept = new Map<string, Permission>();
+  if (link.core?.active === false && !unsure.includes('active')) return kept;
+  // What was never seen may hold something.
+  const mayHold = (name: string): boolean =>
+    !isEmpty(link.attributes?.[name]) || unsure.includes(`attributes.${name}`);
+  const emptied = names.filter((name) => isEmpty(desired.attributes[name]) && mayHold(name));
+  const permissions = await permit(
+    context,
+    emptied.map((subject) => ({ kind: 'clearAttributes', subject })),
+  );
+  for (const [index, name] of emptied.entries()) {
+    const permission = permissions[index] ?? 'held';
+    if (permission !== 'allowed') kept.set(name, permission);
+  }
+  return kept;
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 
 /** @returns false when account or definition is not what we remember: both are looked up again then */
 async function writeValue(
@@ -115,7 +150,7 @@ async function writeThroughExtension(
 }
 
 type Account =
-  { kind: 'found'; id: string } | { kind: 'absent' } | Exclude<AttributeResult, { kind: 'done' }>;
+  { kind: 'found'; id: string } | { kind: 'absent' } | Exclude<AttributeResult, { kind: 'done' | 'held' }>;
 
 /**
  * SCIM id → account id, through the user list with an exact match (contract 3.4): a wrong one would write another
@@ -166,10 +201,4 @@ function exactMatches(found: ConsoleUser[], userName: string, externalId: unknow
   const matches = byName.length > 0 ? byName : found.filter((account) => fold(account.email) === wanted);
   // Both sides know an external id and they differ: this is somebody else.
   return matches.filter((account) => !account.externalId || !externalId || account.externalId === externalId);
-}
-
-export function condition(context: SyncContext, reason: string, message: string, status?: number): Condition {
-  const before = context.link.condition;
-  const since = before?.reason === reason ? before.since : context.clock.now();
-  return { reason, message, since, ...(status === undefined ? {} : { status }) };
 }

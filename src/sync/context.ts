@@ -4,6 +4,7 @@ import type { Outbox, SaveOptions, Work } from '../directory/outbox.ts';
 import type { CallOptions } from '../platform/client.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
+import type { Gate } from './gate.ts';
 import type { Target } from './target.ts';
 
 export interface SyncContext {
@@ -17,6 +18,8 @@ export interface SyncContext {
   logger: Logger;
   /** Passed to every call: abort signal and correlation id of the push. */
   call: CallOptions & { signal: AbortSignal };
+  /** What the guard said so far. */
+  gate: Gate;
   /** Writes sent so far. */
   writes: number;
   /** Keeps the link and the lease; call after every step that must not be forgotten. */

@@ -5,6 +5,7 @@ import { fold, refOf } from '../directory/records.ts';
 import type { PatchOperation, WireGroup } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
 import { isGone, isStatus } from './failures.ts';
+import { permit } from './gate.ts';
 
 /** Some platforms take no more than this in one PATCH; refused portions are halved. */
 const PORTION = 100;
@@ -17,31 +18,102 @@ interface Member {
   platformId: string;
 }
 
-/** Takes members away that the source no longer has. Never waits for anything: less access is always safe. */
-export async function removeMembers(context: SyncContext): Promise<void> {
-  const { outbox, links, target, work } = context;
+/** A member who is to leave; `isOpen`: the account may be active, so access is lost with the membership. */
+interface Leaver extends Member {
+  isOpen: boolean;
+}
+
+/**
+ * Takes members away that the source no longer has, as far as the guard lets it. Who leaves the company as well is
+ * decided with the account: a flood of departures that is held must not empty the groups.
+ * @returns whether some wait for what becomes of their account
+ */
+export async function removeMembers(context: SyncContext): Promise<{ isWaiting: boolean }> {
   const users = await marked(context, '-');
-  for (const portion of portions(users, PORTION)) {
-    const found = await links.getMany(
-      target.name,
-      portion.map((user) => refOf('User', user)),
-    );
-    const members = portion.flatMap((user, index) => {
-      const platformId = found[index]?.id;
-      return platformId === undefined || isProtected(context, found[index]) ? [] : [{ user, platformId }];
-    });
-    // A user without an account has no membership there either; protected ones keep theirs.
-    const unknown = portion.filter((user) => !members.some((member) => member.user === user));
-    if (unknown.length > 0) await outbox.ackMembers(work, '-', unknown);
-    await send(context, '-', members);
-    warnOfRoles(context, String(context.link.core?.displayName));
+  if (users.length === 0) return { isWaiting: false };
+  const leavers: Leaver[] = [];
+  const unknown: string[] = [];
+  for (const portion of portions(users, 1000)) {
+    for (const [user, leaver] of await toLeavers(context, portion)) {
+      if (leaver) leavers.push(leaver);
+      else unknown.push(user);
+    }
+  }
+  if (unknown.length > 0) await context.outbox.ackMembers(context.work, '-', unknown);
+  const { members, isWaiting } = await permitted(context, leavers);
+  for (const portion of portions(members, PORTION)) await send(context, '-', portion);
+  if (members.length > 0) warnOfRoles(context, String(context.link.core?.displayName));
+  return { isWaiting };
+}
+
+/** A user without an account has no membership there either; protected ones keep theirs. */
+export async function toLeavers(
+  context: SyncContext,
+  users: string[],
+): Promise<[user: string, leaver: Leaver | undefined][]> {
+  const { links, target } = context;
+  const found = await links.getMany(
+    target.name,
+    users.map((user) => refOf('User', user)),
+  );
+  return Promise.all(
+    users.map(async (user, index): Promise<[string, Leaver | undefined]> => {
+      if (isForeign(user)) return [user, await toForeignLeaver(context, user)];
+      const link = found[index];
+      if (link?.id === undefined || isProtected(context, link)) return [user, undefined];
+      const isOpen = link.core?.active !== false || (link.unsure ?? []).includes('active');
+      return [user, { user, platformId: link.id, isOpen }];
+    }),
+  );
+}
+
+/** Members that are nobody of ours are noted by their platform id, behind a sign that no id of ours starts with. */
+const isForeign = (user: string): boolean => user.startsWith('@');
+
+/** Reconcile noted it a while ago: look again whose account it is before somebody is taken out who is not ours. */
+async function toForeignLeaver(context: SyncContext, user: string): Promise<Leaver | undefined> {
+  const { links, target, call } = context;
+  if (target.policy.groups.members !== 'authoritative') return undefined;
+  const platformId = user.slice(1);
+  if ((await links.holderOf(target.name, 'User', platformId)) !== undefined) return undefined;
+  try {
+    const account = await target.client.users.get(platformId, call);
+    const isKeyOwner = (await target.catalogue.keyOwner(call.signal)) === account.userName.toLowerCase();
+    if (isKeyOwner || isProtectedName(context, account.userName)) return undefined;
+    return { user, platformId, isOpen: account.active !== false };
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
   }
 }
 
-const isProtected = ({ target }: SyncContext, link: Link | undefined): boolean => {
-  const name = fold(String(link?.core?.userName ?? ''));
-  return target.policy.users.protected.some((each) => fold(each) === name);
-};
+async function permitted(
+  context: SyncContext,
+  leavers: Leaver[],
+): Promise<{ members: Member[]; isWaiting: boolean }> {
+  const { gate, outbox, work } = context;
+  const open = leavers.filter(({ isOpen }) => isOpen);
+  const fates = await outbox.staging.fates(open.map(({ user }) => user));
+  const staying = open.filter((_, index) => fates[index] === 'stays');
+  gate.followers += fates.filter((fate) => fate === 'follows').length;
+  const permissions = await permit(
+    context,
+    staying.map(({ user }) => ({ kind: 'removeMembers', subject: user })),
+  );
+  const rejected = staying.filter((_, index) => permissions[index] === 'rejected').map(({ user }) => user);
+  if (rejected.length > 0) await outbox.ackMembers(work, '-', rejected);
+  const allowed = staying.filter((_, index) => permissions[index] === 'allowed');
+  return {
+    members: [...leavers.filter(({ isOpen }) => !isOpen), ...allowed],
+    isWaiting: fates.includes('waits'),
+  };
+}
+
+const isProtected = (context: SyncContext, link: Link): boolean =>
+  isProtectedName(context, String(link.core?.userName ?? ''));
+
+const isProtectedName = ({ target }: SyncContext, userName: string): boolean =>
+  target.policy.users.protected.some((each) => fold(each) === fold(userName));
 
 /** The platform gives roles by group name and never takes them away again (contract 12.6). */
 export function warnOfRoles({ target, logger, work }: SyncContext, ...names: string[]): void {

@@ -3,11 +3,12 @@
 import { fold, parseRef } from '../directory/records.ts';
 import type { PatchOperation, WireGroup } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
-import { condition } from './attributes.ts';
+import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { isGone, isStatus, mayHaveCommitted } from './failures.ts';
 import type { Exists } from './find-user.ts';
-import { addMembers, removeMembers, warnOfRoles } from './members.ts';
+import { ended, permit } from './gate.ts';
+import { addMembers, removeMembers, toLeavers, warnOfRoles } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { isHandedOn, successionWait } from './succession.ts';
 
@@ -74,12 +75,13 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
     link.core = { displayName: name };
     await context.save();
   }
-  if (policy.policy === 'sync') await removeMembers(context);
-  else await forgetMarks(context, '-');
+  const isWaiting = policy.policy === 'sync' && (await removeMembers(context)).isWaiting;
+  if (policy.policy !== 'sync') await forgetMarks(context, '-');
   const { gatherMs, missing } = await addMembers(context);
   if (gatherMs > 0) return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: gatherMs };
   if (missing === 0) delete link.making;
-  return { kind: 'synced', writes: context.writes };
+  if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
+  return ended(context);
 }
 
 type FoundGroup =
@@ -189,17 +191,49 @@ async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutco
   const { link, target } = context;
   // A create whose answer was lost may have left a group behind.
   if (link.creating && link.core) await findGroup(context, String(link.core.displayName), exists);
-  const { id } = link;
-  if (id !== undefined && target.policy.policy === 'sync') {
+  if (link.id !== undefined && target.policy.policy === 'sync') {
     try {
-      if (link.origin === 'adopted') await removeMembers(context);
-      else await context.write('delete group', () => target.client.groups.delete(id, context.call));
+      const unfinished = await takeAway(context, link.id);
+      if (unfinished) return unfinished;
     } catch (error) {
       if (!isGone(error)) throw error;
     }
   }
   await forgetMarks(context);
   return { kind: 'synced', writes: context.writes, forget: true };
+}
+
+/** @returns an outcome when not everything could be taken away */
+async function takeAway(context: SyncContext, id: string): Promise<SyncOutcome | undefined> {
+  const { link, target } = context;
+  if (link.origin === 'adopted') {
+    const { isWaiting } = await removeMembers(context);
+    if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
+    const outcome = ended(context);
+    return outcome.kind === 'held' ? outcome : undefined;
+  }
+  // With the group all its members lose what it gave them, so they are counted as well.
+  const permissions = await permit(
+    context,
+    [{ kind: 'delete' }, ...(await openMembers(context)).map(toRemoval)],
+    { whole: true },
+  );
+  if (permissions.every((permission) => permission === 'allowed')) {
+    await context.write('delete group', () => target.client.groups.delete(id, context.call));
+    return undefined;
+  }
+  if (permissions.includes('rejected')) await forgetMarks(context);
+  return ended(context);
+}
+
+const toRemoval = (subject: string) => ({ kind: 'removeMembers' as const, subject });
+
+/** Members who lose something when the group goes. */
+async function openMembers(context: SyncContext): Promise<string[]> {
+  const marks = await context.outbox.memberMarks(context.work.id);
+  const leaving = [...marks].filter(([, sign]) => sign === '-').map(([user]) => user);
+  const leavers = await toLeavers(context, leaving);
+  return leavers.flatMap(([user, leaver]) => (leaver?.isOpen ? [user] : []));
 }
 
 /** Nothing will be written for these memberships, so nobody shall wait for them. */

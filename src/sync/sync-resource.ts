@@ -10,6 +10,7 @@ import type { Logger } from '../support/logger.ts';
 import type { SyncContext } from './context.ts';
 import { existsIn } from './find-user.ts';
 import { judge } from './failures.ts';
+import { isRefused, openGate } from './gate.ts';
 import { MembersIgnored } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { syncGroup } from './sync-group.ts';
@@ -80,6 +81,7 @@ function createContext(
     links,
     clock,
     logger,
+    gate: openGate(),
     call: { signal, ...(work.request === '-' ? {} : { correlationId: work.request }) },
     writes: 0,
     save: async (options = {}) => {
@@ -124,11 +126,17 @@ function createContext(
 async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome): Promise<void> {
   const { work, link } = context;
   const { outbox } = deps;
-  if (outcome.kind === 'synced' || outcome.kind === 'waiting') delete link.attempts;
-  if (outcome.kind === 'synced') {
+  if (outcome.kind === 'synced' || outcome.kind === 'held' || outcome.kind === 'waiting')
+    delete link.attempts;
+  if (outcome.kind === 'synced' || outcome.kind === 'held') {
     tell(context, outcome.condition);
-    const ack = await outbox.ack(work, link, outcome);
-    if (ack.kind === 'cleared') deps.onApplied?.(ack.lagMs, work.lane, outcome.writes);
+    if (work.held) {
+      const wanted = context.gate.refused.map(({ item }) => item);
+      await outbox.staging.settle(work.ref, wanted);
+    }
+    const ack = await outbox.ack(work, link, { ...outcome, decided: isDecided(context) });
+    if (ack.kind === 'cleared' && outcome.kind === 'synced')
+      deps.onApplied?.(ack.lagMs, work.lane, outcome.writes);
     return;
   }
   if (outcome.kind === 'waiting') {
@@ -147,6 +155,10 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
   );
   await outbox.ack(work, link, { kind: 'blocked' });
 }
+
+/** Groups that take this user out wait to know what becomes of the account: now it is known. */
+const isDecided = ({ gate, work }: SyncContext): boolean =>
+  work.kind === 'User' && (gate.closed || work.held || isRefused(gate, 'deactivate'));
 
 /** Keeps the reason in the link, and says it once in the log; without one the resource is in order again. */
 function tell({ link, logger, work }: SyncContext, condition: Condition | undefined): void {

@@ -2,18 +2,22 @@
 // memberships, activate. Each stage waits for the one before it, so nobody sees more on the way than in the end.
 import type { Link } from '../directory/links.ts';
 import { fold } from '../directory/records.ts';
+import type { Permission } from '../directory/staging.ts';
 import type { Resource } from '../scim/index.ts';
-import { condition, writeAttributes } from './attributes.ts';
+import { writeAttributes } from './attributes.ts';
+import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { attributeChanges, coreOperations } from './diff.ts';
 import { createUser, findUser, type Exists } from './find-user.ts';
 import { isGone, isStatus } from './failures.ts';
+import { ended, permitOne, resetGate } from './gate.ts';
 import type { DesiredUser } from './mapping.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { isHandedOn, successionWait } from './succession.ts';
 
 /** How often a sync starts over within one run because the platform lost the account meanwhile. */
 const RESTARTS = 2;
+const DAY_MS = 86_400_000;
 
 export async function syncUser(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { work, link, target } = context;
@@ -43,7 +47,7 @@ export async function syncUser(context: SyncContext, exists: Exists): Promise<Sy
 
 async function bring(context: SyncContext, desired: DesiredUser, exists: Exists): Promise<SyncOutcome> {
   const { work, link, target } = context;
-  const { client, policy } = target;
+  const { policy } = target;
   if (link.id === undefined) {
     let found = await findUser(context, desired, exists);
     if (found.kind === 'absent') found = await createUser(context, desired, exists);
@@ -63,7 +67,10 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
     await context.save({ restate: true });
   }
 
-  if (!desired.active && mayBe(link, true) && policy.policy === 'sync') await setActive(context, false);
+  if (!desired.active && mayBe(link, true) && policy.policy === 'sync') {
+    // Nobody gains anything while the account should be closed and is held open; its profile goes on.
+    if ((await deactivate(context)) === 'held') return (await writeCore(context, desired)) ?? ended(context);
+  }
 
   const owed = [...work.owed.values()];
   const gains =
@@ -79,23 +86,10 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
     await context.save({ wake: true });
   }
 
-  const operations = coreOperations(desired.core, link.core ?? {}, link.unsure);
-  if (operations.length > 0) {
-    try {
-      const paths = operations.flatMap(({ path }) => path ?? []);
-      await context.attempt(paths, 'update user', () =>
-        client.users.patch(link.id ?? '', operations, context.call),
-      );
-    } catch (error) {
-      const handedOn = isStatus(error, 409) && (await nameIsHandedOn(context, String(desired.core.userName)));
-      const afterMs = handedOn ? successionWait(context) : undefined;
-      if (afterMs === undefined) throw error;
-      return { kind: 'later', writes: context.writes, afterMs };
-    }
-    link.core = { ...link.core, ...desired.core };
-    await context.save();
-  }
+  const unfinished = await writeCore(context, desired);
+  if (unfinished) return unfinished;
   if (attributes.kind === 'blocked') return { ...attributes, writes: context.writes };
+  if (attributes.kind === 'held') return ended(context);
 
   if (desired.active && mayBe(link, false)) {
     if (policy.users.activation === 'safe') {
@@ -109,7 +103,28 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   }
   delete link.making;
   delete link.settled;
-  return { kind: 'synced', writes: context.writes };
+  return ended(context);
+}
+
+/** Core members that differ, in one PATCH. @returns an outcome when the sync can not go on */
+async function writeCore(context: SyncContext, desired: DesiredUser): Promise<SyncOutcome | undefined> {
+  const { link, target } = context;
+  const operations = coreOperations(desired.core, link.core ?? {}, link.unsure);
+  if (operations.length === 0) return undefined;
+  try {
+    const paths = operations.flatMap(({ path }) => path ?? []);
+    await context.attempt(paths, 'update user', () =>
+      target.client.users.patch(link.id ?? '', operations, context.call),
+    );
+  } catch (error) {
+    const handedOn = isStatus(error, 409) && (await nameIsHandedOn(context, String(desired.core.userName)));
+    const afterMs = handedOn ? successionWait(context) : undefined;
+    if (afterMs === undefined) throw error;
+    return { kind: 'later', writes: context.writes, afterMs };
+  }
+  link.core = { ...link.core, ...desired.core };
+  await context.save();
+  return undefined;
 }
 
 async function nameIsHandedOn(context: SyncContext, userName: string): Promise<boolean> {
@@ -129,18 +144,27 @@ async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome
   if (link.id === undefined) {
     return { kind: 'synced', writes: context.writes, forget: true, dropOwed: true };
   }
-  link.departed = true;
-  if (target.policy.policy !== 'sync') return { kind: 'synced', writes: context.writes, dropOwed: true };
-  if (target.policy.users.deprovision === 'delete') return deleteAccount(context);
-  if (mayBe(link, true)) {
+  if (target.policy.policy === 'sync' && mayBe(link, true)) {
     try {
-      await setActive(context, false);
+      const isOpen = (await deactivate(context)) !== 'allowed';
+      if (isOpen) return ended(context, { dropOwed: true });
     } catch (error) {
       if (!isGone(error)) throw error;
       return { kind: 'synced', writes: context.writes, forget: true, dropOwed: true };
     }
   }
-  return { kind: 'synced', writes: context.writes, dropOwed: true };
+  link.departed = true;
+  const deleteAt = target.policy.policy === 'sync' ? deletionDue(context) : undefined;
+  if (deleteAt !== undefined && deleteAt <= context.clock.now()) return deleteAccount(context);
+  return ended(context, { dropOwed: true, ...(deleteAt === undefined ? {} : { alarmAt: deleteAt }) });
+}
+
+/** When the account is to be deleted for good; Unix milliseconds, undefined = never. */
+function deletionDue({ target, work }: SyncContext): number | undefined {
+  const { deprovision, deleteAfterDays } = target.policy.users;
+  if (deprovision === 'delete') return 0;
+  if (deleteAfterDays === null || work.deletedAt === undefined) return undefined;
+  return work.deletedAt + deleteAfterDays * DAY_MS;
 }
 
 /** Deleting is for good, so the account must still carry the externalId that we know (contract 12.4). */
@@ -149,13 +173,14 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
   const { client } = target;
   const id = link.id ?? '';
   try {
-    if (mayBe(link, true)) await setActive(context, false);
     const account = await client.users.get(id, context.call);
     if ((account.externalId ?? null) !== (link.core?.externalId ?? null)) {
       const message =
         'the account carries another externalId than the one that was provisioned: delete it by hand';
       return { kind: 'blocked', writes: context.writes, condition: condition(context, 'Conflict', message) };
     }
+    if ((await permitOne(context, { kind: 'delete' })) !== 'allowed')
+      return ended(context, { dropOwed: true });
     await context.write('delete user', () => client.users.delete(id, context.call));
   } catch (error) {
     if (!isGone(error)) throw error;
@@ -166,6 +191,16 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
 /** Whether the account may be active (or inactive) at the platform, as far as we know. */
 const mayBe = ({ core, unsure }: Link, active: boolean): boolean =>
   core?.active === active || core?.active === undefined || (unsure ?? []).includes('active');
+
+/** Closes the account if the guard lets it. */
+async function deactivate(context: SyncContext): Promise<Permission> {
+  const permission = await permitOne(context, { kind: 'deactivate' });
+  if (permission === 'allowed') {
+    await setActive(context, false);
+    context.gate.closed = true;
+  }
+  return permission;
+}
 
 async function setActive(context: SyncContext, active: boolean): Promise<void> {
   const { link, target } = context;
@@ -218,7 +253,9 @@ async function accountIsGone(context: SyncContext): Promise<boolean> {
   }
 }
 
-function unlink({ link }: SyncContext): void {
+function unlink(context: SyncContext): void {
+  const { link } = context;
+  resetGate(context);
   delete link.id;
   delete link.account;
   delete link.core;

@@ -1,5 +1,6 @@
 // What sync knows of one target: its rules, its client, its mapping and its request budget.
 import type { Budget } from '../directory/budget.ts';
+import type { GuardSettings } from '../guard/judge.ts';
 import { createPlatformClient, type PlatformClient } from '../platform/client.ts';
 import type { ResourceType } from '../scim/index.ts';
 import type { Clock } from '../support/clock.ts';
@@ -15,7 +16,12 @@ export interface SyncPolicy {
     deprovision: 'deactivate' | 'delete';
     activation: 'safe' | 'immediate';
     protected: string[];
+    /** Null: an account is never deleted because time has passed. */
+    deleteAfterDays: number | null;
   };
+  /** `authoritative`: members that are nobody of ours are removed where reconcile found them. */
+  groups: { members: 'owned' | 'authoritative' };
+  guard: GuardSettings;
   groupsRolesMap: Record<string, string | string[]>;
 }
 

@@ -7,6 +7,8 @@ import { eventually } from '../support/eventually.ts';
 import { createIdp } from '../support/idp.ts';
 import { createPlatformView } from '../support/platform-view.ts';
 
+const ALL = { count: 1_000_000, percent: 100 };
+const GENEROUS = { deactivate: ALL, delete: ALL, removeMembers: ALL, clearAttributes: ALL };
 const TOKEN = 'a-token-for-tests-only-0123456789';
 const PEOPLE = Number(process.env.CHAOS_PEOPLE ?? 60);
 const TEAMS = Number(process.env.CHAOS_TEAMS ?? 8);
@@ -32,6 +34,8 @@ beforeAll(async () => {
         timeoutMs: 1000,
         rateLimit: { requestsPerSecond: 1000, burst: 200 },
         attributes: estateAttributes,
+        // Half of this company comes and goes in a minute.
+        guard: GENEROUS,
       },
     },
     logging: { level: 'info' },

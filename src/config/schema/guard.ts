@@ -15,27 +15,33 @@ export interface GuardConfig {
   clearAttributes: GuardLimit;
 }
 
-function limit(what: string, count: number, percent: number): SchemaNode {
-  return section(`${what} that go through within the window without approval.`, {
-    count: whole('Number.', count, 0, 1_000_000_000),
-    percent: {
-      type: 'number',
-      description: 'Share of all, in percent.',
-      default: percent,
-      minimum: 0,
-      maximum: 100,
+function limit(what: string, all: string, count: number, percent: number): SchemaNode {
+  return section(
+    `${what} that go through within the window without approval, as long as both bounds are kept.`,
+    {
+      count: whole('Number.', count, 0, 1_000_000_000),
+      percent: {
+        type: 'number',
+        description: `Share of all ${all}, in percent. It never bites below 10, so that small tenants can work; 0 lets nothing through.`,
+        default: percent,
+        minimum: 0,
+        maximum: 100,
+      },
     },
-  });
+  );
 }
 
-export const guardSchema: SchemaNode = section('Mass removals stop here and wait for approval.', {
-  window: {
-    type: 'string',
-    description: 'Time over which removals are counted: a number with ms, s, m, h or d, such as 24h.',
-    default: '24h',
+export const guardSchema: SchemaNode = section(
+  'Mass removals stop here and wait for approval (scim-bridge plans).',
+  {
+    window: {
+      type: 'string',
+      description: 'Time over which removals are counted: a number with ms, s, m, h or d, such as 24h.',
+      default: '24h',
+    },
+    deactivate: limit('Deactivations of users', 'users', 50, 10),
+    delete: limit('Deletions of users and groups', 'users and groups', 10, 2),
+    removeMembers: limit('Removals of group members', 'memberships', 200, 20),
+    clearAttributes: limit('Attribute values emptied', 'users', 200, 20),
   },
-  deactivate: limit('Deactivations of users', 50, 10),
-  delete: limit('Deletions of users and groups', 10, 2),
-  removeMembers: limit('Removals of group members', 200, 20),
-  clearAttributes: limit('Attributes emptied', 200, 20),
-});
+);

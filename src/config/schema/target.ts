@@ -65,7 +65,8 @@ const usersSchema = section('Which users this target gets, and how they leave.',
   deprovision: choice('What happens to a user who leaves.', ['deactivate', 'delete']),
   deleteAfterDays: {
     type: ['integer', 'null'],
-    description: 'Delete for good this many days after the source deleted the user; null = never.',
+    description:
+      'Delete for good this many days after the source deleted the user, as far as the guard lets it; null = never.',
     default: null,
     minimum: 0,
     maximum: 3650,

@@ -3,7 +3,7 @@
 -- ARGV { target, ref, kind, id, fence, generation, outcome: synced|held|blocked|later, delayMs, lane, request,
 --        forget (the platform id that is ours no more), dropOwed (nothing is to be granted to this user),
 --        decided (what became of the account is known now: groups that take this user out go on),
---        alarm (moment at which to look again although nothing changed), targets: [target],
+--        alarm (moment at which to look again although nothing changed), gatherMs, targets: [target],
 --        doubts (as they were read) }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
 local lease = key('lease', p.target .. ':' .. p.ref)
@@ -31,7 +31,8 @@ end
 if p.decided then
   local owed = key('owed', p.target .. ':' .. p.id)
   for _, group in ipairs(redis.call('HKEYS', owed)) do
-    if redis.call('HGET', owed, group) == '-' then mark('Group:' .. group, 1) end
+    -- Where many leave one after the other, their group looks once.
+    if redis.call('HGET', owed, group) == '-' then mark_at(p.target, 'Group:' .. group, 1, now, now + p.gatherMs) end
   end
 end
 if p.alarm then redis.call('ZADD', key('alarms', p.target), p.alarm, p.ref) end

@@ -1,7 +1,7 @@
--- Ends a sync for the guard: what was written needs no approval any more, and what is not wanted any more is not held.
+-- Ends a sync for the guard: what was carried out needs no approval any more, what is not wanted any more is not held.
 -- KEYS base
--- ARGV { target, ref, kinds, passed: [[kind, subject]], wanted: [[kind, subject]] (held or rejected in this sync) }
--- RETURN {"settled", [kind of each hold that dissolved]}
+-- ARGV { target, ref, kinds, wanted: [[kind, subject]] (held or rejected in this sync) }
+-- RETURN {"settled", how many entries are gone}
 local held = key('guardHeld', p.target .. ':' .. p.ref)
 local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
 local function name(subject) return subject == '' and p.ref or p.ref .. ' ' .. subject end
@@ -13,9 +13,8 @@ local function drop(kind, subject)
   redis.call('SREM', held, kind .. ' ' .. subject)
 end
 
-local wanted, dissolved = {}, {}
+local wanted, dropped = {}, 0
 for _, wish in ipairs(p.wanted) do wanted[wish[1] .. ' ' .. wish[2]] = true end
-for _, wish in ipairs(p.passed) do drop(wish[1], wish[2]) end
 for _, entry in ipairs(redis.call('SMEMBERS', held)) do
   local kind, subject = string.match(entry, '^(%S+) (.*)$')
   -- A rejected removal has no sign that asks for it any more: it stands until the member is wanted again.
@@ -23,8 +22,8 @@ for _, entry in ipairs(redis.call('SMEMBERS', held)) do
     and redis.call('SISMEMBER', key('members', string.match(p.ref, ':(.*)$')), subject) == 0
   if not wanted[entry] and not stands then
     drop(kind, subject)
-    dissolved[#dissolved + 1] = kind
+    dropped = dropped + 1
   end
 end
 guard_close(p.kinds)
-return { 'settled', dissolved }
+return { 'settled', dropped }

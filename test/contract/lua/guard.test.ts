@@ -161,7 +161,7 @@ describe('guard scripts', () => {
     const plan = (await staging.open())?.id ?? '';
     await decide('reject');
     await expect(staging.take(close(1, 2, 3), guard(100))).resolves.toEqual(Array(3).fill('rejected'));
-    await expect(staging.settle(user(1), [], [])).resolves.toEqual(['deactivate']);
+    await expect(staging.settle(user(1), [])).resolves.toBe(1);
     await expect(staging.take(close(1), guard(100))).resolves.toEqual(['allowed']);
     await expect(staging.decide('approve', plan, 'ops')).resolves.toEqual({ kind: 'decided', items: 2 });
     await expect(staging.take(close(2, 3), guard(0))).resolves.toEqual(['allowed', 'allowed']);
@@ -169,16 +169,16 @@ describe('guard scripts', () => {
 
   it('dissolves a hold that nobody asks for any more, and ends the plan with its last item', async () => {
     await staging.take(close(1), guard(0));
-    await expect(staging.settle(user(1), [], close(1))).resolves.toEqual([]);
+    await expect(staging.settle(user(1), close(1))).resolves.toBe(0);
     await expect(placed()).resolves.toEqual([user(1)]);
-    await expect(staging.settle(user(1), [], [])).resolves.toEqual(['deactivate']);
+    await expect(staging.settle(user(1), [])).resolves.toBe(1);
     await expect(staging.open()).resolves.toBeUndefined();
   });
 
   it('uses an approval up when the write was made', async () => {
     await staging.take(close(1), guard(0));
     await decide('approve');
-    await staging.settle(user(1), close(1), []);
+    await staging.settle(user(1), []);
     await expect(staging.take(close(1), guard(0))).resolves.toEqual(['held']);
   });
 
@@ -190,10 +190,10 @@ describe('guard scripts', () => {
     await store.members(group, drop(ada));
     await staging.take(removal, guard(0));
     await decide('reject');
-    await staging.settle(`Group:${group}`, [], []);
+    await staging.settle(`Group:${group}`, []);
     await expect(staging.take(removal, guard(9))).resolves.toEqual(['rejected']);
     await store.members(group, add(ada));
-    await staging.settle(`Group:${group}`, [], []);
+    await staging.settle(`Group:${group}`, []);
     await expect(staging.take(removal, guard(9))).resolves.toEqual(['allowed']);
   });
 
@@ -206,7 +206,7 @@ describe('guard scripts', () => {
     await expect(store.claimRefs()).resolves.toEqual([user(1)]);
     await expect(staging.take(close(1), guard(2))).resolves.toEqual(['held']);
     await expect(placed()).resolves.toEqual([user(1)]);
-    await staging.settle(user(2), [], []);
+    await staging.settle(user(2), []);
     await expect(staging.take(close(3), guard(2))).resolves.toEqual(['allowed']);
   });
 

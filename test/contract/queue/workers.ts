@@ -1,6 +1,7 @@
 // Workers that run the real sync one platform call at a time, so that a test can put anything in between.
 import type { Ref } from '../../../src/directory/records.ts';
 import type { Outbox } from '../../../src/directory/outbox.ts';
+import type { GuardSettings } from '../../../src/guard/judge.ts';
 import { userResourceType } from '../../../src/scim/index.ts';
 import type { Clock } from '../../../src/support/clock.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
@@ -18,6 +19,16 @@ export const RULES: MappingRules = {
     title: { type: 'string', from: 'title', onEmpty: 'clear' },
     teams: { type: 'string_array', expression: '$sort(groups.display)', onEmpty: 'clear' },
   },
+};
+
+/** A guard that stops nothing that these tests do. */
+const ALL = { count: 1_000_000, percent: 100 };
+export const GENEROUS: GuardSettings = {
+  windowMs: 86_400_000,
+  deactivate: ALL,
+  delete: ALL,
+  removeMembers: ALL,
+  clearAttributes: ALL,
 };
 
 export interface Worker {
@@ -54,7 +65,9 @@ export async function openEstate(
   const settings: SyncPolicy = {
     policy: 'sync',
     adopt: 'exact',
-    users: { deprovision: 'deactivate', activation: 'safe', protected: [] },
+    users: { deprovision: 'deactivate', activation: 'safe', protected: [], deleteAfterDays: null },
+    groups: { members: 'owned' },
+    guard: GENEROUS,
     groupsRolesMap: {},
     ...policy,
   };

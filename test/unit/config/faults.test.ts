@@ -208,12 +208,6 @@ const FAULTS: [what: string, file: string, path: string, message: RegExp][] = [
     /not available yet/,
   ],
   [
-    'a late deletion',
-    fileWith('users: { deleteAfterDays: 30 }'),
-    '/targets/main/users/deleteAfterDays',
-    /not available yet/,
-  ],
-  [
     'a missing variable',
     fileWith("scimToken: 'x-${NOT_SET}'"),
     '/targets/main/scimToken',

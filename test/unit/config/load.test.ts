@@ -215,8 +215,6 @@ describe('what is not built yet', () => {
       '/reconcile/schedule',
       '/server/adminToken',
       '/targets/main/groups/members',
-      '/targets/main/guard/delete',
-      '/targets/main/guard/window',
     ]);
     expect(config.targets.main?.guard).toMatchObject({
       windowMs: 43_200_000,

@@ -1,0 +1,64 @@
+// hold and release: nothing is written to a target while an operator says so; what is pushed goes on being accepted.
+import type { Command } from 'commander';
+import type { Staging } from '../directory/staging.ts';
+import { operatorOf, readConfig, type Cli } from './cli.ts';
+import { withStore } from './store.ts';
+
+interface Flags {
+  target?: string;
+  note?: string;
+  json?: boolean;
+}
+
+export function hold(program: Command, cli: Cli): void {
+  order(program, cli, 'hold', 'stop all writes to the platform; pushes are still accepted')
+    .option('--note <text>', 'why, for those who look at status')
+    .action(async (flags: Flags, command: Command) => {
+      const by = operatorOf(cli);
+      await give(command, cli, flags, 'on hold', (staging) => staging.hold(by, flags.note));
+    });
+}
+
+export function release(program: Command, cli: Cli): void {
+  order(program, cli, 'release', 'end a hold; what has gathered meanwhile is applied').action(
+    async (flags: Flags, command: Command) => {
+      await give(command, cli, flags, 'released', (staging) => staging.release());
+    },
+  );
+}
+
+const order = (program: Command, _cli: Cli, name: string, description: string): Command =>
+  program
+    .command(name)
+    .description(description)
+    .option('--target <name>', 'only this target')
+    .option('--json', 'print as JSON');
+
+async function give(
+  command: Command,
+  cli: Cli,
+  flags: Flags,
+  word: string,
+  run: (staging: Staging) => Promise<boolean>,
+): Promise<void> {
+  const config = readConfig(command, cli);
+  if (flags.target !== undefined && !(flags.target in config.targets)) {
+    throw new Error(`There is no target ${flags.target}: see scim-bridge check-config --print.`);
+  }
+  const rows = await withStore(config, async (states) => {
+    const found = [];
+    for (const { connection, outboxes } of states) {
+      for (const [target, { staging }] of outboxes) {
+        if (target === (flags.target ?? target))
+          found.push({ connection, target, changed: await run(staging) });
+      }
+    }
+    return found;
+  });
+  if (flags.json) console.log(JSON.stringify(rows));
+  else {
+    for (const { connection, target, changed } of rows) {
+      console.log(`${connection} → ${target}: ${changed ? '' : 'was not changed, it is '}${word}`);
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// A staged plan for people: counts first, then examples of each kind by what they have in common.
+import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
+import type { Ref } from '../directory/records.ts';
+
+export interface PlanItem {
+  kind: DestructiveKind;
+  ref: Ref;
+  /** The member's id, or the attribute. */
+  subject?: string;
+  /** userName or displayName, as last applied. */
+  name: string;
+  /** userName of the member, or the attribute. */
+  member?: string;
+  place?: number;
+}
+
+export interface PlanView {
+  id: string;
+  connection: string;
+  target: string;
+  state: 'staged' | 'approved' | 'rejected';
+  openedAt?: string;
+  expiresAt?: string;
+  at?: string;
+  by?: string;
+  kinds: Record<DestructiveKind, number>;
+  items: PlanItem[];
+}
+
+const EXAMPLES = 5;
+const LABELS: Record<DestructiveKind, string> = {
+  deactivate: 'to deactivate',
+  delete: 'to delete',
+  removeMembers: 'to take out of groups',
+  clearAttributes: 'attribute values to empty',
+};
+
+export const countsOf = ({ kinds }: Pick<PlanView, 'kinds'>): string =>
+  DESTRUCTIVE_KINDS.filter((kind) => kinds[kind] > 0)
+    .map((kind) => `${kinds[kind]} ${LABELS[kind]}`)
+    .join(', ');
+
+export function printPlan(plan: PlanView, all: boolean): void {
+  console.log(`Plan ${plan.id} (${plan.connection} → ${plan.target}), ${plan.state}`);
+  console.log(`  ${countsOf(plan)}`);
+  if (plan.state === 'staged') console.log(`  held since ${plan.openedAt}, expires ${plan.expiresAt}`);
+  else console.log(`  ${plan.state} ${plan.at} by ${plan.by}`);
+  for (const kind of DESTRUCTIVE_KINDS) {
+    const items = plan.items.filter((item) => item.kind === kind);
+    if (items.length === 0) continue;
+    console.log(`\n${items.length} ${LABELS[kind]}`);
+    for (const [heading, members] of sectionsOf(kind, items)) {
+      const limit = all ? members.length : EXAMPLES;
+      const more = members.length > limit ? ` … and ${members.length - limit} more (--all)` : '';
+      if (heading !== '') console.log(`  ${heading} (${members.length})`);
+      for (const member of members.slice(0, limit)) console.log(`    - ${member}`);
+      if (more) console.log(`   ${more}`);
+    }
+  }
+}
+
+/** Removals by group, emptied values by attribute; the largest first. */
+function sectionsOf(kind: DestructiveKind, items: PlanItem[]): [heading: string, members: string[]][] {
+  const sections = new Map<string, string[]>();
+  for (const { name, member = '', ref } of items) {
+    const [heading, line] =
+      kind === 'removeMembers'
+        ? [name, member]
+        : kind === 'clearAttributes'
+          ? [member, name]
+          : ['', `${name}  ${ref}`];
+    const lines = sections.get(heading);
+    if (lines) lines.push(line);
+    else sections.set(heading, [line]);
+  }
+  return [...sections].sort(([, left], [, right]) => right.length - left.length);
+}

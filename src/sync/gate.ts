@@ -1,0 +1,94 @@
+// The gate before every destructive write: the guard's answer, and how a sync ends that was not let through (ADR 0010).
+// Nothing is asked, and nothing costs anything, where nothing is taken away.
+import type { Condition } from '../directory/links.ts';
+import type { Destruction, Permission } from '../directory/staging.ts';
+import type { DestructiveKind } from '../guard/judge.ts';
+import { condition } from './condition.ts';
+import type { SyncContext } from './context.ts';
+import type { SyncOutcome } from './outcome.ts';
+
+/** What the guard answered in one sync. */
+export interface Gate {
+  /** Asked for and not let through. */
+  refused: { item: Destruction; permission: Exclude<Permission, 'allowed'> }[];
+  /** Removals of members whose account is held: they are decided with it. */
+  followers: number;
+  /** The account was deactivated in this sync. */
+  closed: boolean;
+}
+
+export const openGate = (): Gate => ({ refused: [], followers: 0, closed: false });
+
+type Wish = Omit<Destruction, 'ref'>;
+
+/** Asks for destructive writes of this resource, right before they are sent; with `whole` all or none. */
+export async function permit(
+  context: SyncContext,
+  wishes: Wish[],
+  options: { whole?: boolean } = {},
+): Promise<Permission[]> {
+  const { gate, outbox, target, work } = context;
+  const items = wishes.map((wish) => ({ ...wish, ref: work.ref }));
+  const permissions = await outbox.staging.take(items, target.policy.guard, options);
+  for (const [index, permission] of permissions.entries()) {
+    const item = items[index];
+    if (item && permission !== 'allowed') gate.refused.push({ item, permission });
+  }
+  return permissions;
+}
+
+/** The same for one write. */
+export async function permitOne(context: SyncContext, wish: Wish): Promise<Permission> {
+  const [permission = 'held'] = await permit(context, [wish]);
+  return permission;
+}
+
+/** Nothing was asked: the sync starts over, or the hold belonged to an account that is gone. */
+export function resetGate(context: SyncContext): void {
+  context.gate = openGate();
+}
+
+/** How a sync ends that did all it was let do: synced, or held. */
+export function ended(
+  context: SyncContext,
+  rest: { forget?: boolean; dropOwed?: boolean; alarmAt?: number } = {},
+): SyncOutcome {
+  const { writes, gate } = context;
+  const why = whyNot(context);
+  if (!why) return { kind: 'synced', writes, ...rest };
+  const isHeld = gate.followers > 0 || gate.refused.some(({ permission }) => permission === 'held');
+  return { kind: isHeld ? 'held' : 'synced', writes, condition: why, ...rest };
+}
+
+/** Whether something of a kind was asked for and not let through. */
+export const isRefused = (gate: Gate, kind: DestructiveKind): boolean =>
+  gate.refused.some(({ item }) => item.kind === kind);
+
+const WORDS: Record<DestructiveKind, string> = {
+  deactivate: 'the deactivation',
+  delete: 'the deletion',
+  removeMembers: 'the removal of members',
+  clearAttributes: 'the emptying of attributes',
+};
+
+function whyNot(context: SyncContext): Condition | undefined {
+  const { refused, followers } = context.gate;
+  const kindsOf = (wanted: Permission): string =>
+    [
+      ...new Set(
+        refused.filter(({ permission }) => permission === wanted).map(({ item }) => WORDS[item.kind]),
+      ),
+    ].join(' and ');
+  const held = kindsOf('held');
+  if (held) {
+    const message = `the guard holds ${held}: see scim-bridge plans list, then approve or reject`;
+    return condition(context, 'Held', message);
+  }
+  if (followers > 0) {
+    const message = `${followers} members leave the group together with their accounts, which the guard holds`;
+    return condition(context, 'Held', message);
+  }
+  const rejected = kindsOf('rejected');
+  if (!rejected) return undefined;
+  return condition(context, 'Rejected', `a person rejected ${rejected}: the platform keeps what it has`);
+}
