@@ -1,11 +1,21 @@
 // One running sync: the work, the link as it grows, and the calls that keep both true.
 import type { Link, Links } from '../directory/links.ts';
 import type { Outbox, SaveOptions, Work } from '../directory/outbox.ts';
+import type { Destruction, Permission } from '../directory/staging.ts';
 import type { CallOptions } from '../platform/client.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
-import type { Gate } from './gate.ts';
 import type { Target } from './target.ts';
+
+/** What the guard answered in one sync (gate.ts). */
+export interface Gate {
+  /** Asked for and not let through. */
+  refused: { item: Destruction; permission: Exclude<Permission, 'allowed'> }[];
+  /** Removals of members whose account is held: they are decided with it. */
+  followers: number;
+  /** The account was deactivated in this sync. */
+  closed: boolean;
+}
 
 export interface SyncContext {
   work: Work;

@@ -4,18 +4,8 @@ import type { Condition } from '../directory/links.ts';
 import type { Destruction, Permission } from '../directory/staging.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import { condition } from './condition.ts';
-import type { SyncContext } from './context.ts';
+import type { Gate, SyncContext } from './context.ts';
 import type { SyncOutcome } from './outcome.ts';
-
-/** What the guard answered in one sync. */
-export interface Gate {
-  /** Asked for and not let through. */
-  refused: { item: Destruction; permission: Exclude<Permission, 'allowed'> }[];
-  /** Removals of members whose account is held: they are decided with it. */
-  followers: number;
-  /** The account was deactivated in this sync. */
-  closed: boolean;
-}
 
 export const openGate = (): Gate => ({ refused: [], followers: 0, closed: false });
 
