@@ -20,12 +20,12 @@ function createDeploymentWall(world: World, mount: string): Room {
   return { mount, router };
 }
 
-/** Later rooms (control plane, workspace) join the list behind the deployment walls. */
-export function createPlatformFamily(world: World): Family {
+/** All rooms stand behind the deployment walls; `more` are rooms that somebody else has made. */
+export function createPlatformFamily(world: World, more: readonly Room[]): Family {
   return {
     mounts: ['/api', '/build/api'],
     walls: [createDeploymentWall(world, '/api/v1'), createDeploymentWall(world, '/build/api/v1')],
-    rooms: [createUsersRoom(world), createWorkspaceRoom(world), ...createControlPlaneRooms(world)],
+    rooms: [createUsersRoom(world), createWorkspaceRoom(world), ...createControlPlaneRooms(world), ...more],
     authenticate: (request) => authenticate(request, sceneOf(world), !world.settings.strictAuthScheme),
     render: platformError,
     mediaType: () => 'application/json',

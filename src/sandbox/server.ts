@@ -19,6 +19,7 @@ import { createScimFamily } from './scim/family.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
 import { plantSeed } from './seed.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
+import { createSpecRoom } from './spec/room.ts';
 import { createState, type State } from './state.ts';
 import { sceneOf, type World } from './world.ts';
 
@@ -56,7 +57,9 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
 /** Families in order of their paths, the more special ones first; core data joins here. */
 function createFamilies(world: World, names: ChatNames): Family[] {
-  return [createScimFamily(world), createChatFamily(world, names), createPlatformFamily(world)];
+  const scim = createScimFamily(world);
+  const platform: Family = createPlatformFamily(world, [createSpecRoom(world, () => [scim, platform])]);
+  return [scim, createChatFamily(world, names), platform];
 }
 
 /** An empty state that follows the world's clock and tells it of changes. */

@@ -1,0 +1,126 @@
+// Records of the control plane (specification, "Control-plane records"; contract 4.1 to 4.5).
+import {
+  anyObject,
+  flag,
+  integer,
+  listOf,
+  moment,
+  nullableTexts,
+  oneOfWords,
+  orNull,
+  record,
+  ref,
+  text,
+  type Schema,
+} from './schema-words.ts';
+
+const paged = (data: Schema, items: Schema): Schema =>
+  record(['data', 'pagination', 'items', 'pageInfo'], {
+    data,
+    pagination: ref('Pagination'),
+    items,
+    pageInfo: ref('PageInfo'),
+  });
+const settings = {
+  name: text,
+  releaseChannel: text,
+  releaseChannelVersion: text,
+  releaseChannelVersionHold: flag,
+  templateVariables: anyObject,
+};
+
+export const CONTROL_PLANE_SCHEMAS: Readonly<Record<string, Schema>> = {
+  Pagination: record(['offset', 'limit', 'total'], { offset: integer, limit: integer, total: integer }),
+  PageInfo: record(['hasNextPage', 'hasPreviousPage'], {
+    hasNextPage: flag,
+    hasPreviousPage: flag,
+    ...nullableTexts('startCursor', 'endCursor'),
+  }),
+  DeploymentListItem: record(['id', 'name', 'created_at'], { id: text, name: text, created_at: moment }),
+  Deployment: record(['id', 'name'], {
+    id: integer,
+    created_at: moment,
+    deploymentUrl: text,
+    creationStep: text,
+    deployBranchName: text,
+    ...settings,
+  }),
+  DeploymentUpdate: record(
+    [],
+    Object.fromEntries(Object.entries(settings).map(([name, schema]) => [name, orNull(schema)])),
+  ),
+  NewDeployment: record(['name'], {
+    name: text,
+    ...nullableTexts('cloudProvider', 'region', 'targetPlatform', 'creationStep'),
+  }),
+  DeploymentsList: paged(
+    record(['deployments'], { deployments: listOf(ref('DeploymentListItem')) }),
+    listOf(ref('Deployment')),
+  ),
+  EnvironmentType: oneOfWords('production', 'staging', 'development'),
+  Environment: record(['id', 'name', 'type', 'api_credentials'], {
+    id: text,
+    name: text,
+    type: ref('EnvironmentType'),
+    api_credentials: record(['rest', 'sql'], {
+      rest: record(['url'], { url: text }),
+      sql: record(['host', 'port'], { host: text, port: integer }),
+    }),
+  }),
+  EnvironmentItem: record(['id', 'type', 'api_credentials'], {
+    id: text,
+    name: text,
+    type: ref('EnvironmentType'),
+    ...nullableTexts('branch', 'user'),
+    api_credentials: listOf(record(['type'], { type: oneOfWords('rest', 'sql'), version: text })),
+  }),
+  EnvironmentsList: paged(
+    record(['environments'], { environments: listOf(ref('Environment')) }),
+    listOf(ref('EnvironmentItem')),
+  ),
+  MetaSyncTokenInput: record(['security_context'], {
+    security_context: anyObject,
+    expires_in: { type: 'number', minimum: 1, default: 86_400, description: 'Seconds.' },
+  }),
+  MetaSyncToken: record(['data'], {
+    data: record(['token', 'created_at', 'expires_at'], {
+      token: text,
+      created_at: moment,
+      expires_at: moment,
+    }),
+  }),
+  DeploymentVersion: record(
+    ['releaseChannelVersion', 'version', 'releaseChannel', 'isLatestInChannel', 'isCurrent'],
+    {
+      releaseChannelVersion: text,
+      version: text,
+      releaseChannel: text,
+      isLatestInChannel: flag,
+      isCurrent: flag,
+    },
+  ),
+  DeploymentVersions: record(['data'], {
+    data: listOf(ref('DeploymentVersion')),
+    items: listOf(ref('DeploymentVersion')),
+    pageInfo: ref('PageInfo'),
+  }),
+  Branch: record(['id', 'name', 'parentBranch', 'lastHash', 'isStagingEnvironmentEnabled'], {
+    id: integer,
+    name: text,
+    parentBranch: text,
+    lastHash: text,
+    isStagingEnvironmentEnabled: flag,
+  }),
+  BranchReply: record(['data'], { data: ref('Branch') }),
+  BranchesList: record(['data', 'items'], {
+    data: listOf(ref('Branch')),
+    items: listOf(ref('Branch')),
+    pageInfo: ref('PageInfo'),
+  }),
+  StagingEnvironmentInput: {
+    ...record(['enabled'], { enabled: flag, branchName: orNull(text), branchId: orNull(integer) }),
+    description: 'Exactly one of branchName and branchId.',
+  },
+  Variables: record(['items'], { items: listOf(record(['name', 'value'], { name: text, value: text })) }),
+  TenantSettings: record([], { auditLogEnabled: flag, hasSupportAccess: flag }),
+};

@@ -1,0 +1,121 @@
+// Contract section 4.9: the OpenAPI document that the sandbox serves, held against what it really answers.
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { startRig, type Rig } from './rig.ts';
+
+const SPEC = '/api/v1/spec';
+let rig: Rig;
+let document: any;
+let operations: { method: string; path: string; operation: any }[];
+
+beforeAll(async () => {
+  rig = await startRig();
+  document = (await rig.call('GET', SPEC)).body;
+  operations = Object.entries<object>(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+  );
+});
+afterAll(() => rig.stop());
+
+/** The path with ids that exist in the seed. */
+function filled(path: string, ids: Record<string, string>): string {
+  return path.replace(/\{(\w+)\}/g, (_match, name: string) => ids[name] ?? '1');
+}
+
+test('PATH-26 EVT-06 the document needs a credential, any valid one', async () => {
+  expect((await rig.call('GET', SPEC, { key: null })).status).toBe(401);
+  expect((await rig.call('GET', SPEC, { key: rig.key('viewer') })).status).toBe(200);
+});
+
+test('EVT-04 it is an OpenAPI 3.1 document of version 1.0.0', () => {
+  expect(document.openapi).toMatch(/^3\.1\./);
+  expect(document.info).toMatchObject({ title: expect.any(String), version: '1.0.0' });
+  expect(document.servers).toEqual([{ url: rig.ready.platformUrl }]);
+});
+
+test('EVT-03 versions are in the paths: v1 of Platform, v2 of SCIM', () => {
+  for (const path of Object.keys(document.paths)) {
+    expect(path).toMatch(/^(\/build)?\/api\/v1\/|^\/api\/scim\/v2\//);
+  }
+});
+
+test('EVT-05 it lists what the other rows call', () => {
+  const listed = operations.map(({ method, path }) => `${method} ${path}`);
+  const deployment = '/api/v1/deployments/{deploymentId}';
+  const build = '/build/api/v1/deployments';
+  expect(listed).toEqual(
+    expect.arrayContaining([
+      ...['get', 'post'].flatMap((method) => [
+        `${method} /api/scim/v2/Users`,
+        `${method} /api/scim/v2/Groups`,
+      ]),
+      ...['get', 'put', 'patch', 'delete'].map((method) => `${method} /api/scim/v2/Users/{id}`),
+      'get /api/v1/users',
+      'post /api/v1/users/bulk',
+      'patch /api/v1/users/me/settings',
+      'put /api/v1/user-attributes/{id}',
+      'get /api/v1/user-attribute-values/{userId}',
+      'get /api/v1/deployments',
+      `put ${deployment}`,
+      `get ${deployment}/versions`,
+      `get ${deployment}/environments`,
+      `post ${deployment}/environments/{environmentId}/tokens-for-meta-sync`,
+      `get ${build}/{deploymentId}/branches`,
+      `put ${build}/{deploymentId}/branches/staging-environment`,
+      `post ${build}`,
+      `post ${deployment}/workspace/move`,
+      'get /api/v1/audit-logs/export',
+      'get /api/v1/regions',
+      'post /api/v1/usage-analytics/token',
+      'get /api/v1/spec',
+    ]),
+  );
+});
+
+test('EVT-05 everything that it lists is served', async () => {
+  for (const { method, path } of operations) {
+    const { status, body } = await rig.call(method.toUpperCase(), filled(path, {}), { raw: '[]' });
+    // A path that nobody serves gives this one answer; an object that is missing has a name in its own.
+    const isNowhere = status === 404 && (body.error ?? body.detail) === 'Not found';
+    const mayBeMissing = /\{(id|integrationId)\}$/.test(path);
+    expect([method, path, isNowhere && !mayBeMissing]).toEqual([method, path, false]);
+  }
+  await rig.reset();
+});
+
+test('operation ids are unique, path parameters declared, references lead somewhere', () => {
+  const ids = operations.map(({ operation }) => operation.operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const { path, operation } of operations) {
+    const declared = operation.parameters
+      .filter((one: { in: string }) => one.in === 'path')
+      .map((one: { name: string }) => one.name);
+    expect(declared).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+    expect(operation.summary).not.toBe('');
+  }
+  for (const [, name = ''] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    expect(document.components.schemas).toHaveProperty(name);
+  }
+});
+
+test('answers of the seeded tenant are valid by their schemas', async () => {
+  const user = await rig.user('s@acme.example', {
+    name: { givenName: 'S' },
+    emails: [{ value: 's@acme.example' }],
+  });
+  const group = await rig.group('analysts', [user]);
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  ajv.addSchema(document, 'spec');
+  let checked = 0;
+  for (const { path, operation, method } of operations) {
+    const schema = operation.responses['200']?.content['application/json']?.schema;
+    if (method !== 'get' || !schema?.$ref) continue;
+    const workbooks = (await rig.call('GET', '/api/v1/deployments/1/workbooks')).body.items;
+    const id = path.includes('/Users/') ? user.id : group.id;
+    const address = filled(path, { id, workbookId: String(workbooks[0].id) });
+    const { status, body } = await rig.call('GET', address);
+    const isValid = ajv.validate({ $ref: `spec${schema.$ref}` }, body);
+    expect([address, status, isValid || ajv.errors]).toEqual([address, 200, true]);
+    checked += 1;
+  }
+  expect(checked).toBeGreaterThan(20);
+});
