@@ -56,14 +56,16 @@ function likeness(texts: readonly string[], asked: ReadonlySet<string>): number 
 
 interface Scored {
   readonly member: MemberDocument;
+  /** The question says its name, not only a word of its aggregation. */
+  readonly isSaid: boolean;
   readonly score: number;
 }
 
 function scoreMember(member: MemberDocument, question: string, asked: ReadonlySet<string>): Scored {
-  if (question.includes(member.name.toLowerCase())) return { member, score: 2 };
+  if (question.includes(member.name.toLowerCase())) return { member, isSaid: true, score: 2 };
   const byName = likeness([shortName(member), member.shortTitle], asked);
   const meant = (AGGREGATION_WORDS[member.aggType ?? ''] ?? []).some((word) => asked.has(word));
-  return { member, score: meant ? Math.max(byName, 0.5) + 0.25 : byName };
+  return { member, isSaid: byName === 1, score: meant ? Math.max(byName, 0.5) + 0.25 : byName };
 }
 
 /** The members that fit at least half; of measures that fit only halfway the best, so that "total" picks one. */
@@ -89,6 +91,15 @@ function defaultMeasures(cube: CubeDocument, asked: ReadonlySet<string>): Member
   return counting ? [counting] : [];
 }
 
+/** What comes before "by", "per" or "each": the subject, which alone can name a cube. */
+function subjectOf(question: string): Set<string> {
+  return new Set(wordsOf(question.split(/\b(?:by|per|each)\b/)[0] ?? ''));
+}
+
+/**
+ * The best choice within one cube. The score is 0 when the question names neither the cube nor a member of it:
+ * who may not see the orders must not get the count of something else instead.
+ */
 function considerCube(cube: CubeDocument, question: string): { choice: Choice; score: number } {
   const asked = new Set(wordsOf(question));
   const score = (member: MemberDocument): Scored => scoreMember(member, question, asked);
@@ -97,10 +108,11 @@ function considerCube(cube: CubeDocument, question: string): { choice: Choice; s
   const grain = GRAINS.find((name) => asked.has(name)) ?? null;
   const time = grain ? timeDimension(cube, membersOf(dimensions)) : undefined;
   const chosen = [...new Set([...membersOf(dimensions), ...(time ? [time] : [])])];
-  const isNamed = likeness([cube.name, cube.title], asked) === 1;
+  const isNamed = likeness([cube.name, cube.title], subjectOf(question)) === 1;
+  const isMeant = isNamed || [...measures, ...dimensions].some(({ isSaid }) => isSaid);
   const [, top] = /\btop (\d{1,3})\b/.exec(question) ?? [];
   return {
-    score: sum(measures) + sum(dimensions) + (isNamed ? 1.5 : 0),
+    score: isMeant ? sum(measures) + sum(dimensions) + (isNamed ? 1.5 : 0) : 0,
     choice: {
       cube,
       measures: measures.length > 0 ? membersOf(measures) : defaultMeasures(cube, asked),
