@@ -1,10 +1,9 @@
-// The door of the platform client: SCIM users and groups, console users, user attributes and their values.
-import { systemClock, type Clock } from '../support/clock.ts';
+// The part of the platform client that the bridge works with: SCIM users and groups, console users, user attributes
+// and their values. The rest, and the door for others, is library.ts.
 import { createAccounts, type PlatformAccounts } from './accounts.ts';
+import { toTransportOptions, type PlatformClientOptions } from './connect.ts';
 import { createGroups, type PlatformGroups } from './groups.ts';
-import { createRedactor } from './redact.ts';
-import type { CallOptions, PlatformCall } from './request.ts';
-import { checkPositive, checkToken, parseTenantAddress } from './settings.ts';
+import type { CallOptions, PlatformCall, Send } from './request.ts';
 import { createTransport } from './transport.ts';
 import {
   createAttributes,
@@ -14,30 +13,10 @@ import {
 } from './user-attributes.ts';
 import { createUsers, type PlatformUsers } from './users.ts';
 
-export type { CallOptions, PlatformCall };
+export type { CallOptions, PlatformCall, PlatformClientOptions };
 export type { WalkOptions } from './pages.ts';
 export type { ListPage } from './readers.ts';
 export type { ListRange } from './users.ts';
-
-export interface PlatformClientOptions {
-  /** Tenant base address: https, or plain http to a loopback address with `allowLoopbackHttp`. */
-  url: string;
-  /** Platform API key, sent as Bearer. */
-  token: string;
-  /** Token for SCIM; default `token`. */
-  scimToken?: string;
-  allowLoopbackHttp?: boolean;
-  /** For one whole request including the body of the answer, milliseconds; default 15,000. */
-  timeoutMs?: number;
-  /** Most connections at the same time; default 8. */
-  connections?: number;
-  /** Awaited before every request, outside its timeout: the shared rate budget. What it throws goes through. */
-  admit?: (signal?: AbortSignal) => Promise<void>;
-  /** Told of every finished request; must not throw. */
-  onCall?: (call: PlatformCall) => void;
-  /** Default: the system's clock. */
-  clock?: Clock;
-}
 
 /** Every call throws PlatformError (errors.ts) when it fails, and never retries. */
 export interface PlatformClient {
@@ -50,30 +29,22 @@ export interface PlatformClient {
   close(): Promise<void>;
 }
 
+/** The client over a transport that somebody else closes. */
+export function createProvisioning(send: Send): Omit<PlatformClient, 'close'> {
+  return {
+    users: createUsers(send),
+    groups: createGroups(send),
+    accounts: createAccounts(send),
+    attributes: createAttributes(send),
+    values: createValues(send),
+  };
+}
+
 /**
  * Creates the client of one tenant; connects on the first call. Throws PlatformConfiguration when the address
  * is not https (or allowed loopback), holds credentials, or when a token or a number cannot be used.
  */
 export function createPlatformClient(options: PlatformClientOptions): PlatformClient {
-  const address = parseTenantAddress(options.url, options.allowLoopbackHttp ?? false);
-  const rest = checkToken('token', options.token);
-  const scim = options.scimToken === undefined ? rest : checkToken('scimToken', options.scimToken);
-  const transport = createTransport({
-    address,
-    tokens: { scim, rest },
-    timeoutMs: checkPositive('timeoutMs', options.timeoutMs ?? 15_000),
-    connections: checkPositive('connections', options.connections ?? 8),
-    redact: createRedactor([rest, scim]),
-    clock: options.clock ?? systemClock,
-    admit: options.admit,
-    onCall: options.onCall,
-  });
-  return {
-    users: createUsers(transport.send),
-    groups: createGroups(transport.send),
-    accounts: createAccounts(transport.send),
-    attributes: createAttributes(transport.send),
-    values: createValues(transport.send),
-    close: () => transport.close(),
-  };
+  const transport = createTransport(toTransportOptions(options));
+  return { ...createProvisioning(transport.send), close: () => transport.close() };
 }

@@ -18,7 +18,8 @@ export interface WalkOptions extends CallOptions {
   inFlight?: number;
 }
 
-function createProof(call: CallContext): {
+/** Collects what a walk has seen and refuses what cannot be the whole. */
+export function createProof(call: CallContext): {
   accept(page: ListPage<{ id: string }>): void;
   noteIds(items: { id: string }[]): void;
   fail(reason: string): IncompleteList;

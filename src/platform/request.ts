@@ -21,9 +21,12 @@ export interface PlatformCall {
   error?: string;
 }
 
+/** The families of the platform's API; each has a credential of its own. */
+export type Family = 'scim' | 'rest' | 'data' | 'chat';
+
 export interface PlatformRequest<T> {
-  /** Chooses the credential: SCIM or the REST API. */
-  family: 'scim' | 'rest';
+  /** Chooses the credential. */
+  family: Family;
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** Path template; `{name}` is filled from `params`. */
   route: string;
@@ -31,8 +34,19 @@ export interface PlatformRequest<T> {
   /** Undefined members are left out. */
   query?: Record<string, string | number | undefined>;
   body?: unknown;
+  /** True for a POST that changes nothing, such as a query. */
+  isSafe?: boolean;
+  /** Media type asked for; default JSON. */
+  accept?: string;
+  /** Sent as x-request-id instead of the caller's correlation id. */
+  requestId?: string;
   /** Reads the JSON of a success; without it the body of a success is ignored. */
   read: Reader<T> | 'ignore';
+}
+
+/** True when a request that got no answer may have changed something. */
+export function isWrite(request: Pick<PlatformRequest<unknown>, 'method' | 'isSafe'>): boolean {
+  return request.method !== 'GET' && request.isSafe !== true;
 }
 
 /** Sends one request; throws a PlatformError, or what `admit` threw. */

@@ -1,45 +1,27 @@
 // One request, one answer: address, credential, deadline, and the sorting of everything that can go wrong.
 // No retries: whether a call is worth repeating is the caller's to know.
-import { performance } from 'node:perf_hooks';
 import { type Dispatcher, Pool } from 'undici';
-import type { Clock } from '../support/clock.ts';
-import {
-  header,
-  isWebPage,
-  parseJson,
-  platformMessage,
-  retryAfterMs,
-  scimTypeOf,
-  type AnswerHeaders,
-} from './answer.ts';
+import { isWebPage, parseJson, type AnswerHeaders } from './answer.ts';
+import { createAttempt, refusedAnswer, type AttemptOptions } from './attempt.ts';
 import {
   EndpointAbsent,
   PlatformAborted,
   PlatformConnection,
   PlatformDecode,
-  PlatformError,
-  PlatformResponse,
   PlatformTimeout,
   type CallContext,
 } from './errors.ts';
-import { faultCode, type RedactText } from './redact.ts';
-import { pathOf, type PlatformCall, type PlatformRequest, type Send } from './request.ts';
+import { faultCode } from './redact.ts';
+import { isWrite, type PlatformRequest, type Send } from './request.ts';
 import { noteSent, type Flight } from './flight.ts';
-import type { TenantAddress } from './settings.ts';
 
 /** Largest answer that is read, bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_CONNECT_MS = 10_000;
 
-export interface TransportOptions {
-  address: TenantAddress;
-  tokens: { scim: string; rest: string };
+export interface TransportOptions extends AttemptOptions {
   timeoutMs: number;
   connections: number;
-  redact: RedactText;
-  clock: Clock;
-  admit?: ((signal?: AbortSignal) => Promise<void>) | undefined;
-  onCall?: ((call: PlatformCall) => void) | undefined;
 }
 
 interface Answer {
@@ -53,7 +35,7 @@ interface Answer {
  * connecting, sending and the whole answer. `close` lets running calls finish and may be called twice.
  */
 export function createTransport(options: TransportOptions): { send: Send; close(): Promise<void> } {
-  const { address, tokens, timeoutMs, redact, clock } = options;
+  const { address, timeoutMs, redact } = options;
   const pool = new Pool(address.origin, {
     connections: options.connections,
     pipelining: 1,
@@ -64,35 +46,22 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     connect: { timeout: Math.min(timeoutMs, MAX_CONNECT_MS) },
   });
   // only writes need to know whether they left; reads skip the wrapping
-  const writes: Dispatcher = pool.compose(noteSent);
-
-  function headersOf(
-    request: PlatformRequest<unknown>,
-    correlationId: string | undefined,
-  ): Record<string, string> {
-    return {
-      authorization: `Bearer ${tokens[request.family]}`,
-      accept: 'application/json',
-      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(correlationId === undefined ? {} : { 'x-request-id': correlationId }),
-    };
-  }
+  const watched: Dispatcher = pool.compose(noteSent);
 
   async function exchange(
     request: PlatformRequest<unknown>,
-    path: string,
+    wire: { path: string; headers: Record<string, string> },
     call: CallContext,
     signal: AbortSignal | undefined,
   ): Promise<Answer> {
     // one controller per call, unhooked at the end: a long-lived signal collects no listeners
     const controller = new AbortController();
-    const isWrite = request.method !== 'GET';
+    const writes = isWrite(request);
     const flight: Flight = { sent: false };
     const work = async (): Promise<Answer> => {
-      const response = await (isWrite ? writes : pool).request({
+      const response = await (writes ? watched : pool).request({
         method: request.method,
-        path,
-        headers: headersOf(request, call.correlationId),
+        ...wire,
         body: request.body === undefined ? null : JSON.stringify(request.body),
         signal: controller.signal,
         opaque: flight,
@@ -115,7 +84,7 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     try {
       return await Promise.race([work(), cutShort]);
     } catch (fault) {
-      const lost: CallContext = { ...call, mayHaveCommitted: isWrite && flight.sent };
+      const lost: CallContext = { ...call, mayHaveCommitted: writes && flight.sent };
       if (ended === 'aborted') throw new PlatformAborted(lost, { cause: signal?.reason, redact });
       if (ended === 'timeout') throw new PlatformTimeout(timeoutMs, lost);
       const code = faultCode(fault);
@@ -134,22 +103,8 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     { status, headers, text }: Answer,
     call: CallContext,
   ): T {
-    const isWrite = request.method !== 'GET';
-    if (status < 200 || status >= 300) {
-      const cut = (value: string | undefined): string | undefined =>
-        value === undefined ? undefined : redact(value).slice(0, 200);
-      throw new PlatformResponse(
-        {
-          status,
-          platformMessage: platformMessage(text, redact),
-          scimType: cut(scimTypeOf(text)),
-          retryAfterMs: retryAfterMs(headers, clock.now()),
-          requestId: cut(header(headers, 'x-request-id')),
-        },
-        { ...call, mayHaveCommitted: isWrite && status >= 500 },
-      );
-    }
-    const answered: CallContext = { ...call, mayHaveCommitted: isWrite };
+    if (status < 200 || status >= 300) throw refusedAnswer(options, request, { status, headers, text }, call);
+    const answered: CallContext = { ...call, mayHaveCommitted: isWrite(request) };
     if (isWebPage(text)) throw new EndpointAbsent(status, answered);
     if (request.read === 'ignore') return undefined as T;
     const refuse = (reason: string): PlatformDecode => new PlatformDecode(reason, answered);
@@ -159,40 +114,20 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     return request.read(json.value, refuse);
   }
 
-  async function admitted(call: CallContext, signal: AbortSignal | undefined): Promise<void> {
-    try {
-      if (!signal?.aborted) await options.admit?.(signal);
-    } catch (fault) {
-      if (!signal?.aborted) throw fault; // the budget's own refusal is for the caller to read
-    }
-    if (signal?.aborted) throw new PlatformAborted(call, { cause: signal.reason, redact });
-  }
-
   const send: Send = async (request, { signal, correlationId } = {}) => {
-    // anything but visible ASCII would be refused as a header, or smuggle another one in
-    const safeId = correlationId?.replace(/[^\x21-\x7e]/g, '').slice(0, 200) || undefined;
-    const call: CallContext = { method: request.method, route: request.route, correlationId: safeId };
-    const path = address.prefix + pathOf(request, call);
-    await admitted(call, signal);
-    const started = performance.now();
+    const attempt = createAttempt(options, request, correlationId);
+    const headers = await attempt.ready(signal);
     let status = 0;
-    let error: string | undefined;
+    let failed: unknown;
     try {
-      const answer = await exchange(request, path, call, signal);
+      const answer = await exchange(request, { path: attempt.path, headers }, attempt.call, signal);
       status = answer.status;
-      return readAnswer(request, answer, call);
+      return readAnswer(request, answer, attempt.call);
     } catch (fault) {
-      error = fault instanceof PlatformError ? fault.name : 'Error';
+      failed = fault;
       throw fault;
     } finally {
-      options.onCall?.({
-        method: request.method,
-        route: request.route,
-        status,
-        durationMs: performance.now() - started,
-        ...(safeId === undefined ? {} : { correlationId: safeId }),
-        ...(error === undefined ? {} : { error }),
-      });
+      attempt.report(status, failed);
     }
   };
 

@@ -1,0 +1,84 @@
+// The audit log as rows, read as the CSV arrives (contract 4.6).
+import { isRecord, parseJson } from './answer.ts';
+import { csvRows } from './csv.ts';
+import type { CallOptions } from './request.ts';
+import type { OpenAnswer, Stream } from './streams.ts';
+
+export interface AuditFilter {
+  /** ISO 8601 date or date-time, inclusive. */
+  start?: string;
+  end?: string;
+  /** Anywhere in the data of an event. */
+  search?: string;
+  eventName?: string;
+  userEmail?: string;
+}
+
+export interface AuditRow {
+  timestamp: string;
+  userEmail: string;
+  eventName: string;
+  deploymentName: string;
+  ipAddress: string;
+  /** Data of the event; empty when the cell holds no JSON object. */
+  attributes: Record<string, unknown>;
+  /** Every cell by its header as the platform names it. */
+  cells: ReadonlyMap<string, string>;
+}
+
+export interface PlatformAuditLog {
+  /** Newest first. PlatformResponse 403 where the log is off or the permission is missing. */
+  export(filter?: AuditFilter, options?: CallOptions): AsyncIterable<AuditRow>;
+}
+
+/** Headers are matched by their letters alone: their spelling is not promised (contract 4.6). */
+const plain = (header: string): string => header.toLowerCase().replace(/[^a-z]/g, '');
+
+function toRow(headers: string[], cells: string[]): AuditRow {
+  const byName = new Map(headers.map((header, place) => [plain(header), cells[place] ?? '']));
+  const cell = (name: string): string => byName.get(name) ?? '';
+  const attributes = parseJson(cell('attributes'))?.value;
+  return {
+    timestamp: cell('timestamp'),
+    userEmail: cell('useremail'),
+    eventName: cell('eventname'),
+    deploymentName: cell('deploymentname'),
+    ipAddress: cell('ipaddress'),
+    attributes: isRecord(attributes) ? attributes : {},
+    cells: new Map(headers.map((header, place) => [header, cells[place] ?? ''])),
+  };
+}
+
+async function* readRows(answer: OpenAnswer): AsyncGenerator<AuditRow, void, undefined> {
+  let headers: string[] | undefined;
+  for await (const cells of csvRows(answer.text, (reason) => answer.refuse(reason))) {
+    if (headers) {
+      if (cells.length !== headers.length) throw answer.refuse('a row of another length than its header');
+      yield toRow(headers, cells);
+      continue;
+    }
+    headers = cells;
+    if (!headers.some((header) => plain(header) === 'eventname')) {
+      throw answer.refuse('a table without event names');
+    }
+  }
+  if (!headers) throw answer.refuse('a table without a header row');
+}
+
+/** The audit log over `stream`. */
+export function createAuditLog(stream: Stream): PlatformAuditLog {
+  return {
+    export: (filter = {}, options) =>
+      stream(
+        {
+          family: 'rest',
+          method: 'GET',
+          route: '/api/v1/audit-logs/export',
+          accept: 'text/csv',
+          query: { ...filter },
+          read: readRows,
+        },
+        options,
+      ),
+  };
+}

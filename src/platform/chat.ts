@@ -1,0 +1,189 @@
+// Conversations with an agent: streamed, resumed after a lost connection, aborted (contract 6).
+import { isRecord, platformMessage } from './answer.ts';
+import { CUTOFF, STATE, toRecord, type ChatRecord, type SessionSettings } from './chat-records.ts';
+import { PlatformConfiguration, PlatformConnection, PlatformResponse, type CallContext } from './errors.ts';
+import { jsonLines } from './lines.ts';
+import { ChatFailed, ChatUnauthorized, ThreadBusy, type PlatformRefusal } from './refusals.ts';
+import type { CallOptions } from './request.ts';
+import { createService, type Service, type ServiceOptions, type TokenSource } from './service.ts';
+import type { OpenAnswer } from './streams.ts';
+
+const BUSY = 'Streaming for thread is in progress';
+
+/** Exactly one of `agentId` and `deploymentId`, and one of `apiKey` and `token`; a key needs an agent. */
+export interface ChatOptions extends ServiceOptions {
+  /** Chat host, such as `https://host`. */
+  url: string;
+  accountName: string;
+  agentId?: string;
+  /** Talks to the default agent of the deployment; with a token only. */
+  deploymentId?: string;
+  apiKey?: TokenSource;
+  /** JWT of the deployment with scope `chat`. */
+  token?: TokenSource;
+  /** Header of the token; default `x-service-auth-token`. */
+  tokenHeader?: string;
+}
+
+export interface Question {
+  input: string;
+  /** Absent = a new thread; its id comes with the first record. */
+  chatId?: string;
+  /** `<13 or more digits>-message`; made from the clock when absent. The same one never asks twice. */
+  messageId?: string;
+  sessionSettings?: SessionSettings;
+  activeBranchName?: string;
+  isDefaultBranch?: boolean;
+}
+
+export interface AskOptions extends CallOptions {
+  /** How often a lost connection is taken up again, default 3. */
+  resumes?: number;
+}
+
+/** Every call throws PlatformError; the refusals of chat are ChatUnauthorized, ThreadBusy and ChatFailed. */
+export interface ChatClient {
+  /**
+   * Asks, and yields the records as they come. After a lost connection it attaches to the same message again: the
+   * opening record then comes once more, followed by what was missed, and a message under way comes as a whole.
+   */
+  ask(question: Question, options?: AskOptions): AsyncIterable<ChatRecord>;
+  /** A thread as it stands, without asking anything. */
+  read(
+    thread: { chatId: string; sessionSettings?: SessionSettings },
+    options?: CallOptions,
+  ): AsyncIterable<ChatRecord>;
+  /** Stops the answer that is under way. PlatformResponse 403 for somebody else's thread, 404 for an unknown one. */
+  abort(thread: { chatId: string; externalId?: string }, options?: CallOptions): Promise<void>;
+  /** Lets running calls and streams end, then closes the connections. */
+  close(): Promise<void>;
+}
+
+function refusalOf(error: unknown, answer: OpenAnswer): PlatformRefusal {
+  const message = platformMessage(JSON.stringify({ error }), answer.redact);
+  // An object is the JSON-RPC form of a credential that is not taken (contract 6.1); a text is a failure.
+  if (isRecord(error)) return new ChatUnauthorized(message, answer.call);
+  return message.includes(BUSY) ? new ThreadBusy(message, answer.call) : new ChatFailed(message, answer.call);
+}
+
+/** Records until the closing one. Newer platforms may send more after it, which nobody here needs (contract 11.10). */
+async function* readRecords(answer: OpenAnswer): AsyncGenerator<ChatRecord, void, undefined> {
+  for await (const line of jsonLines(answer)) {
+    if (isRecord(line) && line['error'] !== undefined) throw refusalOf(line['error'], answer);
+    const record = toRecord(line, answer);
+    if (record) yield record;
+    if (record?.id === STATE) return;
+  }
+  // Without its closing record the stream was cut short, however politely.
+  throw new PlatformConnection(undefined, answer.call, { redact: answer.redact });
+}
+
+/** Older platforms refuse a busy thread by status instead of by line (contract 6.4). */
+function asRefusal(fault: unknown, call: CallContext): unknown {
+  const isBusy = fault instanceof PlatformResponse && fault.platformMessage.includes(BUSY);
+  return isBusy ? new ThreadBusy(fault.platformMessage, call) : fault;
+}
+
+function addressOf(options: ChatOptions): { base: string; params: Record<string, string> } {
+  const { accountName, agentId, deploymentId } = options;
+  if ((agentId === undefined) === (deploymentId === undefined)) {
+    throw new PlatformConfiguration('agentId', 'or deploymentId is needed, and only one of them');
+  }
+  const base = '/api/v1/public/{accountName}';
+  if (agentId !== undefined) {
+    return { base: `${base}/agents/{agentId}/chat`, params: { accountName, agentId } };
+  }
+  if (options.token === undefined) {
+    throw new PlatformConfiguration('agentId', 'is needed with an API key');
+  }
+  return {
+    base: `${base}/deployments/{deploymentId}/chat`,
+    params: { accountName, deploymentId: deploymentId ?? '' },
+  };
+}
+
+function serviceOf(options: ChatOptions): Service {
+  const { apiKey, token } = options;
+  if ((apiKey === undefined) === (token === undefined)) {
+    throw new PlatformConfiguration('apiKey', 'or token is needed, and only one of them');
+  }
+  const header = options.tokenHeader ?? 'x-service-auth-token';
+  return createService(
+    options.url,
+    apiKey ?? token ?? '',
+    (secret) => (apiKey === undefined ? { [header]: secret } : { authorization: `Api-Key ${secret}` }),
+    options,
+  );
+}
+
+/** What of a resumed stream is new to the reader: everything after the last `sort` that was seen. */
+function* missedBy(cutoff: ChatRecord, lastSort: number): Generator<ChatRecord, void, undefined> {
+  yield cutoff;
+  for (const message of cutoff.state?.messages ?? []) {
+    if ((message.sort ?? 0) > lastSort) yield { ...message, isDelta: false };
+  }
+}
+
+/** Connects on the first call; throws PlatformConfiguration for options that cannot work or are not safe. */
+export function createChatClient(options: ChatOptions): ChatClient {
+  const { base, params } = addressOf(options);
+  const service = serviceOf(options);
+  const route = `${base}/stream-chat-state`;
+  const call: CallContext = { method: 'POST', route };
+
+  async function* records(
+    body: object,
+    callOptions: CallOptions,
+    isSafe: boolean,
+  ): AsyncGenerator<ChatRecord, void, undefined> {
+    const request = { family: 'chat', method: 'POST', route, params, body, isSafe } as const;
+    try {
+      yield* service.stream({ ...request, read: readRecords }, callOptions);
+    } catch (fault) {
+      throw asRefusal(fault, call);
+    }
+  }
+
+  async function* ask(
+    question: Question,
+    { resumes = 3, ...callOptions }: AskOptions = {},
+  ): AsyncGenerator<ChatRecord, void, undefined> {
+    const messageId = question.messageId ?? `${service.clock.now()}-message`;
+    let chatId = question.chatId;
+    let lastSort = 0;
+    for (let losses = 0; ; losses += 1) {
+      try {
+        const turn = records({ ...question, messageId, chatId }, callOptions, false);
+        for await (const record of turn) {
+          chatId = record.state?.chatId ?? chatId;
+          if (record.id === CUTOFF && losses > 0) yield* missedBy(record, lastSort);
+          else yield record;
+          lastSort = Math.max(lastSort, record.sort ?? 0);
+        }
+        return;
+      } catch (fault) {
+        // Without a thread to come back to, asking again might ask twice.
+        if (!(fault instanceof PlatformConnection) || chatId === undefined || losses >= resumes) throw fault;
+        await service.clock.sleep(100 * 2 ** losses, callOptions.signal);
+      }
+    }
+  }
+
+  return {
+    ask,
+    read: (thread, callOptions = {}) => records(thread, callOptions, true),
+    abort: ({ chatId, externalId }, callOptions) =>
+      service.send(
+        {
+          family: 'chat',
+          method: 'POST',
+          route: `${base}/abort`,
+          params,
+          body: { chatId, ...(externalId === undefined ? {} : { sessionSettings: { externalId } }) },
+          read: 'ignore',
+        },
+        callOptions,
+      ),
+    close: () => service.close(),
+  };
+}

@@ -1,0 +1,92 @@
+// Deployments and their software versions (contract 4.1, 4.5).
+import { isRecord } from './answer.ts';
+import { identified, optionalMember } from './fields.ts';
+import type { Reader } from './readers.ts';
+import type { CallOptions, Send } from './request.ts';
+import { walkRest } from './rest-walk.ts';
+
+export interface Deployment {
+  id: string;
+  name: string;
+  /** ISO 8601, where the platform says it. */
+  createdAt?: string;
+}
+
+export interface DeploymentVersion {
+  /** As it is sent to switch to it; may name the image: `<image>:v<version>`. */
+  releaseChannelVersion: string;
+  version: string;
+  releaseChannel: string;
+  isLatestInChannel: boolean;
+  isCurrent: boolean;
+}
+
+/** A listed version, or the newest of a channel. */
+export interface VersionChoice {
+  releaseChannelVersion?: string;
+  releaseChannel?: string;
+}
+
+export interface PlatformDeployments {
+  /** Those that the token reaches. */
+  list(options?: CallOptions): AsyncIterable<Deployment>;
+  /** The newest of every channel, and what has run before. */
+  versions(deploymentId: string, options?: CallOptions): Promise<DeploymentVersion[]>;
+  /** Repeatable. PlatformResponse 400 for a version or channel that is not listed. */
+  switchVersion(deploymentId: string, choice: VersionChoice, options?: CallOptions): Promise<void>;
+}
+
+const LIST = '/api/v1/deployments';
+const ONE = '/api/v1/deployments/{deploymentId}';
+
+const readDeployment: Reader<Deployment> = (body, refuse) => {
+  const members = identified(body, 'deployment', refuse);
+  return {
+    id: members.id,
+    name: members.text('name'),
+    ...optionalMember('createdAt', members.optionalText('created_at') ?? members.optionalText('createdAt')),
+  };
+};
+
+function readVersion(entry: Record<string, unknown>): DeploymentVersion {
+  const text = (name: string): string => {
+    const value = entry[name];
+    return typeof value === 'string' ? value : '';
+  };
+  return {
+    releaseChannelVersion: text('releaseChannelVersion'),
+    version: text('version'),
+    releaseChannel: text('releaseChannel'),
+    isLatestInChannel: entry['isLatestInChannel'] === true,
+    isCurrent: entry['isCurrent'] === true,
+  };
+}
+
+const readVersions: Reader<DeploymentVersion[]> = (body, refuse) => {
+  const listed = isRecord(body) ? (body['data'] ?? body['items']) : undefined;
+  if (!Array.isArray(listed)) throw refuse('no list of versions');
+  return listed.filter(isRecord).map(readVersion);
+};
+
+/** Deployments over `send`; every call throws what `send` throws. */
+export function createDeployments(send: Send): PlatformDeployments {
+  return {
+    list: (options) => walkRest(send, { route: LIST, read: readDeployment, member: 'deployments' }, options),
+    versions: (deploymentId, options) =>
+      send(
+        {
+          family: 'rest',
+          method: 'GET',
+          route: `${ONE}/versions`,
+          params: { deploymentId },
+          read: readVersions,
+        },
+        options,
+      ),
+    switchVersion: (deploymentId, choice, options) =>
+      send(
+        { family: 'rest', method: 'PUT', route: ONE, params: { deploymentId }, body: choice, read: 'ignore' },
+        options,
+      ),
+  };
+}

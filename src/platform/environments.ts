@@ -1,0 +1,155 @@
+// Environments of a deployment, tokens for their metadata, and branches (contract 4.2 to 4.4).
+import { isRecord } from './answer.ts';
+import { identified, optionalMember } from './fields.ts';
+import type { Reader } from './readers.ts';
+import type { CallOptions, Send } from './request.ts';
+import { walkRest } from './rest-walk.ts';
+
+export type EnvironmentType = 'production' | 'staging' | 'development';
+
+export interface Environment {
+  id: string;
+  name: string;
+  type: EnvironmentType;
+  /** Base address of its data API. */
+  restUrl?: string;
+  sql?: { host: string; port: number };
+}
+
+export interface MetaToken {
+  /** Opens metadata, never rows. Do not log it. */
+  token: string;
+  createdAt: string;
+  expiresAt: string;
+}
+
+export interface Branch {
+  id: string;
+  name: string;
+  parentBranch?: string;
+  lastHash?: string;
+  isStagingEnvironmentEnabled: boolean;
+}
+
+export interface PlatformEnvironments {
+  list(
+    deploymentId: string,
+    filter?: { type?: EnvironmentType },
+    options?: CallOptions,
+  ): AsyncIterable<Environment>;
+  /**
+   * A token that sees the metadata as `securityContext` may see it. Asks for an hour unless told otherwise: some
+   * tenants give no more (contract 4.3). Renew on `expiresAt`.
+   */
+  createMetaToken(
+    at: { deploymentId: string; environmentId: string },
+    input: { securityContext: Record<string, unknown>; expiresInSeconds?: number },
+    options?: CallOptions,
+  ): Promise<MetaToken>;
+}
+
+export interface PlatformBranches {
+  list(deploymentId: string, options?: CallOptions): AsyncIterable<Branch>;
+  /** Repeatable. PlatformResponse 400 for the production branch and personal ones, 404 for an unknown one. */
+  setStaging(
+    deploymentId: string,
+    branch: { branchName: string } | { branchId: string },
+    enabled: boolean,
+    options?: CallOptions,
+  ): Promise<Branch>;
+}
+
+const ENVIRONMENTS = '/api/v1/deployments/{deploymentId}/environments';
+const TOKENS = `${ENVIRONMENTS}/{environmentId}/tokens-for-meta-sync`;
+const BRANCHES = '/build/api/v1/deployments/{deploymentId}/branches';
+
+/** Credentials of one protocol out of both published forms: an object by name, or a list of typed entries. */
+function credentialsOf(credentials: unknown, type: 'rest' | 'sql'): Record<string, unknown> {
+  const found: unknown = Array.isArray(credentials)
+    ? credentials.find((entry) => isRecord(entry) && entry['type'] === type)
+    : isRecord(credentials)
+      ? credentials[type]
+      : undefined;
+  return isRecord(found) ? found : {};
+}
+
+const readEnvironment: Reader<Environment> = (body, refuse) => {
+  const members = identified(body, 'environment', refuse);
+  const { url } = credentialsOf(members.all['api_credentials'], 'rest');
+  const { host, port } = credentialsOf(members.all['api_credentials'], 'sql');
+  const isSql = typeof host === 'string' && typeof port === 'number';
+  return {
+    id: members.id,
+    name: members.optionalText('name') ?? members.optionalText('branch') ?? members.id,
+    type: members.text('type') as EnvironmentType,
+    ...optionalMember('restUrl', typeof url === 'string' ? url : undefined),
+    ...optionalMember('sql', isSql ? { host, port } : undefined),
+  };
+};
+
+const readMetaToken: Reader<MetaToken> = (body, refuse) => {
+  const data = isRecord(body) ? body['data'] : undefined;
+  const { token, created_at, expires_at } = isRecord(data) ? data : {};
+  if (typeof token !== 'string' || token === '' || typeof expires_at !== 'string') {
+    throw refuse('no metadata token with an expiry');
+  }
+  return { token, createdAt: typeof created_at === 'string' ? created_at : '', expiresAt: expires_at };
+};
+
+const readBranch: Reader<Branch> = (body, refuse) => {
+  const members = identified(body, 'branch', refuse);
+  return {
+    id: members.id,
+    name: members.text('name'),
+    ...optionalMember('parentBranch', members.optionalText('parentBranch')),
+    ...optionalMember('lastHash', members.optionalText('lastHash')),
+    isStagingEnvironmentEnabled: members.isTrue('isStagingEnvironmentEnabled'),
+  };
+};
+
+/** Environments over `send`; every call throws what `send` throws. */
+export function createEnvironments(send: Send): PlatformEnvironments {
+  return {
+    list: (deploymentId, { type } = {}, options) =>
+      walkRest(
+        send,
+        {
+          route: ENVIRONMENTS,
+          params: { deploymentId },
+          query: { type },
+          read: readEnvironment,
+          member: 'environments',
+        },
+        options,
+      ),
+    createMetaToken: (at, { securityContext, expiresInSeconds = 3600 }, options) =>
+      send(
+        {
+          family: 'rest',
+          method: 'POST',
+          route: TOKENS,
+          params: at,
+          body: { security_context: securityContext, expires_in: expiresInSeconds },
+          read: readMetaToken,
+        },
+        options,
+      ),
+  };
+}
+
+/** Branches over `send`; every call throws what `send` throws. */
+export function createBranches(send: Send): PlatformBranches {
+  return {
+    list: (deploymentId, options) =>
+      walkRest(send, { route: BRANCHES, params: { deploymentId }, read: readBranch }, options),
+    setStaging(deploymentId, branch, enabled, options) {
+      // listed as text here, an integer on the wire
+      const named = 'branchId' in branch ? { branchId: Number(branch.branchId) } : branch;
+      const read: Reader<Branch> = (body, refuse) =>
+        readBranch(isRecord(body) ? body['data'] : undefined, refuse);
+      const route = `${BRANCHES}/staging-environment`;
+      const body = { enabled, ...named };
+      return send({ family: 'rest', method: 'PUT', route, params: { deploymentId }, body, read }, options);
+    },
+  };
+}

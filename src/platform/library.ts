@@ -1,0 +1,72 @@
+// The door of `scim-bridge/platform`: the whole platform for programs of others. The bridge itself needs client.ts
+// only, so none of this is loaded by it.
+import { createAuditLog, type PlatformAuditLog } from './audit-log.ts';
+import { createProvisioning, type PlatformClient } from './client.ts';
+import { toTransportOptions, type PlatformClientOptions } from './connect.ts';
+import { createDeployments, type PlatformDeployments } from './deployments.ts';
+import {
+  createBranches,
+  createEnvironments,
+  type PlatformBranches,
+  type PlatformEnvironments,
+} from './environments.ts';
+import { checkPositive } from './settings.ts';
+import { createStreams } from './streams.ts';
+import { createTransport } from './transport.ts';
+import { createWorkspace, type PlatformWorkspace } from './workspace.ts';
+
+export { createChatClient } from './chat.ts';
+export type { AskOptions, ChatClient, ChatOptions, Question } from './chat.ts';
+export { finalAnswer } from './chat-records.ts';
+export type { ChatRecord, ChatState, SessionSettings, ToolCall } from './chat-records.ts';
+export type { PlatformClientOptions } from './connect.ts';
+export { createCoreDataClient } from './core-data.ts';
+export type { CoreDataClient, CoreDataOptions, SqlOptions } from './core-data.ts';
+export type * from './core-data-records.ts';
+export type { AuditFilter, AuditRow, PlatformAuditLog } from './audit-log.ts';
+export type * from './deployments.ts';
+export type * from './environments.ts';
+export * from './errors.ts';
+export type { ListPage } from './readers.ts';
+export * from './refusals.ts';
+export type { CallOptions, PlatformCall } from './request.ts';
+export type { ServiceOptions, TokenSource } from './service.ts';
+export type * from './wire.ts';
+export type * from './workspace.ts';
+
+export interface WholePlatformOptions extends PlatformClientOptions {
+  /** Longest silence within a stream, milliseconds; default 120,000. */
+  idleTimeoutMs?: number;
+}
+
+/** Every call throws PlatformError when it fails, and never retries. Core Data and chat have clients of their own. */
+export interface WholePlatform extends PlatformClient {
+  deployments: PlatformDeployments;
+  environments: PlatformEnvironments;
+  branches: PlatformBranches;
+  auditLog: PlatformAuditLog;
+  workspace: PlatformWorkspace;
+}
+
+/**
+ * Creates the client of one tenant; connects on the first call. Throws PlatformConfiguration when the address
+ * is not https (or allowed loopback), holds credentials, or when a token or a number cannot be used.
+ */
+export function createPlatformClient(options: WholePlatformOptions): WholePlatform {
+  const wire = toTransportOptions(options);
+  const idleTimeoutMs = checkPositive('idleTimeoutMs', options.idleTimeoutMs ?? 120_000);
+  const transport = createTransport(wire);
+  const { send } = transport;
+  const streams = createStreams({ ...wire, idleTimeoutMs });
+  return {
+    ...createProvisioning(send),
+    deployments: createDeployments(send),
+    environments: createEnvironments(send),
+    branches: createBranches(send),
+    auditLog: createAuditLog(streams.stream),
+    workspace: createWorkspace(send),
+    async close() {
+      await Promise.all([transport.close(), streams.close()]);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+// Lists of the REST API as async iterables: by cursor where the answer has `items`, else by offset, and always to a
+// proven end (contract 4.0, 9).
+import { isRecord } from './answer.ts';
+import { PlatformDecode, type CallContext } from './errors.ts';
+import { createProof } from './pages.ts';
+import { readRestList, type Reader, type RestPage } from './readers.ts';
+import type { CallOptions, Family, PlatformRequest, Send } from './request.ts';
+
+const PAGE_SIZE = 100;
+
+export interface RestList<T> {
+  family?: Family;
+  route: string;
+  params?: Record<string, string>;
+  query?: PlatformRequest<unknown>['query'];
+  read: Reader<T>;
+  /** Name of the list inside `data`, where the older style nests it (contract 4.1). */
+  member?: string;
+  /** True for lists that know no cursor. */
+  byOffset?: boolean;
+}
+
+/** A page whose `data` may be a list, or hold it under a name, and whose total may stand in `pagination`. */
+function pageReader<T>(read: Reader<T>, member: string | undefined): Reader<RestPage<T>> {
+  const plain = readRestList(read);
+  return (body, refuse) => {
+    if (!isRecord(body)) return plain(body, refuse);
+    const { data, pagination } = body;
+    const nested = member !== undefined && isRecord(data) ? data[member] : data;
+    const total = isRecord(pagination) ? pagination['total'] : undefined;
+    return plain({ ...body, data: nested, count: body['count'] ?? total }, refuse);
+  };
+}
+
+/**
+ * Every entry of the list, page by page as the reader asks. Throws IncompleteList when a page is empty or short
+ * before the end, an id comes twice, a cursor is missing or repeats, or totals disagree.
+ */
+export async function* walkRest<T extends { id: string }>(
+  send: Send,
+  list: RestList<T>,
+  options: CallOptions = {},
+): AsyncGenerator<T, void, undefined> {
+  const { family = 'rest', route, params } = list;
+  const call: CallContext = { method: 'GET', route, correlationId: options.correlationId };
+  const read = pageReader(list.read, list.member);
+  const fetchPage = (range: PlatformRequest<unknown>['query']): Promise<RestPage<T>> =>
+    send(
+      {
+        family,
+        method: 'GET',
+        route,
+        ...(params ? { params } : {}),
+        query: { ...list.query, ...range },
+        read,
+      },
+      options,
+    );
+  const first = list.byOffset ? undefined : await fetchPage({ first: PAGE_SIZE });
+  if (first?.items) yield* byCursor({ ...first, items: first.items }, fetchPage, call);
+  else yield* byOffset(fetchPage, call);
+}
+
+type FetchPage<T> = (range: PlatformRequest<unknown>['query']) => Promise<RestPage<T>>;
+
+async function* byCursor<T extends { id: string }>(
+  first: RestPage<T> & { items: T[] },
+  fetchPage: FetchPage<T>,
+  call: CallContext,
+): AsyncGenerator<T, void, undefined> {
+  const proof = createProof(call);
+  const cursors = new Set<string>();
+  let page: RestPage<T> = first;
+  for (;;) {
+    const items = page.items ?? [];
+    proof.noteIds(items);
+    yield* items;
+    // without pageInfo only a page that is not full shows the end
+    if (!(page.hasNextPage ?? items.length >= PAGE_SIZE)) return;
+    if (items.length === 0) throw proof.fail('a page was empty before the end');
+    if (page.endCursor === undefined) throw proof.fail('the cursor is missing');
+    if (cursors.has(page.endCursor)) throw proof.fail('the cursor repeats');
+    cursors.add(page.endCursor);
+    page = await fetchPage({ first: PAGE_SIZE, after: page.endCursor });
+  }
+}
+
+async function* byOffset<T extends { id: string }>(
+  fetchPage: FetchPage<T>,
+  call: CallContext,
+): AsyncGenerator<T, void, undefined> {
+  const proof = createProof(call);
+  let offset = 0;
+  do {
+    const { data, count } = await fetchPage({ offset, limit: PAGE_SIZE });
+    if (data === undefined || count === undefined) {
+      throw new PlatformDecode('list with neither items nor data and a total', call);
+    }
+    proof.accept({ startIndex: offset + 1, totalResults: count, resources: data });
+    yield* data;
+    offset += data.length;
+  } while (!proof.isComplete());
+}

@@ -1,0 +1,142 @@
+// Answers that flow: read piece by piece, and ended by the reader, the caller's signal, or silence.
+import { Pool } from 'undici';
+import type { AnswerHeaders } from './answer.ts';
+import { createAttempt, refusedAnswer, type AttemptOptions } from './attempt.ts';
+import {
+  EndpointAbsent,
+  PlatformAborted,
+  PlatformConnection,
+  PlatformDecode,
+  PlatformError,
+  PlatformTimeout,
+  type CallContext,
+} from './errors.ts';
+import { faultCode, type RedactText } from './redact.ts';
+import { isWrite, type CallOptions, type PlatformRequest } from './request.ts';
+
+const MAX_CONNECT_MS = 10_000;
+/** What is read of a refusal, characters. */
+const REFUSAL_LENGTH = 64 * 1024;
+
+/** An answer that has begun with a success. */
+export interface OpenAnswer {
+  readonly headers: AnswerHeaders;
+  /** The body as it arrives, decoded; pieces end anywhere. */
+  readonly text: AsyncIterable<string>;
+  readonly call: CallContext;
+  readonly redact: RedactText;
+  /** Makes the error for what cannot be read; the reason must not quote the answer. */
+  refuse(reason: string): PlatformDecode;
+}
+
+export interface StreamRequest<T> extends Omit<PlatformRequest<unknown>, 'read'> {
+  /** Turns the body into what the reader gets; may throw PlatformErrors of its own. */
+  read(answer: OpenAnswer): AsyncIterable<T>;
+}
+
+/** The request leaves with the first `next`; leaving the loop early closes the connection. */
+export type Stream = <T>(
+  request: StreamRequest<T>,
+  options?: CallOptions,
+) => AsyncGenerator<T, void, undefined>;
+
+export interface StreamsOptions extends AttemptOptions {
+  /** Until the answer begins, milliseconds. */
+  timeoutMs: number;
+  /** Longest silence between two pieces of the body, milliseconds. */
+  idleTimeoutMs: number;
+}
+
+async function* decoded(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  for await (const piece of body) yield decoder.decode(piece, { stream: true });
+  yield decoder.decode();
+}
+
+async function firstOf(text: AsyncIterable<string>, length: number): Promise<string> {
+  let start = '';
+  for await (const piece of text) {
+    start += piece;
+    if (start.length >= length) break;
+  }
+  return start.slice(0, length);
+}
+
+/**
+ * Streams of one tenant, each on a connection of its own, opened when the first one is. Every stream throws what
+ * `send` throws, also in the middle: an end without error is the end that the platform gave it.
+ */
+export function createStreams(options: StreamsOptions): { stream: Stream; close(): Promise<void> } {
+  const { address, timeoutMs, idleTimeoutMs, redact } = options;
+  let pool: Pool | undefined;
+
+  function open(): Pool {
+    pool ??= new Pool(address.origin, {
+      connections: null,
+      pipelining: 1,
+      headersTimeout: timeoutMs,
+      bodyTimeout: idleTimeoutMs,
+      connect: { timeout: Math.min(timeoutMs, MAX_CONNECT_MS) },
+    });
+    return pool;
+  }
+
+  function sorted(fault: unknown, signal: AbortSignal | undefined, call: CallContext): unknown {
+    if (fault instanceof PlatformError) return fault;
+    if (signal?.aborted) return new PlatformAborted(call, { cause: signal.reason, redact });
+    const code = faultCode(fault);
+    if (code === 'UND_ERR_HEADERS_TIMEOUT') return new PlatformTimeout(timeoutMs, call);
+    if (code === 'UND_ERR_BODY_TIMEOUT') return new PlatformTimeout(idleTimeoutMs, call);
+    return new PlatformConnection(code, call, { cause: fault, redact });
+  }
+
+  async function* stream<T>(
+    request: StreamRequest<T>,
+    { signal, correlationId }: CallOptions = {},
+  ): AsyncGenerator<T, void, undefined> {
+    const attempt = createAttempt(options, request, correlationId);
+    const headers = await attempt.ready(signal);
+    const call: CallContext = { ...attempt.call, mayHaveCommitted: isWrite(request) };
+    const controller = new AbortController();
+    const onAbort = (): void => controller.abort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    let status = 0;
+    let failed: unknown;
+    try {
+      const response = await open().request({
+        method: request.method,
+        path: attempt.path,
+        headers,
+        body: request.body === undefined ? null : JSON.stringify(request.body),
+        signal: controller.signal,
+      });
+      const text = decoded(response.body);
+      if (response.statusCode < 200 || response.statusCode >= 300) {
+        const start = await firstOf(text, REFUSAL_LENGTH);
+        status = response.statusCode;
+        const answer = { status, headers: response.headers, text: start };
+        throw refusedAnswer(options, request, answer, attempt.call);
+      }
+      const type = String(response.headers['content-type'] ?? '');
+      if (type.startsWith('text/html')) throw new EndpointAbsent(response.statusCode, call);
+      const refuse = (reason: string): PlatformDecode => new PlatformDecode(reason, call);
+      yield* request.read({ headers: response.headers, text, call, redact, refuse });
+      status = response.statusCode;
+    } catch (fault) {
+      failed = sorted(fault, signal, call);
+      throw failed;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      // Ends what is still open: the reader left the loop, or something was refused half-way.
+      controller.abort();
+      attempt.report(status, failed);
+    }
+  }
+
+  return {
+    stream,
+    async close() {
+      if (pool && !pool.destroyed) await pool.close();
+    },
+  };
+}

@@ -1,0 +1,187 @@
+// Folders, workbooks, reports, the feed and the move (contract 4.7).
+import { isRecord } from './answer.ts';
+import { identified, optionalMember } from './fields.ts';
+import { listOf, textId, type Reader } from './readers.ts';
+import type { CallOptions, PlatformRequest, Send } from './request.ts';
+import { walkRest } from './rest-walk.ts';
+
+export type ItemType = 'FOLDER' | 'WORKBOOK' | 'REPORT';
+
+/** A folder, workbook or report. */
+export interface WorkspaceItem {
+  id: string;
+  type: ItemType;
+  name: string;
+  /** The folder it lies in; null = the root of the workspace. */
+  folderId: string | null;
+  /** Folders above it, outermost first. */
+  folderPath: { id: string; name: string }[];
+  /** Account of the owner; absent when that user is gone. */
+  ownerId?: string;
+  createdAt?: string;
+  updatedAt?: string;
+  /** The record as the platform sent it, dashboards included. */
+  record: Readonly<Record<string, unknown>>;
+}
+
+export interface FeedFilter {
+  /** Absent = the root. */
+  folderId?: string;
+  types?: ItemType[];
+  /** In the name, in all folders. */
+  search?: string;
+  orderByField?: 'updated_at' | 'created_at' | 'name' | 'viewer_last_viewed_at';
+  orderByDirection?: 'ASC' | 'DESC';
+}
+
+export interface ReportInput {
+  name?: string;
+  title?: string;
+  folderId?: string | null;
+  workbookId?: string | null;
+  sqlQuery?: string;
+  jsonQuery?: string;
+}
+
+export interface PlatformWorkspace {
+  /** Everything of one level, or found by name, that the token's owner may see; folders first. */
+  feed(deploymentId: string, filter?: FeedFilter, options?: CallOptions): AsyncIterable<WorkspaceItem>;
+  /** Folders of one level, by position; `parentId` absent = the root. */
+  folders(deploymentId: string, parentId?: string, options?: CallOptions): AsyncIterable<WorkspaceItem>;
+  /** Not repeatable: two folders may have one name. */
+  createFolder(
+    deploymentId: string,
+    input: { name: string; parentId?: string | null; position?: number },
+    options?: CallOptions,
+  ): Promise<WorkspaceItem>;
+  updateFolder(
+    deploymentId: string,
+    folderId: string,
+    change: { name?: string; position?: number },
+    options?: CallOptions,
+  ): Promise<WorkspaceItem>;
+  /** What is inside goes to the root; PlatformResponse 400 while there are sub-folders. */
+  deleteFolder(deploymentId: string, folderId: string, options?: CallOptions): Promise<void>;
+  /** The chain from the root down to the folder itself. */
+  ancestors(deploymentId: string, folderId: string, options?: CallOptions): Promise<WorkspaceItem[]>;
+  workbooks(
+    deploymentId: string,
+    filter?: { folderId?: string },
+    options?: CallOptions,
+  ): AsyncIterable<WorkspaceItem>;
+  workbook(deploymentId: string, workbookId: string, options?: CallOptions): Promise<WorkspaceItem>;
+  createWorkbook(
+    deploymentId: string,
+    input?: { name?: string; folderId?: string | null; meta?: Record<string, unknown> },
+    options?: CallOptions,
+  ): Promise<WorkspaceItem>;
+  reports(
+    deploymentId: string,
+    filter?: { folderId?: string; workbookId?: string; search?: string },
+    options?: CallOptions,
+  ): AsyncIterable<WorkspaceItem>;
+  createReport(deploymentId: string, input?: ReportInput, options?: CallOptions): Promise<WorkspaceItem>;
+  /** Repeatable. `folderId` null = the root. 400 too deep or into itself, 403, 404. */
+  move(
+    deploymentId: string,
+    item: { type: ItemType; id: string; folderId: string | null },
+    options?: CallOptions,
+  ): Promise<WorkspaceItem>;
+}
+
+const BASE = '/api/v1/deployments/{deploymentId}';
+
+function pathEntry(entry: unknown): { id: string; name: string }[] {
+  const id = isRecord(entry) ? textId(entry['id']) : undefined;
+  return isRecord(entry) && id !== undefined ? [{ id, name: String(entry['name']) }] : [];
+}
+
+const readItem: Reader<WorkspaceItem> = (body, refuse) => {
+  const members = identified(body, 'workspace item', refuse);
+  const path = members.all['folderPath'];
+  return {
+    id: members.id,
+    type: members.text('type') as ItemType,
+    name: members.text('name'),
+    folderId: members.optionalId('folderId') ?? members.optionalId('parentId') ?? null,
+    folderPath: Array.isArray(path) ? path.flatMap(pathEntry) : [],
+    ...optionalMember(
+      'ownerId',
+      isRecord(members.all['user']) ? textId(members.all['user']['id']) : undefined,
+    ),
+    ...optionalMember('createdAt', members.optionalText('createdAt')),
+    ...optionalMember('updatedAt', members.optionalText('updatedAt')),
+    record: members.all,
+  };
+};
+
+/** Ids are text here and integers on the wire; null and absence stay what they are. */
+function withNumbers(input: object): Record<string, unknown> {
+  const isId = (name: string): boolean => name === 'id' || name.endsWith('Id');
+  return Object.fromEntries(
+    Object.entries(input).map(([name, value]) => [
+      name,
+      isId(name) && typeof value === 'string' ? Number(value) : (value as unknown),
+    ]),
+  );
+}
+
+/** The workspace over `send`; every call throws what `send` throws. */
+export function createWorkspace(send: Send): PlatformWorkspace {
+  const list = (
+    deploymentId: string,
+    path: string,
+    query: PlatformRequest<unknown>['query'],
+    options: CallOptions | undefined,
+  ): AsyncIterable<WorkspaceItem> =>
+    walkRest(
+      send,
+      { route: `${BASE}/${path}`, params: { deploymentId }, query: query ?? {}, read: readItem },
+      options,
+    );
+
+  const call = <T>(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    params: Record<string, string>,
+    read: Reader<T> | 'ignore',
+    options: CallOptions | undefined,
+    body?: object,
+  ): Promise<T> =>
+    send(
+      {
+        family: 'rest',
+        method,
+        route: `${BASE}/${path}`,
+        params,
+        ...(body ? { body: withNumbers(body) } : {}),
+        read,
+      },
+      options,
+    );
+
+  return {
+    feed: (deploymentId, { types, ...filter } = {}, options) =>
+      list(deploymentId, 'workspace', { ...filter, types: types?.join(',') }, options),
+    folders: (deploymentId, parentId, options) => list(deploymentId, 'folders', { parentId }, options),
+    createFolder: (deploymentId, input, options) =>
+      call('POST', 'folders', { deploymentId }, readItem, options, input),
+    updateFolder: (deploymentId, folderId, change, options) =>
+      call('PUT', 'folders/{folderId}', { deploymentId, folderId }, readItem, options, change),
+    deleteFolder: (deploymentId, folderId, options) =>
+      call('DELETE', 'folders/{folderId}', { deploymentId, folderId }, 'ignore', options),
+    ancestors: (deploymentId, folderId, options) =>
+      call('GET', 'folders/{folderId}/ancestors', { deploymentId, folderId }, listOf(readItem), options),
+    workbooks: (deploymentId, filter = {}, options) =>
+      list(deploymentId, 'workbooks', { ...filter }, options),
+    workbook: (deploymentId, workbookId, options) =>
+      call('GET', 'workbooks/{workbookId}', { deploymentId, workbookId }, readItem, options),
+    createWorkbook: (deploymentId, input = {}, options) =>
+      call('POST', 'workbooks', { deploymentId }, readItem, options, input),
+    reports: (deploymentId, filter = {}, options) => list(deploymentId, 'reports', { ...filter }, options),
+    createReport: (deploymentId, input = {}, options) =>
+      call('POST', 'reports', { deploymentId }, readItem, options, input),
+    move: (deploymentId, item, options) =>
+      call('POST', 'workspace/move', { deploymentId }, readItem, options, item),
+  };
+}
