@@ -1,0 +1,43 @@
+// A started sandbox and the whole typed client speaking to it as its administrator.
+import { createPlatformClient, type WholePlatformOptions } from '../../../src/platform/library.ts';
+import type { SandboxOptions } from '../../../src/sandbox/server.ts';
+import { startRig } from '../sandbox/rig.ts';
+
+/** Starts a sandbox; `client` is the administrator's, `clientWith` makes others; all end with `stop`. */
+export async function startClientRig(options: SandboxOptions = {}) {
+  const rig = await startRig(options);
+  const clients: { close(): Promise<void> }[] = [];
+  const kept = <T extends { close(): Promise<void> }>(client: T): T => {
+    clients.push(client);
+    return client;
+  };
+  const clientWith = (more: Partial<WholePlatformOptions> = {}) =>
+    kept(
+      createPlatformClient({
+        url: rig.ready.platformUrl,
+        token: rig.key('admin'),
+        allowLoopbackHttp: true,
+        ...more,
+      }),
+    );
+  return {
+    ...rig,
+    client: clientWith(),
+    clientWith,
+    /** Closes the client with the sandbox. */
+    kept,
+    fixtures: async (body: object) => (await rig.control('POST', '/fixtures', body)).body,
+    async stop() {
+      await Promise.all(clients.map((client) => client.close()));
+      await rig.stop();
+    },
+  };
+}
+
+export type ClientRig = Awaited<ReturnType<typeof startClientRig>>;
+
+export async function all<T>(list: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of list) items.push(item);
+  return items;
+}

@@ -1,0 +1,59 @@
+// The typed client against the sandbox: folders, workbooks, reports, the feed and the move.
+import { thrownBy } from './fake-platform.ts';
+import { all, startClientRig, type ClientRig } from './sandbox-rig.ts';
+
+let rig: ClientRig;
+
+beforeAll(async () => {
+  rig = await startClientRig();
+});
+beforeEach(() => rig.reset());
+afterAll(() => rig.stop());
+
+const names = (items: { name: string }[]) => items.map(({ name }) => name);
+
+test('folders are made, renamed, walked upwards and deleted', async () => {
+  const { workspace } = rig.client;
+  const outer = await workspace.createFolder('1', { name: 'outer' });
+  const inner = await workspace.createFolder('1', { name: 'inner', parentId: outer.id });
+  expect(inner).toMatchObject({ type: 'FOLDER', folderId: outer.id, ownerId: '1' });
+  await workspace.updateFolder('1', inner.id, { name: 'renamed' });
+  expect(names(await all(workspace.folders('1', outer.id)))).toEqual(['renamed']);
+  expect(names(await workspace.ancestors('1', inner.id))).toEqual(['outer', 'renamed']);
+  expect(await thrownBy(workspace.deleteFolder('1', outer.id))).toMatchObject({ status: 400 });
+  await workspace.deleteFolder('1', inner.id);
+  expect(await all(workspace.folders('1', outer.id))).toEqual([]);
+});
+
+test('items are moved with text ids, to a folder and to the root', async () => {
+  const { workspace } = rig.client;
+  const folder = await workspace.createFolder('1', { name: 'target' });
+  const workbook = await workspace.createWorkbook('1', { name: 'numbers' });
+  const moved = await workspace.move('1', { type: 'WORKBOOK', id: workbook.id, folderId: folder.id });
+  expect(moved).toMatchObject({ folderId: folder.id, folderPath: [{ id: folder.id, name: 'target' }] });
+  expect(await workspace.workbook('1', workbook.id)).toEqual(moved);
+  expect(names(await all(workspace.workbooks('1', { folderId: folder.id })))).toEqual(['numbers']);
+  const back = await workspace.move('1', { type: 'WORKBOOK', id: workbook.id, folderId: null });
+  expect(back.folderId).toBeNull();
+  const missing = await thrownBy(workspace.move('1', { type: 'REPORT', id: workbook.id, folderId: null }));
+  expect(missing).toMatchObject({ status: 404, route: expect.stringContaining('workspace/move') });
+});
+
+test('reports are made and found; the feed shows folders first', async () => {
+  const { workspace } = rig.client;
+  const folder = await workspace.createFolder('1', { name: 'z' });
+  await workspace.createReport('1', { name: 'a chart', folderId: folder.id });
+  await workspace.createFolder('1', { name: 'y', parentId: folder.id });
+  expect(names(await all(workspace.reports('1', { search: 'CHART' })))).toEqual(['a chart']);
+  expect(names(await all(workspace.feed('1', { folderId: folder.id })))).toEqual(['y', 'a chart']);
+  const reports = await all(workspace.feed('1', { folderId: folder.id, types: ['REPORT', 'WORKBOOK'] }));
+  expect(reports).toMatchObject([{ name: 'a chart', record: { calculatedFields: {} } }]);
+});
+
+test('a level of several pages is walked to its end', async () => {
+  const folders = Array.from({ length: 230 }, (_, place) => ({ deploymentId: '2', name: `f${place}` }));
+  await rig.fixtures({ folders });
+  const listed = await all(rig.client.workspace.folders('2'));
+  expect(names(listed)).toEqual(['Operations', ...names(folders)]);
+  expect(new Set(listed.map(({ id }) => id)).size).toBe(231);
+});
