@@ -44,6 +44,7 @@ export type { CustomAttribute, CustomSchema } from './schemas/custom.ts';
 export type { UserAttributeDefinition, UserAttributeType } from './schemas/user-attribute.ts';
 export { parseSearchRequest } from './search-request.ts';
 export { compareKeys, parseSort, type Sort, type SortKey } from './sort.ts';
+export { suggestProfile, type DeviationCounts } from './suggest-profile.ts';
 export { spanningType } from './spanning-type.ts';
 export * from './urns.ts';
 export { parseResource, type BodyContext } from './validate.ts';

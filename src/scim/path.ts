@@ -5,6 +5,7 @@ import { findField, type Field, type Section } from './attributes.ts';
 import { invalidPath } from './errors.ts';
 import type { Filter } from './filter/filter.ts';
 import { parseElementFilter } from './filter/parser.ts';
+import { presentUrn } from './former-urn.ts';
 import type { Profile } from './profiles.ts';
 import type { ResourceType } from './resource-type.ts';
 
@@ -44,7 +45,7 @@ function toTarget(found: AttributePath, text: string, profile: Profile): Target 
  */
 export function parsePath(type: ResourceType, text: string, profile: Profile): Target {
   if (text.length > MAX_LENGTH) throw invalidPath(`The path is longer than ${MAX_LENGTH} characters.`);
-  const trimmed = text.trim();
+  const trimmed = presentUrn(type, text.trim(), profile);
   const bracket = trimmed.indexOf('[');
   if (bracket < 0) return toTarget(resolveAttribute(type, trimmed), trimmed, profile);
   const target = toTarget(resolveAttribute(type, trimmed.slice(0, bracket)), trimmed, profile);

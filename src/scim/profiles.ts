@@ -9,6 +9,8 @@ interface Deviation {
   readonly source: string;
   /** Named profiles that do not do this; `rfc` never does, `auto` and `lenient` always do. */
   readonly not?: readonly ProfileName[];
+  /** The profile that it speaks for: nobody else is known to do it. */
+  readonly hint?: ProfileName;
 }
 
 const table = [
@@ -36,6 +38,7 @@ const table = [
     name: 'list-for-single',
     description: 'a list of one where a single value belongs',
     source: 'Entra documentation: {"op":"Add","path":"manager","value":[{…}]}',
+    hint: 'entra',
   },
   {
     name: 'single-for-list',
@@ -52,6 +55,7 @@ const table = [
     description: 'manager as {"managerId": …}',
     source: 'OneLogin body templates (SCIM 1.1 spelling)',
     not: ['entra', 'okta'],
+    hint: 'lenient',
   },
   {
     name: 'empty-reference',
@@ -69,6 +73,13 @@ const table = [
     source: 'Entra POST /Groups (ADSCIM/2.0/Group), OneLogin 1.0 URNs',
   },
   {
+    name: 'former-urn',
+    description: 'the enterprise extension under the URN of SCIM 1.1 or of a draft',
+    source: 'OneLogin body templates: urn:scim:schemas:extension:enterprise:1.0',
+    not: ['entra', 'okta'],
+    hint: 'lenient',
+  },
+  {
     name: 'missing-schema',
     description: '`schemas` is missing, or without the core URN',
     source: 'gh:wso2-extensions/identity-inbound-provisioning-scim2#438, OneLogin',
@@ -82,6 +93,7 @@ const table = [
     name: 'operation-case',
     description: '"Add", "Replace", "Remove"',
     source: 'Entra default PATCH; gh:ssoready/ssoready#159',
+    hint: 'entra',
   },
   {
     name: 'empty-operations',
@@ -93,16 +105,19 @@ const table = [
     description:
       'keys of a pathless value that are paths: name.givenName, emails[type eq "work"].value, URN:attribute',
     source: 'Entra with aadOptscim062020',
+    hint: 'entra',
   },
   {
     name: 'unqualified-extension',
     description: 'an attribute of an extension without its URN',
     source: 'Entra documentation: path "manager"',
+    hint: 'entra',
   },
   {
     name: 'read-only-ignored',
     description: '`id`, `meta`, `groups`, `manager.displayName` in a PATCH are ignored',
     source: 'Okta group push: {"op":"replace","value":{"id":…,"displayName":…}}',
+    hint: 'okta',
   },
   {
     name: 'replace-creates',
@@ -114,6 +129,7 @@ const table = [
     name: 'remove-with-value',
     description: 'remove with a list of values removes those values only',
     source: 'Entra group members; gh:MicrosoftDocs/azure-docs#30826, gh:segmentio/segment-docs#6726',
+    hint: 'entra',
   },
   {
     name: 'bare-member',
@@ -131,6 +147,7 @@ const table = [
     description: 'emails[type eq "work"].value eq "x" as a filter',
     source: 'Entra matching attribute',
     not: ['okta'],
+    hint: 'entra',
   },
 ] as const satisfies readonly Deviation[];
 

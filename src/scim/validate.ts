@@ -2,6 +2,7 @@
 import { resolveAttribute } from './attribute-path.ts';
 import { findField, isMemberName, type Field, type Section } from './attributes.ts';
 import { invalidSyntax, invalidValue } from './errors.ts';
+import { presentUrn } from './former-urn.ts';
 import { checkBody, isObject, type JsonObject } from './json.ts';
 import type { Profile } from './profiles.ts';
 import {
@@ -37,11 +38,12 @@ function isLeftOut(type: ResourceType, field: Field): boolean {
 
 function readForeignKey(
   type: ResourceType,
-  key: string,
+  sent: string,
   raw: unknown,
   draft: JsonObject,
   profile: Profile,
 ): void {
+  const key = presentUrn(type, sent, profile);
   const section = findSection(type, key);
   if (section) {
     if (!section.core) readSection(section, raw, draft, profile);

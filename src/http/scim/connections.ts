@@ -7,6 +7,7 @@ import type { Ids } from '../../support/ids.ts';
 import type { Logger } from '../../support/logger.ts';
 import { createSerially } from '../../support/serially.ts';
 import { createAuthenticate, type AuthenticateOptions } from '../middleware/authenticate.ts';
+import { createHabits, type OnDeviation } from './habits.ts';
 import { createScimRouter } from './router.ts';
 
 export interface ScimConnection {
@@ -23,20 +24,15 @@ export interface ScimConnection {
 
 /** Routers by mount path: `/connections/<name>/scim/v2`, and `/scim/v2` for the connection `default`. */
 export function createScimRouters(
-  deps: { clock: Clock; ids: Ids; logger: Logger },
+  deps: { clock: Clock; ids: Ids; logger: Logger; onDeviation?: OnDeviation },
   connections: ScimConnection[],
   server: { publicUrl: string | null; maxBodyBytes: number },
 ): Map<string, Router> {
-  const { clock, ids, logger } = deps;
+  const { clock, ids } = deps;
   const routers = new Map<string, Router>();
   for (const { settings, directory, userType, groupType } of connections) {
     const { name } = settings;
-    const seen = new Set<string>();
-    const profile = profileOf(settings.profile, (deviation) => {
-      if (seen.has(deviation)) return;
-      seen.add(deviation);
-      logger.info({ connection: name, deviation }, 'accepted a deviation of the identity provider');
-    });
+    const profile = profileOf(settings.profile, createHabits(deps, settings));
     const reviveInactive = settings.reviveInactive ?? settings.profile !== 'rfc';
     const provider = {
       directory,

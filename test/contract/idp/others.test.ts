@@ -1,4 +1,5 @@
 // OneLogin, JumpCloud, Ping, authentik, Pocket ID: reference/idp-dialects.md 2.3 to 2.8, each literal in its order.
+import { randomUUID } from 'node:crypto';
 import {
   CUSTOM,
   ENTERPRISE,
@@ -74,6 +75,35 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
       expect.objectContaining({ value: id }),
     ]);
     expect((await scim.delete(`/Users/${id}?`)).status).toBe(204);
+  });
+
+  test.each([
+    'urn:scim:schemas:extension:enterprise:1.0',
+    'urn:scim:schemas:extension:enterprise:2.0',
+    'urn:scim:schemas:extension:enterprise:1.0:User',
+    'URN:ietf:params:scim:schemas:extension:enterprise:1.0:User',
+  ])('OneLogin: the enterprise extension as %s', async (urn) => {
+    const userName = `${randomUUID()}@x.example`;
+    const created = await scim.post('/Users', {
+      schemas: ['urn:scim:schemas:core:1.0', urn],
+      userName,
+      [urn]: { department: 'R&D', manager: { managerId: '7' }, unheardOf: 1 },
+    });
+    expect(created.status).toBe(201);
+    expect(created.body.schemas).toEqual([USER, ENTERPRISE]);
+    expect(created.body[ENTERPRISE]).toMatchObject({ department: 'R&D', manager: { value: '7' } });
+    const { body } = await scim.patch(
+      `/Users/${created.body.id}`,
+      { op: 'replace', path: `${urn}:department`, value: 'Sales' },
+      { op: 'add', value: { [urn]: { costCenter: '9' } } },
+      { op: 'remove', path: `${urn}:manager` },
+    );
+    expect(body[ENTERPRISE]).toEqual({ department: 'Sales', costCenter: '9' });
+    const list = await scim.find(
+      '/Users',
+      `userName eq "${userName}" and ${ENTERPRISE}:department eq "Sales"`,
+    );
+    expect(list).toHaveLength(1);
   });
 
   test('JumpCloud: create, delete, and create again under the same names (2.4)', async () => {

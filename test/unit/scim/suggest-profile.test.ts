@@ -1,0 +1,50 @@
+import { deviations, profileOf, suggestProfile, type DeviationName } from '../../../src/scim/index.ts';
+
+const seen = (counts: Partial<Record<DeviationName, number>>) =>
+  suggestProfile(new Map(Object.entries(counts) as [DeviationName, number][]));
+
+test.each([
+  ['nothing', {}, undefined],
+  [
+    'only what anybody does',
+    { 'string-booleans': 500, 'unknown-attribute': 500, 'missing-schema': 9 },
+    undefined,
+  ],
+  ['too little', { 'operation-case': 4 }, undefined],
+  ['capitalised operations', { 'operation-case': 5 }, 'entra'],
+  [
+    'a little of each habit of Entra',
+    { 'operation-case': 2, 'path-keys': 2, 'unqualified-extension': 1 },
+    'entra',
+  ],
+  ['group push of Okta', { 'read-only-ignored': 5, 'unknown-attribute': 1 }, 'okta'],
+  [
+    'group push of Okta, with filters that its profile refuses',
+    { 'read-only-ignored': 9, 'unquoted-filter-value': 1 },
+    'lenient',
+  ],
+  ['templates of OneLogin', { 'manager-id': 5, 'string-booleans': 5 }, 'lenient'],
+  ['Entra with a single managerId', { 'operation-case': 500, 'manager-id': 1 }, 'lenient'],
+  ['Entra with one stray id, far from a habit', { 'operation-case': 500, 'read-only-ignored': 4 }, 'entra'],
+  ['the habits of two', { 'operation-case': 500, 'read-only-ignored': 5 }, 'lenient'],
+] as const)('%s', (_, counts, expected) => {
+  expect(seen(counts)).toBe(expected);
+});
+
+test('whatever was seen, the suggested profile accepts it', () => {
+  const names = deviations.map(({ name }) => name);
+  for (const one of names) {
+    for (const other of names) {
+      const name = seen({ [one]: 7, [other]: 7 });
+      if (name === undefined) continue;
+      const profile = profileOf(name);
+      expect([one, profile.allows(one), other, profile.allows(other)]).toEqual([one, true, other, true]);
+    }
+  }
+});
+
+test('a hint names a profile that accepts the deviation', () => {
+  for (const { name, hint } of deviations) {
+    if (hint) expect(profileOf(hint).allows(name)).toBe(true);
+  }
+});
