@@ -27,7 +27,7 @@ export function createRequestContext(deps: { logger: Logger; clock: Clock; ids: 
     response.setHeader('X-Request-Id', id);
     const startedAt = clock.now();
     const { method, originalUrl } = request;
-    response.once('close', () => {
+    response.on('close', () => {
       const mark = originalUrl.indexOf('?');
       logger.info(
         {

@@ -85,23 +85,22 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     ['Groups', 'Group'],
   ] as const satisfies [keyof typeof resources, Kind][]) {
     const resource = resources[endpoint];
-    const routes = express.Router();
-    router.use(`/${endpoint}`, routes);
-    routes.use(options.authenticate);
     const list = answer((request) =>
       search.list(kind, parseListQuery(queryOf(request), LIST_LIMITS), contextOf(request)),
     );
-    // One layer a path, whatever its methods: each layer that is tried costs.
-    routes
-      .route('/')
+    // One layer a path, whatever its methods, and no router within the router: each of them costs.
+    router
+      .route(`/${endpoint}`)
+      .all(options.authenticate)
       .get(list)
       .post(
         json,
         answer((request) => resource.create(request.body, contextOf(request))),
       )
       .all(refuse('GET', 'POST'));
-    routes
-      .route('/.search')
+    router
+      .route(`/${endpoint}/.search`)
+      .all(options.authenticate)
       .post(
         json,
         answer((request) =>
@@ -109,8 +108,9 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
         ),
       )
       .all(refuse('POST'));
-    routes
-      .route('/:id')
+    router
+      .route(`/${endpoint}/:id`)
+      .all(options.authenticate)
       .get(answer((request) => resource.get(id(request), contextOf(request))))
       .put(
         json,
