@@ -117,6 +117,7 @@ Shapes and words are checked before this by values.schema.json.
 
 {{/* What an upgrade would lose. The state before it stands in the annotations of the ConfigMap in the cluster. */}}
 {{- define "scim-bridge.upgradeFaults" -}}
+{{- if .Release.IsUpgrade -}}
 {{- $installed := lookup "v1" "ConfigMap" .Release.Namespace (include "scim-bridge.fullname" .) | default dict -}}
 {{- $before := dig "metadata" "annotations" dict $installed -}}
 {{- $prefix := dig "redis" "prefix" "scim-bridge" .Values.config -}}
@@ -128,6 +129,7 @@ Shapes and words are checked before this by values.schema.json.
 {{- range $name := index $before (printf "scim-bridge/%s" $kind) | default "" | splitList "," }}
 {{- if and $name (not (hasKey (index $.Values.config $kind | default dict) $name)) (not $.Values.upgrade.allowRemoval) }}
 * config.{{ $kind }}.{{ $name }} is installed and would disappear. Its accounts would be left alone for good, also when it was only renamed. If that is meant, set upgrade.allowRemoval.
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}

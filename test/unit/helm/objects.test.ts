@@ -41,14 +41,14 @@ describe.each(CASES)('%s: Kubernetes takes it', (name) => {
 
 test('no object has a field that Kubernetes does not know', () => {
   expect(strictFaults(CASES.flatMap(rendered))).toEqual([]);
-}, 60_000);
+}, 120_000);
 
 test('a misspelt field would be found', () => {
   const [deployment] = ofKind(rendered('minimal'), 'Deployment');
   const wrong = structuredClone(deployment);
   wrong.spec.template.spec.containers[0].imagePullPolice = 'Always';
   expect(strictFaults([wrong])).toEqual([expect.stringContaining('imagePullPolice')]);
-}, 60_000);
+}, 120_000);
 
 describe.each(CASES)('%s: every pod fits the restricted profile', (name) => {
   test.each(podsOf(rendered(name)))('$name', ({ spec }) => {
