@@ -38,6 +38,17 @@ export interface Settings {
   /** Whether chat records carry `thinking`, which the platform shows in development mode only (6.3). */
   readonly chatDevelopmentMode: boolean;
   readonly externalUserLimit: number;
+  /** How much longer than it needs every JSON query takes: a slow warehouse (contract 5.1). */
+  readonly dataQueryDelayMs: number;
+  /** A JSON query that takes longer than this is answered `Continue wait`. */
+  readonly dataContinueWaitMs: number;
+  /** A query is given up after this long at the engine. */
+  readonly dataQueryTimeoutMs: number;
+  /** Rows of a JSON query without `limit`; more than the cap is refused, not cut (contract 5.1). */
+  readonly dataRowDefault: number;
+  readonly dataRowCap: number;
+  /** SQL streams fail after so many rows; null = they do not (row DATA-13). */
+  readonly sqlFailAfterRows: number | null;
 }
 
 /** The role that new users get when the configured one cannot be used (contract 2.2). */
@@ -87,6 +98,12 @@ export const DEFAULT_SETTINGS: Settings = {
   chatRecordDelayMs: 0,
   chatDevelopmentMode: true,
   externalUserLimit: 10_000,
+  dataQueryDelayMs: 0,
+  dataContinueWaitMs: 5000,
+  dataQueryTimeoutMs: 5000,
+  dataRowDefault: 10_000,
+  dataRowCap: 50_000,
+  sqlFailAfterRows: null,
 };
 
 type Check = (value: unknown) => boolean;
@@ -116,6 +133,12 @@ const CHECKS: Readonly<Record<keyof Settings, Check>> = {
   chatRecordDelayMs: isCount,
   chatDevelopmentMode: isFlag,
   externalUserLimit: isCount,
+  dataQueryDelayMs: isCount,
+  dataContinueWaitMs: isCount,
+  dataQueryTimeoutMs: (value) => isCount(value) && value !== 0,
+  dataRowDefault: isCount,
+  dataRowCap: isCount,
+  sqlFailAfterRows: (value) => value === null || isCount(value),
 };
 
 /** `current` with the named settings replaced (`plan` flag by flag); unknown names and wrong values are 400. */

@@ -1,0 +1,39 @@
+// From the engine's values to those of an answer: numbers as text, times in ISO form without a zone.
+import type { DuckDBValue } from '@duckdb/node-api';
+import type { Cell } from './core-data.ts';
+
+const MICROS_PER_MS = 1000n;
+const DAY_MS = 86_400_000;
+/** Engine types by the start of their name; the rest is text. */
+const COLUMN_TYPES: readonly (readonly [RegExp, string])[] = [
+  [/^BOOLEAN/, 'Boolean'],
+  [/^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)/, 'Int64'],
+  [/^(FLOAT|DOUBLE|DECIMAL)/, 'Double'],
+  [/^TIMESTAMP/, 'Timestamp'],
+  [/^DATE/, 'Date'],
+  [/^INTERVAL/, 'Interval'],
+];
+
+/** The `column_type` of an engine type (contract 5.2). */
+export function toColumnType(engineType: string): string {
+  return COLUMN_TYPES.find(([pattern]) => pattern.test(engineType))?.[1] ?? 'String';
+}
+
+function toIso(ms: number): string {
+  return new Date(ms).toISOString().slice(0, -1);
+}
+
+/** A moment of the engine; one beyond the calendar of JavaScript stays in the engine's own words. */
+function toMoment(ms: number, otherwise: () => string): string {
+  return Math.abs(ms) <= 8.64e15 ? toIso(ms) : otherwise();
+}
+
+export function toCell(value: DuckDBValue): Cell {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  if ('micros' in value && 'toString' in value && !('days' in value)) {
+    return toMoment(Number(value.micros / MICROS_PER_MS), () => value.toString());
+  }
+  if ('days' in value && !('micros' in value)) return toMoment(value.days * DAY_MS, () => value.toString());
+  return value.toString();
+}

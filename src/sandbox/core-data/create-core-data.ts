@@ -1,0 +1,103 @@
+// Puts Core Data together: the engine, the tables of branches, and the two languages to ask them in.
+import { systemClock } from '../../support/clock.ts';
+import type { Deployment } from '../records.ts';
+import type { Settings } from '../settings.ts';
+import { toMeta } from './annotations.ts';
+import { requireBranch } from './branches.ts';
+import type { CoreData, LoadResult, SecurityContext } from './core-data.ts';
+import { runSql } from './cubesql.ts';
+import { createEngine, type Bounds, type Engine } from './engine.ts';
+import { parseQuery, type Query } from './json-query.ts';
+import { toLoadResult } from './load-result.ts';
+import { toStatements } from './load-sql.ts';
+import { modelOf } from './models.ts';
+import { accessOf, type Access } from './policy.ts';
+import type { Place } from './model.ts';
+import { createStores } from './stores.ts';
+import { userError } from './members.ts';
+
+export interface CoreDataDeps {
+  /** The sandbox's moment, Unix milliseconds. */
+  readonly now: () => number;
+  /** As they are at the moment of the call. */
+  readonly settings: () => Settings;
+}
+
+/** Most text in one result, characters. */
+const MAX_BYTES = 8 * 1024 * 1024;
+
+interface Run {
+  readonly engine: Engine;
+  readonly bounds: Bounds;
+  readonly place: Place;
+  readonly access: Access;
+  readonly nowMs: number;
+}
+
+async function runQuery(query: Query, { engine, bounds, place, access, nowMs }: Run): Promise<LoadResult> {
+  // Who has no policy gets no rows at all, not even a sum over none (ASSUMED-78).
+  if (access.kind === 'none')
+    return toLoadResult(query, { rows: [], total: query.wantsTotal ? 0 : null, nowMs });
+  const statements = toStatements(query, place, access);
+  const { rows, failure } = await engine.query(statements.rows, bounds);
+  if (failure !== null) throw userError(failure);
+  const counted = query.wantsTotal ? await engine.query(statements.total, bounds) : null;
+  return toLoadResult(query, { rows, total: counted ? Number(counted.rows[0]?.[0] ?? 0) : null, nowMs });
+}
+
+/** Core Data over an engine that starts with the first question. */
+export function createCoreData({ now, settings }: CoreDataDeps): CoreData {
+  const engine = createEngine();
+  const stores = createStores(engine, now);
+  const stopping = new AbortController();
+
+  function boundsOf(signal: AbortSignal): Bounds {
+    const { dataQueryTimeoutMs, dataRowCap } = settings();
+    return { timeoutMs: dataQueryTimeoutMs, maxRows: dataRowCap, maxBytes: MAX_BYTES, signal };
+  }
+
+  async function load(
+    deployment: Deployment,
+    branchName: string | null,
+    context: SecurityContext,
+    value: unknown,
+  ): Promise<LoadResult> {
+    const branch = requireBranch(deployment, branchName);
+    const { dataQueryDelayMs, dataRowDefault, dataRowCap } = settings();
+    const query = parseQuery(value, modelOf(deployment), {
+      nowMs: now(),
+      defaultLimit: Math.min(dataRowDefault, dataRowCap),
+      maxLimit: dataRowCap,
+    });
+    if (dataQueryDelayMs > 0) await systemClock.sleep(dataQueryDelayMs, stopping.signal);
+    const place = await stores.placeOf(deployment, branch);
+    const access = accessOf(query.cube, context);
+    return runQuery(query, { engine, bounds: boundsOf(stopping.signal), place, access, nowMs: now() });
+  }
+
+  return {
+    load,
+    meta: (deployment, context) => toMeta(modelOf(deployment), context),
+    async *sql(deployment, branchName, context, query) {
+      const branch = requireBranch(deployment, branchName);
+      const left = new AbortController();
+      try {
+        yield* runSql(query, {
+          engine,
+          deployment,
+          context,
+          place: await stores.placeOf(deployment, branch),
+          nowMs: now(),
+          bounds: boundsOf(AbortSignal.any([left.signal, stopping.signal])),
+          failAfterRows: settings().sqlFailAfterRows,
+        });
+      } finally {
+        left.abort();
+      }
+    },
+    async stop() {
+      stopping.abort();
+      await engine.stop();
+    },
+  };
+}

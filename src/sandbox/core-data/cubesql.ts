@@ -1,0 +1,64 @@
+// SQL over the model: parse with the engine's parser, write anew over the rows of the context, run, stream (contract 5.2).
+import { Problem } from '../problem.ts';
+import type { Deployment } from '../records.ts';
+import type { SecurityContext, SqlPart, SqlQuery } from './core-data.ts';
+import { isTimezone } from './date-range.ts';
+import type { Bounds, Engine, Statement } from './engine.ts';
+import { userError } from './members.ts';
+import type { Place } from './model.ts';
+import { modelOf } from './models.ts';
+import { accessOf } from './policy.ts';
+import { relationSql } from './relation.ts';
+import { rewrite } from './sql/rewrite.ts';
+import { MAX_SQL_LENGTH, PARSE_SQL } from './sql/syntax.ts';
+
+/** Rows per part of the stream. */
+const PORTION = 100;
+
+export interface SqlSetting {
+  readonly engine: Engine;
+  readonly deployment: Deployment;
+  readonly context: SecurityContext;
+  readonly place: Place;
+  readonly nowMs: number;
+  readonly bounds: Bounds;
+  /** The stream fails after so many rows (a scripted fault). */
+  readonly failAfterRows: number | null;
+}
+
+async function parse(engine: Engine, query: string, bounds: Bounds): Promise<string> {
+  if (query.length > MAX_SQL_LENGTH) {
+    throw userError(`SQL error: the query is longer than ${MAX_SQL_LENGTH} characters`);
+  }
+  const { rows, failure } = await engine.query({ sql: PARSE_SQL, values: [query] }, bounds);
+  const text = rows[0]?.[0];
+  if (typeof text !== 'string') throw userError(`SQL error: ${failure ?? 'the query cannot be read'}`);
+  return text;
+}
+
+/** The statement that really runs; throws Problem 400 for what the client may not ask. */
+async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSetting): Promise<Statement> {
+  if (!isTimezone(timezone)) throw userError('timezone must be the name of a zone');
+  const { engine, deployment, context, place, nowMs, bounds } = setting;
+  const { cubes } = modelOf(deployment);
+  return rewrite(await parse(engine, query, bounds), {
+    findCube: (name) => cubes.find((cube) => cube.isPublic && cube.name === name),
+    relation: (cube, bind) => relationSql(cube, { place, access: accessOf(cube, context), timezone, bind }),
+    now: new Date(nowMs).toISOString().slice(0, -1).replace('T', ' '),
+  });
+}
+
+/** The schema, then the rows in portions; a failure after them is thrown when they have been read. */
+export async function* runSql(query: SqlQuery, setting: SqlSetting): AsyncGenerator<SqlPart> {
+  const statement = await translate(query, setting);
+  const { columns, rows, failure } = await setting.engine.query(statement, setting.bounds);
+  yield { kind: 'schema', columns };
+  const { failAfterRows } = setting;
+  const breaks = failAfterRows !== null && failAfterRows <= rows.length;
+  const sent = breaks ? rows.slice(0, failAfterRows) : rows;
+  for (let start = 0; start < sent.length; start += PORTION) {
+    yield { kind: 'rows', rows: sent.slice(start, start + PORTION) };
+  }
+  if (breaks) throw new Problem(500, 'Injected fault in the middle of the rows');
+  if (failure !== null) throw userError(failure);
+}

@@ -1,0 +1,156 @@
+// The embedded engine: DuckDB in memory, shut off from files, extensions and its own settings, every query bounded.
+import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
+import { Problem } from '../problem.ts';
+import { toCell, toColumnType } from './cells.ts';
+import type { Cell, Column } from './core-data.ts';
+import { createSlots } from './slots.ts';
+
+/** Queries at the engine at once; fewer than the threads that Node keeps for such work. */
+const PARALLEL = 3;
+const OPTIONS = {
+  threads: '2',
+  memory_limit: '256MB',
+  // Spilling to disk would be file access by another name.
+  temp_directory: '',
+  max_temp_directory_size: '0KiB',
+  max_expression_depth: '250',
+  enable_external_access: 'false',
+  autoinstall_known_extensions: 'false',
+  autoload_known_extensions: 'false',
+  allow_community_extensions: 'false',
+};
+
+export interface Statement {
+  readonly sql: string;
+  /** Texts for `$1`, `$2` and so on. */
+  readonly values: readonly string[];
+}
+
+export interface Bounds {
+  readonly timeoutMs: number;
+  /** More rows, or more text than `maxBytes`, end the query with a failure. */
+  readonly maxRows: number;
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface Answer {
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly Cell[])[];
+  /** Why the rows end before their time. */
+  readonly failure: string | null;
+}
+
+export interface Engine {
+  /** Runs statements of our own that prepare data. */
+  prepare(statements: readonly string[]): Promise<void>;
+  /** Rejects with Problem 400 when the engine refuses the statement or it takes too long. */
+  query(statement: Statement, bounds: Bounds): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+async function openInstance(): Promise<DuckDBInstance> {
+  const module = await import('@duckdb/node-api').catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Problem(
+      500,
+      `Core Data needs the optional package @duckdb/node-api; install it with npm (${reason})`,
+    );
+  });
+  const instance = await module.DuckDBInstance.create(':memory:', OPTIONS);
+  const connection = await instance.connect();
+  await connection.run("SET GLOBAL TimeZone = 'UTC'");
+  await connection.run('SET lock_configuration = true');
+  connection.disconnectSync();
+  return instance;
+}
+
+/** What the engine says, in one line and without the statement, which is ours and not the client's. */
+export function engineMessage(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const [first = ''] = text.split('\n');
+  if (first.startsWith('INTERRUPT')) return 'The query took too long';
+  return first.replace(/\b(file|store_\d+)[^\s"]*/gi, '').trim();
+}
+
+async function collect(result: DuckDBResult, bounds: Bounds): Promise<Answer> {
+  const columns = result
+    .columnNames()
+    .map((name, place) => ({ name, column_type: toColumnType(String(result.columnType(place))) }));
+  const rows: Cell[][] = [];
+  let bytes = 0;
+  try {
+    for (let chunk = await result.fetchChunk(); chunk?.rowCount; chunk = await result.fetchChunk()) {
+      for (const values of chunk.getRows()) {
+        const row = values.map(toCell);
+        for (const cell of row) bytes += typeof cell === 'string' ? cell.length : 4;
+        if (rows.length >= bounds.maxRows || bytes > bounds.maxBytes) {
+          return { columns, rows, failure: `The result is larger than ${bounds.maxRows} rows; add a LIMIT` };
+        }
+        rows.push(row);
+      }
+    }
+  } catch (error) {
+    return { columns, rows, failure: engineMessage(error) };
+  }
+  return { columns, rows, failure: null };
+}
+
+async function runBounded(
+  connection: DuckDBConnection,
+  statement: Statement,
+  bounds: Bounds,
+): Promise<Answer> {
+  const interrupt = (): void => connection.interrupt();
+  const timer = setTimeout(interrupt, bounds.timeoutMs);
+  bounds.signal?.addEventListener('abort', interrupt, { once: true });
+  try {
+    const result = await connection.stream(statement.sql, [...statement.values]);
+    return await collect(result, bounds);
+  } catch (error) {
+    throw new Problem(400, engineMessage(error));
+  } finally {
+    clearTimeout(timer);
+    bounds.signal?.removeEventListener('abort', interrupt);
+    connection.interrupt();
+    connection.disconnectSync();
+  }
+}
+
+/** The engine itself starts with the first query: a sandbox that nobody asks for data pays nothing. */
+export function createEngine(): Engine {
+  const slots = createSlots(PARALLEL);
+  let opening: Promise<DuckDBInstance> | undefined;
+  let isStopped = false;
+
+  async function connect(): Promise<DuckDBConnection> {
+    if (isStopped) throw new Problem(500, 'Core Data has stopped');
+    opening ??= openInstance();
+    try {
+      return await (await opening).connect();
+    } catch (error) {
+      opening = undefined;
+      throw error;
+    }
+  }
+  return {
+    async prepare(statements) {
+      const connection = await connect();
+      try {
+        for (const sql of statements) await connection.run(sql);
+      } finally {
+        connection.disconnectSync();
+      }
+    },
+    query: (statement, bounds) =>
+      slots.run(async () => {
+        if (bounds.signal?.aborted) throw new Problem(400, 'The query was abandoned');
+        return runBounded(await connect(), statement, bounds);
+      }),
+    async stop() {
+      isStopped = true;
+      const instance = await opening?.catch(() => undefined);
+      instance?.closeSync();
+    },
+  };
+}

@@ -1,0 +1,193 @@
+// From a query to one statement: names come from the model, everything a client sent travels as a bound value.
+import { aboutOf, type Filter } from './filters.ts';
+import type { Query, TimeDimension } from './json-query.ts';
+import type { Measure, Place } from './model.ts';
+import type { Access } from './policy.ts';
+import { quoteName, relationSql, type Bind } from './relation.ts';
+import type { Statement } from './engine.ts';
+
+/** A column of the answer. */
+export interface LoadColumn {
+  /** `orders.count`, `orders.created_at.month`. */
+  readonly name: string;
+  /** Expression over the relation. */
+  readonly sql: string;
+  readonly isAggregate: boolean;
+}
+
+/** The aggregate of a measure over its column in the relation. */
+export function aggregateSql(measure: Measure, column: string): string {
+  switch (measure.aggType) {
+    case 'count':
+      return `count(${column})`;
+    case 'countDistinct':
+      return `count(DISTINCT ${column})`;
+    case 'sum':
+    case 'avg':
+    case 'min':
+    case 'max':
+      return `${measure.aggType}(${column})`;
+  }
+}
+
+function truncated(time: TimeDimension): string {
+  const column = quoteName(time.member.name);
+  return time.granularity === null ? column : `date_trunc('${time.granularity}', ${column})`;
+}
+
+/** The columns in the order of the answer: dimensions, times, measures. */
+export function columnsOf(query: Query): LoadColumn[] {
+  return [
+    ...query.dimensions.map(({ name, member }) => ({
+      name,
+      sql: quoteName(member.name),
+      isAggregate: false,
+    })),
+    ...query.timeDimensions
+      .filter(({ granularity }) => granularity !== null)
+      .map((time) => ({
+        name: `${time.name}.${time.granularity}`,
+        sql: truncated(time),
+        isAggregate: false,
+      })),
+    ...query.measures.map(({ name, member }) => {
+      const column = quoteName(member.name);
+      return { name, sql: query.isUngrouped ? column : aggregateSql(member, column), isAggregate: true };
+    }),
+  ];
+}
+
+const COMPARISONS: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
+
+/** A value in the type that the member compares with. */
+function typed(filter: Filter & { kind: 'condition' }, value: string, bind: Bind): string {
+  if (filter.target.kind === 'measure') return `CAST(${bind(value)} AS DOUBLE)`;
+  const types = { number: 'DOUBLE', boolean: 'BOOLEAN', time: 'TIMESTAMP', string: 'VARCHAR' } as const;
+  return `CAST(${bind(value)} AS ${types[filter.target.member.type]})`;
+}
+
+function equality(filter: Filter & { kind: 'condition' }, column: string, bind: Bind): string {
+  const present = filter.values.filter((value) => value !== null);
+  const list = present.map((value) => typed(filter, value, bind)).join(', ');
+  const parts = present.length > 0 ? [`${column} IN (${list})`] : [];
+  if (present.length < filter.values.length) parts.push(`${column} IS NULL`);
+  return parts.join(' OR ');
+}
+
+/** `contains` and its kin: without regard to case, any of the values. */
+function textMatch(operator: string, filter: Filter & { kind: 'condition' }, column: string, bind: Bind) {
+  const text = `lower(CAST(${column} AS VARCHAR))`;
+  const word = { contains: 'contains', startsWith: 'starts_with', endsWith: 'ends_with' }[operator];
+  const values = filter.values.filter((value) => value !== null);
+  if (values.length === 0) return 'FALSE';
+  return values.map((value) => `${word}(${text}, lower(CAST(${bind(value)} AS VARCHAR)))`).join(' OR ');
+}
+
+function datesSql(filter: Filter & { kind: 'condition' }, column: string, bind: Bind): string {
+  const [from, to] = filter.span ?? ['', ''];
+  const at = (text: string): string => `CAST(${bind(text)} AS TIMESTAMP)`;
+  switch (filter.operator) {
+    case 'inDateRange':
+      return `${column} >= ${at(from)} AND ${column} <= ${at(to)}`;
+    case 'notInDateRange':
+      return `${column} < ${at(from)} OR ${column} > ${at(to)}`;
+    case 'beforeDate':
+      return `${column} < ${at(from)}`;
+    case 'beforeOrOnDate':
+      return `${column} <= ${at(to)}`;
+    case 'afterDate':
+      return `${column} > ${at(to)}`;
+    default:
+      return `${column} >= ${at(from)}`;
+  }
+}
+
+function conditionSql(filter: Filter & { kind: 'condition' }, column: string, bind: Bind): string {
+  const { operator, values } = filter;
+  if (filter.span) return datesSql(filter, column, bind);
+  if (operator === 'set') return `${column} IS NOT NULL`;
+  if (operator === 'notSet') return `${column} IS NULL`;
+  const compare = Object.hasOwn(COMPARISONS, operator) ? COMPARISONS[operator] : undefined;
+  if (compare !== undefined) {
+    return values
+      .map((value) => (value === null ? 'FALSE' : `${column} ${compare} ${typed(filter, value, bind)}`))
+      .join(' AND ');
+  }
+  if (operator === 'equals') return equality(filter, column, bind);
+  if (operator === 'notEquals') {
+    const orAbsent = values.includes(null) ? '' : ` OR ${column} IS NULL`;
+    return `NOT (${equality(filter, column, bind)})${orAbsent}`;
+  }
+  if (!operator.startsWith('not')) return textMatch(operator, filter, column, bind);
+  const positive = operator.charAt(3).toLowerCase() + operator.slice(4);
+  return `NOT (${textMatch(positive, filter, column, bind)}) OR ${column} IS NULL`;
+}
+
+function filterSql(filter: Filter, bind: Bind): string {
+  if (filter.kind !== 'condition') {
+    return filter.parts.map((part) => `(${filterSql(part, bind)})`).join(` ${filter.kind.toUpperCase()} `);
+  }
+  const name = quoteName(filter.target.member.name);
+  const isMeasure = filter.target.kind === 'measure';
+  const column = isMeasure ? aggregateSql(filter.target.member, name) : name;
+  return conditionSql(filter, column, bind);
+}
+
+function spanSql({ member, span }: TimeDimension, bind: Bind): string[] {
+  if (!span) return [];
+  const [from, to] = span;
+  const column = quoteName(member.name);
+  return [`${column} >= CAST(${bind(from)} AS TIMESTAMP) AND ${column} <= CAST(${bind(to)} AS TIMESTAMP)`];
+}
+
+/** By what the rows are ordered when the query does not say: the first time, else the first measure, else the first dimension. */
+function orderSql(query: Query, columns: readonly LoadColumn[]): string {
+  const place = (name: string): number =>
+    columns.findIndex((column) => column.name === name || column.name.startsWith(`${name}.`)) + 1;
+  const steps = query.order ?? [];
+  if (query.order !== null) {
+    return steps.map(({ id, isDescending }) => `${place(id)} ${isDescending ? 'DESC' : 'ASC'}`).join(', ');
+  }
+  const time = query.timeDimensions.find(({ granularity }) => granularity !== null);
+  const [measure] = query.measures;
+  if (time) return `${place(`${time.name}.${time.granularity}`)} ASC`;
+  return measure && !query.isUngrouped ? `${place(measure.name)} DESC` : '1 ASC';
+}
+
+export interface LoadStatements {
+  readonly rows: Statement;
+  /** Answers one number: how many rows there are without limit and offset. */
+  readonly total: Statement;
+}
+
+/** The statement of a query and the one that counts its rows. */
+export function toStatements(query: Query, place: Place, access: Access): LoadStatements {
+  const values: string[] = [];
+  const bind: Bind = (value) => `$${values.push(value)}`;
+  const columns = columnsOf(query);
+  const relation = relationSql(query.cube, { place, access, timezone: query.timezone, bind });
+  const onRows = [
+    ...query.segments.map(({ member }) => quoteName(member.name)),
+    ...query.timeDimensions.flatMap((time) => spanSql(time, bind)),
+    ...query.filters.filter((one) => aboutOf(one) === 'dimension').map((one) => filterSql(one, bind)),
+  ];
+  const onSums = query.filters.filter((one) => aboutOf(one) === 'measure').map((one) => filterSql(one, bind));
+  const groups = columns.flatMap(({ isAggregate }, index) => (isAggregate ? [] : [String(index + 1)]));
+  const isGrouped = !query.isUngrouped && groups.length > 0;
+  const all = (conditions: readonly string[]): string => conditions.map((one) => `(${one})`).join(' AND ');
+  const sql = [
+    `SELECT ${columns.map((column) => `${column.sql} AS ${quoteName(column.name)}`).join(', ')}`,
+    `FROM (${relation}) AS ${quoteName(query.cube.name)}`,
+    onRows.length > 0 ? `WHERE ${all(onRows)}` : '',
+    isGrouped ? `GROUP BY ${groups.join(', ')}` : '',
+    onSums.length > 0 ? `HAVING ${all(onSums)}` : '',
+  ].join(' ');
+  const order = orderSql(query, columns);
+  // Every column breaks ties, so that pages never overlap.
+  const ties = columns.map((_column, index) => index + 1).join(', ');
+  const ordered = `${sql} ORDER BY ${order === '' ? ties : `${order}, ${ties}`}`;
+  return {
+    rows: { sql: `${ordered} LIMIT ${query.limit} OFFSET ${query.offset}`, values },
+    total: { sql: `SELECT count(*) FROM (${sql})`, values },
+  };
+}

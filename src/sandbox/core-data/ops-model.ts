@@ -1,0 +1,64 @@
+// The data model `ops` of the seed's second deployment: incidents at sites, nothing of the sales data.
+import type { Cube, Model, Sampling, Table } from './model.ts';
+import { between, moment, pick, pickCountry } from './sampling.ts';
+
+const SEVERITIES = [
+  ['low', 0.5],
+  ['medium', 0.3],
+  ['high', 0.15],
+  ['critical', 0.05],
+] as const;
+const INCIDENTS = 280;
+
+const incidents: Cube = {
+  name: 'incidents',
+  kind: 'view',
+  title: 'Incidents',
+  description: 'Incidents and how long they lasted',
+  isPublic: true,
+  tables: ['incidents'],
+  cubes: [],
+  source: (place) => `${place('incidents')} i`,
+  measures: [
+    { name: 'count', title: 'Count', description: 'Number of incidents', aggType: 'count', sql: '1' },
+    { name: 'total_minutes', title: 'Total Minutes', aggType: 'sum', sql: 'i.minutes' },
+  ],
+  dimensions: [
+    { name: 'severity', title: 'Severity', type: 'string', sql: 'i.severity' },
+    { name: 'country', title: 'Country', type: 'string', sql: 'i.country' },
+    { name: 'opened_at', title: 'Opened At', type: 'time', sql: 'i.opened_at' },
+  ],
+  segments: [],
+  policies: [
+    {
+      group: 'operators',
+      filters: [{ dimension: 'country', operator: 'equals', values: ['{ userAttributes.country }'] }],
+    },
+    { group: 'everything', filters: [] },
+  ],
+};
+
+function sample(sampling: Sampling): Table[] {
+  const rows = Array.from({ length: INCIDENTS }, (_, place) => [
+    place + 1,
+    pick(sampling, SEVERITIES),
+    pickCountry(sampling),
+    between(sampling, 1, 600),
+    moment(sampling, 180),
+  ]);
+  return [
+    {
+      name: 'incidents',
+      columns: [
+        ['id', 'INTEGER'],
+        ['severity', 'VARCHAR'],
+        ['country', 'VARCHAR'],
+        ['minutes', 'INTEGER'],
+        ['opened_at', 'TIMESTAMP'],
+      ],
+      rows,
+    },
+  ];
+}
+
+export const OPS_MODEL: Model = { name: 'ops', cubes: [incidents], sample };

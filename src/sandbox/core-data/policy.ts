@@ -1,0 +1,50 @@
+// Which rows of a cube a context sees: the policies of its groups, each with the person's own values (contract 5.6).
+import type { SecurityContext } from './core-data.ts';
+import type { Cube, RowFilter } from './model.ts';
+
+/** `column IN values`, already with the person's values. */
+export interface Condition {
+  readonly dimension: string;
+  readonly values: readonly string[];
+}
+
+/** `some`: a row is seen when all conditions of at least one alternative hold. */
+export type Access =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'some'; readonly alternatives: readonly (readonly Condition[])[] };
+
+const REFERENCE = /^\{\s*userAttributes\.([A-Za-z_][A-Za-z0-9_]*)\s*\}$/;
+
+/** A value of the policy with references filled in; an attribute that the person lacks yields nothing. */
+function resolve(text: string, context: SecurityContext): string[] {
+  const [, name] = REFERENCE.exec(text) ?? [];
+  if (name === undefined) return [text];
+  const value = Object.hasOwn(context.userAttributes, name) ? context.userAttributes[name] : undefined;
+  if (value === undefined) return [];
+  const list = Array.isArray(value) ? (value as readonly (string | number)[]) : [value];
+  return list.map(String);
+}
+
+function toCondition(filter: RowFilter, context: SecurityContext): Condition {
+  return { dimension: filter.dimension, values: filter.values.flatMap((text) => resolve(text, context)) };
+}
+
+/** True when a policy names one of the context's groups, or everybody, or when the cube has no policies at all. */
+export function isVisible(cube: Cube, context: SecurityContext): boolean {
+  if (cube.policies.length === 0) return true;
+  return cube.policies.some(({ group }) => group === '*' || context.groups.includes(group));
+}
+
+/** The rows that the context sees; no matching policy is `none`, an attribute without value matches no row. */
+export function accessOf(cube: Cube, context: SecurityContext): Access {
+  if (!isVisible(cube, context)) return { kind: 'none' };
+  const matching = cube.policies.filter(({ group }) => group === '*' || context.groups.includes(group));
+  if (matching.every(({ filters }) => filters.length > 0) && matching.length > 0) {
+    const alternatives = matching
+      .map(({ filters }) => filters.map((filter) => toCondition(filter, context)))
+      .filter((conditions) => conditions.every(({ values }) => values.length > 0));
+    return { kind: 'some', alternatives };
+  }
+  return { kind: 'all' };
+}

@@ -1,0 +1,203 @@
+// The data model `sales` of the seed (interface 8): the view `orders` with its policies, and what stands around it.
+import type { Cube, Dimension, Model, Policy, Sampling, Table } from './model.ts';
+import { between, COUNTRIES, moment, pick, pickCountry } from './sampling.ts';
+
+const STATUSES = [
+  ['completed', 0.5],
+  ['shipped', 0.2],
+  ['processing', 0.15],
+  ['cancelled', 0.1],
+  ['returned', 0.05],
+] as const;
+const TIERS = [
+  ['standard', 0.6],
+  ['plus', 0.3],
+  ['enterprise', 0.1],
+] as const;
+/** Rows of the production branch; branches work on less. */
+const ORDERS = 640;
+const CUSTOMERS = 120;
+
+/** Analysts see their own country, `everything` sees all, nobody else anything (interface 8). */
+const BY_COUNTRY: readonly Policy[] = [
+  {
+    group: 'analysts',
+    filters: [{ dimension: 'country', operator: 'equals', values: ['{ userAttributes.country }'] }],
+  },
+  { group: 'everything', filters: [] },
+];
+
+const country: Dimension = {
+  name: 'country',
+  title: 'Country',
+  description: 'Country of the customer, two letters',
+  type: 'string',
+  sql: 'c.country',
+};
+
+const orders: Cube = {
+  name: 'orders',
+  kind: 'view',
+  title: 'Orders',
+  description: 'Orders with the country of their customer',
+  isPublic: true,
+  tables: ['orders', 'customers'],
+  cubes: ['raw_orders', 'raw_customers'],
+  source: (place) => `${place('orders')} o JOIN ${place('customers')} c ON c.id = o.customer_id`,
+  measures: [
+    { name: 'count', title: 'Count', description: 'Number of orders', aggType: 'count', sql: '1' },
+    {
+      name: 'total_amount',
+      title: 'Total Amount',
+      description: 'Sum of the order amounts',
+      aggType: 'sum',
+      sql: 'o.amount',
+    },
+  ],
+  dimensions: [
+    country,
+    { name: 'status', title: 'Status', description: 'State of the order', type: 'string', sql: 'o.status' },
+    {
+      name: 'created_at',
+      title: 'Created At',
+      description: 'When the order was placed',
+      type: 'time',
+      sql: 'o.created_at',
+    },
+  ],
+  segments: [{ name: 'completed', title: 'Completed', sql: "o.status = 'completed'" }],
+  policies: BY_COUNTRY,
+};
+
+const customers: Cube = {
+  name: 'customers',
+  kind: 'view',
+  title: 'Customers',
+  description: 'Who buys',
+  isPublic: true,
+  tables: ['customers'],
+  cubes: ['raw_customers'],
+  source: (place) => `${place('customers')} c`,
+  measures: [
+    { name: 'count', title: 'Count', description: 'Number of customers', aggType: 'count', sql: '1' },
+    { name: 'average_credit', title: 'Average Credit', aggType: 'avg', sql: 'c.credit' },
+    { name: 'highest_credit', title: 'Highest Credit', aggType: 'max', sql: 'c.credit' },
+    { name: 'lowest_credit', title: 'Lowest Credit', aggType: 'min', sql: 'c.credit' },
+    { name: 'countries', title: 'Countries', aggType: 'countDistinct', sql: 'c.country' },
+  ],
+  dimensions: [
+    { name: 'name', title: 'Name', type: 'string', sql: 'c.name' },
+    country,
+    { name: 'tier', title: 'Tier', type: 'string', sql: 'c.tier' },
+    { name: 'credit', title: 'Credit', type: 'number', sql: 'c.credit' },
+    { name: 'is_active', title: 'Is Active', type: 'boolean', sql: 'c.is_active' },
+    { name: 'signed_up_at', title: 'Signed Up At', type: 'time', sql: 'c.signed_up_at' },
+  ],
+  segments: [],
+  policies: BY_COUNTRY,
+};
+
+const countries: Cube = {
+  name: 'countries',
+  kind: 'cube',
+  title: 'Countries',
+  description: 'Reference data that everybody may read',
+  isPublic: true,
+  tables: ['countries'],
+  cubes: [],
+  source: (place) => `${place('countries')} r`,
+  measures: [{ name: 'count', title: 'Count', aggType: 'count', sql: '1' }],
+  dimensions: [
+    { name: 'code', title: 'Code', type: 'string', sql: 'r.code' },
+    { name: 'name', title: 'Name', type: 'string', sql: 'r.name' },
+    { name: 'region', title: 'Region', type: 'string', sql: 'r.region' },
+  ],
+  segments: [],
+  policies: [{ group: '*', filters: [] }],
+};
+
+/** The ground that the views stand on; it has no policy because nobody reaches it. */
+function createGround(name: string, table: string, column: string): Cube {
+  return {
+    name,
+    kind: 'cube',
+    title: name,
+    description: 'For views only',
+    isPublic: false,
+    tables: [table],
+    cubes: [],
+    source: (place) => `${place(table)} t`,
+    measures: [{ name: 'count', title: 'Count', aggType: 'count', sql: '1' }],
+    dimensions: [{ name: column, title: column, type: 'string', sql: `t.${column}` }],
+    segments: [],
+    policies: [],
+  };
+}
+
+function sample(sampling: Sampling): Table[] {
+  const customerCount = sampling.isProduction ? CUSTOMERS : CUSTOMERS / 2;
+  const orderCount = sampling.isProduction ? ORDERS : ORDERS / 2;
+  const customerRows = Array.from({ length: customerCount }, (_, place) => [
+    place + 1,
+    `Customer ${String(place + 1).padStart(3, '0')}`,
+    pickCountry(sampling),
+    pick(sampling, TIERS),
+    between(sampling, 0, 100) * 250,
+    sampling.roll() < 0.9,
+    moment(sampling, 900),
+  ]);
+  const orderRows = Array.from({ length: orderCount }, (_, place) => [
+    place + 1,
+    between(sampling, 1, customerCount),
+    pick(sampling, STATUSES),
+    between(sampling, 500, 50_000) / 100,
+    moment(sampling, 365),
+  ]);
+  return [
+    {
+      name: 'customers',
+      columns: [
+        ['id', 'INTEGER'],
+        ['name', 'VARCHAR'],
+        ['country', 'VARCHAR'],
+        ['tier', 'VARCHAR'],
+        ['credit', 'INTEGER'],
+        ['is_active', 'BOOLEAN'],
+        ['signed_up_at', 'TIMESTAMP'],
+      ],
+      rows: customerRows,
+    },
+    {
+      name: 'orders',
+      columns: [
+        ['id', 'INTEGER'],
+        ['customer_id', 'INTEGER'],
+        ['status', 'VARCHAR'],
+        ['amount', 'DECIMAL(12,2)'],
+        ['created_at', 'TIMESTAMP'],
+      ],
+      rows: orderRows,
+    },
+    {
+      name: 'countries',
+      columns: [
+        ['code', 'VARCHAR'],
+        ['name', 'VARCHAR'],
+        ['region', 'VARCHAR'],
+      ],
+      rows: COUNTRIES,
+    },
+  ];
+}
+
+export const SALES_MODEL: Model = {
+  name: 'sales',
+  cubes: [
+    orders,
+    customers,
+    countries,
+    createGround('raw_orders', 'orders', 'status'),
+    createGround('raw_customers', 'customers', 'name'),
+  ],
+  sample,
+};

@@ -1,0 +1,61 @@
+// Dice and choices for believable sample data; everything follows from a text, so a branch always has the same rows.
+import type { Sampling } from './model.ts';
+
+const DAY_MS = 86_400_000;
+/** Share of each country among customers and sites; sums to 1. */
+const COUNTRY_SHARES: readonly (readonly [code: string, share: number])[] = [
+  ['DE', 0.24],
+  ['US', 0.22],
+  ['FR', 0.16],
+  ['JP', 0.14],
+  ['BR', 0.12],
+  ['IN', 0.12],
+];
+
+export const COUNTRIES = [
+  ['DE', 'Germany', 'Europe'],
+  ['US', 'United States', 'Americas'],
+  ['FR', 'France', 'Europe'],
+  ['JP', 'Japan', 'Asia'],
+  ['BR', 'Brazil', 'Americas'],
+  ['IN', 'India', 'Asia'],
+] as const;
+
+/** Dice that a text decides: FNV-1a for the start, an xorshift for the numbers that follow. */
+export function createDice(text: string): () => number {
+  let state = 0x811c9dc5;
+  for (const sign of text) state = Math.imul(state ^ (sign.codePointAt(0) ?? 0), 0x01000193);
+  state = state >>> 0 || 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 4_294_967_296;
+  };
+}
+
+export function pick<T>(sampling: Sampling, choices: readonly (readonly [T, number])[]): T {
+  let rest = sampling.roll();
+  for (const [choice, share] of choices) {
+    rest -= share;
+    if (rest < 0) return choice;
+  }
+  const last = choices.at(-1);
+  if (!last) throw new Error('Nothing to choose from');
+  return last[0];
+}
+
+export function pickCountry(sampling: Sampling): string {
+  return pick(sampling, COUNTRY_SHARES);
+}
+
+/** A whole number from `least` to `most`. */
+export function between(sampling: Sampling, least: number, most: number): number {
+  return least + Math.floor(sampling.roll() * (most - least + 1));
+}
+
+/** A moment in the `days` before the end of the span, as the engine writes it, in UTC. */
+export function moment(sampling: Sampling, days: number): string {
+  const ms = sampling.untilMs - Math.floor(sampling.roll() * days * DAY_MS);
+  return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+}

@@ -1,0 +1,74 @@
+// Constants and types of a client's SQL, written anew: only plain numbers, texts, and types that hold data.
+import { own } from '../../json.ts';
+import { nodeAt, notSupported, textAt, type Node } from './syntax.ts';
+import { quoteText } from './writing.ts';
+
+const INTEGERS = new Set(['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT']);
+const TYPES: ReadonlyMap<string, string> = new Map(
+  [
+    ...['BOOLEAN', 'TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'FLOAT', 'DOUBLE', 'VARCHAR', 'DATE'],
+    ...['TIME', 'TIMESTAMP', 'INTERVAL'],
+  ].map((name) => [name, name]),
+);
+/** Longest text constant, characters: what a query builds from texts stays small. */
+const MAX_TEXT = 1000;
+
+/** A constant text, or undefined for anything else. */
+export function constantText(node: Node): string | undefined {
+  if (textAt(node, 'class') !== 'CONSTANT') return undefined;
+  const value = own(nodeAt(node, 'value'), 'value');
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** A constant whole number from 0, or undefined. */
+export function constantCount(node: Node): number | undefined {
+  if (textAt(node, 'class') !== 'CONSTANT') return undefined;
+  const value = own(nodeAt(node, 'value'), 'value');
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+/** `15` with scale 1 is `1.5`. */
+function decimal(value: number, scale: number): string {
+  const digits = String(Math.abs(value)).padStart(scale + 1, '0');
+  const whole = digits.slice(0, digits.length - scale);
+  return `${value < 0 ? '-' : ''}${whole}${scale > 0 ? `.${digits.slice(-scale)}` : ''}`;
+}
+
+/** A constant as a literal; throws for numbers that JSON cannot carry exactly and for other types. */
+export function writeConstant(node: Node): string {
+  const constant = nodeAt(node, 'value');
+  const type = nodeAt(constant, 'type');
+  const id = textAt(type, 'id');
+  const value = own(constant, 'value');
+  if (own(constant, 'is_null') === true) return 'NULL';
+  if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
+  if (typeof value === 'string' && id === 'VARCHAR') {
+    if (value.length > MAX_TEXT) throw notSupported(`a text of more than ${MAX_TEXT} characters`);
+    return quoteText(value);
+  }
+  if (typeof value === 'number' && INTEGERS.has(id) && Number.isSafeInteger(value)) return String(value);
+  if (typeof value === 'number' && id === 'DOUBLE' && Number.isFinite(value)) {
+    return `CAST('${value}' AS DOUBLE)`;
+  }
+  if (typeof value === 'number' && id === 'DECIMAL' && Number.isSafeInteger(value)) {
+    const scale = own(nodeAt(type, 'type_info'), 'scale');
+    if (typeof scale === 'number' && scale >= 0 && scale <= 38) return decimal(value, scale);
+  }
+  throw notSupported(`a constant of type ${id}`);
+}
+
+/** The name of a type that a cast may lead to. */
+export function writeType(type: Node): string {
+  const id = textAt(type, 'id');
+  // Moments have no zone in the model.
+  if (id === 'TIMESTAMP WITH TIME ZONE') return 'TIMESTAMP';
+  if (id === 'DECIMAL') {
+    const info = nodeAt(type, 'type_info');
+    const [width, scale] = [own(info, 'width'), own(info, 'scale')];
+    if (Number.isInteger(width) && Number.isInteger(scale))
+      return `DECIMAL(${Number(width)}, ${Number(scale)})`;
+  }
+  const known = TYPES.get(id);
+  if (known === undefined) throw notSupported(`the type ${id === 'UNBOUND' ? 'of this name' : id}`);
+  return known;
+}

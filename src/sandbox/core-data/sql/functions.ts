@@ -1,0 +1,177 @@
+// The functions a client's SQL may call. What is not in these tables does not exist: no files, no settings, no series.
+import { own } from '../../json.ts';
+import type { Cube } from '../model.ts';
+import { aggregateSql } from '../load-sql.ts';
+import { quoteName } from '../relation.ts';
+import { constantText } from './constants.ts';
+import {
+  nodesAt,
+  notSupported,
+  requireUnused,
+  textAt,
+  textsAt,
+  maybeAt,
+  nodeAt,
+  type Node,
+} from './syntax.ts';
+import { quoteText, type Scope, type Writing } from './writing.ts';
+
+/** Fewest and most arguments. All of these take time in proportion to their input and never lengthen a text. */
+type Arity = readonly [least: number, most: number];
+
+const SCALARS: ReadonlyMap<string, Arity> = new Map<string, Arity>([
+  ...['lower', 'upper', 'length', 'abs', 'floor', 'ceil', 'ceiling', 'sqrt', 'exp', 'ln', 'sign'].map(
+    (name): [string, Arity] => [name, [1, 1]],
+  ),
+  ...['trim', 'ltrim', 'rtrim', 'round', 'trunc', 'log'].map((name): [string, Arity] => [name, [1, 2]]),
+  ...['substring', 'substr'].map((name): [string, Arity] => [name, [2, 3]]),
+  ...['left', 'right', 'position', 'strpos', 'contains', 'starts_with', 'ends_with', 'prefix', 'suffix'].map(
+    (name): [string, Arity] => [name, [2, 2]],
+  ),
+  ...['nullif', 'mod', 'power', 'pow', 'date_trunc', 'date_part'].map((name): [string, Arity] => [
+    name,
+    [2, 2],
+  ]),
+  ...['greatest', 'least'].map((name): [string, Arity] => [name, [1, 20]]),
+  ...['year', 'quarter', 'month', 'week', 'day', 'hour', 'minute', 'second', 'dayofweek', 'dayofyear'].map(
+    (name): [string, Arity] => [name, [1, 1]],
+  ),
+  ...['date_diff', 'datediff'].map((name): [string, Arity] => [name, [3, 3]]),
+  ...['to_years', 'to_months', 'to_weeks', 'to_days', 'to_hours', 'to_minutes', 'to_seconds'].map(
+    (name): [string, Arity] => [name, [1, 1]],
+  ),
+]);
+const OPERATORS: ReadonlyMap<string, Arity> = new Map<string, Arity>([
+  ['+', [1, 2]],
+  ['-', [1, 2]],
+  ['*', [2, 2]],
+  ['/', [2, 2]],
+  ['//', [2, 2]],
+  ['%', [2, 2]],
+]);
+export const AGGREGATES: ReadonlyMap<string, Arity> = new Map<string, Arity>([
+  ['count', [0, 1]],
+  ['count_star', [0, 0]],
+  ...['sum', 'avg', 'min', 'max', 'median', 'bool_and', 'bool_or'].map((name): [string, Arity] => [
+    name,
+    [1, 1],
+  ]),
+  ...['stddev', 'stddev_pop', 'stddev_samp', 'variance', 'var_pop', 'var_samp', 'approx_count_distinct'].map(
+    (name): [string, Arity] => [name, [1, 1]],
+  ),
+]);
+const NOW = new Set(['now', 'current_timestamp', 'get_current_timestamp', 'transaction_timestamp']);
+/** LIKE and its kin: whether it is negated, whether case counts. */
+const LIKE: ReadonlyMap<string, readonly [isNegated: boolean, options: string]> = new Map([
+  ['~~', [false, 's']],
+  ['!~~', [true, 's']],
+  ['~~*', [false, 'si']],
+  ['!~~*', [true, 'si']],
+]);
+const MAX_PATTERN = 200;
+/** Joined texts are cut here, so that doubling a text again and again comes to an end. */
+const MAX_JOINED = 1000;
+
+/**
+ * A LIKE pattern as a regular expression. The engine's own LIKE goes back and forth without end on hostile patterns
+ * and cannot be interrupted in the middle of a value; its regular expressions take linear time.
+ */
+function toRegularExpression(pattern: string): string {
+  const parts = pattern.match(/\\[^]|[^]/gu) ?? [];
+  const written = parts.map((part) => {
+    if (part === '%') return '.*';
+    if (part === '_') return '.';
+    const plain = part.length > 1 && part.startsWith('\\') ? part.slice(1) : part;
+    return /^[\x21-\x2f\x3a-\x40\x5b-\x60\x7b-\x7e]$/.test(plain) ? `\\${plain}` : plain;
+  });
+  return `^${written.join('')}$`;
+}
+
+function writeLike(name: string, node: Node, scope: Scope, writing: Writing): string {
+  const [isNegated, options] = LIKE.get(name) ?? [false, 's'];
+  const [subject, pattern] = nodesAt(node, 'children');
+  const text = pattern && constantText(pattern);
+  if (!subject || text === undefined || text.length > MAX_PATTERN) {
+    throw notSupported(`LIKE with anything but a text of up to ${MAX_PATTERN} characters`);
+  }
+  const match = `regexp_full_match(${writing.expression(subject, scope)}, ${quoteText(toRegularExpression(text))}, '${options}')`;
+  return isNegated ? `(NOT ${match})` : match;
+}
+
+function writeJoined(children: readonly string[], name: string): string {
+  if (children.length === 0 || children.length > 20) throw notSupported('this number of texts');
+  const joined = name === '||' ? children.join(' || ') : `concat(${children.join(', ')})`;
+  return `left(CAST((${joined}) AS VARCHAR), ${MAX_JOINED})`;
+}
+
+/** The cube in scope that has a measure of that name; `alias` narrows the search. */
+function cubeOfMeasure(scope: Scope, alias: string | undefined, measure: string): Cube | undefined {
+  for (let here: Scope | null = scope; here; here = here.outer) {
+    const candidates = alias === undefined ? [...here.cubes.values()] : [here.cubes.get(alias)];
+    const found = candidates.filter((cube) => cube?.measures.some(({ name }) => name === measure));
+    if (found.length > 1) throw notSupported(`the ambiguous measure ${measure}`);
+    if (found[0]) return found[0];
+  }
+  return undefined;
+}
+
+/** `MEASURE(orders.count)`: the measure summed up the way the model says. */
+function writeMeasure(node: Node, scope: Scope): string {
+  const [argument, ...rest] = nodesAt(node, 'children');
+  const names =
+    argument && textAt(argument, 'class') === 'COLUMN_REF' ? textsAt(argument, 'column_names') : [];
+  const [measureName, alias] = [...names].reverse().map((name) => name.toLowerCase());
+  if (measureName === undefined || names.length > 2 || rest.length > 0) {
+    throw notSupported('MEASURE() of anything but a measure');
+  }
+  const cube = cubeOfMeasure(scope, alias, measureName);
+  const measure = cube?.measures.find(({ name }) => name === measureName);
+  if (!measure)
+    throw notSupported(`MEASURE() of '${names.join('.').slice(0, 100)}', which is no measure in FROM`);
+  return aggregateSql(measure, names.map(quoteName).join('.'));
+}
+
+function requireArity(name: string, count: number, [least, most]: Arity): void {
+  if (count < least || count > most) throw notSupported(`${name} with ${count} arguments`);
+}
+
+function writeAggregate(name: string, node: Node, scope: Scope, writing: Writing): string {
+  const children = nodesAt(node, 'children').map((child) => writing.expression(child, scope));
+  const distinct = own(node, 'distinct') === true ? 'DISTINCT ' : '';
+  const filter = maybeAt(node, 'filter');
+  const over = filter ? ` FILTER (WHERE ${writing.expression(filter, scope)})` : '';
+  if (name === 'count_star' || children.length === 0) return `count(*)${over}`;
+  return `${name}(${distinct}${children.join(', ')})${over}`;
+}
+
+/** A call of a function or operator of the tables above. */
+export function writeFunction(node: Node, scope: Scope, writing: Writing): string {
+  const name = textAt(node, 'function_name').toLowerCase();
+  const schema = textAt(node, 'schema');
+  // The parser names its own schema for `extract`, `substring` and the like; any other is the client's.
+  if (schema !== '' && schema !== 'main') throw notSupported('a schema in front of a function');
+  requireUnused(node, { catalog: 'a catalog in front of a function', export_state: 'EXPORT_STATE' });
+  if (nodesAt(nodeAt(node, 'order_bys'), 'orders').length > 0)
+    throw notSupported('ORDER BY inside a function');
+  const aggregate = AGGREGATES.get(name);
+  const children = nodesAt(node, 'children');
+  if (aggregate) {
+    requireArity(name, children.length, aggregate);
+    return writeAggregate(name, node, scope, writing);
+  }
+  requireUnused(node, { filter: 'FILTER on this function', distinct: 'DISTINCT in this function' });
+  if (name === 'measure') return writeMeasure(node, scope);
+  if (LIKE.has(name)) return writeLike(name, node, scope, writing);
+  if (NOW.has(name)) return `CAST(${quoteText(writing.now)} AS TIMESTAMP)`;
+  const written = children.map((child) => writing.expression(child, scope));
+  if (name === '||' || name === 'concat') return writeJoined(written, name);
+  const operator = OPERATORS.get(name);
+  if (operator) {
+    requireArity(name, written.length, operator);
+    return written.length === 1 ? `(${name} ${written.join('')})` : `(${written.join(` ${name} `)})`;
+  }
+  const scalar = SCALARS.get(name);
+  if (!scalar) throw notSupported(`the function '${name.slice(0, 60)}'`);
+  requireArity(name, written.length, scalar);
+  return `${name}(${written.join(', ')})`;
+}

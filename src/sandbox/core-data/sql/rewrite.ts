@@ -1,0 +1,30 @@
+// From a client's SQL to a statement of ours: every word of it is written here, none is passed on.
+import type { Cube } from '../model.ts';
+import type { Statement } from '../engine.ts';
+import { writeExpression } from './expressions.ts';
+import { writeSelect } from './selects.ts';
+import { queryOf } from './syntax.ts';
+import { createBudget, type Writing } from './writing.ts';
+
+export interface Rewriting {
+  readonly findCube: Writing['findCube'];
+  /** The cube's rows for the context; values go through `bind`. */
+  readonly relation: (cube: Cube, bind: Writing['bind']) => string;
+  readonly now: string;
+}
+
+/** The statement for the parser's tree (JSON text); throws Problem 400 for what is not allowed. */
+export function rewrite(parsed: string, { findCube, relation, now }: Rewriting): Statement {
+  const values: string[] = [];
+  const bind: Writing['bind'] = (value) => `$${values.push(value)}`;
+  const writing: Writing = {
+    findCube,
+    relation: (cube) => relation(cube, bind),
+    bind,
+    now,
+    budget: createBudget(),
+    select: (node, scope) => writeSelect(node, scope, writing),
+    expression: (node, scope) => writeExpression(node, scope, writing),
+  };
+  return { sql: writeSelect(queryOf(parsed), null, writing), values };
+}

@@ -1,0 +1,164 @@
+// SELECT and what joins several of them: UNION and its kin, common table expressions, ORDER BY, LIMIT.
+import { own } from '../../json.ts';
+import { quoteName } from '../relation.ts';
+import { constantCount } from './constants.ts';
+import { writeOrders } from './orders.ts';
+import {
+  maybeAt,
+  nodeAt,
+  nodesAt,
+  notSupported,
+  requireUnused,
+  textAt,
+  textsAt,
+  type Node,
+} from './syntax.ts';
+import { writeTable } from './tables.ts';
+import type { Scope, Writing } from './writing.ts';
+
+/** The name that a column without an alias gets, as PostgreSQL gives it; empty = the engine's own. */
+function impliedName(node: Node): string {
+  switch (textAt(node, 'class')) {
+    case 'FUNCTION':
+    case 'WINDOW': {
+      const name = textAt(node, 'function_name').toLowerCase();
+      if (name === 'count_star') return 'count';
+      if (name !== 'measure') return /^[a-z]/.test(name) ? name : '';
+      const [argument] = nodesAt(node, 'children');
+      return argument ? `measure(${textsAt(argument, 'column_names').join('.')})` : '';
+    }
+    case 'CAST':
+      return impliedName(nodeAt(node, 'child'));
+    case 'COLUMN_REF':
+      return textsAt(node, 'column_names').at(-1) ?? '';
+    case 'CASE':
+      return 'case';
+    default:
+      return '';
+  }
+}
+
+function writeItem(node: Node, scope: Scope, writing: Writing): string {
+  const kind = textAt(node, 'class');
+  const sql = writing.expression(node, scope);
+  const isPlain = kind === 'STAR' || kind === 'COLUMN_REF';
+  const alias = textAt(node, 'alias') || (isPlain ? '' : impliedName(node));
+  return alias === '' ? sql : `${sql} AS ${quoteName(alias)}`;
+}
+
+/** GROUP BY with one set of expressions, or ALL. */
+function writeGroups(node: Node, scope: Scope, writing: Writing): string {
+  const groups = nodesAt(node, 'group_expressions').map((one) => writing.expression(one, scope));
+  const sets = own(node, 'group_sets');
+  const isOneSet = Array.isArray(sets) && (sets.length === 0 || (sets.length === 1 && groups.length > 0));
+  if (!isOneSet) throw notSupported('GROUPING SETS');
+  const handling = textAt(node, 'aggregate_handling');
+  if (handling === 'FORCE_AGGREGATES') return 'GROUP BY ALL';
+  if (handling !== 'STANDARD_HANDLING') throw notSupported('this GROUP BY');
+  return groups.length === 0 ? '' : `GROUP BY ${groups.join(', ')}`;
+}
+
+function countAt(node: Node, name: string): string {
+  const value = maybeAt(node, name);
+  const count = value && constantCount(value);
+  if (value && count === undefined) throw notSupported(`${name.toUpperCase()} that is not a whole number`);
+  return value ? `${name.toUpperCase()} ${count}` : '';
+}
+
+interface Modifiers {
+  readonly distinct: string;
+  readonly tail: string;
+}
+
+function writeModifiers(node: Node, scope: Scope, writing: Writing): Modifiers {
+  let distinct = '';
+  const tail: string[] = [];
+  for (const modifier of nodesAt(node, 'modifiers')) {
+    switch (textAt(modifier, 'type')) {
+      case 'DISTINCT_MODIFIER':
+        requireUnused(modifier, { distinct_on_targets: 'DISTINCT ON' });
+        distinct = 'DISTINCT';
+        break;
+      case 'ORDER_MODIFIER':
+        tail.push(`ORDER BY ${writeOrders(modifier, scope, writing)}`);
+        break;
+      case 'LIMIT_MODIFIER':
+        tail.push(countAt(modifier, 'limit'), countAt(modifier, 'offset'));
+        break;
+      default:
+        throw notSupported('this end of a query');
+    }
+  }
+  return { distinct, tail: tail.filter((part) => part !== '').join(' ') };
+}
+
+/**
+ * WITH, and the scope inside it. A body knows the expressions before it, not itself. Each is worked out once:
+ * expressions that use each other twice would otherwise grow without bound.
+ */
+function writeCtes(node: Node, scope: Scope, writing: Writing): { sql: string; inner: Scope } {
+  const entries = nodesAt(nodeAt(node, 'cte_map'), 'map');
+  let inner: Scope = { ctes: new Set(), cubes: new Map(), outer: scope };
+  const written = entries.map((entry) => {
+    const value = nodeAt(entry, 'value');
+    requireUnused(value, { key_targets: 'USING KEY' });
+    const name = textAt(entry, 'key');
+    const body = writing.select(nodeAt(nodeAt(value, 'query'), 'node'), inner);
+    const columns = textsAt(value, 'aliases');
+    inner = { ...inner, ctes: new Set([...inner.ctes, name.toLowerCase()]) };
+    const list = columns.length > 0 ? `(${columns.map(quoteName).join(', ')})` : '';
+    return `${quoteName(name)}${list} AS MATERIALIZED (${body})`;
+  });
+  return { sql: written.length > 0 ? `WITH ${written.join(', ')} ` : '', inner };
+}
+
+function writePlain(node: Node, scope: Scope, writing: Writing): string {
+  requireUnused(node, { sample: 'USING SAMPLE' });
+  const from = nodeAt(node, 'from_table');
+  const table = textAt(from, 'type') === 'EMPTY' ? '' : `FROM ${writeTable(from, scope, writing)}`;
+  const condition = (name: string, word: string): string => {
+    const expression = maybeAt(node, name);
+    return expression ? `${word} ${writing.expression(expression, scope)}` : '';
+  };
+  const { distinct, tail } = writeModifiers(node, scope, writing);
+  const items = nodesAt(node, 'select_list').map((item) => writeItem(item, scope, writing));
+  const parts = [
+    'SELECT',
+    distinct,
+    items.join(', '),
+    table,
+    condition('where_clause', 'WHERE'),
+    writeGroups(node, scope, writing),
+    condition('having', 'HAVING'),
+    condition('qualify', 'QUALIFY'),
+    tail,
+  ];
+  return parts.filter((part) => part !== '').join(' ');
+}
+
+function writeSetOperation(node: Node, scope: Scope, writing: Writing): string {
+  const word = ['UNION', 'EXCEPT', 'INTERSECT'].find((one) => one === textAt(node, 'setop_type'));
+  if (word === undefined) throw notSupported('this combination of queries');
+  const all = own(node, 'setop_all') === true ? ' ALL' : '';
+  const sides = ['left', 'right'].map((side) => `(${writing.select(nodeAt(node, side), scope)})`);
+  const { distinct, tail } = writeModifiers(node, scope, writing);
+  if (distinct !== '') throw notSupported('DISTINCT over a combination of queries');
+  return `${sides.join(` ${word}${all} `)}${tail === '' ? '' : ` ${tail}`}`;
+}
+
+/** A query in our own words; throws Problem 400 for everything that is not allowed. */
+export function writeSelect(node: Node, outer: Scope | null, writing: Writing): string {
+  return writing.budget.deeper(() => {
+    const start: Scope = { ctes: new Set(), cubes: new Map(), outer };
+    const { sql, inner } = writeCtes(node, start, writing);
+    const scope: Scope = { ctes: new Set(), cubes: new Map(), outer: inner };
+    switch (textAt(node, 'type')) {
+      case 'SELECT_NODE':
+        return `${sql}${writePlain(node, scope, writing)}`;
+      case 'SET_OPERATION_NODE':
+        return `${sql}${writeSetOperation(node, scope, writing)}`;
+      default:
+        throw notSupported('a recursive query or one of this kind');
+    }
+  });
+}

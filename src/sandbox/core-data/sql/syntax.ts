@@ -1,0 +1,77 @@
+// A client's SQL as a tree. The engine's own parser makes it, without looking at any table; nothing is run here.
+import { isObject, own, type JsonObject } from '../../json.ts';
+import { userError } from '../members.ts';
+
+export type Node = JsonObject;
+
+/** Longest SQL text, characters: parsing must stay cheap whatever is in it. */
+export const MAX_SQL_LENGTH = 20_000;
+
+/** Statement that turns the text in `$1` into its tree as JSON. */
+export const PARSE_SQL = 'SELECT json_serialize_sql(CAST($1 AS VARCHAR))';
+
+export function notSupported(what: string): Error {
+  return userError(`SQL error: ${what} is not supported`);
+}
+
+/** A member that is a node. */
+export function nodeAt(node: Node, name: string): Node {
+  const value = own(node, name);
+  if (!isObject(value)) throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
+  return value;
+}
+
+/** A member that is a node, or null. */
+export function maybeAt(node: Node, name: string): Node | null {
+  return (own(node, name) ?? null) === null ? null : nodeAt(node, name);
+}
+
+export function nodesAt(node: Node, name: string): Node[] {
+  const value = own(node, name);
+  if (!Array.isArray(value)) throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
+  return value.map((item: unknown) => {
+    if (!isObject(item)) throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
+    return item;
+  });
+}
+
+export function textAt(node: Node, name: string): string {
+  const value = own(node, name) ?? '';
+  if (typeof value !== 'string') throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
+  return value;
+}
+
+export function textsAt(node: Node, name: string): string[] {
+  const value = own(node, name) ?? [];
+  if (!Array.isArray(value)) throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
+  return value.map((item: unknown) => {
+    if (typeof item !== 'string') throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
+    return item;
+  });
+}
+
+/** Refuses a node that makes use of a member we do not write: null, false, empty text, list and object are unused. */
+export function requireUnused(node: Node, names: Readonly<Record<string, string>>): void {
+  for (const [name, what] of Object.entries(names)) {
+    const value = own(node, name) ?? null;
+    const isUnused =
+      value === null || value === false || value === '' || (Array.isArray(value) && value.length === 0);
+    if (!isUnused) throw notSupported(what);
+  }
+}
+
+/** The one query in the parser's answer; throws Problem 400 for syntax errors, other statements and several of them. */
+export function queryOf(parsed: string): Node {
+  const tree: unknown = JSON.parse(parsed);
+  if (!isObject(tree)) throw userError('SQL error: nothing to run');
+  if (own(tree, 'error') === true) {
+    const isParser = own(tree, 'error_type') === 'parser';
+    if (!isParser) throw userError('SQL error: only SELECT statements can be run');
+    throw userError(`SQL error: ${textAt(tree, 'error_message')}`);
+  }
+  const statements = nodesAt(tree, 'statements');
+  const [statement] = statements;
+  if (!statement || statements.length > 1) throw userError('SQL error: exactly one statement can be run');
+  requireUnused(statement, { named_param_map: 'a parameter' });
+  return nodeAt(statement, 'node');
+}

@@ -1,0 +1,77 @@
+// FROM: cubes of the model, subqueries, common table expressions and joins of them; nothing else is a table.
+import { quoteName } from '../relation.ts';
+import { userError } from '../members.ts';
+import { maybeAt, nodeAt, notSupported, requireUnused, textAt, textsAt, type Node } from './syntax.ts';
+import type { Scope, Writing } from './writing.ts';
+
+const JOINS: Readonly<Record<string, string>> = {
+  INNER: 'JOIN',
+  LEFT: 'LEFT JOIN',
+  RIGHT: 'RIGHT JOIN',
+  OUTER: 'FULL JOIN',
+  FULL: 'FULL JOIN',
+};
+
+function named(sql: string, alias: string, columns: readonly string[]): string {
+  if (alias === '') return sql;
+  return `${sql} AS ${quoteName(alias)}${columns.length > 0 ? `(${columns.map(quoteName).join(', ')})` : ''}`;
+}
+
+function isCte(scope: Scope | null, name: string): boolean {
+  return scope !== null && (scope.ctes.has(name) || isCte(scope.outer, name));
+}
+
+/** A name in FROM: a common table expression of the query, else a cube the client may know. */
+function writeBaseTable(node: Node, scope: Scope, writing: Writing): string {
+  requireUnused(node, {
+    sample: 'TABLESAMPLE',
+    at_clause: 'AT',
+    catalog_name: 'a catalog in front of a table',
+  });
+  const schema = textAt(node, 'schema_name').toLowerCase();
+  const tableName = textAt(node, 'table_name');
+  const name = tableName.toLowerCase();
+  const columns = textsAt(node, 'column_name_alias');
+  const alias = textAt(node, 'alias') || tableName;
+  writing.budget.table();
+  if (schema === '' && isCte(scope, name)) return named(quoteName(tableName), alias, columns);
+  const cube = schema === '' || schema === 'public' ? writing.findCube(name) : undefined;
+  if (!cube) throw userError(`SQL error: Table or CTE with name '${tableName.slice(0, 100)}' not found`);
+  // With columns renamed, the names of measures mean nothing any more.
+  if (columns.length === 0) scope.cubes.set(alias.toLowerCase(), cube);
+  return named(`(${writing.relation(cube)})`, alias, columns);
+}
+
+function writeJoin(node: Node, scope: Scope, writing: Writing): string {
+  requireUnused(node, { sample: 'TABLESAMPLE', duplicate_eliminated_columns: 'this join' });
+  const sides = [nodeAt(node, 'left'), nodeAt(node, 'right')].map((side) => writeTable(side, scope, writing));
+  const [left = '', right = ''] = sides;
+  const kind = textAt(node, 'ref_type');
+  if (kind === 'CROSS') return `(${left} CROSS JOIN ${right})`;
+  const word = Object.hasOwn(JOINS, textAt(node, 'join_type')) ? JOINS[textAt(node, 'join_type')] : undefined;
+  if (kind !== 'REGULAR' || word === undefined) throw notSupported('this kind of join');
+  const columns = textsAt(node, 'using_columns');
+  const condition = maybeAt(node, 'condition');
+  if (columns.length > 0) return `(${left} ${word} ${right} USING (${columns.map(quoteName).join(', ')}))`;
+  if (!condition) throw notSupported('a join without a condition');
+  return `(${left} ${word} ${right} ON ${writing.expression(condition, scope)})`;
+}
+
+/** A part of FROM; cubes found in it join the scope. Throws Problem 400. */
+export function writeTable(node: Node, scope: Scope, writing: Writing): string {
+  return writing.budget.deeper(() => {
+    switch (textAt(node, 'type')) {
+      case 'BASE_TABLE':
+        return writeBaseTable(node, scope, writing);
+      case 'JOIN':
+        return writeJoin(node, scope, writing);
+      case 'SUBQUERY': {
+        requireUnused(node, { sample: 'TABLESAMPLE' });
+        const query = `(${writing.select(nodeAt(nodeAt(node, 'subquery'), 'node'), scope)})`;
+        return named(query, textAt(node, 'alias'), textsAt(node, 'column_name_alias'));
+      }
+      default:
+        throw notSupported('this kind of table');
+    }
+  });
+}

@@ -1,0 +1,49 @@
+// Window functions: ranking and sums over partitions, with the usual frame only.
+import { AGGREGATES } from './functions.ts';
+import { writeOrders } from './orders.ts';
+import { nodesAt, notSupported, requireUnused, textAt, type Node } from './syntax.ts';
+import type { Scope, Writing } from './writing.ts';
+
+const RANKINGS: ReadonlySet<string> = new Set([
+  'row_number',
+  'rank',
+  'dense_rank',
+  'percent_rank',
+  'cume_dist',
+]);
+
+/** `rank() OVER (...)`; frames, offsets and the like are refused. */
+export function writeWindow(node: Node, scope: Scope, writing: Writing): string {
+  const name = textAt(node, 'function_name').toLowerCase();
+  const [least, most] = RANKINGS.has(name) ? [0, 0] : (AGGREGATES.get(name) ?? [1, 0]);
+  const children = nodesAt(node, 'children');
+  if (children.length < least || children.length > most)
+    throw notSupported(`'${name.slice(0, 60)}' as a window`);
+  const isUsualFrame =
+    textAt(node, 'start') === 'UNBOUNDED_PRECEDING' &&
+    textAt(node, 'end') === 'CURRENT_ROW_RANGE' &&
+    textAt(node, 'exclude_clause') === 'NO_OTHER';
+  if (!isUsualFrame) throw notSupported('a window frame');
+  const unused = [
+    'schema',
+    'catalog',
+    'start_expr',
+    'end_expr',
+    'offset_expr',
+    'default_expr',
+    'ignore_nulls',
+  ];
+  const more = ['filter_expr', 'distinct', 'arg_orders'];
+  requireUnused(node, Object.fromEntries([...unused, ...more].map((member) => [member, 'this window'])));
+  const call =
+    children.length === 0 && !RANKINGS.has(name)
+      ? 'count(*)'
+      : `${name}(${children.map((child) => writing.expression(child, scope)).join(', ')})`;
+  const partitions = nodesAt(node, 'partitions').map((one) => writing.expression(one, scope));
+  const orders = writeOrders(node, scope, writing);
+  const parts = [
+    partitions.length > 0 ? `PARTITION BY ${partitions.join(', ')}` : '',
+    orders === '' ? '' : `ORDER BY ${orders}`,
+  ];
+  return `${call} OVER (${parts.filter((part) => part !== '').join(' ')})`;
+}

@@ -1,0 +1,59 @@
+// The tables of each deployment's branch, made when somebody first asks for them; branches differ, restarts do not.
+import type { Deployment } from '../records.ts';
+import type { Engine } from './engine.ts';
+import type { Place, Stored, Table } from './model.ts';
+import { modelOf } from './models.ts';
+import { createDice } from './sampling.ts';
+
+/** How long after its creation a deployment still gets orders: a deployment of the seed is that old. */
+const YOUNGEST_MS = 30 * 86_400_000;
+
+export interface Stores {
+  /** Where the tables of the branch are; they exist when the promise resolves. */
+  placeOf(deployment: Deployment, branchName: string): Promise<Place>;
+}
+
+function literal(value: Stored): string {
+  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
+}
+
+function fill(schema: string, table: Table): string[] {
+  const columns = table.columns.map(([name, type]) => `"${name}" ${type}`).join(', ');
+  const rows = table.rows.map((row) => `(${row.map(literal).join(', ')})`).join(', ');
+  const name = `memory.${schema}."${table.name}"`;
+  return [`CREATE TABLE ${name} (${columns})`, `INSERT INTO ${name} VALUES ${rows}`];
+}
+
+export function createStores(engine: Engine, now: () => number): Stores {
+  const places = new Map<string, Promise<Place>>();
+  let count = 0;
+
+  async function make(deployment: Deployment, branchName: string): Promise<Place> {
+    count += 1;
+    const schema = `store_${count}`;
+    const isProduction = deployment.branches.some(
+      ({ name, kind }) => name === branchName && kind === 'production',
+    );
+    const tables = modelOf(deployment).sample({
+      roll: createDice(`${deployment.id}/${deployment.name}/${branchName}`),
+      untilMs: Math.min(now(), deployment.createdAtMs + YOUNGEST_MS),
+      isProduction,
+    });
+    await engine.prepare([
+      `CREATE SCHEMA memory.${schema}`,
+      ...tables.flatMap((table) => fill(schema, table)),
+    ]);
+    return (table) => `memory.${schema}."${table}"`;
+  }
+  return {
+    placeOf(deployment, branchName) {
+      const key = JSON.stringify([deployment.id, deployment.name, branchName]);
+      const known = places.get(key);
+      if (known) return known;
+      const made = make(deployment, branchName);
+      places.set(key, made);
+      made.catch(() => places.delete(key));
+      return made;
+    },
+  };
+}
