@@ -24,6 +24,7 @@ const home = {
   'node-cron': '^src/reconcile/schedule[.]ts',
   ajv: '^src/(config|scim|sandbox)/',
   pino: '^src/support/logger[.]ts',
+  '@duckdb/node-api': '^src/sandbox/core-data/',
   'prom-client': '^src/support/metrics[.]ts',
   undici: '^src/(platform|demo)/',
   jsonata: '^src/sync/',

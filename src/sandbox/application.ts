@@ -35,7 +35,10 @@ function note(world: World): RequestHandler {
   return (request, response, next) => {
     const arrivedMs = performance.now();
     const [path = '', query = ''] = request.originalUrl.split('?', 2);
-    const entry = world.requests.open({ method: request.method, path, query, atMs: world.clock.now() });
+    const id = request.headers['x-request-id'];
+    const requestId = typeof id === 'string' ? id : null;
+    const atMs = world.clock.now();
+    const entry = world.requests.open({ method: request.method, path, query, requestId, atMs });
     const visit: Visit = { entry, mediaType: 'application/json' };
     response.locals['visit'] = visit;
     response.on('close', () => {

@@ -1,10 +1,12 @@
-// The request log of the control port: what arrived, what was answered; never a header, never a secret.
+// The request log of the control port: what arrived, what was answered; never a header but the request id, never a secret.
 import { isObject } from './json.ts';
 
 export interface RequestEntry {
   method: string;
   path: string;
   query: string;
+  /** The client's `x-request-id`; null when it sent none. */
+  requestId: string | null;
   /** HTTP status; null while unanswered, and for ever when the socket was dropped or held. */
   status: number | null;
   /** Arrival on the sandbox's clock, Unix milliseconds. */

@@ -1,6 +1,9 @@
 // The door of the sandbox: a faithful stand-in of the platform at wire level, for the demo, tests and the cli.
 import type { Express } from 'express';
 import type { Clock } from '../support/clock.ts';
+import { createCoreData } from './core-data/create-core-data.ts';
+import type { CoreData } from './core-data/core-data.ts';
+import { createCoreDataFamily } from './core-data/family.ts';
 import { createApplication } from './application.ts';
 import { certificateFor, type Certificate } from './certificate.ts';
 import { createChatFamily } from './chat/family.ts';
@@ -46,6 +49,8 @@ export interface SandboxOptions {
   warn?: (message: string) => void;
   /** Names of the vendor instead of those of the specification (contract 0.2). */
   vendorNames?: boolean;
+  /** Base path of the data API, such as `/x`; `/data-api` or the vendor's when absent. */
+  dataPath?: string;
 }
 
 export interface Sandbox {
@@ -55,11 +60,11 @@ export interface Sandbox {
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
-/** Families in order of their paths, the more special ones first; core data joins here. */
+/** Families in order of their paths, the more special ones first. */
 function createFamilies(world: World, names: ChatNames): Family[] {
   const scim = createScimFamily(world);
   const platform: Family = createPlatformFamily(world, [createSpecRoom(world, () => [scim, platform])]);
-  return [scim, createChatFamily(world, names), platform];
+  return [scim, createChatFamily(world, names), platform, createCoreDataFamily(world)];
 }
 
 /** An empty state that follows the world's clock and tells it of changes. */
@@ -73,13 +78,24 @@ function emptyState(world: Omit<World, 'state'> & { state?: State }): State {
   return state;
 }
 
+/** Where the data API is served; throws for what is no path. */
+function dataPathOf({ dataPath, vendorNames }: SandboxOptions): string {
+  const path = dataPath ?? (vendorNames ? '/cubejs-api' : '/data-api');
+  if (!/^(\/[A-Za-z0-9_-]+)+$/.test(path)) throw new Error(`dataPath must look like /data-api, not ${path}`);
+  return path;
+}
+
 function createWorld(options: SandboxOptions): World {
-  const world = {
-    clock: createSandboxClock(options.clock),
+  const clock = createSandboxClock(options.clock);
+  // Settings are replaced as a whole: those of the moment count.
+  const coreData: CoreData = createCoreData({ now: () => clock.now(), settings: () => world.settings });
+  const world: Omit<World, 'state'> = {
+    clock,
+    coreData,
     faults: createFaults(options.faults),
     requests: createRequestLog(),
     platformUrl: '',
-    dataPath: options.vendorNames ? '/cubejs-api' : '/data-api',
+    dataPath: dataPathOf(options),
     settings: DEFAULT_SETTINGS,
     changed: () => undefined,
   };
@@ -168,6 +184,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       // Whoever came in between the two.
       world.state.runs.stopAll();
       await keeper?.stop();
+      await world.coreData.stop();
     },
   };
 }

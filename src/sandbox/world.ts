@@ -16,11 +16,11 @@ export interface World {
   readonly dataPath: string;
   /** To be called after a change that no table has seen and no request has made; it is saved soon (`--data`). */
   changed: () => void;
+  /** The data behind the model. */
+  readonly coreData: CoreData;
   readonly clock: SandboxClock;
   readonly faults: Faults;
   readonly requests: RequestLog;
-  /** The data behind the model; absent = nobody can read any. */
-  coreData?: CoreData;
 }
 
 export function sceneOf(world: World): Scene {

@@ -1,6 +1,5 @@
 // From a question to a running answer: drives the agent at its pace, stores what it says, ends it for good or ill.
 import { systemClock } from '../../support/clock.ts';
-import type { CoreData } from '../core-data/core-data.ts';
 import type { Deployment } from '../records.ts';
 import { CHAT_TOOL_ROWS } from '../settings.ts';
 import { sceneOf, type World } from '../world.ts';
@@ -37,11 +36,6 @@ function productionBranch(deployment: Deployment): string {
   return deployment.branches.find(({ kind }) => kind === 'production')?.name ?? '';
 }
 
-function requireData({ coreData }: World): CoreData {
-  if (!coreData) throw new Error('This platform holds no data');
-  return coreData;
-}
-
 const now = (job: Job): Scene => ({ ...sceneOf(job.world), state: job.state });
 
 /** Reads with the rights of the caller as they are when the query starts, and notes every query. */
@@ -62,7 +56,10 @@ function createData(job: Job): AgentData {
     let schema: Rows['schema'] = [];
     const data: Rows['data'][number][] = [];
     let totalRows = 0;
-    for await (const part of requireData(world).sql(deployment, branchName, context, { query: sqlQuery })) {
+    for await (const part of world.coreData.sql(deployment, branchName, context, {
+      query: sqlQuery,
+      signal: run.signal,
+    })) {
       if (run.signal.aborted) break;
       if (part.kind === 'schema') schema = part.columns;
       else {
@@ -73,7 +70,7 @@ function createData(job: Job): AgentData {
     return { schema, data, totalRows };
   }
   return {
-    meta: async () => requireData(world).meta(deployment, await session.context(now(job))).cubes,
+    meta: async () => world.coreData.meta(deployment, await session.context(now(job))).cubes,
     run: collect,
   };
 }

@@ -49,6 +49,8 @@ export type SqlPart =
 export interface SqlQuery {
   readonly query: string;
   readonly timezone?: string;
+  /** Ends the query at the engine. */
+  readonly signal?: AbortSignal;
 }
 
 /** The body of an answer to `/v1/load` (contract 5.1). */

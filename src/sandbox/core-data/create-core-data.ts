@@ -80,20 +80,16 @@ export function createCoreData({ now, settings }: CoreDataDeps): CoreData {
     meta: (deployment, context) => toMeta(modelOf(deployment), context),
     async *sql(deployment, branchName, context, query) {
       const branch = requireBranch(deployment, branchName);
-      const left = new AbortController();
-      try {
-        yield* runSql(query, {
-          engine,
-          deployment,
-          context,
-          place: await stores.placeOf(deployment, branch),
-          nowMs: now(),
-          bounds: boundsOf(AbortSignal.any([left.signal, stopping.signal])),
-          failAfterRows: settings().sqlFailAfterRows,
-        });
-      } finally {
-        left.abort();
-      }
+      const signals = query.signal ? [query.signal, stopping.signal] : [stopping.signal];
+      yield* runSql(query, {
+        engine,
+        deployment,
+        context,
+        place: await stores.placeOf(deployment, branch),
+        nowMs: now(),
+        bounds: boundsOf(AbortSignal.any(signals)),
+        failAfterRows: settings().sqlFailAfterRows,
+      });
     },
     async stop() {
       stopping.abort();

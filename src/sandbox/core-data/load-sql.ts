@@ -1,5 +1,5 @@
 // From a query to one statement: names come from the model, everything a client sent travels as a bound value.
-import { aboutOf, type Filter } from './filters.ts';
+import { aboutOf, type Filter, type Operator } from './filters.ts';
 import type { Query, TimeDimension } from './json-query.ts';
 import type { Measure, Place } from './model.ts';
 import type { Access } from './policy.ts';
@@ -83,28 +83,25 @@ function textMatch(operator: string, filter: Filter & { kind: 'condition' }, col
   return values.map((value) => `${word}(${text}, lower(CAST(${bind(value)} AS VARCHAR)))`).join(' OR ');
 }
 
-function datesSql(filter: Filter & { kind: 'condition' }, column: string, bind: Bind): string {
-  const [from, to] = filter.span ?? ['', ''];
-  const at = (text: string): string => `CAST(${bind(text)} AS TIMESTAMP)`;
-  switch (filter.operator) {
-    case 'inDateRange':
-      return `${column} >= ${at(from)} AND ${column} <= ${at(to)}`;
-    case 'notInDateRange':
-      return `${column} < ${at(from)} OR ${column} > ${at(to)}`;
-    case 'beforeDate':
-      return `${column} < ${at(from)}`;
-    case 'beforeOrOnDate':
-      return `${column} <= ${at(to)}`;
-    case 'afterDate':
-      return `${column} > ${at(to)}`;
-    default:
-      return `${column} >= ${at(from)}`;
-  }
-}
+type End = (which: 'from' | 'to') => string;
+
+/** The operators about dates, over the column and the two ends of the span; an end is bound where it is used. */
+const DATES: Partial<Record<Operator, (column: string, end: End) => string>> = {
+  inDateRange: (column, end) => `${column} >= ${end('from')} AND ${column} <= ${end('to')}`,
+  notInDateRange: (column, end) => `${column} < ${end('from')} OR ${column} > ${end('to')}`,
+  beforeDate: (column, end) => `${column} < ${end('from')}`,
+  beforeOrOnDate: (column, end) => `${column} <= ${end('to')}`,
+  afterDate: (column, end) => `${column} > ${end('to')}`,
+  afterOrOnDate: (column, end) => `${column} >= ${end('from')}`,
+};
 
 function conditionSql(filter: Filter & { kind: 'condition' }, column: string, bind: Bind): string {
   const { operator, values } = filter;
-  if (filter.span) return datesSql(filter, column, bind);
+  const dates = DATES[operator];
+  if (dates && filter.span) {
+    const [from, to] = filter.span;
+    return dates(column, (which) => `CAST(${bind(which === 'from' ? from : to)} AS TIMESTAMP)`);
+  }
   if (operator === 'set') return `${column} IS NOT NULL`;
   if (operator === 'notSet') return `${column} IS NULL`;
   const compare = Object.hasOwn(COMPARISONS, operator) ? COMPARISONS[operator] : undefined;

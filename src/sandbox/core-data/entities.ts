@@ -1,0 +1,57 @@
+// The metadata addresses beside `/v1/meta`: data sources, entities and one entity with its lineage (contract 5.4).
+import type { Request } from 'express';
+import type { Settings } from '../settings.ts';
+import { Problem } from '../problem.ts';
+import { showCube, visibleCubes } from './annotations.ts';
+import type { SecurityContext } from './core-data.ts';
+import type { Deployment } from '../records.ts';
+import { modelOf } from './models.ts';
+
+/** `GET /v1/data-sources`. */
+export function listDataSources(deployment: Deployment): unknown {
+  const { name } = modelOf(deployment);
+  return { data: { data_sources: [{ name: 'default', type: 'duckdb', database: name, schema: 'main' }] } };
+}
+
+/** A whole number of the query; throws Problem 400 (ASSUMED-49). */
+function countIn(request: Request, name: string, absent: number): number {
+  const sent = Object.hasOwn(request.query, name) ? request.query[name] : undefined;
+  const text: unknown = Array.isArray(sent) ? sent[0] : sent;
+  if (text === undefined) return absent;
+  if (typeof text !== 'string' || !/^\d{1,15}$/.test(text))
+    throw new Problem(400, `${name} must be a whole number`);
+  return Number(text);
+}
+
+/** `GET /v1/entities?offset&limit`: cubes, then views, each by name. */
+export function listEntities(
+  request: Request,
+  settings: Settings,
+  deployment: Deployment,
+  context: SecurityContext,
+): unknown {
+  const offset = countIn(request, 'offset', 0);
+  const limit = Math.min(countIn(request, 'limit', settings.pageDefault), settings.pageCap);
+  const cubes = visibleCubes(modelOf(deployment), context);
+  const entities = cubes.slice(offset, offset + limit).map(({ kind, name }) => ({ type: kind, name }));
+  return { data: { entities }, pagination: { offset, limit, total: cubes.length } };
+}
+
+/** `GET /v1/entities/{name}`; throws Problem 404 for what the context may not see. */
+export function showEntity(deployment: Deployment, context: SecurityContext, name: string): unknown {
+  const cube = visibleCubes(modelOf(deployment), context).find((one) => one.name === name);
+  if (!cube) throw new Problem(404, 'Entity not found');
+  const { title, description, measures, dimensions } = showCube(cube, 1);
+  return {
+    data: {
+      type: cube.kind,
+      name: cube.name,
+      title,
+      description,
+      table_references: cube.tables.map((table) => ({ data_source: 'default', schema: 'main', table })),
+      cube_references: cube.cubes,
+      measures,
+      dimensions,
+    },
+  };
+}

@@ -1,0 +1,127 @@
+// The Core Data family: queries and metadata under the data API's base path, tokens of the deployment (contract 1.1, 5).
+import { Router, type Request, type RequestHandler } from 'express';
+import { send, visitOf, type Reply } from '../call.ts';
+import type { Family } from '../family.ts';
+import { loseAnswer } from '../loss.ts';
+import type { Problem } from '../problem.ts';
+import { sendStream, type StreamedReply } from '../stream.ts';
+import { sceneOf, type World } from '../world.ts';
+import { listDataSources, listEntities, showEntity } from './entities.ts';
+import { load } from './load.ts';
+import { openSession, requireScope, type ApiScope, type Session } from './session.ts';
+import { createSlowQueries } from './slow-queries.ts';
+import { sqlQueryIn, toLines } from './sql-stream.ts';
+
+type Ask = (session: Session, request: Request, branchName: string | null) => unknown;
+const STREAM_HEADERS = { 'Content-Type': 'application/json; charset=utf-8' };
+/** The last thing a slow query says until it is done. */
+const CONTINUE_WAIT = { error: 'Continue wait' };
+
+/** Base paths of the data API: that of production, and that of any other branch as the vendor has it. */
+function mountsOf(world: World): string[] {
+  return [world.dataPath, `/dev-mode/:branchName${world.dataPath}`];
+}
+
+/** `{error}`, with the type that tells the caller's mistakes from ours (contract 5.5). */
+function render(problem: Problem): Reply {
+  const type = problem.status === 400 ? { type: 'UserError' } : {};
+  return { status: problem.status, body: { error: problem.message, ...type }, headers: problem.headers };
+}
+
+function branchOf(request: Request): string | null {
+  const name = request.params['branchName'];
+  return typeof name === 'string' ? name : null;
+}
+
+function requestIdOf(request: Request): string | null {
+  const id = request.headers['x-request-id'];
+  return typeof id === 'string' ? id : null;
+}
+
+/** Core Data as a family; sessions are found once per request and live as long as it does. */
+export function createCoreDataFamily(world: World): Family {
+  const sessions = new WeakMap<Request, Session>();
+  const slow = createSlowQueries<unknown>();
+
+  async function finish(request: Request, reply: Reply | StreamedReply): Promise<void> {
+    const response = request.res;
+    if (!response) return;
+    const { fate } = visitOf(response);
+    if ('lines' in reply) await sendStream(request, response, reply, fate?.loss);
+    else if (fate?.loss) await loseAnswer(request, fate.loss);
+    else send(response, reply);
+  }
+
+  function at(scope: ApiScope, ask: Ask): RequestHandler {
+    return async (request) => {
+      const session = sessions.get(request);
+      if (!session) throw new Error('The data API was asked without its authentication');
+      requireScope(session, scope);
+      await finish(request, { status: 200, body: await ask(session, request, branchOf(request)) });
+    };
+  }
+
+  const answerLoad: Ask = async ({ deployment, context }, request, branchName) => {
+    const { body } = request as { body: unknown };
+    const key = JSON.stringify([deployment.id, branchName, context, body]);
+    const waited = await slow.ask(key, world.settings.dataContinueWaitMs, () =>
+      load(body, (query) => world.coreData.load(deployment, branchName, context, query)),
+    );
+    return waited.kind === 'done' ? waited.result : CONTINUE_WAIT;
+  };
+
+  const answerSql: RequestHandler = async (request, response) => {
+    const session = sessions.get(request);
+    if (!session) throw new Error('The data API was asked without its authentication');
+    requireScope(session, 'data');
+    const { deployment, context } = session;
+    const left = new AbortController();
+    response.once('close', () => left.abort());
+    const query = { ...sqlQueryIn(request.body), signal: left.signal };
+    const parts = world.coreData.sql(deployment, branchOf(request), context, query);
+    const refreshedAt = new Date(world.clock.now()).toISOString();
+    await finish(request, {
+      status: 200,
+      headers: STREAM_HEADERS,
+      lines: toLines(parts, refreshedAt, requestIdOf(request)),
+    });
+  };
+
+  function createRoom(mount: string) {
+    const router = Router({ caseSensitive: true, mergeParams: true });
+    router.post('/v1/load', at('data', answerLoad));
+    router.post('/v1/cubesql', answerSql);
+    router.get(
+      '/v1/meta',
+      at('meta', ({ deployment, context }) => world.coreData.meta(deployment, context)),
+    );
+    router.get(
+      '/v1/data-sources',
+      at('meta', ({ deployment }) => listDataSources(deployment)),
+    );
+    router.get(
+      '/v1/entities',
+      at('meta', ({ deployment, context }, request) =>
+        listEntities(request, world.settings, deployment, context),
+      ),
+    );
+    router.get(
+      '/v1/entities/:name',
+      at('meta', ({ deployment, context }, request) =>
+        showEntity(deployment, context, String(request.params['name'])),
+      ),
+    );
+    return { mount, router };
+  }
+
+  return {
+    mounts: mountsOf(world),
+    rooms: mountsOf(world).map(createRoom),
+    authenticate: async (request) => {
+      sessions.set(request, await openSession(request, sceneOf(world)));
+      return undefined;
+    },
+    render,
+    mediaType: () => 'application/json',
+  };
+}

@@ -1,0 +1,258 @@
+// Contract 5.2: SQL over the model, streamed line by line.
+import { EVERYTHING, GERMAN_ANALYST, inGroups, startDataRig, type DataRig } from './data-rig.ts';
+
+let rig: DataRig;
+
+beforeAll(async () => {
+  rig = await startDataRig();
+});
+beforeEach(() => rig.reset());
+afterAll(() => rig.stop());
+
+test('DATA-09 the first line of a SQL answer is the schema with names and column types', async () => {
+  const [first] = await rig.lines(
+    "SELECT country, MEASURE(orders.count) AS n, MEASURE(total_amount) AS total, date_trunc('month', created_at) AS month, true AS yes FROM orders GROUP BY 1, 4 LIMIT 3",
+  );
+  expect(first).toEqual({
+    schema: [
+      { name: 'country', column_type: 'String' },
+      { name: 'n', column_type: 'Int64' },
+      { name: 'total', column_type: 'Double' },
+      { name: 'month', column_type: 'Timestamp' },
+      { name: 'yes', column_type: 'Boolean' },
+    ],
+    lastRefreshTime: expect.stringMatching(/^\d{4}-.*Z$/),
+  });
+});
+
+test('DATA-10 the rows follow as lines of data, all of them', async () => {
+  const [schema, ...rest] = await rig.lines('SELECT country, status, created_at FROM orders');
+  expect(Object.keys(schema ?? {})).toContain('schema');
+  expect(rest.length).toBeGreaterThan(1);
+  for (const line of rest) expect(Object.keys(line)).toEqual(['data']);
+  const rows = rest.flatMap((line) => line['data']);
+  expect(rows).toHaveLength(640);
+  for (const row of rows) {
+    expect(row).toEqual([
+      expect.any(String),
+      expect.any(String),
+      expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+$/),
+    ]);
+  }
+});
+
+test('DATA-11 an empty result still has one line of data', async () => {
+  const lines = await rig.lines("SELECT country FROM orders WHERE country = 'XX'");
+  expect(lines.slice(1)).toEqual([{ data: [] }]);
+});
+
+test('DATA-12 an error of the SQL layer is a line with status 200, with the request id', async () => {
+  for (const query of [
+    'SELEC 1',
+    'SELECT nothing FROM orders',
+    'SELECT 1 FROM nowhere',
+    'SELECT MEASURE(country) FROM orders',
+  ]) {
+    const lines = await rig.lines(query, { headers: { 'x-request-id': 'span-1' } });
+    expect(lines).toEqual([{ error: expect.any(String), requestId: 'span-1' }]);
+  }
+  const lines = await rig.lines('SELECT CAST(status AS INTEGER) FROM orders');
+  expect(lines.at(-1)).toEqual({ error: expect.any(String) });
+});
+
+test('DATA-13 a failure in the middle is the last line, after the rows', async () => {
+  await rig.control('PATCH', '/settings', { sqlFailAfterRows: 150 });
+  const lines = await rig.lines('SELECT country FROM orders');
+  expect(lines.flatMap((line) => line['data'] ?? [])).toHaveLength(150);
+  expect(lines.at(-1)).toEqual({ error: expect.any(String) });
+  expect(lines.slice(0, -1).some((line) => 'error' in line)).toBe(false);
+});
+
+test('DATA-13 a result above the maximum ends with an error, never in silence', async () => {
+  await rig.control('PATCH', '/settings', { dataRowCap: 100 });
+  const lines = await rig.lines('SELECT country FROM orders');
+  expect(lines.flatMap((line) => line['data'] ?? [])).toHaveLength(100);
+  expect(lines.at(-1)?.['error']).toContain('LIMIT');
+  expect(await rig.rows('SELECT country FROM orders LIMIT 100')).toHaveLength(100);
+});
+
+test('SQL and JSON agree', async () => {
+  const { body } = await rig.load({
+    measures: ['orders.count', 'orders.total_amount'],
+    dimensions: ['orders.country'],
+  });
+  const rows = await rig.rows(
+    'SELECT country, MEASURE(count), MEASURE(total_amount) FROM orders GROUP BY country ORDER BY 2 DESC, 1',
+  );
+  expect(rows).toEqual(
+    body.data.map((row: any) => [row['orders.country'], row['orders.count'], row['orders.total_amount']]),
+  );
+  expect(await rig.rows('SELECT COUNT(*), SUM(total_amount) FROM orders')).toEqual(
+    await rig.rows('SELECT MEASURE(orders.count), MEASURE(orders.total_amount) FROM orders'),
+  );
+});
+
+test('the usual SQL works', async () => {
+  const same = async (left: string, right: string) =>
+    expect(await rig.rows(left)).toEqual(await rig.rows(right));
+  const german = "SELECT MEASURE(count) FROM orders WHERE country = 'DE'";
+  await same("WITH d AS (SELECT * FROM orders WHERE country LIKE 'D_') SELECT count(*) FROM d", german);
+  await same("SELECT count(*) FROM (SELECT country AS c FROM public.orders) AS x WHERE c IN ('DE')", german);
+  await same(
+    "SELECT count(*) FROM orders o JOIN countries c ON o.country = c.code WHERE c.name ILIKE 'ger%'",
+    german,
+  );
+  await same(
+    "SELECT count(*) FROM orders WHERE country IN (SELECT code FROM countries WHERE name = 'Germany')",
+    german,
+  );
+  await same("SELECT count(*) FILTER (WHERE country = 'DE') FROM orders", german);
+  await same("SELECT sum(CASE WHEN country = 'DE' THEN 1 ELSE 0 END) FROM orders", german);
+  await same(
+    "SELECT count(*) FROM orders WHERE NOT country <> 'DE' AND created_at <= now() AND created_at > now() - INTERVAL '2 years'",
+    german,
+  );
+  await same(
+    "SELECT count(*) FROM orders WHERE country || '!' = 'DE!' AND length(status) BETWEEN 1 AND 99",
+    german,
+  );
+  await same(
+    'SELECT MEASURE(o.count) FROM orders AS o WHERE "o"."country" = \'DE\' HAVING MEASURE(o.count) > 1.5',
+    german,
+  );
+  expect(
+    await rig.rows('SELECT country FROM orders UNION SELECT code FROM countries ORDER BY 1'),
+  ).toHaveLength(6);
+  expect(
+    await rig.rows('SELECT DISTINCT country FROM orders ORDER BY country DESC LIMIT 2 OFFSET 1'),
+  ).toHaveLength(2);
+  expect(
+    await rig.rows(
+      'SELECT country, rank() OVER (ORDER BY count(*) DESC) FROM orders GROUP BY country ORDER BY 2 LIMIT 1',
+    ),
+  ).toEqual([[expect.any(String), '1']]);
+  expect(
+    await rig.rows('SELECT extract(year FROM created_at)::int AS y, count(*) FROM orders GROUP BY ALL'),
+  ).not.toEqual([]);
+  expect(await rig.rows("SELECT 1, 'it''s', null, 1.25, -3, true, 5 % 3, coalesce(null, 'x')")).toEqual([
+    ['1', "it's", null, '1.25', '-3', true, '2', 'x'],
+  ]);
+  expect(
+    (
+      await rig.lines(
+        'SELECT count(*), MEASURE(orders.count), lower(country), 1 AS "a ""b""" FROM orders GROUP BY 3',
+      )
+    )[0]?.['schema'].map((column: any) => column.name),
+  ).toEqual(['count', 'measure(orders.count)', 'lower', 'a "b"']);
+});
+
+test("a CTE of the name of a view is the client's own, and its body still means the view", async () => {
+  const [[count]] = (await rig.rows(
+    "WITH orders AS (SELECT * FROM orders WHERE country = 'DE') SELECT count(*) FROM orders",
+    { token: EVERYTHING },
+  )) as [[string]];
+  const [[german]] = (await rig.rows('SELECT count(*) FROM orders', { token: GERMAN_ANALYST })) as [[string]];
+  expect(count).toBe(german);
+});
+
+test('DATA-17 groups and attributes in the wrapper of the token steer the rows, in both languages', async () => {
+  const counts: Record<string, number> = {};
+  for (const country of ['DE', 'FR', 'JP']) {
+    const token = inGroups(['analysts'], { country });
+    const rows = await rig.rows('SELECT country, count(*) FROM orders GROUP BY 1', { token });
+    expect(rows).toEqual([[country, expect.any(String)]]);
+    const { body } = await rig.load(
+      { measures: ['orders.count'], dimensions: ['orders.country'] },
+      { token },
+    );
+    expect(body.data).toEqual([{ 'orders.country': country, 'orders.count': rows[0]?.[1] }]);
+    counts[country] = Number(rows[0]?.[1]);
+  }
+  expect(new Set(Object.values(counts)).size).toBeGreaterThan(1);
+  const both = await rig.rows('SELECT count(*) FROM orders', {
+    token: inGroups(['analysts'], { country: ['DE', 'FR'] }),
+  });
+  expect(both).toEqual([[String((counts['DE'] ?? 0) + (counts['FR'] ?? 0))]]);
+  const more = await rig.rows('SELECT count(*) FROM orders', {
+    token: inGroups(['analysts', 'everything'], { country: 'DE' }),
+  });
+  expect(more).toEqual([['640']]);
+});
+
+test('DATA-18 no matching policy: no rows, and no total over them either', async () => {
+  for (const token of [
+    inGroups(['strangers'], { country: 'DE' }),
+    inGroups([]),
+    {},
+    { groups: ['everything'] },
+    inGroups(['Everything']),
+  ]) {
+    const query = { measures: ['orders.count'], dimensions: ['orders.country'], total: true };
+    expect((await rig.load(query, { token })).body).toMatchObject({ data: [], total: 0 });
+    expect((await rig.load({ measures: ['orders.count'] }, { token })).body.data).toEqual([]);
+    expect(await rig.rows('SELECT * FROM orders', { token })).toEqual([]);
+    expect(await rig.rows('SELECT count(*), sum(total_amount) FROM orders', { token })).toEqual([
+      ['0', null],
+    ]);
+  }
+});
+
+test('DATA-18 an attribute that a policy needs and the person lacks: no rows', async () => {
+  for (const attributes of [
+    {},
+    { country: null },
+    { country: [] },
+    { country: { DE: true } },
+    { Country: 'DE' },
+    { country: '' },
+  ]) {
+    const token = inGroups(['analysts'], attributes);
+    expect(await rig.rows('SELECT country FROM orders', { token })).toEqual([]);
+  }
+  const odd = inGroups(['analysts'], { country: "DE') OR ('1'='1" });
+  expect(await rig.rows('SELECT country FROM orders', { token: odd })).toEqual([]);
+});
+
+test('branches hold data of their own; an unknown branch is 404', async () => {
+  const count = (prefix: string) => rig.rows('SELECT count(*), sum(total_amount) FROM orders', {}, prefix);
+  const at = (branch: string) => count(`/dev-mode/${branch}${rig.base}`);
+  const main = await count(rig.base);
+  expect(await at('main')).toEqual(main);
+  const branches = [await at('feature-a'), await at('dev-admin')];
+  expect(new Set([main, ...branches].map((rows) => JSON.stringify(rows))).size).toBe(3);
+  const query = { measures: ['orders.count'] };
+  expect(
+    (await rig.ask('POST', '/v1/load', { body: { query } }, `/dev-mode/nowhere${rig.base}`)).status,
+  ).toBe(404);
+  expect((await rig.lines('SELECT 1', {}, `/dev-mode/nowhere${rig.base}`))[0]).toEqual({
+    error: 'Branch not found',
+  });
+});
+
+test('deployments hold models and rows of their own', async () => {
+  const ops = { deployment: '2' };
+  expect(await rig.sqlError('SELECT * FROM orders', ops)).toContain('orders');
+  expect(await rig.sqlError('SELECT * FROM incidents')).toContain('incidents');
+  expect(await rig.rows('SELECT count(*) FROM incidents', ops)).toEqual([['280']]);
+  expect(
+    await rig.rows('SELECT DISTINCT country FROM incidents', {
+      ...ops,
+      token: inGroups(['operators'], { country: 'JP' }),
+    }),
+  ).toEqual([['JP']]);
+});
+
+test('fifty queries at once all get their own answer', async () => {
+  const countries = ['DE', 'US', 'FR', 'JP', 'BR', 'IN'];
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, async (_, place) => {
+      const country = countries[place % countries.length] ?? 'DE';
+      const token = inGroups(['analysts'], { country });
+      if (place % 2 === 0)
+        return { country, rows: await rig.rows('SELECT DISTINCT country FROM orders', { token }) };
+      const { body } = await rig.load({ dimensions: ['orders.country'] }, { token });
+      return { country, rows: body.data.map((row: any) => [row['orders.country']]) };
+    }),
+  );
+  for (const { country, rows } of answers) expect(rows).toEqual([[country]]);
+});
