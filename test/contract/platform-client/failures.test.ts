@@ -212,7 +212,7 @@ describe('answers with an error status', () => {
     ['other JSON', '{"code":7}', '{"code":7}'],
     ['no JSON', 'x'.repeat(300), 'x'.repeat(200)],
     ['nothing', '', ''],
-  ])('%s is read', async (_, body, expected) => {
+  ])('ERR-07 %s is read', async (_, body, expected) => {
     await start((_asked, response) => response.writeHead(409, { 'x-request-id': 'r-1' }).end(body));
     const fault = await failure(create(), PlatformResponse);
     expect(fault).toMatchObject({

@@ -16,7 +16,7 @@ const verdict = (error: Parameters<typeof judge>[0], attempt = 1) => judge(error
 
 describe('the verdict on a platform failure', () => {
   it.each([408, 425, 500, 501, 502, 503, 504, 599])(
-    'tries again later after %i, without stopping the others',
+    'ERR-09 tries again later after %i, without stopping the others',
     (status) => {
       expect(verdict(response(status))).toMatchObject({ kind: 'later', afterMs: 250, pauseMs: 0 });
     },
@@ -51,7 +51,7 @@ describe('the verdict on a platform failure', () => {
     [413, 'Refused'],
     [422, 'Refused'],
     [302, 'Refused'],
-  ])('leaves %i to a person, as %s, in the words of the platform', (status, reason) => {
+  ])('ERR-09 leaves %i to a person, as %s, in the words of the platform', (status, reason) => {
     expect(verdict(response(status))).toEqual({ kind: 'refused', reason, status, message: 'says no' });
   });
 
