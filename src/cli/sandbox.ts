@@ -1,6 +1,7 @@
 // sandbox: the platform stand-in alone.
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import type { SandboxOptions } from '../sandbox/server.ts';
 import type { Cli } from './cli.ts';
 
 interface SandboxFlags {
@@ -11,7 +12,19 @@ interface SandboxFlags {
   faults?: string;
   data?: string;
   tls?: boolean;
+  chatModelUrl?: string;
+  chatModel: string;
   json?: boolean;
+}
+
+/** The key comes by environment: arguments can be read by everybody on the machine. */
+function chatModelOf({
+  chatModelUrl: url,
+  chatModel: model,
+}: SandboxFlags): Pick<SandboxOptions, 'chatModel'> {
+  if (url === undefined) return {};
+  const apiKey = process.env['CHAT_MODEL_KEY'];
+  return { chatModel: { url, model, ...(apiKey === undefined ? {} : { apiKey }) } };
 }
 
 export function sandbox(program: Command, cli: Cli): void {
@@ -25,6 +38,11 @@ export function sandbox(program: Command, cli: Cli): void {
     .option('--faults <file>', 'JSON file with scripted faults')
     .option('--data <dir>', 'folder in which the state survives a restart')
     .option('--tls', 'serve https with a certificate of its own')
+    .option(
+      '--chat-model-url <url>',
+      'OpenAI-compatible address that picks members in chat; key in CHAT_MODEL_KEY',
+    )
+    .option('--chat-model <name>', 'model at that address', 'default')
     .option('--json', 'print one JSON line when ready')
     .action(async (flags: SandboxFlags) => {
       const { startSandbox } = await import('../sandbox/server.ts');
@@ -34,6 +52,7 @@ export function sandbox(program: Command, cli: Cli): void {
         seed: flags.seed,
         tls: flags.tls ?? false,
         warn: (message) => console.error(message),
+        ...chatModelOf(flags),
         ...(flags.host === undefined ? {} : { host: flags.host }),
         ...(flags.data === undefined ? {} : { dataDir: flags.data }),
         ...(flags.faults === undefined

@@ -7,7 +7,7 @@ import { createCoreDataFamily } from './core-data/family.ts';
 import { createApplication } from './application.ts';
 import { certificateFor, type Certificate } from './certificate.ts';
 import { createChatFamily } from './chat/family.ts';
-import { SPECIFIED_NAMES, VENDOR_NAMES, type ChatNames } from './chat/names.ts';
+import type { ChatModelOptions } from './chat/model-choice.ts';
 import { createSandboxClock } from './clock.ts';
 import { createControl } from './control.ts';
 import type { Family } from './family.ts';
@@ -51,6 +51,8 @@ export interface SandboxOptions {
   vendorNames?: boolean;
   /** Base path of the data API, such as `/x`; `/data-api` or the vendor's when absent. */
   dataPath?: string;
+  /** A language model that picks the members for chat instead of the words of the question; off when absent. */
+  chatModel?: ChatModelOptions;
 }
 
 export interface Sandbox {
@@ -61,10 +63,10 @@ export interface Sandbox {
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
 /** Families in order of their paths, the more special ones first. */
-function createFamilies(world: World, names: ChatNames): Family[] {
+function createFamilies(world: World, options: SandboxOptions): Family[] {
   const scim = createScimFamily(world);
   const platform: Family = createPlatformFamily(world, [createSpecRoom(world, () => [scim, platform])]);
-  return [scim, createChatFamily(world, names), platform, createCoreDataFamily(world)];
+  return [scim, createChatFamily(world, options), platform, createCoreDataFamily(world)];
 }
 
 /** An empty state that follows the world's clock and tells it of changes. */
@@ -166,9 +168,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     world.changed();
     return readyLine();
   };
-  const names = options.vendorNames ? VENDOR_NAMES : SPECIFIED_NAMES;
   const applications = {
-    platform: createApplication(world, createFamilies(world, names)),
+    platform: createApplication(world, createFamilies(world, options)),
     control: createControl({ world, secrets, reset }),
   };
   const { platform, control } = await openPorts(options, host, applications, certificate);

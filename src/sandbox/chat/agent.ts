@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { CubeDocument } from '../core-data/core-data.ts';
 import type { ChatNames } from './names.ts';
 import { toSql, toVegaSpec, titleOf } from './query.ts';
-import { chooseMembers, type Choice } from './question.ts';
+import type { Choice } from './question.ts';
 import type { AgentScript } from './records.ts';
 import type { Draft } from './run.ts';
 import {
@@ -30,8 +30,7 @@ export interface AgentTask {
   /** Development mode shows what the agent thinks. */
   readonly showsThinking: boolean;
   readonly script: AgentScript;
-  /** Picks members instead of the words of the question (see model-choice.ts). */
-  readonly choose?: Choose;
+  readonly choose: Choose;
 }
 
 /** The answer is cut into at most this many increments. */
@@ -156,7 +155,7 @@ async function* findAnswer(task: AgentTask): AsyncGenerator<Draft, string> {
   const { sqlQuery } = task.script;
   if (sqlQuery !== undefined) return yield* runQuery(task, sqlQuery, null);
   if (cubes.length === 0) return 'No data is visible to you, so this question cannot be answered.';
-  const choice = await (task.choose ?? chooseMembers)(task.question, cubes);
+  const choice = await task.choose(task.question, cubes);
   if (choice) return yield* runQuery(task, toSql(choice), choice);
   const known = cubes.map(({ title }) => title).join(', ');
   return `Nothing in the question names data that is visible to you. You may ask about: ${known}.`;

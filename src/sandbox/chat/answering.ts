@@ -4,7 +4,7 @@ import type { Deployment } from '../records.ts';
 import { CHAT_TOOL_ROWS } from '../settings.ts';
 import { sceneOf, type World } from '../world.ts';
 import type { Scene, State } from '../state.ts';
-import { answerQuestion, type AgentTask } from './agent.ts';
+import { answerQuestion, type AgentTask, type Choose } from './agent.ts';
 import type { ChatCaller } from './authentication.ts';
 import type { ChatNames } from './names.ts';
 import type { AgentScript, RunOutcome, ThreadRecord } from './records.ts';
@@ -15,6 +15,12 @@ import type { Session } from './session.ts';
 import { errorLine, freshMessageId, stateLine } from './stream.ts';
 import { noteEnd, noteQuery, noteStart } from './threads.ts';
 import type { AgentData, Rows } from './tools.ts';
+
+/** What all agents of a sandbox share. */
+export interface ChatStyle {
+  readonly names: ChatNames;
+  readonly choose: Choose;
+}
 
 export interface Question {
   readonly caller: ChatCaller;
@@ -29,7 +35,6 @@ interface Job extends Question {
   readonly state: State;
   readonly run: Run;
   readonly script: AgentScript;
-  readonly names: ChatNames;
 }
 
 function productionBranch(deployment: Deployment): string {
@@ -146,7 +151,7 @@ async function drive(job: Job, task: AgentTask): Promise<void> {
  * Idle → streaming; answers the lines of the run from its first record, the echo of the question. The agent works
  * on whether or not somebody reads them.
  */
-export function startAnswer(world: World, names: ChatNames, question: Question): AsyncIterable<string> {
+export function startAnswer(world: World, style: ChatStyle, question: Question): AsyncIterable<string> {
   const { thread, caller, session, body } = question;
   const { state } = world;
   const { agentId, deployment } = caller;
@@ -157,7 +162,7 @@ export function startAnswer(world: World, names: ChatNames, question: Question):
     lastSort: thread.lastSort,
   });
   const scripted = state.agents.find('agentId', agentId)[0];
-  const job: Job = { ...question, world, state, run, names, script: scripted?.script ?? {} };
+  const job: Job = { ...question, world, state, run, script: scripted?.script ?? {} };
   noteStart(state, thread, {
     messageId: body.messageId,
     agentId,
@@ -172,7 +177,7 @@ export function startAnswer(world: World, names: ChatNames, question: Question):
     question: body.input,
     chatId: thread.chatId,
     data: createData(job),
-    names,
+    ...style,
     showsThinking: world.settings.chatDevelopmentMode,
     script: job.script,
   };

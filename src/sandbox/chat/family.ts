@@ -7,7 +7,9 @@ import { Problem } from '../problem.ts';
 import { CHAT_UNAUTHORIZED_CODE } from '../settings.ts';
 import { sceneOf, type World } from '../world.ts';
 import { authenticateChat, parseAddress, type ChatCaller } from './authentication.ts';
-import type { ChatNames } from './names.ts';
+import { createModelChoice, type ChatModelOptions } from './model-choice.ts';
+import { SPECIFIED_NAMES, VENDOR_NAMES } from './names.ts';
+import { chooseMembers } from './question.ts';
 import { createChatRoom } from './room.ts';
 
 const MOUNT = '/api/v1/public';
@@ -19,7 +21,15 @@ function render(problem: Problem): Reply {
   return { status: 200, body: { jsonrpc: '2.0', error, id: null } };
 }
 
-export function createChatFamily(world: World, names: ChatNames): Family {
+/** Throws for the address of a model that is not allowed. */
+export function createChatFamily(
+  world: World,
+  options: { vendorNames?: boolean; chatModel?: ChatModelOptions } = {},
+): Family {
+  const style = {
+    names: options.vendorNames ? VENDOR_NAMES : SPECIFIED_NAMES,
+    choose: options.chatModel ? createModelChoice(options.chatModel) : chooseMembers,
+  };
   const callers = new WeakMap<Request, ChatCaller>();
   function callerOf(request: Request): ChatCaller {
     const caller = callers.get(request);
@@ -28,11 +38,11 @@ export function createChatFamily(world: World, names: ChatNames): Family {
   }
   return {
     mounts: [MOUNT],
-    rooms: [createChatRoom({ world, names, callerOf }, MOUNT)],
+    rooms: [createChatRoom({ world, style, callerOf }, MOUNT)],
     authenticate: async (request) => {
       const address = parseAddress(request.baseUrl + request.path);
       if (!address) throw new Problem(404, 'Not found');
-      callers.set(request, await authenticateChat(request, sceneOf(world), address, names));
+      callers.set(request, await authenticateChat(request, sceneOf(world), address, style.names));
       return undefined;
     },
     render,

@@ -9,10 +9,9 @@ import { Problem } from '../problem.ts';
 import type { Scene } from '../state.ts';
 import { sendStream, type Lines } from '../stream.ts';
 import { sceneOf, type World } from '../world.ts';
-import { startAnswer } from './answering.ts';
+import { startAnswer, type ChatStyle } from './answering.ts';
 import type { ChatCaller } from './authentication.ts';
 import { removeExpired } from './external-users.ts';
-import type { ChatNames } from './names.ts';
 import type { ThreadRecord } from './records.ts';
 import { parseSession, parseStreamBody, type SessionSettings, type StreamBody } from './request-body.ts';
 import { identifyAborter, openSession, type Session } from './session.ts';
@@ -21,7 +20,7 @@ import { decide, messagesOf, openThread, openedBy, standingOf, threadOf } from '
 
 export interface ChatDeps {
   readonly world: World;
-  readonly names: ChatNames;
+  readonly style: ChatStyle;
   /** What the family's authentication has proven of a request. */
   readonly callerOf: (request: Request) => ChatCaller;
 }
@@ -72,7 +71,7 @@ interface Turn {
 }
 
 /** Decides what becomes of the request, changes the state in one step, and answers its lines. */
-function converse({ world, names }: ChatDeps, turn: Turn): { opening: string; lines: Lines } {
+function converse({ world, style }: ChatDeps, turn: Turn): { opening: string; lines: Lines } {
   const { scene, caller, session, body } = turn;
   const { state, nowMs } = scene;
   const found = findThread(scene, caller, session, body);
@@ -100,7 +99,7 @@ function converse({ world, names }: ChatDeps, turn: Turn): { opening: string; li
   if (decision !== 'start' || input === null) return stored();
   const before = { chatId, isStreaming: false, messages: thread.messages };
   const opening = cutoffLine(before, thread.lastSort);
-  const answered = startAnswer(world, names, { caller, session, thread, body: { ...body, input } });
+  const answered = startAnswer(world, style, { caller, session, thread, body: { ...body, input } });
   return { opening, lines: openingWith(opening, answered) };
 }
 

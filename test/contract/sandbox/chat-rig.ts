@@ -104,6 +104,15 @@ export async function startChat(options: SandboxOptions = {}) {
     open,
     abort: (body: unknown, more: ChatOptions = {}) => talk(body, { ...more, call: 'abort' }),
     fixtures: async (body: unknown) => (await rig.control('POST', '/fixtures', body)).body,
+    /** Runs SQL on Core Data with a token of the deployment and answers the lines. */
+    cubesql: async (query: string, token: string) => {
+      const response = await request(`${rig.ready.dataApiUrl}/v1/cubesql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: token },
+        body: JSON.stringify({ query }),
+      });
+      return parseLines(await response.body.text());
+    },
     set: (body: unknown) => rig.control('PATCH', '/settings', body),
     /** Adds an agent with a script to a deployment and answers its id. */
     agent: async (script: object, deploymentId = '1'): Promise<string> => {

@@ -1,0 +1,113 @@
+// Optional: lets a language model behind an OpenAI-compatible address pick the members instead of the words of the
+// question. It sees names of the model and the question, never a row; what it picks is checked against what the
+// caller may see, and the query runs with the caller's rights as ever.
+import type { CubeDocument, MemberDocument } from '../core-data/core-data.ts';
+import { isObject, own, type JsonObject } from '../json.ts';
+import type { Choose } from './agent.ts';
+import type { Choice, Grain } from './question.ts';
+
+export interface ChatModelOptions {
+  /** Base address such as `https://models.example.com/v1`; https, or http on loopback. */
+  readonly url: string;
+  readonly model: string;
+  /** Sent as Bearer; absent = no credential. */
+  readonly apiKey?: string;
+  /** Default 20,000. */
+  readonly timeoutMs?: number;
+}
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+const GRAINS: readonly Grain[] = ['day', 'week', 'month', 'quarter', 'year'];
+/** Longest answer that is read, characters. */
+const LONGEST_ANSWER = 100_000;
+
+const INSTRUCTIONS = `Pick the members of a data model that answer the question. Reply with one JSON object:
+{"cube": name, "measures": [names], "dimensions": [names], "grain": "day|week|month|quarter|year" or null, "top": number or null}.
+Use only names from the list. If nothing fits, reply {"cube": null}.`;
+
+/** The address of the completions call; throws for anything but https or loopback. */
+function endpointOf({ url }: ChatModelOptions): URL {
+  const base = new URL(url);
+  const isSafe = base.protocol === 'https:' || (base.protocol === 'http:' && LOOPBACK.has(base.hostname));
+  if (!isSafe) throw new Error('The address of the chat model must be https, or http on loopback');
+  return new URL(`${base.pathname.replace(/\/$/, '')}/chat/completions`, base);
+}
+
+function describe(cubes: readonly CubeDocument[]): string {
+  const list = (members: readonly MemberDocument[]): object[] =>
+    members.map(({ name, title, description, type }) => ({ name, title, description, type }));
+  return JSON.stringify(
+    cubes.map(({ name, title, measures, dimensions }) => ({
+      name,
+      title,
+      measures: list(measures),
+      dimensions: list(dimensions),
+    })),
+  );
+}
+
+function picked(source: JsonObject, name: string, members: readonly MemberDocument[]): MemberDocument[] {
+  const sent = own(source, name);
+  if (!Array.isArray(sent)) return [];
+  return members.filter((member) => sent.includes(member.name));
+}
+
+/** The choice in the model's reply, made only of members that are visible; null when there is none. */
+export function parseChoice(reply: unknown, cubes: readonly CubeDocument[]): Choice | null {
+  if (!isObject(reply)) return null;
+  const cube = cubes.find(({ name }) => name === own(reply, 'cube'));
+  if (!cube) return null;
+  const measures = picked(reply, 'measures', cube.measures);
+  const dimensions = picked(reply, 'dimensions', cube.dimensions);
+  if (measures.length + dimensions.length === 0) return null;
+  const hasTime = dimensions.some(({ type }) => type === 'time');
+  const grain = hasTime ? (GRAINS.find((name) => name === own(reply, 'grain')) ?? null) : null;
+  const top = own(reply, 'top');
+  const isTop = typeof top === 'number' && Number.isInteger(top) && top > 0 && top < 1000;
+  return { cube, measures, dimensions, grain, top: isTop ? top : null };
+}
+
+function contentOf(body: unknown): unknown {
+  const choices = isObject(body) ? own(body, 'choices') : undefined;
+  const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
+  const message = isObject(first) ? own(first, 'message') : undefined;
+  const content = isObject(message) ? own(message, 'content') : undefined;
+  if (typeof content !== 'string') throw new Error('The chat model answered without a text');
+  try {
+    return JSON.parse(content);
+  } catch {
+    // Prose instead of JSON: it has picked nothing.
+    return null;
+  }
+}
+
+/** Throws for an address that is not allowed; what it returns rejects when the model cannot be reached or refuses. */
+export function createModelChoice(options: ChatModelOptions): Choose {
+  const endpoint = endpointOf(options);
+  const headers = {
+    'content-type': 'application/json',
+    ...(options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` }),
+  };
+  return async (question, cubes) => {
+    const response = await fetch(endpoint, {
+      method: 'POST',
+      headers,
+      // A redirect would carry question and credential to an address that nobody has allowed.
+      redirect: 'error',
+      signal: AbortSignal.timeout(options.timeoutMs ?? 20_000),
+      body: JSON.stringify({
+        model: options.model,
+        temperature: 0,
+        response_format: { type: 'json_object' },
+        messages: [
+          { role: 'system', content: `${INSTRUCTIONS}\n${describe(cubes)}` },
+          { role: 'user', content: question },
+        ],
+      }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`The chat model answered ${response.status}`);
+    if (text.length > LONGEST_ANSWER) throw new Error('The chat model answered too much');
+    return parseChoice(contentOf(JSON.parse(text)), cubes);
+  };
+}

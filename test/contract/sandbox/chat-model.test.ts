@@ -1,0 +1,74 @@
+// The optional language model of chat: it picks members, nothing more; rights and queries stay the sandbox's.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { as, finalOf, startChat, toolResults, type ChatRig } from './chat-rig.ts';
+
+let rig: ChatRig;
+let server: Server;
+let reply: (body: any) => { status?: number; content: string };
+let asked: any[] = [];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk) => (text += String(chunk)));
+    request.on('end', () => {
+      const body = JSON.parse(text);
+      asked.push({ path: request.url, authorization: request.headers.authorization, body });
+      const { status = 200, content } = reply(body);
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ choices: [{ message: { role: 'assistant', content } }] }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  rig = await startChat({ chatModel: { url: `http://127.0.0.1:${port}/v1`, model: 'small', apiKey: 'k' } });
+});
+beforeEach(async () => {
+  await rig.reset();
+  await rig.group('analysts');
+  asked = [];
+});
+afterAll(async () => {
+  await rig.stop();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const session = as('ada', { groups: ['analysts'], userAttributes: [{ name: 'country', value: 'DE' }] });
+const choice = { cube: 'orders', measures: ['orders.count'], dimensions: ['orders.country'] };
+
+test('the model picks the members; the rows are those of the caller', async () => {
+  reply = () => ({ content: JSON.stringify(choice) });
+  const { records } = await rig.talk({ input: 'Wie viele Bestellungen je Land?', ...session });
+  const [{ result }] = toolResults(records, 'serviceSqlApi');
+  expect(result.data).toEqual([['DE', expect.any(String)]]);
+  expect(asked).toHaveLength(1);
+  expect(asked[0]).toMatchObject({ path: '/v1/chat/completions', authorization: 'Bearer k' });
+  expect(asked[0].body.model).toBe('small');
+});
+
+test('what it picks beyond the visible members is not there', async () => {
+  for (const content of [
+    JSON.stringify({ cube: 'raw_orders', measures: ['raw_orders.count'] }),
+    JSON.stringify({ cube: 'orders', measures: ['orders.count); DROP TABLE orders'] }),
+    'no JSON at all',
+    '[]',
+  ]) {
+    reply = () => ({ content });
+    const { records } = await rig.talk({ input: 'anything', ...session });
+    expect(toolResults(records, 'serviceSqlApi')).toEqual([]);
+    expect(finalOf(records).content).toContain('visible to you');
+  }
+});
+
+test('a model that fails ends the run with an error line, and the thread is idle again', async () => {
+  reply = () => ({ status: 500, content: '' });
+  const { records } = await rig.talk({ input: 'anything', ...session });
+  expect(records).toContainEqual({ error: 'The chat model answered 500' });
+  expect(records.at(-1)).toMatchObject({ id: '__state__', state: { isStreaming: false } });
+});
+
+test('plain http beyond loopback is refused at the start', async () => {
+  const chatModel = { url: 'http://models.example.com/v1', model: 'small' };
+  await expect(startChat({ chatModel })).rejects.toThrow('https');
+});
