@@ -20,8 +20,14 @@ export function resync(program: Command, cli: Cli): void {
       }
       const count = await withStore(config, async (states) => {
         let marked = 0;
-        for (const { directory, outboxes } of states) {
+        for (const { directory, links, outboxes } of states) {
           const chosen = [...outboxes.values()].filter(({ target }) => target === (flags.target ?? target));
+          // Who is deleted at the source may be due for deletion at the platform by now.
+          for (const outbox of chosen) {
+            for await (const { ref, link } of links.all(outbox.target)) {
+              if (link.departed) await outbox.mark([ref], 'reconcile', 'resync');
+            }
+          }
           for (const kind of KINDS) {
             for await (const records of directory.scan(kind)) {
               const refs = records.map(({ id }) => refOf(kind, id));

@@ -138,6 +138,16 @@ export function createStaging(
     return Number(dropped);
   }
 
+  /** Whether a person has to decide about any of these. */
+  async function anyHeld(items: Destruction[]): Promise<boolean> {
+    const places = await Promise.all(
+      items.map(({ kind, ref, subject }) =>
+        redis.zscore(sets('guardStaged', kind), subject === undefined ? ref : `${ref} ${subject}`),
+      ),
+    );
+    return places.some((place) => place !== null);
+  }
+
   const idOf = (serial: number, last: number): string => `${target}.${serial}-${last}`;
 
   /** Everything that is held; undefined when nothing is. */
@@ -223,7 +233,21 @@ export function createStaging(
     return { ...(byKind as Record<DestructiveKind, number>), total };
   }
 
-  return { counts, take, stage, fates, settle, open, decisions, decide, hold, release, onHold, held };
+  return {
+    counts,
+    take,
+    stage,
+    fates,
+    settle,
+    anyHeld,
+    open,
+    decisions,
+    decide,
+    hold,
+    release,
+    onHold,
+    held,
+  };
 }
 
 function parseItem(kind: DestructiveKind, text: string): Destruction {

@@ -25,6 +25,8 @@ export interface SyncWorker {
 
 const URGENT_SLOTS = 2;
 const ABORT_GRACE_MS = 2000;
+const LOCK_MS = 15_000;
+const STALLED_CHECK_MS = 5000;
 
 export function createSyncWorker(
   deps: { connection: ConnectionOptions; handler: SyncHandler; clock: Clock; logger: Logger },
@@ -53,6 +55,9 @@ export function createSyncWorker(
           stream === 'urgent'
             ? Math.max(URGENT_SLOTS, Math.ceil(options.concurrency / 4))
             : options.concurrency,
+        // A job whose process was killed before it took its lease blocks its id until its lock is over.
+        lockDuration: LOCK_MS,
+        stalledInterval: STALLED_CHECK_MS,
         maxStalledCount: 1000,
         removeOnComplete: { count: 0 },
         removeOnFail: { count: 0 },

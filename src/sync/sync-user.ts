@@ -1,8 +1,9 @@
 // One user at one target. The order is the promise: deactivate, take memberships away, set attributes, grant
 // memberships, activate. Each stage waits for the one before it, so nobody sees more on the way than in the end.
 import type { Link } from '../directory/links.ts';
-import { fold } from '../directory/records.ts';
+import { fold, refOf } from '../directory/records.ts';
 import type { Permission } from '../directory/staging.ts';
+import type { WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { writeAttributes } from './attributes.ts';
 import { condition } from './condition.ts';
@@ -18,6 +19,8 @@ import { isHandedOn, successionWait } from './succession.ts';
 /** How often a sync starts over within one run because the platform lost the account meanwhile. */
 const RESTARTS = 2;
 const DAY_MS = 86_400_000;
+/** Look again after this long even if nobody calls, while the guard holds what is waited for. */
+const HELD_LOOK_MS = 600_000;
 
 export async function syncUser(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { work, link, target } = context;
@@ -75,9 +78,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   const owed = [...work.owed.values()];
   const gains =
     desired.active && attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure).length > 0;
-  if (gains && mayBe(link, true) && owed.includes('-')) {
-    return { kind: 'waiting', writes: context.writes, for: 'removals' };
-  }
+  if (gains && mayBe(link, true) && owed.includes('-')) return waitForRemovals(context);
   const attributes = await writeAttributes(context, desired);
   if (attributes.kind === 'later') return { ...attributes, writes: context.writes };
   if (attributes.kind === 'done' && link.settled !== work.generation) {
@@ -93,7 +94,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
 
   if (desired.active && mayBe(link, false)) {
     if (policy.users.activation === 'safe') {
-      if (owed.includes('-')) return { kind: 'waiting', writes: context.writes, for: 'removals' };
+      if (owed.includes('-')) return waitForRemovals(context);
       if (await hasPendingGrants(context))
         return { kind: 'waiting', writes: context.writes, for: 'memberships' };
     }
@@ -174,11 +175,9 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
   const id = link.id ?? '';
   try {
     const account = await client.users.get(id, context.call);
-    if ((account.externalId ?? null) !== (link.core?.externalId ?? null)) {
-      const message =
-        'the account carries another externalId than the one that was provisioned: delete it by hand';
-      return { kind: 'blocked', writes: context.writes, condition: condition(context, 'Conflict', message) };
-    }
+    const doubt = whyNotDelete(context, account);
+    if (doubt !== undefined)
+      return { kind: 'blocked', writes: context.writes, condition: condition(context, 'Conflict', doubt) };
     if ((await permitOne(context, { kind: 'delete' })) !== 'allowed')
       return ended(context, { dropOwed: true });
     await context.write('delete user', () => client.users.delete(id, context.call));
@@ -186,6 +185,15 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
     if (!isGone(error)) throw error;
   }
   return { kind: 'synced', writes: context.writes, forget: true, dropOwed: true };
+}
+
+function whyNotDelete({ gate, link }: SyncContext, account: WireUser): string | undefined {
+  if ((account.externalId ?? null) !== (link.core?.externalId ?? null))
+    return 'the account carries another externalId than the one that was provisioned: delete it by hand';
+  // Closed a while ago and open now: somebody else needs it. A read may lag behind what was closed just now.
+  if (account.active !== false && !gate.closed)
+    return 'the account is active again at the platform: deactivate it there, or delete it by hand';
+  return undefined;
 }
 
 /** Whether the account may be active (or inactive) at the platform, as far as we know. */
@@ -213,6 +221,18 @@ async function setActive(context: SyncContext, active: boolean): Promise<void> {
   );
   link.core = { ...link.core, active };
   await context.save();
+}
+
+/** The group wakes this user when it has taken it out; what the guard holds may take days. */
+async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<SyncOutcome> {
+  const groups = [...work.owed].filter(([, sign]) => sign === '-').map(([group]) => group);
+  const removals = groups.map((group) => ({
+    kind: 'removeMembers' as const,
+    ref: refOf('Group', group),
+    subject: work.id,
+  }));
+  const isHeld = await outbox.staging.anyHeld(removals);
+  return { kind: 'waiting', writes, for: 'removals', ...(isHeld ? { afterMs: HELD_LOOK_MS } : {}) };
 }
 
 /** Memberships that have to be granted before activation; a group that needs a person holds nobody up. */

@@ -1,0 +1,154 @@
+// What an operator does about a flood: sees it, stops everything, approves, rejects; and kill -9 forgets nothing of it.
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jest } from '@jest/globals';
+import { runCli } from '../../src/cli/index.ts';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
+import { eventually } from '../support/eventually.ts';
+import { createIdp, type Idp } from '../support/idp.ts';
+import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
+
+const TOKEN = 'a-token-for-tests-only-0123456789';
+const PEOPLE = 12;
+const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
+const file = join(folder, 'bridge.json');
+
+let sandbox: Sandbox;
+let bridge: BridgeProcess;
+let idp: Idp;
+let platform: PlatformView;
+const ids: string[] = [];
+
+const nameOf = (number: number): string => `c${number}@acme.example`;
+
+/** Runs a command as an operator would, with `--json`. */
+async function command(...args: string[]): Promise<{ code: number; answer: any }> {
+  const lines: string[] = [];
+  const log = jest.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)));
+  const error = jest.spyOn(console, 'error').mockImplementation((line) => void lines.push(String(line)));
+  try {
+    const code = await runCli(['--config', file, ...args], { ...process.env, NO_COLOR: '1' });
+    const text = lines.join('\n');
+    return { code, answer: args.includes('--json') && code !== 1 ? JSON.parse(text) : text };
+  } finally {
+    log.mockRestore();
+    error.mockRestore();
+  }
+}
+
+const status = async () => (await command('status', '--json')).answer[0];
+const activeOnes = async (): Promise<string[]> =>
+  (await platform.state()).users
+    .filter(({ userName, active }) => active && /^c\d+@/.test(userName))
+    .map(({ userName }) => userName);
+const settled = () => eventually('nothing is left to do', async () => (await status()).dirty === 0, 60_000);
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  const settings = {
+    redis: { url: process.env.TEST_REDIS_URL, prefix: `test-${randomUUID()}` },
+    connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
+    targets: {
+      main: {
+        url: sandbox.ready.platformUrl,
+        token: sandbox.ready.fixtures.apiKeys.admin,
+        allowLoopbackHttp: true,
+        rateLimit: { requestsPerSecond: 1000, burst: 200 },
+        guard: { deactivate: { count: 3, percent: 100 } },
+      },
+    },
+    reconcile: { schedule: null },
+  };
+  writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
+  bridge = await startBridgeProcess(settings);
+  idp = createIdp(bridge.baseUrl, TOKEN);
+  platform = createPlatformView(sandbox.ready.controlUrl);
+  for (let number = 0; number < PEOPLE; number++) ids.push(await idp.createUser(nameOf(number)));
+  await eventually('all active', async () => (await activeOnes()).length === PEOPLE, 20_000);
+  await settled();
+}, 60_000);
+
+afterAll(async () => {
+  await bridge.stop();
+  await sandbox.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('a flood that is held survives kill -9 and is shown, approved and carried out', async () => {
+  await Promise.all(
+    ids.slice(0, 8).map((id) => idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false })),
+  );
+  await bridge.killAndRestart();
+  await settled();
+  const open = await activeOnes();
+  expect(open.length).toBeGreaterThanOrEqual(PEOPLE - 3);
+  const { code, answer } = await command('status', '--json');
+  expect([code, answer[0].guard.deactivate]).toEqual([2, open.length - 4]);
+
+  const list = await command('plans', 'list', '--json');
+  expect(list.answer).toMatchObject([{ connection: 'default', target: 'main', state: 'staged' }]);
+  const [{ id }] = list.answer;
+  const shown = await command('plans', 'show', id, '--json');
+  const names = shown.answer.items.map(({ name }: { name: string }) => name).sort();
+  expect(names).toHaveLength(open.length - 4);
+  expect(names.every((name: string) => open.includes(name))).toBe(true);
+  const text = (await command('plans', 'show', id)).answer;
+  expect(text).toContain(`${names.length} to deactivate`);
+  expect(text).toContain(shown.answer.items[0].name);
+
+  const one = shown.answer.items[0];
+  await expect(
+    command('plans', 'approve', id, '--ref', one.ref, '--by', 'alice', '--json'),
+  ).resolves.toMatchObject({ code: 0, answer: { items: 1, by: 'alice' } });
+  await eventually('one is closed', async () => !(await activeOnes()).includes(one.name));
+  await settled();
+  expect(await activeOnes()).toHaveLength(open.length - 1);
+
+  await bridge.killAndRestart();
+  await expect(command('plans', 'approve', id, '--json')).resolves.toMatchObject({ code: 0 });
+  await eventually('all leavers are closed', async () => (await activeOnes()).length === 4, 20_000);
+  await settled();
+  expect((await command('status', '--json')).code).toBe(0);
+  expect((await command('plans', 'list')).answer).toBe('The guard holds nothing.');
+  const decided = (await command('plans', 'list', '--all', '--json')).answer;
+  expect(decided.map(({ state }: { state: string }) => state)).toEqual(['approved', 'approved']);
+}, 180_000);
+
+test('a rejected plan leaves the platform alone, and can still be approved', async () => {
+  const left = ids.slice(8);
+  await Promise.all(
+    left.map((id) => idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false })),
+  );
+  await settled();
+  const before = await activeOnes();
+  const [{ id }] = (await command('plans', 'list', '--json')).answer;
+  expect((await command('plans', 'reject', id, '--json')).code).toBe(0);
+  await settled();
+  expect(await activeOnes()).toEqual(before);
+  expect((await status()).guard.held).toBe(0);
+  expect((await command('plans', 'approve', id, '--json')).code).toBe(0);
+  await eventually('closed after all', async () => (await activeOnes()).length === 0);
+}, 60_000);
+
+test('hold stops writes and release brings them; both say so', async () => {
+  expect((await command('hold', '--note', 'platform upgrade', '--json')).answer).toEqual([
+    { connection: 'default', target: 'main', changed: true },
+  ]);
+  expect((await status()).hold).toMatchObject({ note: 'platform upgrade' });
+  const id = await idp.createUser('held-back@acme.example');
+  await bridge.killAndRestart();
+  expect(await platform.user('held-back@acme.example')).toBeUndefined();
+  expect((await command('status')).answer).toContain('on hold since');
+  expect((await command('release', '--json')).answer[0].changed).toBe(true);
+  await eventually('applied', async () => (await platform.user('held-back@acme.example'))?.active);
+  expect(id).not.toBe('');
+}, 60_000);
+
+test('unknown plans and targets are told apart from nothing to do', async () => {
+  expect((await command('plans', 'show', 'default.main.1-2')).code).toBe(1);
+  expect((await command('plans', 'approve', 'nonsense')).code).toBe(1);
+  expect((await command('hold', '--target', 'nowhere')).code).toBe(1);
+});
