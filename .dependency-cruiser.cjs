@@ -10,7 +10,7 @@ const may = {
   provider: ['directory', 'scim', 'support'],
   queue: ['directory', 'support'],
   sync: ['platform', 'directory', 'guard', 'scim', 'support'],
-  reconcile: ['sync', 'platform', 'directory', 'guard', 'support'],
+  reconcile: ['sync', 'platform', 'directory', 'guard', 'scim', 'support'],
   http: ['provider', 'reconcile', 'directory', 'scim', 'support'],
   cli: ['config', 'reconcile', 'support'],
   demo: ['support'],

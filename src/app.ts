@@ -15,6 +15,9 @@ import {
   type SyncHandler,
   type TargetQueue,
 } from './queue/target-queue.ts';
+import { digestOf } from './reconcile/digest.ts';
+import type { Estate } from './reconcile/estate.ts';
+import { startScheduler, type ScheduledEstate } from './reconcile/schedule.ts';
 import { groupResourceType, userResourceType, type CustomSchema, type ResourceType } from './scim/index.ts';
 import type { Clock } from './support/clock.ts';
 import type { Ids } from './support/ids.ts';
@@ -70,6 +73,10 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     role === 'all' || role === 'worker'
       ? startQueues(parts, targets, states)
       : new Map<string, TargetQueue>();
+  if (role === 'all' || role === 'scheduler') {
+    const scheduler = startScheduler(deps, buildEstates(parts, targets, states), config.reconcile);
+    releasers.add('scheduler', scheduler.stop);
+  }
   const scim = role === 'all' || role === 'api' ? states : [];
   const connections = createScimRouters(deps, scimConnections(config, scim), config.server);
   const app = createHttpApp({ ...deps, health: buildHealth(parts, states, queues), connections });
@@ -93,6 +100,51 @@ export function openDesiredStates(config: Config): { redis: Redis; states: Desir
     ]),
   );
   return { redis, states: buildStates(store, (name) => mappings.get(name)?.groupsMatter ?? false) };
+}
+
+/** What commands compare and repair, one for each connection and target. With `worker`, marks are applied here too. */
+export async function openEstates(
+  config: Config,
+  deps: AppDeps,
+  { worker }: { worker: boolean },
+): Promise<{ estates: ScheduledEstate[]; stop: () => Promise<void> }> {
+  const releasers = createReleasers(deps.logger);
+  const redis = connectRedis(config.redis.url, 'commands', deps.logger);
+  releasers.add('redis', () => redis.disconnect());
+  await untilReady(redis, STORE_WAIT_MS);
+  await redis.ping().catch(async (error: Error) => {
+    await releasers.releaseAll();
+    throw new Error(`Redis does not answer (${error.message}): check redis.url or REDIS_URL.`);
+  });
+  const parts: Parts = { ...deps, config, redis, scripts: loadScripts(redis), releasers };
+  const targets = buildTargets(parts);
+  const states = buildStates(parts, (name) => targets.get(name)?.mapping.groupsMatter ?? false);
+  if (worker) startQueues(parts, targets, states);
+  return { estates: buildEstates(parts, targets, states), stop: releasers.releaseAll };
+}
+
+function buildEstates(
+  { config, clock, random }: Parts,
+  targets: Map<string, Target>,
+  states: DesiredState[],
+): ScheduledEstate[] {
+  return states.flatMap((state) =>
+    [...state.outboxes].flatMap(([name, outbox]) => {
+      const target = targets.get(name);
+      const settings = config.targets[name];
+      const drifts = state.drifts.get(name);
+      const runs = state.runs.get(name);
+      if (!target || !settings || !drifts || !runs) return [];
+      const others = states.flatMap((other) => (other === state ? [] : (other.drifts.get(name) ?? [])));
+      const { guard, concurrency } = settings;
+      const digest = digestOf(settings);
+      const { members } = settings.groups;
+      const estate: Estate = {
+        ...{ ...state, target, outbox, drifts, runs, others, clock, random, concurrency, digest, members },
+      };
+      return [{ estate, guard }];
+    }),
+  );
 }
 
 const userTypeFor = (targets: Config['targets'][string][], schemas: readonly CustomSchema[]): ResourceType =>

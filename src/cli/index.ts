@@ -4,7 +4,9 @@ import { checkConfig } from './check-config.ts';
 import { deadLetters } from './dead-letters.ts';
 import { demo } from './demo.ts';
 import { hold, release } from './hold.ts';
+import { plan } from './plan.ts';
 import { plans } from './plans.ts';
+import { apply, reconcile } from './reconcile.ts';
 import { resync } from './resync.ts';
 import { sandbox } from './sandbox.ts';
 import { serve } from './serve.ts';
@@ -32,8 +34,23 @@ export async function runCli(args: string[], env: NodeJS.ProcessEnv): Promise<nu
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(scim-bridge --help shows all commands)');
-  for (const add of [serve, checkConfig, status, deadLetters, plans, hold, release, resync, sandbox, demo])
-    add(program, cli);
+
+  const commands = [
+    serve,
+    checkConfig,
+    status,
+    plan,
+    apply,
+    reconcile,
+    plans,
+    hold,
+    release,
+    deadLetters,
+    resync,
+    sandbox,
+    demo,
+  ];
+  for (const add of commands) add(program, cli);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {

@@ -16,7 +16,7 @@ if (parentPort) {
   const { config, role } = workerData as ServeTask;
   const logger = createLogger(config.logging.level);
   for (const path of config.notYetInEffect) logger.warn({ path }, 'setting accepted, but not in effect yet');
-  if (role === 'scheduler') logger.warn('the scheduler has nothing to do yet');
+
   const stopped = once(parentPort, 'message');
   const app = await startApp(config, role, {
     logger,

@@ -16,7 +16,6 @@ const is =
   (inactive: unknown) =>
   (value: unknown): boolean =>
     isDeepStrictEqual(value, inactive);
-const isNever = (): boolean => false;
 const isPlainRedis = (value: unknown): boolean =>
   typeof value !== 'string' || !value.startsWith('redis+sentinel:');
 
@@ -26,10 +25,6 @@ const UNBUILT: readonly Unbuilt[] = [
   { at: 'redis/url', inactive: isPlainRedis, refusedWith: 'Use redis:// or rediss://.' },
   { at: 'server/metricsPort', inactive: is(null), refusedWith: 'Remove it.' },
   { at: 'server/adminToken', inactive: is(null) },
-  { at: 'targets/*/groups/members', inactive: is('owned') },
-  { at: 'reconcile/schedule', inactive: is(null) },
-  { at: 'reconcile/timezone', inactive: isNever },
-  { at: 'reconcile/onDrift', inactive: isNever },
 ];
 
 /** Faults of settings that must not be ignored silently, and paths of those that only have no effect yet. */

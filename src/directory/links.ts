@@ -41,6 +41,8 @@ export interface Link {
   departed?: boolean;
   /** Unix milliseconds since which a group collects members that become ready. */
   gatheringSince?: number;
+  /** Unix milliseconds of our last write there. What changed at the platform since was somebody else's. */
+  writtenAt?: number;
   /** Consecutive failed attempts. */
   attempts?: number;
   /** Unix milliseconds since which the account id is looked for in vain. */

@@ -4,13 +4,19 @@ import type { Keyspace } from './keys.ts';
 import type { Ref } from './records.ts';
 import type { Scripts } from './scripts.ts';
 
+/**
+ * `drifted`: differences were only reported. `held`: some wait for approval. `blocked`: some need a person. `unproven`: a
+ * list was not read whole. `failed`: it came to no end.
+ */
+export type Outcome = 'converged' | 'drifted' | 'held' | 'blocked' | 'unproven' | 'failed';
+
 /** How a run ended. Times are Unix milliseconds of this process's clock. */
 export interface RunReport {
   /** Name of the run: `plan:<id>`, as the marks that it left carry it. */
   run: string;
   startedAt: number;
   endedAt: number;
-  outcome: 'converged' | 'drifted' | 'held' | 'unproven' | 'failed';
+  outcome: Outcome;
   /** Entries of the plan, by action. */
   counts: Record<string, number>;
   /** Resources compared. */
@@ -22,7 +28,7 @@ export interface RunReport {
 
 export interface RunState {
   last?: RunReport;
-  /** End of the last run that found or brought everything equal. */
+  /** End of the last run that compared everything, whatever it found. */
   lastSuccessAt?: number;
 }
 
@@ -58,7 +64,8 @@ export function createRunStore(
 
   async function end(report: RunReport): Promise<void> {
     const fields: Record<string, string> = { last: JSON.stringify(report) };
-    if (report.outcome === 'converged') fields.lastSuccessAt = String(report.endedAt);
+    if (report.outcome !== 'unproven' && report.outcome !== 'failed')
+      fields.lastSuccessAt = String(report.endedAt);
     await redis.hset(state, fields);
   }
 

@@ -116,6 +116,7 @@ function createContext(
       const startedAt = clock.now();
       const result = await run();
       context.writes++;
+      context.link.writtenAt = clock.now();
       logger.info({ ref: work.ref, operation, durationMs: clock.now() - startedAt }, 'applied');
       return result;
     },

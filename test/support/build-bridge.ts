@@ -48,6 +48,8 @@ export async function buildBridge(options: BridgeOptions = {}): Promise<Bridge> 
     },
   });
   config.redis.prefix = `test-${randomUUID()}`;
+  // Tests start runs themselves.
+  config.reconcile.schedule = null;
   const target = config.targets.main;
   if (target) target.rateLimit = { requestsPerSecond: 2000, burst: 2000 };
   options.configure?.(config);

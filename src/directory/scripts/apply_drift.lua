@@ -2,7 +2,7 @@
 -- A ref is left alone unless its record and link are still the ones that the difference was seen against.
 -- KEYS base
 -- ARGV { target, targets: [target], request, run, fence (of the reconcile run; absent: nobody's), drifts: [{ ref, kind, id,
---        version (0: no record), link (SHA-1 of its text), names, add: [user], remove: [user], lane }] }
+--        version (0: no record), link (SHA-1 of its text), names, add: [user], remove: [user or @platform id], lane }] }
 -- RETURN {"noted", one of applied | stale | busy for each} | {"fenced"}
 if p.fence and redis.call('GET', key('run', p.target)) ~= p.fence then return { 'fenced' } end
 
@@ -32,7 +32,9 @@ local function note(drift)
     if redis.call('SISMEMBER', key('members', drift.id), user) == 1 then owe(drift.id, user, '+') end
   end
   for _, user in ipairs(drift.remove) do
-    if redis.call('SISMEMBER', key('members', drift.id), user) == 0 then owe(drift.id, user, '-') end
+    if string.sub(user, 1, 1) == '@' then
+      redis.call('HSET', key('memberMarks', p.target .. ':' .. drift.id), user, '-')
+    elseif redis.call('SISMEMBER', key('members', drift.id), user) == 0 then owe(drift.id, user, '-') end
   end
   -- What is marked already will be looked at anyway: no second generation, only now instead of later.
   if redis.call('HEXISTS', key('marks', p.target), ref) == 1 then wake(p.target, ref, drift.lane) else mark(ref, drift.lane) end

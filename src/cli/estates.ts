@@ -1,0 +1,46 @@
+// Commands that compare the estate with a target: opened for one command, with a signal that ends it.
+import type { AppDeps } from '../app.ts';
+import type { Config } from '../config/schema.ts';
+import type { ScheduledEstate } from '../reconcile/schedule.ts';
+import { systemClock } from '../support/clock.ts';
+import { randomIds } from '../support/ids.ts';
+import { createLogger } from '../support/logger.ts';
+
+export interface Comparison extends ScheduledEstate {
+  /** `<connection> → <target>`. */
+  name: string;
+}
+
+export interface CommandContext {
+  estates: Comparison[];
+  signal: AbortSignal;
+  deps: AppDeps;
+}
+
+/** @throws Error with what to do when Redis does not answer, or when there is no such target */
+export async function withEstates<T>(
+  config: Config,
+  { target, worker }: { target?: string | undefined; worker: boolean },
+  use: (context: CommandContext) => Promise<T>,
+): Promise<T> {
+  if (target !== undefined && !(target in config.targets))
+    throw new Error(`There is no target ${target}: see scim-bridge check-config --print.`);
+  const { openEstates } = await import('../app.ts');
+  // What went wrong on the way is worth a line on standard error; what went well is in the answer.
+  const logger = createLogger('warn', { write: (line) => void process.stderr.write(line) });
+  const deps: AppDeps = { logger, clock: systemClock, ids: randomIds, random: () => Math.random() };
+  const { estates, stop } = await openEstates(config, deps, { worker });
+  const ended = new AbortController();
+  const onSignal = (): void =>
+    ended.abort(new Error('ended by a signal; what is marked is applied by a worker'));
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, onSignal);
+  try {
+    const chosen = estates
+      .filter(({ estate }) => target === undefined || estate.target.name === target)
+      .map((each) => ({ ...each, name: `${each.estate.connection} → ${each.estate.target.name}` }));
+    return await use({ estates: chosen, signal: ended.signal, deps });
+  } finally {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal);
+    await stop();
+  }
+}

@@ -1,0 +1,77 @@
+// plan: what differs between the desired state and the platform. It writes nothing.
+import { writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { changesIn, driftOnly, toSaved, type Plan } from '../reconcile/plan.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { withEstates } from './estates.ts';
+import { createProgressLine } from './progress.ts';
+
+interface PlanFlags {
+  target?: string;
+  json?: boolean;
+  out?: string;
+  driftOnly?: boolean;
+  full?: boolean;
+  all?: boolean;
+}
+
+const EXIT_CHANGES = 2;
+
+export function plan(program: Command, cli: Cli): void {
+  program
+    .command('plan')
+    .description(
+      'compare everything and show what differs, without writing; with --config NEW.yaml what other settings would do',
+    )
+    .option('--target <name>', 'only this target')
+    .option('--json', 'print as JSON')
+    .option('--out <file>', 'save the plan, for scim-bridge apply')
+    .option('--drift-only', 'only what was changed behind the back of the bridge')
+    .option('--full', 'read the members of all groups and the attribute values of all users')
+    .option('--all', 'show every change, however many')
+    .action(async (flags: PlanFlags, command: Command) => {
+      const plans = await makePlans(flags, command, cli);
+      const saved = toSaved(plans);
+      if (flags.out !== undefined) writeFileSync(flags.out, `${JSON.stringify(saved)}\n`, { mode: 0o600 });
+      if (flags.json) console.log(JSON.stringify(saved));
+      else await printPlans(plans, flags.all ?? false, cli);
+      if (flags.out !== undefined && !flags.json)
+        console.log(`\nSaved: scim-bridge apply ${flags.out} carries out exactly this.`);
+      cli.exit(exitCodeOf(plans));
+    });
+}
+
+async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<Plan[]> {
+  const { makePlan } = await import('../reconcile/make-plan.ts');
+  const options = { target: flags.target, worker: false };
+  return withEstates(readConfig(command, cli), options, async ({ estates, signal, deps }) => {
+    const plans: Plan[] = [];
+    for (const { name, estate, readTrail } of estates) {
+      const progress = createProgressLine(name);
+      const made = await makePlan(estate, {
+        id: deps.ids.request(),
+        full: flags.full ?? false,
+        signal,
+        onProgress: progress.show,
+        readTrail,
+      }).finally(progress.end);
+      plans.push(flags.driftOnly ? driftOnly(made.plan) : made.plan);
+    }
+    return plans;
+  });
+}
+
+export async function printPlans(plans: Plan[], all: boolean, { env }: Cli): Promise<void> {
+  const { renderPlan } = await import('../reconcile/render.ts');
+  const colour = process.stdout.isTTY && !env.NO_COLOR;
+  for (const each of plans) console.log(renderPlan(each, { all, colour }).join('\n'));
+}
+
+/** 0 nothing to change, 2 changes, 1 when too little could be read to say that there are none. */
+function exitCodeOf(plans: Plan[]): number {
+  if (plans.some((each) => changesIn(each) > 0)) return EXIT_CHANGES;
+  const isProven = plans.every(
+    ({ proof, unknown }) => proof.users.complete && proof.groups.complete && unknown === 0,
+  );
+  return isProven ? 0 : 1;
+}

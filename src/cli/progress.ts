@@ -1,0 +1,46 @@
+// Progress of long work on standard error: a bar on a terminal, a plain line now and then elsewhere.
+import { Presets, SingleBar } from 'cli-progress';
+import type { Progress } from '../reconcile/estate.ts';
+
+export interface ProgressLine {
+  show: (progress: Progress) => void;
+  end: () => void;
+}
+
+const QUIET_MS = 3000;
+
+/** @param what put before every line, such as the connection and target */
+export function createProgressLine(what: string): ProgressLine {
+  return process.stderr.isTTY ? createBar(what) : createLines(what);
+}
+
+function createBar(what: string): ProgressLine {
+  const format = `${what} {phase} {bar} {value}/{total}`;
+  const bar = new SingleBar(
+    { format, stream: process.stderr, clearOnComplete: true },
+    Presets.shades_classic,
+  );
+  let started = false;
+  return {
+    show: ({ phase, done, total }) => {
+      if (!started) bar.start(total, done, { phase });
+      started = true;
+      bar.setTotal(total);
+      bar.update(done, { phase });
+    },
+    end: () => bar.stop(),
+  };
+}
+
+/** Nothing for work that is over soon, then a line every few seconds. */
+function createLines(what: string): ProgressLine {
+  let saidAt = Date.now();
+  return {
+    show: ({ phase, done, total }) => {
+      if (Date.now() - saidAt < QUIET_MS) return;
+      saidAt = Date.now();
+      console.error(`${what}: ${phase} ${done} of ${total}`);
+    },
+    end: () => undefined,
+  };
+}

@@ -1,0 +1,167 @@
+// reconcile and apply: a plan is carried out by the worker, and the command waits for it. A worker runs in this process
+// as long as the command does, so that neither a laptop nor a lone CronJob needs the service.
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import type { Outcome, RunReport } from '../directory/runs.ts';
+import { changesIn, parseSaved, type Plan } from '../reconcile/plan.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { withEstates, type CommandContext, type Comparison } from './estates.ts';
+import { printPlans } from './plan.ts';
+import { createProgressLine } from './progress.ts';
+
+interface Flags {
+  target?: string;
+  yes?: boolean;
+  json?: boolean;
+  full?: boolean;
+}
+
+const EXIT_STALE = 3;
+const EXIT_CODES: Record<Outcome, number> = {
+  converged: 0,
+  held: 2,
+  drifted: 2,
+  blocked: 1,
+  unproven: 1,
+  failed: 1,
+};
+
+export function reconcile(program: Command, cli: Cli): void {
+  program
+    .command('reconcile')
+    .description('compare everything, repair what differs, and wait until it is applied')
+    .option('--target <name>', 'only this target')
+    .option('--yes', 'do not ask on a terminal')
+    .option('--json', 'print as JSON')
+    .option('--full', 'read the members of all groups and the attribute values of all users')
+    .action(async (flags: Flags, command: Command) => {
+      const options = { target: flags.target, worker: true };
+      const reports = await withEstates(readConfig(command, cli), options, async (context) => {
+        const found = [];
+        for (const each of context.estates) found.push(await runOne(each, context, flags, cli));
+        return found;
+      });
+      if (flags.json) console.log(JSON.stringify(reports));
+      cli.exit(worst(reports.map(({ outcome }) => EXIT_CODES[outcome])));
+    });
+}
+
+export function apply(program: Command, cli: Cli): void {
+  program
+    .command('apply <file>')
+    .description('carry out exactly a saved plan; exit 3 when anything moved since it was made')
+    .option('--yes', 'do not ask on a terminal')
+    .option('--json', 'print as JSON')
+    .action(async (file: string, flags: Flags, command: Command) => {
+      const plans = parseSaved(readFileSync(file, 'utf8'));
+      await withEstates(readConfig(command, cli), { worker: true }, async (context) => {
+        const pairs = plans.map((plan) => ({ plan, each: estateOf(plan, context.estates) }));
+        const stale = [];
+        for (const { plan, each } of pairs) stale.push(...(await staleIn(plan, each, context.signal)));
+        if (stale.length > 0) {
+          console.error(`The plan is stale: ${stale.length} of its changes do not hold any more, such as`);
+          for (const line of stale.slice(0, 3)) console.error(`  ${line}`);
+          console.error('Nothing was changed. Make a new one with scim-bridge plan --out FILE.');
+          cli.exit(EXIT_STALE);
+          return;
+        }
+        if (!flags.json) await printPlans(plans, false, cli);
+        const total = plans.reduce((sum, plan) => sum + changesIn(plan), 0);
+        if (total > 0 && !(await agreed(flags, `Carry out these ${total} changes?`))) {
+          cli.exit(1);
+          return;
+        }
+        const reports = [];
+        for (const { plan, each } of pairs) reports.push(await carryOut(plan, each, context, flags));
+        if (flags.json) console.log(JSON.stringify(reports));
+        cli.exit(worst(reports.map(({ outcome }) => EXIT_CODES[outcome])));
+      });
+    });
+}
+
+/** An error outranks what is held, and that outranks what is equal. */
+const worst = (codes: number[]): number => (codes.includes(1) ? 1 : codes.includes(2) ? 2 : 0);
+
+async function runOne(
+  { name, estate, guard, readTrail }: Comparison,
+  { signal, deps }: CommandContext,
+  flags: Flags,
+  cli: Cli,
+): Promise<RunReport> {
+  const run = await import('../reconcile/run.ts');
+  const progress = createProgressLine(name);
+  const { report, plan } = await run
+    .reconcile(estate, {
+      id: deps.ids.request(),
+      repair: true,
+      full: flags.full ?? false,
+      guard,
+      signal,
+      logger: deps.logger,
+      readTrail,
+      onProgress: progress.show,
+      confirm: async (made) => {
+        progress.end();
+        if (!flags.json) await printPlans([made], false, cli);
+        return agreed(flags, `Carry out these ${changesIn(made)} changes?`);
+      },
+    })
+    .finally(progress.end);
+  if (!flags.json) {
+    if (plan && changesIn(plan) === 0) await printPlans([plan], false, cli);
+    tell(name, report, plan === undefined);
+  }
+  return report;
+}
+
+function tell(name: string, { outcome, message }: RunReport, joined: boolean): void {
+  const said = message === undefined ? '' : `: ${message}`;
+  console.log(`\n${name}: ${outcome}${said}${joined ? ' (by a run that was under way)' : ''}`);
+}
+
+function estateOf(plan: Plan, estates: Comparison[]): Comparison {
+  const found = estates.find(
+    ({ estate }) => estate.connection === plan.connection && estate.target.name === plan.target,
+  );
+  if (!found)
+    throw new Error(`The plan is for ${plan.connection} → ${plan.target}, which the settings do not have.`);
+  return found;
+}
+
+async function staleIn(plan: Plan, { estate }: Comparison, signal: AbortSignal): Promise<string[]> {
+  if (plan.mapping !== estate.digest) return ['the mapping rules are others than those it was made with'];
+  const { staleEntries } = await import('../reconcile/apply.ts');
+  return (await staleEntries(estate, plan, signal)).map(
+    ({ action, kind, name }) => `${action} ${kind} ${name}`,
+  );
+}
+
+async function carryOut(
+  plan: Plan,
+  { name, estate, guard }: Comparison,
+  { signal, deps }: CommandContext,
+  flags: Flags,
+): Promise<RunReport> {
+  const { applySaved } = await import('../reconcile/run.ts');
+  const progress = createProgressLine(name);
+  const report = await applySaved(estate, plan, {
+    guard,
+    signal,
+    logger: deps.logger,
+    onProgress: progress.show,
+  }).finally(progress.end);
+  if (!flags.json) tell(name, report, false);
+  return report;
+}
+
+/** Nobody can be asked without a terminal: there the guard is what stands between a plan and a catastrophe. */
+async function agreed({ yes, json }: Flags, question: string): Promise<boolean> {
+  if (yes || json || !process.stdin.isTTY || !process.stdout.isTTY) return true;
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return /^y(es)?$/i.test((await lines.question(`\n${question} [y/N] `)).trim());
+  } finally {
+    lines.close();
+  }
+}

@@ -1,0 +1,169 @@
+// A plan becomes notes and marks; the worker does the writing. Before the first mark the guard judges the whole plan.
+import type { Drift, Noted } from '../directory/drift.ts';
+import { parseRef, type Ref } from '../directory/records.ts';
+import type { Destruction } from '../directory/staging.ts';
+import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings } from '../guard/judge.ts';
+import { canonicalJson } from '../support/canonical-json.ts';
+import { createVisibility } from './compare.ts';
+import { isChange, type PlanEntry } from './entry.ts';
+import type { Estate, Survey } from './estate.ts';
+import { examineGroups } from './examine-groups.ts';
+import { examineUsers } from './examine-users.ts';
+import type { Plan } from './plan.ts';
+
+export interface Applied {
+  /** Everything that the plan wants changed, what was on its way already included. */
+  refs: Ref[];
+  /** How many were marked, had moved meanwhile, or had a worker at work. */
+  noted: Record<Noted, number>;
+  /** Items that the guard holds for approval. */
+  held: Destruction[];
+}
+
+/** Entries that the plan has to do something for; what a push has changed is on its way without it. */
+export const ownEntries = (plan: Plan): PlanEntry[] =>
+  plan.entries.filter((entry) => isChange(entry) && entry.attribution.cause !== 'source changed');
+
+/** @throws RunLost when another run has taken over */
+export async function applyPlan(
+  estate: Estate,
+  plan: Plan,
+  guard: GuardSettings,
+  fence?: string,
+): Promise<Applied> {
+  const own = ownEntries(plan);
+  const held = await stageOverLimit(estate, own, guard);
+  const outcomes = await estate.drifts.note(toDrifts(own), `plan:${plan.id}`, fence);
+  const noted = { applied: 0, stale: 0, busy: 0 };
+  for (const outcome of outcomes) noted[outcome]++;
+  const refs = plan.entries.flatMap((entry) => (isChange(entry) && entry.ref ? [entry.ref] : []));
+  return { refs: [...new Set(refs)], noted, held };
+}
+
+const KINDS: Partial<Record<PlanEntry['action'], DestructiveKind>> = {
+  deactivate: 'deactivate',
+  delete: 'delete',
+  removeMember: 'removeMembers',
+  clearAttribute: 'clearAttributes',
+};
+
+/** A user's id, or the platform id of somebody who is none of ours. */
+const memberName = ({ member }: PlanEntry): string | undefined => {
+  if (!member) return undefined;
+  return member.ref === null ? `@${member.platformId ?? ''}` : parseRef(member.ref).id;
+};
+
+function toDestruction(entry: PlanEntry): Destruction[] {
+  const kind = KINDS[entry.action];
+  if (kind === undefined || entry.ref === null) return [];
+  const subject = memberName(entry) ?? (kind === 'clearAttributes' ? entry.attribute : undefined);
+  return [{ kind, ref: entry.ref, ...(subject === undefined ? {} : { subject }) }];
+}
+
+/** A kind that is over its limit is held as a whole, before any of it is marked; the others go on. */
+async function stageOverLimit(
+  { outbox }: Estate,
+  own: PlanEntry[],
+  guard: GuardSettings,
+): Promise<Destruction[]> {
+  const items = own.flatMap(toDestruction);
+  if (items.length === 0) return [];
+  const wanted = Object.fromEntries(
+    DESTRUCTIVE_KINDS.map((kind) => [kind, items.filter((item) => item.kind === kind).length]),
+  ) as Record<DestructiveKind, number>;
+  const { population, kinds } = await outbox.staging.counts(guard.windowMs);
+  const verdicts = judgePlan(wanted, kinds, population, guard);
+  const over = items.filter(({ kind }) => verdicts[kind].kind === 'held');
+  const permissions = await outbox.staging.stage(over, guard.windowMs);
+  // What a person has approved before, or what was counted before, is not held again.
+  return over.filter((_, index) => permissions[index] === 'held');
+}
+
+/** One note per resource: everything that the plan wants written anew there. */
+export function toDrifts(entries: PlanEntry[]): Drift[] {
+  const drifts = new Map<Ref, Drift>();
+  for (const entry of entries) {
+    if (entry.ref === null) continue;
+    const drift = drifts.get(entry.ref) ?? {
+      ref: entry.ref,
+      ...entry.basis,
+      names: [],
+      add: [],
+      remove: [],
+      lane: 'reconcile' as const,
+    };
+    drifts.set(entry.ref, drift);
+    drift.names.push(...namesIn(entry));
+    const member = memberName(entry);
+    if (member !== undefined) drift[entry.action === 'removeMember' ? 'remove' : 'add'].push(member);
+    // Somebody who must not have access does not wait behind everything else.
+    if (entry.action === 'deactivate') drift.lane = 'deactivation';
+  }
+  return [...drifts.values()];
+}
+
+/** Names in the sense of `Link.unsure`. What other rules have changed needs none: the link knows that it differs. */
+function namesIn({ action, attribution, attribute, platformId, after }: PlanEntry): string[] {
+  if (attribution.cause === 'mapping changed') return [];
+  switch (action) {
+    case 'deactivate':
+    case 'reactivate':
+      return ['active'];
+    case 'setAttribute':
+    case 'clearAttribute':
+      return attribute === undefined ? [] : [`attributes.${attribute}`];
+    case 'update':
+      return Object.keys(after ?? {});
+    case 'create':
+    case 'relink':
+      // The link still names what is gone: a write to it is answered 404, and the worker looks for it anew.
+      if (platformId === null) return [];
+      return Object.keys(after ?? {}).filter((name) => name !== 'active' && name !== 'id');
+    case 'delete':
+    case 'adopt':
+    case 'addMember':
+    case 'removeMember':
+    case 'conflict':
+    case 'unmanaged':
+      return [];
+  }
+}
+
+/** What makes two entries the same; who caused it and in which words does not. */
+const essence = ({
+  action,
+  ref,
+  platformId,
+  attribute,
+  member,
+  before,
+  after,
+  effect,
+  basis,
+}: PlanEntry): string =>
+  canonicalJson({ action, ref, platformId, attribute, member, before, after, effect, basis });
+
+/**
+ * Reads everything that the plan would act on once more. @returns the entries that do not hold any more: record, link or
+ * platform moved since the plan was made
+ */
+export async function staleEntries(estate: Estate, plan: Plan, signal: AbortSignal): Promise<PlanEntry[]> {
+  const own = ownEntries(plan);
+  const survey: Survey = {
+    estate,
+    signal,
+    visibility: createVisibility(),
+    tally: { calls: 0, unknown: 0 },
+    onProgress: () => undefined,
+  };
+  const refsOf = (kind: PlanEntry['kind'], has: (entry: PlanEntry) => boolean = () => true): Set<Ref> =>
+    new Set(own.flatMap((entry) => (entry.kind === kind && entry.ref && has(entry) ? [entry.ref] : [])));
+  const valued = refsOf('User', ({ attribute }) => attribute !== undefined);
+  const membered = refsOf('Group', ({ member }) => member !== undefined);
+  const examined = [
+    ...(await examineUsers(survey, [...refsOf('User')], { withValues: (ref) => valued.has(ref) })),
+    ...(await examineGroups(survey, [...refsOf('Group')], { withMembers: (ref) => membered.has(ref) })),
+  ];
+  const now = new Set(examined.flatMap(({ entries }) => entries.map(essence)));
+  return own.filter((entry) => !now.has(essence(entry)));
+}

@@ -1,0 +1,138 @@
+// What the platform shows × what it shall show. Pure, and cheap where nothing differs: it runs once for everybody.
+import type { Link } from '../directory/links.ts';
+import { fold } from '../directory/records.ts';
+import type { UserAttributeType, WireUser } from '../platform/wire.ts';
+import { EXTENSION } from '../sync/diff.ts';
+import type { Core, DesiredUser } from '../sync/mapping.ts';
+import { sameValue } from '../sync/values.ts';
+
+/** What a user shall be: mapped from the record, or as the link remembers what was applied. */
+export interface Wanted {
+  inScope: boolean;
+  active: boolean;
+  core: Core;
+  attributes: Record<string, unknown>;
+}
+
+export interface Difference {
+  /** A core path, `active`, or `attributes.<name>`. */
+  name: string;
+  before: unknown;
+  after: unknown;
+}
+
+/** What the lists of this platform show at all. What nobody has there can not be told from what is not returned. */
+export interface Visibility {
+  /** Notes that a wanted value was looked for. */
+  note(name: string, isShown: boolean): void;
+  /** False for what several should have and nobody shows. */
+  isVisible(name: string): boolean;
+}
+
+/** Attribute types that a SCIM list answers carry (contract 2.4). */
+const LISTED: ReadonlySet<UserAttributeType> = new Set(['string', 'number']);
+
+export function createVisibility(): Visibility {
+  const shown = new Set<string>();
+  const expected = new Map<string, number>();
+  return {
+    note: (name, isShown) => {
+      if (shown.has(name)) return;
+      if (isShown) shown.add(name);
+      else expected.set(name, (expected.get(name) ?? 0) + 1);
+    },
+    isVisible: (name) => shown.has(name) || (expected.get(name) ?? 0) < 2,
+  };
+}
+
+/** What was applied last; it equals what is desired as long as nothing is marked and the mapping is the same. */
+export function wantedFromLink({ core = {}, attributes = {}, departed }: Link): Wanted {
+  const { active, ...rest } = core as Core;
+  return { inScope: departed !== true, active: active !== false, core: rest, attributes };
+}
+
+export const wantedFromDesired = ({ inScope, active, core, attributes }: DesiredUser): Wanted => ({
+  inScope,
+  active: inScope && active,
+  core,
+  attributes,
+});
+
+/** One core member as the platform answers it. */
+function shownCore(user: WireUser, path: string): string | undefined {
+  switch (path) {
+    case 'userName':
+      return user.userName;
+    case 'externalId':
+      return user.externalId;
+    case 'displayName':
+      return user.displayName;
+    case 'name.givenName':
+      return user.name?.givenName;
+    case 'name.familyName':
+      return user.name?.familyName;
+    case 'emails':
+      return (user.emails?.find(({ primary }) => primary) ?? user.emails?.[0])?.value;
+    default:
+      return undefined;
+  }
+}
+
+/** Names and addresses are compared without case, as the platform does (contract 2.2); all else as it is. */
+const WITHOUT_CASE = new Set(['userName', 'emails']);
+
+function isSameText(path: string, left: string, right: string | undefined): boolean {
+  if (left === right) return true;
+  if (right === undefined || left === '' || !WITHOUT_CASE.has(path)) return false;
+  return fold(left) === fold(right);
+}
+
+/**
+ * Everything that the platform shows differently. Core members without a wanted value are not ours to judge; of
+ * attributes, those of `types` that a list shows, and all of them where `values` holds what the value list said.
+ */
+export function differences(
+  wanted: Wanted,
+  observed: WireUser,
+  types: Record<string, UserAttributeType>,
+  visibility: Visibility,
+  values?: ReadonlyMap<string, unknown>,
+): Difference[] {
+  const found: Difference[] = [];
+  const active = observed.active !== false;
+  if (!wanted.inScope) {
+    return active && !wanted.active ? [{ name: 'active', before: true, after: false }] : found;
+  }
+  if (active !== wanted.active) found.push({ name: 'active', before: active, after: wanted.active });
+  for (const path in wanted.core) {
+    const value = wanted.core[path];
+    if (typeof value !== 'string') continue;
+    const shown = shownCore(observed, path);
+    visibility.note(path, shown !== undefined);
+    if (!isSameText(path, value, shown)) found.push({ name: path, before: shown ?? null, after: value });
+  }
+  const extension = observed[EXTENSION];
+  for (const name in wanted.attributes) {
+    const type = types[name];
+    if (type === undefined) continue;
+    const value = wanted.attributes[name] ?? null;
+    if (values !== undefined) {
+      const held = values.get(name) ?? null;
+      if (!sameValue(held, value)) found.push({ name: `attributes.${name}`, before: held, after: value });
+      continue;
+    }
+    if (!LISTED.has(type)) continue;
+    const held = extension?.[name] ?? null;
+    if (value !== null) visibility.note(`attributes.${name}`, held !== null);
+    if (held !== value && !isSameShown(held, value))
+      found.push({ name: `attributes.${name}`, before: held, after: value });
+  }
+  return found;
+}
+
+/** Some platforms answer numbers as text. */
+const isSameShown = (held: unknown, value: unknown): boolean =>
+  isSingle(held) && isSingle(value) && String(held) === String(value);
+
+const isSingle = (value: unknown): value is string | number =>
+  typeof value === 'string' || typeof value === 'number';

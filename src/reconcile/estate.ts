@@ -1,0 +1,45 @@
+// What a comparison of one connection with one target is made from.
+import type { Directory } from '../directory/directory.ts';
+import type { DriftNotes } from '../directory/drift.ts';
+import type { Links } from '../directory/links.ts';
+import type { Outbox } from '../directory/outbox.ts';
+import type { RunStore } from '../directory/runs.ts';
+import type { Clock } from '../support/clock.ts';
+import type { Target } from '../sync/target.ts';
+import type { Visibility } from './compare.ts';
+
+export interface Estate {
+  connection: string;
+  target: Target;
+  /** Digest of the rules that map records for this target (digest.ts). */
+  digest: string;
+  members: 'owned' | 'authoritative';
+  /** Calls to the platform at the same time. */
+  concurrency: number;
+  directory: Directory;
+  links: Links;
+  outbox: Outbox;
+  drifts: DriftNotes;
+  runs: RunStore;
+  /** The notes of other connections that feed the same target: what they are linked to is managed too. */
+  others: DriftNotes[];
+  clock: Clock;
+  random: () => number;
+}
+
+/** How far a comparison has come. */
+export interface Progress {
+  phase: 'users' | 'groups' | 'members' | 'values' | 'second look' | 'apply';
+  done: number;
+  total: number;
+}
+
+/** One comparison that is under way. */
+export interface Survey {
+  estate: Estate;
+  signal: AbortSignal;
+  visibility: Visibility;
+  /** Calls made so far, and resources that could not be read. */
+  tally: { calls: number; unknown: number };
+  onProgress: (progress: Progress) => void;
+}

@@ -1,0 +1,169 @@
+// The second look at groups, with their members where these may differ.
+import { hashOfLink, type Counterpart } from '../directory/drift.ts';
+import { parseLink, type Link } from '../directory/links.ts';
+import { fold, parseRef, refOf, type Ref, type StoredRecord } from '../directory/records.ts';
+import type { WireGroup } from '../platform/wire.ts';
+import type { Resource } from '../scim/index.ts';
+import { mapBounded } from '../support/bounded.ts';
+import { isProtected } from './entry.ts';
+import type { Survey } from './estate.ts';
+import { asking, isUnmoved, type Examined } from './examine-users.ts';
+import { groupEntries, type GroupCase, type Member, type MemberDifferences } from './group-entries.ts';
+
+export interface GroupStrangers {
+  byName: ReadonlyMap<string, { id: string; name: string }>;
+}
+
+export interface ExamineGroupsOptions {
+  withMembers: (ref: Ref) => boolean;
+  strangers?: GroupStrangers | undefined;
+}
+
+/** Looks at each group alone; one that can not be read, or that moved meanwhile, is left out. */
+export async function examineGroups(
+  survey: Survey,
+  refs: Ref[],
+  options: ExamineGroupsOptions,
+): Promise<Examined[]> {
+  const { directory, drifts, concurrency } = survey.estate;
+  const standing = await drifts.standing(refs);
+  const records = await directory.getMany(
+    'Group',
+    refs.map((ref) => parseRef(ref).id),
+  );
+  const byRef = new Map(records.map((record) => [refOf('Group', record.id), record]));
+  let done = 0;
+  const found = await mapBounded(standing, concurrency, async (each) => {
+    const examined = await examine(survey, each, byRef.get(each.ref), options);
+    survey.onProgress({ phase: 'members', done: ++done, total: refs.length });
+    return examined;
+  });
+  const now = await drifts.standing(refs);
+  return found.flatMap((each, index) => {
+    if (!each) survey.tally.unknown++;
+    return each && isUnmoved(standing[index], now[index]) ? [each] : [];
+  });
+}
+
+async function examine(
+  survey: Survey,
+  { ref, text, marked }: Counterpart,
+  record: StoredRecord | undefined,
+  { withMembers, strangers }: ExamineGroupsOptions,
+): Promise<Examined | undefined> {
+  const { target, members, outbox } = survey.estate;
+  const link = parseLink(text);
+  const { id } = parseRef(ref);
+  const displayName = record && (JSON.parse(record.text) as Resource & { displayName: string }).displayName;
+  const wantedName = displayName === undefined ? undefined : target.mapping.groupName(displayName);
+  const isDeleted = !record && (await survey.estate.drifts.deletedAtSource(id));
+  // Signs before the member list: what is written in between is then ignored, not taken for drift.
+  const signs = wantedName === undefined ? new Map<string, string>() : await outbox.memberMarks(id);
+  const ours = withMembers(ref) ? await survey.estate.drifts.membersOf(id) : [];
+  const observed = await read(survey, link, withMembers(ref));
+  if (observed === 'unknown') return undefined;
+  const present = observed === 'absent' ? undefined : observed;
+  const namesake =
+    present || wantedName === undefined ? undefined : await findNamesake(survey, wantedName, strangers);
+  if (namesake === 'unknown') return undefined;
+  const group: GroupCase = {
+    ref,
+    link,
+    basis: { version: record?.version ?? 0, link: hashOfLink(text) },
+    marked,
+    wantedName,
+    isDeleted,
+    observed: present,
+    namesake,
+    members: present && withMembers(ref) ? await compareMembers(survey, present, ours, signs) : undefined,
+    pending: await pendingOf(survey, signs),
+  };
+  return {
+    ref,
+    entries: groupEntries(group, { policy: target.policy, members }),
+    changedAt: present?.meta?.lastModified,
+    writtenAt: link.writtenAt,
+  };
+}
+
+async function read(survey: Survey, link: Link, members: boolean): Promise<WireGroup | 'absent' | 'unknown'> {
+  if (link.id === undefined) return 'absent';
+  return asking(survey, (signal) =>
+    survey.estate.target.client.groups.get(link.id ?? '', members ? {} : { members: false }, { signal }),
+  );
+}
+
+async function findNamesake(
+  survey: Survey,
+  name: string,
+  strangers: GroupStrangers | undefined,
+): Promise<{ id: string; name: string } | undefined | 'unknown'> {
+  if (strangers) return strangers.byName.get(fold(name));
+  const found = await asking(survey, (signal) =>
+    survey.estate.target.client.groups.findByDisplayName(name, { signal }),
+  );
+  if (found === 'unknown' || found === 'absent') return 'unknown';
+  const exact = found.filter((group) => fold(group.displayName) === fold(name));
+  const holders = await survey.estate.drifts.counterparts(
+    'Group',
+    exact.map(({ id }) => id),
+  );
+  const free = exact.find((_, index) => holders[index] === undefined);
+  return free && { id: free.id, name: free.displayName };
+}
+
+const nameOf = (link: Link): string => String(link.core?.userName ?? '');
+
+async function pendingOf(survey: Survey, signs: Map<string, string>): Promise<GroupCase['pending']> {
+  const users = [...signs.keys()].filter((user) => !user.startsWith('@'));
+  const standing = await survey.estate.drifts.standing(users.map((user) => refOf('User', user)));
+  return standing.map(({ ref, text }) => {
+    const link = parseLink(text);
+    const member = { ref, platformId: link.id ?? null, name: nameOf(link) };
+    return { member, sign: signs.get(parseRef(ref).id) ?? '+' };
+  });
+}
+
+/** Who is missing and who is too many, apart from those whose change is on its way and those that are left alone. */
+async function compareMembers(
+  survey: Survey,
+  group: WireGroup,
+  ours: { user: string; link: Link }[],
+  signs: Map<string, string>,
+): Promise<MemberDifferences> {
+  const present = new Map((group.members ?? []).map((member) => [member.value, member.display ?? '']));
+  const expected = new Set<string>();
+  const missing: Member[] = [];
+  for (const { user, link } of ours) {
+    if (link.id === undefined) continue;
+    expected.add(link.id);
+    // Whoever left or may not be touched is none that the group has to have.
+    const settled = !link.departed && !isProtected(link) && !signs.has(user);
+    if (settled && !present.has(link.id))
+      missing.push({ ref: refOf('User', user), platformId: link.id, name: nameOf(link) });
+  }
+  const strange = [...present].filter(([id]) => !expected.has(id) && !signs.has(`@${id}`));
+  const holders = await survey.estate.drifts.counterparts(
+    'User',
+    strange.map(([id]) => id),
+  );
+  const surplus = await mapBounded(strange, 2, async ([platformId, display], index): Promise<Member[]> => {
+    const holder = holders[index];
+    if (!holder) return foreigner(survey, platformId, display);
+    const link = parseLink(holder.text);
+    if (isProtected(link) || signs.has(parseRef(holder.ref).id)) return [];
+    return [{ ref: holder.ref, platformId, name: nameOf(link) || display }];
+  });
+  return { missing, surplus: surplus.flat() };
+}
+
+/** A member who is none of ours. Before one is taken out: whose account is it? */
+async function foreigner(survey: Survey, platformId: string, display: string): Promise<Member[]> {
+  const { members, target } = survey.estate;
+  if (members === 'owned') return [{ ref: null, platformId, name: display }];
+  const account = await asking(survey, (signal) => target.client.users.get(platformId, { signal }));
+  if (account === 'absent' || account === 'unknown') return [];
+  const owner = await target.catalogue.keyOwner(survey.signal);
+  const names = [...target.policy.users.protected, ...(owner === undefined ? [] : [owner])].map(fold);
+  return names.includes(fold(account.userName)) ? [] : [{ ref: null, platformId, name: account.userName }];
+}

@@ -1,0 +1,205 @@
+// The second look: each user in question is read alone, against a link that was read before, so that a write which
+// happened in between can not pass for drift.
+import { hashOfLink, type Counterpart } from '../directory/drift.ts';
+import { parseLink, type Link } from '../directory/links.ts';
+import { fold, parseRef, type Ref } from '../directory/records.ts';
+import { PlatformResponse } from '../platform/errors.ts';
+import type { WireUser } from '../platform/wire.ts';
+import type { Resource } from '../scim/index.ts';
+import { mapBounded } from '../support/bounded.ts';
+import { wantedFromDesired, type Wanted } from './compare.ts';
+import { isProtected, type PlanEntry } from './entry.ts';
+import type { Survey } from './estate.ts';
+import { userEntries, type UserCase } from './user-entries.ts';
+
+/** What was found out about one resource, with what attribution needs to know. */
+export interface Examined {
+  ref: Ref;
+  entries: PlanEntry[];
+  /** When the platform says that it was changed last; ISO 8601. */
+  changedAt?: string | undefined;
+  /** When we last wrote there; Unix milliseconds. */
+  writtenAt?: number | undefined;
+}
+
+/** Accounts without a link, by what a user could be recognised by; absent where the list was not read whole. */
+export interface Strangers {
+  byName: ReadonlyMap<string, { id: string; userName: string }>;
+  byExternalId: ReadonlyMap<string, { id: string; userName: string }>;
+}
+
+export interface ExamineOptions {
+  /** Users whose attribute values are to be read, at one call each. */
+  withValues: (ref: Ref) => boolean;
+  strangers?: Strangers | undefined;
+}
+
+const BATCH = 100;
+
+/** Looks at each ref alone. One that can not be read, or that moved meanwhile, is left out: an unknown is never an absence. */
+export async function examineUsers(
+  survey: Survey,
+  refs: Ref[],
+  options: ExamineOptions,
+): Promise<Examined[]> {
+  const examined: Examined[] = [];
+  for (let start = 0; start < refs.length; start += BATCH) {
+    survey.onProgress({ phase: 'second look', done: start, total: refs.length });
+    const standing = await survey.estate.drifts.standing(refs.slice(start, start + BATCH));
+    const wanted = await wantedUsers(survey, standing);
+    const found = await mapBounded(standing, survey.estate.concurrency, (each) =>
+      examine(survey, each, wanted.get(each.ref), options),
+    );
+    const now = await survey.estate.drifts.standing(standing.map(({ ref }) => ref));
+    found.forEach((each, index) => {
+      if (each && isUnmoved(standing[index], now[index])) examined.push(each);
+      else if (!each) survey.tally.unknown++;
+    });
+  }
+  return examined;
+}
+
+/** Whether a resource stood still while the platform was read: else the difference may be our own write. */
+export const isUnmoved = (before: Counterpart | undefined, after: Counterpart | undefined): boolean =>
+  before?.text === after?.text && before?.marked === after?.marked;
+
+export interface WantedUser {
+  version: number;
+  wanted: Wanted;
+  /** Attributes whose value can not be computed. */
+  faults: string[];
+}
+
+/** What the records of some refs say that the target shall have; refs without a record are left out. */
+export async function wantedUsers(survey: Survey, standing: Counterpart[]): Promise<Map<Ref, WantedUser>> {
+  const { directory, target } = survey.estate;
+  const users = await directory.usersOf(standing.map(({ ref }) => parseRef(ref).id));
+  const wanted = new Map<Ref, WantedUser>();
+  for (const { record, groups } of users) {
+    const desired = await target.mapping.user(JSON.parse(record.text) as Resource, record.id, groups);
+    wanted.set(`User:${record.id}`, {
+      version: record.version,
+      wanted: wantedFromDesired(desired),
+      faults: desired.faults.map(({ attribute, reason }) => `${attribute} ${reason}`),
+    });
+  }
+  return wanted;
+}
+
+/** @returns undefined when the platform could not tell */
+async function examine(
+  survey: Survey,
+  { ref, text, marked }: Counterpart,
+  wanted: WantedUser | undefined,
+  { withValues, strangers }: ExamineOptions,
+): Promise<Examined | undefined> {
+  const link = parseLink(text);
+  const basis = { version: wanted?.version ?? 0, link: hashOfLink(text) };
+  const common = { ref, link, basis, marked, wanted: wanted?.wanted };
+  if (!wanted && !link.departed && !(await survey.estate.drifts.deletedAtSource(parseRef(ref).id))) {
+    const reason = 'linked, but its desired state is missing in Redis; push it again';
+    return { ref, entries: [conflict(common, reason)] };
+  }
+  if (isProtected(link)) return { ref, entries: [] };
+  const observed = await read(survey, link);
+  if (observed === 'unknown') return undefined;
+  const present = observed === 'absent' ? undefined : observed;
+  const namesake = present || !wanted ? undefined : await findNamesake(survey, wanted.wanted, strangers);
+  if (namesake === 'unknown') return undefined;
+  const values = present && withValues(ref) ? await readValues(survey, link) : undefined;
+  if (values === 'unknown') return undefined;
+  const user: UserCase = { ...common, observed: present, namesake, values };
+  return {
+    ref,
+    entries: [...userEntries(user, rulesOf(survey)), ...faultEntries(common, wanted)],
+    changedAt: present?.meta?.lastModified,
+    writtenAt: link.writtenAt,
+  };
+}
+
+export const rulesOf = ({ estate: { target }, visibility }: Survey) => ({
+  policy: target.policy,
+  types: target.mapping.types,
+  visibility,
+});
+
+type Standing = Pick<UserCase, 'ref' | 'link' | 'basis'>;
+
+/** Values that the mapping can not make: the person gains nothing until that is corrected. */
+export const faultEntries = (user: Standing, wanted: WantedUser | undefined): PlanEntry[] =>
+  wanted?.wanted.inScope && wanted.faults.length > 0
+    ? [conflict(user, `attribute ${wanted.faults.join('; ')}`)]
+    : [];
+
+/** Nothing may follow from this before a person has looked. */
+export const conflict = ({ ref, link, basis }: Standing, reason: string): PlanEntry => ({
+  action: 'conflict',
+  kind: 'User',
+  ref,
+  platformId: link.id ?? null,
+  name: String(link.core?.userName ?? ''),
+  before: null,
+  after: null,
+  effect: 'report',
+  reason,
+  attribution: { cause: 'none' },
+  basis,
+});
+
+async function read(survey: Survey, link: Link): Promise<WireUser | 'absent' | 'unknown'> {
+  if (link.id === undefined) return 'absent';
+  return asking(survey, (signal) => survey.estate.target.client.users.get(link.id ?? '', { signal }));
+}
+
+/** Only a 404 says that something is not there. */
+export async function asking<T>(
+  survey: Survey,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T | 'absent' | 'unknown'> {
+  survey.tally.calls++;
+  try {
+    return await call(survey.signal);
+  } catch (error) {
+    survey.signal.throwIfAborted();
+    return error instanceof PlatformResponse && error.status === 404 ? 'absent' : 'unknown';
+  }
+}
+
+type Namesake = { id: string; userName: string };
+
+/** An account that nobody of ours is linked to and that carries the externalId or name. */
+async function findNamesake(
+  survey: Survey,
+  { core }: Wanted,
+  strangers: Strangers | undefined,
+): Promise<Namesake | undefined | 'unknown'> {
+  const userName = String(core.userName);
+  const externalId = core.externalId ?? '';
+  if (strangers)
+    return strangers.byExternalId.get(String(externalId)) ?? strangers.byName.get(fold(userName));
+  const found = await asking(survey, (signal) =>
+    survey.estate.target.client.users.findBy('userName', userName, { signal }),
+  );
+  if (found === 'unknown' || found === 'absent') return 'unknown';
+  const exact = found.filter((user) => fold(user.userName) === fold(userName));
+  const holders = await survey.estate.drifts.counterparts(
+    'User',
+    exact.map(({ id }) => id),
+  );
+  return exact.find((_, index) => holders[index] === undefined);
+}
+
+/** What the value list says; undefined where the account is not known or the tenant has no such list. */
+export async function readValues(
+  survey: Survey,
+  { account }: Link,
+): Promise<ReadonlyMap<string, unknown> | undefined | 'unknown'> {
+  if (account === undefined) return undefined;
+  const found = await asking(survey, (signal) =>
+    survey.estate.target.client.values.list(account, { signal }),
+  );
+  if (found === 'unknown') return found;
+  return found === 'absent'
+    ? undefined
+    : new Map(found.map(({ name, value }) => [name, (value ?? null) as unknown]));
+}

@@ -1,0 +1,171 @@
+// One group's differences as lines of a plan. Pure.
+import type { Link } from '../directory/links.ts';
+import { fold, type Ref } from '../directory/records.ts';
+import type { WireGroup } from '../platform/wire.ts';
+import type { SyncPolicy } from '../sync/target.ts';
+import type { Basis, Cause, PlanEntry } from './entry.ts';
+
+export interface Member {
+  ref: Ref | null;
+  platformId: string | null;
+  name: string;
+}
+
+/** Who differs between the source's members and the platform's. */
+export interface MemberDifferences {
+  /** Members of ours whom the platform has not. */
+  missing: Member[];
+  /** Whom the platform has and the source has not. */
+  surplus: Member[];
+}
+
+export interface GroupCase {
+  ref: Ref;
+  link: Link;
+  basis: Basis;
+  marked: boolean;
+  /** Name that the target shall have; undefined when the target does not get this group. */
+  wantedName: string | undefined;
+  /** Deleted at the source. */
+  isDeleted: boolean;
+  /** Undefined: the platform was asked and does not have it. */
+  observed: WireGroup | undefined;
+  namesake?: { id: string; name: string } | undefined;
+  /** Undefined when the members were not read. */
+  members?: MemberDifferences | undefined;
+  /** Changes of members that the worker has still to write. */
+  pending: { member: Member; sign: string }[];
+}
+
+export interface GroupRules {
+  policy: SyncPolicy;
+  members: 'owned' | 'authoritative';
+}
+
+/** Lines for one group; none when everything is as wanted. */
+export function groupEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
+  if (group.isDeleted) return group.link.id !== undefined && group.observed ? [deletion(group, rules)] : [];
+  if (group.wantedName === undefined) return [];
+  return [...existence(group, rules), ...pendingMembers(group, rules), ...strangeMembers(group, rules)];
+}
+
+const nameOf = ({ wantedName, observed, link }: GroupCase): string =>
+  wantedName ?? observed?.displayName ?? String(link.core?.displayName ?? '');
+
+function base(
+  group: GroupCase,
+  cause: Cause,
+  effect: PlanEntry['effect'] = 'apply',
+): Omit<PlanEntry, 'action' | 'before' | 'after' | 'reason'> {
+  return {
+    kind: 'Group',
+    ref: group.ref,
+    platformId: group.link.id ?? null,
+    name: nameOf(group),
+    effect,
+    attribution: { cause },
+    basis: group.basis,
+  };
+}
+
+const ours = ({ marked }: GroupCase): Cause => (marked ? 'source changed' : 'mapping changed');
+
+function deletion(group: GroupCase, { policy }: GroupRules): PlanEntry {
+  const owned = group.link.origin !== 'adopted' && policy.policy === 'sync';
+  return {
+    ...base(group, 'source changed', owned ? 'apply' : 'report'),
+    action: 'delete',
+    before: { displayName: group.observed?.displayName ?? null },
+    after: null,
+    reason: owned
+      ? 'deleted at the source'
+      : 'deleted at the source; a group that was there before the bridge stays',
+  };
+}
+
+function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
+  const { link, namesake, observed, wantedName = '' } = group;
+  const after = { displayName: wantedName };
+  const frozen = policy.policy === 'create-only' && link.id !== undefined && link.making !== true;
+  if (link.id === undefined || observed === undefined) {
+    const cause = link.id === undefined || group.marked ? ours(group) : 'platform changed';
+    const common = { ...base(group, cause, frozen ? 'report' : 'apply'), after };
+    const lost = link.id === undefined ? '' : 'the group is gone at the platform; ';
+    if (!namesake) return [{ ...common, action: 'create', before: null, reason: `${lost}it is made` }];
+    const found = { ...common, before: { id: link.id ?? null, displayName: namesake.name } };
+    if (policy.adopt !== 'exact') {
+      const reason = `${lost}a group of this name exists and adopt is ${policy.adopt}`;
+      return [{ ...found, action: 'conflict', reason }];
+    }
+    const reason = `${lost}the one that carries its name is taken over`;
+    return [
+      {
+        ...found,
+        action: link.id === undefined ? 'adopt' : 'relink',
+        after: { ...after, id: namesake.id },
+        reason,
+      },
+    ];
+  }
+  if (observed.displayName === wantedName) return [];
+  const applied = link.core?.displayName === wantedName;
+  // A platform that keeps names without case has this name already.
+  if (applied && fold(observed.displayName) === fold(wantedName)) return [];
+  return [
+    {
+      ...base(group, applied ? 'platform changed' : ours(group), frozen ? 'report' : 'apply'),
+      action: 'update',
+      before: { displayName: observed.displayName },
+      after,
+      reason: 'displayName differs; roles and policies go by the name',
+    },
+  ];
+}
+
+function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
+  return group.pending.map(({ member, sign }) => ({
+    ...base(group, 'source changed', sign === '-' && policy.policy !== 'sync' ? 'report' : 'apply'),
+    action: sign === '-' ? 'removeMember' : 'addMember',
+    member,
+    before: { member: sign === '-' },
+    after: { member: sign !== '-' },
+    reason: sign === '-' ? 'no member at the source any more' : 'member at the source',
+  }));
+}
+
+function strangeMembers(group: GroupCase, { policy, members }: GroupRules): PlanEntry[] {
+  const { missing = [], surplus = [] } = group.members ?? {};
+  const frozen = policy.policy === 'create-only' && group.link.making !== true;
+  const added = missing.map((member): PlanEntry => ({
+    ...base(group, 'platform changed', frozen ? 'report' : 'apply'),
+    action: 'addMember',
+    member,
+    before: { member: false },
+    after: { member: true },
+    reason: 'member at the source, taken out at the platform',
+  }));
+  const removed = surplus.map((member): PlanEntry => {
+    const common = base(group, 'platform changed');
+    const states = { member, before: { member: true } };
+    if (members === 'owned') {
+      const reason = 'member whom the bridge did not add; groups.members: authoritative would remove it';
+      return {
+        ...common,
+        ...states,
+        action: 'unmanaged',
+        after: { member: true },
+        effect: 'report',
+        reason,
+      };
+    }
+    return {
+      ...common,
+      ...states,
+      action: 'removeMember',
+      after: { member: false },
+      effect: policy.policy === 'sync' ? 'apply' : 'report',
+      reason: 'no member at the source, added at the platform',
+    };
+  });
+  return [...added, ...removed];
+}

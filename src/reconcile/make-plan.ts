@@ -1,0 +1,245 @@
+// One comparison of the estate with a target, from the first page to the plan. It writes nothing anywhere; what a run
+// has to remember for the next one is handed back as books.
+import type { Cursor } from '../directory/runs.ts';
+import { parseLink } from '../directory/links.ts';
+import { refOf, type Ref } from '../directory/records.ts';
+import { mapBounded } from '../support/bounded.ts';
+import { attribute, earliestDrift, type AuditTrail } from './attribution.ts';
+import { createVisibility, differences, wantedFromLink } from './compare.ts';
+import { DESTRUCTIVE, isDrift, type PlanEntry } from './entry.ts';
+import type { Estate, Progress, Survey } from './estate.ts';
+import { examineGroups } from './examine-groups.ts';
+import { examineUsers, readValues, type Examined } from './examine-users.ts';
+import { countsOf, inReadingOrder, type Plan } from './plan.ts';
+import { surveyGroups, type GroupSurvey } from './survey-groups.ts';
+import { chunks, surveyUsers, type UserSurvey } from './survey-users.ts';
+
+export interface PlanOptions {
+  /** Read the members of all groups and the attribute values of all users. */
+  full?: boolean;
+  /** Map everybody, whether or not the rules changed. */
+  everybody?: boolean;
+  signal: AbortSignal;
+  onProgress?: (progress: Progress) => void;
+  /** The audit log since a moment; undefined where it can not be read. */
+  readTrail?: ((since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>) | undefined;
+  /** Name of the plan. */
+  id: string;
+}
+
+/** What the next run builds on; kept by run.ts once this one's plan is carried out. */
+export interface Books {
+  cursors: Partial<Record<Cursor, number>>;
+  /** Groups whose members were found equal, with the platform's time of their last change. */
+  groupsSeen: Map<Ref, string>;
+  /** Everybody was mapped by these rules. */
+  mapped: boolean;
+}
+
+/** Users whose attribute values are read one by one in each run, oldest look first. */
+const VALUES_IN_TURN = 100;
+
+export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ plan: Plan; books: Books }> {
+  const startedAt = estate.clock.now();
+  const everybody = (options.everybody ?? false) || (await estate.runs.mappedBy()) !== estate.digest;
+  const survey: Survey = {
+    estate,
+    signal: options.signal,
+    visibility: createVisibility(),
+    tally: { calls: 0, unknown: 0 },
+    onProgress: options.onProgress ?? (() => undefined),
+  };
+  const full = options.full ?? false;
+  const groups = await surveyGroups(survey, { everybody, full });
+  const users = await surveyUsers(survey, everybody, groups.linked);
+  const values = await lookAtValues(survey, full);
+  for (const ref of values.suspects) users.suspects.set(ref, []);
+  const examined = [
+    ...users.settled,
+    ...(await secondLook(survey, users, values.suspects)),
+    ...(await examineGroups(survey, [...groups.suspects], {
+      withMembers: (ref) => groups.withMembers.has(ref),
+      ...(groups.proof.complete ? { strangers: groups } : {}),
+    })),
+  ];
+  const since = earliestDrift(examined);
+  const hasDrift = examined.some(({ entries }) => entries.some(isDrift));
+  const trail = hasDrift ? await options.readTrail?.(since ?? startedAt, options.signal) : undefined;
+  const found = withoutProof(withoutFollowers(attribute(examined, trail)), users, groups);
+  const entries = inReadingOrder([
+    ...found,
+    ...(await blockedEntries(estate, found)),
+    ...unmanagedEntries(users, groups, found),
+  ]);
+  const plan: Plan = {
+    format: 'scim-bridge plan',
+    formatVersion: 1,
+    id: options.id,
+    createdAt: new Date(startedAt).toISOString(),
+    connection: estate.connection,
+    target: estate.target.name,
+    mapping: estate.digest,
+    proof: { users: users.proof, groups: groups.proof },
+    unknown: survey.tally.unknown,
+    cost: {
+      calls: survey.tally.calls,
+      values: { read: values.read, of: values.of },
+      members: { read: groups.withMembers.size, of: groups.linked },
+      durationMs: estate.clock.now() - startedAt,
+    },
+    counts: countsOf(entries),
+    entries,
+  };
+  return { plan, books: booksOf(groups, users, values.cursor, everybody, examined) };
+}
+
+async function secondLook(survey: Survey, users: UserSurvey, valued: Set<Ref>): Promise<Examined[]> {
+  const options = {
+    withValues: (ref: Ref) => valued.has(ref),
+    ...(users.proof.complete ? { strangers: users.strangers } : {}),
+  };
+  const found: Examined[] = [];
+  for (const refs of [users.suspects.keys(), users.unseen])
+    for (const chunk of chunks(refs)) found.push(...(await examineUsers(survey, chunk, options)));
+  return found;
+}
+
+interface ValueLook {
+  suspects: Set<Ref>;
+  read: number;
+  of: number;
+  cursor: number | undefined;
+}
+
+/** Truth values and lists are in no SCIM answer (contract 2.4): one call per user, so a few in each run. */
+async function lookAtValues(survey: Survey, full: boolean): Promise<ValueLook> {
+  const { directory, target, runs } = survey.estate;
+  const { types } = target.mapping;
+  const look: ValueLook = { suspects: new Set(), read: 0, of: 0, cursor: undefined };
+  if (!Object.values(types).some((type) => type !== 'string' && type !== 'number')) return look;
+  look.of = await directory.count('User');
+  let left = full ? Infinity : Math.min(VALUES_IN_TURN, look.of);
+  const begin = full ? 0 : await runs.cursor('values');
+  for (const start of begin === 0 ? [0] : [begin, 0]) {
+    for await (const records of directory.scan('User', start)) {
+      const some = records.slice(0, left);
+      await compareValues(
+        survey,
+        some.map(({ id }) => refOf('User', id)),
+        look,
+      );
+      look.cursor = some.at(-1)?.place ?? look.cursor;
+      left -= some.length;
+      if (left <= 0) return look;
+    }
+  }
+  return look;
+}
+
+async function compareValues(survey: Survey, refs: Ref[], look: ValueLook): Promise<void> {
+  const { drifts, concurrency, target } = survey.estate;
+  const standing = await drifts.standing(refs);
+  await mapBounded(standing, concurrency, async ({ ref, text }) => {
+    const link = parseLink(text);
+    if (link.id === undefined || link.departed) return;
+    const values = await readValues(survey, link);
+    if (values === undefined) return;
+    look.read++;
+    survey.onProgress({ phase: 'values', done: look.read, total: look.of });
+    if (values === 'unknown') {
+      survey.tally.unknown++;
+      return;
+    }
+    const { attributes } = wantedFromLink(link);
+    const wanted = { inScope: true, active: true, core: {}, attributes };
+    const nobody = { id: link.id, userName: '', active: true };
+    if (differences(wanted, nobody, target.mapping.types, createVisibility(), values).length > 0)
+      look.suspects.add(ref);
+  });
+}
+
+/** An account that is made anew gets its memberships with it: they are no drift of their own. */
+function withoutFollowers(entries: PlanEntry[]): PlanEntry[] {
+  const anew = new Set(
+    entries.filter(({ action }) => action === 'create' || action === 'relink').map(({ ref }) => ref),
+  );
+  return entries.filter(({ action, member }) => action !== 'addMember' || !anew.has(member?.ref ?? null));
+}
+
+/** What was not read whole proves nothing: what would take something away is shown and not done. */
+function withoutProof(entries: PlanEntry[], users: UserSurvey, groups: GroupSurvey): PlanEntry[] {
+  if (users.proof.complete && groups.proof.complete) return entries;
+  return entries.map((entry) =>
+    DESTRUCTIVE.has(entry.action) && isDrift(entry)
+      ? { ...entry, effect: 'report', reason: `${entry.reason}; the lists were not read whole` }
+      : entry,
+  );
+}
+
+/** Resources that need a person, with the reason that the worker noted. */
+async function blockedEntries(estate: Estate, found: PlanEntry[]): Promise<PlanEntry[]> {
+  const told = new Set(found.filter(({ action }) => action === 'conflict').map(({ ref }) => ref));
+  const refs = (await estate.outbox.blocked()).map(({ ref }) => ref).filter((ref) => !told.has(ref));
+  const links = await estate.links.getMany(estate.target.name, refs);
+  return refs.map((ref, index): PlanEntry => {
+    const link = links[index] ?? {};
+    return {
+      action: 'conflict',
+      kind: ref.startsWith('User:') ? 'User' : 'Group',
+      ref,
+      platformId: link.id ?? null,
+      name: String(link.core?.userName ?? link.core?.displayName ?? ''),
+      before: null,
+      after: null,
+      effect: 'report',
+      reason: `${link.condition?.reason ?? 'Refused'}: ${link.condition?.message ?? 'see dead-letters'}`,
+      attribution: { cause: 'none' },
+      basis: { version: 0, link: '' },
+    };
+  });
+}
+
+function unmanagedEntries(users: UserSurvey, groups: GroupSurvey, found: PlanEntry[]): PlanEntry[] {
+  const taken = new Set(
+    found.flatMap(({ action, platformId, after }) =>
+      action === 'adopt' || action === 'relink' || action === 'conflict' ? [platformId, after?.id] : [],
+    ),
+  );
+  const entriesOf = (kind: PlanEntry['kind'], strangers: Map<string, string>): PlanEntry[] =>
+    [...strangers]
+      .filter(([id]) => !taken.has(id))
+      .map(([platformId, name]) => ({
+        action: 'unmanaged',
+        kind,
+        ref: null,
+        platformId,
+        name,
+        before: null,
+        after: null,
+        effect: 'report',
+        reason: 'nobody pushed it; it is left alone',
+        attribution: { cause: 'none' },
+        basis: { version: 0, link: '' },
+      }));
+  return [...entriesOf('User', users.unmanaged), ...entriesOf('Group', groups.unmanaged)];
+}
+
+function booksOf(
+  groups: GroupSurvey,
+  users: UserSurvey,
+  values: number | undefined,
+  everybody: boolean,
+  examined: Examined[],
+): Books {
+  const groupsSeen = new Map<Ref, string>();
+  for (const { ref, entries } of examined) {
+    const changed = groups.changedAt.get(ref);
+    if (groups.withMembers.has(ref) && entries.length === 0 && changed !== undefined)
+      groupsSeen.set(ref, changed);
+  }
+  return {
+    cursors: { members: groups.cursor, ...(values === undefined ? {} : { values }) },
+    groupsSeen,
+    mapped: everybody && users.proof.complete && groups.proof.complete,
+  };
+}

@@ -1,0 +1,99 @@
+// A plan: everything that differs, in one document that can be kept, read, and applied exactly. Pure.
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../support/canonical-json.ts';
+import { ACTIONS, isChange, isDrift, type Action, type PlanEntry } from './entry.ts';
+import type { Proof } from './proof.ts';
+
+/** What a plan cost to make, and what looking at everything would cost. */
+export interface Cost {
+  /** Calls to the platform. */
+  calls: number;
+  /** Users whose attribute values were read one by one, and for how many that would be needed. */
+  values: { read: number; of: number };
+  /** Groups whose members were read, of all that are linked. */
+  members: { read: number; of: number };
+  durationMs: number;
+}
+
+export interface Plan {
+  format: 'scim-bridge plan';
+  formatVersion: 1;
+  /** Marks that this plan leaves carry it as `plan:<id>`. */
+  id: string;
+  createdAt: string;
+  connection: string;
+  target: string;
+  /** Digest of the mapping rules that the plan was made with. */
+  mapping: string;
+  /** Whether the lists were read whole. Without that nothing destructive is done about a difference. */
+  proof: { users: Proof; groups: Proof };
+  /** Resources that could not be read: nothing is known of them. */
+  unknown: number;
+  cost: Cost;
+  counts: Partial<Record<Action, number>>;
+  entries: PlanEntry[];
+}
+
+export interface SavedPlans {
+  format: 'scim-bridge plans';
+  formatVersion: 1;
+  plans: Plan[];
+  /** SHA-256 over the canonical JSON of `plans`. */
+  hash: string;
+}
+
+export function countsOf(entries: PlanEntry[]): Plan['counts'] {
+  const counts: Plan['counts'] = {};
+  for (const { action } of entries) counts[action] = (counts[action] ?? 0) + 1;
+  return counts;
+}
+
+const RANK = new Map(ACTIONS.map((action, index) => [action, index]));
+
+/** The order in which a plan is read: what takes access away first, then by name. */
+export function inReadingOrder(entries: PlanEntry[]): PlanEntry[] {
+  const keyOf = ({ name, attribute, member }: PlanEntry): string =>
+    `${name} ${attribute ?? ''} ${member?.name ?? ''} ${member?.platformId ?? ''}`;
+  const keyed = entries.map((entry) => ({
+    entry,
+    rank: RANK.get(entry.action) ?? ACTIONS.length,
+    key: keyOf(entry),
+  }));
+  keyed.sort((a, b) => a.rank - b.rank || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  return keyed.map(({ entry }) => entry);
+}
+
+/** How many changes a plan would make, apart from what is only shown. */
+export const changesIn = ({ entries }: Plan): number => entries.filter(isChange).length;
+
+/** A plan without what pushes and settings explain. */
+export function driftOnly(plan: Plan): Plan {
+  const entries = plan.entries.filter(isDrift);
+  return { ...plan, entries, counts: countsOf(entries) };
+}
+
+const hashOf = (plans: Plan[]): string => createHash('sha256').update(canonicalJson(plans)).digest('hex');
+
+export const toSaved = (plans: Plan[]): SavedPlans => ({
+  format: 'scim-bridge plans',
+  formatVersion: 1,
+  plans,
+  hash: hashOf(plans),
+});
+
+/** @throws Error with what is wrong with the file */
+export function parseSaved(text: string): Plan[] {
+  let saved: Partial<SavedPlans> | undefined;
+  try {
+    saved = JSON.parse(text) as Partial<SavedPlans>;
+  } catch {
+    throw new Error('The file is no JSON: make a new one with scim-bridge plan --out FILE.');
+  }
+  if (saved?.format !== 'scim-bridge plans' || saved.formatVersion !== 1 || !Array.isArray(saved.plans))
+    throw new Error('The file is no plan that this version can read: scim-bridge plan --out FILE makes one.');
+  if (saved.hash !== hashOf(saved.plans))
+    throw new Error(
+      'The file was changed after it was made: make a new one with scim-bridge plan --out FILE.',
+    );
+  return saved.plans;
+}

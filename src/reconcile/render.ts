@@ -1,0 +1,194 @@
+// A plan for people: one line of counts, then a summary that is read in a minute, or every difference. Pure.
+import { ACTIONS, isChange, type Action, type PlanEntry } from './entry.ts';
+import type { Plan } from './plan.ts';
+
+export interface RenderOptions {
+  /** Every entry with its differences, however many. */
+  all: boolean;
+  colour: boolean;
+}
+
+/** Up to so many changes are shown one by one; more are summed up unless all are asked for. */
+const ONE_BY_ONE = 40;
+const EXAMPLES = 3;
+
+const WORDS: Record<Action, string> = {
+  deactivate: 'to deactivate',
+  delete: 'to delete',
+  removeMember: 'memberships to remove',
+  clearAttribute: 'attributes to clear',
+  create: 'to create',
+  adopt: 'to adopt',
+  relink: 'to relink',
+  reactivate: 'to reactivate',
+  addMember: 'memberships to add',
+  update: 'to update',
+  setAttribute: 'attributes to set',
+  conflict: 'conflicts',
+  unmanaged: 'unmanaged',
+};
+
+const SIGNS: Record<Action, string> = {
+  deactivate: '-',
+  delete: '-',
+  removeMember: '-',
+  clearAttribute: '-',
+  create: '+',
+  adopt: '+',
+  relink: '~',
+  reactivate: '+',
+  addMember: '+',
+  update: '~',
+  setAttribute: '~',
+  conflict: '!',
+  unmanaged: '?',
+};
+
+const COLOURS: Record<string, number> = { '-': 31, '+': 32, '~': 33, '!': 35, '?': 2 };
+
+/** Lines of text, without line breaks. */
+export function renderPlan(plan: Plan, { all, colour }: RenderOptions): string[] {
+  const paint = (sign: string, text: string): string =>
+    colour ? `\u001b[${COLOURS[sign] ?? 0}m${text}\u001b[0m` : text;
+  const changes = plan.entries.filter(isChange);
+  const others = plan.entries.filter((entry) => !isChange(entry));
+  const byOne = all || changes.length <= ONE_BY_ONE;
+  return [
+    headline(plan, changes),
+    ...warnings(plan),
+    ...(byOne ? changes.flatMap((entry) => oneByOne(entry, paint)) : summary(changes, paint)),
+    ...aside(others, all, paint),
+    ...(byOne || changes.length === 0 ? [] : ['', 'Every single change: --all, or --json.']),
+    ...cost(plan),
+  ];
+}
+
+function headline({ connection, target }: Plan, changes: PlanEntry[]): string {
+  const where = `${connection} → ${target}`;
+  if (changes.length === 0) return `${where}: no changes. The platform is as desired.`;
+  const counted = ACTIONS.flatMap((action) => {
+    const count = changes.filter((entry) => entry.action === action).length;
+    return count === 0 ? [] : [`${count} ${WORDS[action]}`];
+  });
+  return `${where}: ${changes.length} changes. ${counted.join(', ')}.`;
+}
+
+function warnings({ proof, unknown }: Plan): string[] {
+  const found = (['users', 'groups'] as const)
+    .filter((list) => !proof[list].complete)
+    .map(
+      (list) =>
+        `  ! The list of ${list} was not read whole (${proof[list].reason ?? 'unknown'}). Nothing is concluded from what is missing, and nothing is taken away.`,
+    );
+  if (unknown > 0) found.push(`  ! ${unknown} resources could not be read: nothing is known of them.`);
+  return found;
+}
+
+/** What all entries of a line have in common. */
+function subjectOf({ kind, action, attribute, name, member, after }: PlanEntry): string {
+  if (member) return `group ${name}`;
+  if (attribute !== undefined) return `attribute ${attribute}`;
+  if (action === 'update') return Object.keys(after ?? {}).join(', ');
+  return kind === 'User' ? 'users' : 'groups';
+}
+
+function causeOf({ attribution: { cause, by, at } }: PlanEntry): string {
+  const who = by === undefined ? '' : ` by ${by}`;
+  return cause === 'none' ? '' : `${cause}${who}${at === undefined ? '' : ` at ${at}`}`;
+}
+
+function summary(changes: PlanEntry[], paint: (sign: string, text: string) => string): string[] {
+  const lines: string[] = [];
+  for (const action of ACTIONS) {
+    const ofAction = changes.filter((entry) => entry.action === action);
+    if (ofAction.length === 0) continue;
+    lines.push('', paint(SIGNS[action], `${SIGNS[action]} ${ofAction.length} ${WORDS[action]}`));
+    const parts = new Map<string, PlanEntry[]>();
+    for (const entry of ofAction) {
+      const { cause, by } = entry.attribution;
+      const part = `${subjectOf(entry)}: ${entry.reason} (${cause}${by === undefined ? '' : ` by ${by}`})`;
+      parts.set(part, [...(parts.get(part) ?? []), entry]);
+    }
+    const largest = [...parts].sort(([, left], [, right]) => right.length - left.length);
+    for (const [part, entries] of largest) {
+      lines.push(`    ${String(entries.length).padStart(6)}  ${part}`);
+      lines.push(`            ${examples(entries)}`);
+    }
+  }
+  return lines;
+}
+
+function examples(entries: PlanEntry[]): string {
+  const shown = entries.slice(0, EXAMPLES).map((entry) => {
+    const change = entry.attribute === undefined ? '' : ` ${diffOf(entry).join(', ')}`;
+    return `${entry.member?.name ?? entry.name}${change}`;
+  });
+  return `such as ${shown.join('; ')}${entries.length > EXAMPLES ? ' …' : ''}`;
+}
+
+function oneByOne(entry: PlanEntry, paint: (sign: string, text: string) => string): string[] {
+  const sign = SIGNS[entry.action];
+  const whom = entry.member
+    ? `${entry.member.name || (entry.member.platformId ?? '')} in ${entry.name}`
+    : entry.name;
+  const cause = causeOf(entry);
+  return [
+    '',
+    paint(sign, `${sign} ${entry.action} ${entry.kind.toLowerCase()} ${whom}`),
+    `    ${entry.reason}${cause === '' ? '' : ` (${cause})`}`,
+    ...(entry.member ? [] : diffOf(entry).map((line) => `    ${line}`)),
+  ];
+}
+
+const valueText = (value: unknown): string =>
+  value === undefined || value === null ? 'nothing' : JSON.stringify(value);
+
+function diffOf({ before, after }: PlanEntry): string[] {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  return [...names].map((name) => {
+    if (before === null) return `${name}: ${valueText(after?.[name])}`;
+    if (after === null) return `${name}: was ${valueText(before[name])}`;
+    return `${name}: ${valueText(before[name])} → ${valueText(after[name])}`;
+  });
+}
+
+function aside(entries: PlanEntry[], all: boolean, paint: (sign: string, text: string) => string): string[] {
+  const lines: string[] = [];
+  const titles: [string, (entry: PlanEntry) => boolean][] = [
+    ['conflicts need a person, see dead-letters', ({ action }) => action === 'conflict'],
+    [
+      'are shown only and not changed',
+      ({ action, effect }) => action !== 'conflict' && action !== 'unmanaged' && effect === 'report',
+    ],
+    [
+      'at the platform are unmanaged and left alone',
+      ({ action, member }) => action === 'unmanaged' && !member,
+    ],
+    ['members were added by others and stay', ({ action, member }) => action === 'unmanaged' && !!member],
+  ];
+  for (const [title, isOne] of titles) {
+    const some = entries.filter(isOne);
+    const [first] = some;
+    if (!first) continue;
+    lines.push('', paint(SIGNS[first.action], `${SIGNS[first.action]} ${some.length} ${title}`));
+    const shown = all ? some : some.slice(0, first.action === 'unmanaged' ? EXAMPLES : ONE_BY_ONE);
+    for (const { kind, name, member, reason, action } of shown) {
+      const whom = member ? `${member.name || (member.platformId ?? '')} in ${name}` : name;
+      lines.push(`    ${kind} ${whom}${action === 'unmanaged' ? '' : `: ${action}, ${reason}`}`);
+    }
+    if (shown.length < some.length) lines.push(`    … and ${some.length - shown.length} more`);
+  }
+  return lines;
+}
+
+function cost({ cost: { calls, values, members, durationMs }, proof }: Plan): string[] {
+  const lines = [
+    '',
+    `Compared ${proof.users.seen} users and ${proof.groups.seen} groups with ${calls} calls in ${(durationMs / 1000).toFixed(1)} s. Members were read of ${members.read} of ${members.of} groups.`,
+  ];
+  if (values.of > values.read)
+    lines.push(
+      `Truth values and lists were read of ${values.read} of ${values.of} users: --full reads all of them, one call each.`,
+    );
+  return lines;
+}

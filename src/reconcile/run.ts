@@ -1,0 +1,238 @@
+// One run: take the right to it, compare, judge, mark, wait until the worker has applied it, and report.
+import { RunLost } from '../directory/drift.ts';
+import type { Outcome, RunReport } from '../directory/runs.ts';
+import type { Ref } from '../directory/records.ts';
+import type { GuardSettings } from '../guard/judge.ts';
+import type { Logger } from '../support/logger.ts';
+import { applyPlan } from './apply.ts';
+import type { Estate } from './estate.ts';
+import { makePlan, type Books, type PlanOptions } from './make-plan.ts';
+import { changesIn, type Plan } from './plan.ts';
+
+export interface RunOptions extends PlanOptions {
+  /** False: differences are reported and left alone. */
+  repair: boolean;
+  guard: GuardSettings;
+  logger: Logger;
+  /** Asked when the plan is there; false ends the run without a change. */
+  confirm?: (plan: Plan) => Promise<boolean>;
+}
+
+export interface RunResult {
+  report: RunReport;
+  /** Missing when another run was joined. */
+  plan?: Plan;
+}
+
+/** The right to run is kept this long without a sign of life. */
+const RIGHT_MS = 30_000;
+const POLL_MS = 200;
+/** Nothing was applied for this long: no worker is there, or the platform is away. */
+const STALL_MS = 300_000;
+
+/**
+ * Runs once. While another run is under way it waits for that one and takes over its report.
+ * @throws what the platform or Redis throw; a run that lost its right throws RunLost
+ */
+export async function reconcile(estate: Estate, options: RunOptions): Promise<RunResult> {
+  const { runs, clock } = estate;
+  for (;;) {
+    const fence = await runs.take(RIGHT_MS);
+    if (fence !== undefined) return hold(estate, options, fence);
+    const askedAt = clock.now();
+    while (await runs.isRunning()) {
+      options.signal.throwIfAborted();
+      await clock.sleep(POLL_MS, options.signal);
+    }
+    const { last } = await runs.read();
+    // A run that was killed leaves no report: then it is our turn.
+    const isRepair = last?.outcome !== 'drifted' || !options.repair;
+    if (last && last.endedAt >= askedAt && last.outcome !== 'failed' && isRepair) return { report: last };
+  }
+}
+
+/** Carries out a plan that was saved and checked (apply.ts). @throws RunLost when another run takes over */
+export async function applySaved(
+  estate: Estate,
+  plan: Plan,
+  options: Pick<RunOptions, 'guard' | 'signal' | 'logger' | 'onProgress'>,
+): Promise<RunReport> {
+  const { runs, clock } = estate;
+  let fence = await runs.take(RIGHT_MS);
+  while (fence === undefined) {
+    options.signal.throwIfAborted();
+    await clock.sleep(POLL_MS, options.signal);
+    fence = await runs.take(RIGHT_MS);
+  }
+  const startedAt = clock.now();
+  const right = keepRight(estate, fence, options.signal);
+  try {
+    const { refs, noted } = await applyPlan(estate, plan, options.guard, fence);
+    const end = await untilApplied(estate, { ...options, signal: right.signal }, refs);
+    const moved = noted.stale + noted.busy;
+    const left: End = { outcome: 'failed', message: `${moved} moved in this moment and were left alone` };
+    return toReport(plan, startedAt, clock.now(), moved > 0 && end.outcome === 'converged' ? left : end);
+  } finally {
+    await right.release();
+  }
+}
+
+interface Right {
+  /** Ends when the caller ends it, or when the right is lost. */
+  signal: AbortSignal;
+  release: () => Promise<void>;
+}
+
+function keepRight({ runs }: Estate, fence: string, signal: AbortSignal): Right {
+  const lost = new AbortController();
+  const keepAlive = setInterval(() => {
+    runs.keep(fence, RIGHT_MS).then(
+      (held) => {
+        if (!held) lost.abort(new RunLost('another reconcile run has taken over'));
+      },
+      () => undefined,
+    );
+  }, RIGHT_MS / 3);
+  return {
+    signal: AbortSignal.any([signal, lost.signal]),
+    release: async () => {
+      clearInterval(keepAlive);
+      await runs.release(fence).catch(() => undefined);
+    },
+  };
+}
+
+async function hold(estate: Estate, options: RunOptions, fence: string): Promise<RunResult> {
+  const { runs, clock } = estate;
+  const startedAt = clock.now();
+  const right = keepRight(estate, fence, options.signal);
+  const { signal } = right;
+  try {
+    const { plan, books } = await makePlan(estate, { ...options, signal });
+    const end = await carryOut(estate, { ...options, signal }, fence, plan, books);
+    const report = toReport(plan, startedAt, clock.now(), end);
+    await runs.end(report);
+    return { report, plan };
+  } catch (error) {
+    if (!(error instanceof RunLost)) await noteFailure(estate, options, startedAt, error as Error);
+    throw error;
+  } finally {
+    await right.release();
+  }
+}
+
+interface End {
+  outcome: Outcome;
+  message?: string;
+}
+
+async function carryOut(
+  estate: Estate,
+  options: RunOptions,
+  fence: string,
+  plan: Plan,
+  books: Books,
+): Promise<End> {
+  const wanted = changesIn(plan);
+  const proven = plan.proof.users.complete && plan.proof.groups.complete && plan.unknown === 0;
+  const unproven: End = { outcome: 'unproven', message: whyUnproven(plan) };
+  if (wanted === 0) {
+    await keepBooks(estate, books);
+    if (!proven) return unproven;
+    return plan.counts.conflict ? blocked(plan.counts.conflict) : { outcome: 'converged' };
+  }
+  const agreed = options.repair && (await (options.confirm?.(plan) ?? true));
+  if (!agreed) {
+    await keepBooks(estate, { ...books, mapped: false });
+    return proven ? { outcome: 'drifted', message: `${wanted} differences` } : unproven;
+  }
+  const applied = await applyPlan(estate, plan, options.guard, fence);
+  await keepBooks(estate, books);
+  const end = await untilApplied(estate, options, applied.refs);
+  if (end.outcome !== 'converged') return end;
+  if (!proven) return unproven;
+  if (applied.noted.stale + applied.noted.busy > 0)
+    options.logger.info(applied.noted, 'some moved meanwhile, the next run looks at them again');
+  return end;
+}
+
+const blocked = (count: number): End => ({
+  outcome: 'blocked',
+  message: `${count} need a person: see dead-letters`,
+});
+
+function whyUnproven({ proof, unknown }: Plan): string {
+  const reasons = [proof.users.reason, proof.groups.reason].filter((reason) => reason !== undefined);
+  if (unknown > 0) reasons.push(`${unknown} resources could not be read`);
+  return reasons.join('; ');
+}
+
+/** Waits until nothing that the plan wants is marked any more, and tells what became of it. */
+export async function untilApplied(
+  { drifts, outbox, clock }: Estate,
+  { signal, onProgress }: Pick<RunOptions, 'signal' | 'onProgress'>,
+  refs: Ref[],
+): Promise<End> {
+  let left = refs;
+  let movedAt = clock.now();
+  for (;;) {
+    signal.throwIfAborted();
+    const now = await drifts.stillMarked(left);
+    if (now.length < left.length) movedAt = clock.now();
+    left = now;
+    onProgress?.({ phase: 'apply', done: refs.length - left.length, total: refs.length });
+    if (left.length === 0) break;
+    if (await outbox.staging.onHold()) return { outcome: 'held', message: 'the target is on hold: release' };
+    if (clock.now() - movedAt > STALL_MS)
+      return { outcome: 'failed', message: `${left.length} are still not applied: see status` };
+    await clock.sleep(POLL_MS, signal);
+  }
+  const ours = new Set(refs);
+  const staged = await outbox.staging.open();
+  const held = (staged?.items ?? []).filter(({ ref }) => ours.has(ref)).length;
+  if (held > 0)
+    return { outcome: 'held', message: `the guard holds ${held}: plans show ${staged?.id ?? ''}` };
+  const letters = (await outbox.blocked()).length;
+  return letters > 0 ? blocked(letters) : { outcome: 'converged' };
+}
+
+async function keepBooks({ runs, digest }: Estate, { cursors, groupsSeen, mapped }: Books): Promise<void> {
+  for (const name of ['values', 'members'] as const) {
+    const place = cursors[name];
+    if (place !== undefined) await runs.moveCursor(name, place);
+  }
+  await runs.noteGroupsSeen(groupsSeen);
+  if (mapped) await runs.noteMapped(digest);
+}
+
+function toReport(plan: Plan, startedAt: number, endedAt: number, { outcome, message }: End): RunReport {
+  return {
+    run: `plan:${plan.id}`,
+    startedAt,
+    endedAt,
+    outcome,
+    counts: plan.counts,
+    users: plan.proof.users.seen,
+    groups: plan.proof.groups.seen,
+    ...(message === undefined ? {} : { message }),
+  };
+}
+
+async function noteFailure(
+  { runs, clock }: Estate,
+  { id }: RunOptions,
+  startedAt: number,
+  error: Error,
+): Promise<void> {
+  const report: RunReport = {
+    run: `plan:${id}`,
+    startedAt,
+    endedAt: clock.now(),
+    outcome: 'failed',
+    counts: {},
+    users: 0,
+    groups: 0,
+    message: error.message,
+  };
+  await runs.end(report).catch(() => undefined);
+}

@@ -1,0 +1,149 @@
+// The timetable: one run at a time whatever the number of replicas, and none that is missed in silence.
+import cron from 'node-cron';
+import { RunLost } from '../directory/drift.ts';
+import type { GuardSettings } from '../guard/judge.ts';
+import type { Clock } from '../support/clock.ts';
+import type { Ids } from '../support/ids.ts';
+import type { Logger } from '../support/logger.ts';
+import type { AuditTrail } from './attribution.ts';
+import { isChange, isDrift } from './entry.ts';
+import type { Estate } from './estate.ts';
+import type { Plan } from './plan.ts';
+import { reconcile } from './run.ts';
+
+export interface ScheduledEstate {
+  estate: Estate;
+  guard: GuardSettings;
+  readTrail?: (since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>;
+}
+
+export interface ScheduleOptions {
+  /** node-cron pattern; null = only what a start demands. */
+  schedule: string | null;
+  timezone: string;
+  onDrift: 'repair' | 'report';
+}
+
+export interface Scheduler {
+  /** Ends runs before their next call. */
+  stop: () => Promise<void>;
+}
+
+const LOOK_AGAIN_MS = 5000;
+/** How far back a missed run is looked for. */
+const MISSED_WITHIN_MINUTES = 24 * 60;
+const MINUTE_MS = 60_000;
+
+export function startScheduler(
+  deps: { clock: Clock; ids: Ids; logger: Logger },
+  estates: ScheduledEstate[],
+  options: ScheduleOptions,
+): Scheduler {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = new Set<Promise<void>>();
+  const busy = new Set<Estate>();
+  const run = (each: ScheduledEstate, why: string): void => {
+    // What is under way already will have seen what this one would see.
+    if (busy.has(each.estate) || signal.aborted) return;
+    busy.add(each.estate);
+    const work = runOnce(deps, each, { ...options, why, signal }).finally(() => {
+      busy.delete(each.estate);
+      running.delete(work);
+    });
+    running.add(work);
+  };
+  const task =
+    options.schedule === null
+      ? undefined
+      : cron.createTask(options.schedule, () => estates.forEach((each) => run(each, 'schedule')), {
+          timezone: options.timezone,
+          name: 'reconcile',
+          suppressMissedWarning: true,
+        });
+  void task?.start();
+  const isDue = (moment: Date): boolean => task?.match(moment) ?? false;
+  for (const each of estates) {
+    const look = atStart(deps.clock, each.estate, isDue, signal).then((why) => {
+      if (why !== undefined) run(each, why);
+      running.delete(look);
+    });
+    running.add(look);
+  }
+  return {
+    stop: async () => {
+      await task?.destroy();
+      stopping.abort();
+      await Promise.allSettled([...running]);
+    },
+  };
+}
+
+/** @returns why to run now, or undefined when nothing demands it. Waits for Redis. */
+async function atStart(
+  clock: Clock,
+  estate: Estate,
+  isDue: (moment: Date) => boolean,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { runs, drifts, digest } = estate;
+  while (!signal.aborted) {
+    try {
+      const [{ last }, mappedBy, linked] = await Promise.all([
+        runs.read(),
+        runs.mappedBy(),
+        drifts.countLinked(),
+      ]);
+      if (linked === 0 && mappedBy === undefined) {
+        // Nobody was mapped by other rules yet.
+        await runs.noteMapped(digest);
+        return undefined;
+      }
+      if (mappedBy !== digest) return 'the mapping rules changed';
+      return last && wasMissed(last.endedAt, clock.now(), isDue) ? 'a run was missed' : undefined;
+    } catch {
+      await clock.sleep(LOOK_AGAIN_MS, signal);
+    }
+  }
+  return undefined;
+}
+
+/** Whether the timetable had a moment between the end of the last run and now. */
+export function wasMissed(lastEndedAt: number, now: number, isDue: (moment: Date) => boolean): boolean {
+  const thisMinute = Math.floor(now / MINUTE_MS) * MINUTE_MS;
+  for (let back = 0; back < MISSED_WITHIN_MINUTES; back++) {
+    const moment = thisMinute - back * MINUTE_MS;
+    if (moment <= lastEndedAt) return false;
+    if (isDue(new Date(moment))) return true;
+  }
+  // A day without a run: whatever the timetable says, it is worth a look.
+  return true;
+}
+
+async function runOnce(
+  { clock, ids, logger }: { clock: Clock; ids: Ids; logger: Logger },
+  { estate, guard, readTrail }: ScheduledEstate,
+  { onDrift, why, signal }: ScheduleOptions & { why: string; signal: AbortSignal },
+): Promise<void> {
+  const log = logger.child({ connection: estate.connection, target: estate.target.name });
+  const startedAt = clock.now();
+  try {
+    const { report, plan } = await reconcile(estate, {
+      id: ids.request(),
+      repair: onDrift === 'repair',
+      guard,
+      signal,
+      logger: log,
+      readTrail,
+    });
+    const { run, outcome, counts, message } = report;
+    const line = { run, why, outcome, counts, durationMs: clock.now() - startedAt, joined: !plan };
+    if (outcome === 'converged' && !(plan && hasDrift(plan))) log.info(line, 'reconciled');
+    else log.warn({ ...line, reason: message }, 'reconciled, not everything was equal');
+  } catch (error) {
+    if (signal.aborted || error instanceof RunLost) return;
+    log.error({ err: error as Error, why }, 'reconcile failed, the next run tries again');
+  }
+}
+
+const hasDrift = ({ entries }: Plan): boolean => entries.some((entry) => isChange(entry) && isDrift(entry));

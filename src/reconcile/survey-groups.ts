@@ -1,0 +1,153 @@
+// Reads the list of groups without members, and decides whose members are worth reading: those that the platform says
+// were changed since they were found equal, and some of the others in turn.
+import { parseLink } from '../directory/links.ts';
+import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
+import type { WireGroup } from '../platform/wire.ts';
+import type { Survey } from './estate.ts';
+import { createProof, type Proof } from './proof.ts';
+import { walkList } from './walk.ts';
+
+const PAGE = 200;
+const WALKS = 2;
+/** Groups whose members are read although nothing speaks for it, oldest look first. */
+const IN_TURN = 20;
+/** A change in the same moment as the look could hide behind the same time stamp. */
+const SETTLED_MS = 5000;
+
+export interface GroupSurvey {
+  proof: Proof;
+  linked: number;
+  /** To be looked at alone. */
+  suspects: Set<Ref>;
+  /** Whose members are to be read. */
+  withMembers: Set<Ref>;
+  byName: Map<string, { id: string; name: string }>;
+  unmanaged: Map<string, string>;
+  /** What the platform says about the last change of each of ours, where that is long enough ago to rely on. */
+  changedAt: Map<Ref, string>;
+  /** Where the next run goes on. */
+  cursor: number;
+}
+
+export interface GroupChoice {
+  /** Map all names anew. */
+  everybody: boolean;
+  /** Read the members of all groups. */
+  full: boolean;
+}
+
+export async function surveyGroups(survey: Survey, choice: GroupChoice): Promise<GroupSurvey> {
+  let found = await walk(survey, choice);
+  for (let again = 1; again < WALKS && !found.proof.complete; again++) found = await walk(survey, choice);
+  if (found.proof.complete) await addAbsent(survey, found);
+  for await (const refs of survey.estate.drifts.allMarked()) {
+    for (const ref of refs) if (parseRef(ref).kind === 'Group') found.suspects.add(ref);
+  }
+  if (choice.everybody) {
+    for await (const records of survey.estate.directory.scan('Group'))
+      for (const { id } of records) found.suspects.add(refOf('Group', id));
+  }
+  await takeTurns(survey, found);
+  for (const ref of found.withMembers) found.suspects.add(ref);
+  return found;
+}
+
+interface Draft extends GroupSurvey {
+  ids: Set<string>;
+}
+
+async function walk(survey: Survey, choice: GroupChoice): Promise<Draft> {
+  const { estate, signal, tally } = survey;
+  const reader = createProof<WireGroup>();
+  const draft: Draft = {
+    proof: reader.verdict(),
+    linked: 0,
+    suspects: new Set(),
+    withMembers: new Set(),
+    byName: new Map(),
+    unmanaged: new Map(),
+    changedAt: new Map(),
+    cursor: await estate.runs.cursor('members'),
+    ids: new Set(),
+  };
+  const pages = walkList(
+    (startIndex, count, pageSignal) => {
+      tally.calls++;
+      return estate.target.client.groups.list({ startIndex, count, members: false }, { signal: pageSignal });
+    },
+    reader,
+    { clock: estate.clock, random: estate.random, signal, count: PAGE, inFlight: 2 },
+  );
+  let done = 0;
+  for await (const groups of pages) {
+    await takePage(survey, draft, groups, choice);
+    done += groups.length;
+    survey.onProgress({ phase: 'groups', done, total: Math.max(done, reader.verdict().total) });
+  }
+  draft.proof = reader.verdict();
+  return draft;
+}
+
+async function takePage(
+  survey: Survey,
+  draft: Draft,
+  groups: WireGroup[],
+  choice: GroupChoice,
+): Promise<void> {
+  const { drifts, runs, others, clock } = survey.estate;
+  const ids = groups.map(({ id }) => id);
+  const holders = await drifts.counterparts('Group', ids);
+  const elsewhere = await Promise.all(others.map((notes) => notes.counterparts('Group', ids)));
+  const seen = await runs.groupsSeen(holders.map((holder) => holder?.ref ?? 'Group:'));
+  groups.forEach((group, index) => {
+    draft.ids.add(group.id);
+    const holder = holders[index];
+    const link = holder && parseLink(holder.text);
+    if (!holder || link?.id !== group.id) {
+      if (elsewhere.some((found) => found[index] !== undefined)) return;
+      draft.unmanaged.set(group.id, group.displayName);
+      draft.byName.set(fold(group.displayName), { id: group.id, name: group.displayName });
+      return;
+    }
+    draft.linked++;
+    if (link.departed) return;
+    const { ref } = holder;
+    const applied = String(link.core?.displayName ?? '');
+    if (choice.everybody || fold(applied) !== fold(group.displayName)) draft.suspects.add(ref);
+    const changed = group.meta?.lastModified;
+    if (choice.full || (changed !== undefined && changed !== seen[index])) draft.withMembers.add(ref);
+    const isSettled = changed !== undefined && clock.now() - Date.parse(changed) > SETTLED_MS;
+    if (isSettled) draft.changedAt.set(ref, changed);
+  });
+}
+
+/** Linked and not in the list, which was read whole: to be asked for alone. */
+async function addAbsent(survey: Survey, found: GroupSurvey): Promise<void> {
+  const { ids } = found as Draft;
+  const { drifts } = survey.estate;
+  for await (const linked of drifts.allLinked('Group')) {
+    const absent = linked.filter(({ platformId }) => !ids.has(platformId));
+    const standing = await drifts.standing(absent.map(({ ref }) => ref));
+    standing.forEach(({ ref, text }, index) => {
+      const link = parseLink(text);
+      if (link.id === absent[index]?.platformId && !link.departed) found.suspects.add(ref);
+    });
+  }
+}
+
+/** The next few in order of creation, from where the last run stopped. */
+async function takeTurns(survey: Survey, found: GroupSurvey): Promise<void> {
+  const { directory } = survey.estate;
+  let left = IN_TURN;
+  for (const start of [found.cursor, 0]) {
+    for await (const records of directory.scan('Group', start)) {
+      for (const { id, place } of records.slice(0, left)) {
+        found.withMembers.add(refOf('Group', id));
+        found.cursor = place;
+      }
+      left -= Math.min(left, records.length);
+      if (left === 0) return;
+    }
+    if (start === 0) return;
+  }
+}

@@ -1,0 +1,228 @@
+// Reads every user of the platform once and finds whoever differs. People for whom nothing is marked are compared with
+// their links: those hold what was applied, which is what is desired as long as the mapping is the same.
+import { hashOfLink, type Counterpart } from '../directory/drift.ts';
+import { parseLink, type Link } from '../directory/links.ts';
+import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
+import type { WireUser } from '../platform/wire.ts';
+import { differences, wantedFromLink } from './compare.ts';
+import { isDrift, isProtected, type PlanEntry } from './entry.ts';
+import type { Survey } from './estate.ts';
+import {
+  faultEntries,
+  rulesOf,
+  wantedUsers,
+  type Examined,
+  type Strangers,
+  type WantedUser,
+} from './examine-users.ts';
+import { createProof, type Proof, type ProofKeeper } from './proof.ts';
+import { userEntries } from './user-entries.ts';
+import { walkList } from './walk.ts';
+
+/** Users per page that are asked for; the platform may lower it. */
+const PAGE = 200;
+const CHUNK = 500;
+/** Somebody is created or deleted while the list is read: then it is read once more. */
+const WALKS = 2;
+
+export interface UserSurvey {
+  proof: Proof;
+  /** Ours that were seen. */
+  linked: number;
+  /** Seen differently, or not seen: to be looked at alone. With the names that differ, where that is all there is to it. */
+  suspects: Map<Ref, string[]>;
+  /** What is on its way, and what other rules change; needs no second look. */
+  settled: Examined[];
+  /** Marked, or to be mapped, and not seen at the platform. */
+  unseen: Set<Ref>;
+  strangers: Strangers;
+  /** Platform ids that belong to nobody, with their names. */
+  unmanaged: Map<string, string>;
+  isListed: (platformId: string) => boolean;
+}
+
+/**
+ * @param everybody map all records instead of trusting the links: the mapping has changed, or a person asks
+ * @param groupsSeen linked groups that were seen: with the linked users they show without a look at each whether somebody
+ *   of ours is missing
+ */
+export async function surveyUsers(
+  survey: Survey,
+  everybody: boolean,
+  groupsSeen: number,
+): Promise<UserSurvey> {
+  let found = await walk(survey, everybody);
+  for (let again = 1; again < WALKS && !found.proof.complete; again++) found = await walk(survey, everybody);
+  const isAll = found.linked + groupsSeen === (await survey.estate.drifts.countLinked());
+  if (found.proof.complete && !isAll) await addAbsent(survey, found);
+  dropUnreturned(survey, found);
+  await addUnseen(survey, found, everybody);
+  return found;
+}
+
+interface Draft extends UserSurvey {
+  strangers: {
+    byName: Map<string, { id: string; userName: string }>;
+    byExternalId: Map<string, { id: string; userName: string }>;
+  };
+  seen: Set<Ref>;
+}
+
+async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
+  const { estate, signal, tally } = survey;
+  const { client } = estate.target;
+  const reader: ProofKeeper<WireUser> = createProof();
+  const draft: Draft = {
+    proof: reader.verdict(),
+    linked: 0,
+    suspects: new Map(),
+    settled: [],
+    unseen: new Set(),
+    strangers: { byName: new Map(), byExternalId: new Map() },
+    unmanaged: new Map(),
+    isListed: (id) => reader.has(id),
+    seen: new Set(),
+  };
+  let total = 0;
+  let done = 0;
+  const pages = walkList(
+    async (startIndex, count, pageSignal) => {
+      tally.calls++;
+      const page = await client.users.list({ startIndex, count }, { signal: pageSignal });
+      total = page.totalResults;
+      return page;
+    },
+    reader,
+    {
+      clock: estate.clock,
+      random: estate.random,
+      signal,
+      count: PAGE,
+      inFlight: Math.max(1, Math.ceil(estate.concurrency / 2)),
+    },
+  );
+  for await (const users of pages) {
+    await takePage(survey, draft, users, everybody);
+    done += users.length;
+    survey.onProgress({ phase: 'users', done, total });
+  }
+  draft.proof = reader.verdict();
+  return draft;
+}
+
+async function takePage(survey: Survey, draft: Draft, users: WireUser[], everybody: boolean): Promise<void> {
+  const holders = await survey.estate.drifts.counterparts(
+    'User',
+    users.map(({ id }) => id),
+  );
+  const toMap: { holder: Counterpart; link: Link; user: WireUser }[] = [];
+  const strange: WireUser[] = [];
+  const { types } = survey.estate.target.mapping;
+  users.forEach((user, index) => {
+    const holder = holders[index];
+    const link = holder && parseLink(holder.text);
+    // The way back may be older than the link: then this account is nobody's any more.
+    if (!holder || link?.id !== user.id) {
+      strange.push(user);
+      return;
+    }
+    draft.linked++;
+    if (isProtected(link)) return;
+    if (everybody || holder.marked) toMap.push({ holder, link, user });
+    else {
+      const found = differences(wantedFromLink(link), user, types, survey.visibility);
+      if (found.length > 0)
+        draft.suspects.set(
+          holder.ref,
+          found.map(({ name }) => name),
+        );
+    }
+  });
+  if (toMap.length > 0) await mapAll(survey, draft, toMap);
+  if (strange.length > 0) await takeStrangers(survey, draft, strange);
+}
+
+async function mapAll(
+  survey: Survey,
+  draft: Draft,
+  cases: { holder: Counterpart; link: Link; user: WireUser }[],
+): Promise<void> {
+  const wanted = await wantedUsers(
+    survey,
+    cases.map(({ holder }) => holder),
+  );
+  for (const { holder, link, user } of cases) {
+    const { ref, text, marked } = holder;
+    draft.seen.add(ref);
+    const known: WantedUser | undefined = wanted.get(ref);
+    // Without a record it was deleted at the source, or is lost: the second look finds out which.
+    if (!known) {
+      draft.suspects.set(ref, []);
+      continue;
+    }
+    const basis = { version: known.version, link: hashOfLink(text) };
+    const common = { ref, link, basis };
+    const mapped = { ...common, marked, wanted: known.wanted, observed: user };
+    const entries: PlanEntry[] = [...userEntries(mapped, rulesOf(survey)), ...faultEntries(common, known)];
+    if (entries.some(isDrift)) draft.suspects.set(ref, []);
+    else if (entries.length > 0) draft.settled.push({ ref, entries });
+  }
+}
+
+async function takeStrangers(survey: Survey, draft: Draft, users: WireUser[]): Promise<void> {
+  const ids = users.map(({ id }) => id);
+  const elsewhere = await Promise.all(survey.estate.others.map((notes) => notes.counterparts('User', ids)));
+  users.forEach((user, index) => {
+    // Managed through another connection: neither free to be taken nor unmanaged.
+    if (elsewhere.some((holders) => holders[index] !== undefined)) return;
+    const stranger = { id: user.id, userName: user.userName };
+    draft.unmanaged.set(user.id, user.userName);
+    draft.strangers.byName.set(fold(user.userName), stranger);
+    if (user.externalId) draft.strangers.byExternalId.set(user.externalId, stranger);
+  });
+}
+
+/** Linked, but not in the list: only a list that was read whole makes somebody a suspect of being gone. */
+async function addAbsent(survey: Survey, found: UserSurvey): Promise<void> {
+  const { drifts } = survey.estate;
+  for await (const linked of drifts.allLinked('User')) {
+    const absent = linked.filter(({ platformId }) => !found.isListed(platformId));
+    const standing = await drifts.standing(absent.map(({ ref }) => ref));
+    standing.forEach(({ ref, text }, index) => {
+      const link = parseLink(text);
+      const isCurrent = link.id === absent[index]?.platformId;
+      if (isCurrent && !link.departed && !isProtected(link)) found.suspects.set(ref, []);
+    });
+  }
+}
+
+/** What this platform never answers for anybody says nothing about one of them. */
+function dropUnreturned({ visibility }: Survey, { suspects }: UserSurvey): void {
+  for (const [ref, names] of suspects) {
+    if (names.length > 0 && !names.some((name) => visibility.isVisible(name))) suspects.delete(ref);
+  }
+}
+
+/** Marked, or to be mapped, and not among those who were seen: they have no account yet, or none any more. */
+async function addUnseen(survey: Survey, found: UserSurvey, everybody: boolean): Promise<void> {
+  const { seen } = found as Draft;
+  const { drifts, directory } = survey.estate;
+  const add = (refs: Ref[]): void => {
+    for (const ref of refs) if (!seen.has(ref) && !found.suspects.has(ref)) found.unseen.add(ref);
+  };
+  for await (const refs of drifts.allMarked()) add(refs.filter((ref) => parseRef(ref).kind === 'User'));
+  if (!everybody) return;
+  for await (const records of directory.scan('User')) add(records.map(({ id }) => refOf('User', id)));
+}
+
+/** Refs in portions, so that a first load of everybody is looked at with bounded memory. */
+export function* chunks<T>(items: Iterable<T>): Generator<T[]> {
+  let chunk: T[] = [];
+  for (const item of items) {
+    chunk.push(item);
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}

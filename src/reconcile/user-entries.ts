@@ -1,0 +1,193 @@
+// One user's differences as lines of a plan. Pure: everything that was read comes in, nothing is looked up.
+import type { Link } from '../directory/links.ts';
+import type { Ref } from '../directory/records.ts';
+import type { WireUser } from '../platform/wire.ts';
+import type { Core } from '../sync/mapping.ts';
+import type { SyncPolicy } from '../sync/target.ts';
+import { sameValue } from '../sync/values.ts';
+import { differences, wantedFromLink, type Difference, type Visibility, type Wanted } from './compare.ts';
+import { isProtected, type Basis, type Cause, type PlanEntry, type Values } from './entry.ts';
+import type { UserAttributeType } from '../platform/wire.ts';
+
+/** A user of ours as it stands, and what the platform was seen to have. */
+export interface UserCase {
+  ref: Ref;
+  link: Link;
+  basis: Basis;
+  /** Not equal yet: a sync is on its way whatever this plan says. */
+  marked: boolean;
+  /** Mapped from the record; undefined when the source deleted the user. */
+  wanted: Wanted | undefined;
+  /** Undefined: the platform was asked for this account and does not have it. */
+  observed: WireUser | undefined;
+  /** Read from the value list; undefined when only the SCIM answer is known. */
+  values?: ReadonlyMap<string, unknown> | undefined;
+  /** An account without a link that carries the same externalId or name, where this user has none. */
+  namesake?: { id: string; userName: string } | undefined;
+}
+
+export interface TargetRules {
+  policy: SyncPolicy;
+  types: Record<string, UserAttributeType>;
+  visibility: Visibility;
+}
+
+const GONE: Wanted = { inScope: false, active: false, core: {}, attributes: {} };
+
+/** Lines for one user; none when everything is as wanted. The cause `platform changed` is for attribution.ts to refine. */
+export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
+  const { link, observed } = user;
+  if (isProtected(link)) return [];
+  const wanted = user.wanted ?? GONE;
+  if (link.id === undefined) return wanted.inScope ? [newcomer(user, wanted, rules)] : [];
+  if (observed === undefined) return wanted.inScope ? [missing(user, wanted, rules)] : [];
+  const leaving = !wanted.inScope && link.departed !== true;
+  if (leaving && rules.policy.users.deprovision === 'delete') return [deletion(user, observed, rules)];
+  const found = differences(wanted, observed, rules.types, rules.visibility, user.values).filter(({ name }) =>
+    rules.visibility.isVisible(name),
+  );
+  return found.length === 0 ? [] : changes(user, wanted, observed, found, rules);
+}
+
+/** Core members as a person reads them in a plan. */
+const shown = (core: Core): Values =>
+  Object.fromEntries(Object.entries(core).filter(([, value]) => value !== null && value !== ''));
+
+const nameOf = ({ link, observed, wanted }: UserCase): string =>
+  String(wanted?.core.userName ?? observed?.userName ?? link.core?.userName ?? '');
+
+function base(user: UserCase, cause: Cause): Omit<PlanEntry, 'action' | 'before' | 'after' | 'reason'> {
+  return {
+    kind: 'User',
+    ref: user.ref,
+    platformId: user.link.id ?? null,
+    name: nameOf(user),
+    effect: 'apply',
+    attribution: { cause },
+    basis: user.basis,
+  };
+}
+
+function newcomer(user: UserCase, wanted: Wanted, { policy }: TargetRules): PlanEntry {
+  const { namesake, marked } = user;
+  const common = base(user, marked ? 'source changed' : 'mapping changed');
+  const after = { ...shown(wanted.core), active: wanted.active };
+  if (!namesake) return { ...common, action: 'create', before: null, after, reason: 'has no account yet' };
+  const before = { userName: namesake.userName };
+  const found = { ...common, platformId: namesake.id, before, after };
+  if (policy.adopt === 'exact')
+    return { ...found, action: 'adopt', reason: 'an account exists and is taken over' };
+  return {
+    ...found,
+    action: 'conflict',
+    reason: `an account exists already and adopt is ${policy.adopt}`,
+  };
+}
+
+function missing(user: UserCase, wanted: Wanted, { policy }: TargetRules): PlanEntry {
+  const { namesake, marked } = user;
+  const effect = policy.policy === 'create-only' ? 'report' : 'apply';
+  const common = { ...base(user, marked ? 'source changed' : 'platform changed'), effect } as const;
+  const after = { ...shown(wanted.core), active: wanted.active };
+  if (namesake) {
+    const before = { id: user.link.id ?? null, userName: namesake.userName };
+    const reason = 'its account is gone and another one carries its name';
+    const relinked = { ...common, before, after: { ...after, id: namesake.id }, reason };
+    return policy.adopt === 'exact'
+      ? { ...relinked, action: 'relink' }
+      : { ...relinked, action: 'conflict', reason: `${reason}; adopt is ${policy.adopt}` };
+  }
+  return { ...common, action: 'create', before: null, after, reason: 'its account is gone at the platform' };
+}
+
+function deletion(user: UserCase, observed: WireUser, { policy }: TargetRules): PlanEntry {
+  return {
+    ...base(user, user.marked ? 'source changed' : 'mapping changed'),
+    action: 'delete',
+    before: { userName: observed.userName, active: observed.active !== false },
+    after: null,
+    effect: policy.policy === 'sync' ? 'apply' : 'report',
+    reason: user.wanted === undefined ? 'deleted at the source' : 'out of scope',
+  };
+}
+
+function changes(
+  user: UserCase,
+  wanted: Wanted,
+  observed: WireUser,
+  found: Difference[],
+  rules: TargetRules,
+): PlanEntry[] {
+  const applied = wantedFromLink(user.link);
+  const ours: Cause = user.marked ? 'source changed' : 'mapping changed';
+  const causeOf = ({ name }: Difference): Cause =>
+    sameValue(valueOf(applied, name), valueOf(wanted, name)) ? 'platform changed' : ours;
+  const frozen = rules.policy.policy === 'create-only' && user.link.making !== true;
+  const entries: PlanEntry[] = [];
+  const add = (
+    action: PlanEntry['action'],
+    difference: Difference,
+    before: Values,
+    after: Values,
+    reason: string,
+  ): void => {
+    const held = frozen || (action === 'deactivate' && rules.policy.policy !== 'sync');
+    entries.push({
+      ...base(user, causeOf(difference)),
+      action,
+      before,
+      after,
+      effect: held ? 'report' : 'apply',
+      reason: held ? `${reason}; policy ${rules.policy.policy} leaves it` : reason,
+    });
+  };
+  for (const difference of found) {
+    const { name, before, after } = difference;
+    if (name === 'active') {
+      const action = after === true ? 'reactivate' : 'deactivate';
+      add(action, difference, { active: before }, { active: after }, activeReason(user, wanted, observed));
+    } else if (name.startsWith('attributes.')) {
+      const attribute = name.slice('attributes.'.length);
+      const action = after === null ? 'clearAttribute' : 'setAttribute';
+      add(
+        action,
+        difference,
+        { [attribute]: masked(attribute, before) },
+        { [attribute]: masked(attribute, after) },
+        'the attribute has another value',
+      );
+      const added = entries.at(-1);
+      if (added) added.attribute = attribute;
+    }
+  }
+  for (const cause of ['platform changed', ours] as const) {
+    const core = found.filter((each) => isCore(each.name) && causeOf(each) === cause);
+    const [first] = core;
+    if (!first) continue;
+    const before = Object.fromEntries(core.map((each) => [each.name, each.before]));
+    const after = Object.fromEntries(core.map((each) => [each.name, each.after]));
+    add('update', first, before, after, `${core.map(({ name }) => name).join(', ')} differ`);
+  }
+  return entries;
+}
+
+/** The platform itself hides values whose names say that they are secret (contract 12.9); a plan does too. */
+const masked = (attribute: string, value: unknown): unknown =>
+  value !== null && /pass|secret|token|key/i.test(attribute) ? '[hidden]' : value;
+
+const isCore = (name: string): boolean => name !== 'active' && !name.startsWith('attributes.');
+
+function valueOf(wanted: Wanted, name: string): unknown {
+  if (name === 'active') return wanted.active;
+  if (name.startsWith('attributes.')) return wanted.attributes[name.slice('attributes.'.length)];
+  return wanted.core[name];
+}
+
+function activeReason({ wanted: mapped, link }: UserCase, wanted: Wanted, observed: WireUser): string {
+  if (wanted.active) return 'active at the source, inactive at the platform';
+  if (mapped === undefined) return 'deleted at the source, active at the platform';
+  if (!mapped.inScope) return 'out of scope, active at the platform';
+  return link.core?.active === false && observed.active !== false
+    ? 'inactive at the source, active again at the platform'
+    : 'inactive at the source, active at the platform';
+}

@@ -1,0 +1,161 @@
+// Drift of every kind, made behind the back of the bridge: found, attributed, repaired, and quiet afterwards.
+import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { brief, openReconciling, scimPatch, type Reconciling } from '../support/reconciling.ts';
+
+let bridge: Bridge;
+let rec: Reconciling;
+const ids = new Map<string, string>();
+const NAMES = ['ann', 'ben', 'cho', 'dan', 'eve', 'fay', 'gus'];
+
+const country = (value: string) => ({ addresses: [{ type: 'work', country: value }] });
+const scimId = async (name: string) => (await bridge.platform.user(`${name}@acme.example`))?.scimId ?? '';
+const groupId = async (name: string) =>
+  (await bridge.platform.state()).groups.find(({ displayName }) => displayName === name)?.scimId ?? '';
+const patchUser = async (name: string, ...operations: object[]) =>
+  rec.meddle('PATCH', `/api/scim/v2/Users/${await scimId(name)}`, scimPatch(...operations));
+const patchGroup = async (name: string, ...operations: object[]) =>
+  rec.meddle('PATCH', `/api/scim/v2/Groups/${await groupId(name)}`, scimPatch(...operations));
+
+beforeAll(async () => {
+  bridge = await buildBridge({
+    configure: (config) => {
+      Object.assign(config.targets.main?.attributes ?? {}, {
+        country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'clear' },
+        contractor: { type: 'boolean', expression: 'userType = "Contractor"', onEmpty: 'keep' },
+      });
+    },
+  });
+  rec = await openReconciling(bridge);
+  for (const name of NAMES) ids.set(name, await bridge.idp.createUser(`${name}@acme.example`, country('PT')));
+  await bridge.idp.createGroup('analysts', [ids.get('ann') ?? '', ids.get('ben') ?? '']);
+  await bridge.idp.createGroup('everybody', [...ids.values()]);
+  await bridge.idp.patch(`/Users/${ids.get('gus')}`, { op: 'replace', path: 'active', value: false });
+  await rec.settled();
+  const { report } = await rec.run();
+  expect(report).toMatchObject({ outcome: 'converged', users: expect.any(Number) });
+}, 60_000);
+afterAll(async () => {
+  await rec.stop();
+  await bridge.stop();
+});
+
+/** The entries that matter, without accounts that nobody pushed. */
+const found = async (options = {}) =>
+  (await rec.plan(options)).entries
+    .filter(({ action }) => action !== 'unmanaged')
+    .map(brief)
+    .sort();
+
+async function repaired(): Promise<void> {
+  await expect(rec.run({ full: true })).resolves.toMatchObject({ report: { outcome: 'converged' } });
+  await bridge.platform.forgetRequests();
+  await expect(rec.run({ full: true })).resolves.toMatchObject({ report: { outcome: 'converged' } });
+  await rec.settled();
+  await expect(bridge.platform.writes()).resolves.toEqual([]);
+  await expect(found({ full: true })).resolves.toEqual([]);
+}
+
+test('an estate without drift gives an empty plan and no write', async () => {
+  await bridge.platform.forgetRequests();
+  const plan = await rec.plan();
+  expect(plan.proof).toMatchObject({ users: { complete: true }, groups: { complete: true } });
+  expect(plan.entries.every(({ action }) => action === 'unmanaged')).toBe(true);
+  await expect(bridge.platform.writes()).resolves.toEqual([]);
+});
+
+test('changed core members, activity and attribute values are found and put right', async () => {
+  await patchUser('ann', { op: 'replace', path: 'displayName', value: 'Meddled' });
+  await patchUser('ben', { op: 'replace', path: 'active', value: false });
+  await patchUser('gus', { op: 'replace', path: 'active', value: true });
+  await patchUser('cho', {
+    op: 'replace',
+    path: 'urn:cube:params:1.0:UserAttribute:country',
+    value: 'XX',
+  });
+  await patchUser('dan', { op: 'remove', path: 'urn:cube:params:1.0:UserAttribute:country' });
+  await expect(found()).resolves.toEqual([
+    'deactivate | gus@acme.example | platform changed',
+    'reactivate | ben@acme.example | platform changed',
+    'setAttribute | cho@acme.example | country | platform changed',
+    'setAttribute | dan@acme.example | country | platform changed',
+    'update | ann@acme.example | platform changed',
+  ]);
+  await repaired();
+  const state = await bridge.platform.state();
+  const of = (name: string) => state.users.find(({ userName }) => userName === `${name}@acme.example`);
+  expect([of('ann')?.displayName, of('ben')?.active, of('gus')?.active]).toEqual([
+    'Jo ann@acme.example',
+    true,
+    false,
+  ]);
+  expect([of('cho')?.attributes.country, of('dan')?.attributes.country]).toEqual(['PT', 'PT']);
+}, 60_000);
+
+test('truth values, which no list shows, are found where they are read', async () => {
+  const { users, attributeDefinitions } = await bridge.platform.state();
+  const eve = users.find(({ userName }) => userName === 'eve@acme.example');
+  const definition = attributeDefinitions.find(({ name }: { name: string }) => name === 'contractor');
+  const body = { userId: String(eve?.id), userAttributeId: String(definition.id), value: true };
+  await rec.meddle('POST', '/api/v1/user-attribute-values', body);
+  await expect(found()).resolves.toEqual(['setAttribute | eve@acme.example | contractor | platform changed']);
+  await repaired();
+  expect((await bridge.platform.user('eve@acme.example'))?.attributes.contractor).toBe(false);
+}, 60_000);
+
+test('members who were taken out come back; members whom others added stay and are shown', async () => {
+  await patchGroup('analysts', { op: 'remove', path: `members[value eq "${await scimId('ann')}"]` });
+  await patchGroup('analysts', { op: 'add', path: 'members', value: [{ value: await scimId('fay') }] });
+  await expect(found()).resolves.toEqual(['addMember | analysts | ann@acme.example | platform changed']);
+  const { entries } = await rec.plan();
+  expect(entries.map(brief)).toContain('unmanaged | analysts | fay@acme.example | platform changed | report');
+  await repaired();
+  const group = await bridge.platform.group('analysts');
+  expect(group?.members.sort()).toEqual(['ann@acme.example', 'ben@acme.example', 'fay@acme.example']);
+}, 60_000);
+
+test('a renamed, and a deleted group with its members, are put back', async () => {
+  await patchGroup('analysts', { op: 'replace', path: 'displayName', value: 'seized' });
+  await rec.meddle('DELETE', `/api/scim/v2/Groups/${await groupId('everybody')}`);
+  await expect(found()).resolves.toEqual([
+    'create | everybody | platform changed',
+    'update | analysts | platform changed',
+  ]);
+  await repaired();
+  expect((await bridge.platform.group('everybody'))?.members).toHaveLength(NAMES.length);
+  expect(await bridge.platform.group('seized')).toBeUndefined();
+}, 60_000);
+
+test('deleted accounts are made again, and one that somebody made in the place of another is taken over', async () => {
+  await rec.meddle('DELETE', `/api/scim/v2/Users/${await scimId('ann')}`);
+  await rec.meddle('DELETE', `/api/scim/v2/Users/${await scimId('ben')}`);
+  await rec.meddle('POST', '/api/scim/v2/Users', { userName: 'BEN@acme.example', active: true });
+  await expect(found()).resolves.toEqual([
+    'create | ann@acme.example | platform changed',
+    'relink | ben@acme.example | platform changed',
+  ]);
+  await repaired();
+  const { users } = await bridge.platform.state();
+  expect(users.filter(({ userName }) => /^(ann|ben)@/i.test(userName))).toHaveLength(2);
+  const ann = await bridge.platform.user('ann@acme.example');
+  expect(ann).toMatchObject({ active: true, attributes: { country: 'PT', contractor: false } });
+  expect(ann?.groups.sort()).toEqual(['analysts', 'everybody']);
+}, 60_000);
+
+test('accounts that nobody pushed are counted and never touched', async () => {
+  await rec.meddle('POST', '/api/scim/v2/Users', { userName: 'stranger@acme.example', active: true });
+  const before = await bridge.platform.user('stranger@acme.example');
+  const { plan } = await rec.run();
+  expect(plan?.entries.map(brief)).toContain('unmanaged | stranger@acme.example | none | report');
+  await expect(bridge.platform.user('stranger@acme.example')).resolves.toEqual(before);
+}, 60_000);
+
+test('onDrift report finds the same and changes nothing', async () => {
+  await patchUser('ann', { op: 'replace', path: 'displayName', value: 'Meddled' });
+  await bridge.platform.forgetRequests();
+  await expect(rec.run({ repair: false })).resolves.toMatchObject({
+    report: { outcome: 'drifted', counts: { update: 1 } },
+  });
+  await rec.settled();
+  await expect(bridge.platform.writes()).resolves.toEqual([]);
+  await repaired();
+}, 60_000);

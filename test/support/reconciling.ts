@@ -1,0 +1,89 @@
+// Reconcile as a test drives it: the same estates as the commands open, and hands that meddle with the platform.
+import { request } from 'undici';
+import { openEstates } from '../../src/app.ts';
+import type { RunReport } from '../../src/directory/runs.ts';
+import { makePlan } from '../../src/reconcile/make-plan.ts';
+import type { Plan } from '../../src/reconcile/plan.ts';
+import { reconcile } from '../../src/reconcile/run.ts';
+import type { ScheduledEstate } from '../../src/reconcile/schedule.ts';
+import type { PlanEntry } from '../../src/reconcile/entry.ts';
+import { systemClock } from '../../src/support/clock.ts';
+import { randomIds } from '../../src/support/ids.ts';
+import { silentLogger } from '../../src/support/logger.ts';
+import type { Bridge } from './build-bridge.ts';
+import { eventually } from './eventually.ts';
+
+export interface Reconciling {
+  estates: ScheduledEstate[];
+  plan(options?: { full?: boolean }): Promise<Plan>;
+  /** One run that repairs. */
+  run(options?: { repair?: boolean; full?: boolean }): Promise<{ report: RunReport; plan?: Plan }>;
+  /** Waits until nothing is left to apply. */
+  settled(): Promise<void>;
+  /** A call to the platform that is none of ours. */
+  meddle(method: string, path: string, body?: object, key?: string): Promise<any>;
+  stop(): Promise<void>;
+}
+
+const deps = { logger: silentLogger, clock: systemClock, ids: randomIds, random: Math.random };
+
+export async function openReconciling(bridge: Bridge, config = bridge.config): Promise<Reconciling> {
+  const { estates, stop } = await openEstates(config, deps, { worker: false });
+  const first = (): ScheduledEstate => {
+    const [found] = estates;
+    if (!found) throw new Error('no estate');
+    return found;
+  };
+  const signal = new AbortController().signal;
+  const common = () => ({ id: randomIds.request(), signal, readTrail: first().readTrail });
+  return {
+    estates,
+    plan: async (options = {}) => (await makePlan(first().estate, { ...common(), ...options })).plan,
+    run: ({ repair = true, full = false } = {}) =>
+      reconcile(first().estate, {
+        ...common(),
+        repair,
+        full,
+        guard: first().guard,
+        logger: silentLogger,
+      }),
+    settled: async () => {
+      await eventually(
+        'nothing is dirty',
+        async () => {
+          const { dirty, inflight } = await first().estate.outbox.depth();
+          return dirty === 0 && inflight === 0;
+        },
+        60_000,
+      );
+    },
+    meddle: async (method, path, body, key = bridge.sandbox.ready.fixtures.apiKeys.admin) => {
+      const answer = await request(bridge.sandbox.ready.platformUrl + path, {
+        method: method as 'GET',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await answer.body.text();
+      if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
+      return text === '' ? undefined : JSON.parse(text);
+    },
+    stop,
+  };
+}
+
+export const scimPatch = (...Operations: object[]) => ({
+  schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+  Operations,
+});
+
+/** What matters of an entry, short. */
+export const brief = ({ action, name, attribute, member, attribution, effect }: PlanEntry): string =>
+  [
+    action,
+    name,
+    attribute ?? member?.name ?? '',
+    attribution.cause,
+    ...(effect === 'report' ? ['report'] : []),
+  ]
+    .filter((part) => part !== '')
+    .join(' | ');
