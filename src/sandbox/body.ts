@@ -6,6 +6,26 @@ import type { World } from './world.ts';
 
 const MEDIA_TYPES = ['application/json', 'application/scim+json', 'application/merge-patch+json'];
 
+/** Deeper than anything the platform understands, and shallow enough for every walk over a body. */
+const MAX_DEPTH = 200;
+
+/** Level by level, without recursion: a body of brackets must not overflow the stack that checks it. */
+function isTooDeep(body: unknown): boolean {
+  let level: unknown[] = [body];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return true;
+    const next: unknown[] = [];
+    for (const value of level) {
+      if (typeof value !== 'object' || value === null) continue;
+      for (const member of Object.values(value) as unknown[]) {
+        if (typeof member === 'object' && member !== null) next.push(member);
+      }
+    }
+    level = next;
+  }
+  return false;
+}
+
 /** JSON bodies up to 64 MB (a group of many thousand members is one body); any other body is 400. */
 export function readBody(world: World): RequestHandler[] {
   const parse = express.json({ type: MEDIA_TYPES, limit: '64mb', strict: false }) as RequestHandler;
@@ -15,6 +35,8 @@ export function readBody(world: World): RequestHandler[] {
     if (hasBody && request.method !== 'GET' && request.is(MEDIA_TYPES) === false) {
       throw new Problem(400, 'The request body must be JSON', 'invalidSyntax');
     }
+    if (hasBody && isTooDeep(request.body))
+      throw new Problem(400, 'The request body is nested too deeply', 'invalidSyntax');
     if (hasBody && request.body !== undefined)
       world.requests.attach(visitOf(response).entry, request.body, bytes);
     next();
