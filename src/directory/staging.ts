@@ -1,4 +1,4 @@
-// What the guard of a target has counted and what it holds until a person has looked (ADR 0010). The scripts decide
+// What the guard of a target has counted and what it holds until a person has looked (ADR 0011). The scripts decide
 // under one lock, so that two workers can not take the last place both.
 import type { Redis } from 'ioredis';
 import {

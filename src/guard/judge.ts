@@ -1,4 +1,4 @@
-// How much may be taken away unasked. Pure: counts in, verdict out (ADR 0010). The sync asks before every destructive
+// How much may be taken away unasked. Pure: counts in, verdict out (ADR 0011). The sync asks before every destructive
 // write, reconcile before the first mark of a plan; both get the same answer from here.
 
 /**

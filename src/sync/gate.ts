@@ -1,4 +1,4 @@
-// The gate before every destructive write: the guard's answer, and how a sync ends that was not let through (ADR 0010).
+// The gate before every destructive write: the guard's answer, and how a sync ends that was not let through (ADR 0011).
 // Nothing is asked, and nothing costs anything, where nothing is taken away.
 import type { Condition } from '../directory/links.ts';
 import type { Destruction, Permission } from '../directory/staging.ts';
