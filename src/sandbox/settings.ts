@@ -75,6 +75,17 @@ export const CHAT_MESSAGE_ID = /^\d{13,}-message$/;
 export const CHAT_UNAUTHORIZED_CODE = -32_001;
 /** Rows in a tool result (S Limits); `totalRows` counts all. */
 export const CHAT_TOOL_ROWS = 100;
+/** The error line of a busy thread (S States, ASSUMED-92). */
+export const CHAT_BUSY = 'Streaming for thread is in progress';
+/**
+ * Ours, where the contract is silent. A person who is deactivated, deleted or expired, and the owner of the API key,
+ * take their running answers with them: an error line with this text, then a `__state__` without messages. Deletion
+ * and expiry remove the threads too. Both ids in one session are refused; an abort by an API key that names nobody
+ * counts for the threads which that key has opened; `ephemeralTtlSeconds` counts from the request that names it.
+ */
+export const CHAT_LEFT = 'The user no longer has access';
+/** Ours: longest `input`, characters; longer ones are 400, because a thread keeps what was said. */
+export const CHAT_LONGEST_INPUT = 100_000;
 /** Ours: beyond this the oldest idle threads are forgotten, and the oldest messages of a thread. */
 export const CHAT_THREADS_KEPT = 10_000;
 export const CHAT_MESSAGES_KEPT = 1_000;

@@ -1,7 +1,7 @@
 // From a question to a running answer: drives the agent at its pace, stores what it says, ends it for good or ill.
 import { systemClock } from '../../support/clock.ts';
 import type { Deployment } from '../records.ts';
-import { CHAT_TOOL_ROWS } from '../settings.ts';
+import { CHAT_LEFT, CHAT_TOOL_ROWS } from '../settings.ts';
 import { sceneOf, type World } from '../world.ts';
 import type { Scene, State } from '../state.ts';
 import { answerQuestion, type AgentTask, type Choose } from './agent.ts';
@@ -108,7 +108,7 @@ function stop(job: Job, why: Stop): void {
   if (why === 'aborted') finish(job, 'aborted');
   else if (why === 'shutdown') finish(job, 'ended', { error: 'The platform is going down' });
   // Who has left sees nothing more, not even what was said before.
-  else finish(job, 'ended', { error: 'The user no longer has access', hidesMessages: true });
+  else finish(job, 'ended', { error: CHAT_LEFT, hidesMessages: true });
 }
 
 /** The next record, or undefined as soon as the run is over, whatever the agent is waiting for. */

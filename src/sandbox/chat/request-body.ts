@@ -10,7 +10,7 @@ import {
   type JsonObject,
 } from '../json.ts';
 import { Problem } from '../problem.ts';
-import { CHAT_MESSAGE_ID } from '../settings.ts';
+import { CHAT_LONGEST_INPUT, CHAT_MESSAGE_ID } from '../settings.ts';
 import type { Ask } from './threads.ts';
 
 /** `sessionSettings` as sent with an API key; undefined = absent. */
@@ -57,6 +57,7 @@ export function parseStreamBody(body: JsonObject): StreamBody {
   const messageId = parseMessageId(body);
   const activeBranchName = optionalWord(body, 'activeBranchName');
   const isDefaultBranch = optionalBoolean(body, 'isDefaultBranch') ?? activeBranchName === null;
+  if (input !== null && input.length > CHAT_LONGEST_INPUT) throw new Problem(400, 'input is too long');
   if (input === null && chatId === null) throw new Problem(400, 'input or chatId is required');
   return { input, chatId, messageId, activeBranchName, isDefaultBranch };
 }

@@ -6,6 +6,7 @@ import type { Fate, Loss } from '../faults.ts';
 import { requireObject, requireText, type JsonObject } from '../json.ts';
 import { loseAnswer } from '../loss.ts';
 import { Problem } from '../problem.ts';
+import { CHAT_BUSY } from '../settings.ts';
 import type { Scene } from '../state.ts';
 import { sendStream, type Lines } from '../stream.ts';
 import { sceneOf, type World } from '../world.ts';
@@ -87,7 +88,7 @@ function converse({ world, style }: ChatDeps, turn: Turn): { opening: string; li
   };
   const run = state.runs.get(chatId);
   if (decision === 'busy') {
-    const refusal = errorLine('Streaming for thread is in progress');
+    const refusal = errorLine(CHAT_BUSY);
     return { opening: refusal, lines: [refusal] };
   }
   if (decision === 'attach' && run) {

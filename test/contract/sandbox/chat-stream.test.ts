@@ -170,6 +170,7 @@ test('CHAT-18 neither input nor chatId, or one of the wrong form, is 400', async
   ])
     expect((await rig.talk({ ...body, ...as('ada') })).status).toBe(400);
   expect((await rig.talk([])).status).toBe(400);
+  expect((await rig.talk({ input: 'x'.repeat(100_001), ...as('ada') })).status).toBe(400);
 });
 
 test('CHAT-22 CHAT-23 users are ephemeral for a week unless asked otherwise', async () => {
