@@ -49,8 +49,13 @@ function addressesOf(
   { branch }: Environment,
 ): { url: string; sql: JsonObject } {
   const { hostname } = new URL(call.platformUrl);
-  const host = branch.kind === 'production' ? hostname : `${branch.name}.${hostname}`;
-  return { url: call.dataApiUrl, sql: { host, port: SQL_PORT, database: deployment.name } };
+  const sql = { port: SQL_PORT, database: deployment.name };
+  if (branch.kind === 'production') return { url: call.dataApiUrl, sql: { host: hostname, ...sql } };
+  // Branches other than production are reached below /dev-mode (contract 4.4).
+  const dataPath = call.dataApiUrl.slice(call.platformUrl.length);
+  const name = encodeURIComponent(branch.name);
+  const url = `${call.platformUrl}/dev-mode/${name}${dataPath}`;
+  return { url, sql: { host: `${name}.${hostname}`, ...sql } };
 }
 
 /** The record of the specification. */
