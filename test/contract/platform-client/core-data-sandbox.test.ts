@@ -1,0 +1,66 @@
+// The typed client of Core Data against the sandbox: queries, SQL, metadata and whose rows they are.
+import { SignJWT } from 'jose';
+import { createCoreDataClient, QueryRefused, type CoreDataClient } from '../../../src/platform/library.ts';
+import { thrownBy } from './fake-platform.ts';
+import { all, startClientRig, type ClientRig } from './sandbox-rig.ts';
+
+let rig: ClientRig;
+
+beforeAll(async () => {
+  rig = await startClientRig();
+});
+afterAll(() => rig.stop());
+
+/** A client whose token speaks for somebody in these groups with this country. */
+function clientOf(groups: string[], userAttributes: object = {}): CoreDataClient {
+  const { apiSecret = '' } = rig.ready.fixtures.deployments[0] ?? {};
+  const token = () =>
+    new SignJWT({ cubeCloud: { groups, userAttributes } })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setIssuedAt()
+      .setExpirationTime('1h')
+      .sign(new TextEncoder().encode(apiSecret));
+  return rig.kept(createCoreDataClient({ url: rig.ready.dataApiUrl, token, allowLoopbackHttp: true }));
+}
+
+const byCountry = { measures: ['orders.count'], dimensions: ['orders.country'] };
+const countries = (rows: Record<string, unknown>[]) => rows.map((row) => row['orders.country']);
+
+test('rows follow the groups and attributes of the token, in every form in which they travel', async () => {
+  const everything = clientOf(['everything']);
+  const { rows, annotation } = await everything.load(byCountry);
+  expect(rows.length).toBeGreaterThan(2);
+  expect(Object.keys(annotation)).toContain('measures');
+  for (const responseFormat of ['compact', 'columnar'] as const) {
+    expect((await everything.load({ ...byCountry, responseFormat })).rows).toEqual(rows);
+  }
+  const german = await clientOf(['analysts'], { country: 'DE' }).load(byCountry);
+  expect(countries(german.rows)).toEqual(['DE']);
+  const [whole, part] = await everything.loadMany([byCountry, { ...byCountry, limit: 1 }]);
+  expect([whole?.rows.length, part?.rows.length]).toEqual([rows.length, 1]);
+});
+
+test('SQL gives the same rows, as they come', async () => {
+  const sql = 'SELECT country, MEASURE(count) AS n FROM orders GROUP BY 1';
+  const rows = await all(clientOf(['analysts'], { country: 'FR' }).sql(sql));
+  expect(rows).toEqual([{ country: 'FR', n: expect.anything() }]);
+  expect(await thrownBy(all(clientOf(['everything']).sql('SELECT FROM WHERE')))).toBeInstanceOf(QueryRefused);
+});
+
+test('a metadata token sees the model and no rows', async () => {
+  const [environment] = await all(rig.client.environments.list('1', { type: 'production' }));
+  const securityContext = { cubeCloud: { groups: ['everything'], userAttributes: {} } };
+  const at = { deploymentId: '1', environmentId: environment?.id ?? '' };
+  const { token } = await rig.client.environments.createMetaToken(at, { securityContext });
+  const client = rig.kept(
+    createCoreDataClient({ url: environment?.restUrl ?? '', token, allowLoopbackHttp: true }),
+  );
+  const orders = (await client.meta()).find(({ name }) => name === 'orders');
+  expect(orders?.measures.map(({ name }) => name)).toContain('orders.count');
+  expect((await all(client.entities())).map(({ name }) => name)).toContain('orders');
+  expect((await client.entity('orders')).name).toBe('orders');
+  expect((await client.dataSources()).length).toBeGreaterThan(0);
+  const refused = { name: 'PlatformResponse', status: 403 };
+  expect(await thrownBy(client.load(byCountry))).toMatchObject(refused);
+  expect(await thrownBy(all(client.sql('SELECT 1')))).toMatchObject(refused);
+});

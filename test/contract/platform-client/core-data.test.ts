@@ -1,0 +1,224 @@
+// The typed client of Core Data against a server that answers as the contract says (5.1 to 5.5).
+import type { ServerResponse } from 'node:http';
+import {
+  createCoreDataClient,
+  PlatformAborted,
+  PlatformConnection,
+  PlatformDecode,
+  PlatformTimeout,
+  QueryRefused,
+  type CoreDataClient,
+  type CoreDataOptions,
+  type DataRow,
+} from '../../../src/platform/library.ts';
+import { answerJson, startFakePlatform, thrownBy, type FakePlatform, type Script } from './fake-platform.ts';
+import { all } from './sandbox-rig.ts';
+
+const TOKEN = 'header.claims.signature';
+let server: FakePlatform;
+let script: Script;
+let client: CoreDataClient;
+const clients: CoreDataClient[] = [];
+
+function clientWith(more: Partial<CoreDataOptions> = {}): CoreDataClient {
+  const url = `${server.url}/data-api`;
+  const made = createCoreDataClient({ url, token: TOKEN, allowLoopbackHttp: true, ...more });
+  clients.push(made);
+  return made;
+}
+
+beforeAll(async () => {
+  server = await startFakePlatform((asked, response) => script(asked, response));
+  client = clientWith();
+});
+beforeEach(() => server.asked.splice(0));
+afterAll(async () => {
+  await Promise.all(clients.map((one) => one.close()));
+  await server.stop();
+});
+
+const answers = (...bodies: object[]): void => {
+  script = (_asked, response) => answerJson(response, bodies.length > 1 ? bodies.shift() : bodies[0]);
+};
+/** Answers with these lines, whatever they are; `end` false breaks the connection after them. */
+const lines = (texts: string[], end = true): void => {
+  script = (_asked, response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.write(texts.join('\n'), () => (end ? response.end() : response.destroy()));
+  };
+};
+
+const RESULT = { data: [{ 'orders.count': '3' }], annotation: { measures: {} }, total: 1 };
+const query = { measures: ['orders.count'] };
+
+test('the token goes without prefix, under the base path', async () => {
+  answers(RESULT);
+  expect(await client.load(query)).toEqual({ rows: RESULT.data, total: 1, annotation: { measures: {} } });
+  expect(server.asked[0]).toMatchObject({ method: 'POST', target: '/data-api/v1/load', body: { query } });
+  expect(server.asked[0]?.headers.authorization).toBe(TOKEN);
+});
+
+test('DATA-06 Continue wait: the same body again, the same span, the next number', async () => {
+  const wait = { error: 'Continue wait' };
+  answers(wait, wait, RESULT);
+  expect((await client.load(query)).rows).toEqual(RESULT.data);
+  expect(server.asked.map(({ text }) => text)).toEqual(Array(3).fill(JSON.stringify({ query })));
+  const ids = server.asked.map(({ headers }) => /^(.+)-span-(\d+)$/.exec(String(headers['x-request-id'])));
+  expect(ids.map((id) => id?.[2])).toEqual(['1', '2', '3']);
+  expect(new Set(ids.map((id) => id?.[1])).size).toBe(1);
+  await client.load(query, { correlationId: 'mine' });
+  expect(server.asked.at(-1)?.headers['x-request-id']).toBe('mine-span-1');
+});
+
+test('waiting ends with the time allowed, or with the signal', async () => {
+  answers({ error: 'Continue wait' });
+  expect(await thrownBy(clientWith({ queryTimeoutMs: 200 }).load(query))).toBeInstanceOf(PlatformTimeout);
+  const signal = AbortSignal.timeout(80);
+  expect(await thrownBy(client.load(query, { signal }))).toBeInstanceOf(PlatformAborted);
+});
+
+test('one result or several, in each of the three forms, become rows', async () => {
+  const compact = { members: ['a', 'b'], dataset: [['1', null]] };
+  const columnar = {
+    members: ['a', 'b'],
+    columns: [
+      ['1', '2'],
+      ['x', 'y'],
+    ],
+  };
+  answers({ queryType: 'multi', results: [RESULT, { data: compact }, { data: columnar }] });
+  const results = await client.loadMany([query, query, query]);
+  expect(results.map(({ rows }) => rows)).toEqual([
+    RESULT.data,
+    [{ a: '1', b: null }],
+    [
+      { a: '1', b: 'x' },
+      { a: '2', b: 'y' },
+    ],
+  ]);
+  expect(server.asked[0]?.body).toEqual({ query: [query, query, query], queryType: 'multi' });
+  expect(await thrownBy(client.loadMany([query]))).toBeInstanceOf(PlatformDecode);
+  answers({ results: [RESULT] });
+  expect((await client.load(query)).total).toBe(1);
+});
+
+test('a refused query is an error in the words of the platform', async () => {
+  script = (_asked, response) => answerJson(response, { error: 'no such member', type: 'UserError' }, 400);
+  expect(await thrownBy(client.load(query))).toMatchObject({
+    name: 'PlatformResponse',
+    status: 400,
+    platformMessage: 'no such member',
+    mayHaveCommitted: false,
+  });
+  answers({ error: 'something else' });
+  expect(await thrownBy(client.load(query))).toBeInstanceOf(QueryRefused);
+});
+
+const SCHEMA = '{"schema":[{"name":"country","column_type":"String"},{"name":"n","column_type":"Int64"}]}';
+
+test('SQL gives its columns, then row after row', async () => {
+  lines([SCHEMA, '{"data":[["DE","1"],["FR","2"]]}', '', '{"data":[["JP",null]]}']);
+  const seen: unknown[] = [];
+  const rows = await all(
+    client.sql('SELECT 1', { timezone: 'UTC', onColumns: (columns) => seen.push(columns) }),
+  );
+  expect(rows).toEqual([
+    { country: 'DE', n: '1' },
+    { country: 'FR', n: '2' },
+    { country: 'JP', n: null },
+  ]);
+  expect(seen).toEqual([
+    [
+      { name: 'country', type: 'String' },
+      { name: 'n', type: 'Int64' },
+    ],
+  ]);
+  expect(server.asked[0]?.body).toEqual({ query: 'SELECT 1', timezone: 'UTC' });
+});
+
+test('no rows are no error', async () => {
+  lines([SCHEMA, '{"data":[]}', '']);
+  expect(await all(client.sql('SELECT 1'))).toEqual([]);
+});
+
+test('an error line is an error, before the first row and after some', async () => {
+  lines(['{"error":"cannot parse"}']);
+  expect(await thrownBy(all(client.sql('x')))).toMatchObject({
+    name: 'QueryRefused',
+    platformMessage: 'cannot parse',
+  });
+  lines([SCHEMA, '{"data":[["DE","1"]]}', '{"error":"out of memory"}']);
+  const rows: DataRow[] = [];
+  const read = async () => {
+    for await (const row of client.sql('x')) rows.push(row);
+  };
+  expect(await thrownBy(read())).toBeInstanceOf(QueryRefused);
+  expect(rows).toHaveLength(1);
+});
+
+test('what is cut short, or is no table, is never taken for the whole', async () => {
+  lines([SCHEMA, '{"data":[["DE","1"]]}', '{"data":[["FR"'], false);
+  expect(await thrownBy(all(client.sql('x')))).toBeInstanceOf(PlatformConnection);
+  for (const wrong of [
+    [SCHEMA, '{"data":[["FR"'],
+    ['{"data":[]}'],
+    [''],
+    ['[]'],
+    [SCHEMA, '{"data":["DE"]}'],
+    ['{"schema":[{}]}'],
+  ]) {
+    lines(wrong);
+    expect(await thrownBy(all(client.sql('x')))).toBeInstanceOf(PlatformDecode);
+  }
+});
+
+test('silence within a stream ends it', async () => {
+  script = (_asked, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.write(`${SCHEMA}\n`);
+  };
+  const fault = await thrownBy(all(clientWith({ idleTimeoutMs: 300 }).sql('x')));
+  expect(fault).toBeInstanceOf(PlatformTimeout);
+}, 10_000);
+
+test('metadata lists what the token may see', async () => {
+  const member = { name: 'orders.count', title: 'Count', type: 'number', aggType: 'count' };
+  answers({ cubes: [{ name: 'orders', type: 'view', title: 'Orders', measures: [member], dimensions: [] }] });
+  expect(await client.meta()).toEqual([
+    {
+      name: 'orders',
+      type: 'view',
+      title: 'Orders',
+      measures: [{ name: 'orders.count', title: 'Count', type: 'number' }],
+      dimensions: [],
+      segments: [],
+    },
+  ]);
+  answers({ data: { data_sources: [{ name: 'default', type: 'duckdb' }] } });
+  expect(await client.dataSources()).toEqual([{ name: 'default', type: 'duckdb' }]);
+  answers({ data: { type: 'view', name: 'orders', measures: [], dimensions: [] } });
+  expect(await client.entity('orders')).toMatchObject({ name: 'orders', type: 'view' });
+});
+
+test('entities are walked by offset', async () => {
+  const names = Array.from({ length: 130 }, (_, place) => ({ type: 'cube', name: `c${place}` }));
+  script = ({ url }, response) => {
+    const offset = Number(url.searchParams.get('offset'));
+    const entities = names.slice(offset, offset + Number(url.searchParams.get('limit')));
+    answerJson(response, { data: { entities }, pagination: { offset, limit: 100, total: names.length } });
+  };
+  expect((await all(client.entities())).map(({ name }) => name)).toEqual(names.map(({ name }) => name));
+  expect(server.asked).toHaveLength(2);
+});
+
+test('a token that is fetched is fetched before every request and cut from what the platform echoes', async () => {
+  let turn = 0;
+  const token = () => `token-number-${(turn += 1)}`;
+  script = ({ headers }, response) =>
+    answerJson(response, { error: `bad ${String(headers.authorization)}` }, 403);
+  const fetching = clientWith({ token });
+  for (const number of [1, 2]) {
+    expect(await thrownBy(fetching.meta())).toMatchObject({ status: 403, platformMessage: 'bad [redacted]' });
+    expect(server.asked.at(-1)?.headers.authorization).toBe(`token-number-${number}`);
+  }
+});

@@ -1,0 +1,64 @@
+import { stringify } from 'csv-stringify/sync';
+import fc from 'fast-check';
+import { csvRows } from '../../../src/platform/csv.ts';
+
+async function* pieces(text: string, length: number): AsyncGenerator<string> {
+  for (let start = 0; start < text.length; start += length) yield text.slice(start, start + length);
+}
+
+async function read(text: string, length = 7): Promise<string[][]> {
+  const rows: string[][] = [];
+  for await (const row of csvRows(pieces(text, length), (reason) => new Error(reason))) rows.push(row);
+  return rows;
+}
+
+test('cells hold commas, quotes and line ends when they are quoted (RFC 4180 section 2)', async () => {
+  expect(await read('a,b\r\n"x, ""y""\r\nz",2\r\n')).toEqual([
+    ['a', 'b'],
+    ['x, "y"\r\nz', '2'],
+  ]);
+});
+
+test.each([
+  [
+    'a,b\nc,d',
+    [
+      ['a', 'b'],
+      ['c', 'd'],
+    ],
+  ],
+  [
+    'a,b\r\nc,d\r\n',
+    [
+      ['a', 'b'],
+      ['c', 'd'],
+    ],
+  ],
+  [
+    'a,\r\n,""\r\n',
+    [
+      ['a', ''],
+      ['', ''],
+    ],
+  ],
+  ['one', [['one']]],
+  ['', []],
+])('%j', async (text, rows) => {
+  for (const length of [1, 2, 100]) expect(await read(text, length)).toEqual(rows);
+});
+
+test('a text that ends inside a quoted cell was cut short', async () => {
+  await expect(read('a,b\r\n"c,d\r\n')).rejects.toThrow('inside a cell');
+});
+
+test('what a writer quotes comes back, wherever the pieces end', async () => {
+  const cell = fc.string({ unit: fc.constantFrom('a', ',', '"', '\n', '\r', ' ', 'ü', '😀') });
+  const table = fc.array(fc.tuple(cell, cell, cell), { minLength: 1, maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(table, fc.integer({ min: 1, max: 9 }), async (rows, length) => {
+      const text = stringify(rows, { record_delimiter: '\r\n', quoted: true });
+      expect(await read(text, length)).toEqual(rows);
+    }),
+    { numRuns: 300 },
+  );
+});
