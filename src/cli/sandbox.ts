@@ -12,6 +12,8 @@ interface SandboxFlags {
   faults?: string;
   data?: string;
   tls?: boolean;
+  dataApiPath?: string;
+  vendorNames?: boolean;
   chatModelUrl?: string;
   chatModel: string;
   json?: boolean;
@@ -38,6 +40,8 @@ export function sandbox(program: Command, cli: Cli): void {
     .option('--faults <file>', 'JSON file with scripted faults')
     .option('--data <dir>', 'folder in which the state survives a restart')
     .option('--tls', 'serve https with a certificate of its own')
+    .option('--data-api-path <path>', 'base path of the data API, such as /data-api')
+    .option('--vendor-names', "the vendor's header, tool and path names")
     .option(
       '--chat-model-url <url>',
       'OpenAI-compatible address that picks members in chat; key in CHAT_MODEL_KEY',
@@ -51,6 +55,8 @@ export function sandbox(program: Command, cli: Cli): void {
         controlPort: Number(flags.controlPort),
         seed: flags.seed,
         tls: flags.tls ?? false,
+        vendorNames: flags.vendorNames ?? false,
+        ...(flags.dataApiPath === undefined ? {} : { dataPath: flags.dataApiPath }),
         warn: (message) => console.error(message),
         ...chatModelOf(flags),
         ...(flags.host === undefined ? {} : { host: flags.host }),

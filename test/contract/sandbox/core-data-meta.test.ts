@@ -211,3 +211,15 @@ test('ERR-10 faults strike Core Data like everything else', async () => {
   ]);
   expect((await rig.ask('POST', '/v1/load', { body: QUERY })).status).toBe(200);
 });
+
+test('the environments of branches name the address of their data', async () => {
+  const path = '/build/api/v1/deployments/1/branches/staging-environment';
+  await rig.call('PUT', path, { body: { branchName: 'feature-a', enabled: true } });
+  const { body } = await rig.call('GET', '/api/v1/deployments/1/environments');
+  const url = (name: string): string =>
+    body.data.environments.find((one: any) => one.name === name).api_credentials.rest.url;
+  expect(url('main')).toBe(rig.ready.dataApiUrl);
+  const prefix = url('feature-a').slice(rig.ready.platformUrl.length);
+  const count = (base: string) => rig.rows('SELECT count(*) FROM orders', {}, base);
+  expect(await count(prefix)).not.toEqual(await count(rig.base));
+});

@@ -1,0 +1,55 @@
+import { isTimezone, parseMoment, parseSpan } from '../../../../src/sandbox/core-data/date-range.ts';
+
+/** Late on a Tuesday; in Berlin it is Wednesday already. */
+const NOW = Date.parse('2026-03-10T23:30:00Z');
+const day = (first: string, last = first) => [`${first} 00:00:00.000`, `${last} 23:59:59.999`];
+
+test.each([
+  ['today', day('2026-03-10')],
+  ['yesterday', day('2026-03-09')],
+  ['tomorrow', day('2026-03-11')],
+  ['this week', day('2026-03-09', '2026-03-15')],
+  ['last week', day('2026-03-02', '2026-03-08')],
+  ['last 7 days', day('2026-03-03', '2026-03-09')],
+  ['Last 2 Months', day('2026-01-01', '2026-02-28')],
+  ['this quarter', day('2026-01-01', '2026-03-31')],
+  ['last year', day('2025-01-01', '2025-12-31')],
+  ['next month', day('2026-04-01', '2026-04-30')],
+  ['2026-02-14', day('2026-02-14')],
+])('%s is a span of whole days', (words, span) => {
+  expect(parseSpan(words, NOW, 'UTC')).toEqual(span);
+});
+
+test('today is the day on the wall of the zone', () => {
+  expect(parseSpan('today', NOW, 'Europe/Berlin')).toEqual(day('2026-03-11'));
+  expect(parseSpan('today', NOW, 'America/New_York')).toEqual(day('2026-03-10'));
+});
+
+test('a moment with a zone is shown in the zone of the query, one without stays', () => {
+  expect(parseMoment('2026-07-01T12:00:00Z', 'from', 'Europe/Berlin')).toBe('2026-07-01 14:00:00.000');
+  expect(parseMoment('2026-07-01T12:00:00', 'from', 'Europe/Berlin')).toBe('2026-07-01 12:00:00');
+});
+
+test.each([
+  '',
+  'soon',
+  'last 0 days',
+  'this 3 weeks',
+  '2026-13-01',
+  '2026-02-30',
+  "2026-01-01' --",
+  '2026-01-01T99:00',
+])('%j is refused', (text) => {
+  expect(() => parseSpan(text, NOW, 'UTC')).toThrow();
+});
+
+test('zones are names that the machine knows', () => {
+  expect(['UTC', 'Asia/Kolkata', 'Mars/Base', '', "UTC'", 'Europe/Berlin; x'].map(isTimezone)).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
