@@ -15,7 +15,7 @@ export interface Page {
   records: StoredRecord[];
 }
 
-const SCAN_CHUNK = 200;
+const SCAN_CHUNK = 500;
 
 export type Directory = ReturnType<typeof createDirectory>;
 
@@ -48,29 +48,32 @@ export function createDirectory(
     return { total, records: await getMany(kind, ids) };
   }
 
+  /** The first chunk of resources placed behind `after`, and the place of its last one; undefined at the end. */
+  async function chunk(
+    kind: Kind,
+    after: number,
+  ): Promise<{ last: number; records: PlacedRecord[] } | undefined> {
+    const range = [`(${after}`, '+inf', 'BYSCORE', 'LIMIT', 0, SCAN_CHUNK, 'WITHSCORES'] as const;
+    const found = await redis.zrange(keys.key('order', kind), ...range);
+    if (found.length === 0) return undefined;
+    const last = Number(found.at(-1));
+    const places = new Map<string, number>();
+    for (let index = 0; index < found.length; index += 2) {
+      places.set(found[index] ?? '', Number(found[index + 1]));
+    }
+    const stored = await getMany(kind, [...places.keys()]);
+    return { last, records: stored.map((record) => ({ ...record, place: places.get(record.id) ?? last })) };
+  }
+
   /** All resources placed behind `after`, in order of creation, in chunks, with bounded memory. */
   async function* scan(kind: Kind, after = 0): AsyncGenerator<PlacedRecord[]> {
-    const order = keys.key('order', kind);
-    let last = after;
-    for (;;) {
-      const found = await redis.zrange(
-        order,
-        `(${last}`,
-        '+inf',
-        'BYSCORE',
-        'LIMIT',
-        0,
-        SCAN_CHUNK,
-        'WITHSCORES',
-      );
-      if (found.length === 0) return;
-      last = Number(found.at(-1));
-      const places = new Map<string, number>();
-      for (let index = 0; index < found.length; index += 2) {
-        places.set(found[index] ?? '', Number(found[index + 1]));
-      }
-      const stored = await getMany(kind, [...places.keys()]);
-      yield stored.map((record) => ({ ...record, place: places.get(record.id) ?? last }));
+    for (let next = await chunk(kind, after); next;) {
+      // Redis reads the next chunk while this one is looked at.
+      const following = chunk(kind, next.last);
+      // Whoever stops early never awaits it, and who goes on does.
+      following.catch(() => undefined);
+      yield next.records;
+      next = await following;
     }
   }
 

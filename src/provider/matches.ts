@@ -5,6 +5,7 @@ import {
   evaluateFilter,
   parseFilter,
   parseSort,
+  textTest,
   type Filter,
   type ListQuery,
   type ResourceType,
@@ -80,7 +81,9 @@ export function createMatches({ directory }: ProviderDeps, textsOf: Texts) {
     after = 0,
   ): AsyncGenerator<Match> {
     const { kind, filter, sort } = wanted;
-    for await (const records of candidates(wanted, query.cursor !== undefined, after)) {
+    const mayMatch = filter && textTest(filter);
+    for await (const chunk of candidates(wanted, query.cursor !== undefined, after)) {
+      const records = mayMatch ? chunk.filter(({ text }) => mayMatch(text)) : chunk;
       const resources = filter || sort ? await seenBy(query, kind, records, baseUrl) : [];
       for (const [index, record] of records.entries()) {
         const resource = resources[index];
