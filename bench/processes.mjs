@@ -153,7 +153,7 @@ export function createStage() {
     rmSync(folder, { recursive: true, force: true });
   }
 
-  return { folder, startRedis, startCeiling, startBridge, startSandbox, runToEnd, stop };
+  return { folder, start, startRedis, startCeiling, startBridge, startSandbox, runToEnd, stop };
 }
 
 /** Processor seconds that a process has used so far; NaN where the system does not tell. */

@@ -1,0 +1,57 @@
+// The estate of the reconcile measurement, the same at both ends: what the directory wants and what the platform has.
+import { user, userId, userName } from './people.mjs';
+
+const ATTRIBUTES = 'urn:cube:params:1.0:UserAttribute';
+
+export const groupId = (index) => `group${String(index).padStart(15, '0')}`;
+export const groupName = (index) => `Team number ${index}`;
+export const groupOf = (path) => Number(path.slice(path.lastIndexOf('-') + 1));
+
+/** The settings that map a person of people.mjs. */
+export const attributes = {
+  region: { type: 'string', from: `${ATTRIBUTES}:region`, onEmpty: 'keep' },
+  clearance: { type: 'number', from: `${ATTRIBUTES}:clearance`, onEmpty: 'keep' },
+};
+
+const coreOf = (index) => {
+  const { externalId, displayName, name } = user(index);
+  return { userName: userName(index), externalId, displayName, name };
+};
+
+/** What the platform answers for a person. */
+export function observedUser(index, changedAt) {
+  const { region, clearance } = user(index)[ATTRIBUTES];
+  return {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User', ATTRIBUTES],
+    id: `scim-${index}`,
+    ...coreOf(index),
+    emails: [{ value: userName(index), type: 'work', primary: true }],
+    active: true,
+    groups: [{ value: `group-${index % 1000}`, display: groupName(index % 1000) }],
+    [ATTRIBUTES]: { region, clearance },
+    meta: { resourceType: 'User', created: changedAt, lastModified: changedAt },
+  };
+}
+
+/** The link as a sync leaves it. */
+export function linkOf(index) {
+  const { name, ...core } = coreOf(index);
+  const { region, clearance } = user(index)[ATTRIBUTES];
+  return {
+    core: {
+      ...core,
+      'name.givenName': name.givenName,
+      'name.familyName': name.familyName,
+      emails: userName(index),
+      active: true,
+    },
+    attributes: { region, clearance },
+    id: `scim-${index}`,
+    origin: 'created',
+    account: String(index + 1),
+    writtenAt: 1767225600000 + index,
+  };
+}
+
+export const refOf = (index) => `User:${userId(index)}`;
+export const accountOf = () => [];

@@ -1,0 +1,70 @@
+// A platform that has exactly what the directory wants, and answers every call after a fixed time:
+// platform-double.mjs <users> <groups> <members per group> <port> <milliseconds per answer>
+// GET /writes tells how many requests were no reads.
+import { createServer } from 'node:http';
+import process from 'node:process';
+import { setTimeout } from 'node:timers';
+import { URL } from 'node:url';
+import { accountOf, groupName, groupOf, observedUser } from './estate.mjs';
+
+const [users, groups, membersEach, port, waitMs] = process.argv.slice(2).map(Number);
+const CAP = 1000;
+const changedAt = '2026-01-01T00:00:00.000Z';
+const SCIM = '/api/scim/v2';
+const texts = new Map();
+let writes = 0;
+
+/** The text of a user is made once: the double must not be what is measured. */
+function userText(index) {
+  let text = texts.get(index);
+  if (text === undefined) texts.set(index, (text = JSON.stringify(observedUser(index, changedAt))));
+  return text;
+}
+
+function groupText(index, withMembers) {
+  const members = Array.from({ length: membersEach }, (_, each) => ({
+    value: `scim-${(index * membersEach + each) % users}`,
+  }));
+  return JSON.stringify({
+    id: `group-${index}`,
+    displayName: groupName(index),
+    ...(withMembers ? { members } : {}),
+    meta: { lastModified: changedAt },
+  });
+}
+
+function list(query, total, show) {
+  const start = Math.max(1, Number(query.get('startIndex') ?? 1));
+  const count = Math.min(CAP, Number(query.get('count') ?? 20));
+  const texts = [];
+  for (let index = start - 1; index < Math.min(total, start - 1 + count); index++) texts.push(show(index));
+  return `{"totalResults":${total},"startIndex":${start},"itemsPerPage":${texts.length},"Resources":[${texts.join(',')}]}`;
+}
+
+function answer({ method, url }) {
+  if (method !== 'GET') writes++;
+  const { pathname, searchParams } = new URL(url, 'http://double');
+  if (pathname === '/writes') return JSON.stringify({ writes });
+  if (pathname === `${SCIM}/Users`) return list(searchParams, users, userText);
+  if (pathname === `${SCIM}/Groups`) return list(searchParams, groups, (index) => groupText(index, false));
+  if (pathname.startsWith(`${SCIM}/Groups/`)) return groupText(groupOf(pathname), true);
+  if (pathname === '/api/v1/users/me')
+    return JSON.stringify({
+      id: 0,
+      username: 'key@bench.example',
+      email: 'key@bench.example',
+      isAdmin: true,
+    });
+  if (pathname.startsWith('/api/v1/user-attribute-values/')) return JSON.stringify(accountOf(pathname));
+  return undefined;
+}
+
+createServer((request, response) => {
+  const text = answer(request);
+  const send = () => {
+    response.writeHead(text === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    response.end(text ?? '{}');
+  };
+  request.resume();
+  setTimeout(send, waitMs);
+}).listen(port, '127.0.0.1');

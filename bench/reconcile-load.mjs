@@ -1,0 +1,54 @@
+// Fills Redis with an estate that is equal to the platform double, as pushes and syncs would have left it:
+// reconcile-load.mjs <dist folder> <Redis> <prefix> <users> <groups> <members per group>
+import { join } from 'node:path';
+import process from 'node:process';
+import { pathToFileURL } from 'node:url';
+import { Redis } from 'ioredis';
+import { groupId, groupName, linkOf, refOf } from './estate.mjs';
+import { user, userId } from './people.mjs';
+
+const [dist, url, prefix, ...numbers] = process.argv.slice(2);
+const [users, groups, membersEach] = numbers.map(Number);
+const part = (file) => import(pathToFileURL(join(dist, file)).href);
+const { createDesiredState } = await part('directory/desired-state.js');
+const { createKeyspace } = await part('directory/keys.js');
+const { loadScripts } = await part('directory/scripts.js');
+const { groupResourceType, parseResource, profileOf, userResourceType } = await part('scim/index.js');
+
+const AT_ONCE = 64;
+const redis = new Redis(url);
+const options = { prefix, connection: 'default', targets: [], groupsMatter: false, leaseMs: 1000 };
+const { directory } = createDesiredState({ redis, scripts: loadScripts(redis) }, options);
+const keys = createKeyspace(prefix, 'default');
+const context = { operation: 'create', profile: profileOf('auto') };
+const common = { expected: 0, now: Date.now(), request: 'bench' };
+const userType = userResourceType({ userAttributes: [] });
+const groupType = groupResourceType();
+
+async function atOnce(total, work) {
+  let next = 0;
+  const run = async () => {
+    while (next < total) await work(next++);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, run));
+}
+
+await atOnce(users, async (index) => {
+  const resource = parseResource(userType, user(index), context);
+  await directory.putUser({ id: userId(index), resource, text: JSON.stringify(resource), ...common });
+  await redis.hset(keys.key('links', 'main'), refOf(index), JSON.stringify(linkOf(index)));
+  await redis.hset(keys.key('linked', 'main'), `User:scim-${index}`, refOf(index));
+});
+await atOnce(groups, async (index) => {
+  const schemas = ['urn:ietf:params:scim:schemas:core:2.0:Group'];
+  const resource = parseResource(groupType, { schemas, displayName: groupName(index) }, context);
+  const values = Array.from({ length: membersEach }, (_, each) =>
+    userId((index * membersEach + each) % users),
+  );
+  const change = { id: groupId(index), resource, text: JSON.stringify(resource), ...common };
+  await directory.putGroup(change, [{ kind: 'add', values }]);
+  const link = { id: `group-${index}`, origin: 'created', core: { displayName: groupName(index) } };
+  await redis.hset(keys.key('links', 'main'), `Group:${groupId(index)}`, JSON.stringify(link));
+  await redis.hset(keys.key('linked', 'main'), `Group:group-${index}`, `Group:${groupId(index)}`);
+});
+redis.disconnect();

@@ -1,0 +1,65 @@
+// One measured pass in a process of its own, so that its memory is its own: reconcile-once.mjs <walk|reconcile> <dist> <settings>
+// walk: fetches and parses the pages of users and groups with the same client, page size and concurrency, and no more.
+import console from 'node:console';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import process from 'node:process';
+import { pathToFileURL } from 'node:url';
+
+const [what, dist, file] = process.argv.slice(2);
+const part = (name) => import(pathToFileURL(join(dist, name)).href);
+const { loadConfig } = await part('config/load.js');
+const { systemClock } = await part('support/clock.js');
+const { randomIds } = await part('support/ids.js');
+const { silentLogger } = await part('support/logger.js');
+const { openEstates } = await part('app.js');
+const { reconcile } = await part('reconcile/run.js');
+const { createPlatformClient } = await part('platform/client.js');
+
+const PAGE = 200;
+const config = loadConfig({ cwd: '/', env: process.env, file });
+const { url, token, concurrency, guard } = config.targets.main;
+
+async function walk() {
+  const client = createPlatformClient({ url, token, allowLoopbackHttp: true, connections: concurrency * 2 });
+  let seen = 0;
+  const options = { count: PAGE, inFlight: Math.ceil(concurrency / 2) };
+  const startedAt = performance.now();
+  for await (const page of client.groups.pages({ ...options, inFlight: 2, members: false }))
+    seen += page.resources.length;
+  for await (const page of client.users.pages(options)) seen += page.resources.length;
+  const wallMs = performance.now() - startedAt;
+  await client.close();
+  return { wallMs, seen };
+}
+
+async function run() {
+  const deps = { logger: silentLogger, clock: systemClock, ids: randomIds, random: Math.random };
+  const { estates, stop } = await openEstates(config, deps, { worker: false });
+  const startedAt = performance.now();
+  const signal = new globalThis.AbortController().signal;
+  const { report, plan } = await reconcile(estates[0].estate, {
+    ...{ id: 'bench', signal, repair: true, guard, logger: silentLogger },
+  });
+  const wallMs = performance.now() - startedAt;
+  await stop();
+  const { calls } = plan.cost;
+  return {
+    wallMs,
+    seen: report.users + report.groups,
+    outcome: report.outcome,
+    calls,
+    message: report.message,
+  };
+}
+
+const cpu = process.cpuUsage();
+const result = what === 'walk' ? await walk() : await run();
+const used = process.cpuUsage(cpu);
+console.log(
+  JSON.stringify({
+    ...result,
+    cpuMs: (used.user + used.system) / 1000,
+    peakMb: Math.round(process.resourceUsage().maxRSS / 1024),
+  }),
+);

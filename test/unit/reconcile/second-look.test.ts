@@ -1,0 +1,173 @@
+// Promise 6, the whole way: whatever the lists leave out, swap, repeat or miscount, a plan over an estate without drift
+// is empty. The second look asks for each suspect alone, and only a 404 says that somebody is gone.
+import type { Link } from '../../../src/directory/links.ts';
+import { PlatformResponse } from '../../../src/platform/errors.ts';
+import type { Page } from '../../../src/reconcile/proof.ts';
+import { DESTRUCTIVE, isChange } from '../../../src/reconcile/entry.ts';
+import type { Estate } from '../../../src/reconcile/estate.ts';
+import { makePlan } from '../../../src/reconcile/make-plan.ts';
+import { createRandom } from '../../support/estate.ts';
+
+interface Person {
+  id: string;
+  userName: string;
+  active: boolean;
+}
+
+const people = (size: number): Person[] =>
+  Array.from({ length: size }, (_, index) => ({
+    id: `p${index}`,
+    userName: `u${index}@x.example`,
+    // Some have left and are inactive at both sides.
+    active: index % 5 !== 0,
+  }));
+
+const linkOf = ({ id, userName, active }: Person): Link => ({
+  id,
+  core: { userName, active },
+  attributes: {},
+});
+
+const fail = (status: number): never => {
+  throw new PlatformResponse({ status, platformMessage: '' }, { method: 'GET', route: '/x' });
+};
+
+interface Meddling {
+  list(page: Page<Person>): Page<Person>;
+  one(): void;
+}
+
+/** An estate in memory with links for `all`; the platform has `there`, and answers lists through `meddling`. */
+function estateOf(all: Person[], meddling: Meddling, there = all): Estate {
+  const accounts = new Map(there.map((person) => [person.id, person]));
+  const byId = new Map(all.map((person) => [person.id, person]));
+  const textOf = (id: string): string => JSON.stringify(linkOf(byId.get(id) as Person));
+  const standing = (refs: string[]) =>
+    Promise.resolve(refs.map((ref) => ({ ref, text: textOf(ref.slice('User:'.length)), marked: false })));
+  const none = async function* () {};
+  const records = (ids: string[]) =>
+    ids.map((id) => {
+      const { userName, active } = byId.get(id) as Person;
+      return {
+        record: { id, version: 1, created: 0, lastModified: 0, text: JSON.stringify({ userName, active }) },
+        groups: [],
+      };
+    });
+  const estate = {
+    connection: 'idp',
+    digest: 'd',
+    members: 'owned',
+    concurrency: 4,
+    others: [],
+    clock: { now: () => 0, sleep: () => Promise.resolve() },
+    random: () => 0.5,
+    links: { getMany: () => Promise.resolve([]) },
+    outbox: { blocked: () => Promise.resolve([]) },
+    runs: { mappedBy: () => Promise.resolve('d'), cursor: () => Promise.resolve(0), groupsSeen: () => [] },
+    directory: {
+      usersOf: (ids: string[]) => Promise.resolve(records(ids)),
+      getMany: () => Promise.resolve([]),
+      scan: none,
+      count: () => Promise.resolve(all.length),
+    },
+    drifts: {
+      standing,
+      counterparts: (_kind: string, ids: string[]) => standing(ids.map((id) => `User:${id}`)),
+      countLinked: () => Promise.resolve(all.length),
+      allMarked: none,
+      deletedAtSource: () => Promise.resolve(false),
+      allLinked: async function* (kind: string) {
+        await Promise.resolve();
+        if (kind === 'User') yield all.map(({ id }) => ({ platformId: id, ref: `User:${id}` }));
+      },
+    },
+    target: {
+      name: 'main',
+      policy: {
+        policy: 'sync',
+        adopt: 'exact',
+        users: { deprovision: 'deactivate', activation: 'safe', protected: [] },
+        groups: { members: 'owned' },
+        groupsRolesMap: {},
+      },
+      mapping: {
+        types: {},
+        groupsMatter: false,
+        groupName: (name: string) => name,
+        user: ({ userName, active }: { userName: string; active: boolean }) =>
+          Promise.resolve({ inScope: true, active, core: { userName }, attributes: {}, faults: [] }),
+      },
+      client: {
+        users: {
+          list: ({ startIndex, count }: { startIndex: number; count: number }) => {
+            const resources = there.slice(startIndex - 1, startIndex - 1 + Math.min(count, 9));
+            return Promise.resolve().then(() =>
+              meddling.list({ startIndex, totalResults: there.length, resources }),
+            );
+          },
+          get: (id: string) =>
+            Promise.resolve().then(() => {
+              meddling.one();
+              return accounts.get(id) ?? fail(404);
+            }),
+          findBy: () => Promise.resolve([]),
+        },
+        groups: {
+          list: () => Promise.resolve({ startIndex: 1, totalResults: 0, resources: [] }),
+        },
+      },
+    },
+  };
+  return estate as unknown as Estate;
+}
+
+function meddle(page: Page<Person>, random: () => number, all: Person[]): Page<Person> {
+  const { resources, startIndex } = page;
+  const roll = random();
+  if (roll < 0.2) return { ...page, resources: resources.slice(0, Math.floor(random() * resources.length)) };
+  if (roll < 0.35) return { ...page, resources: [] };
+  if (roll < 0.5) return { ...page, resources: [...all].reverse().slice(startIndex - 1, startIndex + 8) };
+  if (roll < 0.6) return { ...page, totalResults: Math.floor(random() * all.length * 2) };
+  // The worst: it leaves people out and counts as if they had never been.
+  const kept = resources.slice(0, Math.floor(resources.length / 2));
+  if (roll < 0.8) return { ...page, totalResults: startIndex - 1 + kept.length, resources: kept };
+  return fail(503);
+}
+
+test('1,000 random schedules of bad lists over an estate without drift: never one entry', async () => {
+  let suspected = 0;
+  for (let seed = 1; seed <= 1000; seed++) {
+    const random = createRandom(seed * 104729);
+    const all = people(Math.floor(random() * 50));
+    const share = random();
+    let gets = 0;
+    const estate = estateOf(all, {
+      list: (page) => (random() < share ? meddle(page, random, all) : page),
+      one: () => {
+        gets++;
+        if (random() < 0.2) fail(503);
+      },
+    });
+    const signal = new AbortController().signal;
+    const { plan } = await makePlan(estate, { id: `s${seed}`, signal });
+    expect([seed, plan.entries.filter((entry) => DESTRUCTIVE.has(entry.action))]).toEqual([seed, []]);
+    expect([seed, plan.entries.filter(isChange)]).toEqual([seed, []]);
+    if (gets > 0) suspected++;
+  }
+  // The test says nothing if bad lists never make anybody a suspect.
+  expect(suspected).toBeGreaterThan(50);
+}, 60_000);
+
+test('somebody who is really gone, and somebody who is active again, are found', async () => {
+  const all = people(30);
+  const there = all
+    .filter(({ id }) => id !== 'p3')
+    .map((person) => (person.id === 'p5' ? { ...person, active: true } : person));
+  const estate = estateOf(all, { list: (page) => page, one: () => undefined }, there);
+  const { plan } = await makePlan(estate, { id: 'x', signal: new AbortController().signal });
+  expect(plan.proof.users).toEqual({ complete: true, total: 29, seen: 29 });
+  expect(plan.entries.map(({ action, name }) => `${action} ${name}`)).toEqual([
+    'deactivate u5@x.example',
+    'create u3@x.example',
+  ]);
+});
