@@ -67,8 +67,9 @@ async function openInstance(): Promise<DuckDBInstance> {
 
 /** What the engine says, in one line and without the statement, which is ours and not the client's. */
 export function engineMessage(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  const [first = ''] = text.split('\n');
+  // Not every error of a native module is an instance of this realm's Error.
+  const isError = typeof error === 'object' && error !== null && 'message' in error;
+  const [first = ''] = String(isError ? error.message : error).split('\n');
   if (first.startsWith('INTERRUPT')) return 'The query took too long';
   return first.replace(/\b(file|store_\d+)[^\s"]*/gi, '').trim();
 }

@@ -319,6 +319,12 @@ test('what never ends, grows without bound or backtracks is not in the language'
   await stillAlive();
 });
 
+test('a query that takes too long is given up, and says so', async () => {
+  const where = 'a.total_amount + e.total_amount > b.total_amount';
+  const slow = `SELECT count(*) FROM orders a, orders b, orders c, orders d, orders e WHERE ${where}`;
+  expect(await refused(slow)).toBe('The query took too long');
+});
+
 test('patterns and joined texts that are allowed stay cheap', async () => {
   const startedMs = performance.now();
   const text = 'a'.repeat(900);
