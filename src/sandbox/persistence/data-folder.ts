@@ -1,6 +1,6 @@
 // The folder of `--data DIR`: one snapshot file, replaced in one step, so that a crash leaves the one before.
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers/promises';
@@ -17,6 +17,9 @@ export interface DataFolder {
   write(name: string, text: string, isSecret?: boolean): Promise<void>;
   readonly path: string;
 }
+
+/** Nobody takes longer than this to write a snapshot. */
+const LEFT_OVER_MS = 600_000;
 
 const isMissing = (error: unknown): boolean => isObject(error) && error['code'] === 'ENOENT';
 
@@ -52,9 +55,19 @@ async function writeSynced(path: string, pieces: Iterable<string>): Promise<void
   }
 }
 
+/** Half-written snapshots of processes that were killed; one that another sandbox is writing just now is younger. */
+async function removeLeftOvers(path: string): Promise<void> {
+  for (const name of await readdir(path)) {
+    if (!/^state\.ndjson\.\d+\.tmp$/.test(name)) continue;
+    const file = join(path, name);
+    if ((await stat(file)).mtimeMs < Date.now() - LEFT_OVER_MS) await rm(file, { force: true });
+  }
+}
+
 /** Opens the folder, creating it when missing. */
 export async function openDataFolder(path: string): Promise<DataFolder> {
-  await mkdir(path, { recursive: true });
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  await removeLeftOvers(path);
   const file = join(path, 'state.ndjson');
   let stamp = await stampOf(file);
   return {

@@ -1,5 +1,15 @@
 // `--data DIR`: the state survives a restart, a crash, and refuses what it cannot trust.
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
@@ -60,6 +70,25 @@ test('users, groups, values, workspace, settings, clock and keys are there after
   );
 });
 
+test('threads of chat and the lifetimes of external users are there after a restart', async () => {
+  const rig = await start();
+  const ask = (on: Rig, body: object) =>
+    fetch(`${on.ready.chatHost}/api/v1/public/acme/agents/1/chat/stream-chat-state`, {
+      method: 'POST',
+      headers: { authorization: `Api-Key ${on.key('admin')}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ sessionSettings: { externalId: 'eve', ephemeralTtlSeconds: 60 }, ...body }),
+    });
+  const text = await (await ask(rig, { input: 'How many orders are there?' })).text();
+  const { chatId } = JSON.parse(text.slice(0, text.indexOf('\n'))).state;
+  const later = await restart(rig);
+  expect(await later.state()).toMatchObject({
+    threads: [{ chatId }],
+    externalUsers: [{ externalId: 'eve' }],
+  });
+  await later.control('POST', '/clock', { advanceMs: 61_000 });
+  expect((await ask(later, { chatId })).status).toBe(404);
+});
+
 test('a change is on disk soon after its answer, without a clean stop', async () => {
   const rig = await start();
   await rig.user('crash@acme.example');
@@ -69,6 +98,15 @@ test('a change is on disk soon after its answer, without a clean stop', async ()
   // A second process that starts from these bytes, as after kill -9.
   const later = await start();
   expect((await later.stored('crash@acme.example')).active).toBe(true);
+});
+
+test('what a killed process left half-written is cleared away', async () => {
+  await (await start()).stop();
+  const leftOver = `${file()}.1.tmp`;
+  await writeFile(leftOver, '{"format":1');
+  await utimes(leftOver, 1, 1);
+  await start();
+  expect(await readdir(folder)).toEqual(['state.ndjson']);
 });
 
 test('nothing half-written stays, and the file is readable by its owner only', async () => {
