@@ -230,9 +230,10 @@ export function createOutbox(
     return (await redis.hexists(keys.key('marks', target), ref)) === 1;
   }
 
-  /** Whether some group still has to take this user out. */
-  async function owesRemoval(user: string): Promise<boolean> {
-    return (await redis.hvals(keys.key('owed', `${target}:${user}`))).includes('-');
+  /** Groups that still have to take this user out. */
+  async function owedRemovals(user: string): Promise<string[]> {
+    const owed = Object.entries(await redis.hgetall(keys.key('owed', `${target}:${user}`)));
+    return owed.filter(([, sign]) => sign === '-').map(([group]) => group);
   }
 
   /** Whether nothing was marked since the work began. */
@@ -279,7 +280,7 @@ export function createOutbox(
     mark,
     isMarked,
     isCurrent,
-    owesRemoval,
+    owedRemovals,
     forgetLink,
     depth,
     blocked,

@@ -138,14 +138,14 @@ export function createStaging(
     return Number(dropped);
   }
 
-  /** Whether a person has to decide about any of these. */
-  async function anyHeld(items: Destruction[]): Promise<boolean> {
+  /** Whether a person has to decide about each of these. */
+  async function areHeld(items: Destruction[]): Promise<boolean[]> {
     const places = await Promise.all(
       items.map(({ kind, ref, subject }) =>
         redis.zscore(sets('guardStaged', kind), subject === undefined ? ref : `${ref} ${subject}`),
       ),
     );
-    return places.some((place) => place !== null);
+    return places.map((place) => place !== null);
   }
 
   const idOf = (serial: number, last: number): string => `${target}.${serial}-${last}`;
@@ -239,7 +239,7 @@ export function createStaging(
     stage,
     fates,
     settle,
-    anyHeld,
+    areHeld,
     open,
     decisions,
     decide,

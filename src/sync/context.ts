@@ -15,6 +15,8 @@ export interface Gate {
   followers: number;
   /** The account was deactivated in this sync. */
   closed: boolean;
+  /** Another resource of ours gives up what this one needs only when a person has decided. */
+  isBehindHold: boolean;
 }
 
 export interface SyncContext {

@@ -7,7 +7,7 @@ import { condition } from './condition.ts';
 import type { Gate, SyncContext } from './context.ts';
 import type { SyncOutcome } from './outcome.ts';
 
-export const openGate = (): Gate => ({ refused: [], followers: 0, closed: false });
+export const openGate = (): Gate => ({ refused: [], followers: 0, closed: false, isBehindHold: false });
 
 type Wish = Omit<Destruction, 'ref'>;
 
@@ -53,6 +53,12 @@ export function ended(
 /** Whether something of a kind was asked for and not let through. */
 export const isRefused = (gate: Gate, kind: DestructiveKind): boolean =>
   gate.refused.some(({ item }) => item.kind === kind);
+
+/** Why a sync that comes again later can not go on now, where the guard is the reason. */
+export const behindHold = (context: SyncContext): Condition | undefined =>
+  context.gate.isBehindHold
+    ? condition(context, 'Held', 'its name or account belongs to one who leaves, which the guard holds')
+    : undefined;
 
 const WORDS: Record<DestructiveKind, string> = {
   deactivate: 'the deactivation',

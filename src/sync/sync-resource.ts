@@ -10,7 +10,7 @@ import type { Logger } from '../support/logger.ts';
 import type { SyncContext } from './context.ts';
 import { existsIn } from './find-user.ts';
 import { judge } from './failures.ts';
-import { isRefused, openGate } from './gate.ts';
+import { behindHold, isRefused, openGate } from './gate.ts';
 import { MembersIgnored } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { syncGroup } from './sync-group.ts';
@@ -145,7 +145,8 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
     return;
   }
   if (outcome.kind === 'later') {
-    if (outcome.condition) tell(context, outcome.condition);
+    const why = outcome.condition ?? behindHold(context);
+    if (why) tell(context, why);
     await outbox.ack(work, link, { kind: 'later', afterMs: outcome.afterMs });
     return;
   }

@@ -14,7 +14,7 @@ import { isGone, isStatus } from './failures.ts';
 import { ended, permitOne, resetGate } from './gate.ts';
 import type { DesiredUser } from './mapping.ts';
 import type { SyncOutcome } from './outcome.ts';
-import { isHandedOn, successionWait } from './succession.ts';
+import { isHandedOn, removal, successionWait } from './succession.ts';
 
 /** How often a sync starts over within one run because the platform lost the account meanwhile. */
 const RESTARTS = 2;
@@ -223,16 +223,19 @@ async function setActive(context: SyncContext, active: boolean): Promise<void> {
   await context.save();
 }
 
-/** The group wakes this user when it has taken it out; what the guard holds may take days. */
+/**
+ * The group wakes this user when it has taken it out; what the guard holds may take days. A group that left the removal
+ * to what would become of the account is told that there is nothing to wait for any more.
+ */
 async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<SyncOutcome> {
   const groups = [...work.owed].filter(([, sign]) => sign === '-').map(([group]) => group);
-  const removals = groups.map((group) => ({
-    kind: 'removeMembers' as const,
-    ref: refOf('Group', group),
-    subject: work.id,
-  }));
-  const isHeld = await outbox.staging.anyHeld(removals);
-  return { kind: 'waiting', writes, for: 'removals', ...(isHeld ? { afterMs: HELD_LOOK_MS } : {}) };
+  const held = await outbox.staging.areHeld(groups.map((group) => removal(group, work.id)));
+  for (const [index, group] of groups.entries()) {
+    const ref = refOf('Group', group);
+    if (held[index] !== true && !(await outbox.isMarked(ref))) await outbox.mark([ref], 'edit', work.request);
+  }
+  const afterMs = held.length > 0 && !held.includes(false) ? { afterMs: HELD_LOOK_MS } : {};
+  return { kind: 'waiting', writes, for: 'removals', ...afterMs };
 }
 
 /** Memberships that have to be granted before activation; a group that needs a person holds nobody up. */

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { add, drop, idOf, replace } from '../lua/rig.ts';
 import type { Fate } from './fake-platform.ts';
-import { openEstate, RULES, type Estate } from './workers.ts';
+import { GENEROUS, openEstate, RULES, type Estate } from './workers.ts';
 
 const PEOPLE = ['ada', 'bob', 'cyd'] as const;
 const TEAMS = ['red', 'blue'] as const;
@@ -230,8 +230,20 @@ async function wanted(world: World) {
   };
 }
 
-async function converges(run: Command[], rules = RULES): Promise<void> {
-  const estate = await openEstate({}, rules);
+/** A person who approves whatever is held, until nothing is left to approve. */
+async function approveAll({ store, drain }: Estate): Promise<void> {
+  for (let round = 0; round < 60; round++) {
+    // With something held, whoever waits for it stays marked.
+    await drain(6).catch(() => undefined);
+    const plan = await store.outbox.staging.open();
+    if (!plan) return;
+    await store.outbox.staging.decide('approve', plan.id, 'ops');
+  }
+  throw new Error('the guard still holds something after 60 approvals');
+}
+
+async function converges(run: Command[], rules = RULES, guard = GENEROUS): Promise<void> {
+  const estate = await openEstate({ guard }, rules);
   const world: World = { estate, users: new Map(), groups: new Map(), serial: 0 };
   try {
     // Something to change is there from the start, so that every step of a run counts.
@@ -239,11 +251,14 @@ async function converges(run: Command[], rules = RULES): Promise<void> {
     await putPerson(world, 'ada', { userName: 'ada', externalId: 'x-ada', active: true });
     await estate.drain();
     for (const each of run) await each.run(world);
+    await approveAll(estate);
     await estate.drain();
     expect(await estate.store.outbox.blocked()).toEqual([]);
     expect(await shown(world)).toEqual(await wanted(world));
     const rest = (await estate.store.families()).filter((key) =>
-      /^(marks|dirty|inflight|tickets|lease|memberMarks|owed|blocked)/.test(key),
+      /^(marks|dirty|inflight|tickets|lease|memberMarks|owed|blocked|guard(Plan|Staged|Waiting|Held))/.test(
+        key,
+      ),
     );
     expect(rest).toEqual([]);
   } finally {
@@ -252,12 +267,12 @@ async function converges(run: Command[], rules = RULES): Promise<void> {
 }
 
 describe('the platform becomes equal to the directory', () => {
-  const property = (rules?: typeof RULES) =>
+  const property = (rules?: typeof RULES, guard?: typeof GENEROUS) =>
     fc.asyncProperty(
       commands.map((list) =>
         Object.assign(list, { [fc.toStringMethod]: () => list.map(({ name }) => name).join('\n') }),
       ),
-      (run) => converges(run, rules),
+      (run) => converges(run, rules, guard),
     );
   // More runs for a hunt: PROPERTY_RUNS=2000.
   const options = { numRuns: Number(process.env.PROPERTY_RUNS ?? 60) };
@@ -276,6 +291,32 @@ describe('the platform becomes equal to the directory', () => {
     async () => {
       const { title } = RULES.attributes;
       await fc.assert(property({ ...RULES, attributes: title ? { title } : {} }), options);
+    },
+    limitMs,
+  );
+
+  it(
+    'when a guard holds every removal until a person approves it',
+    async () => {
+      const none = { count: 0, percent: 0 };
+      const strict = {
+        ...GENEROUS,
+        deactivate: none,
+        delete: none,
+        removeMembers: none,
+        clearAttributes: none,
+      };
+      await fc.assert(property(undefined, strict), options);
+    },
+    limitMs,
+  );
+
+  it(
+    'when a guard lets one removal of each kind through',
+    async () => {
+      const one = { count: 1, percent: 100 };
+      const strict = { ...GENEROUS, deactivate: one, delete: one, removeMembers: one, clearAttributes: one };
+      await fc.assert(property(undefined, strict), options);
     },
     limitMs,
   );
