@@ -231,13 +231,14 @@ async function wanted(world: World) {
 }
 
 /** A person who approves whatever is held, until nothing is left to approve. */
-async function approveAll({ store, drain }: Estate): Promise<void> {
+async function approveAll(estate: Estate): Promise<void> {
+  const { staging } = estate.store.outbox;
   for (let round = 0; round < 60; round++) {
     // With something held, whoever waits for it stays marked.
-    await drain(6).catch(() => undefined);
-    const plan = await store.outbox.staging.open();
+    await estate.drain(6).catch(() => undefined);
+    const plan = await staging.open();
     if (!plan) return;
-    await store.outbox.staging.decide('approve', plan.id, 'ops');
+    await staging.decide('approve', plan.id, 'ops');
   }
   throw new Error('the guard still holds something after 60 approvals');
 }
