@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-test('a create whose answer was lost is found again, not repeated', async () => {
+test('BRIDGE-06 a create whose answer was lost is found again, not repeated', async () => {
   const { idp, platform } = bridge;
   const script = [
     { method: 'POST', path: '/scim/v2/(Users|Groups)$', times: 2, timeoutAfterCommit: { share: 1 } },

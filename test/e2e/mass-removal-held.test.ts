@@ -64,7 +64,7 @@ describe('a guarded target', () => {
   const held = async () => (await staging.held()).total;
   const approve = async () => staging.decide('approve', (await staging.open())?.id ?? '', 'ops');
 
-  test('a flood of deactivations is acknowledged and held, and everything else goes on', async () => {
+  test('BRIDGE-08 a flood of deactivations is acknowledged and held, and everything else goes on', async () => {
     await open({ deactivate: { count: 50, percent: 10 } });
     const ids = await hire(40);
     const group = await bridge.idp.createGroup('crew', ids);

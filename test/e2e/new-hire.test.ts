@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-test('a new user arrives inactive, gets attributes and groups, and only then becomes active', async () => {
+test('BRIDGE-02 a new user arrives inactive, gets attributes and groups, and only then becomes active', async () => {
   const { idp, platform } = bridge;
   const id = await idp.createUser('ada@acme.example', { addresses: [{ type: 'work', country: 'PT' }] });
   await idp.createGroup('analysts', [id]);
@@ -35,7 +35,7 @@ test('a new user arrives inactive, gets attributes and groups, and only then bec
   expect(valued).toBeLessThan(activated);
 });
 
-test('pushing the same again causes no platform call', async () => {
+test('BRIDGE-11 pushing the same again causes no platform call', async () => {
   const { idp, platform } = bridge;
   const found = await idp.send('GET', '/Users?filter=userName eq "ada@acme.example"'.replaceAll(' ', '%20'));
   const [user] = found.body.Resources;

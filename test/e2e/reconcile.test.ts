@@ -102,7 +102,7 @@ test('truth values, which no list shows, are found where they are read', async (
   expect((await bridge.platform.user('eve@acme.example'))?.attributes.contractor).toBe(false);
 }, 60_000);
 
-test('members who were taken out come back; members whom others added stay and are shown', async () => {
+test('BRIDGE-09 members who were taken out come back; members whom others added stay and are shown', async () => {
   await patchGroup('analysts', { op: 'remove', path: `members[value eq "${await scimId('ann')}"]` });
   await patchGroup('analysts', { op: 'add', path: 'members', value: [{ value: await scimId('fay') }] });
   await expect(found()).resolves.toEqual(['addMember | analysts | ann@acme.example | platform changed']);

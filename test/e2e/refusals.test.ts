@@ -50,7 +50,7 @@ test('an account that exists is only reported while adopt is report', async () =
   expect((await platform.user('there@acme.example'))?.externalId ?? null).toBeNull();
 });
 
-test('protected names and the owner of the key are never touched', async () => {
+test('BRIDGE-13 protected names and the owner of the key are never touched', async () => {
   const { idp, platform } = bridge;
   await platform.forgetRequests();
   await idp.createUser('boss@acme.example');
@@ -61,7 +61,7 @@ test('protected names and the owner of the key are never touched', async () => {
   expect((await platform.user('admin@acme.example'))?.active).toBe(true);
 });
 
-test('neither tokens nor names nor attribute values are in the log', async () => {
+test('BRIDGE-14 neither tokens nor names nor attribute values are in the log', async () => {
   const { idp, platform, logs, sandbox } = bridge;
   const id = await idp.createUser('private@acme.example', { title: 'very-secret-team' });
   await eventually('arrived', async () => (await platform.user('private@acme.example'))?.active);

@@ -30,7 +30,7 @@ describe('the tenant address', () => {
     ['https://acme.example.com/?token=hunter2', false],
     ['https://acme.example.com/#hunter2', false],
     ['hunter2', false],
-  ])('%s (loopback http allowed: %s) is refused without being quoted', (url, allow) => {
+  ])('BRIDGE-01 %s (loopback http allowed: %s) is refused without being quoted', (url, allow) => {
     let fault: unknown;
     try {
       parseTenantAddress(url, allow);

@@ -1,0 +1,128 @@
+// What the bridge does not do while it is not sure: activate, remove, delete; and what it says instead (contract 12).
+import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
+import { openReconciling, type Reconciling } from '../support/reconciling.ts';
+
+const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
+let bridge: Bridge;
+let rec: Reconciling;
+
+beforeAll(async () => {
+  bridge = await buildBridge({
+    configure: ({ targets: { main } }) => {
+      if (!main) return;
+      Object.assign(main.attributes, {
+        level: { type: 'number', from: `${EXTENSION}:level`, onEmpty: 'keep' },
+        contractor: { type: 'boolean', expression: 'userType = "Contractor"', onEmpty: 'keep' },
+        regions: { type: 'string_array', expression: '["north", "south"]', onEmpty: 'keep' },
+      });
+      main.groupsRolesMap = { builders: 'Developer' };
+      main.users.deprovision = 'delete';
+    },
+  });
+  rec = await openReconciling(bridge);
+}, 60_000);
+afterEach(() => bridge.platform.control('PATCH', '/faults', {}));
+afterAll(async () => {
+  await rec.stop();
+  await bridge.stop();
+});
+
+const active = (userName: string) =>
+  eventually(`${userName} is active`, async () => (await bridge.platform.user(userName))?.active, 20_000);
+
+test('BRIDGE-04 lists and truth values go by value calls only, never in a SCIM body', async () => {
+  await bridge.platform.forgetRequests();
+  await bridge.idp.createUser('lists@acme.example', { userType: 'Contractor' });
+  await active('lists@acme.example');
+  const user = await bridge.platform.user('lists@acme.example');
+  expect(user?.attributes).toMatchObject({ contractor: true, regions: ['north', 'south'] });
+  const writes = await bridge.platform.writes();
+  const values = writes.filter(({ path }) => path.endsWith('/user-attribute-values'));
+  expect(values.map(({ body }) => body.value)).toEqual(expect.arrayContaining([true, ['north', 'south']]));
+  const scim = writes.filter(({ path }) => path.includes('/scim/')).map(({ body }) => JSON.stringify(body));
+  expect(scim.length).toBeGreaterThan(0);
+  for (const body of scim) expect(body).not.toMatch(/contractor|regions|north/);
+}, 40_000);
+
+test('BRIDGE-07 a user list that is cut short removes nobody', async () => {
+  for (let place = 0; place < 45; place += 1) await bridge.idp.createUser(`p${place}@acme.example`);
+  await rec.settled();
+  const people = async () =>
+    (await bridge.platform.state()).users
+      .filter(({ userName }) => /^p\d+@/.test(userName))
+      .map(({ userName, active: isActive }) => ({ userName, isActive }));
+  const before = await people();
+  expect(before).toHaveLength(45);
+  await bridge.platform.forgetRequests();
+  for (const mode of ['total', 'page']) {
+    const cut = { method: 'GET', path: '/scim/v2/Users', truncateLists: { share: 1, keep: 0.5, mode } };
+    await bridge.platform.control('PATCH', '/faults', { rules: [cut] });
+    await rec.run().catch((error: unknown) => expect(error).toBeInstanceOf(Error));
+  }
+  await bridge.platform.control('PATCH', '/faults', {});
+  await rec.settled();
+  const asked = await bridge.platform.requests();
+  expect(
+    asked.filter(({ method, path }) => method === 'GET' && path.endsWith('/Users')).length,
+  ).toBeGreaterThan(1);
+  expect((await bridge.platform.writes()).filter(({ method }) => method === 'DELETE')).toEqual([]);
+  expect(await people()).toEqual(before);
+}, 90_000);
+
+test('BRIDGE-10 who leaves a group that carries roles is reported, for the role remains', async () => {
+  const id = await bridge.idp.createUser('builder@acme.example');
+  const group = await bridge.idp.createGroup('builders', [id]);
+  await eventually('in the group', async () =>
+    (await bridge.platform.user('builder@acme.example'))?.groups.includes('builders'),
+  );
+  bridge.logs.splice(0);
+  await bridge.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${id}"]` });
+  await eventually(
+    'out of the group',
+    async () => (await bridge.platform.user('builder@acme.example'))?.groups.length === 0,
+  );
+  const told = bridge.logs.map((line) => JSON.parse(line)).filter(({ msg }) => /carries roles/.test(msg));
+  expect(told).toMatchObject([{ ref: `Group:${group}` }]);
+}, 40_000);
+
+test('BRIDGE-12 an account that carries another externalId by now is not deleted', async () => {
+  const id = await bridge.idp.createUser('other@acme.example');
+  await active('other@acme.example');
+  const account = await bridge.platform.user('other@acme.example');
+  const path = `/api/scim/v2/Users/${account?.scimId}`;
+  await rec.meddle('PATCH', path, {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+    Operations: [{ op: 'replace', path: 'externalId', value: 'somebody-else' }],
+  });
+  const mine = await bridge.idp.createUser('mine@acme.example');
+  await active('mine@acme.example');
+  await bridge.idp.send('DELETE', `/Users/${mine}`);
+  await bridge.idp.send('DELETE', `/Users/${id}`);
+  await eventually(
+    'the one that is ours is deleted',
+    async () => (await bridge.platform.user('mine@acme.example')) === undefined,
+  );
+  await eventually('the other waits for a person', async () => {
+    const health: any = await fetch(`http://127.0.0.1:${bridge.app.port}/health`).then((answer) =>
+      answer.json(),
+    );
+    return health.components['target main'].blocked === 1;
+  });
+  expect(await bridge.platform.user('other@acme.example')).toMatchObject({ externalId: 'somebody-else' });
+}, 40_000);
+
+test('BRIDGE-03 without a user list nobody is activated whose values cannot be written, and that is reported', async () => {
+  const hidden = { method: 'GET', path: '^/api/v1/users$', htmlAnswer: true };
+  await bridge.platform.control('PATCH', '/faults', { rules: [hidden] });
+  const id = await bridge.idp.createUser('hidden@acme.example', { [EXTENSION]: { level: 3 } });
+  const told = await eventually('it is reported', async () =>
+    bridge.logs.find((line) => line.includes(`User:${id}`) && line.includes('AttributesNotWritten')),
+  );
+  expect(told).not.toContain('hidden@acme.example');
+  // A single number fits into the SCIM body and needs no account id; lists and truth values do.
+  expect(await bridge.platform.user('hidden@acme.example')).toMatchObject({
+    active: false,
+    attributes: { level: 3 },
+  });
+}, 40_000);
