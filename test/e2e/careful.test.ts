@@ -116,8 +116,10 @@ test('BRIDGE-03 without a user list nobody is activated whose values cannot be w
   const hidden = { method: 'GET', path: '^/api/v1/users$', htmlAnswer: true };
   await bridge.platform.control('PATCH', '/faults', { rules: [hidden] });
   const id = await bridge.idp.createUser('hidden@acme.example', { [EXTENSION]: { level: 3 } });
-  const told = await eventually('it is reported', async () =>
-    bridge.logs.find((line) => line.includes(`User:${id}`) && line.includes('AttributesNotWritten')),
+  const told = await eventually('it is reported', () =>
+    Promise.resolve(
+      bridge.logs.find((line) => line.includes(`User:${id}`) && line.includes('AttributesNotWritten')),
+    ),
   );
   expect(told).not.toContain('hidden@acme.example');
   // A single number fits into the SCIM body and needs no account id; lists and truth values do.
