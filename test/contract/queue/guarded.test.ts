@@ -1,0 +1,83 @@
+// The guard between two steps of a sync, and members that are nobody of ours.
+import type { SyncPolicy } from '../../../src/sync/target.ts';
+import { add, idOf } from '../lua/rig.ts';
+import { GENEROUS, openEstate, type Estate } from './workers.ts';
+
+const ADA = idOf('ada');
+const G = idOf('group');
+
+describe('the guard while a sync runs', () => {
+  let estate: Estate;
+  afterEach(() => estate.close());
+
+  const put = (active: boolean) =>
+    estate.store.putUser(
+      ADA,
+      { userName: 'ada', externalId: 'x-ada', active },
+      active ? 'edit' : 'deactivation',
+    );
+  const isActive = () => [...estate.platform.users.values()].some(({ active }) => active);
+
+  it.each(['crash', 'crashAfter', 'fails', 'lost'] as const)(
+    'a deactivation whose write ends with %s counts once, also when it is approved',
+    async (fate) => {
+      for (const deactivate of [
+        { count: 1, percent: 100 },
+        { count: 0, percent: 100 },
+      ]) {
+        estate = await openEstate({ guard: { ...GENEROUS, deactivate } });
+        const { staging } = estate.store.outbox;
+        await put(true);
+        await estate.drain();
+        await put(false);
+        if (deactivate.count === 0) {
+          await estate.drain();
+          expect(isActive()).toBe(true);
+          await staging.decide('approve', (await staging.open())?.id ?? '', 'ops');
+        }
+        const [first] = estate.workers;
+        await first?.start();
+        await first?.advance(fate);
+        await estate.drain();
+        expect(isActive()).toBe(false);
+        const { used, staged, approved, waiting } = (await staging.counts(86_400_000)).kinds.deactivate;
+        expect([used, staged, approved, waiting]).toEqual([deactivate.count, 0, 0, 0]);
+        if (deactivate.count > 0) await estate.close();
+      }
+    },
+  );
+
+  const stranger = async (policy: Partial<SyncPolicy>) => {
+    estate = await openEstate(policy);
+    await put(true);
+    await estate.store.putGroup(G, 'Sales', [add(ADA)]);
+    await estate.drain();
+    const { users, groups } = estate.platform;
+    users.set('99', { id: '99', userName: 'by-hand', externalId: null, active: true, attributes: new Map() });
+    const [group] = groups.values();
+    group?.members.add('99');
+    // As reconcile leaves it when it found somebody there who is nobody of ours.
+    await estate.store.redis.hset(estate.store.keys.key('memberMarks', `main:${G}`), '@99', '-');
+    await estate.store.outbox.mark([`Group:${G}`], 'reconcile');
+    await estate.drain();
+    await expect(estate.store.outbox.memberMarks(G)).resolves.toEqual(new Map());
+    return [...(group?.members ?? [])].includes('99');
+  };
+  const users = { deprovision: 'deactivate', activation: 'safe', deleteAfterDays: null } as const;
+
+  it('takes out who was added by hand where members are authoritative', async () => {
+    await expect(stranger({ groups: { members: 'authoritative' } })).resolves.toBe(false);
+  });
+
+  it('leaves them where only own members are removed', async () => {
+    await expect(stranger({})).resolves.toBe(true);
+  });
+
+  it('never takes out who is protected', async () => {
+    const policy = {
+      groups: { members: 'authoritative' as const },
+      users: { ...users, protected: ['By-Hand'] },
+    };
+    await expect(stranger(policy)).resolves.toBe(true);
+  });
+});
