@@ -1,0 +1,124 @@
+// Many writers at once on one user and one group: no change is lost, nobody is told of a fault of the server.
+import { GROUP, startApi, USER, type Client } from './client.ts';
+import type { Bridge } from '../../support/build-bridge.ts';
+
+const WRITERS = 50;
+const writers = Array.from({ length: WRITERS }, (_, index) => index);
+const patchOf = (operation: object): object => ({
+  schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+  Operations: [operation],
+});
+
+let bridge: Bridge;
+let scim: Client;
+beforeAll(async () => {
+  ({ bridge, scim } = await startApi());
+});
+afterAll(() => bridge.stop());
+
+test('50 PATCHes of one user without If-Match: each adds its value, all are there', async () => {
+  const { id, meta } = await scim.user('patched@corp.example');
+  const value = (index: number): string => `+49 ${index}`;
+  const answers = await Promise.all(
+    writers.map((index) =>
+      scim.patch(`/Users/${id}`, {
+        op: 'add',
+        path: 'phoneNumbers',
+        value: [{ value: value(index), type: 'work' }],
+      }),
+    ),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  const { body } = await scim.get(`/Users/${id}`);
+  const found = (body.phoneNumbers as { value: string }[]).map((each) => each.value);
+  expect(found.sort()).toEqual(writers.map(value).sort());
+  expect(meta.version).toBe('W/"1"');
+  expect(body.meta.version).toBe(`W/"${WRITERS + 1}"`);
+});
+
+test('50 PATCHes of one group without If-Match: each adds its member and takes another, none is lost', async () => {
+  const users = await Promise.all(writers.map((index) => scim.user(`member-${index}@corp.example`)));
+  const leaver = await scim.user('leaver@corp.example');
+  const ids = users.map(({ id }) => id as string);
+  const { id } = await scim.group('Everybody', [leaver.id]);
+  const answers = await Promise.all(
+    ids.map((member, index) =>
+      scim.patch(
+        `/Groups/${id}`,
+        { op: 'add', path: 'members', value: [{ value: member }] },
+        ...(index === 7 ? [{ op: 'remove', path: `members[value eq "${leaver.id}"]` }] : []),
+      ),
+    ),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
+  const { body } = await scim.get(`/Groups/${id}`);
+  expect((body.members as { value: string }[]).map(({ value }) => value).sort()).toEqual([...ids].sort());
+});
+
+test.each(['PUT', 'PATCH'])(
+  '50 times %s of one user with the same If-Match: one wins, 49 are told 412',
+  async (method) => {
+    const userName = `${method.toLowerCase()}-once@corp.example`;
+    const { id, meta } = await scim.user(userName);
+    const answers = await Promise.all(
+      writers.map((index) => {
+        const displayName = `writer ${index}`;
+        const body =
+          method === 'PUT'
+            ? { schemas: [USER], userName, displayName }
+            : patchOf({ op: 'replace', path: 'displayName', value: displayName });
+        return scim.send(method, `/Users/${id}`, body, { 'if-match': meta.version });
+      }),
+    );
+    const winners = answers.filter(({ status }) => status === 200);
+    expect(winners).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 412)).toHaveLength(WRITERS - 1);
+    const { body } = await scim.get(`/Users/${id}`);
+    expect(body).toEqual(winners[0]?.body);
+  },
+);
+
+test('50 writers that read, change and try again on 412: a counter in the user counts to 50', async () => {
+  const { id } = await scim.user('counted@corp.example', { title: '0' });
+  let refused = 0;
+  const increase = async (): Promise<void> => {
+    for (let attempt = 0; attempt < 500; attempt += 1) {
+      const { body } = await scim.get(`/Users/${id}`);
+      const change = patchOf({ op: 'replace', path: 'title', value: String(Number(body.title) + 1) });
+      const { status } = await scim.send('PATCH', `/Users/${id}`, change, { 'if-match': body.meta.version });
+      if (status === 200) return;
+      expect(status).toBe(412);
+      refused += 1;
+    }
+    throw new Error('never got through');
+  };
+  await Promise.all(writers.map(increase));
+  expect((await scim.get(`/Users/${id}`)).body.title).toBe(String(WRITERS));
+  expect(refused).toBeGreaterThan(0);
+}, 60_000);
+
+test('50 writers of one group with the same If-Match: one wins', async () => {
+  const { id, meta } = await scim.group('Contested');
+  const answers = await Promise.all(
+    writers.map((index) =>
+      scim.put(
+        `/Groups/${id}`,
+        { schemas: [GROUP], displayName: `Contested ${index}` },
+        { 'if-match': meta.version },
+      ),
+    ),
+  );
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect(answers.filter(({ status }) => status === 412)).toHaveLength(WRITERS - 1);
+});
+
+test('50 writers that create the same user, and 50 that remove it: one of each gets through', async () => {
+  const body = { schemas: [USER], userName: 'same@corp.example' };
+  const made = await Promise.all(writers.map(() => scim.post('/Users', body)));
+  const created = made.filter(({ status }) => status === 201);
+  expect(created).toHaveLength(1);
+  expect(made.filter(({ status }) => status === 409)).toHaveLength(WRITERS - 1);
+  const gone = await Promise.all(writers.map(() => scim.delete(`/Users/${created[0]?.body.id}`)));
+  expect(gone.filter(({ status }) => status === 204)).toHaveLength(1);
+  expect(gone.filter(({ status }) => status === 404)).toHaveLength(WRITERS - 1);
+});

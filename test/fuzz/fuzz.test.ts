@@ -1,0 +1,94 @@
+// A bridge under random hostile requests: it never answers 5xx, is never slow, stays alive, and what it stored is valid.
+// Longer: FUZZ_SECONDS=600 npm run fuzz; again as it was: FUZZ_SEED=<printed seed>.
+import {
+  SEARCH,
+  startProfiles,
+  type Client,
+  type Json,
+  type ProfileName,
+} from '../contract/scim-conformance/client.ts';
+import type { Bridge } from '../support/build-bridge.ts';
+import { createChance } from './chance.ts';
+import { createHostileRequests } from './hostile-requests.ts';
+
+const SECONDS = Number(process.env.FUZZ_SECONDS ?? 3);
+const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1e9);
+const WORKERS = 4;
+/** Far more than any request takes, also on a machine that does other things. */
+const LONGEST_MS = 5000;
+
+let bridge: Bridge;
+let on: Record<ProfileName, Client>;
+beforeAll(async () => {
+  ({ bridge, on } = await startProfiles());
+});
+afterAll(() => bridge.stop());
+
+async function hurl(scim: Client, seed: number, until: number): Promise<{ sent: number; made: number }> {
+  const known: string[] = [];
+  const request = createHostileRequests(createChance(seed), known);
+  let sent = 0;
+  for (; Date.now() < until; sent += 1) {
+    const { method, path, body, headers } = request();
+    const what = `seed ${seed}, request ${sent}: ${method} ${path.slice(0, 200)} ${(JSON.stringify(body) ?? '').slice(0, 2000)}`;
+    const began = performance.now();
+    const answer = await scim.send(method, path, body, headers).catch((error: unknown) => {
+      throw new Error(what, { cause: error });
+    });
+    const took = performance.now() - began;
+    if (took > LONGEST_MS) throw new Error(`${what}: took ${took} ms`);
+    const { id } = (answer.body ?? {}) as { id?: unknown };
+    if (answer.status === 201 && typeof id === 'string') known.push(id);
+  }
+  return { sent, made: known.length };
+}
+
+/** Everything that is stored can be read, found by its name, and put back as it is without a change. */
+async function checkState(
+  scim: Client,
+  endpoint: '/Users' | '/Groups',
+  name: 'userName' | 'displayName',
+): Promise<void> {
+  const seen = new Set<string>();
+  for (let cursor: string | undefined = ''; cursor !== undefined;) {
+    const { status, body }: { status: number; body: Json } = await scim.get(
+      `${endpoint}?count=200&cursor=${cursor}`,
+    );
+    expect(status).toBe(200);
+    for (const resource of body.Resources as Json[]) {
+      expect(seen.has(resource.id)).toBe(false);
+      seen.add(resource.id);
+      const path = `${endpoint}/${resource.id}`;
+      const put = await scim.put(path, resource);
+      expect({ path, status: put.status, body: put.body }).toEqual({ path, status: 200, body: resource });
+      // In a body: some of these names are too long for an address.
+      const filter = `${name} eq ${JSON.stringify(resource[name])}`;
+      const found = await scim.post(`${endpoint}/.search`, { schemas: [SEARCH], filter, count: 1000 });
+      const ids = ((found.body.Resources ?? []) as Json[]).map(({ id }) => id as unknown);
+      expect({ filter, status: found.status, ids }).toMatchObject({
+        status: 200,
+        ids: expect.arrayContaining([resource.id]),
+      });
+    }
+    cursor = body.nextCursor;
+  }
+  expect((await scim.get(`${endpoint}?count=0`)).body.totalResults).toBe(seen.size);
+}
+
+test.each(['auto', 'rfc'] as const)(
+  `profile %s under fire (seed ${SEED}, ${SECONDS} s)`,
+  async (profile) => {
+    const scim = on[profile];
+    const until = Date.now() + SECONDS * 1000;
+    const runs = await Promise.all(
+      Array.from({ length: WORKERS }, (_, worker) => hurl(scim, SEED + worker, until)),
+    );
+    const total = (of: 'sent' | 'made'): number => runs.reduce((sum, run) => sum + run[of], 0);
+    expect(total('sent')).toBeGreaterThan(100);
+    expect(total('made')).toBeGreaterThan(5);
+    expect((await scim.get('/ServiceProviderConfig')).status).toBe(200);
+    await checkState(scim, '/Users', 'userName');
+    await checkState(scim, '/Groups', 'displayName');
+  },
+  SECONDS * 1000 + 120_000,
+);
