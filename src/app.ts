@@ -268,12 +268,16 @@ function buildHealth(
       (sum, { total }) => sum + total,
       0,
     );
+    const books = states.flatMap(({ runs }) => runs.get(name) ?? []);
+    const runs = await Promise.all(books.map((each) => each.read()));
+    const comparedAt = runs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
+    const reconcileAgeMs = comparedAt.length === 0 ? null : clock.now() - Math.min(...comparedAt);
     const findings = [
       ...(blocked ? [`${blocked} resources need a person: see dead-letters`] : []),
       ...(held > 0 ? [`the guard holds ${held} removals: see plans`] : []),
       ...(holds.some(Boolean) ? ['on hold by order of an operator: see release'] : []),
     ];
-    return { ok: true, findings, dirty, inflight, blocked, held };
+    return { ok: true, findings, dirty, inflight, blocked, held, reconcileAgeMs };
   };
   return createHealthRouter({
     live: () => {

@@ -11,7 +11,7 @@ export function status(program: Command, cli: Cli): void {
     .action(async (options: { json?: boolean }, command: Command) => {
       const rows = await withStore(readConfig(command, cli), async (states) => {
         const found = [];
-        for (const { connection, directory, outboxes } of states) {
+        for (const { connection, directory, outboxes, runs } of states) {
           const [users, groups] = await Promise.all([directory.count('User'), directory.count('Group')]);
           for (const [target, outbox] of outboxes) {
             const [depth, { total, ...kinds }, hold] = await Promise.all([
@@ -20,7 +20,9 @@ export function status(program: Command, cli: Cli): void {
               outbox.staging.onHold(),
             ]);
             const guard = { held: total, ...kinds };
-            found.push({ connection, target, users, groups, ...depth, guard, hold: hold ?? null });
+            const { last, lastSuccessAt } = (await runs.get(target)?.read()) ?? {};
+            const reconcile = { last: last ?? null, lastSuccessAt: lastSuccessAt ?? null };
+            found.push({ connection, target, users, groups, ...depth, guard, hold: hold ?? null, reconcile });
           }
         }
         return found;
@@ -33,6 +35,13 @@ export function status(program: Command, cli: Cli): void {
               `${row.dirty} not applied yet, ${row.blocked} need a person` +
               (row.guard.held > 0 ? `, ${row.guard.held} held by the guard: see scim-bridge plans list` : ''),
           );
+          const { last } = row.reconcile;
+          if (last) {
+            const ended = new Date(last.endedAt).toISOString();
+            console.log(
+              `  last reconcile ${ended}: ${last.outcome}${last.message ? `, ${last.message}` : ''}`,
+            );
+          }
           if (row.hold) {
             const since = new Date(row.hold.since).toISOString();
             console.log(

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from './keys.ts';
-import { parseLink, type Link } from './links.ts';
+import { parseLink, parseWay, type Link } from './links.ts';
 import { LANES, parseRef, refOf, type Kind, type Lane, type Ref } from './records.ts';
 import type { Scripts } from './scripts.ts';
 
@@ -31,6 +31,15 @@ export interface Counterpart {
   ref: Ref;
   text: string;
   marked: boolean;
+}
+
+/** How an account looked when it was found equal to its link. */
+export interface Print {
+  ref: Ref;
+  platformId: string;
+  /** As `hashOfLink` of the link's text. */
+  link: string;
+  print: string;
 }
 
 /** Thrown when another reconcile run has taken over: this one must stop without a trace. */
@@ -71,10 +80,26 @@ export function createDriftNotes(
   /** Who of us each platform id belongs to, in the order given. The way back may be older than the link: compare ids. */
   async function counterparts(kind: Kind, platformIds: string[]): Promise<(Counterpart | undefined)[]> {
     if (platformIds.length === 0) return [];
-    const refs = await redis.hmget(key('linked'), ...platformIds.map((id) => `${kind}:${id}`));
-    const known = refs.filter((ref) => ref !== null) as Ref[];
-    const found = new Map((await standing(known)).map((each) => [each.ref, each]));
-    return refs.map((ref) => (ref === null ? undefined : found.get(ref as Ref)));
+    const found = await ways(kind, platformIds);
+    const known = found.flatMap((way) => (way ? [way.ref] : []));
+    const standings = new Map((await standing(known)).map((each) => [each.ref, each]));
+    return found.map((way) => way && standings.get(way.ref));
+  }
+
+  /** The way back from each platform id, in the order given: one read, without any link. */
+  async function ways(
+    kind: Kind,
+    platformIds: string[],
+  ): Promise<({ ref: Ref; print?: string } | undefined)[]> {
+    if (platformIds.length === 0) return [];
+    const found = await redis.hmget(key('linked'), ...platformIds.map((id) => `${kind}:${id}`));
+    return found.map((way) => (way === null ? undefined : parseWay(way)));
+  }
+
+  /** Remembers how users looked when they were equal to their links; what is written to a link forgets it again. */
+  async function notePrints(prints: Print[]): Promise<void> {
+    const wire = prints.map(({ platformId, ref, link, print }) => [`User:${platformId}`, ref, link, print]);
+    if (wire.length > 0) await scripts.run('note_prints', keys.base, { target, prints: wire });
   }
 
   /** Link text and mark of refs, in the order given; both of the same moment. */
@@ -120,7 +145,7 @@ export function createDriftNotes(
     for await (const entries of fields('linked')) {
       yield entries
         .filter(([field]) => field.startsWith(`${kind}:`))
-        .map(([field, ref]) => ({ platformId: field.slice(kind.length + 1), ref: ref as Ref }));
+        .map(([field, way]) => ({ platformId: field.slice(kind.length + 1), ref: parseWay(way).ref }));
     }
   }
 
@@ -149,6 +174,8 @@ export function createDriftNotes(
     target,
     note,
     counterparts,
+    ways,
+    notePrints,
     standing,
     stillMarked,
     countLinked,

@@ -22,7 +22,7 @@
  * | inflight:<t> | zset | ref by the moment at which its job or its worker counts as lost |
  * | tickets:<t> | hash | ref → `ticket lane` of the job that waits in the queue, `- lane` while it runs |
  * | lease:<t>:<ref> | string | fence of the worker that syncs the ref |
- * | links:<t> | hash | ref → link (links.ts); linked:<t> is the way back from platform ids |
+ * | links:<t> | hash | ref → link (links.ts); linked:<t> is the way back from platform ids: ref, with the print of an account that was found equal |
  * | doubts:<t> | hash | ref → names (as in Link.unsure) that the platform was seen to hold differently |
  * | run:<t> | string | fence of the reconcile run that is under way |
  * | reconcile:<t> | hash | how the last run ended, and how far the slow reads have come (runs.ts) |

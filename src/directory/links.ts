@@ -52,6 +52,13 @@ export interface Link {
 
 export const parseLink = (text: string): Link => (text === '' ? {} : (JSON.parse(text) as Link));
 
+/** Reads the way back from a platform id: a ref, and how the account looked when it was found equal to the link. */
+export function parseWay(text: string): { ref: Ref; print?: string } {
+  const blank = text.indexOf(' ');
+  if (blank < 0) return { ref: text as Ref };
+  return { ref: text.slice(0, blank) as Ref, print: text.slice(blank + 1) };
+}
+
 export type Links = ReturnType<typeof createLinks>;
 
 /** Reads links of one connection; only a running sync writes them (outbox.ts). */
@@ -69,8 +76,8 @@ export function createLinks(deps: { redis: Redis; keys: Keyspace }) {
 
   /** Which of our resources holds a platform id, if any. */
   async function holderOf(target: string, kind: Kind, platformId: string): Promise<Ref | undefined> {
-    return ((await redis.hget(keys.key('linked', target), `${kind}:${platformId}`)) ?? undefined) as
-      Ref | undefined;
+    const way = await redis.hget(keys.key('linked', target), `${kind}:${platformId}`);
+    return way === null ? undefined : parseWay(way).ref;
   }
 
   /** Every link of a target, in no order, with bounded memory. */

@@ -155,6 +155,7 @@ export async function staleEntries(estate: Estate, plan: Plan, signal: AbortSign
     visibility: createVisibility(),
     tally: { calls: 0, unknown: 0 },
     onProgress: () => undefined,
+    remember: () => Promise.resolve(),
   };
   const refsOf = (kind: PlanEntry['kind'], has: (entry: PlanEntry) => boolean = () => true): Set<Ref> =>
     new Set(own.flatMap((entry) => (entry.kind === kind && entry.ref && has(entry) ? [entry.ref] : [])));

@@ -1,6 +1,6 @@
 // What a comparison of one connection with one target is made from.
 import type { Directory } from '../directory/directory.ts';
-import type { DriftNotes } from '../directory/drift.ts';
+import type { DriftNotes, Print } from '../directory/drift.ts';
 import type { Links } from '../directory/links.ts';
 import type { Outbox } from '../directory/outbox.ts';
 import type { RunStore } from '../directory/runs.ts';
@@ -42,4 +42,6 @@ export interface Survey {
   /** Calls made so far, and resources that could not be read. */
   tally: { calls: number; unknown: number };
   onProgress: (progress: Progress) => void;
+  /** Keeps what was found equal, for the next run; does nothing where nothing may be written. */
+  remember: (prints: Print[]) => Promise<void>;
 }

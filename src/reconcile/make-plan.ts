@@ -23,6 +23,8 @@ export interface PlanOptions {
   onProgress?: (progress: Progress) => void;
   /** The audit log since a moment; undefined where it can not be read. */
   readTrail?: ((since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>) | undefined;
+  /** Keeps what was found equal; without it nothing is written anywhere. */
+  remember?: Survey['remember'];
   /** Name of the plan. */
   id: string;
 }
@@ -48,6 +50,7 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
     visibility: createVisibility(),
     tally: { calls: 0, unknown: 0 },
     onProgress: options.onProgress ?? (() => undefined),
+    remember: options.remember ?? (() => Promise.resolve()),
   };
   const full = options.full ?? false;
   const groups = await surveyGroups(survey, { everybody, full });

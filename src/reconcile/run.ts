@@ -108,7 +108,8 @@ async function hold(estate: Estate, options: RunOptions, fence: string): Promise
   const right = keepRight(estate, fence, options.signal);
   const { signal } = right;
   try {
-    const { plan, books } = await makePlan(estate, { ...options, signal });
+    const remember = estate.drifts.notePrints;
+    const { plan, books } = await makePlan(estate, { ...options, signal, remember });
     const end = await carryOut(estate, { ...options, signal }, fence, plan, books);
     const report = toReport(plan, startedAt, clock.now(), end);
     await runs.end(report);

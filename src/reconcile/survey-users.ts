@@ -1,10 +1,10 @@
 // Reads every user of the platform once and finds whoever differs. People for whom nothing is marked are compared with
 // their links: those hold what was applied, which is what is desired as long as the mapping is the same.
-import { hashOfLink, type Counterpart } from '../directory/drift.ts';
+import { hashOfLink, type Counterpart, type Print } from '../directory/drift.ts';
 import { parseLink, type Link } from '../directory/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
-import { differences, wantedFromLink } from './compare.ts';
+import { differences, noteShown, printOf, wantedFromLink } from './compare.ts';
 import { isDrift, isProtected, type PlanEntry } from './entry.ts';
 import type { Survey } from './estate.ts';
 import {
@@ -66,6 +66,8 @@ interface Draft extends UserSurvey {
     byExternalId: Map<string, { id: string; userName: string }>;
   };
   seen: Set<Ref>;
+  /** On their way when the walk began. */
+  marked: Set<Ref>;
 }
 
 async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
@@ -82,7 +84,9 @@ async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
     unmanaged: new Map(),
     isListed: (id) => reader.has(id),
     seen: new Set(),
+    marked: new Set(),
   };
+  for await (const refs of estate.drifts.allMarked()) for (const ref of refs) draft.marked.add(ref);
   let total = 0;
   let done = 0;
   const pages = walkList(
@@ -110,11 +114,14 @@ async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
   return draft;
 }
 
-async function takePage(survey: Survey, draft: Draft, users: WireUser[], everybody: boolean): Promise<void> {
+async function takePage(survey: Survey, draft: Draft, page: WireUser[], everybody: boolean): Promise<void> {
+  const users = everybody ? page : await withoutKnownEqual(survey, draft, page);
+  if (users.length === 0) return;
   const holders = await survey.estate.drifts.counterparts(
     'User',
     users.map(({ id }) => id),
   );
+  const equal: Print[] = [];
   const toMap: { holder: Counterpart; link: Link; user: WireUser }[] = [];
   const strange: WireUser[] = [];
   const { types } = survey.estate.target.mapping;
@@ -136,17 +143,43 @@ async function takePage(survey: Survey, draft: Draft, users: WireUser[], everybo
           holder.ref,
           found.map(({ name }) => name),
         );
+      else equal.push(toPrint(holder, user));
     }
   });
-  if (toMap.length > 0) await mapAll(survey, draft, toMap);
+  if (toMap.length > 0) equal.push(...(await mapAll(survey, draft, toMap)));
+  await survey.remember(equal);
   if (strange.length > 0) await takeStrangers(survey, draft, strange);
 }
 
+const toPrint = ({ ref, text }: Counterpart, user: WireUser): Print => ({
+  ref,
+  platformId: user.id,
+  link: hashOfLink(text),
+  print: printOf(user),
+});
+
+/** Takes out who looks as they did when they were equal, to a link that was not written since. */
+async function withoutKnownEqual(survey: Survey, draft: Draft, users: WireUser[]): Promise<WireUser[]> {
+  const ways = await survey.estate.drifts.ways(
+    'User',
+    users.map(({ id }) => id),
+  );
+  return users.filter((user, index) => {
+    const way = ways[index];
+    if (way?.print === undefined || draft.marked.has(way.ref) || way.print !== printOf(user)) return true;
+    draft.linked++;
+    noteShown(user, survey.visibility);
+    return false;
+  });
+}
+
+/** @returns those who are equal */
 async function mapAll(
   survey: Survey,
   draft: Draft,
   cases: { holder: Counterpart; link: Link; user: WireUser }[],
-): Promise<void> {
+): Promise<Print[]> {
+  const equal: Print[] = [];
   const wanted = await wantedUsers(
     survey,
     cases.map(({ holder }) => holder),
@@ -166,7 +199,9 @@ async function mapAll(
     const entries: PlanEntry[] = [...userEntries(mapped, rulesOf(survey)), ...faultEntries(common, known)];
     if (entries.some(isDrift)) draft.suspects.set(ref, []);
     else if (entries.length > 0) draft.settled.push({ ref, entries });
+    else if (!marked) equal.push(toPrint(holder, user));
   }
+  return equal;
 }
 
 async function takeStrangers(survey: Survey, draft: Draft, users: WireUser[]): Promise<void> {

@@ -4,7 +4,7 @@
 --        forget (the platform id that is ours no more), dropOwed (nothing is to be granted to this user),
 --        decided (what became of the account is known now: groups that take this user out go on),
 --        alarm (moment at which to look again although nothing changed), gatherMs, targets: [target],
---        doubts (as they were read) }, link
+--        doubts (as they were read), way (kind:platform id of the link) }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
@@ -18,6 +18,7 @@ if p.forget then
   unlink(p.target, p.kind .. ':' .. p.forget, p.ref)
 else
   redis.call('HSET', key('links', p.target), p.ref, ARGV[2])
+  if p.way then forget_print(p.target, p.way, p.ref) end
 end
 if p.dropOwed then
   local owed = key('owed', p.target .. ':' .. p.id)

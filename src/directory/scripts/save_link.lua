@@ -1,7 +1,7 @@
 -- Keeps what a running sync has achieved so far and renews its lease.
 -- KEYS base
 -- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, restate, surplus, wake, gatherMs,
---        doubts (as they were read) }, link
+--        doubts (as they were read), way (kind:platform id of the link) }, link
 --      restate: the platform has this resource anew, so all its memberships have to be written there
 --      surplus: users whom the platform has in this group although the source took them out unseen
 --      wake: the user may gain memberships now, so groups that owe it one are marked
@@ -12,7 +12,11 @@ redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 redis.call('HSET', key('links', p.target), p.ref, ARGV[2])
 clear_doubts(p.target, p.ref, p.doubts)
-if p.platformId then redis.call('HSET', key('linked', p.target), p.kind .. ':' .. p.platformId, p.ref) end
+if p.platformId then
+  redis.call('HSET', key('linked', p.target), p.kind .. ':' .. p.platformId, p.ref)
+elseif p.way then
+  forget_print(p.target, p.way, p.ref)
+end
 
 if p.restate then
   if p.kind == 'User' then

@@ -1,0 +1,184 @@
+// The commands as an operator and a CronJob run them: exit codes, saved plans, other settings, the guard, and kill -9.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseSaved } from '../../src/reconcile/plan.ts';
+import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
+import { brief, openReconciling, scimPatch, type Reconciling } from '../support/reconciling.ts';
+
+const MAIN = join(import.meta.dirname, '../../dist/main.js');
+const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-plan-'));
+const FILE = join(folder, 'plan.json');
+const PEOPLE = Array.from({ length: 30 }, (_, index) => `p${index}@acme.example`);
+let bridge: Bridge;
+let rec: Reconciling;
+
+function settingsFile(name: string, change: (target: any) => void = () => undefined): string {
+  const target = {
+    url: bridge.sandbox.ready.platformUrl,
+    token: bridge.sandbox.ready.fixtures.apiKeys.admin,
+    allowLoopbackHttp: true,
+    rateLimit: { requestsPerSecond: 2000, burst: 2000 },
+    attributes: { country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'clear' } },
+    guard: { deactivate: { count: 5 } },
+  };
+  change(target);
+  const { url, prefix } = bridge.config.redis;
+  const settings = {
+    redis: { url, prefix },
+    connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
+    targets: { main: target },
+  };
+  const file = join(folder, name);
+  writeFileSync(file, JSON.stringify(settings));
+  return file;
+}
+
+interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+function start(args: string[]): { ended: Promise<Ended>; kill: () => void } {
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (data: Buffer) => (out += data.toString()));
+  child.stderr.on('data', (data: Buffer) => (err += data.toString()));
+  const ended = new Promise<Ended>((resolve) => child.once('exit', (code) => resolve({ code, out, err })));
+  return { ended, kill: () => void child.kill('SIGKILL') };
+}
+
+const run = (...args: string[]) => start(['--config', settingsFile('bridge.json'), ...args]).ended;
+const patchUser = async (userName: string, ...operations: object[]) =>
+  rec.meddle(
+    'PATCH',
+    `/api/scim/v2/Users/${(await bridge.platform.user(userName))?.scimId}`,
+    scimPatch(...operations),
+  );
+const rename = (userName: string, value: string) =>
+  patchUser(userName, { op: 'replace', path: 'displayName', value });
+
+beforeAll(async () => {
+  bridge = await buildBridge({
+    configure: (config) => {
+      Object.assign(config.targets.main?.attributes ?? {}, {
+        country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'clear' },
+      });
+      if (config.targets.main) config.targets.main.guard.deactivate.count = 5;
+    },
+  });
+  rec = await openReconciling(bridge);
+  for (const name of PEOPLE)
+    await bridge.idp.createUser(name, { addresses: [{ type: 'work', country: 'PT' }] });
+  await rec.settled();
+  // From here on no service runs: the commands have to do it alone.
+  await bridge.app.stop();
+}, 60_000);
+afterAll(async () => {
+  await rec.stop();
+  await bridge.sandbox.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('plan exits 0 without changes, 2 with some, and writes nothing', async () => {
+  await expect(run('plan')).resolves.toMatchObject({ code: 0, out: expect.stringContaining('no changes') });
+  await rename(PEOPLE[0] ?? '', 'Meddled');
+  await bridge.platform.forgetRequests();
+  const { code, out } = await run('plan');
+  expect([code, out]).toEqual([2, expect.stringContaining('1 changes. 1 to update.')]);
+  expect(out).toContain('displayName: "Meddled" → "Jo p0@acme.example"');
+  await expect(bridge.platform.writes()).resolves.toEqual([]);
+}, 60_000);
+
+test('reconcile alone, as a CronJob runs it, repairs and exits 0; the next one writes nothing', async () => {
+  await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
+  expect((await bridge.platform.user(PEOPLE[0] ?? ''))?.displayName).toBe('Jo p0@acme.example');
+  await bridge.platform.forgetRequests();
+  await expect(run('reconcile', '--json')).resolves.toMatchObject({
+    code: 0,
+    out: expect.stringContaining('"outcome":"converged"'),
+  });
+  await expect(bridge.platform.writes()).resolves.toEqual([]);
+}, 60_000);
+
+test('a saved plan is applied exactly; after anything moved, or was edited, it is refused', async () => {
+  await rename(PEOPLE[1] ?? '', 'Meddled');
+  await expect(run('plan', '--out', FILE)).resolves.toMatchObject({ code: 2 });
+  expect(parseSaved(readFileSync(FILE, 'utf8'))[0]?.entries.map(brief)).toContain(
+    `update | ${PEOPLE[1]} | platform changed`,
+  );
+  // Drift that came later is none of this plan's business.
+  await rename(PEOPLE[2] ?? '', 'Later');
+  await expect(run('apply', FILE, '--yes')).resolves.toMatchObject({ code: 0 });
+  expect((await bridge.platform.user(PEOPLE[1] ?? ''))?.displayName).toBe('Jo p1@acme.example');
+  expect((await bridge.platform.user(PEOPLE[2] ?? ''))?.displayName).toBe('Later');
+
+  await run('plan', '--out', FILE);
+  await rename(PEOPLE[2] ?? '', 'Even later');
+  await bridge.platform.forgetRequests();
+  await expect(run('apply', FILE, '--yes')).resolves.toMatchObject({
+    code: 3,
+    err: expect.stringContaining('stale'),
+  });
+  await expect(bridge.platform.writes()).resolves.toEqual([]);
+
+  writeFileSync(FILE, readFileSync(FILE, 'utf8').replace('Later', 'Mallory'));
+  await expect(run('apply', FILE, '--yes')).resolves.toMatchObject({
+    code: 1,
+    err: expect.stringContaining('changed after it was made'),
+  });
+}, 60_000);
+
+test('plan with other settings shows what they would do to everybody, and changes nothing', async () => {
+  const file = settingsFile('new.json', (target) => {
+    target.attributes.country.expression = '"X"';
+    delete target.attributes.country.from;
+    target.users = { scope: 'userName ne "p3@acme.example"' };
+  });
+  const { code, out } = await start(['plan', '--config', file, '--json']).ended;
+  expect(code).toBe(2);
+  const { counts, entries } = JSON.parse(out).plans[0];
+  expect(counts).toMatchObject({ setAttribute: 29, deactivate: 1 });
+  expect(entries.map(brief)).toContain('deactivate | p3@acme.example | mapping changed');
+  await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
+}, 60_000);
+
+test('more deactivations than the guard lets through are held, the rest goes on: exit 2', async () => {
+  const file = settingsFile('narrow.json', (target) => {
+    target.users = {
+      scope: PEOPLE.slice(0, 20)
+        .map((name) => `userName ne "${name}"`)
+        .join(' and '),
+    };
+  });
+  await rename(PEOPLE[29] ?? '', 'Meddled');
+  const { code, out } = await start(['reconcile', '--config', file, '--yes']).ended;
+  expect([code, out]).toEqual([2, expect.stringContaining('guard holds 20')]);
+  const { users } = await bridge.platform.state();
+  expect(users.filter(({ userName, active }) => PEOPLE.includes(userName) && !active)).toEqual([]);
+  expect((await bridge.platform.user(PEOPLE[29] ?? ''))?.displayName).toBe('Jo p29@acme.example');
+  // The settings go back, so the hold dissolves and nothing is left to do.
+  await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
+}, 60_000);
+
+test('killed in the middle, the next run is clean and nothing is applied twice', async () => {
+  for (const name of PEOPLE.slice(5, 25)) await rename(name, 'Meddled');
+  const args = ['--config', settingsFile('bridge.json'), 'reconcile', '--yes'];
+  await bridge.platform.control('PATCH', '/faults', { latencyMs: 40 });
+  await bridge.platform.forgetRequests();
+  const first = start(args);
+  for (let tries = 0; tries < 400 && (await bridge.platform.writes()).length < 3; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  first.kill();
+  await first.ended;
+  await bridge.platform.control('PATCH', '/faults', {});
+  await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
+  const { users } = await bridge.platform.state();
+  expect(users.filter(({ displayName }) => displayName === 'Meddled')).toEqual([]);
+  await bridge.platform.forgetRequests();
+  await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
+  await expect(bridge.platform.writes()).resolves.toEqual([]);
+}, 120_000);
