@@ -1,11 +1,30 @@
-// Acceptance rows and the tests that carry their ids.
+// Every acceptance row has a test, and docs/platform-coverage.md says so. `npm run coverage-table` writes the page:
+// it runs the tests of all rows first and hands their results to this file.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProofs, rowsOf, testNames } from './coverage.ts';
+import { findProofs, renderCoverage, rowsOf, testNames } from './coverage.ts';
 import { SECTIONS } from './rows.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
+const PAGE = join(ROOT, 'docs/platform-coverage.md');
 const ids = SECTIONS.flatMap(({ rows }) => rows.map(([id]) => id));
 const proofs = findProofs(ROOT);
+
+interface JestResults {
+  testResults: { assertionResults: { title: string; status: string }[] }[];
+}
+
+/** What came out, by row: `passed` when every test of the row did. */
+function readResults(file: string): (row: string) => string {
+  const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as JestResults;
+  const results = new Map<string, string>();
+  for (const { title, status } of testResults.flatMap((one) => one.assertionResults)) {
+    for (const row of rowsOf(title)) {
+      if (status !== 'passed' || !results.has(row)) results.set(row, status);
+    }
+  }
+  return (row) => results.get(row) ?? 'no test';
+}
 
 test('test names are read as they stand in the source', () => {
   const source = `
@@ -27,4 +46,15 @@ test('the rows are the 462 of the contract, each once, and no test names another
   const areas = new Set(ids.map((id) => id.replace(/\d+$/, '')));
   const named = [...proofs.keys()].filter((id) => areas.has(id.replace(/\d+$/, '')));
   expect(named.filter((id) => !ids.includes(id))).toEqual([]);
+});
+
+test('every row has a test', () => {
+  expect(ids.filter((id) => !proofs.has(id))).toEqual([]);
+});
+
+test('the page shows the rows and their tests, all of them passed', () => {
+  const results = process.env['COVERAGE_RESULTS'];
+  if (results) writeFileSync(PAGE, renderCoverage(proofs, readResults(results)));
+  // A row whose test fails makes the suite fail by itself; the page of a green suite says passed everywhere.
+  expect(readFileSync(PAGE, 'utf8')).toBe(renderCoverage(proofs, () => 'passed'));
 });
