@@ -15,6 +15,7 @@ import {
   type SyncHandler,
   type TargetQueue,
 } from './queue/target-queue.ts';
+import { createTrailReader } from './reconcile/audit-trail.ts';
 import { digestOf } from './reconcile/digest.ts';
 import type { Estate } from './reconcile/estate.ts';
 import { startScheduler, type ScheduledEstate } from './reconcile/schedule.ts';
@@ -142,7 +143,11 @@ function buildEstates(
       const estate: Estate = {
         ...{ ...state, target, outbox, drifts, runs, others, clock, random, concurrency, digest, members },
       };
-      return [{ estate, guard }];
+      const { url, token, allowLoopbackHttp, timeoutMs } = settings;
+      const readTrail = createTrailReader({ url, token, allowLoopbackHttp, timeoutMs }, (signal) =>
+        target.catalogue.keyOwner(signal),
+      );
+      return [{ estate, guard, readTrail }];
     }),
   );
 }

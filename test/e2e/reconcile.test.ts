@@ -141,6 +141,28 @@ test('deleted accounts are made again, and one that somebody made in the place o
   expect(ann?.groups.sort()).toEqual(['analysts', 'everybody']);
 }, 60_000);
 
+test('a plan says who changed it and when, as the audit log has it', async () => {
+  const { platform } = bridge;
+  await platform.control('POST', '/fixtures', {
+    users: [{ userName: 'mallory@acme.example', isAdmin: true }],
+    apiKeys: [{ name: 'mallory', owner: 'mallory@acme.example' }],
+  });
+  const made = await platform.control('POST', '/fixtures', {
+    apiKeys: [{ name: 'mallory-2', owner: 'mallory@acme.example' }],
+  });
+  const key = made.apiKeys[0].secret ?? made.apiKeys[0].key;
+  const path = `/api/scim/v2/Users/${await scimId('dan')}`;
+  const change = scimPatch({ op: 'replace', path: 'displayName', value: 'Mine' });
+  await rec.meddle('PATCH', path, change, key);
+  const { entries } = await rec.plan();
+  expect(entries.find(({ action }) => action === 'update')?.attribution).toEqual({
+    cause: 'platform changed',
+    by: 'mallory@acme.example',
+    at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+  });
+  await repaired();
+}, 60_000);
+
 test('accounts that nobody pushed are counted and never touched', async () => {
   await rec.meddle('POST', '/api/scim/v2/Users', { userName: 'stranger@acme.example', active: true });
   const before = await bridge.platform.user('stranger@acme.example');

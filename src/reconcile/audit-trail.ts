@@ -1,0 +1,40 @@
+// Reads who changed what from the platform's audit log, where the tenant has one and the key may read it.
+import type { PlatformClientOptions } from '../platform/connect.ts';
+import { PlatformError } from '../platform/errors.ts';
+import type { AuditEvent, AuditTrail } from './attribution.ts';
+
+/** More than the platform keeps (contract 4.6); memory stays bounded whatever it sends. */
+const MOST_EVENTS = 20_000;
+
+/** The audit log since a moment; undefined where it can not be read. */
+export type ReadTrail = (since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>;
+
+/** @param whoWeAre name of the account behind our key, so that our own events are told from those of others */
+export function createTrailReader(
+  options: PlatformClientOptions,
+  whoWeAre: (signal: AbortSignal) => Promise<string | undefined>,
+): ReadTrail {
+  return async (since, signal) => {
+    // Loaded when there is drift to explain, not before: most runs have none.
+    const { createPlatformClient } = await import('../platform/library.ts');
+    const client = createPlatformClient(options);
+    try {
+      const ourselves = await whoWeAre(signal);
+      const events: AuditEvent[] = [];
+      const start = new Date(since).toISOString().slice(0, 10);
+      for await (const row of client.auditLog.export({ start }, { signal })) {
+        const at = Date.parse(row.timestamp);
+        if (at < since || events.length >= MOST_EVENTS) break;
+        const details = JSON.stringify(row.attributes);
+        events.push({ at, actor: row.userEmail, event: row.eventName, details });
+      }
+      return { events, ourselves };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof PlatformError) return undefined;
+      throw error;
+    } finally {
+      await client.close();
+    }
+  };
+}
