@@ -11,8 +11,10 @@ const may = {
   queue: ['directory', 'support'],
   sync: ['platform', 'directory', 'guard', 'scim', 'support'],
   reconcile: ['sync', 'platform', 'directory', 'guard', 'scim', 'support'],
-  http: ['provider', 'reconcile', 'directory', 'scim', 'support'],
-  cli: ['config', 'reconcile', 'support'],
+  access: ['sync', 'reconcile', 'ops', 'platform', 'directory', 'guard', 'scim', 'support'],
+  ops: ['sync', 'reconcile', 'platform', 'directory', 'guard', 'scim', 'support'],
+  http: ['provider', 'access', 'ops', 'reconcile', 'directory', 'scim', 'support'],
+  cli: ['access', 'config', 'ops', 'reconcile', 'support'],
   demo: ['support'],
   sandbox: ['support'],
 };

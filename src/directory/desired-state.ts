@@ -5,6 +5,7 @@ import { createDriftNotes, type DriftNotes } from './drift.ts';
 import { createKeyspace } from './keys.ts';
 import { createLinks, type Links } from './links.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
+import type { LogLimits } from './provisioning-log.ts';
 import { createRunStore, type RunStore } from './runs.ts';
 import type { Scripts } from './scripts.ts';
 
@@ -24,16 +25,23 @@ export interface DesiredState {
 
 export function createDesiredState(
   deps: { redis: Redis; scripts: Scripts },
-  options: { prefix: string; connection: string; targets: string[]; groupsMatter: boolean; leaseMs: number },
+  options: {
+    prefix: string;
+    connection: string;
+    targets: string[];
+    groupsMatter: boolean;
+    leaseMs: number;
+    log?: LogLimits;
+  },
 ): DesiredState {
-  const { connection, targets, groupsMatter, leaseMs } = options;
+  const { connection, targets, groupsMatter, leaseMs, log } = options;
   const keys = createKeyspace(options.prefix, connection);
   return {
     connection,
     directory: createDirectory({ ...deps, keys }, { targets, groupsMatter }),
     links: createLinks({ redis: deps.redis, keys }),
     outboxes: new Map(
-      targets.map((target) => [target, createOutbox({ ...deps, keys }, { target, leaseMs })]),
+      targets.map((target) => [target, createOutbox({ ...deps, keys }, { target, leaseMs, log })]),
     ),
     drifts: new Map(targets.map((target) => [target, createDriftNotes({ ...deps, keys }, { target })])),
     runs: new Map(targets.map((target) => [target, createRunStore({ ...deps, keys }, { target })])),

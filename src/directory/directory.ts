@@ -10,6 +10,12 @@ export interface UserWithGroups {
   groups: GroupName[];
 }
 
+export interface Tombstone {
+  kind: Kind;
+  version: number;
+  deletedAt: number;
+}
+
 export interface Page {
   total: number;
   records: StoredRecord[];
@@ -160,6 +166,12 @@ export function createDirectory(
     return { users, unresolved };
   }
 
+  /** What was deleted under this id, and when (Unix milliseconds); undefined for ids that were never deleted. */
+  async function tombstone(id: string): Promise<Tombstone | undefined> {
+    const found = await redis.hget(keys.key('tombstones'), id);
+    return found === null ? undefined : (JSON.parse(found) as Tombstone);
+  }
+
   const count = (kind: Kind): Promise<number> => redis.hlen(records(kind));
 
   return {
@@ -174,6 +186,7 @@ export function createDirectory(
     holderOf,
     groupsOf,
     membersOf,
+    tombstone,
     count,
   };
 }

@@ -41,6 +41,7 @@
  * | guardApproved:<t>:<kind>, guardRejected:<t>:<kind> | zset | items by end of the approval; items by serial of the plan |
  * | guardHeld:<t>:<ref> | set | `kind subject` of everything above that concerns the ref |
  * | guardDecisions:<t> | list | who approved or rejected what, newest first |
+ * | log:<t>, logChain:<t> | stream, string | the provisioning log, and the hash of its newest entry (provisioning-log.ts) |
  * | budget:<t>, paused:<t> | string | request budget of a target; its base is `target.<t>` instead of a connection |
  */
 export interface Keyspace {

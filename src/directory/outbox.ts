@@ -13,8 +13,10 @@ import {
   type Ref,
   type StoredRecord,
 } from './records.ts';
+import { createProvisioningLog, type LogLimits } from './provisioning-log.ts';
 import type { Reply, Scripts } from './scripts.ts';
 import { createStaging } from './staging.ts';
+import { readWhereabouts } from './whereabouts.ts';
 import type { GroupName } from './writes.ts';
 
 /** A mark that was handed to the queue. The ticket makes handing it over twice harmless. */
@@ -32,6 +34,8 @@ export interface Work {
   lane: Lane;
   fence: string;
   generation: string;
+  /** Unix milliseconds at which the oldest change that is not applied was accepted. */
+  since: number;
   /** Correlation id of the newest push. */
   request: string;
   /** Undefined when the resource was deleted. */
@@ -47,6 +51,8 @@ export interface Work {
   deletedAt: number | undefined;
   /** Names that the platform was seen to hold differently, as JSON; '' when nothing is doubted. */
   doubts: string;
+  /** Entries of the provisioning log, as text: they are written with the next step of this work that is kept. */
+  journal: string[];
 }
 
 export type Begin = { kind: 'begun'; work: Work } | { kind: 'clean' } | { kind: 'busy' };
@@ -84,13 +90,26 @@ export type Outbox = ReturnType<typeof createOutbox>;
 
 export function createOutbox(
   deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  options: { target: string; leaseMs: number },
+  options: { target: string; leaseMs: number; log?: LogLimits | undefined },
 ) {
   const { redis, scripts, keys } = deps;
   const { target, leaseMs } = options;
   const targets = [target];
   const run = (name: string, args: object, ...texts: string[]): Promise<Reply> =>
     scripts.run(name, keys.base, { target, targets, leaseMs, ...args }, ...texts);
+
+  const log = createProvisioningLog(deps, { target, ...(options.log ? { limits: options.log } : {}) });
+
+  /** Takes what the journal of the work has to tell along; what could not be written is told next time. */
+  async function runFor(work: Work, name: string, args: object, ...texts: string[]): Promise<Reply> {
+    const entries = work.journal.splice(0);
+    try {
+      return await run(name, { ...args, log: log.toArgs(entries) }, ...texts);
+    } catch (error) {
+      work.journal.unshift(...entries);
+      throw error;
+    }
+  }
 
   /** Takes up to `limit` due marks; beyond `room` refs in flight only deactivations are taken. */
   async function claim(limit: number, room: number): Promise<Claim[]> {
@@ -102,7 +121,7 @@ export function createOutbox(
     const { kind, id } = parseRef(ref);
     const reply = await run('begin_sync', { ref, kind, id, lane: LANES.indexOf(lane) });
     if (reply[0] !== 'begun') return { kind: reply[0] as 'clean' | 'busy' };
-    const [fence, generation, , request, record, link] = reply.slice(1, 7).map((value) => String(value));
+    const [fence, generation, since, request, record, link] = reply.slice(1, 7).map((value) => String(value));
     const [groups, owed, held, tombstone, doubts] = reply.slice(7) as [
       string[],
       string[],
@@ -119,6 +138,7 @@ export function createOutbox(
         lane,
         fence: fence ?? '',
         generation: generation ?? '',
+        since: Number(since),
         request: request ?? '-',
         record: record ? parseStored(id, record) : undefined,
         link: parseLink(link ?? ''),
@@ -127,6 +147,7 @@ export function createOutbox(
         held: held === 1,
         deletedAt: tombstone ? Number((JSON.parse(tombstone) as { deletedAt: number }).deletedAt) : undefined,
         doubts,
+        journal: [],
       },
     };
   }
@@ -147,7 +168,7 @@ export function createOutbox(
       surplus: options.surplus,
       wake: options.wake,
     };
-    const [tag] = await run('save_link', args, JSON.stringify(link));
+    const [tag] = await runFor(work, 'save_link', args, JSON.stringify(link));
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
   }
 
@@ -186,7 +207,7 @@ export function createOutbox(
       alarm: outcome.kind === 'later' ? undefined : outcome.alarmAt,
       request: work.request,
     };
-    const [tag, lag] = await run('ack_dirty', args, JSON.stringify(link));
+    const [tag, lag] = await runFor(work, 'ack_dirty', args, JSON.stringify(link));
     return tag === 'cleared'
       ? { kind: 'cleared', lagMs: Number(lag) }
       : { kind: tag as 'kept' | 'changed' | 'fenced' };
@@ -200,7 +221,7 @@ export function createOutbox(
   /** @throws LeaseLost */
   async function ackMembers(work: Work, sign: '+' | '-', users: string[]): Promise<void> {
     const args = { ref: work.ref, group: work.id, fence: work.fence, request: work.request, sign, users };
-    const [tag] = await run('ack_members', args);
+    const [tag] = await runFor(work, 'ack_members', args);
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
   }
 
@@ -272,6 +293,7 @@ export function createOutbox(
     target,
     leaseMs,
     staging: createStaging(deps, { target }),
+    log,
     claim,
     begin,
     save,
@@ -285,6 +307,7 @@ export function createOutbox(
     owedRemovals,
     forgetLink,
     depth,
+    whereabouts: (ref: Ref) => readWhereabouts(deps, target, ref),
     blocked,
     dismiss,
   };

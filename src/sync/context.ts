@@ -5,6 +5,7 @@ import type { Destruction, Permission } from '../directory/staging.ts';
 import type { CallOptions } from '../platform/client.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
+import type { Journal, WriteDetail } from './journal.ts';
 import type { Target } from './target.ts';
 
 /** What the guard answered in one sync (gate.ts). */
@@ -32,6 +33,8 @@ export interface SyncContext {
   call: CallOptions & { signal: AbortSignal };
   /** What the guard said so far. */
   gate: Gate;
+  /** What the provisioning log is told. */
+  journal: Journal;
   /** Writes sent so far. */
   writes: number;
   /** Keeps the link and the lease; call after every step that must not be forgotten. */
@@ -42,5 +45,5 @@ export interface SyncContext {
    */
   attempt<T>(names: string[], operation: string, run: () => Promise<T>): Promise<T>;
   /** Runs one write: the lease must still be ours, and the write is logged and counted. */
-  write<T>(operation: string, run: () => Promise<T>): Promise<T>;
+  write<T>(operation: string, run: () => Promise<T>, detail?: WriteDetail): Promise<T>;
 }

@@ -163,9 +163,12 @@ async function send(context: SyncContext, sign: '+' | '-', members: Member[]): P
   const { target, link, outbox, work } = context;
   const operations = sign === '+' ? additions(members) : removals(members);
   try {
-    const group = await context.write(sign === '+' ? 'add members' : 'remove members', () =>
-      target.client.groups.patch(link.id ?? '', operations, context.call),
+    const group = await context.write(
+      sign === '+' ? 'add members' : 'remove members',
+      () => target.client.groups.patch(link.id ?? '', operations, context.call),
+      { members: members.map(({ user }) => user) },
     );
+    context.journal.settle();
     const written = sign === '+' ? confirmed(group, members) : members;
     await outbox.ackMembers(
       work,

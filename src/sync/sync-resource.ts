@@ -11,6 +11,7 @@ import type { SyncContext } from './context.ts';
 import { existsIn } from './find-user.ts';
 import { judge } from './failures.ts';
 import { behindHold, isRefused, openGate } from './gate.ts';
+import { createJournal } from './journal.ts';
 import { MembersIgnored } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { syncGroup } from './sync-group.ts';
@@ -56,6 +57,9 @@ export async function syncResource(deps: SyncDeps, ref: Ref, lane: Lane, signal:
     deps.logger.info({ ref, request: work.request }, 'lease lost, another worker goes on');
   } finally {
     clearInterval(keepAlive);
+    context.journal.settle();
+    // Nothing is left here unless the sync came to no proper end.
+    await deps.outbox.log.append(work.journal.splice(0)).catch(() => undefined);
   }
 }
 
@@ -73,6 +77,7 @@ function createContext(
 ): SyncContext {
   const { outbox, target, links, clock } = deps;
   const logger = deps.logger.child({ target: target.name, request: work.request });
+  const journal = createJournal(work);
   const context: SyncContext = {
     work,
     link: work.link,
@@ -82,10 +87,13 @@ function createContext(
     clock,
     logger,
     gate: openGate(),
+    journal,
     call: { signal, ...(work.request === '-' ? {} : { correlationId: work.request }) },
     writes: 0,
     save: async (options = {}) => {
       const renewedAt = clock.now();
+      if (options.linked) journal.linked();
+      journal.settle();
       await outbox.save(work, context.link, options);
       lease.heldUntil = renewedAt + outbox.leaseMs;
       if (options.restate) for (const group of work.groups) work.owed.set(group.id, '+');
@@ -100,7 +108,7 @@ function createContext(
       context.link.unsure = [...new Set([...before, ...names])];
       await context.save();
       try {
-        const result = await context.write(operation, run);
+        const result = await context.write(operation, run, { names });
         settle();
         return result;
       } catch (error) {
@@ -109,12 +117,16 @@ function createContext(
         throw error;
       }
     },
-    write: async (operation, run) => {
+    write: async (operation, run, detail) => {
       signal.throwIfAborted();
       // A process that was frozen finds out before it writes, not after.
       if (lease.lost || clock.now() >= lease.heldUntil) throw new LeaseLost(`lost the lease of ${work.ref}`);
       const startedAt = clock.now();
-      const result = await run();
+      const result = await run().catch((error: unknown) => {
+        journal.failed(operation, error);
+        throw error;
+      });
+      journal.wrote(operation, clock.now() - startedAt, detail);
       context.writes++;
       context.link.writtenAt = clock.now();
       logger.info({ ref: work.ref, operation, durationMs: clock.now() - startedAt }, 'applied');
@@ -129,6 +141,8 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
   const { outbox } = deps;
   if (outcome.kind === 'synced' || outcome.kind === 'held' || outcome.kind === 'waiting')
     delete link.attempts;
+  context.journal.ended(outcome);
+  context.journal.settle();
   if (outcome.kind === 'synced' || outcome.kind === 'held') {
     tell(context, outcome.condition);
     if (work.held) {
@@ -178,6 +192,7 @@ async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): 
   if (error instanceof LeaseLost) throw error;
   if (context.call.signal.aborted) return { kind: 'later', writes, afterMs: 0 };
   if (!(error instanceof PlatformError) && !(error instanceof MembersIgnored)) throw error;
+  context.journal.failed('', error);
   link.attempts = (link.attempts ?? 0) + 1;
   if (error instanceof MembersIgnored) {
     const afterMs = backoffMs(link.attempts, { baseMs: 1000, maxMs: 60_000 }, deps.random);

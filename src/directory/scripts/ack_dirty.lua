@@ -4,8 +4,9 @@
 --        forget (the platform id that is ours no more), dropOwed (nothing is to be granted to this user),
 --        decided (what became of the account is known now: groups that take this user out go on),
 --        alarm (moment at which to look again although nothing changed), gatherMs, targets: [target],
---        doubts (as they were read), way (kind:platform id of the link) }, link
+--        doubts (as they were read), way (kind:platform id of the link), log (as append_log.lua) }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
+write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 local now = clock()

@@ -1,8 +1,10 @@
 -- Clears memberships that the platform has now, unless they were changed the other way meanwhile.
 -- Users who wait for exactly this look again at once; so do groups that waited for a removal elsewhere.
 -- KEYS base
--- ARGV { target, ref, group, fence, leaseMs, sign, users, request, targets: [target] }
+-- ARGV { target, ref, group, fence, leaseMs, sign, users, request, targets: [target],
+--        log (as append_log.lua) }
 -- RETURN {"cleared", how many} | {"fenced"}
+write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 redis.call('PEXPIRE', lease, p.leaseMs)

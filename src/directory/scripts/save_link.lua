@@ -1,11 +1,12 @@
 -- Keeps what a running sync has achieved so far and renews its lease.
 -- KEYS base
 -- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, restate, surplus, wake, gatherMs,
---        doubts (as they were read), way (kind:platform id of the link) }, link
+--        doubts (as they were read), way (kind:platform id of the link), log (as append_log.lua) }, link
 --      restate: the platform has this resource anew, so all its memberships have to be written there
 --      surplus: users whom the platform has in this group although the source took them out unseen
 --      wake: the user may gain memberships now, so groups that owe it one are marked
 -- RETURN {"saved"} | {"fenced"}
+write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 redis.call('PEXPIRE', lease, p.leaseMs)

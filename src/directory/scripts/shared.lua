@@ -183,6 +183,19 @@ local function clear_doubts(target, ref, read)
   if read and redis.call('HGET', key('doubts', target), ref) == read then redis.call('HDEL', key('doubts', target), ref) end
 end
 
+-- Entries of the provisioning log (provisioning-log.ts). Each carries a hash over itself and the hash before it, so that
+-- one that was altered or taken out is found. It tells what happened, so a lost lease does not matter to it.
+local function write_log(target, log)
+  if not log then return end
+  local hash = redis.call('GET', key('logChain', target)) or ''
+  for _, text in ipairs(log.entries) do
+    hash = redis.sha1hex(hash .. text)
+    redis.call('XADD', key('log', target), 'MAXLEN', '~', log.maxEntries, '*', 'e', text, 'h', hash)
+  end
+  redis.call('SET', key('logChain', target), hash)
+  redis.call('XTRIM', key('log', target), 'MINID', '~', clock() - log.maxAgeMs)
+end
+
 -- Lookups that are not unique hold ids joined by commas.
 local function drop_lookup(family, value, id)
   local rest = {}

@@ -1,0 +1,6 @@
+-- Writes entries of the provisioning log that no other script has taken along.
+-- KEYS base
+-- ARGV { target, log: { entries, maxEntries, maxAgeMs } }
+-- RETURN {"written"}
+write_log(p.target, p.log)
+return { 'written' }

@@ -1,0 +1,21 @@
+// What to do about each reason for which something is not as desired; one sentence each, the runbook has more.
+import type { LogStatus } from '../directory/provisioning-log.ts';
+
+const ADVICE: Record<string, string> = {
+  AttributesNotWritten: 'Correct the value at the identity provider or the mapping, then dead-letters retry.',
+  AmbiguousAccount: 'Leave one account with this userName at the platform, then dead-letters retry.',
+  AccountNotFound: 'Check that the platform key may read users.',
+  Conflict: 'Decide which account or group is meant, rename or delete the other, then dead-letters retry.',
+  Forbidden: 'Check the rights of the platform key and whether this is the last administrator, then retry.',
+  Refused: 'Correct the value at the identity provider: the platform does not accept it.',
+  Held: 'Look at plans list and approve or reject.',
+  Rejected: 'Nothing, unless the decision was wrong: plans approve still works.',
+  Protected: 'Nothing: the settings or the ownership of the platform key keep this account as it is.',
+  OutOfScope: 'Nothing, if the scope is meant so; else correct users.scope or the group names.',
+  NotApplied: 'It is tried again; if it stays, ask the operator of the platform.',
+  PlatformFailed: 'Nothing: it is tried again until the platform answers.',
+};
+
+export function adviceFor(reason: string, status?: LogStatus): string {
+  return ADVICE[reason] ?? (status === 'retry' ? 'Nothing: it is tried again.' : 'See the runbook.');
+}

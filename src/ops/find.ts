@@ -1,0 +1,99 @@
+// From what an operator types to the resources that it means: an id, a ref, a userName, an externalId, an address, a
+// group's name; also people and groups that were deleted at the source, as long as something is known of them.
+import type { DesiredState } from '../directory/desired-state.ts';
+import { fold, parseRef, refOf, type Kind, type Ref, type StoredRecord } from '../directory/records.ts';
+import type { Tombstone } from '../directory/directory.ts';
+
+export interface Found {
+  connection: string;
+  ref: Ref;
+  kind: Kind;
+  id: string;
+  /** userName or displayName; the id where no name is known any more. */
+  name: string;
+  /** Undefined when it was deleted at the source. */
+  record: StoredRecord | undefined;
+  deleted: Tombstone | undefined;
+}
+
+type Searched = Pick<DesiredState, 'connection' | 'directory' | 'links'> & { targets: string[] };
+
+const LOOKUPS: [Kind, string][] = [
+  ['User', 'id'],
+  ['User', 'username'],
+  ['User', 'externalid'],
+  ['User', 'emails.value'],
+  ['Group', 'id'],
+  ['Group', 'displayname'],
+  ['Group', 'externalid'],
+];
+
+/** Everything that `text` may mean, the most exact first; empty when nothing is known under it. */
+export async function findResources(states: readonly DesiredState[], text: string): Promise<Found[]> {
+  const searched = states.map(({ connection, directory, links, outboxes }) => ({
+    ...{ connection, directory, links },
+    targets: [...outboxes.keys()],
+  }));
+  const found = await Promise.all(searched.map((state) => findIn(state, text.trim())));
+  return found.flat();
+}
+
+async function findIn(state: Searched, text: string): Promise<Found[]> {
+  const [, kind, id] = /^(User|Group):(.+)$/.exec(text) ?? [];
+  if (kind !== undefined && id !== undefined) {
+    const exact = await byId(state, kind as Kind, id);
+    return exact ? [exact] : [];
+  }
+  const refs = new Set<Ref>();
+  for (const [each, attribute] of LOOKUPS) {
+    for (const hit of (await state.directory.lookup(each, attribute, text)) ?? []) refs.add(refOf(each, hit));
+    // An exact name is enough: an address or a foreign id that looks the same would be somebody else.
+    const known = await existing(state, refs);
+    if (known.length > 0 && attribute !== 'id') return known;
+  }
+  const known = await existing(state, refs);
+  return known.length > 0 ? known : departedCalled(state, text);
+}
+
+async function existing(state: Searched, refs: Iterable<Ref>): Promise<Found[]> {
+  const found = await Promise.all([...refs].map((ref) => byId(state, parseRef(ref).kind, parseRef(ref).id)));
+  return found.filter((each) => each !== undefined);
+}
+
+async function byId(state: Searched, kind: Kind, id: string): Promise<Found | undefined> {
+  const { connection, directory } = state;
+  const [record, deleted] = await Promise.all([directory.get(kind, id), directory.tombstone(id)]);
+  if (!record && deleted?.kind !== kind) return undefined;
+  const name = record ? nameIn(record) : await lastName(state, refOf(kind, id));
+  return { connection, ref: refOf(kind, id), kind, id, name, record, deleted: record ? undefined : deleted };
+}
+
+function nameIn({ id, text }: StoredRecord): string {
+  const { userName, displayName } = JSON.parse(text) as Record<string, string | undefined>;
+  return userName ?? displayName ?? id;
+}
+
+async function lastName({ links, targets }: Searched, ref: Ref): Promise<string> {
+  for (const target of targets) {
+    const { core } = await links.get(target, ref);
+    const name = core?.userName ?? core?.displayName;
+    if (typeof name === 'string') return name;
+  }
+  return parseRef(ref).id;
+}
+
+/** Who was deleted at the source is in no index any more; the links still know the names. Reads all of them. */
+async function departedCalled(state: Searched, text: string): Promise<Found[]> {
+  const wanted = fold(text);
+  const refs = new Set<Ref>();
+  for (const target of state.targets) {
+    for await (const { ref, link } of state.links.all(target)) {
+      const { userName, displayName, externalId } = link.core ?? {};
+      const isCalled = [ref.startsWith('User:') ? userName : displayName].some(
+        (name) => typeof name === 'string' && fold(name) === wanted,
+      );
+      if (isCalled || externalId === text) refs.add(ref);
+    }
+  }
+  return (await existing(state, refs)).filter(({ deleted }) => deleted !== undefined);
+}

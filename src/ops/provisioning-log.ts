@@ -1,0 +1,244 @@
+// The provisioning log for people and tools: which entries, in which form.
+import type { DesiredState } from '../directory/desired-state.ts';
+import type { LogAction, LogStatus, PlacedEntry } from '../directory/provisioning-log.ts';
+import type { Ref } from '../directory/records.ts';
+import { adviceFor } from './advice.ts';
+
+export interface LogFilter {
+  /** Only what concerns these, as a resource or as a member that was added or removed. */
+  refs?: readonly Ref[] | undefined;
+  actions?: readonly LogAction[] | undefined;
+  statuses?: readonly LogStatus[] | undefined;
+  connection?: string | undefined;
+  target?: string | undefined;
+  /** Unix milliseconds, inclusive. */
+  since?: number | undefined;
+  until?: number | undefined;
+}
+
+/** Where an entry belongs. */
+export type LocatedEntry = PlacedEntry & { connection: string; target: string };
+
+/** Matching entries, newest first within each connection and target. */
+export async function* readLog(
+  states: readonly DesiredState[],
+  filter: LogFilter = {},
+): AsyncGenerator<LocatedEntry> {
+  for (const { connection, outboxes } of states) {
+    if (connection !== (filter.connection ?? connection)) continue;
+    for (const [target, { log }] of outboxes) {
+      if (target !== (filter.target ?? target)) continue;
+      for await (const portion of log.newest(filter.since)) {
+        for (const entry of portion) if (matches(entry, filter)) yield { ...entry, connection, target };
+      }
+    }
+  }
+}
+
+function matches(entry: PlacedEntry, { refs, actions, statuses, until }: LogFilter): boolean {
+  const concerns = (ref: Ref): boolean =>
+    entry.ref === ref || (entry.members?.some((user) => ref === `User:${user}`) ?? false);
+  return (
+    (refs?.some(concerns) ?? true) &&
+    (actions?.includes(entry.action) ?? true) &&
+    (statuses?.includes(entry.status) ?? true) &&
+    entry.at <= (until ?? entry.at)
+  );
+}
+
+/** One row of the log in the words that auditors know from other provisioning services. */
+export interface ProvisioningRecord {
+  id: string;
+  /** ISO 8601, by the clock of Redis. */
+  activityDateTime: string;
+  connection: string;
+  target: string;
+  /** The reconcile run or the decision that ordered it; null for a push. */
+  cycleId: string | null;
+  /** Correlation id across push, log lines and calls to the platform. */
+  changeId: string;
+  provisioningAction: 'create' | 'update' | 'delete' | 'disable' | 'other';
+  /** The same, exactly. */
+  operation: LogAction;
+  durationInMilliseconds: number | null;
+  initiatedBy: { type: 'identityProvider' | 'reconcile' | 'operator' | 'system'; id: string };
+  sourceIdentity: { id: string; displayName: string; identityType: 'User' | 'Group' };
+  targetIdentity: { id: string | null; displayName: string; identityType: 'User' | 'Group' };
+  modifiedProperties: { displayName: string; oldValue: unknown; newValue: unknown }[];
+  /** Ids of the users that were added to or removed from a group. */
+  members: string[];
+  provisioningSteps: { name: string; type: string; status: string; description: string }[];
+  provisioningStatusInfo: {
+    status: 'success' | 'failure' | 'skipped' | 'warning';
+    errorInformation: {
+      errorCode: string;
+      errorCategory: 'failure' | 'nonServiceFailure' | 'guard';
+      reason: string;
+      additionalDetails: string | null;
+      recommendedAction: string;
+    } | null;
+  };
+  attempt: number;
+  generation: string;
+  lane: string;
+  /** When the oldest change in it was accepted, and how long it took from there. */
+  acceptedDateTime: string;
+  lagMs: number;
+  request: { method: string; route: string; status: number | null; requestId: string | null } | null;
+}
+
+const KINDS: Record<LogAction, ProvisioningRecord['provisioningAction']> = {
+  create: 'create',
+  adopt: 'other',
+  update: 'update',
+  setAttribute: 'update',
+  activate: 'update',
+  deactivate: 'disable',
+  delete: 'delete',
+  rename: 'update',
+  addMembers: 'update',
+  removeMembers: 'update',
+  none: 'other',
+};
+
+const STATUSES: Record<LogStatus, ProvisioningRecord['provisioningStatusInfo']['status']> = {
+  success: 'success',
+  failure: 'failure',
+  retry: 'warning',
+  held: 'warning',
+  skipped: 'skipped',
+};
+
+export function toRecord(entry: LocatedEntry): ProvisioningRecord {
+  const { id, at, connection, target, action, request, ref, name, platformId, http } = entry;
+  const identityType = ref.startsWith('User:') ? ('User' as const) : ('Group' as const);
+  return {
+    id: `${connection}.${target}.${id}`,
+    activityDateTime: new Date(at).toISOString(),
+    ...{ connection, target },
+    cycleId: request.startsWith('plan:') ? request : null,
+    changeId: request,
+    provisioningAction: KINDS[action],
+    operation: action,
+    durationInMilliseconds: entry.ms ?? null,
+    initiatedBy: initiatorOf(request, connection),
+    sourceIdentity: { id: ref.slice(identityType.length + 1), displayName: name, identityType },
+    targetIdentity: { id: platformId ?? null, displayName: name, identityType },
+    modifiedProperties: (entry.changes ?? []).map(([displayName, oldValue, newValue]) => ({
+      ...{ displayName, oldValue, newValue },
+    })),
+    members: entry.members ?? [],
+    provisioningSteps: stepsOf(entry),
+    provisioningStatusInfo: { status: STATUSES[entry.status], errorInformation: errorOf(entry) },
+    ...{ attempt: entry.attempt, generation: entry.generation, lane: entry.lane },
+    acceptedDateTime: new Date(entry.accepted).toISOString(),
+    lagMs: Math.max(0, at - entry.accepted),
+    request: http ? { ...http, status: http.status ?? null, requestId: http.requestId ?? null } : null,
+  };
+}
+
+function initiatorOf(request: string, connection: string): ProvisioningRecord['initiatedBy'] {
+  if (request === '-') return { type: 'system', id: 'scim-bridge' };
+  if (request.startsWith('plan:')) return { type: 'reconcile', id: request };
+  if (request === 'resync' || request.startsWith('sync:')) return { type: 'operator', id: request };
+  return { type: 'identityProvider', id: connection };
+}
+
+type Step = ProvisioningRecord['provisioningSteps'][number];
+
+/** Where in the way of a change each reason arises. */
+const STEP_OF_REASON: Record<string, number> = {
+  Protected: 1,
+  OutOfScope: 1,
+  Conflict: 2,
+  AmbiguousAccount: 2,
+  AccountNotFound: 2,
+  Held: 3,
+  Rejected: 3,
+};
+const STEPS: [name: string, type: string][] = [
+  ['read the desired state', 'import'],
+  ['decide whether this target gets it', 'scoping'],
+  ['find the counterpart', 'matching'],
+  ['ask the guard', 'processing'],
+  ['write to the platform', 'export'],
+];
+
+/** Every step before the one that decided went well; what comes after it was not reached. */
+function stepsOf({ status, reason, message = '' }: LocatedEntry): Step[] {
+  const last = status === 'success' ? STEPS.length - 1 : (STEP_OF_REASON[reason ?? ''] ?? STEPS.length - 1);
+  return STEPS.slice(0, last + 1).map(([name, type], index) => ({
+    ...{ name, type },
+    status: index < last || status === 'success' ? 'success' : STATUSES[status],
+    description: index === last ? message : '',
+  }));
+}
+
+function errorOf({ status, reason, message, http }: LocatedEntry) {
+  if (status === 'success') return null;
+  const errorCode = reason ?? 'Unknown';
+  return {
+    errorCode,
+    errorCategory:
+      status === 'held' ? ('guard' as const) : http ? ('failure' as const) : ('nonServiceFailure' as const),
+    reason: message ?? '',
+    additionalDetails: http ? `${http.method} ${http.route} ${http.status ?? 'no answer'}` : null,
+    recommendedAction: adviceFor(errorCode, status),
+  };
+}
+
+/** Columns of the CSV export. */
+export const COLUMNS = [
+  'id',
+  'activityDateTime',
+  'connection',
+  'target',
+  'status',
+  'provisioningAction',
+  'operation',
+  'identityType',
+  'sourceId',
+  'displayName',
+  'targetId',
+  'modifiedProperties',
+  'members',
+  'errorCode',
+  'reason',
+  'recommendedAction',
+  'requestStatus',
+  'changeId',
+  'cycleId',
+  'initiatedBy',
+  'attempt',
+  'acceptedDateTime',
+  'lagMs',
+  'durationInMilliseconds',
+] as const;
+
+/** A record as cells in the order of COLUMNS. */
+export function flatten(record: ProvisioningRecord): string[] {
+  const { sourceIdentity, targetIdentity, provisioningStatusInfo, request, initiatedBy } = record;
+  const { status, errorInformation: error } = provisioningStatusInfo;
+  const { modifiedProperties: _, members: __, provisioningSteps: ___, ...plain } = record;
+  const cells: Record<(typeof COLUMNS)[number], string | number | null | undefined> = {
+    ...plain,
+    status,
+    identityType: sourceIdentity.identityType,
+    sourceId: sourceIdentity.id,
+    displayName: sourceIdentity.displayName,
+    targetId: targetIdentity.id,
+    modifiedProperties: record.modifiedProperties
+      .map(
+        ({ displayName, oldValue, newValue }) =>
+          `${displayName}: ${JSON.stringify(oldValue)} → ${JSON.stringify(newValue)}`,
+      )
+      .join('; '),
+    members: record.members.join(' '),
+    errorCode: error?.errorCode,
+    reason: error?.reason,
+    recommendedAction: error?.recommendedAction,
+    requestStatus: request?.status,
+    initiatedBy: `${initiatedBy.type} ${initiatedBy.id}`,
+  };
+  return COLUMNS.map((column) => String(cells[column] ?? ''));
+}

@@ -1,0 +1,154 @@
+// What a sync tells the provisioning log: every write that the platform confirmed, and why something was not written.
+// Values after a write are read from the link when it is saved, because that is what counts as applied.
+import type { Condition, Link } from '../directory/links.ts';
+import type { Work } from '../directory/outbox.ts';
+import type { LogAction, LogEntry } from '../directory/provisioning-log.ts';
+import { PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';
+import type { SyncOutcome } from './outcome.ts';
+
+/** What a write was about: core paths and `attributes.<name>`, or members (ids of users). */
+export interface WriteDetail {
+  names?: string[];
+  members?: string[];
+}
+
+export interface Journal {
+  /** A write that the platform confirmed; call before the link is changed. */
+  wrote(operation: string, ms: number, detail?: WriteDetail): void;
+  /** A call that failed; told when the outcome is known. `operation` is empty unless it was a write. */
+  failed(operation: string, error: unknown): void;
+  /** The link has an id that it did not have: told as adopted unless it was just made. */
+  linked(): void;
+  ended(outcome: SyncOutcome): void;
+  /** Puts everything told so far into the journal of the work, with the values that the link has now. */
+  settle(): void;
+}
+
+const ACTIONS: Record<string, LogAction> = {
+  'create user': 'create',
+  'create group': 'create',
+  'update user': 'update',
+  'set attribute': 'setAttribute',
+  'set attributes': 'setAttribute',
+  'activate user': 'activate',
+  'deactivate user': 'deactivate',
+  'delete user': 'delete',
+  'delete group': 'delete',
+  'rename group': 'rename',
+  'add members': 'addMembers',
+  'remove members': 'removeMembers',
+};
+
+/** The value that a link knows under a name; null when it knows none. */
+export function valueIn(link: Link, name: string): unknown {
+  if (name.startsWith('attributes.')) return link.attributes?.[name.slice('attributes.'.length)] ?? null;
+  return link.core?.[name] ?? null;
+}
+
+const namesIn = ({ core = {}, attributes = {} }: Link): string[] => [
+  ...Object.keys(core),
+  ...Object.keys(attributes).map((name) => `attributes.${name}`),
+];
+
+type Told = Pick<LogEntry, 'action' | 'status'> & Partial<LogEntry> & { before?: Map<string, unknown> };
+
+export function createJournal(work: Work): Journal {
+  const { link } = work;
+  // As the sync found it: what stays as it was is not told again.
+  const known = { condition: link.condition, departed: link.departed, id: link.id };
+  let told: Told[] = [];
+  let failure: Pick<LogEntry, 'action' | 'http'> = { action: 'none' };
+  let lastError: PlatformError | undefined;
+
+  const why = ({ reason, message }: Condition): Partial<LogEntry> => ({ reason, message });
+  const isNew = (condition: Condition): boolean =>
+    condition.reason !== known.condition?.reason || condition.message !== known.condition.message;
+
+  function onSynced(outcome: SyncOutcome & { kind: 'synced' }): void {
+    const { condition, writes } = outcome;
+    if (condition) {
+      if (isNew(condition)) told.push({ action: 'none', status: 'skipped', ...why(condition) });
+      return;
+    }
+    const hasNone = link.id === undefined && writes === 0;
+    const hasLeft = link.departed === true && !known.departed;
+    if (work.record && (hasNone || hasLeft))
+      told.push({ action: 'none', status: 'skipped', reason: 'OutOfScope', message: OUT_OF_SCOPE });
+  }
+
+  function onLater({ condition }: SyncOutcome & { kind: 'later' }): void {
+    if (condition && isNew(condition)) told.push({ ...failure, status: 'failure', ...why(condition) });
+    else if (!condition && lastError && link.attempts === 1)
+      told.push({ ...failure, status: 'retry', reason: 'PlatformFailed', message: lastError.message });
+  }
+
+  return {
+    wrote: (operation, ms, { names, members } = {}) => {
+      const action = ACTIONS[operation] ?? 'none';
+      const before = names && new Map(names.map((name) => [name, valueIn(link, name)]));
+      told.push({ action, status: 'success', ms, ...(before && { before }), ...(members && { members }) });
+      failure = { action: 'none' };
+      lastError = undefined;
+    },
+    failed: (operation, error) => {
+      if (!(error instanceof PlatformError) || error instanceof PlatformAborted || error === lastError)
+        return;
+      lastError = error;
+      failure = { action: ACTIONS[operation] ?? 'none', http: factsOf(error) };
+    },
+    linked: () => {
+      if (link.id === known.id || told.some(({ action }) => action === 'create')) return;
+      told.push({ action: 'adopt', status: 'success' });
+    },
+    ended: (outcome) => {
+      if (outcome.kind === 'synced') onSynced(outcome);
+      else if (outcome.kind === 'later') onLater(outcome);
+      else if (outcome.kind === 'blocked')
+        told.push({ ...failure, status: 'failure', ...why(outcome.condition) });
+      else if (outcome.kind === 'held' && isNew(outcome.condition))
+        told.push({ action: 'none', status: 'held', ...why(outcome.condition) });
+    },
+    settle: () => {
+      work.journal.push(...told.map((each) => JSON.stringify(toEntry(work, each))));
+      told = [];
+    },
+  };
+}
+
+const OUT_OF_SCOPE = 'the settings of this target (scope, group names) leave it out';
+
+function toEntry(work: Work, { before, ...rest }: Told): LogEntry {
+  const { link } = work;
+  const names = rest.action === 'create' ? namesIn(link) : [...(before?.keys() ?? [])];
+  const changes = names.map((name): [string, unknown, unknown] => [
+    name,
+    before?.get(name) ?? null,
+    valueIn(link, name),
+  ]);
+  return {
+    ref: work.ref,
+    name: nameOf(work),
+    ...(link.id === undefined ? {} : { platformId: link.id }),
+    request: work.request,
+    generation: work.generation,
+    accepted: work.since,
+    lane: work.lane,
+    attempt: (link.attempts ?? 0) + (rest.status === 'failure' || rest.status === 'retry' ? 0 : 1),
+    ...rest,
+    ...(changes.length > 0 ? { changes } : {}),
+  };
+}
+
+function nameOf({ link, record, id }: Work): string {
+  const known = link.core?.userName ?? link.core?.displayName;
+  if (typeof known === 'string') return known;
+  const { userName, displayName } = JSON.parse(record?.text ?? '{}') as Record<string, string | undefined>;
+  return userName ?? displayName ?? id;
+}
+
+function factsOf(error: PlatformError): NonNullable<LogEntry['http']> {
+  const { method, route } = error;
+  if (!(error instanceof PlatformResponse)) return { method, route };
+  const { status, requestId } = error;
+  return { method, route, status, ...(requestId === undefined ? {} : { requestId }) };
+}

@@ -1,0 +1,185 @@
+// The provisioning log: what the worker did and why not, in its own words, kept for a while and chained.
+import { openDesiredStates } from '../../../src/app.ts';
+import { untilReady } from '../../../src/directory/connection.ts';
+import type { DesiredState } from '../../../src/directory/desired-state.ts';
+import { createProvisioningLog } from '../../../src/directory/provisioning-log.ts';
+import { readLog, toRecord, type LocatedEntry, type LogFilter } from '../../../src/ops/provisioning-log.ts';
+import { buildBridge, type Bridge } from '../../support/build-bridge.ts';
+import { eventually } from '../../support/eventually.ts';
+import { idOf, openStore } from '../lua/rig.ts';
+
+describe('what a bridge tells', () => {
+  let bridge: Bridge;
+  let store: ReturnType<typeof openDesiredStates>;
+  let states: DesiredState[];
+
+  const entries = async (filter: LogFilter = {}): Promise<LocatedEntry[]> => {
+    const found: LocatedEntry[] = [];
+    for await (const entry of readLog(states, filter)) found.push(entry);
+    return found.reverse();
+  };
+  const settled = () =>
+    eventually('nothing is dirty', async () => {
+      const { dirty } = (await states[0]?.outboxes.get('main')?.depth()) ?? { dirty: 1 };
+      return dirty === 0;
+    });
+
+  beforeAll(async () => {
+    bridge = await buildBridge({
+      configure: ({ targets: { main } }) => {
+        if (!main) return;
+        main.users.protected = ['boss@acme.example'];
+        main.attributes = {
+          country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'keep' },
+        };
+      },
+    });
+    store = openDesiredStates(bridge.config);
+    ({ states } = store);
+    await untilReady(store.redis, 5000);
+  });
+  afterAll(async () => {
+    store.redis.disconnect();
+    await bridge.stop();
+  });
+
+  it('creation, change and departure of a person, with values before and after', async () => {
+    const id = await bridge.idp.createUser('ada@acme.example');
+    await settled();
+    await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Ada L.' });
+    await settled();
+    await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+    await settled();
+    const told = await entries({ refs: [`User:${id}`] });
+    expect(told.map(({ action, status }) => `${action} ${status}`)).toEqual([
+      'create success',
+      'activate success',
+      'update success',
+      'deactivate success',
+    ]);
+    expect(told[2]?.changes).toContainEqual(['displayName', expect.anything(), 'Ada L.']);
+    expect(told[3]?.changes).toEqual([['active', true, false]]);
+    const account = await bridge.platform.user('ada@acme.example');
+    expect(
+      told.every(({ platformId, name }) => platformId === account?.scimId && name === 'ada@acme.example'),
+    ).toBe(true);
+    const record = toRecord(told[3] as LocatedEntry);
+    expect(record).toMatchObject({
+      provisioningAction: 'disable',
+      initiatedBy: { type: 'identityProvider', id: 'default' },
+      modifiedProperties: [{ displayName: 'active', oldValue: true, newValue: false }],
+      provisioningStatusInfo: { status: 'success', errorInformation: null },
+      lane: 'deactivation',
+      attempt: 1,
+    });
+    expect(record.changeId).toMatch(/^\w{12}/);
+    expect(record.lagMs).toBeLessThan(20_000);
+    expect(JSON.stringify(told)).not.toContain(bridge.sandbox.ready.fixtures.apiKeys.admin);
+  });
+
+  it('members by name of the person, who finds the entry too', async () => {
+    const id = await bridge.idp.createUser('bob@acme.example');
+    await settled();
+    await bridge.idp.send('POST', '/Groups', { displayName: 'Sales', members: [{ value: id }] });
+    await settled();
+    const told = await entries({ refs: [`User:${id}`], actions: ['addMembers'] });
+    expect(told).toMatchObject([{ name: 'Sales', members: [id], status: 'success' }]);
+  });
+
+  it('protection once, refusals with the words of the platform, both with advice', async () => {
+    const boss = await bridge.idp.createUser('boss@acme.example');
+    await settled();
+    await bridge.idp.patch(`/Users/${boss}`, { op: 'replace', path: 'displayName', value: 'The boss' });
+    await settled();
+    expect(await entries({ refs: [`User:${boss}`] })).toMatchObject([
+      { status: 'skipped', reason: 'Protected' },
+    ]);
+
+    const refused = await bridge.idp.send('POST', '/Groups', { displayName: 'system:admins' });
+    await settled();
+    const [entry] = await entries({ refs: [`Group:${refused.body.id}`] });
+    expect(entry).toMatchObject({
+      action: 'create',
+      status: 'failure',
+      http: { method: 'POST', route: '/api/scim/v2/Groups', status: 400 },
+    });
+    expect(entry?.message).not.toBe('');
+    const { provisioningStatusInfo, provisioningSteps } = toRecord(entry as LocatedEntry);
+    expect(provisioningStatusInfo.errorInformation?.recommendedAction).toContain('identity provider');
+    expect(provisioningSteps.at(-1)).toMatchObject({ type: 'export', status: 'failure' });
+  });
+
+  it('the first failure in a row, then the success with its attempt', async () => {
+    await bridge.platform.control('PATCH', '/faults', { status5xx: 1 });
+    const id = await bridge.idp.createUser('cyd@acme.example');
+    await eventually('a retry is told', async () => (await entries({ refs: [`User:${id}`] })).length > 0);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await bridge.platform.control('PATCH', '/faults', {});
+    await settled();
+    const told = await entries({ refs: [`User:${id}`] });
+    expect(told.map(({ status }) => status)).toEqual(['retry', 'success', 'success']);
+    expect(told[1]?.attempt).toBeGreaterThan(1);
+  });
+
+  it('narrowed by action, status and time', async () => {
+    const all = await entries();
+    expect((await entries({ statuses: ['failure'] })).length).toBe(1);
+    expect((await entries({ actions: ['deactivate'] })).length).toBe(1);
+    const middle = all[Math.floor(all.length / 2)]?.at ?? 0;
+    const [early, late] = [await entries({ until: middle - 1 }), await entries({ since: middle })];
+    expect(early.length + late.length).toBe(all.length);
+    expect(late.length).toBeGreaterThan(0);
+  });
+});
+
+describe('the stream', () => {
+  const entry = (serial: number): string =>
+    JSON.stringify({ ref: `User:${idOf('a')}`, name: `n${serial}`, action: 'update', status: 'success' });
+
+  it('forgets by number and by age, and shows what was altered', async () => {
+    const store = await openStore();
+    try {
+      const log = createProvisioningLog(store, {
+        target: 'main',
+        limits: { maxEntries: 500, maxAgeMs: 60_000 },
+      });
+      for (let portion = 0; portion < 20; portion++)
+        await log.append(Array.from({ length: 100 }, (_, index) => entry(portion * 100 + index)));
+      // Redis cuts whole nodes of a stream: at most a hundred more stay.
+      expect(await log.size()).toBeLessThanOrEqual(700);
+      expect(await log.size()).toBeGreaterThanOrEqual(500);
+      await expect(log.firstBroken()).resolves.toBeUndefined();
+      const [newest] = (await log.newest().next()).value ?? [];
+      expect(newest).toMatchObject({ name: 'n1999' });
+      await store.redis.xdel(store.keys.key('log', 'main'), newest?.id ?? '');
+      await expect(log.firstBroken()).resolves.toBe('the end');
+      await log.append([entry(2000)]);
+      await expect(log.firstBroken()).resolves.toMatch(/^\d+-\d+$/);
+
+      const brief = createProvisioningLog(store, {
+        target: 'main',
+        limits: { maxEntries: 500, maxAgeMs: 0 },
+      });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await brief.append([entry(2001)]);
+      expect(await brief.size()).toBeLessThanOrEqual(100);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('keeps what a worker did although it has lost its lease', async () => {
+    const store = await openStore();
+    try {
+      await store.putUser(idOf('ada'), { userName: 'ada' });
+      const work = await store.begun(`User:${idOf('ada')}`);
+      await store.redis.del(store.keys.key('lease', `main:User:${idOf('ada')}`));
+      work.journal.push(entry(1));
+      await expect(store.outbox.save(work, {})).rejects.toThrow('lost the lease');
+      expect(work.journal).toEqual([]);
+      expect(await store.outbox.log.size()).toBe(1);
+    } finally {
+      await store.close();
+    }
+  });
+});
