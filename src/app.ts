@@ -56,6 +56,7 @@ type Parts = AppDeps & Store & { releasers: Releasers };
 
 const STORE_WAIT_MS = 2000;
 const LEASE_MS = 15_000;
+const DAY_MS = 86_400_000;
 const HTTP_DEADLINE_MS = 10_000;
 /** An outbox that was not looked at for this long is stuck, whatever else still answers. */
 const DEAF_MS = 60_000;
@@ -186,6 +187,10 @@ function buildStates(
         targets: connection.targets,
         groupsMatter: connection.targets.some(groupsMatterAt),
         leaseMs: LEASE_MS,
+        log: {
+          maxEntries: config.provisioningLog.maxEntries,
+          maxAgeMs: config.provisioningLog.maxAgeDays * DAY_MS,
+        },
       },
     ),
   );

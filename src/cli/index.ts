@@ -4,6 +4,7 @@ import { checkConfig } from './check-config.ts';
 import { deadLetters } from './dead-letters.ts';
 import { demo } from './demo.ts';
 import { hold, release } from './hold.ts';
+import { log } from './log.ts';
 import { plan } from './plan.ts';
 import { plans } from './plans.ts';
 import { apply, reconcile } from './reconcile.ts';
@@ -46,6 +47,7 @@ export async function runCli(args: string[], env: NodeJS.ProcessEnv): Promise<nu
     hold,
     release,
     deadLetters,
+    log,
     resync,
     sandbox,
     demo,

@@ -25,7 +25,10 @@ interface TargetSettings extends Omit<TargetConfig, 'name' | 'attributes' | 'gua
 }
 
 /** The settings document once it has passed the schema, which also filled in the defaults. */
-export interface Settings extends Pick<Config, 'server' | 'redis' | 'reconcile' | 'logging'> {
+export interface Settings extends Pick<
+  Config,
+  'server' | 'redis' | 'reconcile' | 'provisioningLog' | 'logging'
+> {
   connections: Record<string, ConnectionSettings>;
   targets: Record<string, TargetSettings>;
 }
@@ -39,6 +42,7 @@ export function toConfig(settings: Settings, notYetInEffect: string[], source: s
     connections: mapEntries(settings.connections, toConnection),
     targets: mapEntries(settings.targets, toTarget),
     reconcile: settings.reconcile,
+    provisioningLog: settings.provisioningLog,
     logging: settings.logging,
     notYetInEffect,
     source,

@@ -1,8 +1,20 @@
 // The settings of the bridge: their JSON Schema as data, and the type of the effective settings.
 import { connectionsSchema, type ConnectionConfig } from './schema/connection.ts';
 import { section, type SchemaNode } from './schema/node.ts';
-import { loggingSchema, reconcileSchema, redisSchema, serverSchema } from './schema/server.ts';
-import type { LoggingConfig, ReconcileConfig, RedisConfig, ServerConfig } from './schema/server.ts';
+import {
+  loggingSchema,
+  provisioningLogSchema,
+  reconcileSchema,
+  redisSchema,
+  serverSchema,
+} from './schema/server.ts';
+import type {
+  LoggingConfig,
+  ProvisioningLogConfig,
+  ReconcileConfig,
+  RedisConfig,
+  ServerConfig,
+} from './schema/server.ts';
 import { targetsSchema, type TargetConfig } from './schema/target.ts';
 
 /** The effective settings: all defaults filled in, names and durations derived. */
@@ -12,6 +24,7 @@ export interface Config {
   connections: Record<string, ConnectionConfig>;
   targets: Record<string, TargetConfig>;
   reconcile: ReconcileConfig;
+  provisioningLog: ProvisioningLogConfig;
   logging: LoggingConfig;
   /** Paths of settings that were given but whose feature is not built yet. */
   notYetInEffect: string[];
@@ -26,6 +39,7 @@ export const settingsSchema: SchemaNode = section('Settings of scim-bridge.', {
   connections: connectionsSchema,
   targets: targetsSchema,
   reconcile: reconcileSchema,
+  provisioningLog: provisioningLogSchema,
   logging: loggingSchema,
 });
 

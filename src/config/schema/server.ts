@@ -28,6 +28,11 @@ export interface LoggingConfig {
   level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 }
 
+export interface ProvisioningLogConfig {
+  maxEntries: number;
+  maxAgeDays: number;
+}
+
 export const serverSchema: SchemaNode = section('The HTTP side of the service.', {
   port: whole('Port to listen on; 0 takes any free port. Variable PORT.', 8080, 0, 65535),
   host: {
@@ -91,6 +96,14 @@ export const reconcileSchema: SchemaNode = section('The regular comparison of th
   },
   onDrift: choice('What to do about changes made behind the back of the bridge.', ['repair', 'report']),
 });
+
+export const provisioningLogSchema: SchemaNode = section(
+  'How long it is kept what was done at each target and why not (scim-bridge log). An entry takes about half a kilobyte of Redis.',
+  {
+    maxEntries: whole('Entries for each connection and target.', 50_000, 100, 10_000_000),
+    maxAgeDays: whole('Days.', 30, 1, 3650),
+  },
+);
 
 export const loggingSchema: SchemaNode = section('What the service writes to standard output.', {
   level: choice(

@@ -51,6 +51,7 @@ describe('environment only', () => {
         },
       },
       reconcile: { schedule: '*/30 * * * *', timezone: 'UTC', onDrift: 'repair' },
+      provisioningLog: { maxEntries: 50_000, maxAgeDays: 30 },
       logging: { level: 'info' },
       notYetInEffect: [],
       source: null,

@@ -1,0 +1,153 @@
+// log: what was done at the platform and what was not, for people (a table), tools (NDJSON) and auditors (CSV).
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { parseDuration } from '../config/forms.ts';
+import { LOG_ACTIONS, LOG_STATUSES, type LogAction, type LogStatus } from '../directory/provisioning-log.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
+import type { LocatedEntry, LogFilter } from '../ops/provisioning-log.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { withStore } from './store.ts';
+import { reportUnknown, UnknownResource } from './resources.ts';
+
+interface Flags {
+  resource?: string;
+  action?: LogAction[];
+  status?: LogStatus[];
+  connection?: string;
+  target?: string;
+  since?: number;
+  until?: number;
+  limit?: number;
+  json?: boolean;
+  csv?: boolean;
+  verify?: boolean;
+}
+
+const DEFAULT_LINES = 100;
+
+export function log(program: Command, cli: Cli): void {
+  program
+    .command('log')
+    .description('the provisioning log: every change at the platform, refusal, hold and skip; newest first')
+    .option('--resource <name>', 'only this person or group, as for scim-bridge explain')
+    .addOption(new Option('--action <actions...>', 'only these').choices([...LOG_ACTIONS]))
+    .addOption(new Option('--status <statuses...>', 'only these').choices([...LOG_STATUSES]))
+    .option('--connection <name>', 'only this connection')
+    .option('--target <name>', 'only this target')
+    .option('--since <when>', 'from then on: 24h, 7d, or a date such as 2027-01-31T08:00:00Z', toMoment)
+    .option('--until <when>', 'until then', toMoment)
+    .option(
+      '--limit <count>',
+      `most entries (default: ${DEFAULT_LINES} on the screen, all in exports)`,
+      toCount,
+    )
+    .option('--json', 'NDJSON, one record a line, every field')
+    .option('--csv', 'CSV with a header')
+    .option('--verify', 'check that no entry was altered or taken out; exit 1 if one was')
+    .action(async (flags: Flags, command: Command) => {
+      const config = readConfig(command, cli);
+      try {
+        await withStore(config, (states) => (flags.verify ? verify(states, cli) : show(states, flags)));
+      } catch (error) {
+        reportUnknown(error, cli);
+      }
+    });
+}
+
+async function show(states: DesiredState[], flags: Flags): Promise<void> {
+  const { findResources } = await import('../ops/find.ts');
+  const { readLog, toRecord } = await import('../ops/provisioning-log.ts');
+  const found = flags.resource === undefined ? undefined : await findResources(states, flags.resource);
+  if (found?.length === 0) throw new UnknownResource(flags.resource ?? '');
+  const filter: LogFilter = {
+    refs: found?.map(({ ref }) => ref),
+    actions: flags.action,
+    statuses: flags.status,
+    connection: flags.connection,
+    target: flags.target,
+    since: flags.since,
+    until: flags.until,
+  };
+  const isExport = flags.json === true || flags.csv === true;
+  const limit = flags.limit ?? (isExport ? Infinity : DEFAULT_LINES);
+  const toLine = flags.json
+    ? (entry: LocatedEntry): string => JSON.stringify(toRecord(entry))
+    : flags.csv
+      ? await csvWriter()
+      : toText;
+  let count = 0;
+  for await (const entry of readLog(states, filter)) {
+    if (count++ >= limit) break;
+    console.log(toLine(entry));
+  }
+  if (count === 0 && !isExport) console.log('Nothing in the log matches.');
+  if (count > limit && !isExport) console.error(`There is more: --limit, --since or --json.`);
+}
+
+async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
+  const [{ stringify }, { toRecord, flatten, COLUMNS }] = await Promise.all([
+    import('csv-stringify/sync'),
+    import('../ops/provisioning-log.ts'),
+  ]);
+  // A name may start with a sign that a spreadsheet would carry out.
+  const line = (cells: string[]): string => stringify([cells], { escape_formulas: true }).trimEnd();
+  console.log(line([...COLUMNS]));
+  return (entry) => line(flatten(toRecord(entry)));
+}
+
+const WORDS: Record<LogStatus, string> = {
+  success: '',
+  failure: 'refused',
+  retry: 'failed, tried again',
+  held: 'held by the guard',
+  skipped: 'left alone',
+};
+
+/** One line for people. */
+export function toText({
+  at,
+  target,
+  name,
+  action,
+  status,
+  changes,
+  members,
+  message,
+  request,
+}: LocatedEntry): string {
+  const what = [action === 'none' ? '' : action, WORDS[status]].filter(Boolean).join(' ');
+  const values = (changes ?? [])
+    .slice(0, 3)
+    .map(([each, before, after]) => `${each}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`);
+  const detail = [
+    ...(action === 'create' ? [] : values),
+    ...(members ? [`${members.length} ${members.length === 1 ? 'member' : 'members'}`] : []),
+    ...(message ? [message] : []),
+  ].join('; ');
+  return `${new Date(at).toISOString()}  ${target}  ${name}  ${what}${detail ? `  ${detail}` : ''}  [${request}]`;
+}
+
+async function verify(states: DesiredState[], cli: Cli): Promise<void> {
+  for (const { connection, outboxes } of states) {
+    for (const [target, { log: kept }] of outboxes) {
+      const broken = await kept.firstBroken();
+      const size = await kept.size();
+      const said =
+        broken === undefined ? `${size} entries, none altered` : `altered or taken out at ${broken}`;
+      console.log(`${connection} → ${target}: ${said}`);
+      if (broken !== undefined) cli.exit(1);
+    }
+  }
+}
+
+function toMoment(text: string): number {
+  const back = parseDuration(text);
+  const moment = back === undefined ? Date.parse(text) : Date.now() - back;
+  if (Number.isNaN(moment)) throw new InvalidArgumentError('Say 24h, 7d, or a date such as 2027-01-31.');
+  return moment;
+}
+
+function toCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('Say a whole number from 1.');
+  return count;
+}

@@ -1,0 +1,23 @@
+// Commands about one person or group: what was typed means nobody, and the exit code says so.
+import type { Cli } from './cli.ts';
+
+const EXIT_UNKNOWN = 4;
+
+/** Thrown when no resource is known under what was typed. */
+export class UnknownResource extends Error {
+  override name = 'UnknownResource';
+
+  constructor(text: string) {
+    super(
+      `Nobody and no group is known as ${text}: the identity provider has not pushed it. ` +
+        'Say a userName, externalId, address, group name, id, or a ref such as User:<id>.',
+    );
+  }
+}
+
+/** Turns an unknown resource into its exit code. @throws everything else again */
+export function reportUnknown(error: unknown, cli: Cli): void {
+  if (!(error instanceof UnknownResource)) throw error;
+  console.error(error.message);
+  cli.exit(EXIT_UNKNOWN);
+}
