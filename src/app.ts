@@ -1,14 +1,17 @@
 // The one place where parts meet: builds everything in flow order and takes it down in that order again.
 import type { Redis } from 'ioredis';
 import type { Config } from './config/schema.ts';
+import { createBreaker, type Breaker } from './directory/breaker.ts';
 import { createBudget } from './directory/budget.ts';
-import { checkStore, connectRedis, untilReady } from './directory/connection.ts';
+import { checkStore, connectRedis, takePulse, untilReady } from './directory/connection.ts';
 import { createDesiredState, type DesiredState } from './directory/desired-state.ts';
 import type { Outbox } from './directory/outbox.ts';
 import { loadScripts, type Scripts } from './directory/scripts.ts';
 import { createHealthRouter, type Check } from './http/health.ts';
+import { createMetricsRouter } from './http/metrics.ts';
 import { createScimRouters } from './http/scim/connections.ts';
-import { createHttpApp, listen } from './http/server.ts';
+import { createHttpApp, createMetricsApp, listen } from './http/server.ts';
+import { createInstruments, type Instruments, type Sources } from './instruments.ts';
 import {
   createTargetQueue,
   type QueueConnection,
@@ -20,6 +23,7 @@ import { digestOf } from './reconcile/digest.ts';
 import type { Estate } from './reconcile/estate.ts';
 import { startScheduler, type ScheduledEstate } from './reconcile/schedule.ts';
 import { groupResourceType, userResourceType, type CustomSchema, type ResourceType } from './scim/index.ts';
+import type { PlatformCall } from './platform/client.ts';
 import type { Clock } from './support/clock.ts';
 import type { Ids } from './support/ids.ts';
 import { silentLogger, type Logger } from './support/logger.ts';
@@ -41,6 +45,8 @@ export interface AppDeps {
 export interface App {
   /** Port of the HTTP side. */
   port: number;
+  /** Port of /metrics: the same one, or its own. */
+  metricsPort: number;
   /** Stops in flow order: http, queues, platform clients, redis. */
   stop: () => Promise<void>;
 }
@@ -52,7 +58,7 @@ interface Store {
 }
 
 /** What every part is built from. */
-type Parts = AppDeps & Store & { releasers: Releasers };
+type Parts = AppDeps & Store & { releasers: Releasers; instruments?: Instruments };
 
 const STORE_WAIT_MS = 2000;
 const LEASE_MS = 15_000;
@@ -67,7 +73,8 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const redis = connectRedis(config.redis.url, 'commands', deps.logger);
   releasers.add('redis', () => redis.disconnect());
   await untilReady(redis, STORE_WAIT_MS);
-  const parts: Parts = { ...deps, config, redis, scripts: loadScripts(redis), releasers };
+  const instruments = createInstruments(deps, { config, role });
+  const parts: Parts = { ...deps, config, redis, scripts: loadScripts(redis), releasers, instruments };
   const targets = buildTargets(parts);
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.groupsMatter ?? false);
 
@@ -80,19 +87,41 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     releasers.add('scheduler', scheduler.stop);
   }
   const scim = role === 'all' || role === 'api' ? states : [];
-  const connections = createScimRouters(deps, scimConnections(config, scim), config.server);
-  const app = createHttpApp({ ...deps, health: buildHealth(parts, states, queues), connections });
-  const http = await listen(app, config.server).catch(async (error: unknown) => {
+  const { requests: observe, onDeviation, onTokenUsed } = instruments;
+  const hooks = { onDeviation, onTokenUsed };
+  const connections = createScimRouters({ ...deps, ...hooks }, scimConnections(config, scim), config.server);
+  const health = buildHealth(parts, targets, states, queues);
+  const metrics = buildScrape(parts, instruments, { targets, states, queues });
+  const { host, metricsPort } = config.server;
+  const ownPort = metricsPort !== null;
+  const app = createHttpApp({
+    ...deps,
+    health,
+    connections,
+    observe,
+    metrics: ownPort ? undefined : metrics,
+  });
+  try {
+    const http = await listen(app, config.server);
+    releasers.add('http', () => http.stop(HTTP_DEADLINE_MS));
+    if (!ownPort) return { port: http.port, metricsPort: http.port, stop: releasers.releaseAll };
+    const own = await listen(createMetricsApp(metrics), { host, port: metricsPort });
+    releasers.add('metrics', () => own.stop(0));
+    return { port: http.port, metricsPort: own.port, stop: releasers.releaseAll };
+  } catch (error) {
     // Nothing of a service that can not be reached may go on working.
     await releasers.releaseAll();
     throw error;
-  });
-  releasers.add('http', () => http.stop(HTTP_DEADLINE_MS));
-  return { port: http.port, stop: releasers.releaseAll };
+  }
 }
 
-/** The desired states alone, for commands that look into Redis or mark something there. */
-export function openDesiredStates(config: Config): { redis: Redis; states: DesiredState[] } {
+/** The desired states and breakers alone, for commands that look into Redis or mark something there. */
+export function openDesiredStates(config: Config): {
+  redis: Redis;
+  states: DesiredState[];
+  /** By target. */
+  breakers: Map<string, Breaker>;
+} {
   const redis = connectRedis(config.redis.url, 'commands', silentLogger);
   const store = { config, redis, scripts: loadScripts(redis) };
   const mappings = new Map(
@@ -101,7 +130,12 @@ export function openDesiredStates(config: Config): { redis: Redis; states: Desir
       compileMapping(target, userTypeFor([target], schemasFor(config, target.name))),
     ]),
   );
-  return { redis, states: buildStates(store, (name) => mappings.get(name)?.groupsMatter ?? false) };
+  const breakers = Object.keys(config.targets).map((target) => {
+    const options = { prefix: config.redis.prefix, target };
+    return [target, createBreaker({ ...store, logger: silentLogger }, options)] as const;
+  });
+  const states = buildStates(store, (name) => mappings.get(name)?.groupsMatter ?? false);
+  return { redis, states, breakers: new Map(breakers) };
 }
 
 /** What commands compare and repair, one for each connection and target. With `worker`, marks are applied here too. */
@@ -165,9 +199,19 @@ function buildTargets(parts: Parts): Map<string, Target> {
   const targets = new Map<string, Target>();
   for (const settings of Object.values(config.targets)) {
     const { name, rateLimit } = settings;
-    const budget = createBudget(parts, { prefix: config.redis.prefix, target: name, ...rateLimit });
+    const { prefix } = config.redis;
+    const breaker = createBreaker(parts, { prefix, target: name });
+    const hooks = parts.instruments?.target(name);
+    const budget = createBudget(
+      { ...parts, heed: breaker.heed, onWait: hooks?.onWait },
+      { prefix, target: name, ...rateLimit },
+    );
     const userType = userTypeFor([settings], schemasFor(config, name));
-    const target = createTarget({ ...parts, budget }, settings, userType);
+    const onCall = (call: PlatformCall): void => {
+      breaker.note(call);
+      hooks?.onCall(call);
+    };
+    const target = createTarget({ ...parts, budget, breaker, onCall }, settings, userType);
     releasers.add(`platform client of ${name}`, () => target.client.close());
     targets.set(name, target);
   }
@@ -219,6 +263,7 @@ function startQueues(
   const queues = new Map<string, TargetQueue>();
   for (const [name, target] of targets) {
     const outboxes = outboxesOf(states, name);
+    const { onApplied, onWrite } = parts.instruments?.target(name) ?? {};
     const handler: SyncHandler = async (job, signal) => {
       const state = byConnection.get(job.connection);
       const outbox = outboxes.get(job.connection);
@@ -228,8 +273,7 @@ function startQueues(
         target,
         ...state,
         outbox,
-        clock,
-        random,
+        ...{ clock, random, onApplied, onWrite },
         logger: logger.child({ connection: job.connection }),
       };
       await syncResource(deps, job.ref, job.lane, signal);
@@ -263,6 +307,7 @@ function scimConnections(config: Config, states: DesiredState[]): Parameters<typ
 
 function buildHealth(
   { clock, config, redis }: Parts,
+  targets: Map<string, Target>,
   states: DesiredState[],
   queues: Map<string, TargetQueue>,
 ): ReturnType<typeof createHealthRouter> {
@@ -282,12 +327,14 @@ function buildHealth(
     const runs = await Promise.all(books.map((each) => each.read()));
     const comparedAt = runs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
     const reconcileAgeMs = comparedAt.length === 0 ? null : clock.now() - Math.min(...comparedAt);
+    const breaker = (await targets.get(name)?.breaker.read()) ?? { open: false };
     const findings = [
+      ...(breaker.open ? [`calls fail (${breaker.status || 'no answer'}): only probes are sent`] : []),
       ...(blocked ? [`${blocked} resources need a person: see dead-letters`] : []),
       ...(held > 0 ? [`the guard holds ${held} removals: see plans`] : []),
       ...(holds.some(Boolean) ? ['on hold by order of an operator: see release'] : []),
     ];
-    return { ok: true, findings, dirty, inflight, blocked, held, reconcileAgeMs };
+    return { ok: true, findings, dirty, inflight, blocked, held, reconcileAgeMs, breaker };
   };
   return createHealthRouter({
     live: () => {
@@ -307,4 +354,27 @@ function buildHealth(
       return { ...health, ...Object.fromEntries(await Promise.all(checks)) };
     },
   });
+}
+
+/** What a scrape shows: this process's own counts, and for every process what Redis knows. */
+function buildScrape(
+  { redis }: Parts,
+  { contentType, scrape }: Instruments,
+  {
+    targets,
+    states,
+    queues,
+  }: {
+    targets: Map<string, Target>;
+    states: DesiredState[];
+    queues: Map<string, TargetQueue>;
+  },
+): ReturnType<typeof createMetricsRouter> {
+  const sources: Sources = {
+    pulse: () => takePulse(redis),
+    backlogs: (name) => Promise.all([...outboxesOf(states, name).values()].map((outbox) => outbox.backlog())),
+    breaker: async (name) => (await targets.get(name)?.breaker.read()) ?? { open: false },
+    lastFetches: () => new Map([...queues].map(([name, queue]) => [name, queue.lastSweepAt()])),
+  };
+  return createMetricsRouter(contentType, () => scrape(sources));
 }

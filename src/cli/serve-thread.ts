@@ -24,7 +24,10 @@ if (parentPort) {
     ids: randomIds,
     random: Math.random,
   });
-  logger.info({ port: app.port, role, settings: config.source ?? 'environment' }, 'listening');
+  logger.info(
+    { port: app.port, metricsPort: app.metricsPort, role, settings: config.source ?? 'environment' },
+    'listening',
+  );
   const [signal] = (await stopped) as [string];
   logger.info({ signal }, 'stopping');
   await app.stop();

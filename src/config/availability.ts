@@ -23,7 +23,6 @@ const UNBUILT: readonly Unbuilt[] = [
   { at: 'connections/*/jwt', inactive: is(null), refusedWith: 'Use tokens.' },
   { at: 'redis/cluster', inactive: is(null), refusedWith: 'Use redis.url.' },
   { at: 'redis/url', inactive: isPlainRedis, refusedWith: 'Use redis:// or rediss://.' },
-  { at: 'server/metricsPort', inactive: is(null), refusedWith: 'Remove it.' },
   { at: 'server/adminToken', inactive: is(null) },
 ];
 

@@ -61,13 +61,21 @@ function withoutTrailingSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }
 
-function toServer({ port, host, publicUrl, maxBodyBytes, adminToken }: ServerConfig): ServerConfig {
+function toServer({
+  port,
+  host,
+  publicUrl,
+  maxBodyBytes,
+  adminToken,
+  metricsPort,
+}: ServerConfig): ServerConfig {
   return {
     port,
     host,
     publicUrl: publicUrl === null ? null : withoutTrailingSlash(publicUrl),
     maxBodyBytes,
     adminToken,
+    metricsPort,
   };
 }
 

@@ -135,6 +135,22 @@ export async function checkStore(redis: Redis, durability: 'everysec' | 'always'
   }
 }
 
+/** What one look at Redis tells; the role is the server's own word: master or slave. */
+export type StorePulse =
+  { up: true; latencyMs: number; role: string | undefined } | { up: false; role?: never };
+
+export async function takePulse(redis: Redis): Promise<StorePulse> {
+  try {
+    const askedAt = performance.now();
+    await redis.ping();
+    const latencyMs = performance.now() - askedAt;
+    const role = parseInfo(await redis.info('replication')).get('role');
+    return { up: true, latencyMs, role };
+  } catch {
+    return { up: false };
+  }
+}
+
 function parseInfo(info: string): Map<string, string> {
   const entries = info.split('\r\n').filter((line) => line.includes(':'));
   return new Map(

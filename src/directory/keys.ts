@@ -18,6 +18,7 @@
  * | tombstones | hash | id → what was deleted and when |
  * | sequence | string | one counter for order, generations, tickets and fences |
  * | marks:<t> | hash | ref → `generation since request`: this ref is not yet equal at the target |
+ * | accepted:<t> | zset | every marked ref by the `since` of its mark: the oldest is how far the target is behind |
  * | dirty:<t> | zset | ref by lane and due time: to be handed to the queue |
  * | inflight:<t> | zset | ref by the moment at which its job or its worker counts as lost |
  * | tickets:<t> | hash | ref → `ticket lane` of the job that waits in the queue, `- lane` while it runs |
@@ -42,7 +43,9 @@
  * | guardHeld:<t>:<ref> | set | `kind subject` of everything above that concerns the ref |
  * | guardDecisions:<t> | list | who approved or rejected what, newest first |
  * | log:<t>, logChain:<t> | stream, string | the provisioning log, and the hash of its newest entry (provisioning-log.ts) |
+ * | reconcileWrites:<t> | hash | action → how many of them all runs together have ordered |
  * | budget:<t>, paused:<t> | string | request budget of a target; its base is `target.<t>` instead of a connection |
+ * | breaker:<t> | hash | failed calls in a row; while open also since when, and when the next probe may go; same base |
  */
 export interface Keyspace {
   /** Common start of all keys of the connection, with the hash tag. */

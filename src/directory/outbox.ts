@@ -1,6 +1,7 @@
 // What is not yet equal at a target. A mark says "look at this ref", never what happened to it; it is cleared only
 // by the worker that looked, and only if nothing changed meanwhile.
 import type { Redis } from 'ioredis';
+import { readBacklog } from './backlog.ts';
 import type { Keyspace } from './keys.ts';
 import { parseLink, type Link } from './links.ts';
 import {
@@ -308,6 +309,7 @@ export function createOutbox(
     forgetLink,
     depth,
     whereabouts: (ref: Ref) => readWhereabouts(deps, target, ref),
+    backlog: () => readBacklog({ scripts, keys }, target),
     blocked,
     dismiss,
   };

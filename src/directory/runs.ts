@@ -22,8 +22,17 @@ export interface RunReport {
   /** Resources compared. */
   users: number;
   groups: number;
+  /** What no push explains, by action and cause. */
+  drift?: DriftCount[];
   /** Why the run proves nothing, or what failed. */
   message?: string;
+}
+
+/** How many differences of one sort a run found. */
+export interface DriftCount {
+  action: string;
+  cause: string;
+  count: number;
 }
 
 export interface RunState {
@@ -69,6 +78,13 @@ export function createRunStore(
     await redis.hset(state, fields);
   }
 
+  /** Adds to what all runs have ordered, by action. */
+  async function noteWrites(writes: Record<string, number>): Promise<void> {
+    for (const [action, count] of Object.entries(writes)) {
+      await redis.hincrby(keys.key('reconcileWrites', target), action, count);
+    }
+  }
+
   async function read(): Promise<RunState> {
     const [last, lastSuccessAt] = await redis.hmget(state, 'last', 'lastSuccessAt');
     return {
@@ -108,6 +124,7 @@ export function createRunStore(
     release,
     isRunning,
     end,
+    noteWrites,
     read,
     cursor,
     moveCursor,

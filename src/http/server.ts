@@ -7,7 +7,7 @@ import type { Ids } from '../support/ids.ts';
 import type { Logger } from '../support/logger.ts';
 import { notFound } from '../scim/index.ts';
 import { createErrorHandler } from './middleware/errors.ts';
-import { createRequestContext } from './middleware/request-context.ts';
+import { createRequestContext, type OnAnswered } from './middleware/request-context.ts';
 
 export interface HttpDeps {
   logger: Logger;
@@ -16,6 +16,10 @@ export interface HttpDeps {
   health: Router;
   /** SCIM routers by the path they are mounted at. */
   connections: Map<string, Router>;
+  /** Who wants to know what became of the requests below such a path; `''`: of those that fit none. */
+  observe?: (root: string) => OnAnswered;
+  /** Where metrics are served here and not on a port of their own. */
+  metrics?: Router | undefined;
 }
 
 /**
@@ -24,21 +28,31 @@ export interface HttpDeps {
  */
 export function createHttpApp(deps: HttpDeps): RequestListener {
   const router = express.Router({ caseSensitive: true });
-  const context = createRequestContext(deps);
   // One layer for both: matching a path costs more than either.
   for (const [path, scim] of deps.connections) {
+    const context = createRequestContext(deps, deps.observe?.(path));
     router.use(path, (request, response, next) =>
       context(request, response, () => scim(request, response, next)),
     );
   }
   // Not logged: probes come every few seconds.
   router.use(deps.health);
-  router.use(context, () => {
+  if (deps.metrics) router.use(deps.metrics);
+  router.use(createRequestContext(deps, deps.observe?.('')), () => {
     throw notFound('No such address: SCIM is served at /scim/v2 and /connections/{name}/scim/v2.');
   });
   router.use(createErrorHandler(deps));
   return (request, response) => {
     router(request as Request, response as Response, () => response.destroy());
+  };
+}
+
+/** Metrics on a port of their own, out of reach of identity providers. */
+export function createMetricsApp(metrics: Router): RequestListener {
+  const router = express.Router();
+  router.use(metrics);
+  return (request, response) => {
+    router(request as Request, response as Response, () => response.writeHead(404).end());
   };
 }
 

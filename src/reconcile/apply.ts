@@ -9,7 +9,7 @@ import { isChange, type PlanEntry } from './entry.ts';
 import type { Estate, Survey } from './estate.ts';
 import { examineGroups } from './examine-groups.ts';
 import { examineUsers } from './examine-users.ts';
-import type { Plan } from './plan.ts';
+import { countsOf, type Plan } from './plan.ts';
 
 export interface Applied {
   /** Everything that the plan wants changed, what was on its way already included. */
@@ -36,6 +36,9 @@ export async function applyPlan(
   const outcomes = await estate.drifts.note(toDrifts(own), `plan:${plan.id}`, fence);
   const noted = { applied: 0, stale: 0, busy: 0 };
   for (const outcome of outcomes) noted[outcome]++;
+  const holds = new Set(held.map(nameOf));
+  const ordered = own.filter((entry) => !toDestruction(entry).some((item) => holds.has(nameOf(item))));
+  await estate.runs.noteWrites(countsOf(ordered));
   const refs = plan.entries.flatMap((entry) => (isChange(entry) && entry.ref ? [entry.ref] : []));
   return { refs: [...new Set(refs)], noted, held };
 }
@@ -59,6 +62,8 @@ function toDestruction(entry: PlanEntry): Destruction[] {
   const subject = memberName(entry) ?? (kind === 'clearAttributes' ? entry.attribute : undefined);
   return [{ kind, ref: entry.ref, ...(subject === undefined ? {} : { subject }) }];
 }
+
+const nameOf = ({ kind, ref, subject }: Destruction): string => `${kind} ${ref} ${subject ?? ''}`;
 
 /** A kind that is over its limit is held as a whole, before any of it is marked; the others go on. */
 async function stageOverLimit(

@@ -1,5 +1,6 @@
 // A plan: everything that differs, in one document that can be kept, read, and applied exactly. Pure.
 import { createHash } from 'node:crypto';
+import type { DriftCount } from '../directory/runs.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { ACTIONS, isChange, isDrift, type Action, type PlanEntry } from './entry.ts';
 import type { Proof } from './proof.ts';
@@ -46,6 +47,18 @@ export function countsOf(entries: PlanEntry[]): Plan['counts'] {
   const counts: Plan['counts'] = {};
   for (const { action } of entries) counts[action] = (counts[action] ?? 0) + 1;
   return counts;
+}
+
+/** How much of a plan neither pushes nor settings explain, by what would repair it and by cause. */
+export function driftCounts({ entries }: Pick<Plan, 'entries'>): DriftCount[] {
+  const counts = new Map<string, DriftCount>();
+  for (const entry of entries.filter(isDrift)) {
+    const { action } = entry;
+    const { cause } = entry.attribution;
+    const found = counts.get(`${action} ${cause}`) ?? { action, cause, count: 0 };
+    counts.set(`${action} ${cause}`, { ...found, count: found.count + 1 });
+  }
+  return [...counts.values()];
 }
 
 const RANK = new Map(ACTIONS.map((action, index) => [action, index]));

@@ -7,7 +7,7 @@ import type { Logger } from '../support/logger.ts';
 import { applyPlan } from './apply.ts';
 import type { Estate } from './estate.ts';
 import { makePlan, type Books, type PlanOptions } from './make-plan.ts';
-import { changesIn, type Plan } from './plan.ts';
+import { changesIn, driftCounts, type Plan } from './plan.ts';
 
 export interface RunOptions extends PlanOptions {
   /** False: differences are reported and left alone. */
@@ -213,6 +213,7 @@ function toReport(plan: Plan, startedAt: number, endedAt: number, { outcome, mes
     endedAt,
     outcome,
     counts: plan.counts,
+    drift: driftCounts(plan),
     users: plan.proof.users.seen,
     groups: plan.proof.groups.seen,
     ...(message === undefined ? {} : { message }),

@@ -47,3 +47,10 @@ export const isGone = (error: unknown): boolean => error instanceof PlatformResp
 
 export const isStatus = (error: unknown, ...statuses: number[]): error is PlatformResponse =>
   error instanceof PlatformResponse && statuses.includes(error.status);
+
+/** Whether the platform said no to a write, or it may go better next time. */
+export function outcomeOf(error: PlatformError): 'refused' | 'failed' {
+  if (!(error instanceof PlatformResponse)) return 'failed';
+  const { status } = error;
+  return RETRY_STATUS.has(status) || status === 401 || status >= 500 ? 'failed' : 'refused';
+}

@@ -9,7 +9,7 @@ import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
 import type { SyncContext } from './context.ts';
 import { existsIn } from './find-user.ts';
-import { judge } from './failures.ts';
+import { judge, outcomeOf } from './failures.ts';
 import { behindHold, isRefused, openGate } from './gate.ts';
 import { createJournal } from './journal.ts';
 import { MembersIgnored } from './members.ts';
@@ -27,8 +27,12 @@ export interface SyncDeps {
   logger: Logger;
   random: () => number;
   /** Told of every cleared mark: milliseconds from the accepted change to the applied one. */
-  onApplied?: (lagMs: number, lane: Lane, writes: number) => void;
+  onApplied?: ((lagMs: number, lane: Lane, writes: number) => void) | undefined;
+  /** Told of every write that was sent, such as `activate user`. */
+  onWrite?: ((operation: string, outcome: WriteOutcome) => void) | undefined;
 }
+
+export type WriteOutcome = 'applied' | 'refused' | 'failed';
 
 /** Look again after this long even if nobody calls: the call that would have come may have been lost. */
 const WAITING_MS = 15_000;
@@ -124,9 +128,11 @@ function createContext(
       const startedAt = clock.now();
       const result = await run().catch((error: unknown) => {
         journal.failed(operation, error);
+        if (error instanceof PlatformError) deps.onWrite?.(operation, outcomeOf(error));
         throw error;
       });
       journal.wrote(operation, clock.now() - startedAt, detail);
+      deps.onWrite?.(operation, 'applied');
       context.writes++;
       context.link.writtenAt = clock.now();
       logger.info({ ref: work.ref, operation, durationMs: clock.now() - startedAt }, 'applied');

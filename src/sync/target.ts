@@ -1,7 +1,8 @@
 // What sync knows of one target: its rules, its client, its mapping and its request budget.
+import type { Breaker } from '../directory/breaker.ts';
 import type { Budget } from '../directory/budget.ts';
 import type { GuardSettings } from '../guard/judge.ts';
-import { createPlatformClient, type PlatformClient } from '../platform/client.ts';
+import { createPlatformClient, type PlatformCall, type PlatformClient } from '../platform/client.ts';
 import type { ResourceType } from '../scim/index.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
@@ -43,17 +44,24 @@ export interface Target {
   mapping: Mapping;
   catalogue: Catalogue;
   budget: Budget;
+  breaker: Pick<Breaker, 'read'>;
   /** What this platform turned out not to have; learned from its answers. */
   lacks: { externalIdFilter: boolean };
 }
 
 /** @throws PlatformConfiguration or a mapping error, before anything is called */
 export function createTarget(
-  deps: { budget: Budget; clock: Clock; logger: Logger },
+  deps: {
+    budget: Budget;
+    breaker: Pick<Breaker, 'read'>;
+    clock: Clock;
+    logger: Logger;
+    onCall?: (call: PlatformCall) => void;
+  },
   settings: TargetSettings,
   userType: ResourceType,
 ): Target {
-  const { budget, clock, logger } = deps;
+  const { budget, breaker, clock, logger, onCall } = deps;
   const { name } = settings;
   const mapping = compileMapping(settings, userType);
   const client = createPlatformClient({
@@ -65,8 +73,20 @@ export function createTarget(
     connections: settings.concurrency * 2,
     clock,
     admit: (signal) => budget.take(signal),
-    onCall: (call) => logger.debug({ target: name, ...call }, 'platform call'),
+    onCall: (call) => {
+      logger.debug({ target: name, ...call }, 'platform call');
+      onCall?.(call);
+    },
   });
   const catalogue = createCatalogue({ client, clock }, mapping.types);
-  return { name, policy: settings, client, mapping, catalogue, budget, lacks: { externalIdFilter: false } };
+  return {
+    name,
+    policy: settings,
+    client,
+    mapping,
+    catalogue,
+    budget,
+    breaker,
+    lacks: { externalIdFilter: false },
+  };
 }

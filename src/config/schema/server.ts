@@ -9,6 +9,8 @@ export interface ServerConfig {
   maxBodyBytes: number;
   /** null = the admin API and its page are off. */
   adminToken: string | null;
+  /** null = /metrics is on `port`. */
+  metricsPort: number | null;
 }
 
 export interface RedisConfig {
@@ -50,7 +52,8 @@ export const serverSchema: SchemaNode = section('The HTTP side of the service.',
   ),
   metricsPort: {
     type: ['integer', 'null'],
-    description: 'Own port for /metrics; not available yet.',
+    description:
+      'Port of its own for /metrics, 0 takes any free one; null = served on port, where identity providers can reach it too.',
     default: null,
     minimum: 0,
     maximum: 65535,

@@ -53,6 +53,7 @@ if p.outcome == 'later' then
 end
 redis.call('HDEL', marks, p.ref)
 redis.call('ZREM', dirty, p.ref)
+redis.call('ZREM', key('accepted', p.target), p.ref)
 if p.kind == 'User' then redis.call('SREM', key('guardWaiting', p.target), p.ref) end
 if p.outcome == 'blocked' then
   redis.call('ZADD', key('blocked', p.target), now, p.ref)

@@ -104,6 +104,7 @@ local function mark_at(target, ref, lane, now, due)
   if not held then
     -- Neither a job nor the dirty set knows a ref without a mark, and only such a ref can be blocked.
     redis.call('ZREM', key('blocked', target), ref)
+    redis.call('ZADD', key('accepted', target), since, ref)
     return enqueue(target, ref, lane * SPAN + due)
   end
   local waiting = waiting_lane(target, ref)

@@ -1,12 +1,20 @@
 -- One request out of the budget that all replicas share: a token bucket kept as the time at which it is full again.
 -- KEYS base
 -- ARGV { target, intervalMs (between requests), burst }
--- RETURN {"taken", milliseconds until the request may be sent} | {"paused", milliseconds left}
+-- RETURN {"taken", milliseconds until the request may be sent, 1 when calls have failed lately}
+--        | {"paused", milliseconds left} | {"open", milliseconds until the breaker lets a probe through}
 local now = clock()
 local paused = redis.call('PTTL', key('paused', p.target))
 local bucket = key('budget', p.target)
 local full = math.max(tonumber(redis.call('GET', bucket) or '0'), now)
 local wait = math.max(0, full - (p.burst - 1) * p.intervalMs - now)
 if paused > wait then return { 'paused', paused } end
+local breaker = key('breaker', p.target)
+local probe_at, probe_ms = unpack(redis.call('HMGET', breaker, 'probeAt', 'probeMs'))
+if probe_at then
+  if tonumber(probe_at) > now then return { 'open', tonumber(probe_at) - now } end
+  -- This request is the probe; nobody else sends one until it has had its time.
+  redis.call('HSET', breaker, 'probeAt', now + probe_ms, 'probing', 1)
+end
 redis.call('SET', bucket, string.format('%.3f', full + p.intervalMs), 'PX', math.ceil(full - now + p.intervalMs) + 1000)
-return { 'taken', math.ceil(wait) }
+return { 'taken', math.ceil(wait), redis.call('EXISTS', breaker) }

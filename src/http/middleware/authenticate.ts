@@ -32,8 +32,16 @@ function frame(text: string, block = Buffer.alloc(FRAME_BYTES)): Buffer {
 }
 
 /** Neither the time nor the length of the answer tells anything about a secret. */
-export function createAuthenticate(deps: { clock: Clock }, options: AuthenticateOptions): RequestHandler {
-  const accepted = options.tokens.map(({ secret, expiresAt }) => ({
+export function createAuthenticate(
+  deps: {
+    clock: Clock;
+    /** Told which token opened the door. */
+    onUsed?: ((name: string) => void) | undefined;
+  },
+  options: AuthenticateOptions,
+): RequestHandler {
+  const accepted = options.tokens.map(({ name, secret, expiresAt }) => ({
+    name,
     block: frame(secret),
     expiresAt: expiresAt === undefined ? Infinity : Date.parse(expiresAt),
   }));
@@ -47,12 +55,13 @@ export function createAuthenticate(deps: { clock: Clock }, options: Authenticate
       throw forbidden('This address is not in allowedNetworks of the connection.');
     }
     const presented = frame(tokenOf(request.headers.authorization), scratch);
-    let match = false;
+    let match: string | undefined;
     for (const token of accepted) {
       const equal = timingSafeEqual(token.block, presented);
-      match = (equal && token.expiresAt > deps.clock.now()) || match;
+      match = equal && token.expiresAt > deps.clock.now() ? token.name : match;
     }
-    if (!match) throw unauthorized();
+    if (match === undefined) throw unauthorized();
+    deps.onUsed?.(match);
     next();
   };
 }

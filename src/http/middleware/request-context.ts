@@ -17,8 +17,30 @@ interface Identified {
 export const correlationIdOf = (request: IncomingMessage): string =>
   (request as Identified)[CORRELATION_ID] ?? '-';
 
+/** A request that came to its end. Times are Unix milliseconds. */
+export interface Answered {
+  /** Correlation id. */
+  request: string;
+  method: string;
+  /** As it was asked for, with its query: it names people, so it is for looking at, not for keeping. */
+  url: string;
+  /** 499: the caller left before the answer was there. */
+  status: number;
+  startedAt: number;
+  endedAt: number;
+  /** W3C trace context that the caller brought, unchecked. */
+  traceparent: string | undefined;
+}
+
+export type OnAnswered = (answered: Answered) => void;
+
+const CALLER_LEFT = 499;
+
 /** Paths are logged without their query: filters name people. */
-export function createRequestContext(deps: { logger: Logger; clock: Clock; ids: Ids }): RequestHandler {
+export function createRequestContext(
+  deps: { logger: Logger; clock: Clock; ids: Ids },
+  onAnswered?: OnAnswered,
+): RequestHandler {
   const { logger, clock, ids } = deps;
   return (request, response, next) => {
     const given = request.headers['x-request-id'];
@@ -29,17 +51,23 @@ export function createRequestContext(deps: { logger: Logger; clock: Clock; ids: 
     const { method, originalUrl } = request;
     response.on('close', () => {
       const mark = originalUrl.indexOf('?');
+      const endedAt = clock.now();
       logger.info(
         {
           request: id,
           method,
           path: mark < 0 ? originalUrl : originalUrl.slice(0, mark),
           status: response.statusCode,
-          durationMs: clock.now() - startedAt,
+          durationMs: endedAt - startedAt,
           ...(response.writableFinished ? {} : { aborted: true }),
         },
         'request',
       );
+      onAnswered?.({
+        ...{ request: id, method, url: originalUrl, startedAt, endedAt },
+        status: response.writableFinished ? response.statusCode : CALLER_LEFT,
+        traceparent: request.headers.traceparent as string | undefined,
+      });
     });
     next();
   };

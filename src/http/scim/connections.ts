@@ -24,11 +24,17 @@ export interface ScimConnection {
 
 /** Routers by mount path: `/connections/<name>/scim/v2`, and `/scim/v2` for the connection `default`. */
 export function createScimRouters(
-  deps: { clock: Clock; ids: Ids; logger: Logger; onDeviation?: OnDeviation },
+  deps: {
+    clock: Clock;
+    ids: Ids;
+    logger: Logger;
+    onDeviation?: OnDeviation;
+    onTokenUsed?: (connection: string, token: string) => void;
+  },
   connections: ScimConnection[],
   server: { publicUrl: string | null; maxBodyBytes: number },
 ): Map<string, Router> {
-  const { clock, ids } = deps;
+  const { clock, ids, onTokenUsed } = deps;
   const routers = new Map<string, Router>();
   for (const { settings, directory, userType, groupType } of connections) {
     const { name } = settings;
@@ -44,7 +50,10 @@ export function createScimRouters(
       ids,
       serially: createSerially(),
     };
-    const authenticate = createAuthenticate({ clock }, settings);
+    const authenticate = createAuthenticate(
+      { clock, onUsed: onTokenUsed && ((token) => onTokenUsed(name, token)) },
+      settings,
+    );
     const roots = [...(name === 'default' ? ['/scim/v2'] : []), `/connections/${name}/scim/v2`];
     for (const root of roots) {
       routers.set(root, createScimRouter(provider, { root, authenticate, ...server }));

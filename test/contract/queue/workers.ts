@@ -80,6 +80,7 @@ export async function openEstate(
       client,
       mapping,
       budget,
+      breaker: { read: () => Promise.resolve({ open: false }) },
       lacks: { externalIdFilter: false },
       catalogue: createCatalogue({ client, clock }, mapping.types),
     };

@@ -202,12 +202,6 @@ const FAULTS: [what: string, file: string, path: string, message: RegExp][] = [
     /not available yet/,
   ],
   [
-    'a metrics port',
-    fileWith('', 'server: { metricsPort: 9090 }'),
-    '/server/metricsPort',
-    /not available yet/,
-  ],
-  [
     'a missing variable',
     fileWith("scimToken: 'x-${NOT_SET}'"),
     '/targets/main/scimToken',
@@ -239,7 +233,8 @@ test('two connections may not share a secret', () => {
 
 test('faults of the schema, of meaning, of availability and of references come all at once', () => {
   const text = `
-server: { port: -1, metricsPort: 9 }
+server: { port: -1 }
+redis: { cluster: ['redis://10.0.0.1'] }
 connections: { default: { tokens: [{ name: primary, secret: short }], targets: [gone] } }
 targets:
   main: { url: 'http://far.example', token: '\${NOT_SET}', groups: { include: ['('] } }
@@ -251,7 +246,7 @@ targets:
   ).toEqual([
     '/connections/default/targets/0',
     '/connections/default/tokens/0/secret',
-    '/server/metricsPort',
+    '/redis/cluster',
     '/server/port',
     '/targets/main/groups/include/0',
     '/targets/main/token',

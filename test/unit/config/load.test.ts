@@ -7,7 +7,14 @@ describe('environment only', () => {
 
   test('three variables suffice and every default is filled in', () => {
     expect(load(ENV)).toEqual({
-      server: { port: 8080, host: '0.0.0.0', publicUrl: null, maxBodyBytes: 10485760, adminToken: null },
+      server: {
+        port: 8080,
+        host: '0.0.0.0',
+        publicUrl: null,
+        maxBodyBytes: 10485760,
+        adminToken: null,
+        metricsPort: null,
+      },
       redis: { url: 'redis://127.0.0.1:6379', prefix: 'scim-bridge', durability: 'everysec' },
       connections: {
         default: {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OTHERS, seriesOf, SITUATIONS } from './alert-situations.ts';
 import { CHART, chartYaml, NAMESPACE, ofKind, rendered } from './chart.ts';
-import { SERIES, seriesIn } from './metric-names.ts';
+import { labelsOf, SERIES, seriesIn } from './metric-names.ts';
 
 interface Alert {
   alert: string;
@@ -98,3 +98,32 @@ test('the chart looks at its own namespace only, leaves out what is not wanted, 
   rmSync(folder, { recursive: true });
   expect(status === 0 ? 'as expected' : stdout + stderr).toBe('as expected');
 }, 120_000);
+
+/** Labels that Prometheus adds to whatever it scrapes. */
+const SCRAPED = ['job', 'namespace', 'instance'];
+
+test('selectors, groupings and situations know only labels that the bridge sets', () => {
+  const strangers: string[] = [];
+  const check = (where: string, series: string, labels: string[]): void => {
+    const known = [...SCRAPED, ...(labelsOf(series) ?? [])];
+    for (const label of labels) if (!known.includes(label)) strangers.push(`${where}: ${label} of ${series}`);
+  };
+  const namesIn = (text: string): string[] =>
+    [...text.matchAll(/([a-z_]+)\s*(?:=~|!~|!=|=)/g)].map(([, name = '']) => name);
+  for (const { alert, expr } of ALERTS) {
+    for (const [, series = '', selector = ''] of expr.matchAll(/\b(bridge_[a-z_]+)\{([^}]*)\}/g))
+      check(alert, series, namesIn(selector));
+    const all = seriesIn(expr).flatMap((series) => labelsOf(series) ?? []);
+    for (const [, by = ''] of expr.matchAll(/\bby \(([^)]*)\)/g)) {
+      const grouped = by.split(/,\s*/).filter((label) => ![...SCRAPED, ...all].includes(label));
+      strangers.push(...grouped.map((label) => `${alert}: by ${label}`));
+    }
+  }
+  for (const { series } of [...Object.values(SITUATIONS).map((each) => ({ series: seriesOf(each) })), ...OTHERS]) {
+    for (const name of Object.keys(series)) {
+      const [, family = '', labels = ''] = /^([a-z_]+)\{(.*)\}$/.exec(name) ?? [];
+      check('situation', family, namesIn(labels));
+    }
+  }
+  expect(strangers).toEqual([]);
+});

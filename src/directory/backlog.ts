@@ -1,0 +1,49 @@
+// How far one target is behind for one connection, in one round trip: for metrics and status.
+import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
+import type { Keyspace } from './keys.ts';
+import type { RunReport } from './runs.ts';
+import type { Scripts } from './scripts.ts';
+
+export interface Backlog {
+  /** Refs that are not equal yet, those under way, those that need a person. */
+  dirty: number;
+  inflight: number;
+  blocked: number;
+  /** Age of the oldest accepted change that is not applied; 0 when all is. */
+  oldestMs: number;
+  onHold: boolean;
+  /** Destructive writes that wait for approval. */
+  held: Record<DestructiveKind, number>;
+  lastRun?: RunReport;
+  /** Unix milliseconds; undefined before the first. */
+  lastSuccessAt?: number;
+  /** What all comparisons together have ordered, by action. */
+  writes: Record<string, number>;
+}
+
+/** @param target as the settings name it */
+export async function readBacklog(
+  { scripts, keys }: { scripts: Scripts; keys: Keyspace },
+  target: string,
+): Promise<Backlog> {
+  const reply = await scripts.run('backlog', keys.base, { target, kinds: DESTRUCTIVE_KINDS });
+  const [now = 0, dirty = 0, inflight = 0, blocked = 0] = reply.slice(1, 5).map(Number);
+  const [oldest, hold, last, lastSuccessAt, staged, writes] = reply.slice(5) as [
+    ...[string, number, string, string],
+    number[],
+    string[],
+  ];
+  return {
+    ...{ dirty, inflight, blocked },
+    oldestMs: oldest === '' ? 0 : Math.max(0, now - Number(oldest)),
+    onHold: hold === 1,
+    held: Object.fromEntries(
+      DESTRUCTIVE_KINDS.map((kind, index) => [kind, staged[index] ?? 0]),
+    ) as Backlog['held'],
+    ...(last === '' ? {} : { lastRun: JSON.parse(last) as RunReport }),
+    ...(lastSuccessAt === '' ? {} : { lastSuccessAt: Number(lastSuccessAt) }),
+    writes: Object.fromEntries(
+      writes.flatMap((action, index) => (index % 2 === 0 ? [[action, Number(writes[index + 1])]] : [])),
+    ),
+  };
+}

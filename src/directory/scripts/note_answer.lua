@@ -1,0 +1,26 @@
+-- What a call to the platform came to, for the breaker that all replicas share: it opens after failures in a row.
+-- KEYS base
+-- ARGV { target, weight (0 = the platform answered), limit (weight at which it opens), status, grows (whether probes
+--        become rarer), firstMs, longestMs (between probes), keepMs (what nobody adds to is forgotten) }
+-- RETURN {"fine"} | {"failing"} | {"opened"} | {"open"} | {"closed"}
+local breaker = key('breaker', p.target)
+local opened_at, probing, probe_ms = unpack(redis.call('HMGET', breaker, 'openedAt', 'probing', 'probeMs'))
+if p.weight == 0 then
+  redis.call('DEL', breaker)
+  return { opened_at and 'closed' or 'fine' }
+end
+local weight = redis.call('HINCRBY', breaker, 'weight', p.weight)
+redis.call('HSET', breaker, 'status', p.status)
+redis.call('PEXPIRE', breaker, p.keepMs)
+local now = clock()
+if opened_at then
+  -- Calls that were under way when it opened say nothing new; the probe does.
+  if not probing then return { 'open' } end
+  local wait = p.grows and math.min(probe_ms * 2, p.longestMs) or p.firstMs
+  redis.call('HDEL', breaker, 'probing')
+  redis.call('HSET', breaker, 'probeMs', wait, 'probeAt', now + wait)
+  return { 'open' }
+end
+if weight < p.limit then return { 'failing' } end
+redis.call('HSET', breaker, 'openedAt', now, 'probeMs', p.firstMs, 'probeAt', now + p.firstMs)
+return { 'opened' }

@@ -1,0 +1,241 @@
+// What the parts of a process tell about themselves, as metrics. Parts know nothing of metrics: they call plain functions
+// that app.ts hands to them, and what Redis knows is read when somebody asks.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from './config/schema.ts';
+import type { Backlog } from './directory/backlog.ts';
+import type { BreakerState } from './directory/breaker.ts';
+import type { StorePulse } from './directory/connection.ts';
+import type { Lane } from './directory/records.ts';
+import type { Answered, OnAnswered } from './http/middleware/request-context.ts';
+import { operationOf } from './http/scim/operation.ts';
+import type { PlatformCall } from './platform/client.ts';
+import type { Clock } from './support/clock.ts';
+import { createFailureShare, type FailureShare } from './support/failure-share.ts';
+import { createMetrics, type Metrics } from './support/metrics.ts';
+import type { WriteOutcome } from './sync/sync-resource.ts';
+
+/** What is read at the moment of a scrape. */
+export interface Sources {
+  pulse: () => Promise<StorePulse>;
+  /** One for each connection that feeds the target. */
+  backlogs: (target: string) => Promise<Backlog[]>;
+  breaker: (target: string) => Promise<BreakerState>;
+  /** Unix milliseconds, by target; only where a worker runs. */
+  lastFetches: () => Map<string, number>;
+}
+
+export interface TargetHooks {
+  onCall: (call: PlatformCall) => void;
+  onWait: (waitMs: number) => void;
+  onApplied: (lagMs: number, lane: Lane) => void;
+  onWrite: (operation: string, outcome: WriteOutcome) => void;
+}
+
+export interface Instruments {
+  /** Of the requests below one mount path. */
+  requests: (root: string) => OnAnswered;
+  onDeviation: (connection: string, kind: string) => void;
+  onTokenUsed: (connection: string, token: string) => void;
+  target: (name: string) => TargetHooks;
+  contentType: string;
+  /** Reads what is shared and renders everything. */
+  scrape: (sources: Sources) => Promise<string>;
+}
+
+/** Entra looks at hours; a few requests are no share. */
+const RISK = { windowMs: 3_600_000, atLeast: 20 };
+/** Scrapes that follow each other closely share one look at Redis. */
+const FRESH_MS = 1000;
+
+export function createInstruments(
+  { clock }: { clock: Clock },
+  { config, role }: { config: Config; role: string },
+): Instruments {
+  const metrics = createMetrics();
+  const risks = new Map<string, FailureShare>();
+  const version = packageVersion();
+  metrics.buildInfo.labels(version, process.versions.node, role).set(1);
+  const useOf = memo((connection, token) => ({ connection, token, at: 0 }));
+  const uses = Object.values(config.connections).flatMap(({ name, tokens }) =>
+    tokens.map((token) => {
+      const expiry = token.expiresAt === undefined ? 0 : Date.parse(token.expiresAt) / 1000;
+      metrics.tokenExpiry.labels(name, token.name).set(expiry);
+      return useOf(name, token.name);
+    }),
+  );
+  const riskOf = (connection: string): FailureShare => {
+    const risk = risks.get(connection) ?? createFailureShare({ clock }, RISK);
+    risks.set(connection, risk);
+    return risk;
+  };
+  let look: Promise<void> | undefined;
+  let lookedAt = -Infinity;
+
+  return {
+    requests: (root) => {
+      const connection = connectionAt(root);
+      return countRequests(metrics, { root, connection, risk: riskOf(connection) });
+    },
+    onDeviation: (connection, kind) => metrics.deviations.inc({ connection, kind }),
+    onTokenUsed: (connection, token) => {
+      useOf(connection, token).at = clock.now();
+    },
+    target: (name) => watchTarget(metrics, name),
+    contentType: metrics.contentType,
+    scrape: async (sources) => {
+      for (const [connection, risk] of risks) metrics.quarantineRisk.set({ connection }, risk.share());
+      for (const { at, ...token } of uses) metrics.tokenLastUsed.set(token, at / 1000);
+      if (!look || clock.now() - lookedAt >= FRESH_MS) {
+        lookedAt = clock.now();
+        look = readShared(metrics, Object.keys(config.targets), sources);
+      }
+      await look;
+      return metrics.text();
+    },
+  };
+}
+
+/** From `src/` as from `dist/`. */
+function packageVersion(): string {
+  const text = readFileSync(join(import.meta.dirname, '../package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** `/scim/v2` is the connection `default`, `/connections/<name>/scim/v2` the others. */
+const connectionAt = (root: string): string =>
+  root === '' ? 'none' : root.startsWith('/connections/') ? (root.split('/')[2] ?? 'none') : 'default';
+
+/** As Entra counts: that somebody is not there is an answer, not a failure. */
+const isFailure = (operation: string, status: number): boolean =>
+  status >= 400 && !(status === 404 && (operation === 'get' || operation === 'delete'));
+
+function countRequests(
+  metrics: Metrics,
+  { root, connection, risk }: { root: string; connection: string; risk: FailureShare },
+): OnAnswered {
+  const seconds = metrics.httpSeconds.labels(connection);
+  const counts = memo((operation, status) => metrics.httpRequests.labels(connection, operation, status));
+  return ({ method, url, status, startedAt, endedAt }: Answered) => {
+    const operation = root === '' ? 'other' : operationOf(method, url.slice(root.length));
+    counts(operation, String(status)).inc();
+    seconds.observe((endedAt - startedAt) / 1000);
+    risk.note(isFailure(operation, status));
+  };
+}
+
+function watchTarget(metrics: Metrics, target: string): TargetHooks {
+  const seconds = metrics.platformSeconds.labels(target);
+  const waits = metrics.rateWait.labels(target);
+  return {
+    onCall: ({ route, method, status, durationMs, error }) => {
+      if (error === 'PlatformAborted') return;
+      metrics.platformRequests.inc({ target, resource: resourceOf(route), method, status: String(status) });
+      seconds.observe(durationMs / 1000);
+    },
+    onWait: (waitMs) => waits.observe(waitMs / 1000),
+    onApplied: (lagMs, lane) => metrics.syncLag.observe({ target, lane }, Math.max(0, lagMs) / 1000),
+    onWrite: (operation, outcome) => {
+      const resource = operation.includes('group') || operation.includes('members') ? 'group' : 'user';
+      metrics.syncOperations.inc({ target, resource, operation, outcome });
+    },
+  };
+}
+
+const NAMES: Record<string, string> = {
+  users: 'accounts',
+  'user-attributes': 'attributes',
+  'user-attribute-values': 'values',
+};
+
+/** `/api/scim/v2/Users/{id}` is `users`; routes are templates, so there are few. */
+function resourceOf(route: string): string {
+  const [, , family, name = 'other', resource = 'other'] = route.split('/');
+  if (family === 'scim') return resource.toLowerCase();
+  return NAMES[name] ?? name;
+}
+
+/** Looking a pair up is cheaper than resolving it anew. */
+function memo<T>(make: (first: string, second: string) => T): (first: string, second: string) => T {
+  const made = new Map<string, T>();
+  return (first, second) => {
+    const key = `${first} ${second}`;
+    let found = made.get(key);
+    if (found === undefined) made.set(key, (found = make(first, second)));
+    return found;
+  };
+}
+
+/** Redis away: what it knows is left out, which is better than what it knew. */
+async function readShared(metrics: Metrics, targets: string[], sources: Sources): Promise<void> {
+  const pulse = await sources.pulse();
+  metrics.redisUp.set(pulse.up ? 1 : 0);
+  metrics.redisRole.reset();
+  for (const role of new Set(['master', 'slave', ...(pulse.role ? [pulse.role] : [])])) {
+    metrics.redisRole.set({ role }, role === pulse.role ? 1 : 0);
+  }
+  metrics.redisLatency.reset();
+  if (pulse.up) metrics.redisLatency.set(pulse.latencyMs / 1000);
+  const found = await Promise.all(
+    targets.map(async (target) => {
+      if (!pulse.up) return [];
+      try {
+        const [backlogs, breaker] = await Promise.all([sources.backlogs(target), sources.breaker(target)]);
+        return [{ target, backlogs, breaker }];
+      } catch {
+        return [];
+      }
+    }),
+  );
+  for (const gauge of SHARED) metrics[gauge].reset();
+  for (const each of found.flat()) show(metrics, each);
+  for (const [target, at] of sources.lastFetches()) metrics.workerLastFetch.set({ target }, at / 1000);
+}
+
+const SHARED = [
+  ...(['outboxDirty', 'outboxPending', 'outboxOldest', 'deadLetters', 'onHold', 'guardHeld'] as const),
+  ...(['breakerOpen', 'drift', 'reconcileLastSuccess', 'reconcileSeconds', 'reconcileWrites'] as const),
+] as const;
+
+/** The connections of a target together: sums, and of ages and times the worse one. */
+function show(
+  metrics: Metrics,
+  { target, backlogs, breaker }: { target: string; backlogs: Backlog[]; breaker: BreakerState },
+): void {
+  const sum = (of: (backlog: Backlog) => number): number =>
+    backlogs.reduce((total, each) => total + of(each), 0);
+  metrics.outboxDirty.set(
+    { target },
+    sum(({ dirty }) => dirty),
+  );
+  metrics.outboxPending.set(
+    { target },
+    sum(({ inflight }) => inflight),
+  );
+  metrics.outboxOldest.set({ target }, Math.max(0, ...backlogs.map(({ oldestMs }) => oldestMs)) / 1000);
+  metrics.deadLetters.set(
+    { target },
+    sum(({ blocked }) => blocked),
+  );
+  metrics.onHold.set({ target }, backlogs.some(({ onHold }) => onHold) ? 1 : 0);
+  metrics.breakerOpen.set({ target }, breaker.open ? 1 : 0);
+  for (const kind of Object.keys(backlogs[0]?.held ?? {}) as (keyof Backlog['held'])[]) {
+    metrics.guardHeld.set(
+      { target, kind },
+      sum(({ held }) => held[kind]),
+    );
+  }
+  const successes = backlogs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
+  metrics.reconcileLastSuccess.set({ target }, successes.length === 0 ? 0 : Math.min(...successes) / 1000);
+  const runs = backlogs.flatMap(({ lastRun }) => lastRun ?? []);
+  if (runs.length > 0) {
+    const longest = Math.max(...runs.map(({ startedAt, endedAt }) => endedAt - startedAt));
+    metrics.reconcileSeconds.set({ target }, longest / 1000);
+  }
+  for (const { action, cause, count } of runs.flatMap(({ drift }) => drift ?? [])) {
+    metrics.drift.inc({ target, kind: action, attribution: cause }, count);
+  }
+  for (const [kind, count] of backlogs.flatMap(({ writes }) => Object.entries(writes))) {
+    metrics.reconcileWrites.inc({ target, kind }, count);
+  }
+}

@@ -1,0 +1,222 @@
+// Every metric of the service in one file: rules, dashboards and documents know them by these names.
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+interface Definition {
+  type: 'counter' | 'gauge' | 'histogram';
+  name: string;
+  /** Every label has few values, whatever anybody sends: templates and known words, never ids or paths. */
+  labels: readonly string[];
+  help: string;
+  /** Upper bounds of a histogram. */
+  buckets?: readonly number[];
+}
+
+/** Said of what Redis knows: every process reports the same, and adding that up would count it several times. */
+const SHARED = 'The same from every process: take max(), not sum().';
+
+const TIME_TO_ANSWER = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const TIME_OF_A_CALL = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
+const WAITS = [0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300];
+const LAG = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600];
+
+export const METRICS = {
+  httpRequests: {
+    type: 'counter',
+    name: 'bridge_http_requests_total',
+    labels: ['connection', 'operation', 'status'],
+    help: 'SCIM requests of identity providers. Status 499: the caller left before the answer. Connection "none": no address of the bridge.',
+  },
+  httpSeconds: {
+    type: 'histogram',
+    name: 'bridge_http_request_seconds',
+    labels: ['connection'],
+    buckets: TIME_TO_ANSWER,
+    help: 'Time from request to answer of a connection, in seconds.',
+  },
+  deviations: {
+    type: 'counter',
+    name: 'bridge_profile_deviations_total',
+    labels: ['connection', 'kind'],
+    help: 'Habits of identity providers that the RFC does not have and the profile accepted.',
+  },
+  quarantineRisk: {
+    type: 'gauge',
+    name: 'bridge_quarantine_risk',
+    labels: ['connection'],
+    help: 'Share of failed requests within the last hour, as seen by this process; out of at least 20. Entra quarantines above 0.4. A lookup or deletion that finds nothing is no failure.',
+  },
+  syncLag: {
+    type: 'histogram',
+    name: 'bridge_sync_lag_seconds',
+    labels: ['target', 'lane'],
+    buckets: LAG,
+    help: 'Time from an accepted change to the moment when all of it is applied, in seconds.',
+  },
+  syncOperations: {
+    type: 'counter',
+    name: 'bridge_sync_operations_total',
+    labels: ['target', 'resource', 'operation', 'outcome'],
+    help: 'Writes to the platform by what they do. Outcome: applied, refused (4xx) or failed (no answer, 429, 5xx).',
+  },
+  outboxDirty: {
+    type: 'gauge',
+    name: 'bridge_outbox_dirty',
+    labels: ['target'],
+    help: `Resources that are not equal at the target yet. ${SHARED}`,
+  },
+  outboxPending: {
+    type: 'gauge',
+    name: 'bridge_outbox_pending',
+    labels: ['target'],
+    help: `Of those, handed to the queue or being synced. ${SHARED}`,
+  },
+  outboxOldest: {
+    type: 'gauge',
+    name: 'bridge_outbox_oldest_seconds',
+    labels: ['target'],
+    help: `Age of the oldest accepted change that is not applied, in seconds; 0 when all is applied. ${SHARED}`,
+  },
+  deadLetters: {
+    type: 'gauge',
+    name: 'bridge_dead_letters',
+    labels: ['target'],
+    help: `Resources that a person has to look at. ${SHARED}`,
+  },
+  onHold: {
+    type: 'gauge',
+    name: 'bridge_hold',
+    labels: ['target'],
+    help: `1 while an operator holds all writes. ${SHARED}`,
+  },
+  guardHeld: {
+    type: 'gauge',
+    name: 'bridge_guard_held',
+    labels: ['target', 'kind'],
+    help: `Destructive writes that wait for approval. ${SHARED}`,
+  },
+  platformRequests: {
+    type: 'counter',
+    name: 'bridge_platform_requests_total',
+    labels: ['target', 'resource', 'method', 'status'],
+    help: 'Calls to the platform. Status 0: no complete answer. Calls that the bridge itself broke off are left out.',
+  },
+  platformSeconds: {
+    type: 'histogram',
+    name: 'bridge_platform_request_seconds',
+    labels: ['target'],
+    buckets: TIME_OF_A_CALL,
+    help: 'Time of a call to the platform without its wait for the budget, in seconds.',
+  },
+  rateWait: {
+    type: 'histogram',
+    name: 'bridge_rate_wait_seconds',
+    labels: ['target'],
+    buckets: WAITS,
+    help: 'Wait of a call for the budget that all processes share, for a pause or for the breaker, in seconds.',
+  },
+  breakerOpen: {
+    type: 'gauge',
+    name: 'bridge_breaker_open',
+    labels: ['target'],
+    help: `1 while calls to the platform are suspended but for probes. ${SHARED}`,
+  },
+  workerLastFetch: {
+    type: 'gauge',
+    name: 'bridge_worker_last_fetch_timestamp_seconds',
+    labels: ['target'],
+    help: 'When this process last asked for work, in Unix seconds; only where a worker runs.',
+  },
+  drift: {
+    type: 'gauge',
+    name: 'bridge_drift',
+    labels: ['target', 'kind', 'attribution'],
+    help: `Differences at the platform that the last comparison found and no push explains, by what would repair them and who caused them. ${SHARED}`,
+  },
+  reconcileLastSuccess: {
+    type: 'gauge',
+    name: 'bridge_reconcile_last_success_timestamp_seconds',
+    labels: ['target'],
+    help: `End of the last comparison that saw everything, in Unix seconds; 0 before the first. ${SHARED}`,
+  },
+  reconcileSeconds: {
+    type: 'gauge',
+    name: 'bridge_reconcile_duration_seconds',
+    labels: ['target'],
+    help: `Duration of the last comparison, what it repaired included, in seconds. ${SHARED}`,
+  },
+  reconcileWrites: {
+    type: 'counter',
+    name: 'bridge_reconcile_writes_total',
+    labels: ['target', 'kind'],
+    help: `Changes that comparisons ordered. ${SHARED}`,
+  },
+  redisUp: { type: 'gauge', name: 'bridge_redis_up', labels: [], help: '1 when Redis answers this process.' },
+  redisRole: {
+    type: 'gauge',
+    name: 'bridge_redis_role',
+    labels: ['role'],
+    help: '1 for the role of the Redis server that this process is connected to; it has to be master.',
+  },
+  redisLatency: {
+    type: 'gauge',
+    name: 'bridge_redis_latency_seconds',
+    labels: [],
+    help: 'Time of one command to Redis and back, in seconds.',
+  },
+  tokenExpiry: {
+    type: 'gauge',
+    name: 'bridge_token_expiry_timestamp_seconds',
+    labels: ['connection', 'token'],
+    help: `When an inbound token expires, in Unix seconds; 0 = never. ${SHARED}`,
+  },
+  tokenLastUsed: {
+    type: 'gauge',
+    name: 'bridge_token_last_used_timestamp_seconds',
+    labels: ['connection', 'token'],
+    help: 'When an inbound token was last used, in Unix seconds; 0 = never. Take max(): each process knows of its own requests at once, and of others a minute later.',
+  },
+  buildInfo: {
+    type: 'gauge',
+    name: 'bridge_build_info',
+    labels: ['version', 'node', 'role'],
+    help: 'Always 1; what runs here is in the labels.',
+  },
+} as const satisfies Record<string, Definition>;
+
+type Definitions = typeof METRICS;
+type Label<K extends keyof Definitions> = Definitions[K]['labels'][number];
+type Instrument<K extends keyof Definitions> = Definitions[K]['type'] extends 'counter'
+  ? Counter<Label<K>>
+  : Definitions[K]['type'] extends 'gauge'
+    ? Gauge<Label<K>>
+    : Histogram<Label<K>>;
+
+export type Metrics = { [K in keyof Definitions]: Instrument<K> } & {
+  contentType: string;
+  /** The text that Prometheus reads. */
+  text(): Promise<string>;
+};
+
+/** Looks this often at how late the event loop is, in milliseconds: more often costs more than it tells. */
+const LOOP_PRECISION_MS = 50;
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_PRECISION_MS });
+  const instruments = Object.entries(METRICS as Record<string, Definition>).map(([key, definition]) => [
+    key,
+    createInstrument(definition, registry),
+  ]);
+  return {
+    ...(Object.fromEntries(instruments) as { [K in keyof Definitions]: Instrument<K> }),
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+  };
+}
+
+function createInstrument({ type, name, help, labels, buckets }: Definition, registry: Registry): unknown {
+  const options = { name, help, labelNames: [...labels], registers: [registry] };
+  if (type === 'counter') return new Counter(options);
+  if (type === 'gauge') return new Gauge(options);
+  return new Histogram({ ...options, buckets: [...(buckets ?? [])] });
+}

@@ -1,0 +1,76 @@
+// backlog: how far a target is behind, in one look.
+import type { Ref } from '../../../src/directory/records.ts';
+import { idOf, openStore, type Store } from './rig.ts';
+
+const ADA = idOf('ada');
+const BOB = idOf('bob');
+const ref = (id: string): Ref => `User:${id}`;
+
+let store: Store;
+beforeEach(async () => {
+  store = await openStore();
+});
+afterEach(() => store.close());
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const hire = (id: string, title = 'one') => store.putUser(id, { userName: id, title });
+
+test('a target that is equal is not behind', async () => {
+  expect(await store.outbox.backlog()).toEqual({
+    ...{ dirty: 0, inflight: 0, blocked: 0, oldestMs: 0, onHold: false, writes: {} },
+    held: { deactivate: 0, delete: 0, removeMembers: 0, clearAttributes: 0 },
+  });
+});
+
+test('the age is that of the oldest change, however often it changes again, until its mark is cleared', async () => {
+  await hire(ADA);
+  await pause(60);
+  await hire(BOB);
+  await hire(ADA, 'two');
+  const both = await store.outbox.backlog();
+  expect(both).toMatchObject({ dirty: 2, inflight: 0 });
+  expect(both.oldestMs).toBeGreaterThanOrEqual(60);
+
+  await store.claimRefs();
+  expect(await store.outbox.backlog()).toMatchObject({ dirty: 2, inflight: 2 });
+  // Ended without success: as old as before.
+  const work = await store.begun(ref(ADA));
+  await store.outbox.ack(work, {}, { kind: 'later', afterMs: 0 });
+  const again = await store.outbox.backlog();
+  expect(again.oldestMs).toBeGreaterThanOrEqual(both.oldestMs);
+
+  await store.claimRefs();
+  await store.outbox.ack(await store.begun(ref(ADA)), { id: 'p1' }, { kind: 'synced' });
+  const bob = await store.outbox.backlog();
+  expect(bob.dirty).toBe(1);
+  expect(bob.oldestMs).toBeLessThan(again.oldestMs);
+  await store.outbox.ack(await store.begun(ref(BOB)), {}, { kind: 'blocked' });
+  expect(await store.outbox.backlog()).toMatchObject({ dirty: 0, oldestMs: 0, blocked: 1 });
+});
+
+test('a change that comes while its resource is synced keeps the age of the first', async () => {
+  await hire(ADA);
+  await store.claimRefs();
+  const work = await store.begun(ref(ADA));
+  await pause(40);
+  await hire(ADA, 'two');
+  await expect(store.outbox.ack(work, {}, { kind: 'synced' })).resolves.toEqual({ kind: 'changed' });
+  expect((await store.outbox.backlog()).oldestMs).toBeGreaterThanOrEqual(40);
+});
+
+test('holds, guard and comparisons', async () => {
+  const runs = store.state.runs.get('main');
+  await store.outbox.staging.hold('operator');
+  await store.outbox.staging.stage([{ kind: 'deactivate', ref: ref(ADA) }], 1000);
+  const report = { run: 'plan:1', startedAt: 1000, endedAt: 3000, counts: {}, users: 1, groups: 0 };
+  await runs?.end({ ...report, outcome: 'drifted', drift: [{ action: 'update', cause: 'x', count: 2 }] });
+  await runs?.noteWrites({ update: 2 });
+  await runs?.noteWrites({ update: 1, create: 4 });
+  expect(await store.outbox.backlog()).toMatchObject({
+    onHold: true,
+    held: { deactivate: 1, delete: 0 },
+    lastRun: { run: 'plan:1', drift: [{ count: 2 }] },
+    lastSuccessAt: 3000,
+    writes: { update: 3, create: 4 },
+  });
+});

@@ -1,0 +1,156 @@
+// note_answer and take_budget: after failures in a row calls are suspended for all replicas, and probes end that.
+import { createBreaker, weightOf, type Breaker } from '../../../src/directory/breaker.ts';
+import { createBudget, type Budget } from '../../../src/directory/budget.ts';
+import { createKeyspace } from '../../../src/directory/keys.ts';
+import { silentLogger } from '../../../src/support/logger.ts';
+import { systemClock } from '../../../src/support/clock.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openStore, type Store } from './rig.ts';
+
+interface Replica {
+  breaker: Breaker;
+  budget: Budget;
+}
+
+let store: Store;
+let key: string;
+beforeEach(async () => {
+  store = await openStore();
+  key = createKeyspace(store.prefix, 'target.main').key('breaker', 'main');
+});
+afterEach(() => store.close());
+
+function replica(): Replica {
+  const options = { prefix: store.prefix, target: 'main' };
+  const breaker = createBreaker({ ...store, logger: silentLogger }, options);
+  const budget = createBudget(
+    { ...store, clock: systemClock, heed: breaker.heed },
+    { ...options, requestsPerSecond: 1000, burst: 1000 },
+  );
+  return { breaker, budget };
+}
+
+/** One call as the platform client makes it. */
+async function call({ breaker, budget }: Replica, status: number): Promise<void> {
+  await budget.take();
+  breaker.note({ status });
+}
+const calls = async (one: Replica, ...statuses: number[]): Promise<void> => {
+  for (const status of statuses) await call(one, status);
+};
+const isOpen = async ({ breaker }: Replica): Promise<boolean> => (await breaker.read()).open;
+/** What a request finds out within `ms`: whether it may go. */
+async function mayGo({ budget }: Replica, ms = 100): Promise<boolean> {
+  const ended = new AbortController();
+  const timer = setTimeout(() => ended.abort(new Error('waits')), ms);
+  return budget.take(ended.signal).then(
+    () => {
+      clearTimeout(timer);
+      return true;
+    },
+    () => false,
+  );
+}
+/** Lets the time of the next probe come without waiting for it. */
+const probeNow = async (): Promise<void> => void (await store.redis.hset(key, 'probeAt', 1));
+
+test.each([
+  [[0, 0, 0, 0, 0], true],
+  [[503, 500, 502, 0, 401], true],
+  [[0, 0, 0, 0], false],
+  [[0, 0, 0, 0, 404, 0], false],
+  [[0, 0, 0, 0, 429, 0], false],
+  [[403, 403, 403, 403, 403, 403, 403, 403, 403, 403], true],
+  [[403, 403, 403, 403, 403, 403, 403, 403, 403], false],
+  [[403, 403, 403, 403, 403, 403, 403, 403, 403, 200, 403], false],
+])('after %j it is open: %s', async (statuses, open) => {
+  const one = replica();
+  await calls(one, ...statuses);
+  expect(await isOpen(one)).toBe(open);
+  expect(await mayGo(one)).toBe(!open);
+});
+
+test('failures of several replicas count together, and a success of any starts the count anew', async () => {
+  const [one, two] = [replica(), replica()];
+  await calls(one, 503, 503);
+  await calls(two, 503, 503);
+  await calls(one, 200);
+  await calls(two, 503, 503, 503, 503);
+  expect(await isOpen(one)).toBe(false);
+  await calls(one, 503);
+  expect(await isOpen(two)).toBe(true);
+  expect(await mayGo(two)).toBe(false);
+});
+
+test('a single probe goes at a time; its success lets everybody through', async () => {
+  const [one, two] = [replica(), replica()];
+  await calls(one, 0, 0, 0, 0, 0);
+  await probeNow();
+  expect([await mayGo(one), await mayGo(two), await mayGo(one)]).toEqual([true, false, false]);
+  one.breaker.note({ status: 404 });
+  await eventually('closed', async () => !(await isOpen(two)));
+  expect([await mayGo(one), await mayGo(two)]).toEqual([true, true]);
+  expect(await store.redis.exists(key)).toBe(0);
+});
+
+test('probes that fail become rarer up to a bound; those that are refused do not', async () => {
+  const one = replica();
+  await calls(one, 0, 0, 0, 0, 0);
+  const waits = async (status: number): Promise<number> => {
+    await probeNow();
+    await call(one, status);
+    return Number(await store.redis.hget(key, 'probeMs'));
+  };
+  const found = [];
+  for (let n = 0; n < 6; n++) found.push(await waits(503));
+  expect(found).toEqual([2000, 4000, 8000, 15_000, 15_000, 15_000]);
+  expect(await waits(403)).toBe(1000);
+});
+
+test('calls that were under way when it opened do not make the probes rarer', async () => {
+  const one = replica();
+  await calls(one, 0, 0, 0, 0, 0);
+  for (let n = 0; n < 8; n++) one.breaker.note({ status: 0 });
+  await eventually('all told', async () => Number(await store.redis.hget(key, 'weight')) === 26);
+  expect(await store.redis.hget(key, 'probeMs')).toBe('1000');
+});
+
+test('a probe whose process is killed does not keep it open for ever, and nobody calling forgets it', async () => {
+  const [one, two] = [replica(), replica()];
+  await calls(one, 0, 0, 0, 0, 0);
+  await probeNow();
+  expect(await mayGo(one)).toBe(true);
+  expect(await mayGo(two)).toBe(false);
+  await probeNow();
+  expect(await mayGo(two)).toBe(true);
+  expect(await store.redis.pttl(key)).toBeGreaterThan(60_000);
+});
+
+test('while all goes well nothing is told to Redis', async () => {
+  const one = replica();
+  await calls(one, 200, 404, 409, 429, 201);
+  expect(await store.redis.exists(key)).toBe(0);
+  const { commands } = await spoken(() => {
+    for (let n = 0; n < 50; n++) one.breaker.note({ status: 200 });
+  });
+  expect(commands).toBe(0);
+});
+
+/** How many commands this connection sends meanwhile. */
+async function spoken(run: () => void): Promise<{ commands: number }> {
+  let commands = 0;
+  const send = store.redis.sendCommand.bind(store.redis);
+  store.redis.sendCommand = (...args) => {
+    commands += 1;
+    return send(...args);
+  };
+  run();
+  await new Promise((resolve) => setImmediate(resolve));
+  store.redis.sendCommand = send;
+  return { commands };
+}
+
+test('a call that we broke off says nothing about the platform', () => {
+  expect(weightOf({ status: 0, error: 'PlatformAborted' })).toBeUndefined();
+  expect(weightOf({ status: 0, error: 'PlatformTimeout' })).toBeGreaterThan(0);
+});

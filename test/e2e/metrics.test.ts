@@ -1,0 +1,131 @@
+import { METRICS } from '../../src/support/metrics.ts';
+import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
+import { createIdp } from '../support/idp.ts';
+import { parseScrape, scrape, type Scrape } from '../support/scrape.ts';
+
+let bridge: Bridge;
+beforeAll(async () => {
+  bridge = await buildBridge({
+    configure: (config) => {
+      config.server.metricsPort = 0;
+      config.reconcile.schedule = null;
+      const [token] = config.connections.default?.tokens ?? [];
+      if (token) token.expiresAt = '2031-01-01T00:00:00Z';
+    },
+  });
+});
+afterAll(() => bridge.stop());
+
+const look = (): Promise<Scrape> => scrape(bridge.app.metricsPort);
+const settled = () =>
+  eventually('all applied', async () => {
+    const now = await look();
+    return now.value('bridge_outbox_dirty', { target: 'main' }) === 0 ? now : undefined;
+  });
+
+test('the scrape parses, knows every metric by its type, and says which are shared', async () => {
+  const found = await look();
+  for (const { name, type, help } of Object.values(METRICS)) {
+    expect([name, found.types.get(name)]).toEqual([name, type]);
+    expect(found.help.get(name)).toBe(help);
+  }
+  expect(found.sum('bridge_build_info', { role: 'all' })).toBe(1);
+  expect(found.value('process_cpu_seconds_total')).toBeGreaterThan(0);
+  // One series only where the labels say nothing, so that no name of the process stands in it.
+  expect(found.find('nodejs_eventloop_lag_p99_seconds')).toHaveLength(1);
+});
+
+test('on its own port, metrics are nowhere else, and nothing else is there', async () => {
+  const main = await fetch(`http://127.0.0.1:${bridge.app.port}/metrics`);
+  expect(main.status).toBe(404);
+  for (const path of ['/scim/v2/Users', '/livez', '/']) {
+    expect((await fetch(`http://127.0.0.1:${bridge.app.metricsPort}${path}`)).status).toBe(404);
+  }
+});
+
+test('a push shows as a request, a lag, a write, calls and waits, and the outbox is empty again', async () => {
+  const before = await settled();
+  const id = await bridge.idp.createUser('seen@acme.example');
+  const after = await eventually('the lag is counted', async () => {
+    const now = await look();
+    const lag = { target: 'main', lane: 'new' };
+    const grown = (name: string): number => now.sum(name, lag) - before.sum(name, lag);
+    return grown('bridge_sync_lag_seconds_count') === 1 ? now : undefined;
+  });
+  const grown = (name: string, labels: Record<string, string>): number =>
+    after.sum(name, labels) - before.sum(name, labels);
+  const inbound = { connection: 'default', operation: 'create', status: '201' };
+  expect(grown('bridge_http_requests_total', inbound)).toBe(1);
+  expect(grown('bridge_http_request_seconds_count', { connection: 'default' })).toBe(1);
+  const write = { target: 'main', resource: 'user', outcome: 'applied' };
+  expect(grown('bridge_sync_operations_total', { ...write, operation: 'create user' })).toBe(1);
+  const call = { target: 'main', resource: 'users', method: 'POST', status: '201' };
+  expect(grown('bridge_platform_requests_total', call)).toBe(1);
+  const calls = grown('bridge_platform_requests_total', { target: 'main' });
+  expect(grown('bridge_platform_request_seconds_count', { target: 'main' })).toBe(calls);
+  expect(grown('bridge_rate_wait_seconds_count', { target: 'main' })).toBe(calls);
+  expect(after.value('bridge_token_last_used_timestamp_seconds', { token: 'primary' })).toBeGreaterThan(
+    Date.now() / 1000 - 60,
+  );
+  await bridge.idp.patch(`/Users/${id}`, { op: 'Replace', path: 'active', value: 'False' });
+  const left = await eventually('the deactivation is counted', async () => {
+    const now = await look();
+    return now.sum('bridge_sync_lag_seconds_count', { lane: 'deactivation' }) > 0 ? now : undefined;
+  });
+  expect(left.sum('bridge_profile_deviations_total', { connection: 'default' })).toBeGreaterThan(0);
+});
+
+test('the numbers of the store: Redis, tokens, workers', async () => {
+  const now = await look();
+  expect(now.value('bridge_redis_up')).toBe(1);
+  expect(now.value('bridge_redis_role', { role: 'master' })).toBe(1);
+  expect(now.value('bridge_redis_role', { role: 'slave' })).toBe(0);
+  expect(now.value('bridge_redis_latency_seconds')).toBeLessThan(5);
+  const token = { connection: 'default', token: 'primary' };
+  expect(now.value('bridge_token_expiry_timestamp_seconds', token)).toBe(Date.parse('2031-01-01') / 1000);
+  const fetched = now.value('bridge_worker_last_fetch_timestamp_seconds', { target: 'main' });
+  expect(Math.abs(fetched - Date.now() / 1000)).toBeLessThan(30);
+});
+
+test('wrong tokens and strange addresses raise the risk of a quarantine, and add no series without end', async () => {
+  const stranger = createIdp(`http://127.0.0.1:${bridge.app.port}/scim/v2`, 'a-wrong-token-of-some-length');
+  const before = await look();
+  for (let n = 0; n < 30; n++) {
+    await stranger.send('GET', `/Users/${n}`);
+    await bridge.idp.send('GET', `/Users/nobody-${n}`);
+    await fetch(`http://127.0.0.1:${bridge.app.port}/wp-${n}/admin.php`);
+    await bridge.idp.send('GET', `/strange-${n}/${n}`);
+  }
+  const after = await look();
+  const grown = (labels: Record<string, string>): number =>
+    after.sum('bridge_http_requests_total', labels) - before.sum('bridge_http_requests_total', labels);
+  expect(grown({ connection: 'default', operation: 'get', status: '401' })).toBe(30);
+  expect(grown({ connection: 'default', operation: 'get', status: '404' })).toBe(30);
+  expect(grown({ connection: 'default', operation: 'other', status: '404' })).toBe(30);
+  expect(grown({ connection: 'none', operation: 'other', status: '404' })).toBe(30);
+  // 60 of a little over 90: those who looked for nobody did not fail.
+  const risk = after.value('bridge_quarantine_risk', { connection: 'default' });
+  expect(risk).toBeGreaterThan(0.4);
+  expect(risk).toBeLessThan(0.67);
+  expect(after.samples.length - before.samples.length).toBeLessThan(30);
+});
+
+test('every process shows what Redis knows, and only a worker when it last fetched', async () => {
+  const api = await bridge.another('api');
+  const [here, there] = [await look(), await scrape(api.metricsPort)];
+  for (const name of ['bridge_outbox_dirty', 'bridge_dead_letters', 'bridge_breaker_open', 'bridge_hold']) {
+    expect(there.value(name, { target: 'main' })).toBe(here.value(name, { target: 'main' }));
+  }
+  expect(there.find('bridge_worker_last_fetch_timestamp_seconds')).toEqual([]);
+  expect(here.find('bridge_worker_last_fetch_timestamp_seconds')).toHaveLength(1);
+});
+
+test.each([
+  ['a label that does not end', 'a{b="c} 1\n'],
+  ['a value that is no number', '# TYPE a gauge\na one\n'],
+  ['a series without its type', 'a 1\n'],
+  ['the same series twice', '# TYPE a gauge\na{x="1",y="2"} 1\na{y="2",x="1"} 2\n'],
+])('the parser of these tests refuses %s', (_what, text) => {
+  expect(() => parseScrape(text)).toThrow();
+});
