@@ -1,6 +1,7 @@
 // hold and release: nothing is written to a target while an operator says so; what is pushed goes on being accepted.
 import type { Command } from 'commander';
-import type { Staging } from '../directory/staging.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
+import { holdTargets, releaseTargets, type OrderGiven } from '../ops/hold.ts';
 import { operatorOf, readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 
@@ -15,14 +16,16 @@ export function hold(program: Command, cli: Cli): void {
     .option('--note <text>', 'why, for those who look at status')
     .action(async (flags: Flags, command: Command) => {
       const by = operatorOf(cli);
-      await give(command, cli, flags, 'on hold', (staging) => staging.hold(by, flags.note));
+      await give(command, cli, flags, 'on hold', (states) =>
+        holdTargets(states, flags.target, { by, note: flags.note }),
+      );
     });
 }
 
 export function release(program: Command, cli: Cli): void {
   order(program, cli, 'release', 'end a hold; what has gathered meanwhile is applied').action(
     async (flags: Flags, command: Command) => {
-      await give(command, cli, flags, 'released', (staging) => staging.release());
+      await give(command, cli, flags, 'released', (states) => releaseTargets(states, flags.target));
     },
   );
 }
@@ -39,22 +42,13 @@ async function give(
   cli: Cli,
   flags: Flags,
   word: string,
-  run: (staging: Staging) => Promise<boolean>,
+  run: (states: DesiredState[]) => Promise<OrderGiven[]>,
 ): Promise<void> {
   const config = readConfig(command, cli);
   if (flags.target !== undefined && !(flags.target in config.targets)) {
     throw new Error(`There is no target ${flags.target}: see scim-bridge check-config --print.`);
   }
-  const rows = await withStore(config, async (states) => {
-    const found = [];
-    for (const { connection, outboxes } of states) {
-      for (const [target, { staging }] of outboxes) {
-        if (target === (flags.target ?? target))
-          found.push({ connection, target, changed: await run(staging) });
-      }
-    }
-    return found;
-  });
+  const rows = await withStore(config, run);
   if (flags.json) console.log(JSON.stringify(rows));
   else {
     for (const { connection, target, changed } of rows) {

@@ -1,31 +1,6 @@
 // A staged plan for people: counts first, then examples of each kind by what they have in common.
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
-import type { Ref } from '../directory/records.ts';
-
-export interface PlanItem {
-  kind: DestructiveKind;
-  ref: Ref;
-  /** The member's id, or the attribute. */
-  subject?: string;
-  /** userName or displayName, as last applied. */
-  name: string;
-  /** userName of the member, or the attribute. */
-  member?: string;
-  place?: number;
-}
-
-export interface PlanView {
-  id: string;
-  connection: string;
-  target: string;
-  state: 'staged' | 'approved' | 'rejected';
-  openedAt?: string;
-  expiresAt?: string;
-  at?: string;
-  by?: string;
-  kinds: Record<DestructiveKind, number>;
-  items: PlanItem[];
-}
+import type { StagedItem, StagedPlanView } from '../ops/staged-plans.ts';
 
 const EXAMPLES = 5;
 const LABELS: Record<DestructiveKind, string> = {
@@ -35,12 +10,12 @@ const LABELS: Record<DestructiveKind, string> = {
   clearAttributes: 'attribute values to empty',
 };
 
-export const countsOf = ({ kinds }: Pick<PlanView, 'kinds'>): string =>
+export const countsOf = ({ kinds }: Pick<StagedPlanView, 'kinds'>): string =>
   DESTRUCTIVE_KINDS.filter((kind) => kinds[kind] > 0)
     .map((kind) => `${kinds[kind]} ${LABELS[kind]}`)
     .join(', ');
 
-export function printPlan(plan: PlanView, all: boolean): void {
+export function printPlan(plan: StagedPlanView, all: boolean): void {
   console.log(`Plan ${plan.id} (${plan.connection} → ${plan.target}), ${plan.state}`);
   console.log(`  ${countsOf(plan)}`);
   if (plan.state === 'staged') console.log(`  held since ${plan.openedAt}, expires ${plan.expiresAt}`);
@@ -60,7 +35,7 @@ export function printPlan(plan: PlanView, all: boolean): void {
 }
 
 /** Removals by group, emptied values by attribute; the largest first. */
-function sectionsOf(kind: DestructiveKind, items: PlanItem[]): [heading: string, members: string[]][] {
+function sectionsOf(kind: DestructiveKind, items: StagedItem[]): [heading: string, members: string[]][] {
   const sections = new Map<string, string[]>();
   for (const { name, member = '', ref } of items) {
     const [heading, line] =

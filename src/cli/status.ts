@@ -1,5 +1,6 @@
 // status: how far each target is behind.
 import type { Command } from 'commander';
+import { isConverged, readStatus } from '../ops/status.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 
@@ -9,24 +10,7 @@ export function status(program: Command, cli: Cli): void {
     .description('how far each target is behind; exit 2 while something is not applied')
     .option('--json', 'print as JSON')
     .action(async (options: { json?: boolean }, command: Command) => {
-      const rows = await withStore(readConfig(command, cli), async (states) => {
-        const found = [];
-        for (const { connection, directory, outboxes, runs } of states) {
-          const [users, groups] = await Promise.all([directory.count('User'), directory.count('Group')]);
-          for (const [target, outbox] of outboxes) {
-            const [depth, { total, ...kinds }, hold] = await Promise.all([
-              outbox.depth(),
-              outbox.staging.held(),
-              outbox.staging.onHold(),
-            ]);
-            const guard = { held: total, ...kinds };
-            const { last, lastSuccessAt } = (await runs.get(target)?.read()) ?? {};
-            const reconcile = { last: last ?? null, lastSuccessAt: lastSuccessAt ?? null };
-            found.push({ connection, target, users, groups, ...depth, guard, hold: hold ?? null, reconcile });
-          }
-        }
-        return found;
-      });
+      const rows = await withStore(readConfig(command, cli), readStatus);
       if (options.json) console.log(JSON.stringify(rows));
       else {
         for (const row of rows) {
@@ -50,6 +34,6 @@ export function status(program: Command, cli: Cli): void {
           }
         }
       }
-      cli.exit(rows.some(({ dirty, blocked, guard }) => dirty + blocked + guard.held > 0) ? 2 : 0);
+      cli.exit(rows.every(isConverged) ? 0 : 2);
     });
 }

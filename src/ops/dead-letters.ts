@@ -1,0 +1,78 @@
+// Resources whose sync needs a person: which, why, and what a person can do about them.
+import type { DesiredState } from '../directory/desired-state.ts';
+import { parseRef, type Kind, type Ref } from '../directory/records.ts';
+
+export interface DeadLetter {
+  connection: string;
+  target: string;
+  ref: Ref;
+  kind: Kind;
+  /** userName or displayName as last applied; the id where nothing was. */
+  name: string;
+  /** ISO 8601. */
+  since: string;
+  /** Stable word (Condition.reason), and a sentence; the platform's own words where it refused. */
+  reason: string;
+  message: string;
+  /** HTTP status of the refusal. */
+  status: number | null;
+}
+
+/** Which of them: those named, or all. */
+export type Chosen = { refs: readonly string[] } | { all: true };
+
+export async function listDeadLetters(states: readonly DesiredState[]): Promise<DeadLetter[]> {
+  const letters: DeadLetter[] = [];
+  for (const { connection, links, outboxes } of states) {
+    for (const [target, outbox] of outboxes) {
+      const blocked = await outbox.blocked();
+      const found = await links.getMany(
+        target,
+        blocked.map(({ ref }) => ref),
+      );
+      for (const [index, { ref, since }] of blocked.entries()) {
+        const { condition, core } = found[index] ?? {};
+        const { kind, id } = parseRef(ref);
+        const name = core?.userName ?? core?.displayName;
+        letters.push({
+          ...{ connection, target, ref, kind },
+          name: typeof name === 'string' ? name : id,
+          since: new Date(since).toISOString(),
+          reason: condition?.reason ?? 'Unknown',
+          message: condition?.message ?? '',
+          status: condition?.status ?? null,
+        });
+      }
+    }
+  }
+  return letters;
+}
+
+/** Tries again now. @returns what is tried again */
+export const retryDeadLetters = (states: readonly DesiredState[], chosen: Chosen): Promise<DeadLetter[]> =>
+  act(states, chosen, ({ outbox, refs }) => outbox.mark(refs, 'edit'));
+
+/** Takes them off the list; the desired state stays, and the next change is tried again. */
+export const dropDeadLetters = (states: readonly DesiredState[], chosen: Chosen): Promise<DeadLetter[]> =>
+  act(states, chosen, async ({ outbox, refs }) => {
+    for (const ref of refs) await outbox.dismiss(ref);
+  });
+
+type Outbox = DesiredState['outboxes'] extends Map<string, infer Each> ? Each : never;
+
+async function act(
+  states: readonly DesiredState[],
+  chosen: Chosen,
+  run: (what: { outbox: Outbox; refs: Ref[] }) => Promise<void>,
+): Promise<DeadLetter[]> {
+  const letters = (await listDeadLetters(states)).filter(
+    ({ ref }) => 'all' in chosen || chosen.refs.includes(ref),
+  );
+  for (const { connection, outboxes } of states) {
+    for (const [target, outbox] of outboxes) {
+      const here = letters.filter((letter) => letter.connection === connection && letter.target === target);
+      if (here.length > 0) await run({ outbox, refs: here.map(({ ref }) => ref) });
+    }
+  }
+  return letters;
+}

@@ -1,0 +1,27 @@
+// Everybody is looked at again, behind all other work, for instance after the mapping has changed.
+import type { DesiredState } from '../directory/desired-state.ts';
+import { refOf, type Kind } from '../directory/records.ts';
+
+const KINDS: Kind[] = ['User', 'Group'];
+
+/** Only what differs from what was last applied is written. @param chosen target; undefined = all. @returns how many */
+export async function resync(states: readonly DesiredState[], chosen?: string): Promise<number> {
+  let marked = 0;
+  for (const { directory, links, outboxes } of states) {
+    const wanted = [...outboxes.values()].filter(({ target }) => target === (chosen ?? target));
+    // Who is deleted at the source may be due for deletion at the platform by now.
+    for (const outbox of wanted) {
+      for await (const { ref, link } of links.all(outbox.target)) {
+        if (link.departed) await outbox.mark([ref], 'reconcile', 'resync');
+      }
+    }
+    for (const kind of wanted.length === 0 ? [] : KINDS) {
+      for await (const records of directory.scan(kind)) {
+        const refs = records.map(({ id }) => refOf(kind, id));
+        for (const outbox of wanted) await outbox.mark(refs, 'reconcile', 'resync');
+        marked += refs.length;
+      }
+    }
+  }
+  return marked;
+}

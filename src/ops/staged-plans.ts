@@ -1,0 +1,141 @@
+// Staged plans with the names that people know, and a person's decision about them.
+import type { DesiredState } from '../directory/desired-state.ts';
+import { parseRef, type Ref } from '../directory/records.ts';
+import type { Decision, Destruction } from '../directory/staging.ts';
+import type { DestructiveKind } from '../guard/judge.ts';
+
+export interface StagedItem {
+  kind: DestructiveKind;
+  ref: Ref;
+  /** The member's id, or the attribute. */
+  subject?: string;
+  /** userName or displayName, as last applied. */
+  name: string;
+  /** userName of the member, or the attribute. */
+  member?: string;
+  place?: number;
+}
+
+export interface StagedPlanView {
+  /** `<connection>.<target>.<plan>-<last place>`. */
+  id: string;
+  connection: string;
+  target: string;
+  state: 'staged' | 'approved' | 'rejected';
+  /** ISO 8601, while it is staged. */
+  openedAt?: string;
+  expiresAt?: string;
+  /** ISO 8601, once it is decided. */
+  at?: string;
+  by?: string;
+  kinds: Record<DestructiveKind, number>;
+  items: StagedItem[];
+}
+
+/** `expired`: what it held is judged anew. */
+export type DecisionOutcome =
+  { kind: 'decided'; id: string; items: number } | { kind: 'expired' } | { kind: 'unknown' };
+
+/** What waits for a decision, and the decisions of late. */
+export async function listStagedPlans(states: readonly DesiredState[]): Promise<StagedPlanView[]> {
+  const views: StagedPlanView[] = [];
+  for (const state of states) {
+    for (const [target, { staging }] of state.outboxes) {
+      const names = { connection: state.connection, target };
+      const open = await staging.open();
+      if (open) {
+        const { id, items, openedAt, expiresAt } = open;
+        const dates = { openedAt: iso(openedAt), expiresAt: iso(expiresAt) };
+        views.push(await view(state, { ...names, ...dates, id, state: 'staged' }, items));
+      }
+      for (const { id, action, items, at, by, kinds } of await staging.decisions()) {
+        const decided = action === 'approve' ? ('approved' as const) : ('rejected' as const);
+        const plan = await view(state, { ...names, id, state: decided, at: iso(at), by }, items);
+        views.push({ ...plan, kinds });
+      }
+    }
+  }
+  return views;
+}
+
+/** By its whole id, or without the part behind the last hyphen: then everything that is held now. */
+export async function findStagedPlan(
+  states: readonly DesiredState[],
+  id: string,
+): Promise<StagedPlanView | undefined> {
+  const known = await listStagedPlans(states);
+  const serialOf = (text: string): string => text.replace(/-\d+$/, '');
+  const found =
+    known.find((plan) => plan.id === id && plan.state === 'staged') ??
+    known.find((plan) => serialOf(plan.id) === serialOf(id) && plan.state === 'staged') ??
+    known.find((plan) => plan.id === id) ??
+    known.find((plan) => serialOf(plan.id) === serialOf(id));
+  if (!found || found.id === id || found.state !== 'staged') return found && { ...found, id };
+  // The list has grown since it was shown: only what was listed then is meant.
+  const last = /-(\d+)$/.exec(id)?.[1];
+  if (last === undefined) return found;
+  const items = found.items.filter(({ place = 0 }) => place <= Number(last));
+  return { ...found, id, items, kinds: kindsOf(items) };
+}
+
+/** Decides about exactly what the plan lists, or with `refs` about a part of it. `by`: for the record. */
+export async function decideStagedPlan(
+  states: readonly DesiredState[],
+  id: string,
+  { action, by, refs }: { action: Decision['action']; by: string; refs?: readonly string[] | undefined },
+): Promise<DecisionOutcome> {
+  const plan = await findStagedPlan(states, id);
+  const state = states.find(({ connection }) => connection === plan?.connection);
+  const outbox = plan && state?.outboxes.get(plan.target);
+  if (!plan || !outbox) return { kind: 'unknown' };
+  // Plan ids are unique within a target of a connection; outside they carry both names.
+  const within = plan.id.slice(plan.connection.length + 1);
+  const decided = await outbox.staging.decide(action, within, by, refs);
+  return decided.kind === 'decided' ? { ...decided, id: plan.id } : decided;
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+function kindsOf(items: readonly { kind: DestructiveKind }[]): StagedPlanView['kinds'] {
+  const kinds: StagedPlanView['kinds'] = { deactivate: 0, delete: 0, removeMembers: 0, clearAttributes: 0 };
+  for (const { kind } of items) kinds[kind] += 1;
+  return kinds;
+}
+
+async function view(
+  { connection, links }: DesiredState,
+  plan: Omit<StagedPlanView, 'kinds' | 'items'>,
+  items: Destruction[],
+): Promise<StagedPlanView> {
+  const refs = new Set<Ref>();
+  for (const { kind, ref, subject } of items) {
+    refs.add(ref);
+    if (kind === 'removeMembers' && subject !== undefined) refs.add(`User:${subject}`);
+  }
+  const names = await namesOf(links, plan.target, [...refs]);
+  const named = items.map((item) => {
+    const member = item.kind === 'removeMembers' ? names.get(`User:${item.subject ?? ''}`) : item.subject;
+    return { ...item, name: names.get(item.ref) ?? item.ref, ...(member === undefined ? {} : { member }) };
+  });
+  return { ...plan, id: `${connection}.${plan.id}`, kinds: kindsOf(items), items: named };
+}
+
+const PORTION = 1000;
+
+/** Of users the userName as last applied, of groups how they are called; ids where neither is known. */
+async function namesOf(
+  links: DesiredState['links'],
+  target: string,
+  refs: readonly Ref[],
+): Promise<Map<Ref, string>> {
+  const names = new Map<Ref, string>();
+  for (let start = 0; start < refs.length; start += PORTION) {
+    const portion = refs.slice(start, start + PORTION);
+    for (const [index, link] of (await links.getMany(target, portion)).entries()) {
+      const ref = portion[index];
+      const name = link.core?.userName ?? link.core?.displayName;
+      if (ref !== undefined) names.set(ref, typeof name === 'string' ? name : parseRef(ref).id);
+    }
+  }
+  return names;
+}
