@@ -3,7 +3,6 @@ import type { Kind, StoredRecord } from '../directory/records.ts';
 import {
   compareKeys,
   invalidCursor,
-  invalidValue,
   parseCursor,
   toCursor,
   type ListPosition,
@@ -22,6 +21,9 @@ export interface FoundPage {
   readonly found: Found[];
   readonly position: ListPosition;
 }
+
+/** In the place of a resource type: the cursor counts positions of a sorted list. */
+const SORTED = 'sorted';
 
 /** How many sort keys are kept beyond those of the pages up to the asked one. */
 const SPARE = 1000;
@@ -90,12 +92,10 @@ export function createPages({ directory }: ProviderDeps, matchesOf: Matches) {
   /**
    * RFC 9865. The place of a resource in the order of creation never changes, so a crawl meets each resource that
    * stays exactly once, whatever comes and goes. With a filter, totalResults is what the first page counted.
-   * @throws 400 invalidCursor; 400 invalidValue with sortBy, whose order changes while a client crawls
+   * @throws 400 invalidCursor
    */
   async function byCursor(wanted: readonly Wanted[], query: ListQuery, baseUrl: string): Promise<FoundPage> {
-    if (query.sortBy !== undefined) {
-      throw invalidValue('Cursors follow the order of creation: use startIndex together with sortBy.');
-    }
+    if (query.sortBy !== undefined) return sortedByCursor(wanted, query, baseUrl);
     const identity = [...wanted.map(({ kind }) => kind), query.filterText];
     const from = query.cursor ? parseCursor(query.cursor, identity) : undefined;
     const start = from ? wanted.findIndex(({ kind }) => kind === from.type) : 0;
@@ -118,6 +118,23 @@ export function createPages({ directory }: ProviderDeps, matchesOf: Matches) {
     if (!last || seen <= query.count) return { found, position: { totalResults } };
     const place = { type: last.kind, after: last.record.place, totalResults };
     return { found, position: { totalResults, nextCursor: toCursor(place, identity) } };
+  }
+
+  /** Its cursor is a position: what changes its place in the order during a crawl may be met twice or not at all. */
+  async function sortedByCursor(
+    wanted: readonly Wanted[],
+    query: ListQuery,
+    baseUrl: string,
+  ): Promise<FoundPage> {
+    const { cursor, filterText, sortBy, sortOrder } = query;
+    const identity = [...wanted.map(({ kind }) => kind), filterText, sortBy, sortOrder];
+    const before = cursor ? parseCursor(cursor, identity).after : 0;
+    const { found, position } = await sorted(wanted, { ...query, startIndex: before + 1 }, baseUrl);
+    const { totalResults } = position;
+    const after = before + found.length;
+    if (found.length === 0 || after >= totalResults) return { found, position: { totalResults } };
+    const nextCursor = toCursor({ type: SORTED, after, totalResults }, identity);
+    return { found, position: { totalResults, nextCursor } };
   }
 
   return { everything, filtered, sorted, byCursor };

@@ -53,6 +53,21 @@ const bySearch =
   };
 
 describe('a crawl', () => {
+  test.each([1, 7, 25, 26])('in pages of %d keeps the order that was asked for', async (count) => {
+    const pages = await crawl(async (cursor) => {
+      const { body } = await scim.get(
+        `/Users?sortBy=userName&sortOrder=descending&count=${count}&cursor=${cursor}`,
+      );
+      return body;
+    });
+    const names = pages.flatMap(({ Resources }) =>
+      (Resources as Json[]).map((each) => String(each.userName)),
+    );
+    expect(names).toEqual([...names].sort().reverse());
+    expect(new Set(names).size).toBe(25);
+    expect(pages).toHaveLength(Math.ceil(25 / count));
+  });
+
   test.each([1, 7, 24, 25, 26, 1000])('in pages of %d meets everybody once', async (count) => {
     const pages = await crawl(byGet(count));
     expect(pages.flatMap(({ Resources }) => idsOf(Resources))).toEqual(ids);
@@ -164,9 +179,14 @@ describe('refusals (§2.1)', () => {
     for (const count of ['0', '-1', 'ten']) await refused(`cursor=&count=${count}`, 'invalidCount');
   });
 
-  test('startIndex or sortBy together with a cursor', async () => {
-    await refused('cursor=&startIndex=1', 'invalidValue');
-    await refused('cursor=&sortBy=userName', 'invalidValue');
+  test('startIndex together with a cursor', () => refused('cursor=&startIndex=1', 'invalidValue'));
+
+  test('a cursor of a sorted list without its order, or with another one', async () => {
+    const { nextCursor } = (await scim.get('/Users?cursor=&count=3&sortBy=userName')).body;
+    await refused(`cursor=${nextCursor}`, 'invalidCursor');
+    await refused(`cursor=${nextCursor}&sortBy=userName&sortOrder=descending`, 'invalidCursor');
+    const unsorted = (await scim.get('/Users?cursor=&count=3')).body.nextCursor;
+    await refused(`cursor=${unsorted}&sortBy=userName`, 'invalidCursor');
   });
 
   test('a filter that is not valid stays invalidFilter', () =>
