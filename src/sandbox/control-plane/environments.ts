@@ -20,7 +20,7 @@ function isListed(call: Call, deployment: Deployment, branch: Branch): boolean {
 }
 
 /** A staging environment runs while it is enabled, or while somebody views its branch (specification, states). */
-function isActive(state: State, deployment: Deployment, branch: Branch): boolean {
+export function isActive(state: State, deployment: Deployment, branch: Branch): boolean {
   return branch.isStagingEnabled || state.branchViews.has(`${deployment.id}/${branch.name}`);
 }
 

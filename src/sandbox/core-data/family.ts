@@ -1,9 +1,10 @@
 // The Core Data family: queries and metadata under the data API's base path, tokens of the deployment (contract 1.1, 5).
 import { Router, type Request, type RequestHandler } from 'express';
 import { send, visitOf, type Reply } from '../call.ts';
+import { isActive } from '../control-plane/environments.ts';
 import type { Family } from '../family.ts';
 import { loseAnswer } from '../loss.ts';
-import type { Problem } from '../problem.ts';
+import { Problem } from '../problem.ts';
 import { sendStream, type StreamedReply } from '../stream.ts';
 import { sceneOf, type World } from '../world.ts';
 import { listDataSources, listEntities, showEntity } from './entities.ts';
@@ -28,9 +29,17 @@ function render(problem: Problem): Reply {
   return { status: problem.status, body: { error: problem.message, ...type }, headers: problem.headers };
 }
 
-function branchOf(request: Request): string | null {
+/**
+ * The branch of the address; null = production. Throws 404 for one that the deployment has not, and for a shared one
+ * whose staging environment does not run: it is not listed then, and its address leads nowhere (contract 4.4).
+ */
+function branchOf(world: World, { deployment }: Session, request: Request): string | null {
   const name = request.params['branchName'];
-  return typeof name === 'string' ? name : null;
+  if (typeof name !== 'string') return null;
+  const branch = deployment.branches.find((one) => one.name === name);
+  const isReached = branch && (branch.kind !== 'shared' || isActive(world.state, deployment, branch));
+  if (!isReached) throw new Problem(404, 'Branch not found');
+  return name;
 }
 
 function requestIdOf(request: Request): string | null {
@@ -57,7 +66,8 @@ export function createCoreDataFamily(world: World): Family {
       const session = sessions.get(request);
       if (!session) throw new Error('The data API was asked without its authentication');
       requireScope(session, scope);
-      await finish(request, { status: 200, body: await ask(session, request, branchOf(request)) });
+      const branchName = branchOf(world, session, request);
+      await finish(request, { status: 200, body: await ask(session, request, branchName) });
     };
   }
 
@@ -75,10 +85,11 @@ export function createCoreDataFamily(world: World): Family {
     if (!session) throw new Error('The data API was asked without its authentication');
     requireScope(session, 'data');
     const { deployment, context } = session;
+    const branchName = branchOf(world, session, request);
     const left = new AbortController();
     response.once('close', () => left.abort());
     const query = { ...sqlQueryIn(request.body), signal: left.signal };
-    const parts = world.coreData.sql(deployment, branchOf(request), context, query);
+    const parts = world.coreData.sql(deployment, branchName, context, query);
     const refreshedAt = new Date(world.clock.now()).toISOString();
     await finish(request, {
       status: 200,

@@ -1,4 +1,5 @@
 // Contract 5.2: SQL over the model, streamed line by line.
+import { request } from 'undici';
 import { EVERYTHING, GERMAN_ANALYST, inGroups, startDataRig, type DataRig } from './data-rig.ts';
 
 let rig: DataRig;
@@ -215,19 +216,51 @@ test('DATA-18 an attribute that a policy needs and the person lacks: no rows', a
 
 test('branches hold data of their own; an unknown branch is 404', async () => {
   const count = (prefix: string) => rig.rows('SELECT count(*), sum(total_amount) FROM orders', {}, prefix);
-  const at = (branch: string) => count(`/dev-mode/${branch}${rig.base}`);
+  const at = (branch: string) => `/dev-mode/${branch}${rig.base}`;
   const main = await count(rig.base);
-  expect(await at('main')).toEqual(main);
-  const branches = [await at('feature-a'), await at('dev-admin')];
+  expect(await count(at('main'))).toEqual(main);
+  await view('feature-a', true);
+  const branches = [await count(at('feature-a')), await count(at('dev-admin'))];
+  await view('feature-a', false);
   expect(new Set([main, ...branches].map((rows) => JSON.stringify(rows))).size).toBe(3);
-  const query = { measures: ['orders.count'] };
-  expect(
-    (await rig.ask('POST', '/v1/load', { body: { query } }, `/dev-mode/nowhere${rig.base}`)).status,
-  ).toBe(404);
-  expect((await rig.lines('SELECT 1', {}, `/dev-mode/nowhere${rig.base}`))[0]).toEqual({
-    error: 'Branch not found',
-  });
+  expect(await statuses(at('nowhere'))).toEqual([404, 404, 404, 404]);
 });
+
+test('STATE-04 the address of a shared branch answers only while its environment runs', async () => {
+  const prefix = `/dev-mode/feature-a${rig.base}`;
+  const stage = (enabled: boolean) =>
+    rig.call('PUT', '/build/api/v1/deployments/1/branches/staging-environment', {
+      body: { enabled, branchName: 'feature-a' },
+    });
+  expect(await statuses(prefix)).toEqual([404, 404, 404, 404]);
+  await view('feature-a', true);
+  expect(await statuses(prefix)).toEqual([200, 200, 200, 200]);
+  await stage(true);
+  await view('feature-a', false);
+  expect(await statuses(prefix)).toEqual([200, 200, 200, 200]);
+  await stage(false);
+  expect(await statuses(prefix)).toEqual([404, 404, 404, 404]);
+});
+
+const view = (branchName: string, viewing: boolean) =>
+  rig.control('POST', '/branches/view', { deploymentId: '1', branchName, viewing });
+
+/** What meta, entities, load and cubesql answer under a prefix. */
+async function statuses(prefix: string): Promise<number[]> {
+  const query = { measures: ['orders.count'] };
+  const answers = await Promise.all([
+    rig.ask('GET', '/v1/meta', {}, prefix),
+    rig.ask('GET', '/v1/entities', {}, prefix),
+    rig.ask('POST', '/v1/load', { body: { query } }, prefix),
+  ]);
+  const sql = await request(`${rig.ready.platformUrl}${prefix}/v1/cubesql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: rig.token(EVERYTHING) },
+    body: JSON.stringify({ query: 'SELECT count(*) FROM orders' }),
+  });
+  await sql.body.dump();
+  return [...answers, { status: sql.statusCode }].map(({ status }) => status);
+}
 
 test('deployments hold models and rows of their own', async () => {
   const ops = { deployment: '2' };
