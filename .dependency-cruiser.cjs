@@ -11,10 +11,11 @@ const may = {
   queue: ['directory', 'support'],
   sync: ['platform', 'directory', 'guard', 'scim', 'support'],
   reconcile: ['sync', 'platform', 'directory', 'guard', 'scim', 'support'],
+  tokens: ['directory', 'support'],
   access: ['sync', 'reconcile', 'ops', 'platform', 'directory', 'guard', 'scim', 'support'],
   ops: ['sync', 'reconcile', 'platform', 'directory', 'guard', 'scim', 'support'],
-  http: ['provider', 'access', 'ops', 'reconcile', 'directory', 'scim', 'support'],
-  cli: ['access', 'config', 'ops', 'reconcile', 'support'],
+  http: ['provider', 'tokens', 'access', 'ops', 'reconcile', 'directory', 'scim', 'support'],
+  cli: ['access', 'config', 'tokens', 'ops', 'reconcile', 'support'],
   demo: ['support'],
   sandbox: ['support'],
 };
@@ -30,6 +31,7 @@ const home = {
   'prom-client': '^src/support/metrics[.]ts',
   undici: '^src/(platform|demo)/',
   jsonata: '^src/sync/',
+  jose: '^src/(tokens|sandbox)/',
   commander: '^src/cli/',
 };
 const src = '^src/';

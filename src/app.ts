@@ -32,6 +32,7 @@ import { compileMapping } from './sync/mapping.ts';
 import { syncResource } from './sync/sync-resource.ts';
 import { createTarget, type Target } from './sync/target.ts';
 import { typedMembers } from './sync/typed-members.ts';
+import { createDoors, type Doors } from './tokens/doors.ts';
 
 export type Role = 'all' | 'api' | 'worker' | 'scheduler';
 
@@ -87,11 +88,12 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     releasers.add('scheduler', scheduler.stop);
   }
   const scim = role === 'all' || role === 'api' ? states : [];
-  const { requests: observe, onDeviation, onTokenUsed } = instruments;
-  const hooks = { onDeviation, onTokenUsed };
-  const connections = createScimRouters({ ...deps, ...hooks }, scimConnections(config, scim), config.server);
+  const { requests: observe, onDeviation } = instruments;
+  const doors = await openDoors(parts, scim);
+  const scimParts = scimConnections(config, scim, doors);
+  const connections = createScimRouters({ ...deps, onDeviation }, scimParts, config.server);
   const health = buildHealth(parts, targets, states, queues);
-  const metrics = buildScrape(parts, instruments, { targets, states, queues });
+  const metrics = buildScrape(parts, instruments, { targets, states, queues, doors });
   const { host, metricsPort } = config.server;
   const ownPort = metricsPort !== null;
   const app = createHttpApp({
@@ -294,14 +296,40 @@ function startQueues(
   return queues;
 }
 
-function scimConnections(config: Config, states: DesiredState[]): Parameters<typeof createScimRouters>[1] {
+/** What opens the connections. A revocation is told by Redis, and found out if nobody tells. */
+async function openDoors(parts: Parts, states: DesiredState[]): Promise<Doors> {
+  const { config, logger, releasers } = parts;
+  const doors = await createDoors(
+    parts,
+    states.flatMap(({ connection, tokens }) => {
+      const settings = config.connections[connection];
+      return settings ? [{ settings, stored: tokens }] : [];
+    }),
+  );
+  releasers.add('tokens', doors.stop);
+  if (states.length === 0) return doors;
+  const subscriber = connectRedis(config.redis.url, 'subscriber', logger);
+  releasers.add('subscriber for tokens', () => subscriber.disconnect());
+  const connectionOf = new Map(states.map(({ connection, tokens }) => [tokens.channel, connection]));
+  subscriber.on('message', (channel: string) => void doors.refresh(connectionOf.get(channel) ?? ''));
+  // Resolves once Redis is there; until then the doors look by themselves.
+  void subscriber.subscribe(...connectionOf.keys()).catch(() => undefined);
+  return doors;
+}
+
+function scimConnections(
+  config: Config,
+  states: DesiredState[],
+  doors: Doors,
+): Parameters<typeof createScimRouters>[1] {
   return states.flatMap(({ connection, directory }) => {
     const settings = config.connections[connection];
-    if (!settings) return [];
+    const door = doors.of(connection);
+    if (!settings || !door) return [];
     const targets = settings.targets.flatMap((name) => config.targets[name] ?? []);
     const { schemas } = settings;
     const groupType = groupResourceType({ schemas });
-    return [{ settings, directory, userType: userTypeFor(targets, schemas), groupType }];
+    return [{ settings, directory, door, userType: userTypeFor(targets, schemas), groupType }];
   });
 }
 
@@ -364,16 +392,19 @@ function buildScrape(
     targets,
     states,
     queues,
+    doors,
   }: {
     targets: Map<string, Target>;
     states: DesiredState[];
     queues: Map<string, TargetQueue>;
+    doors: Doors;
   },
 ): ReturnType<typeof createMetricsRouter> {
   const sources: Sources = {
     pulse: () => takePulse(redis),
     backlogs: (name) => Promise.all([...outboxesOf(states, name).values()].map((outbox) => outbox.backlog())),
     breaker: async (name) => (await targets.get(name)?.breaker.read()) ?? { open: false },
+    tokens: doors.tokens,
     lastFetches: () => new Map([...queues].map(([name, queue]) => [name, queue.lastSweepAt()])),
   };
   return createMetricsRouter(contentType, () => scrape(sources));

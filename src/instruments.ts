@@ -14,6 +14,7 @@ import type { Clock } from './support/clock.ts';
 import { createFailureShare, type FailureShare } from './support/failure-share.ts';
 import { createMetrics, type Metrics } from './support/metrics.ts';
 import type { WriteOutcome } from './sync/sync-resource.ts';
+import type { TokenTimes } from './tokens/doors.ts';
 
 /** What is read at the moment of a scrape. */
 export interface Sources {
@@ -21,6 +22,8 @@ export interface Sources {
   /** One for each connection that feeds the target. */
   backlogs: (target: string) => Promise<Backlog[]>;
   breaker: (target: string) => Promise<BreakerState>;
+  /** Where identity providers are answered. */
+  tokens: () => TokenTimes[];
   /** Unix milliseconds, by target; only where a worker runs. */
   lastFetches: () => Map<string, number>;
 }
@@ -36,7 +39,6 @@ export interface Instruments {
   /** Of the requests below one mount path. */
   requests: (root: string) => OnAnswered;
   onDeviation: (connection: string, kind: string) => void;
-  onTokenUsed: (connection: string, token: string) => void;
   target: (name: string) => TargetHooks;
   contentType: string;
   /** Reads what is shared and renders everything. */
@@ -56,14 +58,6 @@ export function createInstruments(
   const risks = new Map<string, FailureShare>();
   const version = packageVersion();
   metrics.buildInfo.labels(version, process.versions.node, role).set(1);
-  const useOf = memo((connection, token) => ({ connection, token, at: 0 }));
-  const uses = Object.values(config.connections).flatMap(({ name, tokens }) =>
-    tokens.map((token) => {
-      const expiry = token.expiresAt === undefined ? 0 : Date.parse(token.expiresAt) / 1000;
-      metrics.tokenExpiry.labels(name, token.name).set(expiry);
-      return useOf(name, token.name);
-    }),
-  );
   const riskOf = (connection: string): FailureShare => {
     const risk = risks.get(connection) ?? createFailureShare({ clock }, RISK);
     risks.set(connection, risk);
@@ -78,14 +72,11 @@ export function createInstruments(
       return countRequests(metrics, { root, connection, risk: riskOf(connection) });
     },
     onDeviation: (connection, kind) => metrics.deviations.inc({ connection, kind }),
-    onTokenUsed: (connection, token) => {
-      useOf(connection, token).at = clock.now();
-    },
     target: (name) => watchTarget(metrics, name),
     contentType: metrics.contentType,
     scrape: async (sources) => {
       for (const [connection, risk] of risks) metrics.quarantineRisk.set({ connection }, risk.share());
-      for (const { at, ...token } of uses) metrics.tokenLastUsed.set(token, at / 1000);
+      showTokens(metrics, sources.tokens());
       if (!look || clock.now() - lookedAt >= FRESH_MS) {
         lookedAt = clock.now();
         look = readShared(metrics, Object.keys(config.targets), sources);
@@ -94,6 +85,16 @@ export function createInstruments(
       return metrics.text();
     },
   };
+}
+
+/** All of them anew: tokens come and go. */
+function showTokens(metrics: Metrics, tokens: TokenTimes[]): void {
+  metrics.tokenExpiry.reset();
+  metrics.tokenLastUsed.reset();
+  for (const { connection, token, expiresAt, lastUsedAt } of tokens) {
+    metrics.tokenExpiry.set({ connection, token }, Number.isFinite(expiresAt) ? expiresAt / 1000 : 0);
+    metrics.tokenLastUsed.set({ connection, token }, lastUsedAt / 1000);
+  }
 }
 
 /** From `src/` as from `dist/`. */

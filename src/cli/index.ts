@@ -12,6 +12,7 @@ import { resync } from './resync.ts';
 import { sandbox } from './sandbox.ts';
 import { serve } from './serve.ts';
 import { status } from './status.ts';
+import { token } from './token.ts';
 import { reportFailure, type Cli } from './cli.ts';
 
 /** Runs one command and resolves to the exit code of the process (docs: interface of the command line). */
@@ -49,6 +50,7 @@ export async function runCli(args: string[], env: NodeJS.ProcessEnv): Promise<nu
     deadLetters,
     log,
     resync,
+    token,
     sandbox,
     demo,
   ];

@@ -8,11 +8,14 @@ import { createOutbox, type Outbox } from './outbox.ts';
 import type { LogLimits } from './provisioning-log.ts';
 import { createRunStore, type RunStore } from './runs.ts';
 import type { Scripts } from './scripts.ts';
+import { createStoredTokens, type StoredTokens } from './stored-tokens.ts';
 
 export interface DesiredState {
   connection: string;
   directory: Directory;
   links: Links;
+  /** Inbound tokens that operators made. */
+  tokens: StoredTokens;
   /** By target. */
   outboxes: Map<string, Outbox>;
   /** What reconcile reads and notes, by target. */
@@ -40,6 +43,7 @@ export function createDesiredState(
     connection,
     directory: createDirectory({ ...deps, keys }, { targets, groupsMatter }),
     links: createLinks({ redis: deps.redis, keys }),
+    tokens: createStoredTokens({ redis: deps.redis, keys }),
     outboxes: new Map(
       targets.map((target) => [target, createOutbox({ ...deps, keys }, { target, leaseMs, log })]),
     ),

@@ -44,6 +44,7 @@
  * | guardDecisions:<t> | list | who approved or rejected what, newest first |
  * | log:<t>, logChain:<t> | stream, string | the provisioning log, and the hash of its newest entry (provisioning-log.ts) |
  * | reconcileWrites:<t> | hash | action → how many of them all runs together have ordered |
+ * | tokens, tokenUses | hash | name → inbound token as a digest (stored-tokens.ts); name → time of last use |
  * | budget:<t>, paused:<t> | string | request budget of a target; its base is `target.<t>` instead of a connection |
  * | breaker:<t> | hash | failed calls in a row; while open also since when, and when the next probe may go; same base |
  */

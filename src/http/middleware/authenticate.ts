@@ -1,69 +1,52 @@
 // Who may push: a bearer token of the connection, from an allowed network.
-import { hash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import type { RequestHandler } from 'express';
-import { forbidden, unauthorized } from '../../scim/index.ts';
+import { forbidden, tooManyRequests, unauthorized, unavailable } from '../../scim/index.ts';
 import type { Clock } from '../../support/clock.ts';
-
-export interface AcceptedToken {
-  name: string;
-  secret: string;
-  /** RFC 3339; the token is refused from then on. */
-  expiresAt?: string;
-}
+import type { Door } from '../../tokens/doors.ts';
+import type { HeldToken } from '../../tokens/keyring.ts';
+import { isMarked } from '../../tokens/secret.ts';
 
 export interface AuthenticateOptions {
-  tokens: readonly AcceptedToken[];
   /** CIDR list; empty = every network. The peer address counts, no header does. */
   allowedNetworks: readonly string[];
 }
 
-const FRAME_BYTES = 1024;
-const LONGEST = FRAME_BYTES - 2;
-
-/** Secrets of any length as blocks of one length, so that comparing takes the same time whatever they are. */
-function frame(text: string, block = Buffer.alloc(FRAME_BYTES)): Buffer {
-  block.fill(0);
-  const fits = text.length <= LONGEST / 3;
-  const length = fits ? block.write(text) : hash('sha256', text, 'buffer').copy(block);
-  // The length stands at the end: a secret with zeros behind it is another one.
-  block.writeUInt16BE(fits ? length : FRAME_BYTES, LONGEST);
-  return block;
-}
+const RETRY_AFTER_SECONDS = 5;
 
 /** Neither the time nor the length of the answer tells anything about a secret. */
 export function createAuthenticate(
-  deps: {
-    clock: Clock;
-    /** Told which token opened the door. */
-    onUsed?: ((name: string) => void) | undefined;
-  },
+  deps: { clock: Clock; door: Door },
   options: AuthenticateOptions,
 ): RequestHandler {
-  const accepted = options.tokens.map(({ name, secret, expiresAt }) => ({
-    name,
-    block: frame(secret),
-    expiresAt: expiresAt === undefined ? Infinity : Date.parse(expiresAt),
-  }));
+  const { clock } = deps;
+  const { keyring } = deps.door;
   const networks = toBlockList(options.allowedNetworks);
-
-  // One block for all requests: a comparison is over before the next one begins.
-  const scratch = Buffer.alloc(FRAME_BYTES);
 
   return (request, _response, next) => {
     if (networks && !isAllowed(networks, request.socket.remoteAddress ?? '')) {
       throw forbidden('This address is not in allowedNetworks of the connection.');
     }
-    const presented = frame(tokenOf(request.headers.authorization), scratch);
-    let match: string | undefined;
-    for (const token of accepted) {
-      const equal = timingSafeEqual(token.block, presented);
-      match = equal && token.expiresAt > deps.clock.now() ? token.name : match;
+    const presented = tokenOf(request.headers.authorization);
+    const now = clock.now();
+    const token = keyring.find(presented, now);
+    if (!token) {
+      // 401 makes an identity provider give up; who merely can not be judged yet comes back.
+      if (!keyring.isComplete && isMarked(presented)) {
+        throw unavailable('The tokens are not known yet: come back.', RETRY_AFTER_SECONDS);
+      }
+      throw unauthorized();
     }
-    if (match === undefined) throw unauthorized();
-    deps.onUsed?.(match);
+    admit(token, now);
     next();
   };
+}
+
+/** @throws 429 when the token's budget is spent */
+function admit(token: HeldToken, now: number): void {
+  token.lastUsedAt = now;
+  const waitMs = token.budget.take(now);
+  if (waitMs > 0) throw tooManyRequests('This token sends more than rateLimit allows.', waitMs / 1000);
 }
 
 /** Okta's header authentication sends the token bare, everybody else behind a scheme. */

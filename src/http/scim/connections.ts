@@ -6,6 +6,7 @@ import type { Clock } from '../../support/clock.ts';
 import type { Ids } from '../../support/ids.ts';
 import type { Logger } from '../../support/logger.ts';
 import { createSerially } from '../../support/serially.ts';
+import type { Door } from '../../tokens/doors.ts';
 import { createAuthenticate, type AuthenticateOptions } from '../middleware/authenticate.ts';
 import { createHabits, type OnDeviation } from './habits.ts';
 import { createScimRouter } from './router.ts';
@@ -18,6 +19,7 @@ export interface ScimConnection {
     reviveInactive?: boolean;
   };
   directory: Directory;
+  door: Door;
   userType: ResourceType;
   groupType: ResourceType;
 }
@@ -29,14 +31,13 @@ export function createScimRouters(
     ids: Ids;
     logger: Logger;
     onDeviation?: OnDeviation;
-    onTokenUsed?: (connection: string, token: string) => void;
   },
   connections: ScimConnection[],
   server: { publicUrl: string | null; maxBodyBytes: number },
 ): Map<string, Router> {
-  const { clock, ids, onTokenUsed } = deps;
+  const { clock, ids } = deps;
   const routers = new Map<string, Router>();
-  for (const { settings, directory, userType, groupType } of connections) {
+  for (const { settings, directory, door, userType, groupType } of connections) {
     const { name } = settings;
     const profile = profileOf(settings.profile, createHabits(deps, settings));
     const reviveInactive = settings.reviveInactive ?? settings.profile !== 'rfc';
@@ -50,10 +51,7 @@ export function createScimRouters(
       ids,
       serially: createSerially(),
     };
-    const authenticate = createAuthenticate(
-      { clock, onUsed: onTokenUsed && ((token) => onTokenUsed(name, token)) },
-      settings,
-    );
+    const authenticate = createAuthenticate({ clock, door }, settings);
     const roots = [...(name === 'default' ? ['/scim/v2'] : []), `/connections/${name}/scim/v2`];
     for (const root of roots) {
       routers.set(root, createScimRouter(provider, { root, authenticate, ...server }));

@@ -1,0 +1,171 @@
+// token: inbound bearer tokens of a connection. Shown once, kept as a digest.
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import type { Config } from '../config/schema.ts';
+import { systemClock } from '../support/clock.ts';
+import { parseExpiry } from '../tokens/expiry.ts';
+import {
+  issueToken,
+  listTokens,
+  MOST_TOKENS,
+  revokeToken,
+  TOKEN_NAME,
+  type TokenPlace,
+  type TokenView,
+} from '../tokens/operations.ts';
+import { operatorOf, readConfig, type Cli } from './cli.ts';
+import { withStore } from './store.ts';
+
+interface Flags {
+  connection?: string;
+  name?: string;
+  expires?: string;
+  json?: boolean;
+}
+
+export function token(program: Command, cli: Cli): void {
+  const group = program.command('token').description('bearer tokens that identity providers push with');
+  addCreate(group, cli);
+  addList(group, cli);
+  addRevoke(group, cli);
+}
+
+function addCreate(group: Command, cli: Cli): void {
+  group
+    .command('create [name]')
+    .description('make a token beside those that are there, and show it once')
+    .option('--connection <name>', 'connection it opens (default: the only one, or default)')
+    .option('--name <name>', 'the same as the argument')
+    .option('--expires <when>', 'when it ends: 90d, 12h, 4w, or a date such as 2027-01-31 (default: never)')
+    .option('--json', 'print as JSON')
+    .action(async (given: string | undefined, flags: Flags, command: Command) => {
+      const config = readConfig(command, cli);
+      const connection = connectionOf(config, flags);
+      const now = systemClock.now();
+      const order = {
+        name: nameOf(given ?? flags.name ?? `token-${new Date(now).toISOString().slice(0, 10)}`),
+        expiresAt: flags.expires === undefined ? null : expiryOf(flags.expires, now),
+        by: operatorOf(cli),
+      };
+      const outcome = await withTokens(config, connection, (place) =>
+        issueToken({ clock: systemClock, randomBytes }, place, order),
+      );
+      if (outcome.kind === 'taken')
+        throw new Error(`${connection} has a token ${order.name} already: give another name.`);
+      if (outcome.kind === 'full')
+        throw new Error(`${connection} has ${MOST_TOKENS} tokens already: revoke those that nobody uses.`);
+      show({ connection, secret: outcome.secret, ...timesOf(outcome.token) }, flags.json === true);
+    });
+}
+
+function timesOf(made: { name: string; createdAt: number; expiresAt: number | null }): {
+  name: string;
+  createdAt: string;
+  expiresAt: string | null;
+} {
+  return {
+    name: made.name,
+    createdAt: new Date(made.createdAt).toISOString(),
+    expiresAt: made.expiresAt === null ? null : new Date(made.expiresAt).toISOString(),
+  };
+}
+
+/** The token alone goes to standard output, so that `$(scim-bridge token create)` holds nothing else. */
+function show(
+  made: { connection: string; name: string; secret: string; expiresAt: string | null },
+  asJson: boolean,
+): void {
+  if (asJson) {
+    console.log(JSON.stringify(made));
+    return;
+  }
+  const end = made.expiresAt === null ? 'never expires' : `expires ${made.expiresAt}`;
+  console.error(`Token ${made.name} of ${made.connection}, ${end}. It is shown this once:`);
+  console.log(made.secret);
+}
+
+function addList(group: Command, cli: Cli): void {
+  group
+    .command('list')
+    .description('all tokens, when they end and when they were last used')
+    .option('--connection <name>', 'only this connection')
+    .option('--json', 'print as JSON')
+    .action(async (flags: Flags, command: Command) => {
+      const config = readConfig(command, cli);
+      if (flags.connection !== undefined) connectionOf(config, flags);
+      const rows = await withStore(config, async (states) => {
+        const found: ({ connection: string } & TokenView)[] = [];
+        for (const { connection, tokens } of states) {
+          if (connection !== (flags.connection ?? connection)) continue;
+          const place = { settings: config.connections[connection]?.tokens ?? [], stored: tokens };
+          for (const view of await listTokens(systemClock, place)) found.push({ connection, ...view });
+        }
+        return found;
+      });
+      if (flags.json) console.log(JSON.stringify(rows));
+      else if (rows.length === 0) console.log('There are no tokens: see scim-bridge token create.');
+      else for (const row of rows) console.log(lineOf(row));
+    });
+}
+
+function lineOf(row: { connection: string } & TokenView): string {
+  const end = row.expiresAt === null ? 'never expires' : `${row.state}, ends ${row.expiresAt}`;
+  const made =
+    row.source === 'settings'
+      ? 'from the settings'
+      : `made ${row.createdAt ?? '?'} by ${row.createdBy ?? '?'}`;
+  const used = row.lastUsedAt === null ? 'not used yet' : `last used ${row.lastUsedAt}`;
+  return `${row.connection}  ${row.name}: ${end}; ${used}; ${made}`;
+}
+
+function addRevoke(group: Command, cli: Cli): void {
+  group
+    .command('revoke <name>')
+    .description('refuse a token from now on; within two seconds everywhere')
+    .option('--connection <name>', 'connection it opens (default: the only one, or default)')
+    .option('--json', 'print as JSON')
+    .action(async (name: string, flags: Flags, command: Command) => {
+      const config = readConfig(command, cli);
+      const connection = connectionOf(config, flags);
+      const outcome = await withTokens(config, connection, (place) => revokeToken(place, name));
+      if (outcome === 'in settings')
+        throw new Error(`${name} stands in the settings of ${connection}: take it out there.`);
+      if (outcome === 'unknown')
+        throw new Error(`${connection} has no token ${name}: see scim-bridge token list.`);
+      console.log(flags.json ? JSON.stringify({ connection, name, revoked: true }) : `${name} is revoked.`);
+    });
+}
+
+function withTokens<T>(
+  config: Config,
+  connection: string,
+  use: (place: TokenPlace) => Promise<T>,
+): Promise<T> {
+  return withStore(config, (states) => {
+    const state = states.find((each) => each.connection === connection);
+    if (!state) throw new Error(`There is no connection ${connection}.`);
+    return use({ settings: config.connections[connection]?.tokens ?? [], stored: state.tokens });
+  });
+}
+
+function connectionOf(config: Config, flags: Flags): string {
+  const names = Object.keys(config.connections);
+  const name = flags.connection ?? (names.length === 1 ? names[0] : 'default');
+  if (name !== undefined && names.includes(name)) return name;
+  throw new Error(`Say --connection with one of: ${names.join(', ')}.`);
+}
+
+function nameOf(text: string): string {
+  if (TOKEN_NAME.test(text)) return text;
+  throw new Error('A name has 1 to 32 lower-case letters, digits and inner hyphens.');
+}
+
+function expiryOf(text: string, now: number): number {
+  const expiry = parseExpiry(text, now);
+  if (expiry.kind === 'at') return expiry.at;
+  throw new Error(
+    expiry.kind === 'past'
+      ? '--expires is in the past.'
+      : '--expires is not understood: write 90d, 12h, 4w, or a date such as 2027-01-31.',
+  );
+}

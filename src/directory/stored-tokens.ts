@@ -1,0 +1,81 @@
+// Inbound tokens that operators made, one hash per connection. Redis has their digests; nobody has the tokens.
+import type { Redis } from 'ioredis';
+import type { Keyspace } from './keys.ts';
+
+/** A token as it is kept. Times are Unix milliseconds of the process that made it. */
+export interface StoredToken {
+  /** Unique within the connection. */
+  name: string;
+  /** SHA-256 of the secret, base64url. */
+  digest: string;
+  createdAt: number;
+  createdBy: string;
+  /** null = never. */
+  expiresAt: number | null;
+}
+
+export type StoredTokens = ReturnType<typeof createStoredTokens>;
+
+export function createStoredTokens({ redis, keys }: { redis: Redis; keys: Keyspace }) {
+  const tokens = keys.key('tokens');
+  const uses = keys.key('tokenUses');
+  const channel = keys.key('tokensChanged');
+
+  // A hint: processes also look by themselves. A hint that is lost costs a second.
+  const tell = async (): Promise<void> => void (await redis.publish(channel, ''));
+
+  /** @returns false when another token has the name */
+  async function add({ name, ...rest }: StoredToken): Promise<boolean> {
+    const added = (await redis.hsetnx(tokens, name, JSON.stringify(rest))) === 1;
+    if (added) await tell();
+    return added;
+  }
+
+  /** @returns false when there is none of this name */
+  async function remove(name: string): Promise<boolean> {
+    const removed = (await redis.hdel(tokens, name)) === 1;
+    await tell();
+    await redis.hdel(uses, name);
+    return removed;
+  }
+
+  async function all(): Promise<StoredToken[]> {
+    const found = await redis.hgetall(tokens);
+    return Object.entries(found).flatMap(([name, text]) => parseToken(name, text) ?? []);
+  }
+
+  const count = (): Promise<number> => redis.hlen(tokens);
+
+  /** When tokens were last used, by name; of tokens in the settings too. */
+  async function lastUses(): Promise<Map<string, number>> {
+    const found = Object.entries(await redis.hgetall(uses));
+    return new Map(found.map(([name, at]) => [name, Number(at)]));
+  }
+
+  /** Times of last use, as far as nobody noted later ones. */
+  async function noteUses(news: ReadonlyMap<string, number>): Promise<void> {
+    if (news.size === 0) return;
+    const names = [...news.keys()];
+    const known = await redis.hmget(uses, ...names);
+    const later = names.flatMap((name, index) => {
+      const at = news.get(name) ?? 0;
+      return at > Number(known[index] ?? 0) ? [name, String(at)] : [];
+    });
+    if (later.length > 0) await redis.hset(uses, ...later);
+  }
+
+  return { channel, add, remove, all, count, lastUses, noteUses };
+}
+
+/** Undefined for what somebody wrote there by hand: it opens nothing. */
+function parseToken(name: string, text: string): StoredToken | undefined {
+  try {
+    const { digest, createdAt, createdBy, expiresAt } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof digest !== 'string' || typeof createdAt !== 'number') return undefined;
+    // What can not be read as an end is over.
+    const end = expiresAt === null ? null : typeof expiresAt === 'number' ? expiresAt : 0;
+    return { name, digest, createdAt, createdBy: String(createdBy), expiresAt: end };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,153 @@
+// Who may push to each connection, kept up to date: what is stored is read again and again, uses are noted, ends announced.
+// Requests ask a snapshot, so that pushing needs no question to Redis; without Redis the last snapshot goes on.
+import type { StoredTokens } from '../directory/stored-tokens.ts';
+import { createBucket } from '../support/bucket.ts';
+import type { Clock } from '../support/clock.ts';
+import type { Logger } from '../support/logger.ts';
+import { warningOf } from './expiry.ts';
+import { createKeyring, type Keyring, type SettingsToken } from './keyring.ts';
+
+export interface DoorSettings {
+  name: string;
+  /** Read again with `renew`. */
+  tokens: readonly SettingsToken[];
+  /** Requests of one token at this process; absent = no limit. */
+  rateLimit?: { requestsPerSecond: number; burst: number };
+}
+
+/** All that opens one connection. */
+export interface Door {
+  keyring: Keyring;
+}
+
+/** Times of a token as this process knows them: Unix milliseconds; Infinity = never ends, 0 = not used yet. */
+export interface TokenTimes {
+  connection: string;
+  token: string;
+  expiresAt: number;
+  lastUsedAt: number;
+}
+
+export interface Doors {
+  of: (connection: string) => Door | undefined;
+  tokens: () => TokenTimes[];
+  /** Reads the stored tokens of a connection now. Never rejects. */
+  refresh: (connection: string) => Promise<void>;
+  /** Takes over the settings as they are now. */
+  renew: () => void;
+  stop: () => Promise<void>;
+}
+
+/** A token that was revoked is refused after this long at the latest, plus one answer of Redis. */
+const LOOK_MS = 1000;
+/** Uses are written, and ends looked for, this often. */
+const TEND_MS = 60_000;
+const UNLIMITED = { take: () => 0 };
+
+type Watched = Door & { settings: DoorSettings; stored: StoredTokens; noted: Map<string, number> };
+
+/** Resolves when the stored tokens are known, or Redis did not tell them. */
+export async function createDoors(
+  deps: { clock: Clock; logger: Logger },
+  connections: readonly { settings: DoorSettings; stored: StoredTokens }[],
+): Promise<Doors> {
+  const { clock, logger } = deps;
+  const stopping = new AbortController();
+  const announce = createAnnouncer(logger);
+  let failing = false;
+  const doors = new Map<string, Watched>(
+    connections.map(({ settings, stored }) => {
+      const { name, rateLimit } = settings;
+      const keyring = createKeyring(() =>
+        rateLimit
+          ? createBucket({ perSecond: rateLimit.requestsPerSecond, burst: rateLimit.burst })
+          : UNLIMITED,
+      );
+      return [name, { keyring, settings, stored, noted: new Map<string, number>() }];
+    }),
+  );
+
+  const renew = (): void => {
+    for (const { keyring, settings } of doors.values()) keyring.setSettings(settings.tokens);
+  };
+
+  /** Redis away is no news here: its connection tells of it. */
+  async function attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      failing = false;
+    } catch (error) {
+      if (!failing)
+        logger.warn({ reason: (error as Error).message }, 'stored tokens: the last known ones go on');
+      failing = true;
+    }
+  }
+
+  const read = ({ keyring, stored }: Watched): Promise<void> =>
+    attempt(async () => keyring.setStored(await stored.all()));
+
+  /** Best effort: a use that is not noted is noted with the next one. */
+  const noteUses = ({ keyring, stored, noted }: Watched): Promise<void> =>
+    attempt(async () => {
+      const news = keyring.all().filter(({ name, lastUsedAt }) => lastUsedAt > (noted.get(name) ?? 0));
+      const uses = new Map(news.map(({ name, lastUsedAt }) => [name, lastUsedAt]));
+      await stored.noteUses(uses);
+      for (const [name, at] of uses) noted.set(name, at);
+    });
+
+  async function tend(): Promise<void> {
+    for (const [connection, { keyring }] of doors) announce(connection, keyring, clock.now());
+    await Promise.all([...doors.values()].map(noteUses));
+  }
+
+  async function watch(): Promise<void> {
+    let tendedAt = -Infinity;
+    while (!stopping.signal.aborted) {
+      if (clock.now() - tendedAt >= TEND_MS) {
+        tendedAt = clock.now();
+        await tend();
+      }
+      await clock.sleep(LOOK_MS, stopping.signal);
+      if (!stopping.signal.aborted) await Promise.all([...doors.values()].map(read));
+    }
+  }
+
+  renew();
+  await Promise.all([...doors.values()].map(read));
+  const watching = watch();
+  return {
+    of: (connection) => doors.get(connection),
+    tokens: () =>
+      [...doors].flatMap(([connection, { keyring }]) =>
+        keyring
+          .all()
+          .map(({ name, expiresAt, lastUsedAt }) => ({ connection, token: name, expiresAt, lastUsedAt })),
+      ),
+    refresh: async (connection) => {
+      const door = doors.get(connection);
+      if (door) await read(door);
+    },
+    renew,
+    stop: async () => {
+      stopping.abort();
+      await watching;
+      await Promise.all([...doors.values()].map(noteUses));
+    },
+  };
+}
+
+/** Says once per process, token and limit that a token ends. */
+function createAnnouncer(logger: Logger): (connection: string, keyring: Keyring, now: number) => void {
+  const told = new Map<string, number>();
+  return (connection, keyring, now) => {
+    for (const { name, source, expiresAt } of keyring.all()) {
+      const days = warningOf(expiresAt, now);
+      const key = `${connection} ${source} ${name} ${expiresAt}`;
+      if (days === undefined || days >= (told.get(key) ?? Infinity)) continue;
+      told.set(key, days);
+      const fields = { connection, tokenName: name, source, expiresAt: new Date(expiresAt).toISOString() };
+      if (days === 0) logger.warn(fields, 'token expired: pushes with it get 401');
+      else logger.warn({ ...fields, days }, 'token expires soon: make the next one beside it');
+    }
+  };
+}

@@ -1,0 +1,27 @@
+// When tokens end: how operators say it, and when they are warned.
+
+const DAY_MS = 86_400_000;
+const UNIT_MS = { m: 60_000, h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS };
+/** Days before the end at which somebody is told, once each. */
+const WARN_DAYS = [30, 7, 1];
+
+export type Expiry = { kind: 'at'; at: number } | { kind: 'unreadable' } | { kind: 'past' };
+
+/** `90d`, `12h`, `30m`, `4w` from `now`, or a date and time such as 2027-01-31T00:00:00Z. Unix milliseconds. */
+export function parseExpiry(text: string, now: number): Expiry {
+  const span = /^(\d{1,5})([mhdw])$/.exec(text);
+  if (span) {
+    const ms = Number(span[1]) * UNIT_MS[span[2] as keyof typeof UNIT_MS];
+    return ms > 0 ? { kind: 'at', at: now + ms } : { kind: 'past' };
+  }
+  const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+  const at = isDate ? Date.parse(text) : NaN;
+  if (Number.isNaN(at)) return { kind: 'unreadable' };
+  return at > now ? { kind: 'at', at } : { kind: 'past' };
+}
+
+/** The nearest limit that is passed, in days: 30, 7, 1 or 0 (over); undefined while there is time. */
+export function warningOf(expiresAt: number, now: number): number | undefined {
+  if (expiresAt <= now) return 0;
+  return WARN_DAYS.findLast((days) => expiresAt - now <= days * DAY_MS);
+}

@@ -1,0 +1,85 @@
+// What operators do with tokens, for the command line and the admin API alike.
+import type { StoredToken, StoredTokens } from '../directory/stored-tokens.ts';
+import type { Clock } from '../support/clock.ts';
+import type { SettingsToken } from './keyring.ts';
+import { digestOf, makeSecret } from './secret.ts';
+
+/** One connection's tokens: those that the settings name, and those in Redis. */
+export interface TokenPlace {
+  settings: readonly SettingsToken[];
+  stored: StoredTokens;
+}
+
+/** Enough for every rotation; comparing with all of them stays quick. */
+export const MOST_TOKENS = 50;
+export const TOKEN_NAME = /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/;
+
+export type IssueOutcome =
+  /** `secret` is shown to the operator and kept nowhere. */
+  { kind: 'issued'; secret: string; token: StoredToken } | { kind: 'taken' } | { kind: 'full' };
+
+/** @param order `expiresAt` in Unix milliseconds, null = never; `name` matches TOKEN_NAME */
+export async function issueToken(
+  { clock, randomBytes }: { clock: Clock; randomBytes: (size: number) => Buffer },
+  { settings, stored }: TokenPlace,
+  order: { name: string; expiresAt: number | null; by: string },
+): Promise<IssueOutcome> {
+  const { name, expiresAt, by } = order;
+  if (settings.some((token) => token.name === name)) return { kind: 'taken' };
+  if ((await stored.count()) >= MOST_TOKENS) return { kind: 'full' };
+  const secret = makeSecret(randomBytes);
+  const digest = digestOf(secret).toString('base64url');
+  const token = { name, digest, createdAt: clock.now(), createdBy: by, expiresAt };
+  return (await stored.add(token)) ? { kind: 'issued', secret, token } : { kind: 'taken' };
+}
+
+export type RevokeOutcome = 'revoked' | 'unknown' | 'in settings';
+
+/** The token is refused within two seconds everywhere. One of the settings can only be taken out there. */
+export async function revokeToken({ settings, stored }: TokenPlace, name: string): Promise<RevokeOutcome> {
+  if (await stored.remove(name)) return 'revoked';
+  return settings.some((token) => token.name === name) ? 'in settings' : 'unknown';
+}
+
+/** A token as it is shown; times are RFC 3339. */
+export interface TokenView {
+  name: string;
+  source: 'settings' | 'stored';
+  state: 'valid' | 'expired';
+  createdAt: string | null;
+  createdBy: string | null;
+  /** null = never. */
+  expiresAt: string | null;
+  /** Up to a minute old; null = not used yet. */
+  lastUsedAt: string | null;
+}
+
+export async function listTokens(clock: Clock, { settings, stored }: TokenPlace): Promise<TokenView[]> {
+  const [tokens, uses] = await Promise.all([stored.all(), stored.lastUses()]);
+  const now = clock.now();
+  const view = (
+    { name, expiresAt }: { name: string; expiresAt: number | null },
+    source: TokenView['source'],
+    made?: StoredToken,
+  ): TokenView => {
+    const used = uses.get(name);
+    return {
+      name,
+      source,
+      state: expiresAt === null || expiresAt > now ? 'valid' : 'expired',
+      createdAt: made ? toTime(made.createdAt) : null,
+      createdBy: made?.createdBy ?? null,
+      expiresAt: expiresAt === null ? null : toTime(expiresAt),
+      // An older use is one of a token that had the name before.
+      lastUsedAt: used !== undefined && used >= (made?.createdAt ?? 0) ? toTime(used) : null,
+    };
+  };
+  return [
+    ...settings.map(({ name, expiresAt }) =>
+      view({ name, expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt) }, 'settings'),
+    ),
+    ...tokens.sort((a, b) => a.createdAt - b.createdAt).map((token) => view(token, 'stored', token)),
+  ];
+}
+
+const toTime = (ms: number): string => new Date(ms).toISOString();

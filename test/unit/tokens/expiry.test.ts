@@ -1,0 +1,45 @@
+import { parseExpiry, warningOf } from '../../../src/tokens/expiry.ts';
+
+const NOW = Date.parse('2026-06-01T00:00:00Z');
+const DAY = 86_400_000;
+
+test.each([
+  ['90d', NOW + 90 * DAY],
+  ['12h', NOW + DAY / 2],
+  ['30m', NOW + 1_800_000],
+  ['4w', NOW + 28 * DAY],
+  ['2027-01-31', Date.parse('2027-01-31T00:00:00Z')],
+  ['2027-01-31T10:00:00+02:00', Date.parse('2027-01-31T08:00:00Z')],
+])('%s is understood', (text, at) => {
+  expect(parseExpiry(text, NOW)).toEqual({ kind: 'at', at });
+});
+
+test.each([
+  ['', 'unreadable'],
+  ['90', 'unreadable'],
+  ['-5d', 'unreadable'],
+  ['90 d', 'unreadable'],
+  ['tomorrow', 'unreadable'],
+  ['2027-13-45', 'unreadable'],
+  ['2027', 'unreadable'],
+  ['0d', 'past'],
+  ['2026-05-31', 'past'],
+])('%p is %s', (text, kind) => {
+  expect(parseExpiry(text, NOW)).toEqual({ kind });
+});
+
+test.each([
+  [31 * DAY, undefined],
+  [30 * DAY, 30],
+  [8 * DAY, 30],
+  [7 * DAY, 7],
+  [DAY + 1, 7],
+  [DAY, 1],
+  [1, 1],
+  [0, 0],
+  [-DAY, 0],
+  [Infinity, undefined],
+  [NaN, undefined],
+])('%d ms before its end a token is warned of at the limit %p', (left, limit) => {
+  expect(warningOf(NOW + left, NOW)).toBe(limit);
+});

@@ -1,0 +1,68 @@
+import { createBucket } from '../../../src/support/bucket.ts';
+import { createKeyring } from '../../../src/tokens/keyring.ts';
+import { digestOf, makeSecret } from '../../../src/tokens/secret.ts';
+
+const NOW = 1_800_000_000_000;
+const secret = makeSecret((size) => Buffer.alloc(size, 7));
+const stored = (text: string, expiresAt: number | null = null) => ({
+  name: 'made',
+  digest: digestOf(text).toString('base64url'),
+  createdAt: NOW,
+  createdBy: 'jo',
+  expiresAt,
+});
+const createOne = () => createKeyring(() => createBucket({ perSecond: 1, burst: 1 }));
+
+test('without having read Redis a keyring knows that it does not know', () => {
+  const keyring = createOne();
+  keyring.setSettings([{ name: 'a', secret: 'written-in-the-settings' }]);
+  expect(keyring.isComplete).toBe(false);
+  expect(keyring.find('written-in-the-settings', NOW)?.name).toBe('a');
+  keyring.setStored([]);
+  expect(keyring.isComplete).toBe(true);
+});
+
+test('a stored token is found by its secret, never by its digest', () => {
+  const keyring = createOne();
+  const token = stored(secret);
+  keyring.setStored([token]);
+  expect(keyring.find(secret, NOW)?.source).toBe('stored');
+  for (const wrong of [token.digest, `scimb_${token.digest}`, secret.slice(0, -1), '', 'scimb_']) {
+    expect(keyring.find(wrong, NOW)).toBeUndefined();
+  }
+});
+
+test('ends are ends, also those that can not be read', () => {
+  const keyring = createOne();
+  keyring.setStored([stored(secret, NOW)]);
+  expect(keyring.find(secret, NOW - 1)).toBeDefined();
+  expect(keyring.find(secret, NOW)).toBeUndefined();
+  keyring.setSettings([{ name: 'a', secret: 'with-a-strange-end', expiresAt: 'next year' }]);
+  expect(keyring.find('with-a-strange-end', NOW)).toBeUndefined();
+});
+
+test('reading again keeps what a token has used up; a new secret under the old name starts anew', () => {
+  const keyring = createOne();
+  keyring.setStored([stored(secret)]);
+  const before = keyring.find(secret, NOW);
+  expect(before?.budget.take(NOW)).toBe(0);
+  if (before) before.lastUsedAt = NOW;
+  keyring.setStored([stored(secret)]);
+  expect(keyring.find(secret, NOW)?.lastUsedAt).toBe(NOW);
+  expect(keyring.find(secret, NOW)?.budget.take(NOW)).toBeGreaterThan(0);
+  const other = makeSecret((size) => Buffer.alloc(size, 8));
+  keyring.setStored([stored(other)]);
+  expect(keyring.find(secret, NOW)).toBeUndefined();
+  expect(keyring.find(other, NOW)?.budget.take(NOW)).toBe(0);
+});
+
+test.each(['x'.repeat(340), 'x'.repeat(341), 'ü'.repeat(500), '漢'.repeat(2000)])(
+  'secrets of any length are told apart',
+  (long) => {
+    const keyring = createOne();
+    keyring.setSettings([{ name: 'long', secret: long }]);
+    expect(keyring.find(long, NOW)?.name).toBe('long');
+    for (const wrong of [`${long}x`, long.slice(1), `${long}\0`])
+      expect(keyring.find(wrong, NOW)).toBeUndefined();
+  },
+);
