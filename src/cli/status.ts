@@ -1,6 +1,6 @@
 // status: how far each target is behind.
 import type { Command } from 'commander';
-import { isConverged, readStatus } from '../ops/status.ts';
+import { isConverged, readStatus, type TargetStatus } from '../ops/status.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 
@@ -12,28 +12,49 @@ export function status(program: Command, cli: Cli): void {
     .action(async (options: { json?: boolean }, command: Command) => {
       const rows = await withStore(readConfig(command, cli), readStatus);
       if (options.json) console.log(JSON.stringify(rows));
-      else {
-        for (const row of rows) {
-          console.log(
-            `${row.connection} → ${row.target}: ${row.users} users, ${row.groups} groups; ` +
-              `${row.dirty} not applied yet, ${row.blocked} need a person` +
-              (row.guard.held > 0 ? `, ${row.guard.held} held by the guard: see scim-bridge plans list` : ''),
-          );
-          const { last } = row.reconcile;
-          if (last) {
-            const ended = new Date(last.endedAt).toISOString();
-            console.log(
-              `  last reconcile ${ended}: ${last.outcome}${last.message ? `, ${last.message}` : ''}`,
-            );
-          }
-          if (row.hold) {
-            const since = new Date(row.hold.since).toISOString();
-            console.log(
-              `  on hold since ${since} by ${row.hold.by}: nothing is written until scim-bridge release`,
-            );
-          }
-        }
-      }
+      else for (const row of rows) print(row);
       cli.exit(rows.every(isConverged) ? 0 : 2);
     });
+}
+
+const moment = (ms: number): string => new Date(ms).toISOString();
+
+function print({ connection, target, users, groups, ...rest }: TargetStatus): void {
+  const { dirty, blocked, oldestMs, guard, breaker, reconcile, hold } = rest;
+  console.log(
+    `${connection} → ${target}: ${users} users, ${groups} groups; ` +
+      `${dirty} not applied yet${dirty > 0 ? ` (the oldest for ${duration(oldestMs)})` : ''}, ` +
+      `${blocked} need a person` +
+      (guard.held > 0 ? `, ${guard.held} held by the guard: see scim-bridge plans list` : ''),
+  );
+  const lanes = Object.entries(rest.lanes).filter(([, count]) => count > 0);
+  if (lanes.length > 0) console.log(`  waiting: ${lanes.map((lane) => lane.reverse().join(' ')).join(', ')}`);
+  if (breaker.open) {
+    const answer = breaker.status ? `answers ${breaker.status}` : 'does not answer';
+    console.log(`  the platform ${answer} since ${moment(breaker.since ?? 0)}: only probes are sent`);
+  }
+  const { last } = reconcile;
+  if (last) {
+    const drift = (last.drift ?? []).reduce((sum, { count }) => sum + count, 0);
+    const found = drift > 0 ? `, ${drift} changes by others found` : '';
+    const reason = last.message ? `, ${last.message}` : '';
+    console.log(`  last reconcile ${moment(last.endedAt)}: ${last.outcome}${found}${reason}`);
+  }
+  if (hold) {
+    const by = `on hold since ${moment(hold.since)} by ${hold.by}`;
+    console.log(`  ${by}: nothing is written until scim-bridge release`);
+  }
+}
+
+const STEPS = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+] as const;
+
+/** Such as `3 min`; one unit, rounded down. */
+function duration(ms: number): string {
+  const seconds = ms / 1000;
+  const [unit, size] = STEPS.find(([, step]) => seconds >= step) ?? ['s', 1];
+  return `${Math.floor(seconds / size)} ${unit}`;
 }

@@ -1,23 +1,27 @@
 // Commands that look into Redis: the same directory code as the service, opened for one command. It is loaded when it
 // is needed: the thread that starts the service would carry it twice.
 import type { Config } from '../config/schema.ts';
+import type { Breaker } from '../directory/breaker.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 
 const REDIS_WAIT_MS = 3000;
 
 /** Opens the store, runs `use`, closes it. @throws Error with what to do when Redis does not answer */
-export async function withStore<T>(config: Config, use: (states: DesiredState[]) => Promise<T>): Promise<T> {
+export async function withStore<T>(
+  config: Config,
+  use: (states: DesiredState[], breakers: Map<string, Breaker>) => Promise<T>,
+): Promise<T> {
   const [{ openDesiredStates }, { untilReady }] = await Promise.all([
     import('../app.ts'),
     import('../directory/connection.ts'),
   ]);
-  const { redis, states } = openDesiredStates(config);
+  const { redis, states, breakers } = openDesiredStates(config);
   try {
     await untilReady(redis, REDIS_WAIT_MS);
     await redis.ping().catch((error: Error) => {
       throw new Error(`Redis does not answer (${error.message}): check redis.url or REDIS_URL.`);
     });
-    return await use(states);
+    return await use(states, breakers);
   } finally {
     redis.disconnect();
   }

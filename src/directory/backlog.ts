@@ -1,6 +1,7 @@
 // How far one target is behind for one connection, in one round trip: for metrics and status.
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import type { Keyspace } from './keys.ts';
+import { LANES, type Lane } from './records.ts';
 import type { RunReport } from './runs.ts';
 import type { Scripts } from './scripts.ts';
 
@@ -11,6 +12,8 @@ export interface Backlog {
   blocked: number;
   /** Age of the oldest accepted change that is not applied; 0 when all is. */
   oldestMs: number;
+  /** Refs that wait to be handed to the queue, by urgency. */
+  lanes: Record<Lane, number>;
   onHold: boolean;
   /** Destructive writes that wait for approval. */
   held: Record<DestructiveKind, number>;
@@ -28,14 +31,16 @@ export async function readBacklog(
 ): Promise<Backlog> {
   const reply = await scripts.run('backlog', keys.base, { target, kinds: DESTRUCTIVE_KINDS });
   const [now = 0, dirty = 0, inflight = 0, blocked = 0] = reply.slice(1, 5).map(Number);
-  const [oldest, hold, last, lastSuccessAt, staged, writes] = reply.slice(5) as [
+  const [oldest, hold, last, lastSuccessAt, staged, writes, lanes] = reply.slice(5) as [
     ...[string, number, string, string],
     number[],
     string[],
+    number[],
   ];
   return {
     ...{ dirty, inflight, blocked },
     oldestMs: oldest === '' ? 0 : Math.max(0, now - Number(oldest)),
+    lanes: Object.fromEntries(LANES.map((lane, index) => [lane, lanes[index] ?? 0])) as Backlog['lanes'],
     onHold: hold === 1,
     held: Object.fromEntries(
       DESTRUCTIVE_KINDS.map((kind, index) => [kind, staged[index] ?? 0]),

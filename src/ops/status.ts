@@ -1,4 +1,6 @@
 // How far each target is behind, and what a person has to look at.
+import type { Backlog } from '../directory/backlog.ts';
+import type { Breaker, BreakerState } from '../directory/breaker.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { RunReport } from '../directory/runs.ts';
 import type { Hold } from '../directory/staging.ts';
@@ -14,40 +16,46 @@ export interface TargetStatus {
   dirty: number;
   inflight: number;
   blocked: number;
+  /** Age of the oldest accepted change that is not applied, in milliseconds; 0 when all is. */
+  oldestMs: number;
+  /** Waiting to be handed over, by urgency. */
+  lanes: Backlog['lanes'];
+  breaker: BreakerState;
   guard: Record<DestructiveKind, number> & { held: number };
   hold: Hold | null;
   reconcile: { last: RunReport | null; /** Unix milliseconds. */ lastSuccessAt: number | null };
 }
 
-/** One row for each connection and target. */
-export async function readStatus(states: readonly DesiredState[]): Promise<TargetStatus[]> {
+/** One row for each connection and target. @param breakers by target */
+export async function readStatus(
+  states: readonly DesiredState[],
+  breakers: Map<string, Pick<Breaker, 'read'>>,
+): Promise<TargetStatus[]> {
   const rows: TargetStatus[] = [];
   for (const state of states) {
     const { connection, directory } = state;
     const [users, groups] = await Promise.all([directory.count('User'), directory.count('Group')]);
-    for (const target of state.outboxes.keys())
-      rows.push({ connection, target, users, groups, ...(await readTarget(state, target)) });
+    for (const target of state.outboxes.keys()) {
+      const breaker = (await breakers.get(target)?.read()) ?? { open: false };
+      rows.push({ connection, target, users, groups, breaker, ...(await readTarget(state, target)) });
+    }
   }
   return rows;
 }
 
-type TargetPart = Omit<TargetStatus, 'connection' | 'target' | 'users' | 'groups'>;
+type TargetPart = Omit<TargetStatus, 'connection' | 'target' | 'users' | 'groups' | 'breaker'>;
 
-async function readTarget({ outboxes, runs }: DesiredState, target: string): Promise<TargetPart> {
+async function readTarget({ outboxes }: DesiredState, target: string): Promise<TargetPart> {
   const outbox = outboxes.get(target);
   if (!outbox) throw new Error(`There is no outbox of ${target}.`);
-  const [depth, { total, ...kinds }, hold, state] = await Promise.all([
-    outbox.depth(),
-    outbox.staging.held(),
-    outbox.staging.onHold(),
-    runs.get(target)?.read(),
-  ]);
-  const { last, lastSuccessAt } = state ?? {};
+  const [backlog, hold] = await Promise.all([outbox.backlog(), outbox.staging.onHold()]);
+  const { dirty, inflight, blocked, oldestMs, lanes, held, lastRun, lastSuccessAt } = backlog;
+  const total = Object.values(held).reduce((sum, each) => sum + each, 0);
   return {
-    ...depth,
-    guard: { held: total, ...kinds },
+    ...{ dirty, inflight, blocked, oldestMs, lanes },
+    guard: { held: total, ...held },
     hold: hold ?? null,
-    reconcile: { last: last ?? null, lastSuccessAt: lastSuccessAt ?? null },
+    reconcile: { last: lastRun ?? null, lastSuccessAt: lastSuccessAt ?? null },
   };
 }
 

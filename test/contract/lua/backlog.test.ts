@@ -19,6 +19,7 @@ test('a target that is equal is not behind', async () => {
   expect(await store.outbox.backlog()).toEqual({
     ...{ dirty: 0, inflight: 0, blocked: 0, oldestMs: 0, onHold: false, writes: {} },
     held: { deactivate: 0, delete: 0, removeMembers: 0, clearAttributes: 0 },
+    lanes: { deactivation: 0, edit: 0, new: 0, reconcile: 0 },
   });
 });
 
@@ -56,6 +57,16 @@ test('a change that comes while its resource is synced keeps the age of the firs
   await hire(ADA, 'two');
   await expect(store.outbox.ack(work, {}, { kind: 'synced' })).resolves.toEqual({ kind: 'changed' });
   expect((await store.outbox.backlog()).oldestMs).toBeGreaterThanOrEqual(40);
+});
+
+test('what waits is told by urgency, and handed over it waits no more', async () => {
+  await store.putUser(ADA, { userName: 'ada' }, 'new');
+  await store.putUser(BOB, { userName: 'bob', active: false }, 'deactivation');
+  await store.outbox.mark([ref(idOf('eve')), ref(idOf('joe'))], 'reconcile');
+  const lanes = { deactivation: 1, edit: 0, new: 1, reconcile: 2 };
+  expect(await store.outbox.backlog()).toMatchObject({ lanes });
+  await store.claimRefs();
+  expect((await store.outbox.backlog()).lanes).toEqual({ deactivation: 0, edit: 0, new: 0, reconcile: 0 });
 });
 
 test('holds, guard and comparisons', async () => {
