@@ -54,9 +54,10 @@ export function log(program: Command, cli: Cli): void {
 }
 
 async function show(states: DesiredState[], flags: Flags): Promise<void> {
-  const { findResources } = await import('../ops/find.ts');
+  const { findResources, toSearched } = await import('../ops/find.ts');
   const { readLog, toRecord } = await import('../ops/provisioning-log.ts');
-  const found = flags.resource === undefined ? undefined : await findResources(states, flags.resource);
+  const found =
+    flags.resource === undefined ? undefined : await findResources(toSearched(states), flags.resource);
   if (found?.length === 0) throw new UnknownResource(flags.resource ?? '');
   const filter: LogFilter = {
     refs: found?.map(({ ref }) => ref),

@@ -16,7 +16,14 @@ export interface Found {
   deleted: Tombstone | undefined;
 }
 
-type Searched = Pick<DesiredState, 'connection' | 'directory' | 'links'> & { targets: string[] };
+/** Where to look: one connection with the names of its targets. */
+export type Searched = Pick<DesiredState, 'connection' | 'directory' | 'links'> & { targets: string[] };
+
+export const toSearched = (states: readonly DesiredState[]): Searched[] =>
+  states.map(({ connection, directory, links, outboxes }) => ({
+    ...{ connection, directory, links },
+    targets: [...outboxes.keys()],
+  }));
 
 const LOOKUPS: [Kind, string][] = [
   ['User', 'id'],
@@ -29,11 +36,7 @@ const LOOKUPS: [Kind, string][] = [
 ];
 
 /** Everything that `text` may mean, the most exact first; empty when nothing is known under it. */
-export async function findResources(states: readonly DesiredState[], text: string): Promise<Found[]> {
-  const searched = states.map(({ connection, directory, links, outboxes }) => ({
-    ...{ connection, directory, links },
-    targets: [...outboxes.keys()],
-  }));
+export async function findResources(searched: readonly Searched[], text: string): Promise<Found[]> {
   const found = await Promise.all(searched.map((state) => findIn(state, text.trim())));
   return found.flat();
 }

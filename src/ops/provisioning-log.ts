@@ -1,5 +1,5 @@
 // The provisioning log for people and tools: which entries, in which form.
-import type { DesiredState } from '../directory/desired-state.ts';
+import type { Outbox } from '../directory/outbox.ts';
 import type { LogAction, LogStatus, PlacedEntry } from '../directory/provisioning-log.ts';
 import type { Ref } from '../directory/records.ts';
 import { adviceFor } from './advice.ts';
@@ -19,9 +19,15 @@ export interface LogFilter {
 /** Where an entry belongs. */
 export type LocatedEntry = PlacedEntry & { connection: string; target: string };
 
+/** Where logs are kept: one connection with the outboxes of its targets. */
+export interface LogSource {
+  connection: string;
+  outboxes: ReadonlyMap<string, Pick<Outbox, 'log'>>;
+}
+
 /** Matching entries, newest first within each connection and target. */
 export async function* readLog(
-  states: readonly DesiredState[],
+  states: readonly LogSource[],
   filter: LogFilter = {},
 ): AsyncGenerator<LocatedEntry> {
   for (const { connection, outboxes } of states) {

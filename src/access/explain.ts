@@ -1,0 +1,216 @@
+// explain: why this person or group is, or is not, at each target as desired. It reads Redis and writes nothing; the
+// platform is not asked, because what counts is what the bridge knows (verify-access asks the platform).
+import type { Link } from '../directory/links.ts';
+import { fold, refOf } from '../directory/records.ts';
+import type { Whereabouts } from '../directory/whereabouts.ts';
+import { adviceFor } from '../ops/advice.ts';
+import { findResources, type Found, type Searched } from '../ops/find.ts';
+import { readLog, type LocatedEntry } from '../ops/provisioning-log.ts';
+import type { Estate } from '../reconcile/estate.ts';
+import type { Resource } from '../scim/index.ts';
+import type { DesiredUser } from '../sync/mapping.ts';
+import type { Explanation, MembershipState, ValueState } from './explanation.ts';
+import { toTimeline } from './timeline.ts';
+import { toValues } from './values.ts';
+import { toVerdict } from './verdict.ts';
+
+const LOG_ENTRIES = 50;
+const SHOWN_MEMBERS = 100;
+
+/** Everything that `text` may mean, at every target; empty when nobody is known under it. */
+export async function explain(estates: readonly Estate[], text: string): Promise<Explanation[]> {
+  const found = await findResources(toSearched(estates), text);
+  return Promise.all(
+    found.flatMap((each) =>
+      estates
+        .filter(({ connection }) => connection === each.connection)
+        .map((estate) => explainAt(estate, each)),
+    ),
+  );
+}
+
+/** The connections behind estates, each once. */
+export function toSearched(estates: readonly Estate[]): Searched[] {
+  const byConnection = new Map<string, Searched>();
+  for (const { connection, directory, links, target } of estates) {
+    const known = byConnection.get(connection) ?? { connection, directory, links, targets: [] };
+    known.targets.push(target.name);
+    byConnection.set(connection, known);
+  }
+  return [...byConnection.values()];
+}
+
+export const iso = (ms: number): string => new Date(ms).toISOString();
+
+async function explainAt(estate: Estate, found: Found): Promise<Explanation> {
+  const { outbox, links, target, runs } = estate;
+  const [link, where, hold, { last }, log] = await Promise.all([
+    links.get(target.name, found.ref),
+    outbox.whereabouts(found.ref),
+    outbox.staging.onHold(),
+    runs.read(),
+    newestEntries(estate, found),
+  ]);
+  const detail =
+    found.kind === 'User' ? await userDetail(estate, found, link) : groupDetail(estate, found, link);
+  const facts = {
+    ...{ connection: estate.connection, target: target.name },
+    ...{ ref: found.ref, kind: found.kind, id: found.id, name: found.name },
+    stored: storedOf(found),
+    deletedAt: found.deleted ? iso(found.deleted.deletedAt) : null,
+    ...detail,
+    ...(found.kind === 'User'
+      ? { memberships: await groupsOf(estate, found, where), members: null }
+      : await membersOf(estate, found, where)),
+    link: linkOf(link),
+    condition: conditionOf(link),
+    deadLetterSince: where.blockedSince === null ? null : iso(where.blockedSince),
+    mark: markOf(where),
+    lookAgainAt: where.alarmAt === null ? null : iso(where.alarmAt),
+    guard: where.guard,
+    doubts: where.doubts,
+    hold: hold ? { since: iso(hold.since), by: hold.by, note: hold.note ?? null } : null,
+    policy: policyOf(estate, found.name),
+    lastReconcile: last ? { at: iso(last.endedAt), outcome: last.outcome } : null,
+    log,
+  };
+  return { ...facts, ...toVerdict(facts), timeline: toTimeline(facts) };
+}
+
+async function newestEntries(estate: Estate, { connection, ref }: Found): Promise<LocatedEntry[]> {
+  const entries: LocatedEntry[] = [];
+  const source = { connection, outboxes: new Map([[estate.target.name, estate.outbox]]) };
+  for await (const entry of readLog([source], { refs: [ref] })) {
+    entries.push(entry);
+    if (entries.length >= LOG_ENTRIES) break;
+  }
+  return entries;
+}
+
+function storedOf({ record }: Found): Explanation['stored'] {
+  if (!record) return null;
+  const { active, externalId } = JSON.parse(record.text) as { active?: boolean; externalId?: string };
+  return {
+    version: record.version,
+    created: iso(record.created),
+    lastModified: iso(record.lastModified),
+    active: active ?? null,
+    externalId: externalId ?? null,
+  };
+}
+
+type Detail = Pick<Explanation, 'inScope' | 'nameAtTarget' | 'values'>;
+
+async function userDetail(estate: Estate, found: Found, link: Link): Promise<Detail> {
+  if (!found.record) return { inScope: null, nameAtTarget: null, values: [] };
+  const [groups = []] = await estate.directory.groupsOf([found.id]);
+  const resource = JSON.parse(found.record.text) as Resource;
+  const desired: DesiredUser = await estate.target.mapping.user(resource, found.id, groups);
+  const { inScope, core } = desired;
+  return { inScope, nameAtTarget: inScope ? String(core.userName) : null, values: toValues(desired, link) };
+}
+
+function groupDetail({ target }: Estate, { record, name }: Found, link: Link): Detail {
+  if (!record) return { inScope: null, nameAtTarget: null, values: [] };
+  const nameAtTarget = target.mapping.groupName(name) ?? null;
+  const applied = link.core?.displayName ?? null;
+  const unsure = link.unsure?.includes('displayName') ?? false;
+  const state: ValueState['state'] = unsure ? 'unsure' : applied === nameAtTarget ? 'equal' : 'differs';
+  return {
+    inScope: nameAtTarget !== null,
+    nameAtTarget,
+    values: nameAtTarget === null ? [] : [{ name: 'displayName', desired: nameAtTarget, applied, state }],
+  };
+}
+
+/** A user's groups: those that it has, and those that it still has to leave. */
+async function groupsOf(estate: Estate, { id }: Found, { owed }: Whereabouts): Promise<MembershipState[]> {
+  const { directory, links, target } = estate;
+  const [joined = []] = await directory.groupsOf([id]);
+  const left = [...owed.keys()].filter((group) => !joined.some((each) => each.id === group));
+  const ids = [...joined.map((group) => group.id), ...left];
+  const groups = await links.getMany(
+    target.name,
+    ids.map((group) => refOf('Group', group)),
+  );
+  return ids.map((group, index) => {
+    const link = groups[index] ?? {};
+    const name = joined.find((each) => each.id === group)?.displayName;
+    const isWanted = name === undefined || target.mapping.groupName(name) !== undefined;
+    const sign = owed.get(group);
+    const because = sign !== undefined && link.condition ? link.condition.message : undefined;
+    return {
+      ref: refOf('Group', group),
+      name: name ?? String(link.core?.displayName ?? group),
+      state: sign === '-' ? 'toRemove' : !isWanted ? 'notForTarget' : sign === '+' ? 'toAdd' : 'applied',
+      ...(because === undefined ? {} : { because }),
+    };
+  });
+}
+
+async function membersOf(
+  estate: Estate,
+  { id }: Found,
+  { owed }: Whereabouts,
+): Promise<Pick<Explanation, 'memberships' | 'members'>> {
+  const { directory, links, target } = estate;
+  const { users, unresolved } = await directory.membersOf(id);
+  const pending = [...owed].slice(0, SHOWN_MEMBERS);
+  const refs = pending.map(([user]) => refOf('User', user));
+  const known = await links.getMany(target.name, refs);
+  const memberships = pending.map(([user, sign], index): MembershipState => {
+    const link = known[index] ?? {};
+    const because = sign === '+' ? whyNotReady(link) : undefined;
+    return {
+      ref: refOf('User', user),
+      name: String(link.core?.userName ?? user),
+      state: sign === '+' ? 'toAdd' : 'toRemove',
+      ...(because === undefined ? {} : { because }),
+    };
+  });
+  const signs = [...owed.values()];
+  const toAdd = signs.filter((sign) => sign === '+').length;
+  const members = { desired: users.length, toAdd, toRemove: signs.length - toAdd, unknown: unresolved };
+  return { memberships, members };
+}
+
+function whyNotReady(link: Link): string | undefined {
+  if (link.condition) return link.condition.message;
+  if (link.id === undefined) return 'has no account at the target yet';
+  return link.departed ? 'has left this target' : undefined;
+}
+
+const linkOf = (link: Link): Explanation['link'] => ({
+  platformId: link.id ?? null,
+  account: link.account ?? null,
+  origin: link.origin ?? null,
+  active: typeof link.core?.active === 'boolean' ? link.core.active : null,
+  departed: link.departed === true,
+  creating: link.creating === true,
+  attempts: link.attempts ?? 0,
+  lastWrite: link.writtenAt === undefined ? null : iso(link.writtenAt),
+});
+
+function conditionOf({ condition }: Link): Explanation['condition'] {
+  if (!condition) return null;
+  const { reason, message, since, status } = condition;
+  return { reason, message, since: iso(since), status: status ?? null, advice: adviceFor(reason) };
+}
+
+function markOf({ mark }: Whereabouts): Explanation['mark'] {
+  if (!mark) return null;
+  const { generation, since, request, lane, state, dueAt } = mark;
+  return { generation, since: iso(since), request, lane, state, nextTry: dueAt === null ? null : iso(dueAt) };
+}
+
+function policyOf({ target }: Estate, name: string): Explanation['policy'] {
+  const { policy, adopt, users } = target.policy;
+  const isProtected = users.protected.some((each) => fold(each) === fold(name));
+  return {
+    policy,
+    adopt,
+    deprovision: users.deprovision,
+    activation: users.activation,
+    protected: isProtected,
+  };
+}

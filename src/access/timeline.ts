@@ -1,0 +1,72 @@
+// The way of a resource: pushed, stored, applied. Pure.
+import type { LocatedEntry } from '../ops/provisioning-log.ts';
+import type { Explanation } from './explanation.ts';
+
+type Facts = Pick<Explanation, 'stored' | 'deletedAt' | 'mark' | 'lastReconcile' | 'log'>;
+type Event = Explanation['timeline'][number];
+
+/** Oldest first. A change that was applied shows when it was accepted and when the platform had it. */
+export function toTimeline({ stored, deletedAt, mark, lastReconcile, log }: Facts): Event[] {
+  const events: Event[] = [];
+  if (stored) events.push({ at: stored.created, event: 'stored', text: 'pushed for the first time' });
+  if (stored && stored.version > 1)
+    events.push({
+      at: stored.lastModified,
+      event: 'stored',
+      text: `last change stored (version ${stored.version})`,
+    });
+  if (deletedAt !== null) events.push({ at: deletedAt, event: 'stored', text: 'deleted at the source' });
+  const accepted = new Set<string>();
+  for (const entry of log) {
+    const key = `${entry.accepted} ${entry.request}`;
+    if (!accepted.has(key))
+      events.push({ at: iso(entry.accepted), event: 'accepted', text: `change accepted (${entry.request})` });
+    accepted.add(key);
+    events.push({
+      at: iso(entry.at),
+      event: entry.status === 'success' ? 'applied' : 'noted',
+      text: told(entry),
+    });
+  }
+  if (mark)
+    events.push({
+      at: mark.since,
+      event: 'accepted',
+      text: `change accepted, not applied yet (${mark.request})`,
+    });
+  if (lastReconcile)
+    events.push({
+      at: lastReconcile.at,
+      event: 'compared',
+      text: `everything compared: ${lastReconcile.outcome}`,
+    });
+  const order: Event['event'][] = ['stored', 'accepted', 'applied', 'noted', 'compared'];
+  return events.sort(
+    (a, b) => Date.parse(a.at) - Date.parse(b.at) || order.indexOf(a.event) - order.indexOf(b.event),
+  );
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+const WORDS: Record<LocatedEntry['action'], string> = {
+  create: 'created',
+  adopt: 'existing account or group taken over',
+  update: 'updated',
+  setAttribute: 'attribute written',
+  activate: 'activated',
+  deactivate: 'deactivated',
+  delete: 'deleted',
+  rename: 'renamed',
+  addMembers: 'added to the group',
+  removeMembers: 'taken out of the group',
+  none: '',
+};
+
+function told({ action, status, name, ref, changes, members, message, attempt }: LocatedEntry): string {
+  const isGroupsEntry = ref.startsWith('Group:') && members !== undefined;
+  const what = WORDS[action] + (isGroupsEntry ? ` ${name}` : '');
+  if (status !== 'success') return `${status}${what ? ` (${what})` : ''}: ${message ?? ''}`;
+  const names = action === 'create' ? [] : (changes ?? []).map(([each]) => each);
+  const detail = names.length > 0 ? `: ${names.join(', ')}` : '';
+  return `${what}${detail}${attempt > 1 ? ` (attempt ${attempt})` : ''}`;
+}

@@ -1,0 +1,128 @@
+// From facts to plain sentences. Pure; the first rule that fits decides.
+import type { Explanation, Verdict } from './explanation.ts';
+
+type Facts = Omit<Explanation, 'verdict' | 'summary' | 'reasons' | 'timeline'>;
+
+export function toVerdict(facts: Facts): Pick<Explanation, 'verdict' | 'summary' | 'reasons'> {
+  const verdict = judge(facts);
+  return { verdict, summary: summaryOf(verdict, facts), reasons: reasonsOf(facts) };
+}
+
+function judge(facts: Facts): Verdict {
+  const { condition, deadLetterSince, mark, hold, guard, stored, inScope, link } = facts;
+  if (deadLetterSince !== null) return 'needsPerson';
+  if (condition?.reason === 'Protected') return 'leftAlone';
+  if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') return 'held';
+  if (mark && hold) return 'stopped';
+  if (mark) return 'onItsWay';
+  if (condition?.reason === 'Rejected') return 'leftAlone';
+  if (!stored) return 'gone';
+  if (inScope === false) return 'notForTarget';
+  if (link.platformId === null || facts.values.some(({ state }) => state !== 'equal')) {
+    return isKeptByPolicy(facts) ? 'leftAlone' : 'differs';
+  }
+  if (facts.memberships.some(({ state }) => state === 'toAdd' || state === 'toRemove')) return 'onItsWay';
+  return 'asDesired';
+}
+
+/** Policies below `sync` leave differences on purpose: create-only all of them, upsert-only an account that stays open. */
+function isKeptByPolicy({ policy, link, values }: Facts): boolean {
+  if (link.platformId === null) return false;
+  if (policy.policy === 'create-only') return true;
+  const differing = values.filter(({ state }) => state !== 'equal');
+  return (
+    policy.policy === 'upsert-only' &&
+    differing.every(({ name, desired }) => name === 'active' && desired === false)
+  );
+}
+
+function summaryOf(verdict: Verdict, facts: Facts): string {
+  const { name, target, condition, mark, link, kind } = facts;
+  const what = kind === 'User' ? 'account' : 'group';
+  switch (verdict) {
+    case 'asDesired':
+      return `${name} is at ${target} as desired${activityOf(facts)}.`;
+    case 'onItsWay':
+      return `A change of ${name} is on its way to ${target}, accepted ${mark?.since ?? 'a moment ago'}; nobody has to do anything.`;
+    case 'held':
+      return `The guard holds a part of what shall happen to ${name} at ${target}: a person has to approve or reject it.`;
+    case 'stopped':
+      return `A change of ${name} waits because an operator has stopped all writes to ${target}.`;
+    case 'needsPerson':
+      return `${name} is not at ${target} as desired and needs a person: ${condition?.message ?? 'see the log'}.`;
+    case 'leftAlone':
+      return `${name} is left alone at ${target}: ${condition?.message ?? `the policy is ${facts.policy.policy}`}.`;
+    case 'notForTarget':
+      return `${name} is not meant for ${target}: ${
+        kind === 'User' ? 'outside users.scope' : 'left out by groups.include or groups.exclude'
+      }${link.platformId === null ? '' : `; the ${what} that exists there is ${kind === 'User' ? 'closed' : 'kept as it is'}`}.`;
+    case 'differs':
+      return link.platformId === null
+        ? `${name} has no ${what} at ${target} and nothing is on its way: see reasons.`
+        : `${name} differs at ${target} from what the settings now ask for: the next reconcile, or scim-bridge sync, brings it.`;
+    case 'gone':
+      return `${name} was deleted at the source${facts.deletedAt ? ` on ${facts.deletedAt}` : ''}; ${
+        link.platformId === null
+          ? `nothing of it is managed at ${target}`
+          : `the ${what} at ${target} is closed`
+      }.`;
+  }
+}
+
+function activityOf({ kind, stored, memberships, members }: Facts): string {
+  if (kind === 'Group') return `, with ${members?.desired ?? 0} members`;
+  const groups = memberships.filter(({ state }) => state === 'applied').length;
+  const active = stored?.active === false ? 'inactive, as the identity provider wants it' : 'active';
+  return `: ${active}, in ${groups} ${groups === 1 ? 'group' : 'groups'}`;
+}
+
+function reasonsOf(facts: Facts): string[] {
+  const { condition, mark, hold, link, guard, doubts, members, policy, lookAgainAt } = facts;
+  const reasons: string[] = [];
+  const say = (sentence: string | false | null | undefined): void => {
+    if (sentence) reasons.push(sentence);
+  };
+  say(condition && `${condition.reason}: ${condition.message}. ${condition.advice}`);
+  say(
+    hold &&
+      `On hold since ${hold.since} by ${hold.by}${hold.note ? ` (${hold.note})` : ''}: scim-bridge release ends it.`,
+  );
+  for (const { kind, subject, state } of guard)
+    say(
+      `The guard: ${kind}${subject === null ? '' : ` of ${subject}`} is ${state}${state === 'held' ? ': see scim-bridge plans list' : ''}.`,
+    );
+  say(mark && waitingFor(facts));
+  say(link.attempts > 0 && `The platform has failed ${link.attempts} times in a row; it is tried again.`);
+  say(
+    link.creating &&
+      'An account was asked for and the answer was lost: it is looked for before another one is made.',
+  );
+  for (const { name, state, because } of facts.memberships)
+    if (state === 'toAdd' || state === 'toRemove')
+      say(
+        `${facts.kind === 'User' ? 'Group' : 'Member'} ${name}: still ${state === 'toAdd' ? 'to be added' : 'to be removed'}${because ? `, because ${because}` : ''}.`,
+      );
+  for (const { name, state, reason } of facts.values)
+    if (state === 'unmappable') say(`${name} can not be mapped: ${reason ?? 'no value'}.`);
+    else if (state === 'differs' && facts.inScope) say(`${name} differs from what was last applied.`);
+    else if (state === 'unsure')
+      say(`${name} was sent and not confirmed, or was seen to differ: it is written again.`);
+  say(doubts.length > 0 && `A comparison saw these to differ at the platform: ${doubts.join(', ')}.`);
+  if (members && members.unknown.length > 0)
+    say(
+      `${members.unknown.length} members are nobody the identity provider has pushed yet: ${members.unknown.slice(0, 5).join(', ')}.`,
+    );
+  say(policy.policy !== 'sync' && `The policy of this target is ${policy.policy}.`);
+  say(lookAgainAt && `It is looked at again by itself at ${lookAgainAt}.`);
+  return reasons;
+}
+
+function waitingFor({ mark, link, memberships }: Facts): string {
+  if (!mark) return '';
+  if (mark.state === 'running') return 'A worker is at it right now.';
+  if (mark.state === 'queued') return 'It waits in the queue for a free worker.';
+  const removals = memberships.filter(({ state }) => state === 'toRemove').map(({ name }) => name);
+  const waits =
+    removals.length > 0 && link.platformId !== null ? ` It waits until ${removals.join(', ')} is left.` : '';
+  return `It is due at ${mark.nextTry ?? 'once'}, in the lane ${mark.lane ?? 'edit'}.${waits}`;
+}
