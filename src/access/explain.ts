@@ -44,10 +44,11 @@ export const iso = (ms: number): string => new Date(ms).toISOString();
 
 async function explainAt(estate: Estate, found: Found): Promise<Explanation> {
   const { outbox, links, target, runs } = estate;
-  const [link, where, hold, { last }, log] = await Promise.all([
+  const [link, where, hold, breaker, { last }, log] = await Promise.all([
     links.get(target.name, found.ref),
     outbox.whereabouts(found.ref),
     outbox.staging.onHold(),
+    target.breaker.read(),
     runs.read(),
     newestEntries(estate, found),
   ]);
@@ -70,6 +71,7 @@ async function explainAt(estate: Estate, found: Found): Promise<Explanation> {
     guard: where.guard,
     doubts: where.doubts,
     hold: hold ? { since: iso(hold.since), by: hold.by, note: hold.note ?? null } : null,
+    breaker: breaker.open ? { since: iso(breaker.since ?? 0), status: breaker.status ?? 0 } : null,
     policy: policyOf(estate, found.name),
     lastReconcile: last ? { at: iso(last.endedAt), outcome: last.outcome } : null,
     log,

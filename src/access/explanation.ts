@@ -96,6 +96,8 @@ export interface Explanation {
   /** Names that a comparison saw to differ at the platform. */
   doubts: string[];
   hold: { since: string; by: string; note: string | null } | null;
+  /** The target answers nobody at the moment: only probes go out. `status` 0 = no answer. */
+  breaker: { since: string; status: number } | null;
   policy: { policy: string; adopt: string; deprovision: string; activation: string; protected: boolean };
   lastReconcile: { at: string; outcome: string } | null;
   /** Oldest first. */

@@ -9,11 +9,11 @@ export function toVerdict(facts: Facts): Pick<Explanation, 'verdict' | 'summary'
 }
 
 function judge(facts: Facts): Verdict {
-  const { condition, deadLetterSince, mark, hold, guard, stored, inScope, link } = facts;
+  const { condition, deadLetterSince, mark, hold, breaker, guard, stored, inScope, link } = facts;
   if (deadLetterSince !== null) return 'needsPerson';
   if (condition?.reason === 'Protected') return 'leftAlone';
   if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') return 'held';
-  if (mark && hold) return 'stopped';
+  if (mark && (hold ?? breaker)) return 'stopped';
   if (mark) return 'onItsWay';
   if (condition?.reason === 'Rejected') return 'leftAlone';
   if (!stored) return 'gone';
@@ -47,7 +47,11 @@ function summaryOf(verdict: Verdict, facts: Facts): string {
     case 'held':
       return `The guard holds a part of what shall happen to ${name} at ${target}: a person has to approve or reject it.`;
     case 'stopped':
-      return `A change of ${name} waits because an operator has stopped all writes to ${target}.`;
+      return `A change of ${name} waits because ${
+        facts.hold
+          ? `an operator has stopped all writes to ${target}`
+          : `${target} does not answer; it is applied as soon as it does`
+      }.`;
     case 'needsPerson':
       return `${name} is not at ${target} as desired and needs a person: ${condition?.message ?? 'see the log'}.`;
     case 'leftAlone':
@@ -77,7 +81,7 @@ function activityOf({ kind, stored, memberships, members }: Facts): string {
 }
 
 function reasonsOf(facts: Facts): string[] {
-  const { condition, mark, hold, link, guard, doubts, members, policy, lookAgainAt } = facts;
+  const { condition, mark, hold, breaker, link, guard, doubts, members, policy, lookAgainAt } = facts;
   const reasons: string[] = [];
   const say = (sentence: string | false | null | undefined): void => {
     if (sentence) reasons.push(sentence);
@@ -86,6 +90,10 @@ function reasonsOf(facts: Facts): string[] {
   say(
     hold &&
       `On hold since ${hold.since} by ${hold.by}${hold.note ? ` (${hold.note})` : ''}: scim-bridge release ends it.`,
+  );
+  say(
+    breaker &&
+      `Calls to the target have failed in a row since ${breaker.since} (${breaker.status === 0 ? 'no answer' : `status ${breaker.status}`}): only probes go out until one succeeds.`,
   );
   for (const { kind, subject, state } of guard)
     say(

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { checkConfig } from './check-config.ts';
 import { deadLetters } from './dead-letters.ts';
 import { demo } from './demo.ts';
+import { explain } from './explain.ts';
 import { hold, release } from './hold.ts';
 import { log } from './log.ts';
 import { plan } from './plan.ts';
@@ -13,6 +14,7 @@ import { sandbox } from './sandbox.ts';
 import { serve } from './serve.ts';
 import { status } from './status.ts';
 import { token } from './token.ts';
+import { sync } from './sync.ts';
 import { reportFailure, type Cli } from './cli.ts';
 
 /** Runs one command and resolves to the exit code of the process (docs: interface of the command line). */
@@ -47,6 +49,8 @@ export async function runCli(args: string[], env: NodeJS.ProcessEnv): Promise<nu
     plans,
     hold,
     release,
+    explain,
+    sync,
     deadLetters,
     log,
     resync,

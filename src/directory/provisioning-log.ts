@@ -120,7 +120,11 @@ export function createProvisioningLog(
     return chained !== undefined && newest !== chained ? 'the end' : undefined;
   }
 
-  return { target, toArgs, append, newest, firstBroken, size: () => redis.xlen(stream) };
+  /** Id of the newest entry; undefined while there is none. */
+  const newestId = async (): Promise<string | undefined> =>
+    (await redis.xrevrange(stream, '+', '-', 'COUNT', 1))[0]?.[0];
+
+  return { target, toArgs, append, newest, newestId, firstBroken, size: () => redis.xlen(stream) };
 }
 
 const timeOf = (id: string): number => Number(id.slice(0, id.indexOf('-')));

@@ -1,0 +1,107 @@
+// sync: brings one person or group now and shows each step; with --dry-run only what would be written.
+import type { Command } from 'commander';
+import type { SyncOutcomeName, SyncReport } from '../ops/sync-one.ts';
+import type { PlanEntry } from '../reconcile/entry.ts';
+import { operatorOf, readConfig, type Cli } from './cli.ts';
+import { withEstates, type CommandContext } from './estates.ts';
+import { toText } from './log.ts';
+import { reportUnknown, UnknownResource } from './resources.ts';
+
+interface Flags {
+  target?: string;
+  dryRun?: boolean;
+  json?: boolean;
+  timeout: string;
+}
+
+const EXIT_CODES: Record<SyncOutcomeName, number> = { equal: 0, held: 2, waiting: 2, needsPerson: 1 };
+
+export function sync(program: Command, cli: Cli): void {
+  program
+    .command('sync <user|group>')
+    .description(
+      'compare one person or group with the platform and bring what differs, now; exit 2 when something stands between',
+    )
+    .option('--target <name>', 'only this target')
+    .option('--dry-run', 'show what would be written, and write nothing')
+    .option('--timeout <seconds>', 'how long to try', '30')
+    .option('--json', 'print as JSON')
+    .action(async (text: string, flags: Flags, command: Command) => {
+      const options = { target: flags.target, worker: false };
+      try {
+        const reports = await withEstates(readConfig(command, cli), options, (context) =>
+          syncAll(text, context, flags, operatorOf(cli)),
+        );
+        if (flags.json) console.log(JSON.stringify(reports));
+        cli.exit(Math.max(...reports.map(exitCodeOf)));
+      } catch (error) {
+        reportUnknown(error, cli);
+      }
+    });
+}
+
+async function syncAll(
+  text: string,
+  { estates, signal, deps }: CommandContext,
+  flags: Flags,
+  by: string,
+): Promise<SyncReport[]> {
+  const [{ syncOne }, { findResources }, { toSearched }] = await Promise.all([
+    import('../ops/sync-one.ts'),
+    import('../ops/find.ts'),
+    import('../access/explain.ts'),
+  ]);
+  const found = await findResources(toSearched(estates.map(({ estate }) => estate)), text);
+  if (found.length === 0) throw new UnknownResource(text);
+  if (new Set(found.map(({ ref }) => ref)).size > 1) {
+    const all = found.map(({ connection, ref, name }) => `  ${ref}  ${name}  (${connection})`).join('\n');
+    throw new Error(`${text} means more than one; name it by its ref:\n${all}`);
+  }
+  const limitMs = Number(flags.timeout) * 1000;
+  if (!(limitMs > 0)) throw new Error('--timeout is a number of seconds above 0.');
+  const reports: SyncReport[] = [];
+  for (const each of found) {
+    for (const { estate, name } of estates.filter(
+      ({ estate: { connection } }) => connection === each.connection,
+    )) {
+      const say = (line: string): void => void (flags.json || console.log(line));
+      say(`${each.kind} ${each.name} (${each.ref}), ${name}`);
+      const report = await syncOne(estate, each, {
+        ...{ dryRun: flags.dryRun ?? false, by, limitMs, signal, logger: deps.logger },
+        onStep: (step) => say(`  ${toText(step)}`),
+      });
+      for (const line of endLines(report)) say(`  ${line}`);
+      reports.push(report);
+    }
+  }
+  return reports;
+}
+
+/** A dry run answers like a plan: 0 nothing to do, 2 changes, 1 could not be read. */
+function exitCodeOf({ dryRun, differences, owed, outcome }: SyncReport): number {
+  if (outcome !== undefined) return EXIT_CODES[outcome];
+  if (differences === null) return 1;
+  return dryRun && differences.length + Object.keys(owed).length > 0 ? 2 : 0;
+}
+
+function endLines({ dryRun, differences, owed, steps, outcome, message }: SyncReport): string[] {
+  if (!dryRun) {
+    const done = steps.length === 0 && outcome === 'equal' ? 'nothing to do, equal already' : (outcome ?? '');
+    return [`${done}${message === undefined ? '' : `: ${message}`}`];
+  }
+  if (differences === null) return ['the platform could not be read: nothing is known of what differs'];
+  const pending = Object.entries(owed).map(([who, sign]) => `${sign} membership ${who}`);
+  const lines = [...differences.flatMap(differenceLines), ...pending];
+  return lines.length === 0 ? ['nothing to do, equal already'] : ['would write:', ...lines];
+}
+
+function differenceLines({ action, name, member, attribute, before, after, reason }: PlanEntry): string[] {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  const values = member
+    ? []
+    : [...names].map(
+        (each) =>
+          `    ${each}: ${JSON.stringify(before?.[each] ?? null)} → ${JSON.stringify(after?.[each] ?? null)}`,
+      );
+  return [`${action} ${attribute ?? member?.name ?? name} (${reason})`, ...values];
+}

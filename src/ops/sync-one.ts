@@ -1,0 +1,174 @@
+// sync: one person or group, now. It is compared with the platform first, so that also what was changed there by hand
+// is brought; then the same code that every worker runs writes what differs, under the same lease and guard.
+import { parseRef, refOf, type Ref } from '../directory/records.ts';
+import { toDrifts } from '../reconcile/apply.ts';
+import { createVisibility } from '../reconcile/compare.ts';
+import { isChange, type PlanEntry } from '../reconcile/entry.ts';
+import type { Estate, Survey } from '../reconcile/estate.ts';
+import { examineGroups } from '../reconcile/examine-groups.ts';
+import { examineUsers } from '../reconcile/examine-users.ts';
+import type { Logger } from '../support/logger.ts';
+import { syncResource } from '../sync/sync-resource.ts';
+import type { Found } from './find.ts';
+import { readLog, type LocatedEntry } from './provisioning-log.ts';
+
+/**
+ * `equal`: nothing is left to do. `held`: the guard, an operator or something else stands between. `waiting`: not done
+ * within the time, and still tried. `needsPerson`: a dead letter.
+ */
+export type SyncOutcomeName = 'equal' | 'held' | 'waiting' | 'needsPerson';
+
+export interface SyncReport {
+  connection: string;
+  target: string;
+  ref: Ref;
+  name: string;
+  dryRun: boolean;
+  /** What the platform was seen to hold differently before; null when it could not be read. */
+  differences: PlanEntry[] | null;
+  /** Memberships that were still to be written: group id or user id → + or -. */
+  owed: Record<string, string>;
+  /** What was written or not, oldest first; empty after a dry run. */
+  steps: LocatedEntry[];
+  /** Undefined after a dry run. */
+  outcome?: SyncOutcomeName;
+  /** Why it is not equal. */
+  message?: string;
+}
+
+export interface SyncOneOptions {
+  dryRun: boolean;
+  /** Who asks, for the log. */
+  by: string;
+  limitMs: number;
+  logger: Logger;
+  signal: AbortSignal;
+  /** Told of every entry of the log as it comes. */
+  onStep?: (step: LocatedEntry) => void;
+}
+
+const LOOK_MS = 100;
+
+export async function syncOne(estate: Estate, found: Found, options: SyncOneOptions): Promise<SyncReport> {
+  const { connection, target, outbox } = estate;
+  const { ref, name } = found;
+  const differences = await differencesOf(estate, ref, options.signal);
+  const owed = Object.fromEntries((await outbox.whereabouts(ref)).owed);
+  const common = { connection, target: target.name, ref, name, dryRun: options.dryRun, differences, owed };
+  if (options.dryRun) return { ...common, steps: [] };
+  const steps = createSteps(estate, ref, options.onStep);
+  await steps.start();
+  const request = `sync:${options.by}`;
+  const drifts = toDrifts((differences ?? []).filter(isDriftToRepair));
+  await estate.drifts.note(
+    drifts.map((drift) => ({ ...drift, lane: 'edit' })),
+    request,
+  );
+  await outbox.mark([ref], 'edit', request);
+  await bring(estate, ref, options, steps.read);
+  await steps.read();
+  return { ...common, steps: steps.told, ...(await outcomeOf(estate, ref)) };
+}
+
+/** What a push has changed is known to the worker without a note. */
+const isDriftToRepair = (entry: PlanEntry): boolean =>
+  isChange(entry) && entry.attribution.cause !== 'source changed';
+
+/** Reads the one resource at the platform. @returns null when the platform could not tell */
+async function differencesOf(estate: Estate, ref: Ref, signal: AbortSignal): Promise<PlanEntry[] | null> {
+  const survey: Survey = {
+    estate,
+    signal,
+    visibility: createVisibility(),
+    tally: { calls: 0, unknown: 0 },
+    onProgress: () => undefined,
+    remember: () => Promise.resolve(),
+  };
+  const examined = ref.startsWith('User:')
+    ? await examineUsers(survey, [ref], { withValues: () => true })
+    : await examineGroups(survey, [ref], { withMembers: () => true });
+  return examined[0]?.entries ?? null;
+}
+
+/** Runs the sync, and those of the groups that it waits for, until nothing is marked or the time is over. */
+async function bring(
+  estate: Estate,
+  ref: Ref,
+  { limitMs, logger, signal }: SyncOneOptions,
+  onRound: () => Promise<void>,
+): Promise<void> {
+  const { clock, outbox } = estate;
+  const deps = { ...estate, logger };
+  const end = clock.now() + limitMs;
+  while (!signal.aborted && clock.now() < end) {
+    const { owed } = await outbox.whereabouts(ref);
+    await syncResource(deps, ref, 'edit', signal);
+    if (ref.startsWith('User:'))
+      for (const group of owed.keys()) await syncResource(deps, refOf('Group', group), 'edit', signal);
+    await onRound();
+    const { mark, owed: left } = await outbox.whereabouts(ref);
+    const waits = mark ?? (await markedGroup(estate, ref, [...left.keys()]));
+    if (!waits || (await outbox.staging.onHold())) return;
+    const untilDue = (waits.dueAt ?? 0) - clock.now();
+    await clock.sleep(Math.min(Math.max(LOOK_MS, untilDue), Math.max(0, end - clock.now())), signal);
+  }
+}
+
+/** The user is done and a group still has to write its membership. */
+async function markedGroup({ outbox }: Estate, ref: Ref, groups: string[]) {
+  if (!ref.startsWith('User:')) return null;
+  for (const group of groups) {
+    const { mark } = await outbox.whereabouts(refOf('Group', group));
+    if (mark) return mark;
+  }
+  return null;
+}
+
+/** Follows the log from now on. */
+function createSteps(
+  { connection, target, outbox }: Estate,
+  ref: Ref,
+  onStep?: (step: LocatedEntry) => void,
+) {
+  const source = [{ connection, outboxes: new Map([[target.name, outbox]]) }];
+  const told: LocatedEntry[] = [];
+  let last: string | undefined;
+  async function read(): Promise<void> {
+    const fresh: LocatedEntry[] = [];
+    let newest: string | undefined;
+    for await (const entry of readLog(source)) {
+      newest ??= entry.id;
+      if (entry.id === last) break;
+      if (entry.ref === ref || entry.members?.includes(parseRef(ref).id)) fresh.unshift(entry);
+    }
+    last = newest ?? last;
+    told.push(...fresh);
+    for (const entry of fresh) onStep?.(entry);
+  }
+  return {
+    told,
+    read,
+    start: async () => {
+      last = await outbox.log.newestId();
+    },
+  };
+}
+
+async function outcomeOf(estate: Estate, ref: Ref): Promise<Pick<SyncReport, 'outcome' | 'message'>> {
+  const { outbox, links, target } = estate;
+  const [{ mark, blockedSince, guard }, { condition }, hold] = await Promise.all([
+    outbox.whereabouts(ref),
+    links.get(target.name, ref),
+    outbox.staging.onHold(),
+  ]);
+  const why = condition ? { message: `${condition.reason}: ${condition.message}` } : {};
+  if (blockedSince !== null) return { outcome: 'needsPerson', ...why };
+  if (mark && hold) return { outcome: 'held', message: `on hold by ${hold.by}: see scim-bridge release` };
+  if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held')
+    return { outcome: 'held', ...why };
+  if (!mark) return { outcome: 'equal', ...why };
+  return {
+    outcome: 'waiting',
+    message: why.message ?? `it is tried again at ${new Date(mark.dueAt ?? 0).toISOString()}`,
+  };
+}
