@@ -60,9 +60,21 @@ export function printOf(user: WireUser): string {
 }
 
 /** Notes what an account shows, for those whose differences need not be looked for. */
-export function noteShown(user: WireUser, visibility: Visibility): void {
-  for (const path of PATHS) if (shownCore(user, path) !== undefined) visibility.note(path, true);
-  for (const name in user[EXTENSION]) visibility.note(`attributes.${name}`, true);
+export function createShownNoter(visibility: Visibility): (user: WireUser) => void {
+  const unseen = new Set(PATHS);
+  const attributes = new Set<string>();
+  return (user) => {
+    for (const path of unseen) {
+      if (shownCore(user, path) === undefined) continue;
+      visibility.note(path, true);
+      unseen.delete(path);
+    }
+    for (const name in user[EXTENSION]) {
+      if (attributes.has(name)) continue;
+      attributes.add(name);
+      visibility.note(`attributes.${name}`, true);
+    }
+  };
 }
 
 /** What was applied last; it equals what is desired as long as nothing is marked and the mapping is the same. */

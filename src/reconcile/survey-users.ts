@@ -4,7 +4,7 @@ import { hashOfLink, type Counterpart, type Print } from '../directory/drift.ts'
 import { parseLink, type Link } from '../directory/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
-import { differences, noteShown, printOf, wantedFromLink } from './compare.ts';
+import { createShownNoter, differences, printOf, wantedFromLink } from './compare.ts';
 import { isDrift, isProtected, type PlanEntry } from './entry.ts';
 import type { Survey } from './estate.ts';
 import {
@@ -68,6 +68,7 @@ interface Draft extends UserSurvey {
   seen: Set<Ref>;
   /** On their way when the walk began. */
   marked: Set<Ref>;
+  noteShown: (user: WireUser) => void;
 }
 
 async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
@@ -85,6 +86,7 @@ async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
     isListed: (id) => reader.has(id),
     seen: new Set(),
     marked: new Set(),
+    noteShown: createShownNoter(survey.visibility),
   };
   for await (const refs of estate.drifts.allMarked()) for (const ref of refs) draft.marked.add(ref);
   let total = 0;
@@ -168,7 +170,7 @@ async function withoutKnownEqual(survey: Survey, draft: Draft, users: WireUser[]
     const way = ways[index];
     if (way?.print === undefined || draft.marked.has(way.ref) || way.print !== printOf(user)) return true;
     draft.linked++;
-    noteShown(user, survey.visibility);
+    draft.noteShown(user);
     return false;
   });
 }
