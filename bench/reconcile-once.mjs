@@ -16,7 +16,7 @@ const { openEstates } = await part('app.js');
 const { reconcile } = await part('reconcile/run.js');
 const { createPlatformClient } = await part('platform/client.js');
 
-const PAGE = 200;
+const PAGE = 500;
 const config = loadConfig({ cwd: '/', env: process.env, file });
 const { url, token, concurrency, guard } = config.targets.main;
 
@@ -25,7 +25,7 @@ async function walk() {
   let seen = 0;
   const options = { count: PAGE, inFlight: Math.ceil(concurrency / 2) };
   const startedAt = performance.now();
-  for await (const page of client.groups.pages({ ...options, inFlight: 2, members: false }))
+  for await (const page of client.groups.pages({ count: 200, inFlight: 2, members: false }))
     seen += page.resources.length;
   for await (const page of client.users.pages(options)) seen += page.resources.length;
   const wallMs = performance.now() - startedAt;

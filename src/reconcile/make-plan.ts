@@ -11,7 +11,7 @@ import type { Estate, Progress, Survey } from './estate.ts';
 import { examineGroups } from './examine-groups.ts';
 import { examineUsers, readValues, type Examined } from './examine-users.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
-import { surveyGroups, type GroupSurvey } from './survey-groups.ts';
+import { surveyGroups, type GroupChoice, type GroupSurvey } from './survey-groups.ts';
 import { chunks, surveyUsers, type UserSurvey } from './survey-users.ts';
 
 export interface PlanOptions {
@@ -53,17 +53,17 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
     remember: options.remember ?? (() => Promise.resolve()),
   };
   const full = options.full ?? false;
-  const groups = await surveyGroups(survey, { everybody, full });
-  const users = await surveyUsers(survey, everybody, groups.linked);
+  // Groups and their members are read while the much longer list of users arrives.
+  const groupWork = lookAtGroups(survey, { everybody, full });
+  groupWork.catch(() => undefined); // awaited below
+  const users = await surveyUsers(survey, everybody, async () => (await groupWork).groups.linked);
+  const { groups, examined: examinedGroups } = await groupWork;
   const values = await lookAtValues(survey, full);
   for (const ref of values.suspects) users.suspects.set(ref, []);
   const examined = [
     ...users.settled,
     ...(await secondLook(survey, users, values.suspects)),
-    ...(await examineGroups(survey, [...groups.suspects], {
-      withMembers: (ref) => groups.withMembers.has(ref),
-      ...(groups.proof.complete ? { strangers: groups } : {}),
-    })),
+    ...examinedGroups,
   ];
   const since = earliestDrift(examined);
   const hasDrift = examined.some(({ entries }) => entries.some(isDrift));
@@ -94,6 +94,18 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
     entries,
   };
   return { plan, books: booksOf(groups, users, values.cursor, everybody, examined) };
+}
+
+async function lookAtGroups(
+  survey: Survey,
+  choice: GroupChoice,
+): Promise<{ groups: GroupSurvey; examined: Examined[] }> {
+  const groups = await surveyGroups(survey, choice);
+  const examined = await examineGroups(survey, [...groups.suspects], {
+    withMembers: (ref) => groups.withMembers.has(ref),
+    ...(groups.proof.complete ? { strangers: groups } : {}),
+  });
+  return { groups, examined };
 }
 
 async function secondLook(survey: Survey, users: UserSurvey, valued: Set<Ref>): Promise<Examined[]> {

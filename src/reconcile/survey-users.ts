@@ -20,8 +20,10 @@ import { userEntries } from './user-entries.ts';
 import { walkList } from './walk.ts';
 
 /** Users per page that are asked for; the platform may lower it. */
-const PAGE = 200;
+const PAGE = 500;
 const CHUNK = 500;
+/** Pages that are compared at the same time. */
+const PAGES_IN_WORK = 3;
 /** Somebody is created or deleted while the list is read: then it is read once more. */
 const WALKS = 2;
 
@@ -49,11 +51,11 @@ export interface UserSurvey {
 export async function surveyUsers(
   survey: Survey,
   everybody: boolean,
-  groupsSeen: number,
+  groupsSeen: () => Promise<number>,
 ): Promise<UserSurvey> {
   let found = await walk(survey, everybody);
   for (let again = 1; again < WALKS && !found.proof.complete; again++) found = await walk(survey, everybody);
-  const isAll = found.linked + groupsSeen === (await survey.estate.drifts.countLinked());
+  const isAll = found.linked + (await groupsSeen()) === (await survey.estate.drifts.countLinked());
   if (found.proof.complete && !isAll) await addAbsent(survey, found);
   dropUnreturned(survey, found);
   await addUnseen(survey, found, everybody);
@@ -89,6 +91,7 @@ async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
     noteShown: createShownNoter(survey.visibility),
   };
   for await (const refs of estate.drifts.allMarked()) for (const ref of refs) draft.marked.add(ref);
+  const inWork: Promise<void>[] = [];
   let total = 0;
   let done = 0;
   const pages = walkList(
@@ -108,10 +111,15 @@ async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
     },
   );
   for await (const users of pages) {
-    await takePage(survey, draft, users, everybody);
+    // Redis is asked about this page while the next ones come from the platform.
+    const work = takePage(survey, draft, users, everybody);
+    work.catch(() => undefined); // awaited below
+    inWork.push(work);
+    if (inWork.length > PAGES_IN_WORK) await inWork.shift();
     done += users.length;
     survey.onProgress({ phase: 'users', done, total });
   }
+  await Promise.all(inWork);
   draft.proof = reader.verdict();
   return draft;
 }

@@ -37,7 +37,7 @@ export async function* walkList<T extends { id: string }>(
   if (size === 0) return;
   const window: Promise<Fetched<T>>[] = [];
   let next = 1 + size;
-  for (;;) {
+  const fill = (): void => {
     while (window.length < inFlight && next <= first.totalResults) {
       const startIndex = next;
       const wanted = Math.min(size, first.totalResults - startIndex + 1);
@@ -51,9 +51,14 @@ export async function* walkList<T extends { id: string }>(
       window.push(page);
       next += size;
     }
+  };
+  for (;;) {
+    fill();
     const page = window.shift();
     if (page === undefined) return;
     const found = await page;
+    // What comes next is on its way while this page is looked at.
+    fill();
     if (found !== undefined) yield proof.accept(found);
   }
 }
