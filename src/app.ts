@@ -5,6 +5,7 @@ import { createBreaker, type Breaker } from './directory/breaker.ts';
 import { createBudget } from './directory/budget.ts';
 import { checkStore, connectRedis, takePulse, untilReady } from './directory/connection.ts';
 import { createDesiredState, type DesiredState } from './directory/desired-state.ts';
+import { createKeyspace } from './directory/keys.ts';
 import type { Outbox } from './directory/outbox.ts';
 import { loadScripts, type Scripts } from './directory/scripts.ts';
 import { createHealthRouter, type Check } from './http/health.ts';
@@ -71,7 +72,7 @@ const DEAF_MS = 60_000;
 /** Starts the service. It needs neither Redis nor a platform to start; it says what is missing and recovers. */
 export async function startApp(config: Config, role: Role, deps: AppDeps): Promise<App> {
   const releasers = createReleasers(deps.logger);
-  const redis = connectRedis(config.redis.url, 'commands', deps.logger);
+  const redis = connectRedis(config.redis, 'commands', deps.logger);
   releasers.add('redis', () => redis.disconnect());
   await untilReady(redis, STORE_WAIT_MS);
   const instruments = createInstruments(deps, { config, role });
@@ -124,7 +125,7 @@ export function openDesiredStates(config: Config): {
   /** By target. */
   breakers: Map<string, Breaker>;
 } {
-  const redis = connectRedis(config.redis.url, 'commands', silentLogger);
+  const redis = connectRedis(config.redis, 'commands', silentLogger);
   const store = { config, redis, scripts: loadScripts(redis) };
   const mappings = new Map(
     Object.values(config.targets).map((target) => [
@@ -147,7 +148,7 @@ export async function openEstates(
   { worker }: { worker: boolean },
 ): Promise<{ estates: ScheduledEstate[]; stop: () => Promise<void> }> {
   const releasers = createReleasers(deps.logger);
-  const redis = connectRedis(config.redis.url, 'commands', deps.logger);
+  const redis = connectRedis(config.redis, 'commands', deps.logger);
   releasers.add('redis', () => redis.disconnect());
   await untilReady(redis, STORE_WAIT_MS);
   await redis.ping().catch(async (error: Error) => {
@@ -257,8 +258,8 @@ function startQueues(
   states: DesiredState[],
 ): Map<string, TargetQueue> {
   const { config, logger, clock, random, releasers } = parts;
-  const { url, prefix } = config.redis;
-  const queueRedis = connectRedis(url, 'queue', logger);
+  const { prefix } = config.redis;
+  const queueRedis = connectRedis(config.redis, 'queue', logger);
   releasers.add('queue connection', () => queueRedis.disconnect());
   const connection = queueRedis as unknown as QueueConnection;
   const byConnection = new Map(states.map((state) => [state.connection, state]));
@@ -288,7 +289,7 @@ function startQueues(
     releasers.add(`queue of ${name}`, queue.stop);
     queues.set(name, queue);
   }
-  const subscriber = connectRedis(url, 'subscriber', logger);
+  const subscriber = connectRedis(config.redis, 'subscriber', logger);
   releasers.add('subscriber', () => subscriber.disconnect());
   subscriber.on('message', (_channel: string, target: string) => queues.get(target)?.poke());
   // Resolves once Redis is there; until then the queues' own sweeps do.
@@ -308,7 +309,7 @@ async function openDoors(parts: Parts, states: DesiredState[]): Promise<Doors> {
   );
   releasers.add('tokens', doors.stop);
   if (states.length === 0) return doors;
-  const subscriber = connectRedis(config.redis.url, 'subscriber', logger);
+  const subscriber = connectRedis(config.redis, 'subscriber', logger);
   releasers.add('subscriber for tokens', () => subscriber.disconnect());
   const connectionOf = new Map(states.map(({ connection, tokens }) => [tokens.channel, connection]));
   subscriber.on('message', (channel: string) => void doors.refresh(connectionOf.get(channel) ?? ''));
@@ -339,7 +340,12 @@ function buildHealth(
   states: DesiredState[],
   queues: Map<string, TargetQueue>,
 ): ReturnType<typeof createHealthRouter> {
-  const store = async (): Promise<Check> => ({ ...(await checkStore(redis, config.redis.durability)) });
+  const store = async (): Promise<Check> => ({
+    ...(await checkStore(redis, {
+      durability: config.redis.durability,
+      probe: createKeyspace(config.redis.prefix, 'ready').key('probe'),
+    })),
+  });
   const targetCheck = async (name: string): Promise<Check> => {
     const depths = await Promise.all([...outboxesOf(states, name).values()].map((outbox) => outbox.depth()));
     const [dirty, inflight, blocked] = (['dirty', 'inflight', 'blocked'] as const).map((part) =>

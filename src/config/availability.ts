@@ -16,13 +16,9 @@ const is =
   (inactive: unknown) =>
   (value: unknown): boolean =>
     isDeepStrictEqual(value, inactive);
-const isPlainRedis = (value: unknown): boolean =>
-  typeof value !== 'string' || !value.startsWith('redis+sentinel:');
 
 const UNBUILT: readonly Unbuilt[] = [
   { at: 'connections/*/jwt', inactive: is(null), refusedWith: 'Use tokens.' },
-  { at: 'redis/cluster', inactive: is(null), refusedWith: 'Use redis.url.' },
-  { at: 'redis/url', inactive: isPlainRedis, refusedWith: 'Use redis:// or rediss://.' },
   { at: 'server/adminToken', inactive: is(null) },
 ];
 

@@ -4,6 +4,7 @@ import { checkCustomSchemas, schemasFor } from './custom-schemas.ts';
 import * as forms from './forms.ts';
 import { isTree, select, type Place } from './places.ts';
 import type { CustomSchemaConfig } from './schema/custom-schema.ts';
+import { parseRedisAddress } from '../support/redis-address.ts';
 import { checkSecrets } from './secrets.ts';
 
 /** Checks of texts whose grammars live in other layers; each answers a sentence, or undefined when all is well. */
@@ -19,6 +20,10 @@ type TextCheck = readonly [pattern: string, check: (text: string, place: Place) 
 const FORM_CHECKS: readonly TextCheck[] = [
   ['server/publicUrl', forms.checkWebAddress],
   ['redis/url', forms.checkRedisAddress],
+  ['redis/cluster/*', forms.checkClusterNode],
+  ['redis/tls/caFile', forms.checkReadable],
+  ['redis/tls/certFile', forms.checkReadable],
+  ['redis/tls/keyFile', forms.checkReadable],
   ['connections/*/allowedNetworks/*', forms.checkNetwork],
   ['connections/*/tokens/*/expiresAt', forms.checkDateTime],
   ['targets/*/groups/include/*', forms.checkRegex],
@@ -43,6 +48,7 @@ export function checkMeaning(document: unknown, checks: ConfigChecks | undefined
     ...[...FORM_CHECKS, ...grammars].flatMap(([pattern, check]) => checkTexts(document, pattern, check)),
     ...checkSecrets(document),
     ...checkTargetAddresses(document),
+    ...checkRedis(document),
     ...checkReferences(document),
     ...checkTokenNames(document),
     ...checkAttributeSources(document),
@@ -56,6 +62,35 @@ function checkTexts(document: unknown, pattern: string, check: TextCheck[1]): Co
     const message = typeof value === 'string' ? check(value, place) : undefined;
     return message === undefined ? [] : [{ path, message }];
   });
+}
+
+/** Alternatives of which one was asked for; looked at before defaults come in. */
+export function checkAlternatives(document: unknown): ConfigFault[] {
+  const [cluster] = select(document, 'redis/cluster');
+  const [url] = select(document, 'redis/url');
+  if (!url || !cluster || cluster.value === null) return [];
+  return [{ path: url.path, message: 'Give either redis.url or redis.cluster, not both.' }];
+}
+
+function checkRedis(document: unknown): ConfigFault[] {
+  const given = (name: string): boolean =>
+    select(document, `redis/tls/${name}`).some(({ value }) => typeof value === 'string');
+  const faults: ConfigFault[] = [];
+  if (given('certFile') !== given('keyFile')) {
+    const path = `/redis/tls/${given('certFile') ? 'keyFile' : 'certFile'}`;
+    faults.push({ path, message: 'Give both certFile and keyFile, or neither.' });
+  }
+  const nodes = select(document, 'redis/cluster/*').map(({ path, value }) => {
+    const address = parseRedisAddress(String(value));
+    if (typeof address === 'string') return { path, key: undefined };
+    return { path, key: JSON.stringify([address.tls, address.username, address.password]) };
+  });
+  const [first] = nodes;
+  for (const { path, key } of nodes) {
+    if (key === undefined || first?.key === undefined || key === first.key) continue;
+    faults.push({ path, message: 'Nodes of a cluster have the same scheme, user and password.' });
+  }
+  return faults;
 }
 
 function checkTargetAddresses(document: unknown): ConfigFault[] {

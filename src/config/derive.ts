@@ -35,10 +35,9 @@ export interface Settings extends Pick<
 
 /** The effective settings of a valid document. */
 export function toConfig(settings: Settings, notYetInEffect: string[], source: string | null): Config {
-  const { url, prefix, durability } = settings.redis;
   return {
     server: toServer(settings.server),
-    redis: { url, prefix, durability },
+    redis: settings.redis,
     connections: mapEntries(settings.connections, toConnection),
     targets: mapEntries(settings.targets, toTarget),
     reconcile: settings.reconcile,

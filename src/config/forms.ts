@@ -1,5 +1,7 @@
 // Pure checks of single texts: each answers a sentence about the fault, or undefined. None repeats the text.
+import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
+import { parseRedisAddress } from '../support/redis-address.ts';
 
 const MINUTE_MS = 60_000;
 const UNIT_MS = { ms: 1, s: 1000, m: MINUTE_MS, h: 60 * MINUTE_MS, d: 1440 * MINUTE_MS };
@@ -76,9 +78,25 @@ export function checkWebAddress(text: string): string | undefined {
 }
 
 export function checkRedisAddress(text: string): string | undefined {
-  return URL.canParse(text)
-    ? undefined
-    : 'Not an address of Redis. Write redis://host:6379 or rediss://host:6379, special characters of a password %-encoded.';
+  const address = parseRedisAddress(text);
+  return typeof address === 'string' ? address : undefined;
+}
+
+/** A node of a cluster: one host, and the one database that clusters have. */
+export function checkClusterNode(text: string): string | undefined {
+  const address = parseRedisAddress(text);
+  if (typeof address === 'string') return address;
+  if (address.sentinel) return 'A cluster has no sentinels: write redis://host:6379 or rediss://host:6379.';
+  return address.db === 0 ? undefined : 'A cluster has only database 0: remove the number of the database.';
+}
+
+export function checkReadable(file: string): string | undefined {
+  try {
+    accessSync(file, constants.R_OK);
+    return undefined;
+  } catch (error) {
+    return `The file can not be read (${(error as NodeJS.ErrnoException).code}).`;
+  }
 }
 
 /** Is the host of this address the machine itself? */

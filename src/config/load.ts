@@ -1,7 +1,7 @@
 // Builds the effective settings: built-in defaults, then the file, then the environment; all faults at once.
 import { dirname } from 'node:path';
 import { checkAvailability } from './availability.ts';
-import { checkMeaning, type ConfigChecks } from './checks.ts';
+import { checkAlternatives, checkMeaning, type ConfigChecks } from './checks.ts';
 import { toConfig, type Settings } from './derive.ts';
 import { applyEnvironment } from './environment.ts';
 import { ConfigError, firstPerPath, type ConfigFault } from './faults.ts';
@@ -30,12 +30,14 @@ export function loadConfig({ file, env, cwd, checks }: LoadOptions): Config {
   const fromEnvironment = applyEnvironment(document, env, source !== null);
   // Looked at before defaults come in: it is about what the operator asked for.
   const availability = checkAvailability(document);
+  const alternatives = checkAlternatives(document);
 
   const faults = firstPerPath([
     // A reference that cannot be resolved does no harm where the environment overrides it.
     ...unresolved.filter((fault) => !fromEnvironment.has(fault.path)),
     ...validateSchema(document, replaced),
     ...availability.faults,
+    ...alternatives,
     ...checkMeaning(document, checks),
   ]);
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => nameVariable(fault, fromEnvironment)));

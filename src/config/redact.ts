@@ -1,6 +1,7 @@
 // The effective settings as they may be shown to people and written to logs.
 import { select, setAt } from './places.ts';
 import type { Config } from './schema.ts';
+import { parseRedisAddress } from '../support/redis-address.ts';
 import { ADDRESS_PATTERNS, SECRET_PATTERNS } from './secrets.ts';
 
 const MASK = '***';
@@ -18,10 +19,15 @@ export function printableConfig(config: Config): Config {
 }
 
 function maskAddress(text: string): string {
-  if (!URL.canParse(text)) return MASK;
+  // Several sentinels are no address to the standard library.
+  if (!URL.canParse(text)) return typeof parseRedisAddress(text) === 'string' ? MASK : maskText(text);
   const url = new URL(text);
   // ioredis also reads options, the password among them, from the query.
   for (const name of [...url.searchParams.keys()]) url.searchParams.set(name, MASK);
   if (url.password) url.password = MASK;
   return url.toString();
+}
+
+function maskText(text: string): string {
+  return text.replace(/(:\/\/[^:/?#]*:)[^/?#]*@/, `$1${MASK}@`).replace(/(=)[^&#]*/g, `$1${MASK}`);
 }

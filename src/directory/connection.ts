@@ -1,12 +1,22 @@
 // Connections to Redis: one that fails fast for answers to identity providers, one that waits for the queue.
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import type { Logger } from '../support/logger.ts';
+import { placeOf, type ClusterPlace, type RedisSettings, type ServerOptions } from './redis-options.ts';
+import { gatherWrites, limitWaiting } from './sending.ts';
+
+export { checkStore, takePulse, type StoreHealth, type StorePulse } from './store-health.ts';
 
 const AWAY =
-  /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MISCONF|OOM|NOREPLICAS|UNKILLABLE|BUSY|NOAUTH|WRONGPASS)\b|isn't writeable|Connection is closed|Command timed out|max retries per request|ECONN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|Stream connection ended/;
+  /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MISCONF|OOM|NOREPLICAS|UNKILLABLE|BUSY|NOAUTH|WRONGPASS|NOPERM)\b|isn't (writeable|ready)|Connection is closed|Command timed out|max retries per request|Too many Cluster redirections|Cluster is ended|startup nodes|slots cache|ECONN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|Stream connection ended|not confirmed by a replica/;
 
 /** Longest wait for an answer of Redis before a request is told to come back. */
 const ANSWER_LIMIT_MS = 5000;
+const CONNECT_LIMIT_MS = 5000;
+const LONGEST_PAUSE_MS = 2000;
+/** How often a cluster is asked who has which keys, besides when a node says that it is another. */
+const SLOTS_REFRESH_MS = 5000;
+
+export type ConnectionRole = 'commands' | 'queue' | 'subscriber';
 
 /** Whether an error of the Redis client means "not now" rather than a bug. */
 export function isStoreUnavailable(error: unknown): boolean {
@@ -14,26 +24,66 @@ export function isStoreUnavailable(error: unknown): boolean {
 }
 
 /**
- * `commands`: answers within two seconds or fails. `queue`: never gives up, as BullMQ asks.
- * `subscriber`: reconnects and subscribes again by itself.
+ * `commands`: answers within a few seconds or fails, and sends nothing twice: a command whose answer is lost may have been
+ * done. `queue`: never gives up, as BullMQ asks. `subscriber`: reconnects and subscribes again by itself.
+ * A cluster comes in the type of a single server: commands are the same, and what differs is in this folder only.
  */
-export function connectRedis(url: string, role: 'commands' | 'queue' | 'subscriber', logger: Logger): Redis {
-  const redis = new Redis(url, {
-    connectionName: `scim-bridge-${role}`,
-    lazyConnect: false,
-    enableReadyCheck: true,
-    enableOfflineQueue: role !== 'commands',
-    maxRetriesPerRequest: role === 'commands' ? 1 : null,
-    connectTimeout: 5000,
-    keepAlive: 10000,
-    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2000),
-    // After a failover the old primary answers READONLY: reconnect, the address may point elsewhere now.
-    reconnectOnError: (error) => error.message.startsWith('READONLY'),
-  });
-  if (role === 'commands') {
+export function connectRedis(settings: RedisSettings, role: ConnectionRole, logger: Logger): Redis {
+  const place = placeOf(settings);
+  const redis =
+    place.kind === 'cluster'
+      ? (connectCluster(place, role) as unknown as Redis)
+      : new Redis({
+          ...common(role),
+          ...place.options,
+          enableOfflineQueue: role !== 'commands',
+          retryStrategy: pauseBefore,
+        });
+  if (role === 'commands' && place.kind === 'server') {
     gatherWrites(redis);
     limitWaiting(redis, ANSWER_LIMIT_MS);
   }
+  report(redis, role, logger);
+  return redis;
+}
+
+const pauseBefore = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 6), LONGEST_PAUSE_MS);
+
+function common(role: ConnectionRole): ServerOptions {
+  return {
+    connectionName: `scim-bridge-${role}`,
+    enableReadyCheck: true,
+    maxRetriesPerRequest: role === 'commands' ? 0 : null,
+    connectTimeout: CONNECT_LIMIT_MS,
+    keepAlive: 10000,
+    // After a failover the old primary answers READONLY: reconnect, the address may point elsewhere now.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  };
+}
+
+function connectCluster({ nodes, options, tls }: ClusterPlace, role: ConnectionRole): Cluster {
+  const cluster = new Cluster(nodes, {
+    redisOptions: { ...common(role), ...options },
+    enableOfflineQueue: role !== 'commands',
+    // Zero: what was under way to a node that is lost fails instead of being sent again.
+    retryDelayOnFailover: role === 'commands' ? 0 : 100,
+    clusterRetryStrategy: pauseBefore,
+    slotsRefreshInterval: SLOTS_REFRESH_MS,
+    // A certificate names the host, not the address behind it.
+    ...(tls ? { dnsLookup: (host, done) => done(null, host) } : {}),
+  });
+  if (role === 'commands') {
+    cluster.on('+node', (node: Redis) => {
+      gatherWrites(node);
+      limitWaiting(node, ANSWER_LIMIT_MS);
+      // Nodes connect with their first command, and whatever comes before they are ready would fail.
+      node.connect().catch(() => undefined);
+    });
+  }
+  return cluster;
+}
+
+function report(redis: Redis, role: ConnectionRole, logger: Logger): void {
   let away = false;
   redis.on('error', (error: Error) => {
     if (!away) logger.warn({ role, reason: error.message }, 'redis away, connecting again');
@@ -43,45 +93,6 @@ export function connectRedis(url: string, role: 'commands' | 'queue' | 'subscrib
     if (away) logger.info({ role }, 'redis back');
     away = false;
   });
-  return redis;
-}
-
-/** Commands of one turn of the event loop leave in one write: the system call costs more than a command. */
-function gatherWrites(redis: Redis): void {
-  const send = redis.sendCommand.bind(redis);
-  let isGathering = false;
-  redis.sendCommand = (command, stream) => {
-    const socket = redis.stream;
-    if (!isGathering && redis.status === 'ready') {
-      isGathering = true;
-      socket.cork();
-      setImmediate(() => {
-        isGathering = false;
-        socket.uncork();
-      });
-    }
-    return send(command, stream);
-  };
-}
-
-/**
- * Rejects what Redis does not answer in time. It answers in order, so it is enough to look at the oldest command now and
- * then; a timer for every command, as the client offers it, costs a fifth of the command.
- */
-function limitWaiting(redis: Redis, limitMs: number): void {
-  let oldest: unknown;
-  let sinceMs = 0;
-  const timer = setInterval(() => {
-    const front = redis.commandQueue.peekFront();
-    if (front !== oldest) {
-      oldest = front;
-      sinceMs = performance.now();
-    } else if (front && performance.now() - sinceMs >= limitMs) {
-      for (const { command } of redis.commandQueue.toArray()) command.reject(new Error('Command timed out'));
-    }
-  }, limitMs / 10);
-  timer.unref();
-  redis.once('end', () => clearInterval(timer));
 }
 
 /** Resolves when Redis can be used, or after `limitMs`: a service without its store still starts and says so. */
@@ -96,64 +107,4 @@ export function untilReady(redis: Redis, limitMs: number): Promise<void> {
     const timer = setTimeout(done, limitMs);
     redis.once('ready', done);
   });
-}
-
-export interface StoreHealth {
-  ok: boolean;
-  /** What is wrong and what to do; empty when ok. */
-  findings: string[];
-  version?: string;
-}
-
-/** Redis must be a writable primary that never evicts and, for `always`, syncs each write to disk. */
-export async function checkStore(redis: Redis, durability: 'everysec' | 'always'): Promise<StoreHealth> {
-  const findings: string[] = [];
-  try {
-    const info = parseInfo(await redis.info());
-    if (info.get('role') !== 'master') findings.push('Redis is a replica: point redis.url at the primary');
-    const policy = info.get('maxmemory_policy');
-    if (policy !== 'noeviction') {
-      findings.push(`Redis may evict keys (maxmemory-policy ${policy}): set maxmemory-policy noeviction`);
-    }
-    if (info.get('aof_last_write_status') === 'err')
-      findings.push('Redis can not write its append-only file');
-    if (durability === 'always') {
-      const reply = await redis
-        .config('GET', 'appendfsync')
-        .catch(() => ['', 'unknown: CONFIG is forbidden']);
-      const synced = String((reply as unknown[])[1]);
-      if (info.get('aof_enabled') !== '1' || synced !== 'always') {
-        findings.push(
-          `redis.durability is always: set appendonly yes and appendfsync always in Redis (it is ${synced})`,
-        );
-      }
-    }
-    const version = info.get('redis_version');
-    return { ok: findings.length === 0, findings, ...(version ? { version } : {}) };
-  } catch (error) {
-    return { ok: false, findings: [`Redis does not answer: ${(error as Error).message}`] };
-  }
-}
-
-/** What one look at Redis tells; the role is the server's own word: master or slave. */
-export type StorePulse =
-  { up: true; latencyMs: number; role: string | undefined } | { up: false; role?: never };
-
-export async function takePulse(redis: Redis): Promise<StorePulse> {
-  try {
-    const askedAt = performance.now();
-    await redis.ping();
-    const latencyMs = performance.now() - askedAt;
-    const role = parseInfo(await redis.info('replication')).get('role');
-    return { up: true, latencyMs, role };
-  } catch {
-    return { up: false };
-  }
-}
-
-function parseInfo(info: string): Map<string, string> {
-  const entries = info.split('\r\n').filter((line) => line.includes(':'));
-  return new Map(
-    entries.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
-  );
 }

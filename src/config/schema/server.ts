@@ -15,6 +15,9 @@ export interface ServerConfig {
 
 export interface RedisConfig {
   url: string;
+  /** Addresses of cluster nodes; they count instead of url. */
+  cluster: string[] | null;
+  tls: { caFile: string | null; certFile: string | null; keyFile: string | null; serverName: string | null };
   prefix: string;
   durability: 'everysec' | 'always';
 }
@@ -64,16 +67,31 @@ export const redisSchema: SchemaNode = section('Where the desired state is kept.
   url: {
     type: 'string',
     description:
-      'Address of Redis: redis://, rediss:// (TLS) or redis+sentinel://, with user and password when needed. Variable REDIS_URL.',
+      'Address of Redis: redis://host:6379, rediss:// (TLS), or redis+sentinel://host:26379,host:26379/name-of-primary (rediss+sentinel:// with TLS), with user and password when needed. Variable REDIS_URL.',
     default: 'redis://127.0.0.1:6379',
-    pattern: '^(redis|rediss|redis\\+sentinel)://[^\\s]+$',
+    pattern: '^rediss?(\\+sentinel)?://[^\\s]+$',
   },
   cluster: {
     type: ['array', 'null'],
-    description: 'Addresses of the nodes of a Redis Cluster, instead of url.',
+    description:
+      'Addresses of some nodes of a Redis Cluster, instead of url; the others are found through them. All have the same scheme, user and password.',
     default: null,
+    minItems: 1,
     items: { type: 'string', pattern: '^rediss?://[^\\s]+$' },
   },
+  tls: section(
+    'Files in PEM form for rediss:// and rediss+sentinel://. They are read at every new connection.',
+    {
+      caFile: optionalText(
+        'Authorities that Redis is trusted by; null = those of Node.js and NODE_EXTRA_CA_CERTS.',
+      ),
+      certFile: optionalText('Certificate that the bridge shows to Redis.'),
+      keyFile: optionalText('Private key of that certificate.'),
+      serverName: optionalText(
+        'Name that the certificate of Redis must carry; null = the host of the address.',
+      ),
+    },
+  ),
   prefix: {
     type: 'string',
     description: 'First part of every Redis key, so that several bridges can share one Redis.',

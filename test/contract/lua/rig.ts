@@ -68,7 +68,7 @@ export function openStore({
   const prefix = `test-${randomUUID()}`;
   const connections: Redis[] = [];
   const open = async (): Promise<{ redis: Redis; scripts: Scripts; state: DesiredState }> => {
-    const redis = connectRedis(url, 'queue', silentLogger);
+    const redis = connectRedis({ url }, 'queue', silentLogger);
     connections.push(redis);
     await redis.ping();
     const scripts = loadScripts(redis);

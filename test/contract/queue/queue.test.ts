@@ -39,7 +39,7 @@ describe('queue', () => {
 
   beforeEach(async () => {
     store = await openStore({ leaseMs: 400 });
-    queueRedis = connectRedis(process.env.TEST_REDIS_URL ?? '', 'queue', logger);
+    queueRedis = connectRedis({ url: process.env.TEST_REDIS_URL ?? '' }, 'queue', logger);
     connection = queueRedis;
     relays = [];
     workers = [];

@@ -15,7 +15,13 @@ describe('environment only', () => {
         adminToken: null,
         metricsPort: null,
       },
-      redis: { url: 'redis://127.0.0.1:6379', prefix: 'scim-bridge', durability: 'everysec' },
+      redis: {
+        cluster: null,
+        tls: { caFile: null, certFile: null, keyFile: null, serverName: null },
+        url: 'redis://127.0.0.1:6379',
+        prefix: 'scim-bridge',
+        durability: 'everysec',
+      },
       connections: {
         default: {
           name: 'default',

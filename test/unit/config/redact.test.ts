@@ -6,7 +6,7 @@ const HIDDEN = 'hidden-0123456789-hidden';
 test('every secret is masked and everything else stays', () => {
   const text = `
 server: { adminToken: ${HIDDEN}1 }
-redis: { url: 'rediss://bridge:${HIDDEN}2@redis.example:6380/1?password=${HIDDEN}3' }
+redis: { url: 'redis+sentinel://bridge:${HIDDEN}2@one.example:26379,two.example/main/1?sentinelPassword=${HIDDEN}3' }
 connections: { default: { tokens: [{ name: a, secret: ${HIDDEN}4 }] }, hr: { tokens: [{ name: b, secret: ${HIDDEN}5 }] } }
 targets: { main: { url: 'https://acme.example.com', token: ${HIDDEN}6, scimToken: ${HIDDEN}7 } }`;
   const config = loadText(text);
@@ -14,7 +14,9 @@ targets: { main: { url: 'https://acme.example.com', token: ${HIDDEN}6, scimToken
   const printable = printableConfig(config);
 
   expect(JSON.stringify(printable)).not.toContain(HIDDEN);
-  expect(printable.redis.url).toBe('rediss://bridge:***@redis.example:6380/1?password=***');
+  expect(printable.redis.url).toBe(
+    'redis+sentinel://bridge:***@one.example:26379,two.example/main/1?sentinelPassword=***',
+  );
   expect(printable.connections.hr?.tokens).toEqual([{ name: 'b', secret: '***' }]);
   expect(printable.targets.main).toEqual({ ...config.targets.main, token: '***', scimToken: '***' });
   expect(printable.reconcile).toEqual(config.reconcile);
@@ -26,4 +28,12 @@ test('a secret that is not set is shown as not set', () => {
   expect(printable.server.adminToken).toBeNull();
   expect(printable.targets.main?.scimToken).toBeNull();
   expect(printable.redis.url).toBe('redis://127.0.0.1:6379');
+});
+
+test('the passwords of every node of a cluster and of a single server are masked', () => {
+  const addresses = [`redis://bridge:${HIDDEN}@a:1`, `redis://bridge:${HIDDEN}@b:2`];
+  const cluster = printableConfig(loadText(fileWith('', `redis: { cluster: ${JSON.stringify(addresses)} }`)));
+  expect(cluster.redis.cluster).toEqual(['redis://bridge:***@a:1', 'redis://bridge:***@b:2']);
+  const single = printableConfig(loadText(fileWith('', `redis: { url: 'rediss://:${HIDDEN}@c:3/1' }`)));
+  expect(single.redis.url).toBe('rediss://:***@c:3/1');
 });
