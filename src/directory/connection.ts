@@ -2,7 +2,7 @@
 import { Cluster, Redis } from 'ioredis';
 import type { Logger } from '../support/logger.ts';
 import { placeOf, type ClusterPlace, type RedisSettings, type ServerOptions } from './redis-options.ts';
-import { gatherWrites, limitWaiting } from './sending.ts';
+import { gatherWrites, hearLateErrors, limitWaiting } from './sending.ts';
 
 export { checkStore, takePulse, type StoreHealth, type StorePulse } from './store-health.ts';
 
@@ -39,10 +39,7 @@ export function connectRedis(settings: RedisSettings, role: ConnectionRole, logg
           enableOfflineQueue: role !== 'commands',
           retryStrategy: pauseBefore,
         });
-  if (role === 'commands' && place.kind === 'server') {
-    gatherWrites(redis);
-    limitWaiting(redis, ANSWER_LIMIT_MS);
-  }
+  if (place.kind === 'server') prepare(redis, role);
   report(redis, role, logger);
   return redis;
 }
@@ -72,15 +69,20 @@ function connectCluster({ nodes, options, tls }: ClusterPlace, role: ConnectionR
     // A certificate names the host, not the address behind it.
     ...(tls ? { dnsLookup: (host, done) => done(null, host) } : {}),
   });
-  if (role === 'commands') {
-    cluster.on('+node', (node: Redis) => {
-      gatherWrites(node);
-      limitWaiting(node, ANSWER_LIMIT_MS);
-      // Nodes connect with their first command, and whatever comes before they are ready would fail.
-      node.connect().catch(() => undefined);
-    });
-  }
+  cluster.on('+node', (node: Redis) => {
+    prepare(node, role);
+    // Nodes connect with their first command, and whatever comes before they are ready would fail.
+    if (role === 'commands') node.connect().catch(() => undefined);
+  });
   return cluster;
+}
+
+/** What every connection to one server is given. */
+function prepare(redis: Redis, role: ConnectionRole): void {
+  hearLateErrors(redis);
+  if (role !== 'commands') return;
+  gatherWrites(redis);
+  limitWaiting(redis, ANSWER_LIMIT_MS);
 }
 
 function report(redis: Redis, role: ConnectionRole, logger: Logger): void {

@@ -1,4 +1,5 @@
-// How commands leave on one connection to one server: gathered into few writes, and not waited for longer than a limit.
+// What the client lacks on one connection to one server: writes are gathered, waiting has a limit, no error is unheard.
+import type { Duplex } from 'node:stream';
 import type { Redis } from 'ioredis';
 
 /** Commands of one turn of the event loop leave in one write: the system call costs more than a command. */
@@ -39,4 +40,17 @@ export function limitWaiting(redis: Redis, limitMs: number): void {
   }, limitMs / 10);
   timer.unref();
   redis.once('end', () => clearInterval(timer));
+}
+
+/**
+ * The client listens to the first error of a socket only. One over TLS may have two (our verdict on the certificate, and
+ * the server's on ours), and the second would end the process.
+ */
+export function hearLateErrors(redis: Redis): void {
+  const connector = Reflect.get(redis, 'connector') as { connect: (...args: unknown[]) => Promise<Duplex> };
+  const connect = connector.connect.bind(connector);
+  connector.connect = async (...args) => {
+    const stream = await connect(...args);
+    return stream.on('error', () => undefined);
+  };
 }

@@ -1,0 +1,83 @@
+// The whole bridge on a Redis Cluster: every script, the queue and the wake-up between them.
+import { request } from 'undici';
+import { buildBridge, type Bridge } from '../../support/build-bridge.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openReconciling } from '../../support/reconciling.ts';
+import { startCluster, type RedisCluster } from '../../support/redis-servers.ts';
+
+let cluster: RedisCluster;
+let bridge: Bridge;
+beforeAll(async () => {
+  cluster = await startCluster();
+  bridge = await buildBridge({
+    configure: (config) => (config.redis.cluster = cluster.addresses.slice(0, 2)),
+  });
+}, 60_000);
+afterAll(async () => {
+  await bridge.stop();
+  await cluster.stop();
+});
+
+const ready = async (): Promise<{ status: number; body: any }> => {
+  const answer = await request(`http://127.0.0.1:${bridge.app.port}/readyz`);
+  return { status: answer.statusCode, body: await answer.body.json() };
+};
+
+test('people and groups arrive, change and leave on a cluster of three nodes', async () => {
+  const { idp, platform } = bridge;
+  const ids = await Promise.all(
+    Array.from({ length: 10 }, (_, index) => idp.createUser(`c${index}@acme.example`)),
+  );
+  const group = await idp.createGroup('clustered', ids);
+  await eventually('all are members', async () => (await platform.group('clustered'))?.members.length === 10);
+  await idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ids[0]}"]` });
+  await idp.patch(`/Users/${ids[0]}`, { op: 'replace', path: 'active', value: false });
+  await idp.send('DELETE', `/Users/${ids[1]}`);
+  await eventually('two have left', async () => {
+    const [first, second] = [await platform.user('c0@acme.example'), await platform.user('c1@acme.example')];
+    return (
+      first?.active === false && !second?.active && (await platform.group('clustered'))?.members.length === 8
+    );
+  });
+  const list = await idp.send('GET', '/Users?filter=userName%20eq%20%22c2%40acme.example%22');
+  expect(list.body.totalResults).toBe(1);
+  expect((await ready()).status).toBe(200);
+});
+
+test('the keys lie on more than one node, and each connection, target and queue on one', async () => {
+  const keys = await Promise.all(cluster.nodes.map(({ client }) => client.keys('*')));
+  expect(keys.filter((some) => some.length > 0).length).toBeGreaterThan(1);
+  const holders = new Map<string, Set<number>>();
+  for (const [index, some] of keys.entries()) {
+    for (const key of some) {
+      const tag = /\{([^}]+)\}/.exec(key)?.[1] ?? `without a tag: ${key}`;
+      holders.set(tag, (holders.get(tag) ?? new Set()).add(index));
+    }
+  }
+  expect([...holders.keys()].sort()).toEqual(['default', 'queue.main', 'ready', 'target.main']);
+  for (const nodes of holders.values()) expect(nodes.size).toBe(1);
+});
+
+test('reconcile reads and repairs on a cluster', async () => {
+  const reconciling = await openReconciling(bridge);
+  await reconciling.settled();
+  const user = await bridge.platform.user('c3@acme.example');
+  await reconciling.meddle('PATCH', `/api/scim/v2/Users/${user?.scimId}`, {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+    Operations: [{ op: 'replace', path: 'displayName', value: 'Somebody else' }],
+  });
+  const { report } = await reconciling.run();
+  expect(report.outcome).toBe('converged');
+  expect((await bridge.platform.user('c3@acme.example'))?.displayName).toBe('Jo c3@acme.example');
+  await reconciling.stop();
+});
+
+test('one node that may evict makes the bridge not ready, by name', async () => {
+  const [, , third] = cluster.nodes;
+  await third?.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
+  const { status, body } = await ready();
+  expect(status).toBe(503);
+  expect(body.findings).toEqual([expect.stringMatching(new RegExp(`:${third?.port}: Redis may evict keys`))]);
+  await third?.client.config('SET', 'maxmemory-policy', 'noeviction');
+  expect((await ready()).status).toBe(200);
+});

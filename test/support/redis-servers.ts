@@ -1,0 +1,210 @@
+// Real Redis servers in the arrangements that operators run: a primary with replicas and sentinels, a cluster, TLS.
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import type { ServerOptions } from '../../src/directory/redis-options.ts';
+import { freePort } from '../../src/demo/local-redis.ts';
+import { eventually } from './eventually.ts';
+
+export interface RedisServer {
+  port: number;
+  /** A connection of the test's own. */
+  client: Redis;
+  kill(): Promise<void>;
+  /** Hangs as a machine hangs: connections stay open and nothing answers. */
+  pause(): void;
+  resume(): void;
+  stop(): Promise<void>;
+}
+
+const SERVER = ['redis-server', 'valkey-server'].find(
+  (name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0,
+);
+
+/** @param args what comes after `--port`; @param options how the test connects */
+export async function startRedisServer(
+  args: string[],
+  {
+    options = {},
+    sentinel = false,
+    port,
+  }: { options?: ServerOptions; sentinel?: boolean; port?: number } = {},
+): Promise<RedisServer> {
+  if (SERVER === undefined) throw new Error('no redis-server');
+  const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-redis-'));
+  const own = port ?? (await freePort());
+  const file = join(folder, 'server.conf');
+  // Sentinels rewrite their file, so it is one of their own.
+  writeFileSync(file, `port ${options.tls ? 0 : own}\nbind 127.0.0.1\ndir ${folder}\n${args.join('\n')}\n`);
+  const child = spawn(SERVER, [file, ...(sentinel ? ['--sentinel'] : [])], { stdio: 'ignore' });
+  const last = (): void => void child.kill('SIGKILL');
+  process.once('exit', last);
+  const client = new Redis({
+    host: '127.0.0.1',
+    port: own,
+    retryStrategy: () => 50,
+    maxRetriesPerRequest: null,
+    ...options,
+  });
+  client.on('error', () => undefined);
+  await eventually('the server answers', async () => {
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
+    return (await client.ping()) === 'PONG';
+  });
+  const end = async (): Promise<void> => {
+    await killed(child);
+    client.disconnect();
+  };
+  return {
+    port: own,
+    client,
+    kill: end,
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    stop: async () => {
+      process.off('exit', last);
+      await end();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+const DURABLE = ['appendonly yes', 'save ""', 'maxmemory-policy noeviction', 'repl-diskless-sync-delay 0'];
+
+export interface SentinelSet {
+  /** What the bridge is given. */
+  url: string;
+  servers: RedisServer[];
+  sentinels: RedisServer[];
+  /** The server that sentinels call the primary. */
+  primary(): Promise<RedisServer>;
+  stop(): Promise<void>;
+}
+
+/** One primary, `replicas` replicas and three sentinels that replace a primary that is silent for half a second. */
+export async function startSentinelSet(replicas = 1): Promise<SentinelSet> {
+  const servers = [await startRedisServer(DURABLE)];
+  for (let index = 0; index < replicas; index++) {
+    servers.push(await startRedisServer([...DURABLE, `replicaof 127.0.0.1 ${servers[0]?.port}`]));
+  }
+  await eventually('replicas are connected', async () =>
+    (await servers[0]?.client.info('replication'))?.includes(`connected_slaves:${replicas}`),
+  );
+  const watched = [
+    `sentinel monitor main 127.0.0.1 ${servers[0]?.port} 2`,
+    'sentinel down-after-milliseconds main 500',
+    'sentinel failover-timeout main 3000',
+  ];
+  const sentinels = await Promise.all([1, 2, 3].map(() => startRedisServer(watched, { sentinel: true })));
+  // A sentinel that knows neither the others nor the replicas can not fail over.
+  await eventually(
+    'sentinels know each other and the replicas',
+    async () => {
+      const known = await Promise.all(
+        sentinels.map(({ client }) => client.call('SENTINEL', 'MASTER', 'main')),
+      );
+      return known.every((answer) => {
+        const fields = Array.isArray(answer) ? answer : Object.entries(answer as object).flat();
+        const of = (name: string): number => Number(fields[fields.indexOf(name) + 1]);
+        return of('num-other-sentinels') === 2 && of('num-slaves') === replicas;
+      });
+    },
+    20_000,
+  );
+  return {
+    url: `redis+sentinel://${sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/main`,
+    servers,
+    sentinels,
+    primary: async () => {
+      const [, port] = (await sentinels[0]?.client.call(
+        'SENTINEL',
+        'GET-MASTER-ADDR-BY-NAME',
+        'main',
+      )) as string[];
+      const found = servers.find((server) => server.port === Number(port));
+      if (!found) throw new Error(`nobody is at ${port}`);
+      return found;
+    },
+    stop: async () => {
+      await Promise.all([...sentinels, ...servers].map((each) => each.stop()));
+    },
+  };
+}
+
+export interface RedisCluster {
+  addresses: string[];
+  nodes: RedisServer[];
+  /** The node that holds a key now. */
+  holderOf(key: string): Promise<RedisServer>;
+  stop(): Promise<void>;
+}
+
+const SLOTS = 16384;
+
+/** Three primaries and, for each, `replicas` replicas. */
+export async function startCluster(replicas = 0): Promise<RedisCluster> {
+  const busOf = new Map<number, number>();
+  const start = async (): Promise<RedisServer> => {
+    const bus = await freePort();
+    const args = ['cluster-enabled yes', `cluster-port ${bus}`, 'cluster-node-timeout 1500'];
+    const node = await startRedisServer([...DURABLE, ...args]);
+    busOf.set(node.port, bus);
+    return node;
+  };
+  const nodes = await Promise.all(Array.from({ length: 3 * (1 + replicas) }, start));
+  const [first] = nodes;
+  if (!first) throw new Error('no nodes');
+  for (const [index, node] of nodes.slice(0, 3).entries()) {
+    const [from, to] = [Math.ceil((index * SLOTS) / 3), Math.ceil(((index + 1) * SLOTS) / 3) - 1];
+    await node.client.call('CLUSTER', 'ADDSLOTSRANGE', from, to);
+    await node.client.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1);
+  }
+  for (const node of nodes.slice(1)) {
+    await first.client.call('CLUSTER', 'MEET', '127.0.0.1', node.port, busOf.get(node.port) ?? 0);
+  }
+  const everybody = (what: string, test: (info: string) => boolean) =>
+    eventually(
+      what,
+      async () =>
+        (await Promise.all(nodes.map(({ client }) => client.cluster('INFO')))).every((info) =>
+          test(String(info)),
+        ),
+      20_000,
+    );
+  await everybody('the nodes know each other', (info) =>
+    info.includes(`cluster_known_nodes:${nodes.length}`),
+  );
+  for (const [index, node] of nodes.slice(3).entries()) {
+    const primary = (await nodes[index % 3]?.client.cluster('MYID')) as string;
+    await eventually('the replica knows its primary', async () => {
+      await node.client.call('CLUSTER', 'REPLICATE', primary);
+      return true;
+    });
+  }
+  await everybody('the cluster is whole', (info) => info.includes('cluster_state:ok'));
+  return {
+    addresses: nodes.map(({ port }) => `redis://127.0.0.1:${port}`),
+    nodes,
+    holderOf: async (key) => {
+      const slot = Number(await first.client.cluster('KEYSLOT', key));
+      const ranges = (await first.client.cluster('SLOTS')) as unknown as [number, number, [string, number]][];
+      const port = ranges.find(([from, to]) => from <= slot && slot <= to)?.[2][1];
+      const found = nodes.find((node) => node.port === port);
+      if (!found) throw new Error(`nobody holds slot ${slot}`);
+      return found;
+    },
+    stop: async () => {
+      await Promise.all(nodes.map((node) => node.stop()));
+    },
+  };
+}
