@@ -254,6 +254,12 @@ export function createOutbox(
     return (await redis.hexists(keys.key('marks', target), ref)) === 1;
   }
 
+  /** Whether nothing happens to a ref by itself, neither soon nor later: no mark, and no person has to help first. */
+  async function isAtRest(ref: Ref): Promise<boolean> {
+    const isBlocked = redis.zscore(keys.key('blocked', target), ref);
+    return !(await isMarked(ref)) && (await isBlocked) === null;
+  }
+
   /** Groups that still have to take this user out. */
   async function owedRemovals(user: string): Promise<string[]> {
     const owed = Object.entries(await redis.hgetall(keys.key('owed', `${target}:${user}`)));
@@ -304,6 +310,7 @@ export function createOutbox(
     readiness,
     mark,
     isMarked,
+    isAtRest,
     isCurrent,
     owedRemovals,
     forgetLink,

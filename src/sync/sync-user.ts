@@ -232,7 +232,7 @@ async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<S
   const held = await outbox.staging.areHeld(groups.map((group) => removal(group, work.id)));
   for (const [index, group] of groups.entries()) {
     const ref = refOf('Group', group);
-    if (held[index] !== true && !(await outbox.isMarked(ref))) await outbox.mark([ref], 'edit', work.request);
+    if (held[index] !== true && (await outbox.isAtRest(ref))) await outbox.mark([ref], 'edit', work.request);
   }
   const afterMs = held.length > 0 && !held.includes(false) ? { afterMs: HELD_LOOK_MS } : {};
   return { kind: 'waiting', writes, for: 'removals', ...afterMs };
