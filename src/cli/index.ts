@@ -15,6 +15,7 @@ import { serve } from './serve.ts';
 import { status } from './status.ts';
 import { token } from './token.ts';
 import { sync } from './sync.ts';
+import { verifyAccess } from './verify-access.ts';
 import { reportFailure, type Cli } from './cli.ts';
 
 /** Runs one command and resolves to the exit code of the process (docs: interface of the command line). */
@@ -55,6 +56,7 @@ export async function runCli(args: string[], env: NodeJS.ProcessEnv): Promise<nu
     log,
     resync,
     token,
+    verifyAccess,
     sandbox,
     demo,
   ];

@@ -1,0 +1,105 @@
+// The person's account as the platform has it now: user, memberships and attribute values, read one by one. What the
+// bridge believes is used for nothing here but to know where to look.
+import { fold } from '../directory/records.ts';
+import type { Link } from '../directory/links.ts';
+import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
+import type { PlatformClient } from '../platform/client.ts';
+import type { CallOptions } from '../platform/request.ts';
+import type { AttributeValue, UserAttribute, WireUser } from '../platform/wire.ts';
+import { EXTENSION } from '../sync/diff.ts';
+import type { AccountView } from './access-report.ts';
+
+/** A group of ours in which the person should be: its platform id and the name that it should have there. */
+export interface WantedGroup {
+  platformId: string | undefined;
+  name: string;
+}
+
+export interface Reading {
+  user: WireUser;
+  view: AccountView;
+  definitions: UserAttribute[];
+  notes: string[];
+}
+
+const isAbsent = (error: unknown): boolean =>
+  error instanceof EndpointAbsent || (error instanceof PlatformResponse && error.status === 404);
+
+/** Undefined where the platform does not have it. */
+async function unlessAbsent<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Undefined: the platform has no such account any more. @throws PlatformError when something cannot be read */
+export async function readAccount(
+  client: PlatformClient,
+  link: Link & { id: string },
+  wanted: readonly WantedGroup[],
+  call: CallOptions,
+): Promise<Reading | undefined> {
+  const user = await unlessAbsent(client.users.get(link.id, call));
+  if (!user) return undefined;
+  const [accountId, groups, definitions] = await Promise.all([
+    accountIdOf(client, link, user, call),
+    groupsOf(client, user, wanted, call),
+    client.attributes.list(call),
+  ]);
+  const notes: string[] = [];
+  if (!Array.isArray(user.groups))
+    notes.push(
+      'the platform does not list memberships of a person: only groups of the bridge were looked at',
+    );
+  if (accountId === undefined)
+    notes.push('the platform does not show the account behind this user: lists and booleans were not read');
+  const values = accountId === undefined ? [] : await client.values.list(accountId, call);
+  const shown: Record<string, AttributeValue> =
+    accountId === undefined ? { ...user[EXTENSION] } : Object.fromEntries(values.map(toPair));
+  const attributes = Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== null));
+  const { id: scimId, userName } = user;
+  const active = user.active !== false;
+  const view = { scimId, accountId: accountId ?? null, userName, active, groups, attributes };
+  return { user, view, definitions, notes };
+}
+
+const toPair = ({ name, value }: { name: string; value?: AttributeValue }): [string, AttributeValue] => [
+  name,
+  value ?? null,
+];
+
+/** SCIM ids are not account ids (contract 3.4): the link knows the pair, else exactly one account has the name. */
+async function accountIdOf(
+  { accounts }: PlatformClient,
+  link: Link,
+  { userName }: WireUser,
+  call: CallOptions,
+): Promise<string | undefined> {
+  if (link.account !== undefined) return link.account;
+  const hits = (await unlessAbsent(accounts.search(userName, call))) ?? [];
+  const exact = hits.filter(({ username }) => fold(username) === fold(userName));
+  return exact.length === 1 ? exact[0]?.id : undefined;
+}
+
+/** What the account itself lists, and every group of ours that has it as a member: lists of users are no promise. */
+async function groupsOf(
+  { groups }: PlatformClient,
+  user: WireUser,
+  wanted: readonly WantedGroup[],
+  call: CallOptions,
+): Promise<string[]> {
+  const listed = (user.groups ?? []).map(({ value, display }) => ({ id: String(value), name: display }));
+  const ours = wanted.flatMap(({ platformId }) => platformId ?? []);
+  const unlisted = ours.filter((id) => !listed.some((group) => group.id === id));
+  const unnamed = listed.flatMap(({ id, name }) => (name === undefined ? [id] : []));
+  const read = await Promise.all(
+    [...unlisted, ...unnamed].map((id) => unlessAbsent(groups.get(id, {}, call))),
+  );
+  const joined = read.flatMap((group) =>
+    group?.members?.some(({ value }) => value === user.id) ? [group.displayName] : [],
+  );
+  return [...new Set([...listed.flatMap(({ name }) => name ?? []), ...joined])].sort();
+}

@@ -1,0 +1,65 @@
+// What the source wants of a person at a target, and where the platform's account is otherwise. Pure but for the reads.
+import { fold, refOf } from '../directory/records.ts';
+import type { Found } from '../ops/find.ts';
+import type { Estate } from '../reconcile/estate.ts';
+import type { Resource } from '../scim/index.ts';
+import { observedCore } from '../sync/diff.ts';
+import type { DesiredUser } from '../sync/mapping.ts';
+import { sameValue } from '../sync/values.ts';
+import type { Difference } from './access-report.ts';
+import type { Reading, WantedGroup } from './account-reading.ts';
+
+/** `closed`: the account shall be inactive or gone; the sentence says why. */
+export type Wanted =
+  | { kind: 'closed'; why: string; groups: WantedGroup[] }
+  | { kind: 'open'; desired: DesiredUser; groups: WantedGroup[] };
+
+export async function wantedOf(estate: Estate, { id, record }: Found): Promise<Wanted> {
+  if (!record) return { kind: 'closed', why: 'deleted at the source', groups: [] };
+  const { directory, links, target } = estate;
+  const [joined = []] = await directory.groupsOf([id]);
+  const desired = await target.mapping.user(JSON.parse(record.text) as Resource, id, joined);
+  const named = joined.flatMap((group) => {
+    const name = target.mapping.groupName(group.displayName);
+    return name === undefined ? [] : [{ id: group.id, name }];
+  });
+  const refs = named.map((group) => refOf('Group', group.id));
+  const found = await links.getMany(target.name, refs);
+  const groups = named.map(({ name }, index) => ({ name, platformId: found[index]?.id }));
+  if (!desired.inScope) return { kind: 'closed', why: 'out of the scope of this target', groups };
+  if (!desired.active) return { kind: 'closed', why: 'inactive at the source', groups };
+  return { kind: 'open', desired, groups };
+}
+
+/** Everything that is otherwise at the platform; empty when access is as desired. */
+export function differencesOf(wanted: Wanted, reading: Reading | undefined): Difference[] {
+  if (wanted.kind === 'closed') {
+    return reading?.view.active ? [{ name: 'active', desired: false, actual: true }] : [];
+  }
+  if (!reading) return [{ name: 'account', desired: 'an account', actual: null }];
+  const { desired, groups } = wanted;
+  const { user, view } = reading;
+  const differences: Difference[] = [];
+  const compare = (name: string, wish: unknown, actual: unknown): void => {
+    if (!sameValue(wish, actual)) differences.push({ name, desired: wish ?? null, actual: actual ?? null });
+  };
+  compare('active', true, view.active);
+  const core = observedCore(user, desired.core);
+  for (const [path, wish] of Object.entries(desired.core)) {
+    // A member that the source does not set is left as it is.
+    if (wish !== null) compare(path, wish, core[path]);
+  }
+  for (const [name, wish] of Object.entries(desired.attributes)) {
+    compare(`attributes.${name}`, wish, view.attributes[name]);
+  }
+  for (const { attribute, reason } of desired.faults)
+    differences.push({
+      name: `attributes.${attribute}`,
+      desired: reason,
+      actual: view.attributes[attribute] ?? null,
+    });
+  const present = new Set(view.groups.map(fold));
+  const missing = groups.map(({ name }) => name).filter((name) => !present.has(fold(name)));
+  if (missing.length > 0) differences.push({ name: 'groups', desired: missing, actual: view.groups });
+  return differences;
+}

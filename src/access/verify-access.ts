@@ -1,0 +1,123 @@
+// verify-access: what a person would really see. It reads the account back from the platform, builds the security context
+// from what is there, and looks at a deployment with it. It writes nothing.
+import type { Link } from '../directory/links.ts';
+import { findResources, type Found } from '../ops/find.ts';
+import { createPlatformClient } from '../platform/library.ts';
+import type { Estate } from '../reconcile/estate.ts';
+import type { AccessReport, Difference } from './access-report.ts';
+import { readAccount } from './account-reading.ts';
+import { nobody, toReport, type Facts } from './chain.ts';
+import { differencesOf, wantedOf } from './desired-access.ts';
+import { toSearched } from './explain.ts';
+import { lastWrite } from './last-write.ts';
+import { toSecurityContext } from './security-context.ts';
+import { lookThrough, type DataChoice, type Visibility } from './visibility.ts';
+
+/** How a target is reached; the settings of a target have all of it. */
+export interface TargetAddress {
+  url: string;
+  token: string;
+  scimToken: string | null;
+  allowLoopbackHttp: boolean;
+  timeoutMs: number;
+}
+
+export interface AccessDeps {
+  estates: readonly Estate[];
+  /** By target. */
+  addresses: Readonly<Record<string, TargetAddress>>;
+}
+
+export interface AccessQuestion extends DataChoice {
+  /** Id, userName, externalId or address of a person. */
+  user: string;
+  connection?: string | undefined;
+  target?: string | undefined;
+}
+
+/**
+ * The chain push → stored → applied → visible for one person at one target.
+ * @throws Error with what to do when the question is ambiguous or names something that is not there, PlatformError when
+ * the platform cannot be read
+ */
+export async function verifyAccess(
+  { estates, addresses }: AccessDeps,
+  question: AccessQuestion,
+  signal: AbortSignal,
+): Promise<AccessReport> {
+  const asked = estates.filter(
+    ({ connection, target }) =>
+      connection === (question.connection ?? connection) && target.name === (question.target ?? target.name),
+  );
+  const found = await findResources(toSearched(asked), question.user);
+  const pairs = found
+    .filter(({ kind }) => kind === 'User')
+    .flatMap((person) =>
+      asked
+        .filter(({ connection }) => connection === person.connection)
+        .map((estate) => ({ person, estate })),
+    );
+  const [chosen, ...others] = pairs;
+  if (!chosen) return nobody(question.user);
+  if (others.length > 0) {
+    const names = pairs.map(
+      ({ person, estate }) => `${person.ref} ${person.connection} → ${estate.target.name}`,
+    );
+    throw new Error(
+      `${question.user} means several: ${names.join('; ')}. Say --connection, --target or the ref.`,
+    );
+  }
+  const address = addresses[chosen.estate.target.name];
+  if (!address) throw new Error(`There are no settings of target ${chosen.estate.target.name}.`);
+  return lookAt(chosen.estate, chosen.person, address, question, signal);
+}
+
+async function lookAt(
+  estate: Estate,
+  person: Found,
+  address: TargetAddress,
+  question: AccessQuestion,
+  signal: AbortSignal,
+): Promise<AccessReport> {
+  const { clock, links, outbox, target } = estate;
+  const startedMs = clock.now();
+  const [link, isMarked, write, wanted] = await Promise.all([
+    links.get(target.name, person.ref),
+    outbox.isMarked(person.ref),
+    lastWrite(estate, person.ref),
+    wantedOf(estate, person),
+  ]);
+  const storedMs = clock.now();
+  const wire = wireOf(estate, address);
+  const { scimToken } = address;
+  const platform = createPlatformClient({
+    ...{ ...wire, url: address.url, token: address.token, clock },
+    ...(scimToken === null ? {} : { scimToken }),
+  });
+  const call = { signal };
+  try {
+    const reading = hasId(link) ? await readAccount(platform, link, wanted.groups, call) : undefined;
+    const readMs = clock.now();
+    const differences: Difference[] = differencesOf(wanted, reading);
+    const context =
+      reading && toSecurityContext(reading.view.groups, reading.view.attributes, reading.definitions);
+    const isOpen = reading?.view.active === true;
+    const visibility: Visibility | undefined =
+      context && isOpen ? await lookThrough({ platform, clock, wire }, context, question, call) : undefined;
+    const facts: Facts = {
+      ...{ asked: question.user, target: target.name, person, wanted, link, isMarked, write },
+      ...{ reading, differences, context, visibility },
+      ...{ storedTookMs: storedMs - startedMs, readTookMs: readMs - storedMs },
+      isQueryAsked: question.query !== undefined,
+    };
+    return toReport(facts);
+  } finally {
+    await platform.close();
+  }
+}
+
+const hasId = (link: Link): link is Link & { id: string } => link.id !== undefined;
+
+function wireOf({ target }: Estate, { allowLoopbackHttp, timeoutMs }: TargetAddress) {
+  return { allowLoopbackHttp, timeoutMs, admit: (signal?: AbortSignal) => target.budget.take(signal) };
+}

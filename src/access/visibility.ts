@@ -1,0 +1,180 @@
+// What a security context opens in a deployment: the entities that a meta-sync token shows, and one query.
+import { createCoreDataClient, type CoreDataClient } from '../platform/core-data.ts';
+import type { LoadQuery, ModelEntity } from '../platform/core-data-records.ts';
+import { PlatformResponse } from '../platform/errors.ts';
+import type { Deployment, Environment, WholePlatform } from '../platform/library.ts';
+import { QueryRefused } from '../platform/refusals.ts';
+import type { CallOptions } from '../platform/request.ts';
+import type { Clock } from '../support/clock.ts';
+import type { QueryOutcome, VisibleEntity } from './access-report.ts';
+import { signDataToken } from './data-token.ts';
+import type { SecurityContext } from './security-context.ts';
+
+export interface DataChoice {
+  /** Id or name; default: the first that the key reaches. */
+  deployment?: string | undefined;
+  /** Id or name; default: production. */
+  environment?: string | undefined;
+  /** Base address of the data API, where the environment does not show it or not as it is reached from here. */
+  dataUrl?: string | undefined;
+  /** Default: one that fits what is visible. */
+  query?: LoadQuery | undefined;
+  /** API secret of the deployment; without it the query is tried with the meta-sync token. */
+  secret?: string | undefined;
+}
+
+export interface Visibility {
+  deployment: { id: string; name: string; environment: string };
+  entities: VisibleEntity[];
+  /** When the entities were seen, Unix milliseconds, and how long it took from the first call. */
+  seenAtMs: number;
+  tookMs: number;
+  query: QueryOutcome;
+  notes: string[];
+}
+
+export interface DataDeps {
+  platform: WholePlatform;
+  clock: Clock;
+  wire: { allowLoopbackHttp: boolean; timeoutMs: number; admit: (signal?: AbortSignal) => Promise<void> };
+}
+
+/** Tokens are for this one look; asking for less than an hour is always allowed (contract 4.3). */
+const META_TOKEN_SECONDS = 300;
+const QUERY_TIMEOUT_MS = 30_000;
+const MOST_ROWS = 100;
+
+/** @throws Error with what to do when there is no such deployment or environment, PlatformError when a call fails */
+export async function lookThrough(
+  { platform, clock, wire }: DataDeps,
+  securityContext: SecurityContext,
+  choice: DataChoice,
+  call: CallOptions,
+): Promise<Visibility> {
+  const startedMs = clock.now();
+  const notes: string[] = [];
+  const deployment = await chooseDeployment(platform, choice.deployment, notes, call);
+  const environment = await chooseEnvironment(platform, deployment, choice.environment, call);
+  const url = choice.dataUrl ?? environment.restUrl;
+  if (url === undefined)
+    throw new Error(
+      `Environment ${environment.name} shows no address of its data API: name it with --data-url.`,
+    );
+  const at = { deploymentId: deployment.id, environmentId: environment.id };
+  const input = { securityContext: { ...securityContext }, expiresInSeconds: META_TOKEN_SECONDS };
+  const { token } = await platform.environments.createMetaToken(at, input, call);
+  const open = (secret: string): CoreDataClient =>
+    createCoreDataClient({
+      ...wire,
+      clock,
+      url: baseOf(url),
+      token: secret,
+      queryTimeoutMs: QUERY_TIMEOUT_MS,
+    });
+  const data = open(token);
+  try {
+    const model = await data.meta(call);
+    const seenAtMs = clock.now();
+    const query = choice.query ?? fittingQuery(model, securityContext);
+    const ask = { securityContext, clock, query, secret: choice.secret, data, open, call };
+    return {
+      deployment: { id: deployment.id, name: deployment.name, environment: environment.name },
+      entities: model.map(toVisible).sort((left, right) => left.name.localeCompare(right.name)),
+      seenAtMs,
+      tookMs: seenAtMs - startedMs,
+      query: query === undefined ? { kind: 'nothingToAsk' } : await askOnce({ ...ask, query }),
+      notes,
+    };
+  } finally {
+    await data.close();
+  }
+}
+
+/** Some tenants show the address with the version that every path of ours begins with. */
+const baseOf = (url: string): string => url.replace(/\/+$/, '').replace(/\/v1$/, '');
+
+const toVisible = ({ name, type, measures, dimensions }: ModelEntity): VisibleEntity => ({
+  ...{ name, type },
+  measures: measures.length,
+  dimensions: dimensions.length,
+});
+
+async function chooseDeployment(
+  { deployments }: WholePlatform,
+  wanted: string | undefined,
+  notes: string[],
+  call: CallOptions,
+): Promise<Deployment> {
+  const reached: Deployment[] = [];
+  for await (const deployment of deployments.list(call)) reached.push(deployment);
+  const names = reached.map(({ id, name }) => `${name} (${id})`).join(', ');
+  const chosen =
+    reached.find(({ id }) => id === wanted) ?? reached.find(({ name }) => name === (wanted ?? name));
+  if (!chosen && reached.length === 0) throw new Error('The platform key reaches no deployment.');
+  if (!chosen) throw new Error(`There is no deployment ${wanted ?? ''}: the platform key reaches ${names}.`);
+  if (wanted === undefined && reached.length > 1)
+    notes.push(`looked at deployment ${chosen.name}; --deployment chooses among ${names}`);
+  return chosen;
+}
+
+async function chooseEnvironment(
+  { environments }: WholePlatform,
+  deployment: Deployment,
+  wanted: string | undefined,
+  call: CallOptions,
+): Promise<Environment> {
+  const filter = wanted === undefined ? { type: 'production' as const } : {};
+  for await (const environment of environments.list(deployment.id, filter, call)) {
+    if (wanted === undefined || environment.id === wanted || environment.name === wanted) return environment;
+  }
+  throw new Error(`Deployment ${deployment.name} has no ${wanted ?? 'production'} environment that runs.`);
+}
+
+/**
+ * A count of something, by a dimension that is called like one of the person's attributes: there a policy shows. Undefined
+ * where nothing can be counted.
+ */
+function fittingQuery(
+  model: readonly ModelEntity[],
+  { cubeCloud: { userAttributes } }: SecurityContext,
+): LoadQuery | undefined {
+  const short = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
+  const choices = model.flatMap(({ measures, dimensions }) => {
+    const measure = measures.find(({ name }) => short(name) === 'count') ?? measures[0];
+    const dimension = dimensions.find(({ name }) => Object.hasOwn(userAttributes, short(name)));
+    return measure ? [{ measure: measure.name, dimension: dimension?.name }] : [];
+  });
+  const best = choices.find(({ dimension }) => dimension !== undefined) ?? choices[0];
+  if (!best) return undefined;
+  const { measure, dimension } = best;
+  return { measures: [measure], ...(dimension === undefined ? {} : { dimensions: [dimension] }) };
+}
+
+interface Asking {
+  securityContext: SecurityContext;
+  clock: Clock;
+  query: LoadQuery;
+  secret: string | undefined;
+  data: CoreDataClient;
+  open: (token: string) => CoreDataClient;
+  call: CallOptions;
+}
+
+/** A refusal is an outcome, not a failure of the command. */
+async function askOnce(asking: Asking): Promise<QueryOutcome> {
+  const { securityContext, clock, query, secret, data, open, call } = asking;
+  const client =
+    secret === undefined ? data : open(await signDataToken(secret, securityContext, clock.now()));
+  const startedMs = clock.now();
+  try {
+    const { rows } = await client.load({ limit: MOST_ROWS, ...query }, call);
+    return { kind: 'rows', query, rows, tookMs: clock.now() - startedMs };
+  } catch (error) {
+    if (error instanceof QueryRefused) return { kind: 'refused', query, message: error.platformMessage };
+    if (!(error instanceof PlatformResponse) || ![400, 401, 403].includes(error.status)) throw error;
+    const kind = error.status === 400 ? 'refused' : 'notAllowed';
+    return { kind, query, message: error.platformMessage };
+  } finally {
+    if (client !== data) await client.close();
+  }
+}

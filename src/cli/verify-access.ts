@@ -1,0 +1,146 @@
+// verify-access: what a person would really see, from the push to the rows.
+import { readFileSync } from 'node:fs';
+import Table from 'cli-table3';
+import { InvalidArgumentError, type Command } from 'commander';
+import type { AccessReport, ChainLink, QueryOutcome } from '../access/access-report.ts';
+import type { AccessQuestion } from '../access/verify-access.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { withEstates } from './estates.ts';
+
+interface Flags {
+  connection?: string;
+  target?: string;
+  deployment?: string;
+  environment?: string;
+  query?: Record<string, unknown>;
+  dataUrl?: string;
+  secretFile?: string;
+  json?: boolean;
+}
+
+const EXIT_MISSING = 2;
+/** The secret comes by file or environment: arguments can be read by everybody on the machine. */
+const SECRET_VARIABLE = 'DEPLOYMENT_API_SECRET';
+
+export function verifyAccess(program: Command, cli: Cli): void {
+  program
+    .command('verify-access <user>')
+    .description(
+      'what this person would really see; exit 2 where a link from the push to the data is missing',
+    )
+    .option('--connection <name>', 'where the same person came through several')
+    .option('--target <name>', 'where the person is brought to several')
+    .option('--deployment <id>', 'id or name (default: the first that the platform key reaches)')
+    .option('--environment <id>', 'id or name (default: production)')
+    .option('--query <json>', 'JSON query to run, or a file with one (default: a count that fits)', toQuery)
+    .option('--data-url <url>', 'base address of the data API, where the environment does not show it')
+    .option(
+      '--secret-file <file>',
+      `API secret of the deployment, with which the query runs in the person's name (or ${SECRET_VARIABLE})`,
+    )
+    .option('--json', 'print as JSON')
+    .action(async (user: string, flags: Flags, command: Command) => {
+      const config = readConfig(command, cli);
+      const options = { target: flags.target, worker: false };
+      const report = await withEstates(config, options, async ({ estates, signal }) => {
+        const access = await import('../access/verify-access.ts');
+        const deps = { estates: estates.map(({ estate }) => estate), addresses: config.targets };
+        return access.verifyAccess(deps, toQuestion(user, flags, cli), signal);
+      });
+      console.log(flags.json ? JSON.stringify(report) : render(report).join('\n'));
+      cli.exit(report.ok ? 0 : EXIT_MISSING);
+    });
+}
+
+function toQuestion(user: string, flags: Flags, { env }: Cli): AccessQuestion {
+  const { connection, target, deployment, environment, query, dataUrl, secretFile } = flags;
+  const secret = secretFile === undefined ? env[SECRET_VARIABLE] : readFileSync(secretFile, 'utf8').trim();
+  return { user, connection, target, deployment, environment, query, dataUrl, secret: secret || undefined };
+}
+
+function toQuery(text: string): Record<string, unknown> {
+  try {
+    const json = /^\s*[[{"]/.test(text) ? text : readFileSync(text, 'utf8');
+    const query: unknown = JSON.parse(json);
+    if (typeof query === 'object' && query !== null && !Array.isArray(query)) return { ...query };
+  } catch (error) {
+    throw new InvalidArgumentError(
+      `Neither a JSON object nor a file with one (${(error as Error).message}).`,
+    );
+  }
+  throw new InvalidArgumentError('A query is a JSON object such as {"measures":["orders.count"]}.');
+}
+
+const MARKS = new Map([
+  [true, '✔'],
+  [false, '✘'],
+]);
+
+function render(report: AccessReport): string[] {
+  const { asked, person, chain, differences, securityContext, entities, query, notes } = report;
+  const title = person ? `${person.userName}  ${person.connection} → ${person.target}` : asked;
+  const lines = [title, '', ...chain.map(renderLink)];
+  for (const { name, desired, actual } of differences)
+    lines.push(`              ${name}: wanted ${JSON.stringify(desired)}, is ${JSON.stringify(actual)}`);
+  if (securityContext) {
+    const { groups, userAttributes } = securityContext.cubeCloud;
+    lines.push('', `  groups      ${groups.join(', ') || 'none'}`);
+    for (const [name, value] of Object.entries(userAttributes))
+      lines.push(`  ${name.padEnd(11)} ${JSON.stringify(value)}`);
+  }
+  if (entities) lines.push('', `  sees        ${entities.map(({ name }) => name).join(', ') || 'nothing'}`);
+  if (query) lines.push(...renderQuery(query));
+  for (const note of notes) lines.push(`  note        ${note}`);
+  return lines;
+}
+
+function renderLink({ stage, ok, at, afterMs, tookMs, detail }: ChainLink): string {
+  const mark = ok === undefined ? '–' : (MARKS.get(ok) ?? '');
+  const times = [
+    ...(afterMs === undefined || stage === 'stored' ? [] : [`${afterMs} ms later`]),
+    ...(tookMs === undefined ? [] : [`looked ${tookMs} ms`]),
+  ];
+  const text = times.length > 0 ? `${detail} (${times.join(', ')})` : detail;
+  return `  ${mark} ${stage.padEnd(9)} ${(at ?? '–').padEnd(24)}  ${text}`;
+}
+
+function renderQuery(outcome: QueryOutcome): string[] {
+  switch (outcome.kind) {
+    case 'nothingToAsk':
+      return [];
+    case 'refused':
+      return [`  query       ${JSON.stringify(outcome.query)}`, `              refused: ${outcome.message}`];
+    case 'notAllowed':
+      return [
+        `  query       not run: ${outcome.message}`,
+        `              give the deployment's API secret in ${SECRET_VARIABLE} to see rows`,
+      ];
+    case 'rows':
+      return [
+        `  query       ${JSON.stringify(outcome.query)} (${outcome.tookMs} ms)`,
+        ...renderRows(outcome.rows).map((line) => `              ${line}`),
+      ];
+  }
+}
+
+function renderRows(rows: Record<string, unknown>[]): string[] {
+  const [first] = rows;
+  if (!first) return ['no rows'];
+  const names = Object.keys(first);
+  const sides = ['top', 'bottom', 'left', 'right'].flatMap((side) => [
+    side,
+    `${side}-mid`,
+    `${side}-left`,
+    `${side}-right`,
+  ]);
+  const table = new Table({
+    head: names,
+    chars: { ...Object.fromEntries([...sides, 'mid', 'mid-mid'].map((name) => [name, ''])), middle: '  ' },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+  });
+  for (const row of rows) table.push(names.map((name) => shown(row[name])));
+  return table.toString().split('\n');
+}
+
+/** Numbers come as text, so text stands as it is. */
+const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? '–'));
