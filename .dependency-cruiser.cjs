@@ -31,7 +31,7 @@ const home = {
   'prom-client': '^src/support/metrics[.]ts',
   undici: '^src/(platform|demo)/',
   jsonata: '^src/sync/',
-  jose: '^src/(tokens|sandbox)/',
+  jose: '^src/(access|tokens|sandbox)/',
   commander: '^src/cli/',
 };
 const src = '^src/';
