@@ -5,6 +5,7 @@ import { deadLetters } from './dead-letters.ts';
 import { demo } from './demo.ts';
 import { explain } from './explain.ts';
 import { hold, release } from './hold.ts';
+import { links } from './links.ts';
 import { log } from './log.ts';
 import { plan } from './plan.ts';
 import { plans } from './plans.ts';
@@ -52,6 +53,7 @@ export async function runCli(args: string[], env: NodeJS.ProcessEnv): Promise<nu
     release,
     explain,
     sync,
+    links,
     deadLetters,
     log,
     resync,

@@ -276,6 +276,20 @@ export function createOutbox(
     await run('forget_link', { ref, platformId });
   }
 
+  /**
+   * Links a resource by order of an operator; it is written anew. `taken`: the platform id belongs to another resource of
+   * ours. `busy`: a worker is at it right now.
+   */
+  async function adoptLink(
+    ref: Ref,
+    link: Link & { id: string },
+    request: string,
+  ): Promise<'imported' | 'unchanged' | 'taken' | 'busy' | 'unknown'> {
+    const args = { ref, ...parseRef(ref), platformId: link.id, request };
+    const [tag] = await run('adopt_link', args, JSON.stringify(link));
+    return tag as 'imported' | 'unchanged' | 'taken' | 'busy' | 'unknown';
+  }
+
   /** How far the target is behind: refs not yet equal, those under way, those that need a person. */
   async function depth(): Promise<{ dirty: number; inflight: number; blocked: number }> {
     const [dirty, inflight, blocked] = await Promise.all([
@@ -314,6 +328,7 @@ export function createOutbox(
     isCurrent,
     owedRemovals,
     forgetLink,
+    adoptLink,
     depth,
     whereabouts: (ref: Ref) => readWhereabouts(deps, target, ref),
     backlog: () => readBacklog({ scripts, keys }, target),

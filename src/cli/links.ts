@@ -1,0 +1,187 @@
+// links: which account or group at the platform belongs to whom; shown, exported, imported, and one at a time forgotten.
+import { createReadStream, openSync, closeSync, writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { Option, type Command } from 'commander';
+import type { DesiredState } from '../directory/desired-state.ts';
+import type { Found } from '../ops/find.ts';
+import type { Imported, LinkRow } from '../ops/links.ts';
+import { operatorOf, readConfig, type Cli } from './cli.ts';
+import { withEstates } from './estates.ts';
+import { reportUnknown, UnknownResource } from './resources.ts';
+import { withStore } from './store.ts';
+
+interface Flags {
+  connection?: string;
+  target?: string;
+  kind?: 'User' | 'Group';
+  json?: boolean;
+  dryRun?: boolean;
+}
+
+export function links(program: Command, cli: Cli): void {
+  const group = program.command('links').description('who is which account or group at the platform');
+  const filtered = (command: Command): Command =>
+    command
+      .option('--connection <name>', 'only this connection')
+      .option('--target <name>', 'only this target')
+      .addOption(new Option('--kind <kind>', 'only these').choices(['User', 'Group']));
+
+  filtered(group.command('list').description('all of them'))
+    .option('--json', 'print as JSON')
+    .action(async (flags: Flags, command: Command) => {
+      await withStore(readConfig(command, cli), async (states) => {
+        const { listLinks } = await import('../ops/links.ts');
+        const rows: LinkRow[] = [];
+        let count = 0;
+        for await (const row of listLinks(states, flags)) {
+          count++;
+          if (flags.json) rows.push(row);
+          else console.log(line(row));
+        }
+        if (flags.json) console.log(JSON.stringify(rows));
+        else if (count === 0) console.log('Nothing is linked.');
+      });
+    });
+
+  group
+    .command('show <user|group>')
+    .description('of one person or group, at every target')
+    .option('--json', 'print as JSON')
+    .action(async (text: string, flags: Flags, command: Command) => {
+      await onOne(text, command, cli, async (states, found) => {
+        const { linksOf } = await import('../ops/links.ts');
+        const rows = (
+          await Promise.all(found.map(({ connection, ref }) => linksOf(states, connection, ref)))
+        ).flat();
+        if (flags.json) console.log(JSON.stringify(rows));
+        else for (const row of rows) console.log(line(row));
+      });
+    });
+
+  filtered(
+    group.command('export [file]').description('NDJSON, one link a line; to standard output without a file'),
+  ).action(async (file: string | undefined, flags: Flags, command: Command) => {
+    const count = await withStore(readConfig(command, cli), (states) => exportTo(states, flags, file));
+    if (file !== undefined)
+      console.log(`${count} links: scim-bridge links import ${file} takes them in again.`);
+  });
+
+  group
+    .command('import <file>')
+    .description('take links from an export, each checked at the platform; exit 1 if some could not be taken')
+    .option('--dry-run', 'only say what would happen')
+    .option('--json', 'print as JSON')
+    .action((file: string, flags: Flags, command: Command) => importFrom(file, flags, command, cli));
+
+  group
+    .command('forget <user|group>')
+    .description(
+      'drop the link: the account or group is looked for anew, and taken over by the rules of adopt',
+    )
+    .option('--target <name>', 'only at this target')
+    .option('--json', 'print as JSON')
+    .action(async (text: string, flags: Flags, command: Command) => {
+      await onOne(text, command, cli, async (states, found) => {
+        if (new Set(found.map(({ ref }) => ref)).size > 1)
+          throw new Error(`${text} means more than one: say ${found.map(({ ref }) => ref).join(' or ')}.`);
+        const { forgetLinks } = await import('../ops/links.ts');
+        const rows = (
+          await Promise.all(
+            found.map(({ connection, ref }) =>
+              forgetLinks(states, { connection, ref, target: flags.target }),
+            ),
+          )
+        ).flat();
+        if (flags.json) console.log(JSON.stringify(rows));
+        else
+          console.log(rows.length === 0 ? 'Nothing is linked.' : `Forgotten: ${rows.map(line).join('\n')}`);
+        if (rows.length === 0) cli.exit(1);
+      });
+    });
+}
+
+async function onOne(
+  text: string,
+  command: Command,
+  cli: Cli,
+  use: (states: DesiredState[], found: Found[]) => Promise<void>,
+): Promise<void> {
+  try {
+    await withStore(readConfig(command, cli), async (states) => {
+      const { findResources, toSearched } = await import('../ops/find.ts');
+      const found = await findResources(toSearched(states), text);
+      if (found.length === 0) throw new UnknownResource(text);
+      await use(states, found);
+    });
+  } catch (error) {
+    reportUnknown(error, cli);
+  }
+}
+
+const line = ({
+  ref,
+  name,
+  connection,
+  target,
+  platformId,
+  account,
+  origin,
+  departed,
+  condition,
+}: LinkRow): string =>
+  [
+    `${ref}  ${name ?? '–'}  ${connection} → ${target}  ${platformId ?? 'not linked'}`,
+    account === null ? '' : `account ${account}`,
+    origin ?? '',
+    departed ? 'left' : '',
+    condition ?? '',
+  ]
+    .filter(Boolean)
+    .join('  ');
+
+async function exportTo(states: DesiredState[], flags: Flags, file: string | undefined): Promise<number> {
+  const { listLinks } = await import('../ops/links.ts');
+  const out = file === undefined ? undefined : openSync(file, 'w', 0o600);
+  let count = 0;
+  try {
+    for await (const row of listLinks(states, flags)) {
+      // A link without an id says nothing that an import could use.
+      if (row.platformId === null) continue;
+      count++;
+      if (out === undefined) console.log(JSON.stringify(row));
+      else writeSync(out, `${JSON.stringify(row)}\n`);
+    }
+  } finally {
+    if (out !== undefined) closeSync(out);
+  }
+  return count;
+}
+
+async function importFrom(file: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
+  const { importLink } = await import('../ops/links.ts');
+  const counts: Partial<Record<Imported, number>> = {};
+  await withEstates(readConfig(command, cli), { worker: false }, async ({ estates, signal }) => {
+    const all = estates.map(({ estate }) => estate);
+    const options = { by: operatorOf(cli), dryRun: flags.dryRun ?? false, signal };
+    let number = 0;
+    for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+      number++;
+      if (text.trim() === '') continue;
+      const outcome = await importLink(all, parsed(text), options);
+      counts[outcome] = (counts[outcome] ?? 0) + 1;
+      if (outcome !== 'imported' && outcome !== 'unchanged') console.error(`line ${number}: ${outcome}`);
+    }
+  });
+  const { imported = 0, unchanged = 0, ...failed } = counts;
+  if (flags.json) console.log(JSON.stringify({ dryRun: flags.dryRun ?? false, counts }));
+  else console.log(`${imported} ${flags.dryRun ? 'would be linked' : 'linked'}, ${unchanged} as they were.`);
+  if (Object.keys(failed).length > 0) cli.exit(1);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,30 @@
+-- Links a resource by order of an operator, as an import does. Its memberships are stated anew and it is marked, so that
+-- whatever the platform has there is written once.
+-- KEYS base
+-- ARGV { target, targets: [target], ref, kind, id, platformId, request }, link
+-- RETURN {"imported"} | {"unchanged"} | {"taken"} | {"busy"} | {"unknown"}
+local records = key(p.kind == 'User' and 'users' or 'groups')
+if redis.call('HEXISTS', records, p.id) == 0 then return { 'unknown' } end
+if redis.call('EXISTS', key('lease', p.target .. ':' .. p.ref)) == 1 then return { 'busy' } end
+local way = p.kind .. ':' .. p.platformId
+local holder = holder_of_way(p.target, way)
+if holder and holder ~= p.ref and redis.call('HEXISTS', records, string.match(holder, ':(.*)$')) == 1 then
+  return { 'taken' }
+end
+local stored = redis.call('HGET', key('links', p.target), p.ref)
+local former = stored and cjson.decode(stored).id
+if former == p.platformId then return { 'unchanged' } end
+if former then unlink(p.target, p.kind .. ':' .. former, p.ref) end
+if holder and holder ~= p.ref then redis.call('HDEL', key('links', p.target), holder) end
+redis.call('HSET', key('links', p.target), p.ref, ARGV[2])
+redis.call('HSET', key('linked', p.target), way, p.ref)
+if p.kind == 'User' then
+  for _, group in ipairs(redis.call('SMEMBERS', key('memberships', p.id))) do
+    owe(group, p.id, '+')
+    mark('Group:' .. group, 1)
+  end
+else
+  for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do owe(p.id, user, '+') end
+end
+mark(p.ref, 1)
+return { 'imported' }

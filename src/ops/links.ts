@@ -1,0 +1,216 @@
+// The table source id ↔ platform id: shown, carried to another bridge, and, one at a time, forgotten.
+import type { DesiredState } from '../directory/desired-state.ts';
+import type { Link } from '../directory/links.ts';
+import { fold, parseRef, type Kind, type Ref } from '../directory/records.ts';
+import type { Estate } from '../reconcile/estate.ts';
+import { isGone } from '../sync/failures.ts';
+
+export interface LinkRow {
+  connection: string;
+  target: string;
+  ref: Ref;
+  kind: Kind;
+  /** userName or displayName as last applied; null while nothing was. */
+  name: string | null;
+  /** What the source calls it. */
+  externalId: string | null;
+  platformId: string | null;
+  /** The platform's numeric user id; attribute values hang on it. */
+  account: string | null;
+  origin: 'created' | 'adopted' | null;
+  active: boolean | null;
+  departed: boolean;
+  /** ISO 8601. */
+  lastWrite: string | null;
+  condition: string | null;
+}
+
+export interface LinkFilter {
+  connection?: string | undefined;
+  target?: string | undefined;
+  kind?: Kind | undefined;
+}
+
+/** Every link, in no order, with bounded memory. */
+export async function* listLinks(
+  states: readonly DesiredState[],
+  filter: LinkFilter = {},
+): AsyncGenerator<LinkRow> {
+  for (const { connection, links, outboxes } of states) {
+    if (connection !== (filter.connection ?? connection)) continue;
+    for (const target of outboxes.keys()) {
+      if (target !== (filter.target ?? target)) continue;
+      for await (const { ref, link } of links.all(target)) {
+        const row = toRow({ connection, target }, ref, link);
+        if (row.kind === (filter.kind ?? row.kind)) yield row;
+      }
+    }
+  }
+}
+
+/** What one resource is linked to, at every target that its connection feeds. */
+export async function linksOf(
+  states: readonly DesiredState[],
+  connection: string,
+  ref: Ref,
+): Promise<LinkRow[]> {
+  const rows: LinkRow[] = [];
+  for (const { links, outboxes } of states.filter((state) => state.connection === connection)) {
+    for (const target of outboxes.keys())
+      rows.push(toRow({ connection, target }, ref, await links.get(target, ref)));
+  }
+  return rows;
+}
+
+function toRow(where: { connection: string; target: string }, ref: Ref, link: Link): LinkRow {
+  const { core = {}, condition, writtenAt } = link;
+  const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+  return {
+    ...where,
+    ...{ ref, kind: parseRef(ref).kind },
+    name: text(core.userName) ?? text(core.displayName),
+    externalId: text(core.externalId),
+    platformId: link.id ?? null,
+    account: link.account ?? null,
+    origin: link.origin ?? null,
+    active: typeof core.active === 'boolean' ? core.active : null,
+    departed: link.departed === true,
+    lastWrite: writtenAt === undefined ? null : new Date(writtenAt).toISOString(),
+    condition: condition?.reason ?? null,
+  };
+}
+
+/**
+ * `unknown`: no such connection, target or resource here. `mismatch`: the platform's account carries another name and
+ * another externalId. `absent`: the platform has no such id. `taken`: the id belongs to another resource of ours. `busy`:
+ * a worker is at it right now.
+ */
+export type Imported =
+  'imported' | 'unchanged' | 'unknown' | 'mismatch' | 'absent' | 'taken' | 'busy' | 'invalid';
+
+export interface ImportOptions {
+  /** Who asks, for the log. */
+  by: string;
+  /** Says what would happen, and links nothing. */
+  dryRun: boolean;
+  signal: AbortSignal;
+}
+
+/**
+ * Takes one row of an export: the resource is known by its ref, or by externalId or name where the ids here are others.
+ * The row is not believed: the platform must show the same person or group under that id, for a wrong link would give one
+ * person the rows of another. What the account holds is written anew.
+ */
+export async function importLink(
+  estates: readonly Estate[],
+  row: unknown,
+  { by, dryRun, signal }: ImportOptions,
+): Promise<Imported> {
+  const given = readRow(row);
+  if (!given) return 'invalid';
+  const estate = estates.find(
+    ({ connection, target }) => connection === given.connection && target.name === given.target,
+  );
+  const ref = estate && (await refOfRow(estate, given));
+  if (!estate || ref === undefined) return 'unknown';
+  const { platformId, account, origin } = given;
+  if ((await estate.links.get(given.target, ref)).id === platformId) return 'unchanged';
+  const check = await recognise(estate, given, ref, signal);
+  if (check !== 'same') return check;
+  if (dryRun) return 'imported';
+  const link = { id: platformId, ...(account === null ? {} : { account }), origin };
+  return estate.outbox.adoptLink(ref, link, `import:${by}`);
+}
+
+/** Whether the platform shows under this id what our resource is called. */
+async function recognise(
+  { target, directory }: Estate,
+  { platformId, kind }: GivenLink,
+  ref: Ref,
+  signal: AbortSignal,
+): Promise<'same' | 'mismatch' | 'absent' | 'unknown'> {
+  const record = await directory.get(kind, parseRef(ref).id);
+  if (!record) return 'unknown';
+  const ours = JSON.parse(record.text) as { userName?: string; externalId?: string; displayName?: string };
+  try {
+    if (kind === 'Group') {
+      const group = await target.client.groups.get(platformId, { members: false }, { signal });
+      const name = target.mapping.groupName(ours.displayName ?? '');
+      return name !== undefined && fold(group.displayName) === fold(name) ? 'same' : 'mismatch';
+    }
+    const user = await target.client.users.get(platformId, { signal });
+    if (user.externalId && ours.externalId) return user.externalId === ours.externalId ? 'same' : 'mismatch';
+    return fold(user.userName) === fold(ours.userName ?? '') ? 'same' : 'mismatch';
+  } catch (error) {
+    if (isGone(error)) return 'absent';
+    throw error;
+  }
+}
+
+interface GivenLink {
+  connection: string;
+  target: string;
+  ref: string;
+  kind: Kind;
+  name: string | null;
+  externalId: string | null;
+  platformId: string;
+  account: string | null;
+  origin: 'created' | 'adopted';
+}
+
+function readRow(row: unknown): GivenLink | undefined {
+  if (typeof row !== 'object' || row === null) return undefined;
+  const { connection, target, ref, kind, name, externalId, platformId, account, origin } = row as Record<
+    string,
+    unknown
+  >;
+  const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+  if (!text(connection) || !text(target) || !text(platformId)) return undefined;
+  if (kind !== 'User' && kind !== 'Group') return undefined;
+  return {
+    ...{ connection: String(connection), target: String(target), ref: text(ref) ?? '', kind },
+    ...{
+      name: text(name),
+      externalId: text(externalId),
+      platformId: String(platformId),
+      account: text(account),
+    },
+    // An account that was found is never deleted on a guess.
+    origin: origin === 'created' ? 'created' : 'adopted',
+  };
+}
+
+async function refOfRow({ directory }: Pick<Estate, 'directory'>, row: GivenLink): Promise<Ref | undefined> {
+  const { kind } = row;
+  if (row.ref.startsWith(`${kind}:`) && (await directory.get(kind, parseRef(row.ref as Ref).id)))
+    return row.ref as Ref;
+  const lookups: [attribute: string, value: string | null][] = [
+    ['externalid', row.externalId],
+    [kind === 'User' ? 'username' : 'displayname', row.name],
+  ];
+  for (const [attribute, value] of lookups) {
+    const found = value === null ? [] : ((await directory.lookup(kind, attribute, value)) ?? []);
+    if (found.length === 1) return `${kind}:${found[0] ?? ''}`;
+  }
+  return undefined;
+}
+
+/**
+ * Forgets what one resource is linked to. It is looked for anew, and taken over only by the rules of `adopt`.
+ * @returns the targets at which a link was forgotten
+ */
+export async function forgetLinks(
+  states: readonly DesiredState[],
+  { connection, ref, target }: { connection: string; ref: Ref; target?: string | undefined },
+): Promise<LinkRow[]> {
+  const forgotten: LinkRow[] = [];
+  for (const state of states.filter((each) => each.connection === connection)) {
+    for (const row of await linksOf([state], connection, ref)) {
+      if (row.platformId === null || row.target !== (target ?? row.target)) continue;
+      await state.outboxes.get(row.target)?.forgetLink(ref, row.platformId);
+      forgotten.push(row);
+    }
+  }
+  return forgotten;
+}
