@@ -1,5 +1,6 @@
 // The command table: one file per command.
 import { Command, CommanderError } from 'commander';
+import { backup, restore } from './backup.ts';
 import { checkConfig } from './check-config.ts';
 import { deadLetters } from './dead-letters.ts';
 import { demo } from './demo.ts';
@@ -54,6 +55,8 @@ export async function runCli(args: string[], env: NodeJS.ProcessEnv): Promise<nu
     explain,
     sync,
     links,
+    backup,
+    restore,
     deadLetters,
     log,
     resync,

@@ -1,6 +1,12 @@
 // Progress of long work on standard error: a bar on a terminal, a plain line now and then elsewhere.
 import { Presets, SingleBar } from 'cli-progress';
-import type { Progress } from '../reconcile/estate.ts';
+
+/** How far long work has come. */
+export interface Progress {
+  phase: string;
+  done: number;
+  total: number;
+}
 
 export interface ProgressLine {
   show: (progress: Progress) => void;

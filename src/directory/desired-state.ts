@@ -1,5 +1,6 @@
 // Everything that Redis keeps for one connection, built together.
 import type { Redis } from 'ioredis';
+import { createArchive, type Archive } from './archive.ts';
 import { createDirectory, type Directory } from './directory.ts';
 import { createDriftNotes, type DriftNotes } from './drift.ts';
 import { createKeyspace } from './keys.ts';
@@ -13,6 +14,8 @@ import { createStoredTokens, type StoredTokens } from './stored-tokens.ts';
 export interface DesiredState {
   connection: string;
   directory: Directory;
+  /** Everything of the connection, for backups. */
+  archive: Archive;
   links: Links;
   /** Inbound tokens that operators made. */
   tokens: StoredTokens;
@@ -41,6 +44,7 @@ export function createDesiredState(
   const keys = createKeyspace(options.prefix, connection);
   return {
     connection,
+    archive: createArchive({ ...deps, keys }),
     directory: createDirectory({ ...deps, keys }, { targets, groupsMatter }),
     links: createLinks({ redis: deps.redis, keys }),
     tokens: createStoredTokens({ redis: deps.redis, keys }),
