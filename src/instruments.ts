@@ -63,19 +63,24 @@ export function createInstruments(
     risks.set(connection, risk);
     return risk;
   };
+  const pending: Pending[] = [];
   let look: Promise<void> | undefined;
   let lookedAt = -Infinity;
 
   return {
     requests: (root) => {
       const connection = connectionAt(root);
-      return countRequests(metrics, { root, connection, risk: riskOf(connection) });
+      return countRequests(metrics, { root, connection, risk: riskOf(connection), pending });
     },
     onDeviation: (connection, kind) => metrics.deviations.inc({ connection, kind }),
     target: (name) => watchTarget(metrics, name),
     contentType: metrics.contentType,
     scrape: async (sources) => {
       for (const [connection, risk] of risks) metrics.quarantineRisk.set({ connection }, risk.share());
+      for (const each of pending) {
+        metrics.httpRequests.inc(each.labels, each.since);
+        each.since = 0;
+      }
       showTokens(metrics, sources.tokens());
       if (!look || clock.now() - lookedAt >= FRESH_MS) {
         lookedAt = clock.now();
@@ -111,16 +116,33 @@ const connectionAt = (root: string): string =>
 const isFailure = (operation: string, status: number): boolean =>
   status >= 400 && !(status === 404 && (operation === 'get' || operation === 'delete'));
 
+interface Requests {
+  root: string;
+  connection: string;
+  risk: FailureShare;
+}
+
+/** Answers since the last scrape. */
+interface Pending {
+  since: number;
+  labels: { connection: string; operation: string; status: string };
+}
+
 function countRequests(
   metrics: Metrics,
-  { root, connection, risk }: { root: string; connection: string; risk: FailureShare },
+  { root, connection, risk, pending }: Requests & { pending: Pending[] },
 ): OnAnswered {
-  const seconds = metrics.httpSeconds.labels(connection);
-  const counts = memo((operation, status) => metrics.httpRequests.labels(connection, operation, status));
+  const seconds = metrics.httpTimer(connection);
+  // Counted in a plain number, and told when somebody asks: this happens thousands of times a second.
+  const counts = memo((operation, status) => {
+    const count = { since: 0, labels: { connection, operation, status } };
+    pending.push(count);
+    return count;
+  });
   return ({ method, url, status, startedAt, endedAt }: Answered) => {
     const operation = root === '' ? 'other' : operationOf(method, url.slice(root.length));
-    counts(operation, String(status)).inc();
-    seconds.observe((endedAt - startedAt) / 1000);
+    counts(operation, String(status)).since++;
+    seconds((endedAt - startedAt) / 1000);
     risk.note(isFailure(operation, status));
   };
 }
@@ -175,8 +197,8 @@ async function readShared(metrics: Metrics, targets: string[], sources: Sources)
   for (const role of new Set(['master', 'slave', ...(pulse.role ? [pulse.role] : [])])) {
     metrics.redisRole.set({ role }, role === pulse.role ? 1 : 0);
   }
-  metrics.redisLatency.reset();
   if (pulse.up) metrics.redisLatency.set(pulse.latencyMs / 1000);
+  else metrics.redisLatency.remove();
   const found = await Promise.all(
     targets.map(async (target) => {
       if (!pulse.up) return [];

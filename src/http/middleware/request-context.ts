@@ -64,7 +64,11 @@ export function createRequestContext(
         'request',
       );
       onAnswered?.({
-        ...{ request: id, method, url: originalUrl, startedAt, endedAt },
+        request: id,
+        method,
+        url: originalUrl,
+        startedAt,
+        endedAt,
         status: response.writableFinished ? response.statusCode : CALLER_LEFT,
         traceparent: request.headers.traceparent as string | undefined,
       });

@@ -1,0 +1,272 @@
+// What every alert is for, made to happen: the series that its expression looks at move as it expects. Whether the
+// expressions fire on such series is tested where they are (test/unit/helm/alerts.test.ts).
+import { startLocalRedis, freePort, type LocalRedis } from '../../src/demo/local-redis.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
+import { createIdp } from '../support/idp.ts';
+import { openReconciling, scimPatch } from '../support/reconciling.ts';
+import { scrape, type Scrape } from '../support/scrape.ts';
+
+const MAIN = { target: 'main' };
+/** Scrapes share what one of the last second has read of Redis. */
+const FRESH_MS = 1100;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The first scrape of which this is true. */
+const until = (bridge: Bridge, what: string, isSo: (now: Scrape) => boolean, limitMs = 15_000) =>
+  eventually(
+    what,
+    async () => {
+      const now = await scrape(bridge.app.port);
+      return isSo(now) ? now : undefined;
+    },
+    limitMs,
+  );
+
+describe('at the platform', () => {
+  let bridge: Bridge;
+  beforeAll(async () => {
+    bridge = await buildBridge({
+      configure: (config) => {
+        config.reconcile.schedule = null;
+        const { main } = config.targets;
+        if (!main) throw new Error('no target');
+        main.guard.deactivate = { count: 1, percent: 100 };
+      },
+    });
+  });
+  afterAll(() => bridge.stop());
+  const faults = (body: object) => bridge.platform.control('PATCH', '/faults', body);
+  const settled = async () => {
+    await pause(FRESH_MS);
+    await until(bridge, 'all applied', (now) => now.value('bridge_outbox_dirty', MAIN) === 0, 40_000);
+  };
+
+  test('ScimBridgeBreakerOpen, ScimBridgePlatformErrors, ScimBridgeOldestChange: it fails for a while', async () => {
+    await faults({ status5xx: { share: 1 } });
+    for (let n = 0; n < 4; n++) await bridge.idp.createUser(`late${n}@acme.example`);
+    const broken = await until(
+      bridge,
+      'the breaker is open and the oldest change grows old',
+      (now) =>
+        now.value('bridge_breaker_open', MAIN) === 1 && now.value('bridge_outbox_oldest_seconds', MAIN) > 1,
+    );
+    expect(broken.sum('bridge_platform_requests_total', { ...MAIN, status: '503' })).toBeGreaterThanOrEqual(
+      5,
+    );
+    const { components } = (await (await fetch(`http://127.0.0.1:${bridge.app.port}/health`)).json()) as any;
+    expect(components['target main'].breaker).toMatchObject({ open: true, status: 503 });
+    expect((await fetch(`http://127.0.0.1:${bridge.app.port}/readyz`)).status).toBe(200);
+
+    // While it is open only probes are sent: four people would otherwise be tried again and again.
+    const seen = broken.sum('bridge_platform_requests_total', MAIN);
+    await pause(2000);
+    const later = await scrape(bridge.app.port);
+    expect(later.sum('bridge_platform_requests_total', MAIN) - seen).toBeLessThanOrEqual(3);
+
+    await faults({});
+    const back = await until(
+      bridge,
+      'applied',
+      (now) => now.value('bridge_outbox_dirty', MAIN) === 0,
+      30_000,
+    );
+    expect(back.value('bridge_breaker_open', MAIN)).toBe(0);
+    expect(back.value('bridge_outbox_oldest_seconds', MAIN)).toBe(0);
+    // ScimBridgeLag, ScimBridgeDeactivationLag: what took longer than a second is above that bound, whoever waited.
+    const lag = { ...MAIN, lane: 'new' };
+    const slow =
+      back.sum('bridge_sync_lag_seconds_count', lag) -
+      back.value('bridge_sync_lag_seconds_bucket', { ...lag, le: '1' });
+    expect(slow).toBeGreaterThanOrEqual(4);
+    expect(back.sum('bridge_rate_wait_seconds_sum', MAIN)).toBeGreaterThan(1);
+  }, 60_000);
+
+  test('ScimBridgePlatformRefusesKey: the key is revoked', async () => {
+    await settled();
+    await faults({ status5xx: { share: 1, status: 401 } });
+    const before = (await scrape(bridge.app.port)).sum('bridge_platform_requests_total', { status: '401' });
+    await bridge.idp.createUser('locked-out@acme.example');
+    const after = await until(
+      bridge,
+      'calls are refused, and somebody waits',
+      (now) =>
+        now.sum('bridge_platform_requests_total', { status: '401' }) > before &&
+        now.value('bridge_outbox_dirty', MAIN) === 1,
+    );
+    // Nobody is given up for that.
+    expect(after.value('bridge_dead_letters', MAIN)).toBe(0);
+    await faults({});
+    await settled();
+  }, 60_000);
+
+  test('ScimBridgeDeadLetters: the platform refuses a group for good', async () => {
+    await bridge.idp.createGroup('system:all', [await bridge.idp.createUser('free@acme.example')]);
+    const now = await until(
+      bridge,
+      'one needs a person',
+      (each) => each.value('bridge_dead_letters', MAIN) === 1,
+    );
+    const refused = { ...MAIN, resource: 'group', operation: 'create group', outcome: 'refused' };
+    expect(now.sum('bridge_sync_operations_total', refused)).toBeGreaterThan(0);
+  });
+
+  test('ScimBridgeGuardHeld: more leave than usual', async () => {
+    const { idp } = bridge;
+    const ids = [];
+    for (let n = 0; n < 3; n++) ids.push(await idp.createUser(`leaver${n}@acme.example`));
+    await settled();
+    for (const id of ids) await idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+    const now = await until(
+      bridge,
+      'all but one are held, or all',
+      (each) => each.value('bridge_guard_held', { ...MAIN, kind: 'deactivate' }) >= 2,
+    );
+    expect(now.value('bridge_guard_held', { ...MAIN, kind: 'delete' })).toBe(0);
+  }, 30_000);
+
+  test('ScimBridgeReconcileStale, -Writes and ScimBridgeDriftStays: somebody else writes there too', async () => {
+    await settled();
+    const rec = await openReconciling(bridge);
+    try {
+      const before = await scrape(bridge.app.port);
+      expect(before.value('bridge_reconcile_last_success_timestamp_seconds', MAIN)).toBe(0);
+      const id = (await bridge.platform.user('late0@acme.example'))?.scimId ?? '';
+      const rename = scimPatch({ op: 'replace', path: 'displayName', value: 'Somebody else' });
+      await rec.meddle('PATCH', `/api/scim/v2/Users/${id}`, rename);
+      await rec.run();
+      const found = await until(
+        bridge,
+        'the drift is shown',
+        (now) => now.sum('bridge_drift', { ...MAIN, kind: 'update', attribution: 'platform changed' }) === 1,
+      );
+      const age = Date.now() / 1000 - found.value('bridge_reconcile_last_success_timestamp_seconds', MAIN);
+      expect(Math.abs(age)).toBeLessThan(60);
+      expect(found.value('bridge_reconcile_duration_seconds', MAIN)).toBeGreaterThan(0);
+      const writes = (now: Scrape): number =>
+        now.sum('bridge_reconcile_writes_total', { ...MAIN, kind: 'update' });
+      expect(writes(found) - writes(before)).toBe(1);
+
+      await rec.run();
+      const quiet = await until(bridge, 'no drift is left', (now) => now.sum('bridge_drift', MAIN) === 0);
+      expect(writes(quiet)).toBe(writes(found));
+    } finally {
+      await rec.stop();
+    }
+  }, 60_000);
+
+  test('ScimBridgeNoWorker: marks wait, and no process reports that it fetches', async () => {
+    const lonely = await buildBridge({
+      role: 'api',
+      configure: (config) => void (config.reconcile.schedule = null),
+    });
+    try {
+      await lonely.idp.createUser('waits@acme.example');
+      const now = await until(lonely, 'one waits', (each) => each.value('bridge_outbox_dirty', MAIN) === 1);
+      expect(now.find('bridge_worker_last_fetch_timestamp_seconds')).toEqual([]);
+    } finally {
+      await lonely.stop();
+    }
+  });
+});
+
+describe('at the inbound side', () => {
+  let bridge: Bridge;
+  let redis: LocalRedis;
+  let folder: string;
+  let port: number;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'scim-bridge-alerts-'));
+    port = await freePort();
+    redis = await startLocalRedis({ env: {}, port, folder });
+    bridge = await buildBridge({
+      configure: (config) => {
+        config.redis.url = `redis://127.0.0.1:${port}`;
+        config.reconcile.schedule = null;
+        const [token] = config.connections.default?.tokens ?? [];
+        if (token) token.expiresAt = new Date(Date.now() + 3 * 86_400_000).toISOString();
+      },
+    });
+    await until(bridge, 'Redis is there', (now) => now.value('bridge_redis_up') === 1);
+  });
+  afterAll(async () => {
+    await bridge.stop();
+    await redis.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('ScimBridgeTokenExpires, ScimBridgeTokenExpiresSoon: a token has three days left', async () => {
+    const now = await scrape(bridge.app.port);
+    const left = now.value('bridge_token_expiry_timestamp_seconds', { token: 'primary' }) - Date.now() / 1000;
+    expect(left / 86_400).toBeGreaterThan(2.9);
+    expect(left / 86_400).toBeLessThanOrEqual(3);
+  });
+
+  test('ScimBridgeNoPushes: the counter of a connection stands still while nobody calls', async () => {
+    await bridge.idp.send('GET', '/Users');
+    const count = (now: Scrape): number => now.sum('bridge_http_requests_total', { connection: 'default' });
+    const before = count(await scrape(bridge.app.port));
+    expect(before).toBeGreaterThan(0);
+    expect(count(await scrape(bridge.app.port))).toBe(before);
+  });
+
+  test('ScimBridgeUnauthorized and ScimBridgeQuarantineRisk: a token that is not valid', async () => {
+    const stranger = createIdp(bridge.idp.baseUrl, `${TOKEN}-of-yesterday`);
+    for (let n = 0; n < 25; n++) await stranger.send('GET', '/Users');
+    const now = await scrape(bridge.app.port);
+    expect(now.sum('bridge_http_requests_total', { connection: 'default', status: '401' })).toBe(25);
+    expect(now.value('bridge_quarantine_risk', { connection: 'default' })).toBeGreaterThan(0.4);
+  });
+
+  test('ScimBridgeRedisNotPrimary: the address leads to a replica', async () => {
+    const { states, redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
+    expect(states).toHaveLength(1);
+    await eventually('connected', () => direct.status === 'ready');
+    await direct.replicaof('127.0.0.1', await freePort());
+    const now = await until(
+      bridge,
+      'it is a replica',
+      (each) => each.sum('bridge_redis_role', { role: 'slave' }) === 1,
+    );
+    expect(now.value('bridge_redis_role', { role: 'master' })).toBe(0);
+    await direct.replicaof('NO', 'ONE');
+    direct.disconnect();
+    await until(
+      bridge,
+      'it is the primary',
+      (each) => each.sum('bridge_redis_role', { role: 'master' }) === 1,
+    );
+  }, 30_000);
+
+  test('ScimBridgeSlowAnswers, ScimBridgeRedisSlow: Redis takes its time', async () => {
+    const before = await scrape(bridge.app.port);
+    await pause(FRESH_MS);
+    const { redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
+    await eventually('connected', () => direct.status === 'ready');
+    await direct.call('CLIENT', 'PAUSE', '1500', 'ALL');
+    const [slow] = await Promise.all([scrape(bridge.app.port), bridge.idp.send('GET', '/Users')]);
+    direct.disconnect();
+    expect(slow.value('bridge_redis_latency_seconds')).toBeGreaterThan(0.5);
+    const over = (now: Scrape): number => {
+      const labels = { connection: 'default' };
+      const all = now.value('bridge_http_request_seconds_count', labels);
+      return all - now.value('bridge_http_request_seconds_bucket', { ...labels, le: '1' });
+    };
+    expect(over(await scrape(bridge.app.port)) - over(before)).toBe(1);
+  }, 30_000);
+
+  test('ScimBridgeRedisDown and ScimBridgeInboundErrors: Redis is away; what it knew is not shown any more', async () => {
+    redis.process?.kill('SIGKILL');
+    const now = await until(bridge, 'Redis is away', (each) => each.value('bridge_redis_up') === 0);
+    expect(now.find('bridge_outbox_dirty')).toEqual([]);
+    expect(now.find('bridge_redis_latency_seconds')).toEqual([]);
+    expect((await bridge.idp.send('POST', '/Users', { userName: 'x@acme.example' })).status).toBe(503);
+    const after = await scrape(bridge.app.port);
+    expect(after.sum('bridge_http_requests_total', { operation: 'create', status: '503' })).toBe(1);
+    redis = await startLocalRedis({ env: {}, port, folder });
+    await until(bridge, 'Redis is back', (each) => each.value('bridge_redis_up') === 1);
+  }, 30_000);
+});
