@@ -1,4 +1,5 @@
 // The commands as an operator and a CronJob run them: exit codes, saved plans, other settings, the guard, and kill -9.
+import { Ajv } from 'ajv';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,6 +62,15 @@ const patchUser = async (userName: string, ...operations: object[]) =>
 const rename = (userName: string, value: string) =>
   patchUser(userName, { op: 'replace', path: 'displayName', value });
 
+/** Scripts rely on config/plan.schema.json. */
+function expectPublishedForm(json: string): void {
+  const isPublishedForm = new Ajv({ strict: true, allowUnionTypes: true }).compile(
+    JSON.parse(readFileSync('config/plan.schema.json', 'utf8')),
+  );
+  isPublishedForm(JSON.parse(json));
+  expect(isPublishedForm.errors ?? []).toEqual([]);
+}
+
 beforeAll(async () => {
   bridge = await buildBridge({
     configure: (config) => {
@@ -107,6 +117,7 @@ test('reconcile alone, as a CronJob runs it, repairs and exits 0; the next one w
 test('a saved plan is applied exactly; after anything moved, or was edited, it is refused', async () => {
   await rename(PEOPLE[1] ?? '', 'Meddled');
   await expect(run('plan', '--out', FILE)).resolves.toMatchObject({ code: 2 });
+  expectPublishedForm(readFileSync(FILE, 'utf8'));
   expect(parseSaved(readFileSync(FILE, 'utf8'))[0]?.entries.map(brief)).toContain(
     `update | ${PEOPLE[1]} | platform changed`,
   );
@@ -140,6 +151,7 @@ test('plan with other settings shows what they would do to everybody, and change
   });
   const { code, out } = await start(['plan', '--config', file, '--json']).ended;
   expect(code).toBe(2);
+  expectPublishedForm(out);
   const { counts, entries } = JSON.parse(out).plans[0];
   expect(counts).toMatchObject({ setAttribute: 29, deactivate: 1 });
   expect(entries.map(brief)).toContain('deactivate | p3@acme.example | mapping changed');
