@@ -1,13 +1,16 @@
 // The one place where parts meet: builds everything in flow order and takes it down in that order again.
 import type { Redis } from 'ioredis';
+import { printableConfig } from './config/redact.ts';
 import type { Config } from './config/schema.ts';
 import { createBreaker, type Breaker } from './directory/breaker.ts';
 import { createBudget } from './directory/budget.ts';
 import { checkStore, connectRedis, takePulse, untilReady } from './directory/connection.ts';
 import { createDesiredState, type DesiredState } from './directory/desired-state.ts';
 import { createKeyspace } from './directory/keys.ts';
+import { createOperationStore } from './directory/operations.ts';
 import type { Outbox } from './directory/outbox.ts';
 import { loadScripts, type Scripts } from './directory/scripts.ts';
+import { createAdmin, type Admin } from './http/admin/admin.ts';
 import { createHealthRouter, type Check } from './http/health.ts';
 import { createMetricsRouter } from './http/metrics.ts';
 import { createScimRouters } from './http/scim/connections.ts';
@@ -97,11 +100,13 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const metrics = buildScrape(parts, instruments, { targets, states, queues, doors });
   const { host, metricsPort } = config.server;
   const ownPort = metricsPort !== null;
+  const admin = role === 'all' || role === 'api' ? buildAdmin(parts, targets, states) : undefined;
   const app = createHttpApp({
     ...deps,
     health,
     connections,
     observe,
+    admin,
     metrics: ownPort ? undefined : metrics,
   });
   try {
@@ -116,6 +121,30 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     await releasers.releaseAll();
     throw error;
   }
+}
+
+/** The operators' side; undefined when there is no token for it. */
+function buildAdmin(
+  parts: Parts,
+  targets: Map<string, Target>,
+  states: DesiredState[],
+): Admin['router'] | undefined {
+  const { config, redis, releasers } = parts;
+  const { adminToken, maxBodyBytes } = config.server;
+  if (adminToken === null) return undefined;
+  const admin = createAdmin(
+    {
+      ...parts,
+      states,
+      estates: buildEstates(parts, targets, states),
+      targets: [...targets.keys()],
+      settings: () => printableConfig(config),
+      store: createOperationStore({ redis }, { prefix: config.redis.prefix }),
+    },
+    { token: () => adminToken, maxBodyBytes },
+  );
+  releasers.add('admin operations', admin.stop);
+  return admin.router;
 }
 
 /** The desired states and breakers alone, for commands that look into Redis or mark something there. */

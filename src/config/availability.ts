@@ -19,7 +19,6 @@ const is =
 
 const UNBUILT: readonly Unbuilt[] = [
   { at: 'connections/*/jwt', inactive: is(null), refusedWith: 'Use tokens.' },
-  { at: 'server/adminToken', inactive: is(null) },
 ];
 
 /** Faults of settings that must not be ignored silently, and paths of those that only have no effect yet. */

@@ -16,6 +16,8 @@ export interface HttpDeps {
   health: Router;
   /** SCIM routers by the path they are mounted at. */
   connections: Map<string, Router>;
+  /** What operators see below /admin; undefined = off. */
+  admin?: Router | undefined;
   /** Who wants to know what became of the requests below such a path; `''`: of those that fit none. */
   observe?: (root: string) => OnAnswered;
   /** Where metrics are served here and not on a port of their own. */
@@ -38,9 +40,12 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
   // Not logged: probes come every few seconds.
   router.use(deps.health);
   if (deps.metrics) router.use(deps.metrics);
-  router.use(createRequestContext(deps, deps.observe?.('')), () => {
+  const context = createRequestContext(deps, deps.observe?.(''));
+  const nothing = (): never => {
     throw notFound('No such address: SCIM is served at /scim/v2 and /connections/{name}/scim/v2.');
-  });
+  };
+  if (deps.admin) router.use('/admin', context, deps.admin, nothing);
+  router.use(context, nothing);
   router.use(createErrorHandler(deps));
   return (request, response) => {
     router(request as Request, response as Response, () => response.destroy());

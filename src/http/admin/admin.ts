@@ -1,0 +1,47 @@
+// The operators' side of the service, built together: the API, its page, and the long work behind them.
+import express, { type Router } from 'express';
+import type { OperationStore } from '../../directory/operations.ts';
+import { createAdminAuthenticate } from './authenticate.ts';
+import { createOperations } from './operations.ts';
+import { createPage } from './page.ts';
+import type { AdminContext, AdminRoute } from './route.ts';
+import { createAdminRouter } from './router.ts';
+import { comparisonRoutes } from './routes/comparisons.ts';
+import { deadLetterRoutes } from './routes/dead-letters.ts';
+import { holdRoutes } from './routes/holds.ts';
+import { operationRoutes } from './routes/operations.ts';
+import { planRoutes } from './routes/plans.ts';
+import { statusRoutes } from './routes/status.ts';
+
+export interface AdminOptions {
+  /** Asked at every request. */
+  token: () => string;
+  maxBodyBytes: number;
+}
+
+export interface Admin {
+  /** To be mounted at /admin. */
+  router: Router;
+  /** Ends long work. */
+  stop: () => Promise<void>;
+}
+
+export function createAdmin(
+  deps: Omit<AdminContext, 'operations'> & { store: OperationStore },
+  { token, maxBodyBytes }: AdminOptions,
+): Admin {
+  const operations = createOperations(deps);
+  const authenticate = createAdminAuthenticate(deps, token);
+  const router = express.Router();
+  router.use(
+    '/v1',
+    createAdminRouter(deps, routesOf({ ...deps, operations }), { authenticate, maxBodyBytes }),
+  );
+  router.use(createPage());
+  return { router, stop: operations.stop };
+}
+
+const routesOf = (context: AdminContext): AdminRoute[] =>
+  [statusRoutes, planRoutes, comparisonRoutes, operationRoutes, deadLetterRoutes, holdRoutes].flatMap(
+    (routes) => routes(context),
+  );

@@ -1,0 +1,53 @@
+// Who may operate: the one who has the admin token. Guessing is made slow and visible.
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { RequestHandler } from 'express';
+import type { Clock } from '../../support/clock.ts';
+import type { Logger } from '../../support/logger.ts';
+import { Problem, tooMany } from './problem.ts';
+
+/** Wrong tokens from one address within the window before it is told to wait. */
+const TRIES = 10;
+const WINDOW_MS = 60_000;
+/** Addresses that are remembered; the oldest goes first, so that a flood of them costs no memory. */
+const ADDRESSES = 1000;
+
+/**
+ * `token` is asked at every request, because a rotated secret counts at once. The right token is never locked out:
+ * behind a load balancer everybody has the same address, and guessing 16 characters is hopeless at any speed.
+ */
+export function createAdminAuthenticate(
+  { clock, logger }: { clock: Clock; logger: Logger },
+  token: () => string,
+): RequestHandler {
+  const failures = new Map<string, { count: number; endsAt: number }>();
+
+  function noteFailure(address: string): number {
+    const now = clock.now();
+    const known = failures.get(address);
+    const current = known && known.endsAt > now ? known : { count: 0, endsAt: now + WINDOW_MS };
+    current.count += 1;
+    failures.delete(address);
+    failures.set(address, current);
+    const [oldest] = failures.keys();
+    if (failures.size > ADDRESSES && oldest !== undefined) failures.delete(oldest);
+    if (current.count === TRIES) logger.warn({ address }, 'wrong admin tokens again and again');
+    return current.count > TRIES ? (current.endsAt - now) / 1000 : 0;
+  }
+
+  return (request, _response, next) => {
+    const [, presented = ''] = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
+    // Digests have one length, so neither time nor length tells anything about the secret.
+    const isRight = timingSafeEqual(digest(presented), digest(token()));
+    if (isRight && presented !== '') {
+      next();
+      return;
+    }
+    const waitSeconds = noteFailure(request.socket.remoteAddress ?? '');
+    if (waitSeconds > 0) throw tooMany('Too many wrong tokens from this address: wait.', waitSeconds);
+    throw new Problem(401, 'Send the admin token: Authorization: Bearer <ADMIN_TOKEN>.', {
+      headers: { 'WWW-Authenticate': 'Bearer realm="admin"' },
+    });
+  };
+}
+
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer');

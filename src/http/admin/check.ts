@@ -1,0 +1,62 @@
+// Judges queries and bodies by the schemas that the OpenAPI document shows.
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { invalid } from './problem.ts';
+import type { AdminRoute, JsonSchema } from './route.ts';
+import { SCHEMAS } from './schemas.ts';
+
+export interface Checks {
+  /** @throws Problem 400 with every fault */
+  query: (search: string) => Record<string, unknown>;
+  /** @throws Problem 400 with every fault */
+  body: (value: unknown) => unknown;
+}
+
+/** Costly; done once. */
+export function createChecks(): (route: AdminRoute) => Checks {
+  const options = { allErrors: true, allowUnionTypes: true, validateFormats: false };
+  const bodies = new Ajv2020(options);
+  const queries = new Ajv2020({ ...options, coerceTypes: 'array' });
+  const components = { $id: 'admin', components: { schemas: SCHEMAS } };
+  for (const ajv of [bodies, queries]) ajv.addVocabulary(['components']);
+  bodies.addSchema(components);
+
+  return ({ query = {}, body }) => {
+    const checkQuery = queries.compile(querySchema(query));
+    const checkBody = body && bodies.compile(body);
+    return {
+      query: (search) => judge(checkQuery, readQuery(search), '/query') as Record<string, unknown>,
+      body: (value) => (checkBody ? judge(checkBody, value, '/body') : undefined),
+    };
+  };
+}
+
+const querySchema = (query: NonNullable<AdminRoute['query']>): JsonSchema => ({
+  type: 'object',
+  additionalProperties: false,
+  properties: Object.fromEntries(Object.entries(query).map(([name, { schema }]) => [name, schema])),
+  required: Object.entries(query).flatMap(([name, { required }]) => (required ? [name] : [])),
+});
+
+function readQuery(search: string): Record<string, unknown> {
+  const found = new Map<string, string | string[]>();
+  for (const [name, value] of new URLSearchParams(search)) {
+    const before = found.get(name);
+    found.set(name, before === undefined ? value : [before, value].flat());
+  }
+  return Object.fromEntries(found);
+}
+
+function judge(check: ValidateFunction, value: unknown, place: string): unknown {
+  if (!check(value)) throw invalid((check.errors ?? []).map((error) => toFault(error, place)));
+  return value;
+}
+
+function toFault({ instancePath, keyword, params, message }: ErrorObject, place: string) {
+  const path = place + instancePath;
+  const extra = (params as { additionalProperty?: string }).additionalProperty;
+  if (keyword === 'additionalProperties')
+    return { path: `${path}/${extra ?? ''}`, message: 'there is no such field' };
+  const allowed = (params as { allowedValues?: unknown[] }).allowedValues;
+  if (keyword === 'enum') return { path, message: `must be one of ${(allowed ?? []).join(', ')}` };
+  return { path, message: message ?? keyword };
+}

@@ -1,0 +1,76 @@
+// The OpenAPI document of the admin API, made from the routes themselves.
+import type { AdminRoute, JsonSchema } from './route.ts';
+import { SCHEMAS } from './schemas.ts';
+
+const ALWAYS: Record<number, string> = {
+  400: 'Something in the request does not fit; errors lists every place.',
+  401: 'The admin token is missing or wrong.',
+  429: 'Too much at once; Retry-After says how long to wait.',
+  500: 'A bug; errorId stands in the log.',
+  503: 'Redis does not answer; Retry-After says when to come back.',
+};
+
+export function openApiDocument(routes: readonly AdminRoute[]): JsonSchema {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) (paths[route.path] ??= {})[route.method] = operationOf(route);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'scim-bridge admin API',
+      version: '1',
+      summary: 'What the command scim-bridge reads and does, as JSON.',
+      description:
+        'For operators and their tools, with the admin token. Answers are what the command prints with --json. ' +
+        'Refusals are problem documents (RFC 9457) whose detail says what to do.',
+      license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/admin/v1' }],
+    security: [{ adminToken: [] }],
+    paths,
+    components: {
+      securitySchemes: { adminToken: { type: 'http', scheme: 'bearer' } },
+      schemas: SCHEMAS,
+    },
+  };
+}
+
+function operationOf(route: AdminRoute): JsonSchema {
+  const { status, description, schema, contentType = 'application/json' } = route.answers;
+  const refusals = { ...ALWAYS, ...route.refuses };
+  return {
+    operationId: route.id,
+    summary: route.summary,
+    ...(route.twin === undefined
+      ? {}
+      : { description: `Twin of the command \`scim-bridge ${route.twin}\`.` }),
+    parameters: parametersOf(route),
+    ...(route.body && {
+      requestBody: {
+        required: !route.bodyOptional,
+        content: { 'application/json': { schema: route.body } },
+      },
+    }),
+    responses: {
+      [status]: { description, ...(schema && { content: { [contentType]: { schema } } }) },
+      ...Object.fromEntries(
+        Object.entries(refusals).map(([code, said]) => [
+          code,
+          { description: said, content: { 'application/problem+json': { schema: problem } } },
+        ]),
+      ),
+    },
+  };
+}
+
+const problem = { $ref: '#/components/schemas/Problem' };
+
+function parametersOf({ params = {}, query = {} }: AdminRoute): JsonSchema[] {
+  return [
+    ...Object.entries(params).map(([name, description]) => ({
+      ...{ name, in: 'path', required: true, description, schema: { type: 'string' } },
+    })),
+    ...Object.entries(query).map(([name, { description, schema, required = false }]) => ({
+      ...{ name, in: 'query', required, description, schema },
+    })),
+  ];
+}

@@ -1,0 +1,84 @@
+// The operators' page: files that are read once and are served as they are, with headers that let them do nothing but
+// talk to this server.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join, posix } from 'node:path';
+import express, { type Router } from 'express';
+import helmet from 'helmet';
+
+const FOLDER = join(import.meta.dirname, '../../ui');
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+const protect = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'"],
+      imgSrc: ["'self'"],
+      connectSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'none'"],
+      frameAncestors: ["'none'"],
+      requireTrustedTypesFor: ["'script'"],
+      trustedTypes: ["'none'"],
+    },
+  },
+  // TLS ends in front of the bridge: whether the address has it for good is not ours to promise.
+  strictTransportSecurity: false,
+  referrerPolicy: { policy: 'no-referrer' },
+  xFrameOptions: { action: 'deny' },
+});
+
+interface PageFile {
+  type: string;
+  etag: string;
+  content: Buffer;
+}
+
+/** To be mounted at /admin. */
+export function createPage(folder = FOLDER): Router {
+  const files = readFiles(folder);
+  const router = express.Router({ strict: true });
+  router.use(protect);
+  router.get('', (request, response, next) => {
+    // Relative addresses in the page need the slash.
+    if (request.originalUrl.split('?')[0]?.endsWith('/')) next();
+    else response.writeHead(308, { Location: '/admin/' }).end();
+  });
+  router.use((request, response, next) => {
+    const path = request.url.split('?')[0] ?? '/';
+    const file = files.get(path === '/' ? '/index.html' : path);
+    if (!file || (request.method !== 'GET' && request.method !== 'HEAD')) {
+      next();
+      return;
+    }
+    const headers = { ETag: file.etag, 'Cache-Control': 'no-cache' };
+    if (request.headers['if-none-match'] === file.etag) response.writeHead(304, headers).end();
+    else {
+      const length = file.content.length;
+      response.writeHead(200, { ...headers, 'Content-Type': file.type, 'Content-Length': length });
+      response.end(request.method === 'HEAD' ? undefined : file.content);
+    }
+  });
+  return router;
+}
+
+/** Whatever lies there and has a known type, by its path. */
+function readFiles(folder: string): Map<string, PageFile> {
+  const files = new Map<string, PageFile>();
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const type = TYPES[extname(name)];
+    if (type === undefined) continue;
+    const content = readFileSync(join(folder, name));
+    const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
+    files.set(posix.join('/', name.replaceAll('\\', '/')), { type, etag, content });
+  }
+  return files;
+}

@@ -1,0 +1,95 @@
+// Refusals of the admin API as problem documents (RFC 9457): what is wrong, and what to do.
+import { STATUS_CODES } from 'node:http';
+import type { ErrorRequestHandler, Response } from 'express';
+import { isStoreUnavailable } from '../../directory/connection.ts';
+import { ScimError } from '../../scim/index.ts';
+import type { Ids } from '../../support/ids.ts';
+import type { Logger } from '../../support/logger.ts';
+import { correlationIdOf } from '../middleware/request-context.ts';
+
+const PROBLEM_JSON = 'application/problem+json';
+const RETRY_AFTER_SECONDS = 5;
+
+interface ProblemOptions {
+  headers?: Readonly<Record<string, string>>;
+  /** Members of the document beyond the usual ones. */
+  extra?: Readonly<Record<string, unknown>>;
+}
+
+/** A refusal that the operator is told about, as it is. */
+export class Problem extends Error {
+  override name = 'Problem';
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly extra: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, detail: string, { headers = {}, extra = {} }: ProblemOptions = {}) {
+    super(detail);
+    this.status = status;
+    this.headers = headers;
+    this.extra = extra;
+  }
+}
+
+/** What does not fit, by place: `/body/target`, `/query/limit`. */
+export const invalid = (errors: { path: string; message: string }[]): Problem =>
+  new Problem(400, errors.map(({ path, message }) => `${path}: ${message}`).join('; '), {
+    extra: { errors },
+  });
+
+export const tooMany = (detail: string, retryAfterSeconds: number): Problem =>
+  new Problem(429, detail, { headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))) } });
+
+/** The one place that turns what is thrown below /admin/v1 into an answer. */
+export function createProblemHandler({ logger, ids }: { logger: Logger; ids: Ids }): ErrorRequestHandler {
+  return (error: unknown, request, response, _next) => {
+    if (response.headersSent) {
+      logger.warn(
+        { err: error as Error, request: correlationIdOf(request) },
+        'an answer broke off in the middle',
+      );
+      response.destroy();
+      return;
+    }
+    const known = toProblem(error);
+    if (known) {
+      if (known.status === 413) response.setHeader('Connection', 'close');
+      respondProblem(response, known);
+      return;
+    }
+    const errorId = ids.request();
+    logger.error({ err: error, errorId, request: correlationIdOf(request) }, 'request failed unexpectedly');
+    const detail = `Internal error ${errorId}: the log has a line with this id.`;
+    respondProblem(response, new Problem(500, detail, { extra: { errorId } }));
+  };
+}
+
+function toProblem(error: unknown): Problem | undefined {
+  if (error instanceof Problem) return error;
+  // The body reader speaks SCIM.
+  if (error instanceof ScimError) return new Problem(error.status, error.detail, { headers: error.headers });
+  if (isStoreUnavailable(error)) {
+    return new Problem(503, 'Redis does not answer: look at /readyz, then repeat the request.', {
+      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+    });
+  }
+  const { status } = error as { status?: number };
+  return status !== undefined && status >= 400 && status < 500
+    ? new Problem(
+        status,
+        'The request can not be read: send UTF-8 JSON to one of the addresses in openapi.json.',
+      )
+    : undefined;
+}
+
+export function respondProblem(response: Response, { status, message, headers, extra }: Problem): void {
+  const title = STATUS_CODES[status] ?? 'Refused';
+  const text = JSON.stringify({ type: 'about:blank', title, status, detail: message, ...extra });
+  response
+    .writeHead(status, {
+      'Content-Type': PROBLEM_JSON,
+      'Content-Length': Buffer.byteLength(text),
+      ...headers,
+    })
+    .end(text);
+}

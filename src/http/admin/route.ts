@@ -1,0 +1,91 @@
+// One address of the admin API: what it takes, what it answers, and what it does. Router and OpenAPI document are both
+// made from these, so neither can know an address that the other does not.
+import type { DesiredState } from '../../directory/desired-state.ts';
+import type { ScheduledEstate } from '../../reconcile/schedule.ts';
+import type { Clock } from '../../support/clock.ts';
+import type { Ids } from '../../support/ids.ts';
+import type { Logger } from '../../support/logger.ts';
+import type { Operations } from './operations.ts';
+import { Problem } from './problem.ts';
+
+/** JSON Schema 2020-12, as far as OpenAPI 3.1 and ajv read it. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What routes work with. */
+export interface AdminContext {
+  states: readonly DesiredState[];
+  estates: readonly ScheduledEstate[];
+  /** Names of all targets in the settings. */
+  targets: readonly string[];
+  /** The effective settings with secrets masked. */
+  settings: () => unknown;
+  operations: Operations;
+  clock: Clock;
+  ids: Ids;
+  logger: Logger;
+}
+
+/** One request, checked against the route's schemas. */
+export interface AdminCall<Body = unknown, Query = Record<string, unknown>> {
+  params: Record<string, string>;
+  query: Query;
+  body: Body;
+  /** Correlation id. */
+  request: string;
+  /** Ends when the caller leaves. */
+  signal: AbortSignal;
+}
+
+export type AdminAnswer =
+  | { kind: 'json'; status: number; body: unknown; headers?: Record<string, string> }
+  /** Lines as they come, each without its line break. */
+  | { kind: 'lines'; contentType: string; filename: string; lines: AsyncIterable<string> };
+
+export interface Parameter {
+  description: string;
+  schema: JsonSchema;
+  required?: boolean;
+}
+
+export interface AdminRoute {
+  method: 'get' | 'post' | 'delete';
+  /** Below /admin/v1, with `{name}` for parameters. */
+  path: string;
+  /** Name of the operation, unique. */
+  id: string;
+  /** The command whose twin it is. */
+  twin?: string;
+  summary: string;
+  params?: Record<string, string>;
+  query?: Record<string, Parameter>;
+  /** Schema of the body; none = a body is not read. */
+  body?: JsonSchema;
+  /** A call without a body counts as `{}`. */
+  bodyOptional?: boolean;
+  /** Success: status and the schema of the body. */
+  answers: { status: number; description: string; schema?: JsonSchema; contentType?: string };
+  /** Refusals beyond 400, 401, 429, 500 and 503. */
+  refuses?: Record<number, string>;
+  handle: (call: AdminCall) => Promise<AdminAnswer>;
+}
+
+export const json = (body: unknown, status = 200, headers?: Record<string, string>): AdminAnswer => ({
+  ...{ kind: 'json', status, body },
+  ...(headers === undefined ? {} : { headers }),
+});
+
+/** Lets a handler name the form of its body and query, which the router has checked by the route's schemas. */
+export const route = <Body = unknown, Query = Record<string, unknown>>(
+  definition: Omit<AdminRoute, 'handle'> & {
+    handle: (call: AdminCall<Body, Query>) => Promise<AdminAnswer>;
+  },
+): AdminRoute => ({
+  ...definition,
+  handle: (call) => definition.handle(call as AdminCall<Body, Query>),
+});
+
+/** @throws Problem 404 with the names that exist */
+export function requireTarget({ targets }: AdminContext, target: string | undefined): void {
+  if (target === undefined || targets.includes(target)) return;
+  throw new Problem(404, `There is no target ${target}. The settings have: ${targets.join(', ')}.`);
+}

@@ -1,0 +1,122 @@
+// /admin/v1: authentication first, then the routes; every answer is JSON and is kept by nobody.
+import { once } from 'node:events';
+import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
+import type { Ids } from '../../support/ids.ts';
+import type { Logger } from '../../support/logger.ts';
+import { createJsonBody } from '../middleware/json-body.ts';
+import { correlationIdOf } from '../middleware/request-context.ts';
+import { createChecks, type Checks } from './check.ts';
+import { openApiDocument } from './openapi.ts';
+import { createProblemHandler, Problem } from './problem.ts';
+import { json, type AdminAnswer, type AdminRoute } from './route.ts';
+
+export function createAdminRouter(
+  deps: { logger: Logger; ids: Ids },
+  routes: readonly AdminRoute[],
+  options: { authenticate: RequestHandler; maxBodyBytes: number },
+): Router {
+  const router = express.Router();
+  const readBody = createJsonBody(options.maxBodyBytes);
+  const checksOf = createChecks();
+  router.use((_request, response, next) => {
+    response.setHeader('Cache-Control', 'no-store');
+    next();
+  });
+  router.use(options.authenticate);
+  const all = [...routes, describing(routes)];
+  for (const [path, some] of byPath(all)) {
+    const address = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
+    for (const route of some) {
+      const handler = toHandler(route, checksOf(route));
+      if (route.body) address[route.method](readBody, handler);
+      else address[route.method](handler);
+    }
+    const allow = some.map(({ method }) => method.toUpperCase()).join(', ');
+    address.all(() => {
+      throw new Problem(405, `This address answers ${allow} only.`, { headers: { Allow: allow } });
+    });
+  }
+  router.use(() => {
+    throw new Problem(404, 'No such address: /admin/v1/openapi.json lists all.');
+  });
+  router.use(createProblemHandler(deps));
+  return router;
+}
+
+/** What is spelled out comes before what has a parameter in the same place, whatever order the routes stand in. */
+function byPath(routes: readonly AdminRoute[]): Map<string, AdminRoute[]> {
+  const literalFirst = (path: string): string => path.replaceAll('{', '\uffff');
+  const sorted = [...routes].sort((a, b) => (literalFirst(a.path) < literalFirst(b.path) ? -1 : 1));
+  const paths = new Map<string, AdminRoute[]>();
+  for (const route of sorted) paths.set(route.path, [...(paths.get(route.path) ?? []), route]);
+  return paths;
+}
+
+const describing = (routes: readonly AdminRoute[]): AdminRoute => {
+  const document = openApiDocument(routes);
+  return {
+    method: 'get',
+    path: '/openapi.json',
+    id: 'describe',
+    summary: 'The OpenAPI document.',
+    answers: { status: 200, description: 'OpenAPI 3.1.' },
+    handle: () => Promise.resolve(json(document)),
+  };
+};
+
+function toHandler(route: AdminRoute, checks: Checks): RequestHandler {
+  return async (request, response) => {
+    const { pathname, search } = splitUrl(request.url);
+    const given: unknown = request.body;
+    const body = given === undefined && route.bodyOptional ? {} : given;
+    if (route.body && body === undefined)
+      throw new Problem(400, `Send a JSON body to ${pathname}: openapi.json describes it.`);
+    const call = {
+      params: request.params as Record<string, string>,
+      query: checks.query(search),
+      body: checks.body(body),
+      request: correlationIdOf(request),
+      signal: untilClosed(response),
+    };
+    await respond(request, response, await route.handle(call));
+  };
+}
+
+function splitUrl(url: string): { pathname: string; search: string } {
+  const mark = url.indexOf('?');
+  return mark < 0 ? { pathname: url, search: '' } : { pathname: url.slice(0, mark), search: url.slice(mark) };
+}
+
+function untilClosed(response: Response): AbortSignal {
+  const left = new AbortController();
+  response.once('close', () => left.abort(new Error('the caller has left')));
+  return left.signal;
+}
+
+async function respond(request: Request, response: Response, answer: AdminAnswer): Promise<void> {
+  if (answer.kind === 'json') {
+    const text = JSON.stringify(answer.body);
+    const length = Buffer.byteLength(text);
+    response
+      .writeHead(answer.status, {
+        'Content-Type': 'application/json',
+        'Content-Length': length,
+        ...answer.headers,
+      })
+      .end(request.method === 'HEAD' ? undefined : text);
+    return;
+  }
+  const lines = answer.lines[Symbol.asyncIterator]();
+  // What fails before the first line can still be refused properly.
+  let next = await lines.next();
+  response.writeHead(200, {
+    'Content-Type': answer.contentType,
+    'Content-Disposition': `attachment; filename="${answer.filename}"`,
+  });
+  for (; !next.done && !response.destroyed; next = await lines.next()) {
+    if (!response.write(`${next.value}\n`))
+      await Promise.race([once(response, 'drain'), once(response, 'close')]);
+  }
+  await lines.return?.();
+  response.end();
+}

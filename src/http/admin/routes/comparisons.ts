@@ -1,0 +1,206 @@
+// plan, reconcile, apply: long work, answered at once with an operation that tells how far it is.
+import type { Operation } from '../../../directory/operations.ts';
+import type { Outcome, RunReport } from '../../../directory/runs.ts';
+import { staleEntries } from '../../../reconcile/apply.ts';
+import type { Progress } from '../../../reconcile/estate.ts';
+import { makePlan } from '../../../reconcile/make-plan.ts';
+import { changesIn, driftOnly, parseSaved, toSaved, type Plan } from '../../../reconcile/plan.ts';
+import { applySaved, reconcile } from '../../../reconcile/run.ts';
+import type { ScheduledEstate } from '../../../reconcile/schedule.ts';
+import type { Finished, Work } from '../operations.ts';
+import { Problem } from '../problem.ts';
+import {
+  json,
+  requireTarget,
+  route,
+  type AdminAnswer,
+  type AdminContext,
+  type AdminRoute,
+} from '../route.ts';
+import { body, flag, refTo, text } from '../schemas.ts';
+import { NOBODY_NAMED } from './holds.ts';
+
+interface Order {
+  target?: string;
+  full?: boolean;
+  driftOnly?: boolean;
+  by?: string;
+}
+
+const by = { ...text, minLength: 1, maxLength: 200, description: 'Who orders it, for the record.' };
+const target = { ...text, description: 'Only this target.' };
+const full = {
+  ...flag,
+  description: 'Read the members of all groups and the attribute values of all users.',
+};
+const answers = {
+  status: 202,
+  description: 'Under way; Location is where to ask how far.',
+  schema: refTo('Operation'),
+};
+
+export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
+  route<Order>({
+    method: 'post',
+    path: '/plan',
+    id: 'plan',
+    twin: 'plan --json',
+    summary: 'Compares everything and tells what differs, without writing.',
+    body: body({
+      ...{ target, full, by },
+      driftOnly: { ...flag, description: 'Only what was changed behind the back of the bridge.' },
+    }),
+    bodyOptional: true,
+    answers,
+    refuses: { 404: 'There is no such target.' },
+    handle: ({ body: order }) => start(context, 'plan', order, (work) => plan(context, order, work)),
+  }),
+  route<Order>({
+    method: 'post',
+    path: '/reconcile',
+    id: 'reconcile',
+    twin: 'reconcile --yes --json',
+    summary: 'Compares everything, repairs what differs, and waits until it is applied.',
+    body: body({ target, full, by }),
+    bodyOptional: true,
+    answers,
+    refuses: { 404: 'There is no such target.' },
+    handle: ({ body: order }) => start(context, 'reconcile', order, (work) => repair(context, order, work)),
+  }),
+  route<{ operation?: string; saved?: object; by?: string }>({
+    method: 'post',
+    path: '/apply',
+    id: 'apply',
+    twin: 'apply FILE --yes --json',
+    summary: 'Carries out exactly a plan that was made before; refused as stale when anything moved since.',
+    body: {
+      ...body({
+        operation: { ...text, description: 'Of the plan, while its result is kept.' },
+        saved: {
+          type: 'object',
+          description: 'The result of a plan, or the content of a file of plan --out.',
+        },
+        by,
+      }),
+      oneOf: [{ required: ['operation'] }, { required: ['saved'] }],
+    },
+    answers,
+    refuses: { 404: 'There is no such operation, or its result is not kept any more.' },
+    handle: async ({ body: { operation, saved, by: who } }) => {
+      const document = saved === undefined ? await resultOf(context, operation ?? '') : JSON.stringify(saved);
+      const pairs = pairUp(context, read(document));
+      const order = { ...(who === undefined ? {} : { by: who }) };
+      return start(context, 'apply', order, (work) => carryOut(context, pairs, work));
+    },
+  }),
+];
+
+async function start(
+  context: AdminContext,
+  kind: Operation['kind'],
+  { target, by: who = NOBODY_NAMED }: Order,
+  work: (work: Work) => Promise<Finished>,
+): Promise<AdminAnswer> {
+  requireTarget(context, target);
+  const operation = await context.operations.start({ kind, target, by: who }, work);
+  return json(operation, 202, { Location: `/admin/v1/operations/${operation.id}` });
+}
+
+const chosen = ({ estates }: AdminContext, target: string | undefined): readonly ScheduledEstate[] =>
+  estates.filter(({ estate }) => target === undefined || estate.target.name === target);
+
+const watch =
+  ({ estate: { connection, target } }: ScheduledEstate, { onProgress }: Work) =>
+  (progress: Progress): void =>
+    onProgress({ connection, target: target.name, ...progress });
+
+async function plan(context: AdminContext, order: Order, work: Work): Promise<Finished> {
+  const plans: Plan[] = [];
+  for (const each of chosen(context, order.target)) {
+    const made = await makePlan(each.estate, {
+      ...{ id: context.ids.request(), full: order.full ?? false, signal: work.signal },
+      ...{ onProgress: watch(each, work), readTrail: each.readTrail },
+    });
+    plans.push(order.driftOnly ? driftOnly(made.plan) : made.plan);
+  }
+  const changes = plans.reduce((sum, each) => sum + changesIn(each), 0);
+  return { outcome: changes > 0 ? 'changes' : 'no changes', result: toSaved(plans) };
+}
+
+async function repair(context: AdminContext, order: Order, work: Work): Promise<Finished> {
+  const reports: RunReport[] = [];
+  for (const each of chosen(context, order.target)) {
+    const { report } = await reconcile(each.estate, {
+      ...{ id: context.ids.request(), repair: true, full: order.full ?? false },
+      ...{ guard: each.guard, signal: work.signal, logger: context.logger },
+      ...{ onProgress: watch(each, work), readTrail: each.readTrail },
+    });
+    reports.push(report);
+  }
+  return toFinished(reports);
+}
+
+interface Pair {
+  plan: Plan;
+  each: ScheduledEstate;
+}
+
+/** Refuses the whole when any of it moved. */
+async function carryOut(context: AdminContext, pairs: Pair[], work: Work): Promise<Finished> {
+  const stale: string[] = [];
+  for (const { plan: saved, each } of pairs) {
+    if (saved.mapping !== each.estate.digest) stale.push('the mapping rules');
+    else {
+      const entries = await staleEntries(each.estate, saved, work.signal);
+      stale.push(...entries.map(({ action, kind, name }) => `${action} ${kind} ${name}`));
+    }
+  }
+  if (stale.length > 0) {
+    const message = `${stale.length} moved since the plan was made: nothing was changed, make a new plan.`;
+    return { outcome: 'stale', message, result: { stale } };
+  }
+  const reports: RunReport[] = [];
+  for (const { plan: saved, each } of pairs) {
+    const { guard } = each;
+    const watched = { guard, signal: work.signal, logger: context.logger, onProgress: watch(each, work) };
+    reports.push(await applySaved(each.estate, saved, watched));
+  }
+  return toFinished(reports);
+}
+
+/** The first of these that any run ended with is what the operator has to know. */
+const WORST_FIRST: Outcome[] = ['failed', 'unproven', 'blocked', 'held', 'drifted', 'converged'];
+
+function toFinished(reports: RunReport[]): Finished {
+  const outcome =
+    WORST_FIRST.find((each) => reports.some((report) => report.outcome === each)) ?? 'converged';
+  const { message } = reports.find((report) => report.outcome === outcome) ?? {};
+  return { outcome, message, result: reports };
+}
+
+async function resultOf({ operations }: AdminContext, id: string): Promise<string> {
+  const [operation, result] = await Promise.all([operations.get(id), operations.result(id)]);
+  if (operation?.kind === 'plan' && result !== null) return result;
+  throw new Problem(404, `There is no plan of operation ${id} any more: make a new one.`);
+}
+
+function read(document: string): Plan[] {
+  try {
+    return parseSaved(document);
+  } catch (error) {
+    throw new Problem(400, (error as Error).message);
+  }
+}
+
+function pairUp({ estates }: AdminContext, plans: Plan[]): Pair[] {
+  return plans.map((saved) => {
+    const each = estates.find(
+      ({ estate }) => estate.connection === saved.connection && estate.target.name === saved.target,
+    );
+    if (each) return { plan: saved, each };
+    throw new Problem(
+      400,
+      `The plan is for ${saved.connection} → ${saved.target}, which the settings do not have.`,
+    );
+  });
+}

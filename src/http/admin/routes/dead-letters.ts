@@ -1,0 +1,86 @@
+// dead-letters: resources whose sync needs a person.
+import type { DesiredState } from '../../../directory/desired-state.ts';
+import {
+  dropDeadLetters,
+  listDeadLetters,
+  retryDeadLetters,
+  type Chosen,
+  type DeadLetter,
+} from '../../../ops/dead-letters.ts';
+import { Problem } from '../problem.ts';
+import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { arrayOf, body, refTo, text } from '../schemas.ts';
+
+interface Choice {
+  refs?: string[];
+  all?: true;
+}
+
+const letters = arrayOf(refTo('DeadLetter'));
+const refuses = { 404: 'Nothing of this needs a person.' };
+
+export const deadLetterRoutes = (context: AdminContext): AdminRoute[] => [
+  route({
+    method: 'get',
+    path: '/dead-letters',
+    id: 'listDeadLetters',
+    twin: 'dead-letters list --json',
+    summary: 'What is refused, and why in the words of the platform.',
+    answers: { status: 200, description: 'All of them.', schema: letters },
+    handle: async () => json(await listDeadLetters(context.states)),
+  }),
+  route({
+    method: 'get',
+    path: '/dead-letters/{ref}',
+    id: 'showDeadLetter',
+    twin: 'dead-letters show REF',
+    summary: 'Everything known of one, at every target where it needs a person.',
+    params: { ref: 'Such as User:3f…' },
+    answers: { status: 200, description: 'One for each target.', schema: letters },
+    refuses,
+    handle: async ({ params }) => {
+      const found = (await listDeadLetters(context.states)).filter(({ ref }) => ref === params.ref);
+      if (found.length === 0)
+        throw new Problem(404, `${params.ref} needs no person: see /admin/v1/dead-letters.`);
+      return json(found);
+    },
+  }),
+  act(context, 'retry', 'Tries again now.', retryDeadLetters),
+  act(
+    context,
+    'drop',
+    'Takes off the list; the desired state stays, and the next change is tried again.',
+    dropDeadLetters,
+  ),
+];
+
+function act(
+  context: AdminContext,
+  name: 'retry' | 'drop',
+  summary: string,
+  run: (states: readonly DesiredState[], chosen: Chosen) => Promise<DeadLetter[]>,
+): AdminRoute {
+  return route<Choice>({
+    method: 'post',
+    path: `/dead-letters/${name}`,
+    id: `${name}DeadLetters`,
+    twin: `dead-letters ${name}`,
+    summary,
+    body: {
+      ...body({
+        refs: { ...arrayOf(text), minItems: 1, description: 'These, such as User:3f…' },
+        all: { const: true, description: 'All of them.' },
+      }),
+      minProperties: 1,
+      maxProperties: 1,
+    },
+    answers: { status: 200, description: 'What was reached.', schema: refTo('Chosen') },
+    refuses,
+    handle: async ({ body: { refs } }) => {
+      const reached = await run(context.states, refs ? { refs } : { all: true });
+      if (reached.length === 0 && refs)
+        throw new Problem(404, 'None of these needs a person: see /admin/v1/dead-letters.');
+      return json({ count: reached.length, resources: reached.map(({ ref }) => ref) });
+    },
+  });
+}

@@ -1,0 +1,74 @@
+// hold, release, resync: orders to a whole target.
+import { holdTargets, releaseTargets } from '../../../ops/hold.ts';
+import { resync } from '../../../ops/resync.ts';
+import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { arrayOf, body, object, refTo, text, whole } from '../schemas.ts';
+
+interface Order {
+  target?: string;
+  by?: string;
+  note?: string;
+}
+
+/** Who acts, where the caller does not say. */
+export const NOBODY_NAMED = 'admin API';
+
+const target = { ...text, description: 'Only this target.' };
+const given = {
+  status: 200,
+  description: 'Every target that was meant, and whether anything changed.',
+  schema: arrayOf(refTo('OrderGiven')),
+};
+const refuses = { 404: 'There is no such target.' };
+
+export const holdRoutes = (context: AdminContext): AdminRoute[] => [
+  route<Order>({
+    method: 'post',
+    path: '/hold',
+    id: 'hold',
+    twin: 'hold --json',
+    summary: 'Stops all writes to the platform; pushes are still accepted.',
+    body: body({
+      target,
+      by: { ...text, minLength: 1, maxLength: 200, description: 'Who orders it, for the record.' },
+      note: { ...text, maxLength: 1000, description: 'Why, for those who look at status.' },
+    }),
+    bodyOptional: true,
+    answers: given,
+    refuses,
+    handle: async ({ body: { target: name, by = NOBODY_NAMED, note } }) => {
+      requireTarget(context, name);
+      return json(await holdTargets(context.states, name, { by, note }));
+    },
+  }),
+  route<Order>({
+    method: 'post',
+    path: '/release',
+    id: 'release',
+    twin: 'release --json',
+    summary: 'Ends a hold; what has gathered meanwhile is applied.',
+    body: body({ target }),
+    bodyOptional: true,
+    answers: given,
+    refuses,
+    handle: async ({ body: { target: name } }) => {
+      requireTarget(context, name);
+      return json(await releaseTargets(context.states, name));
+    },
+  }),
+  route<Order>({
+    method: 'post',
+    path: '/resync',
+    id: 'resync',
+    twin: 'resync',
+    summary: 'Marks all users and groups for another look, behind everything else.',
+    body: body({ target }),
+    bodyOptional: true,
+    answers: { status: 200, description: 'How many were marked.', schema: object({ count: whole }) },
+    refuses,
+    handle: async ({ body: { target: name } }) => {
+      requireTarget(context, name);
+      return json({ count: await resync(context.states, name) });
+    },
+  }),
+];

@@ -1,0 +1,29 @@
+// What an operator looks at first: how far each target is behind, and by which settings.
+import { readStatus } from '../../../ops/status.ts';
+import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { arrayOf, refTo } from '../schemas.ts';
+
+export const statusRoutes = (context: AdminContext): AdminRoute[] => [
+  route({
+    method: 'get',
+    path: '/status',
+    id: 'readStatus',
+    twin: 'status --json',
+    summary: 'How far each target is behind, and what a person has to look at.',
+    answers: {
+      status: 200,
+      description: 'One row for each connection and target.',
+      schema: arrayOf(refTo('TargetStatus')),
+    },
+    handle: async () => json(await readStatus(context.states)),
+  }),
+  route({
+    method: 'get',
+    path: '/config',
+    id: 'readConfig',
+    twin: 'check-config --print --json',
+    summary: 'The effective settings, secrets masked.',
+    answers: { status: 200, description: 'All settings with their values.', schema: { type: 'object' } },
+    handle: () => Promise.resolve(json(context.settings())),
+  }),
+];

@@ -1,0 +1,93 @@
+// The forms that the admin API speaks in, by name, for the OpenAPI document.
+import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
+import type { JsonSchema } from './route.ts';
+
+export const text = { type: 'string' };
+export const whole = { type: 'integer' };
+export const flag = { type: 'boolean' };
+const orNull = (type: string): JsonSchema => ({ type: [type, 'null'] });
+const dateTime = { type: 'string', format: 'date-time' };
+const unixMs = { type: 'integer', description: 'Unix milliseconds' };
+
+/** An object whose `required` properties are always there; others may come with time. */
+export const object = (properties: Record<string, JsonSchema>, required?: string[]): JsonSchema => ({
+  type: 'object',
+  properties,
+  required: required ?? Object.keys(properties),
+});
+/** A body: nothing but these. */
+export const body = (properties: Record<string, JsonSchema>, required: string[] = []): JsonSchema => ({
+  ...object(properties, required),
+  additionalProperties: false,
+});
+export const arrayOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
+export const refTo = (name: keyof typeof SCHEMAS): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+
+const kinds = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, whole]));
+
+export const SCHEMAS = {
+  Problem: {
+    ...object({ type: text, title: text, status: whole, detail: text }),
+    description: 'RFC 9457; detail says what to do',
+  },
+  TargetStatus: object(
+    {
+      ...{ connection: text, target: text, users: whole, groups: whole },
+      ...{ dirty: whole, inflight: whole, blocked: whole },
+      guard: object({ held: whole, ...kinds }),
+      hold: { oneOf: [{ type: 'null' }, object({ since: unixMs, by: text, note: text }, ['since', 'by'])] },
+      reconcile: object({ last: { type: ['object', 'null'] }, lastSuccessAt: orNull('integer') }),
+    },
+    ['connection', 'target', 'users', 'groups', 'dirty', 'inflight', 'blocked', 'guard', 'hold', 'reconcile'],
+  ),
+  StagedPlan: object(
+    {
+      ...{ id: text, connection: text, target: text },
+      state: { enum: ['staged', 'approved', 'rejected'] },
+      ...{ openedAt: dateTime, expiresAt: dateTime, at: dateTime, by: text },
+      kinds: object(kinds),
+      items: arrayOf({ $ref: '#/components/schemas/StagedItem' }),
+    },
+    ['id', 'connection', 'target', 'state', 'kinds'],
+  ),
+  StagedItem: object(
+    {
+      kind: { enum: DESTRUCTIVE_KINDS },
+      ...{ ref: text, subject: text, name: text, member: text, place: whole },
+    },
+    ['kind', 'ref', 'name'],
+  ),
+  DeadLetter: object({
+    ...{ connection: text, target: text, ref: text },
+    kind: { enum: ['User', 'Group'] },
+    ...{ name: text, since: dateTime, reason: text, message: text, status: orNull('integer') },
+  }),
+  Chosen: object({ count: whole, resources: arrayOf(text) }),
+  OrderGiven: object({ connection: text, target: text, changed: flag }),
+  Operation: object(
+    {
+      id: text,
+      kind: { enum: ['plan', 'reconcile', 'apply'] },
+      target: orNull('string'),
+      by: text,
+      state: { enum: ['running', 'succeeded', 'failed', 'cancelled', 'lost'] },
+      ...{ startedAt: unixMs, updatedAt: unixMs, endedAt: orNull('integer') },
+      progress: arrayOf(object({ connection: text, target: text, phase: text, done: whole, total: whole })),
+      ...{ outcome: orNull('string'), message: orNull('string') },
+      result: { description: 'Of one operation, once it has succeeded; kept for an hour.' },
+    },
+    [
+      'id',
+      'kind',
+      'target',
+      'by',
+      'state',
+      'startedAt',
+      'updatedAt',
+      'endedAt',
+      'progress',
+      'outcome',
+      'message',
+    ],
+  ),
+} satisfies Record<string, JsonSchema>;

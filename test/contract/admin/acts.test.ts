@@ -1,0 +1,113 @@
+// What operators read and do, seen at the platform.
+import { eventually } from '../../support/eventually.ts';
+import { openAdmin, type AdminRig } from './rig.ts';
+
+const PEOPLE = Array.from({ length: 8 }, (_, index) => `p${index}@acme.example`);
+let rig: AdminRig;
+let ids: string[];
+
+beforeAll(async () => {
+  rig = await openAdmin({
+    configure: (config) => {
+      if (config.targets.main) config.targets.main.guard.deactivate = { count: 2, percent: 100 };
+    },
+  });
+  ids = await Promise.all(PEOPLE.map((name) => rig.bridge.idp.createUser(name)));
+  await rig.settled();
+}, 60_000);
+afterAll(() => rig.bridge.stop());
+
+const activeOnes = async (): Promise<string[]> =>
+  (await rig.bridge.platform.state()).users
+    .filter(({ userName, active }) => PEOPLE.includes(userName) && active)
+    .map(({ userName }) => userName);
+
+test('status and settings tell where things stand, and no secret', async () => {
+  const { body: rows } = await rig.operator.get('/status');
+  expect(rows).toMatchObject([{ connection: 'default', target: 'main', users: 8, dirty: 0, blocked: 0 }]);
+  const { body: settings } = await rig.operator.get('/config');
+  expect(settings.targets.main.concurrency).toBe(8);
+  const text = JSON.stringify(settings);
+  for (const secret of ['an-admin-token', 'a-token-for-tests', rig.bridge.config.targets.main?.token ?? '?'])
+    expect(text).not.toContain(secret);
+});
+
+test('hold stops writes, release brings them; both say what they changed', async () => {
+  const { operator, bridge } = rig;
+  const order = { by: 'alice', note: 'upgrade of the platform' };
+  await expect(operator.post('/hold', order)).resolves.toMatchObject({
+    body: [{ connection: 'default', target: 'main', changed: true }],
+  });
+  expect((await operator.post('/hold')).body[0].changed).toBe(false);
+  expect((await operator.get('/status')).body[0].hold).toMatchObject(order);
+  await bridge.idp.createUser('later@acme.example');
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(await bridge.platform.user('later@acme.example')).toBeUndefined();
+  expect((await operator.post('/release', { target: 'main' })).body[0].changed).toBe(true);
+  await eventually('applied', async () => (await bridge.platform.user('later@acme.example'))?.active);
+  await rig.settled();
+});
+
+test('a staged plan is listed, shown, and carried out as far as a person says', async () => {
+  const { operator, bridge } = rig;
+  expect((await operator.get('/plans')).body).toEqual([]);
+  for (const id of ids.slice(0, 6))
+    await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+  await rig.settled();
+  const [plan] = (await operator.get('/plans')).body;
+  expect(plan).toMatchObject({ state: 'staged', kinds: { deactivate: expect.any(Number), delete: 0 } });
+  const held = plan.kinds.deactivate;
+  expect(held).toBeGreaterThanOrEqual(4);
+  const kept = (await activeOnes()).length;
+  expect(plan.items).toBeUndefined();
+  const { body: shown } = await operator.get(`/plans/${plan.id}`);
+  expect(shown.items).toHaveLength(held);
+  const [one] = shown.items;
+  expect(PEOPLE).toContain(one.name);
+
+  const first = await operator.post(`/plans/${plan.id}/approve`, { by: 'alice', refs: [one.ref] });
+  expect(first.body).toEqual({ id: plan.id, action: 'approve', by: 'alice', items: 1 });
+  await eventually('one is closed', async () => !(await activeOnes()).includes(one.name));
+  await rig.settled();
+  expect(await activeOnes()).toHaveLength(kept - 1);
+
+  const [rest] = (await operator.get('/plans')).body;
+  expect((await operator.post(`/plans/${rest.id}/reject`, { by: 'bob' })).body.items).toBe(held - 1);
+  await rig.settled();
+  expect(await activeOnes()).toHaveLength(kept - 1);
+  expect((await operator.get('/plans')).body).toEqual([]);
+  const decided = (await operator.get('/plans?all=true')).body;
+  expect(decided.map(({ state, by }: any) => [state, by])).toEqual([
+    ['rejected', 'bob'],
+    ['approved', 'alice'],
+  ]);
+});
+
+test('resync marks everybody and writes nothing where nothing differs', async () => {
+  await rig.bridge.platform.forgetRequests();
+  const { body } = await rig.operator.post('/resync', { target: 'main' });
+  expect(body.count).toBeGreaterThanOrEqual(PEOPLE.length);
+  await rig.settled();
+  await expect(rig.bridge.platform.writes()).resolves.toEqual([]);
+});
+
+test('a dead letter is listed with the words of the platform, retried and dropped', async () => {
+  const { operator, bridge } = rig;
+  await bridge.idp.createGroup('system:all', ids.slice(6));
+  await rig.settled();
+  const [letter] = (await operator.get('/dead-letters')).body;
+  expect(letter).toMatchObject({ kind: 'Group', connection: 'default', target: 'main' });
+  expect(letter.message).not.toBe('');
+  expect((await operator.get(`/dead-letters/${letter.ref}`)).body).toEqual([letter]);
+  expect((await operator.get('/dead-letters/Group:none')).status).toBe(404);
+
+  await bridge.platform.forgetRequests();
+  const chosen = { count: 1, resources: [letter.ref] };
+  expect((await operator.post('/dead-letters/retry', { refs: [letter.ref] })).body).toEqual(chosen);
+  await eventually('it is tried again', async () => (await bridge.platform.writes()).length > 0);
+  await rig.settled();
+  expect((await operator.get('/dead-letters')).body).toMatchObject([{ ref: letter.ref }]);
+  expect((await operator.post('/dead-letters/drop', { all: true })).body).toEqual(chosen);
+  expect((await operator.get('/dead-letters')).body).toEqual([]);
+  expect((await operator.post('/dead-letters/drop', { all: true })).body.count).toBe(0);
+});

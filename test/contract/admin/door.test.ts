@@ -1,0 +1,125 @@
+// Who gets in, what strangers see, and how refusals read.
+import { buildBridge } from '../../support/build-bridge.ts';
+import { ADMIN_TOKEN, openAdmin, type AdminRig } from './rig.ts';
+
+let rig: AdminRig;
+const authorization = `Bearer ${ADMIN_TOKEN}`;
+
+beforeAll(async () => {
+  rig = await openAdmin();
+}, 60_000);
+afterAll(() => rig.bridge.stop());
+
+test('without a token in the settings nothing below /admin exists', async () => {
+  const bridge = await buildBridge({ role: 'api' });
+  try {
+    for (const path of ['/admin', '/admin/', '/admin/v1/status', '/admin/v1/openapi.json', '/admin/app.js']) {
+      const response = await fetch(`http://127.0.0.1:${bridge.app.port}${path}`, {
+        headers: { authorization },
+      });
+      expect([path, response.status]).toEqual([path, 404]);
+      await response.text();
+    }
+  } finally {
+    await bridge.stop();
+  }
+}, 60_000);
+
+test.each([
+  ['nothing', undefined],
+  ['an empty token', 'Bearer '],
+  ['a wrong token', 'Bearer wrong'],
+  ['the start of the token', `Bearer ${ADMIN_TOKEN.slice(0, -1)}`],
+  ['the token and more', `Bearer ${ADMIN_TOKEN}x`],
+  ['the token of an identity provider', 'Bearer a-token-for-tests-only-0123456789'],
+  ['the token without a scheme', ADMIN_TOKEN],
+  ['another scheme', `Basic ${Buffer.from(`admin:${ADMIN_TOKEN}`).toString('base64')}`],
+])('%s opens nothing', async (_name, header) => {
+  const response = await rig.raw('/admin/v1/status', { headers: header ? { authorization: header } : {} });
+  expect(response.status).toBe(401);
+  expect(response.headers.get('www-authenticate')).toContain('Bearer');
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+  await expect(response.json()).resolves.toMatchObject({
+    status: 401,
+    detail: expect.stringContaining('Bearer'),
+  });
+});
+
+test('who guesses again and again is told to wait, and the right token still opens', async () => {
+  const guess = (index: number) =>
+    rig.raw('/admin/v1/status', { headers: { authorization: `Bearer guess-${index}` } });
+  let last = await guess(0);
+  for (let index = 1; index < 15 && last.status === 401; index++) last = await guess(index);
+  expect(last.status).toBe(429);
+  expect(last.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  expect((await rig.operator.get('/status')).status).toBe(200);
+  expect(rig.bridge.logs.join('')).not.toContain('guess-');
+});
+
+test('strangers learn nothing about addresses, and no other origin may read', async () => {
+  const known = await rig.raw('/admin/v1/plans');
+  const unknown = await rig.raw('/admin/v1/nowhere');
+  expect(unknown.status).toBe(known.status);
+  const asked = await rig.raw('/admin/v1/status', {
+    headers: { authorization, origin: 'https://evil.example' },
+  });
+  expect(asked.status).toBe(200);
+  const preflight = await rig.raw('/admin/v1/status', {
+    method: 'OPTIONS',
+    headers: { authorization, origin: 'https://evil.example', 'access-control-request-method': 'POST' },
+  });
+  expect(preflight.status).toBe(405);
+  for (const { headers } of [asked, preflight])
+    expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+  expect(asked.headers.get('cache-control')).toBe('no-store');
+});
+
+test('refusals are problem documents that say what to do', async () => {
+  const { operator } = rig;
+  const refused = [
+    [await operator.get('/nowhere'), 404, 'openapi.json'],
+    [await operator.post('/status', {}), 405, 'GET'],
+    [await operator.post('/hold', { target: 'nowhere' }), 404, 'main'],
+    [await operator.post('/hold', { tarjet: 'main' }), 400, '/body/tarjet'],
+    [await operator.post('/hold', 7), 400, '/body'],
+    [await operator.get('/plans?all=perhaps'), 400, '/query/all'],
+    [await operator.get('/plans?every=true'), 400, '/query/every'],
+    [await operator.post('/dead-letters/retry', {}), 400, '/body'],
+    [await operator.post('/dead-letters/retry', { refs: ['User:none'] }), 404, 'dead-letters'],
+    [await operator.get('/plans/none.main.1-2'), 404, 'plans'],
+    [await operator.get('/operations/none'), 404, 'none'],
+  ] as const;
+  for (const [{ status, headers, body }, wanted, hint] of refused) {
+    expect([status, body.status, headers.get('content-type')]).toEqual([
+      wanted,
+      wanted,
+      'application/problem+json',
+    ]);
+    expect(body.detail).toContain(hint);
+  }
+  const broken = await rig.raw('/admin/v1/hold', { method: 'POST', headers: { authorization }, body: '{' });
+  expect(broken.status).toBe(400);
+  await expect(broken.json()).resolves.toMatchObject({
+    title: 'Bad Request',
+    detail: 'The body is not JSON.',
+  });
+});
+
+test('the document describes every address in full', async () => {
+  const { body: document } = await rig.operator.get('/openapi.json');
+  expect(document.openapi).toMatch(/^3\.1/);
+  const operations = Object.entries<any>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<any>(methods).map(([method, operation]) => ({ path, method, ...operation })),
+  );
+  const ids = operations.map(({ operationId }) => operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const { path, summary, parameters, responses } of operations) {
+    expect(summary).toMatch(/\.$/);
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]: string[]) => name);
+    expect(parameters.filter((each: any) => each.in === 'path').map((each: any) => each.name)).toEqual(named);
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '401', '429', '500', '503']));
+  }
+  const text = JSON.stringify(document);
+  for (const [, name] of text.matchAll(/#\/components\/schemas\/(\w+)/g))
+    expect(Object.keys(document.components.schemas)).toContain(name);
+});

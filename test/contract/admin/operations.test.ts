@@ -1,0 +1,109 @@
+// Long work: started, watched from any replica, cancelled, and what is left of it when a process dies.
+import { eventually } from '../../support/eventually.ts';
+import { openReconciling, scimPatch, type Reconciling } from '../../support/reconciling.ts';
+import { ADMIN_TOKEN, openAdmin, type AdminRig } from './rig.ts';
+
+const PEOPLE = Array.from({ length: 12 }, (_, index) => `p${index}@acme.example`);
+let rig: AdminRig;
+let hands: Reconciling;
+
+beforeAll(async () => {
+  rig = await openAdmin();
+  hands = await openReconciling(rig.bridge);
+  for (const name of PEOPLE) await rig.bridge.idp.createUser(name);
+  await rig.settled();
+}, 60_000);
+afterAll(async () => {
+  await hands.stop();
+  await rig.bridge.stop();
+});
+
+const rename = async (userName: string, displayName: string): Promise<void> => {
+  const { scimId } = (await rig.bridge.platform.user(userName)) ?? {};
+  await hands.meddle(
+    'PATCH',
+    `/api/scim/v2/Users/${scimId}`,
+    scimPatch({ op: 'replace', path: 'displayName', value: displayName }),
+  );
+};
+const nameOf = async (userName: string) => (await rig.bridge.platform.user(userName))?.displayName;
+
+async function started(path: string, body?: object): Promise<any> {
+  const reply = await rig.operator.post(path, body);
+  expect(reply.status).toBe(202);
+  expect(reply.headers.get('location')).toBe(`/admin/v1/operations/${reply.body.id}`);
+  expect(reply.body).toMatchObject({ state: 'running', kind: path.slice(1) });
+  return rig.operator.ended(reply.body.id);
+}
+
+test('a plan shows drift and writes nothing; applied, it repairs exactly that', async () => {
+  await rename(PEOPLE[0] ?? '', 'Meddled');
+  await rig.bridge.platform.forgetRequests();
+  const plan = await started('/plan', { target: 'main', by: 'alice' });
+  expect(plan).toMatchObject({ state: 'succeeded', outcome: 'changes', by: 'alice', target: 'main' });
+  const changes = plan.result.plans[0].entries.filter(({ effect }: any) => effect === 'apply');
+  expect(changes).toMatchObject([{ action: 'update', name: PEOPLE[0] }]);
+  expect(plan.progress).toMatchObject([{ connection: 'default', target: 'main' }]);
+  await expect(rig.bridge.platform.writes()).resolves.toEqual([]);
+
+  const applied = await started('/apply', { operation: plan.id });
+  expect(applied).toMatchObject({ state: 'succeeded', outcome: 'converged' });
+  expect(await nameOf(PEOPLE[0] ?? '')).not.toBe('Meddled');
+  const again = await started('/apply', { saved: plan.result });
+  expect(again).toMatchObject({ outcome: 'stale', message: expect.stringContaining('nothing was changed') });
+});
+
+test('reconcile repairs, and another replica tells how it went', async () => {
+  await rename(PEOPLE[1] ?? '', 'Meddled');
+  const other = await rig.bridge.another('api');
+  const run = await started('/reconcile');
+  expect(run).toMatchObject({ outcome: 'converged', target: null, result: [{ outcome: 'converged' }] });
+  expect(await nameOf(PEOPLE[1] ?? '')).not.toBe('Meddled');
+  const elsewhere = await fetch(`http://127.0.0.1:${other.port}/admin/v1/operations/${run.id}`, {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  });
+  await expect(elsewhere.json()).resolves.toMatchObject({ state: 'succeeded', result: run.result });
+  const { body: all } = await rig.operator.get('/operations');
+  expect(all[0]).toMatchObject({ id: run.id, kind: 'reconcile' });
+  expect(all[0].result).toBeUndefined();
+  expect((await rig.operator.get('/status')).body[0].reconcile.last.outcome).toBe('converged');
+});
+
+test('cancelled from another replica it ends, and nothing is repaired', async () => {
+  await rename(PEOPLE[2] ?? '', 'Meddled');
+  await rig.bridge.platform.control('PATCH', '/faults', { latencyMs: 1500 });
+  const other = await rig.bridge.another('api');
+  const { body: operation } = await rig.operator.post('/reconcile');
+  await fetch(`http://127.0.0.1:${other.port}/admin/v1/operations/${operation.id}/cancel`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  });
+  const ended = await rig.operator.ended(operation.id);
+  await rig.bridge.platform.control('PATCH', '/faults', {});
+  expect(ended).toMatchObject({ state: 'cancelled', message: 'cancelled by an operator' });
+  expect(await nameOf(PEOPLE[2] ?? '')).toBe('Meddled');
+  expect((await rig.operator.post(`/operations/${operation.id}/cancel`)).body.state).toBe('cancelled');
+});
+
+test('more than a few at a time are refused, with when to come back', async () => {
+  await rig.bridge.platform.control('PATCH', '/faults', { latencyMs: 1500 });
+  const replies = [];
+  for (let index = 0; index < 5; index++) replies.push(await rig.operator.post('/plan'));
+  expect(replies.map(({ status }) => status)).toEqual([202, 202, 202, 202, 429]);
+  expect(replies[4]?.headers.get('retry-after')).toBe('10');
+  await rig.bridge.platform.control('PATCH', '/faults', {});
+  for (const { status, body } of replies)
+    if (status === 202) await rig.operator.post(`/operations/${body.id}/cancel`);
+  await eventually('all have ended', async () =>
+    (await rig.operator.get('/operations')).body.every(({ state }: { state: string }) => state !== 'running'),
+  );
+});
+
+test('plans that are none are refused before anything starts', async () => {
+  const { operator } = rig;
+  expect((await operator.post('/apply', {})).status).toBe(400);
+  expect((await operator.post('/apply', { saved: { format: 'none' } })).status).toBe(400);
+  expect((await operator.post('/apply', { operation: 'none' })).status).toBe(404);
+  expect((await operator.post('/plan', { target: 'nowhere' })).status).toBe(404);
+  expect((await operator.post('/reconcile', { target: 'nowhere' })).status).toBe(404);
+});

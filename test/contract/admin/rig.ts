@@ -1,0 +1,118 @@
+// An operator's client: every answer is held against the OpenAPI document that the service itself publishes.
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { buildBridge, type Bridge, type BridgeOptions } from '../../support/build-bridge.ts';
+import { eventually } from '../../support/eventually.ts';
+
+export const ADMIN_TOKEN = 'an-admin-token-for-tests-only-0123456789';
+
+export interface AdminReply {
+  status: number;
+  headers: Headers;
+  body: any;
+}
+
+export interface Operator {
+  get(path: string): Promise<AdminReply>;
+  post(path: string, body?: unknown): Promise<AdminReply>;
+  delete(path: string): Promise<AdminReply>;
+  /** Polls an operation to its end. */
+  ended(id: string): Promise<any>;
+}
+
+export interface AdminRig {
+  bridge: Bridge;
+  operator: Operator;
+  /** Without a client's manners. */
+  raw(path: string, init?: RequestInit): Promise<Response>;
+  /** Nothing is on its way any more. */
+  settled(): Promise<void>;
+}
+
+export async function openAdmin(options: BridgeOptions = {}): Promise<AdminRig> {
+  const bridge = await buildBridge({
+    ...options,
+    configure: (config) => {
+      config.server.adminToken = ADMIN_TOKEN;
+      options.configure?.(config);
+    },
+  });
+  const raw = (path: string, init?: RequestInit): Promise<Response> =>
+    fetch(`http://127.0.0.1:${bridge.app.port}${path}`, { redirect: 'manual', ...init });
+  const authorization = `Bearer ${ADMIN_TOKEN}`;
+  const document = await (await raw('/admin/v1/openapi.json', { headers: { authorization } })).json();
+  const check = createAnswerCheck(document);
+
+  async function send(method: string, path: string, body?: unknown): Promise<AdminReply> {
+    const response = await raw(`/admin/v1${path}`, {
+      method,
+      headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const type = response.headers.get('content-type') ?? '';
+    const reply = {
+      status: response.status,
+      headers: response.headers,
+      body: /json$/.test(type) ? JSON.parse(text) : text,
+    };
+    check(method, path, reply);
+    return reply;
+  }
+
+  const get = (path: string): Promise<AdminReply> => send('GET', path);
+  return {
+    bridge,
+    raw,
+    operator: {
+      get,
+      post: (path, body) => send('POST', path, body),
+      delete: (path) => send('DELETE', path),
+      ended: async (id) => {
+        let operation: any;
+        await eventually(`operation ${id} ends`, async () => {
+          operation = (await get(`/operations/${id}`)).body;
+          return operation.state !== 'running';
+        });
+        return operation;
+      },
+    },
+    settled: () =>
+      eventually('all is applied', async () =>
+        (await get('/status')).body.every(({ dirty }: { dirty: number }) => dirty === 0),
+      ),
+  };
+}
+
+/** @throws when an answer is not what the document says */
+function createAnswerCheck(document: any): (method: string, path: string, reply: AdminReply) => void {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ ...document, $id: 'admin' });
+  const compiled = new Map<string, ValidateFunction>();
+  const patterns = Object.keys(document.paths).map((path) => ({
+    path,
+    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    dynamic: path.includes('{'),
+  }));
+  return (method, path, { status, headers, body }) => {
+    const plain = path.split('?')[0] ?? '';
+    const fitting = patterns.filter(({ pattern }) => pattern.test(plain));
+    const known = fitting.find(({ dynamic }) => !dynamic) ?? fitting[0];
+    const operation = known && document.paths[known.path][method.toLowerCase()];
+    if (!operation) return;
+    const answer = operation.responses[status];
+    if (!answer) throw new Error(`${method} ${plain} answered ${status}, which the document does not have`);
+    const type = (headers.get('content-type') ?? '').split(';')[0] ?? '';
+    if (answer.content && !(type in answer.content)) throw new Error(`${plain} answered with ${type}`);
+    const schema = answer.content?.[type]?.schema;
+    if (!schema || typeof body !== 'object') return;
+    const key = `${known.path} ${method} ${status}`;
+    const validate =
+      compiled.get(key) ??
+      ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"admin#/')) as object);
+    compiled.set(key, validate);
+    if (!validate(body))
+      throw new Error(
+        `${key} is not as described: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`,
+      );
+  };
+}
