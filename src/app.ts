@@ -138,6 +138,8 @@ function buildAdmin(
       states,
       estates: buildEstates(parts, targets, states),
       targets: [...targets.keys()],
+      breakers: new Map([...targets].map(([name, { breaker }]) => [name, breaker])),
+      tokensOf: (connection) => config.connections[connection]?.tokens ?? [],
       settings: () => printableConfig(config),
       store: createOperationStore({ redis }, { prefix: config.redis.prefix }),
     },

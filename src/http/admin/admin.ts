@@ -9,9 +9,12 @@ import { createAdminRouter } from './router.ts';
 import { comparisonRoutes } from './routes/comparisons.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { holdRoutes } from './routes/holds.ts';
+import { logRoutes } from './routes/log.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { planRoutes } from './routes/plans.ts';
+import { resourceRoutes } from './routes/resources.ts';
 import { statusRoutes } from './routes/status.ts';
+import { tokenRoutes } from './routes/tokens.ts';
 
 export interface AdminOptions {
   /** Asked at every request. */
@@ -42,6 +45,7 @@ export function createAdmin(
 }
 
 const routesOf = (context: AdminContext): AdminRoute[] =>
-  [statusRoutes, planRoutes, comparisonRoutes, operationRoutes, deadLetterRoutes, holdRoutes].flatMap(
-    (routes) => routes(context),
-  );
+  [
+    ...[statusRoutes, planRoutes, comparisonRoutes, operationRoutes, resourceRoutes, deadLetterRoutes],
+    ...[holdRoutes, logRoutes, tokenRoutes],
+  ].flatMap((routes) => routes(context));

@@ -1,10 +1,12 @@
 // One address of the admin API: what it takes, what it answers, and what it does. Router and OpenAPI document are both
 // made from these, so neither can know an address that the other does not.
+import type { Breaker } from '../../directory/breaker.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { ScheduledEstate } from '../../reconcile/schedule.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { Ids } from '../../support/ids.ts';
 import type { Logger } from '../../support/logger.ts';
+import type { SettingsToken } from '../../tokens/keyring.ts';
 import type { Operations } from './operations.ts';
 import { Problem } from './problem.ts';
 
@@ -19,6 +21,10 @@ export interface AdminContext {
   targets: readonly string[];
   /** The effective settings with secrets masked. */
   settings: () => unknown;
+  /** By target. */
+  breakers: Map<string, Pick<Breaker, 'read'>>;
+  /** The tokens that the settings name. */
+  tokensOf: (connection: string) => readonly SettingsToken[];
   operations: Operations;
   clock: Clock;
   ids: Ids;

@@ -1,4 +1,6 @@
 // The forms that the admin API speaks in, by name, for the OpenAPI document.
+import type { Verdict } from '../../access/explanation.ts';
+import { LANES } from '../../directory/records.ts';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import type { JsonSchema } from './route.ts';
 
@@ -23,6 +25,10 @@ export const body = (properties: Record<string, JsonSchema>, required: string[] 
 export const arrayOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
 export const refTo = (name: keyof typeof SCHEMAS): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
+const VERDICTS: Verdict[] = [
+  ...(['asDesired', 'onItsWay', 'held', 'stopped', 'needsPerson'] as const),
+  ...(['leftAlone', 'notForTarget', 'differs', 'gone'] as const),
+];
 const kinds = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, whole]));
 
 export const SCHEMAS = {
@@ -33,12 +39,28 @@ export const SCHEMAS = {
   TargetStatus: object(
     {
       ...{ connection: text, target: text, users: whole, groups: whole },
-      ...{ dirty: whole, inflight: whole, blocked: whole },
+      ...{ dirty: whole, inflight: whole, blocked: whole, oldestMs: { type: 'number' } },
+      lanes: object(Object.fromEntries(LANES.map((lane) => [lane, whole]))),
+      breaker: object({ open: flag, since: unixMs, status: whole }, ['open']),
       guard: object({ held: whole, ...kinds }),
       hold: { oneOf: [{ type: 'null' }, object({ since: unixMs, by: text, note: text }, ['since', 'by'])] },
       reconcile: object({ last: { type: ['object', 'null'] }, lastSuccessAt: orNull('integer') }),
     },
-    ['connection', 'target', 'users', 'groups', 'dirty', 'inflight', 'blocked', 'guard', 'hold', 'reconcile'],
+    [
+      'connection',
+      'target',
+      'users',
+      'groups',
+      'dirty',
+      'inflight',
+      'blocked',
+      'oldestMs',
+      'lanes',
+      'breaker',
+      'guard',
+      'hold',
+      'reconcile',
+    ],
   ),
   StagedPlan: object(
     {
@@ -90,4 +112,59 @@ export const SCHEMAS = {
       'message',
     ],
   ),
+  Explanation: {
+    ...object(
+      {
+        ...{ connection: text, target: text, ref: text, id: text, name: text },
+        kind: { enum: ['User', 'Group'] },
+        verdict: { enum: VERDICTS },
+        ...{ summary: text, reasons: arrayOf(text) },
+        values: arrayOf(object({ name: text, state: text })),
+        memberships: arrayOf(object({ ref: text, name: text, state: text })),
+        timeline: arrayOf(object({ at: dateTime, event: text, text })),
+        log: arrayOf({ type: 'object' }),
+      },
+      [
+        ...['connection', 'target', 'ref', 'kind', 'id', 'name', 'verdict', 'summary', 'reasons', 'stored'],
+        ...['values', 'link', 'condition', 'mark', 'memberships', 'guard', 'policy', 'timeline', 'log'],
+      ],
+    ),
+    description: 'First plain sentences, then all that is known.',
+  },
+  SyncReport: object(
+    {
+      ...{ connection: text, target: text, ref: text, name: text, dryRun: flag },
+      differences: { type: ['array', 'null'], items: { type: 'object' } },
+      owed: { type: 'object' },
+      steps: arrayOf({ type: 'object' }),
+      outcome: { enum: ['equal', 'held', 'waiting', 'needsPerson'] },
+      message: text,
+    },
+    ['connection', 'target', 'ref', 'name', 'dryRun', 'differences', 'owed', 'steps'],
+  ),
+  ProvisioningRecord: object(
+    {
+      ...{ id: text, activityDateTime: dateTime, connection: text, target: text, changeId: text },
+      provisioningAction: { enum: ['create', 'update', 'delete', 'disable', 'other'] },
+      operation: text,
+      sourceIdentity: object({ id: text, displayName: text, identityType: text }),
+      modifiedProperties: arrayOf(object({ displayName: text })),
+      provisioningStatusInfo: object({ status: { enum: ['success', 'failure', 'skipped', 'warning'] } }),
+      request: { type: ['object', 'null'] },
+    },
+    [
+      ...['id', 'activityDateTime', 'connection', 'target', 'changeId', 'provisioningAction', 'operation'],
+      ...['sourceIdentity', 'modifiedProperties', 'provisioningStatusInfo', 'request'],
+    ],
+  ),
+  Token: object({
+    ...{ connection: text, name: text },
+    source: { enum: ['settings', 'stored'] },
+    state: { enum: ['valid', 'expired'] },
+    ...{ createdAt: orNull('string'), createdBy: orNull('string') },
+    ...{ expiresAt: orNull('string'), lastUsedAt: orNull('string') },
+  }),
+  NewToken: object({
+    ...{ connection: text, name: text, secret: text, createdAt: dateTime, expiresAt: orNull('string') },
+  }),
 } satisfies Record<string, JsonSchema>;

@@ -15,7 +15,7 @@ export const statusRoutes = (context: AdminContext): AdminRoute[] => [
       description: 'One row for each connection and target.',
       schema: arrayOf(refTo('TargetStatus')),
     },
-    handle: async () => json(await readStatus(context.states)),
+    handle: async () => json(await readStatus(context.states, context.breakers)),
   }),
   route({
     method: 'get',

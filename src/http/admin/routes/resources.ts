@@ -1,0 +1,128 @@
+// explain and sync: one person or group. Names travel in bodies where the caller wants it so: addresses end up in logs.
+import { explain } from '../../../access/explain.ts';
+import { findResources, toSearched, type Found } from '../../../ops/find.ts';
+import { syncOne, type SyncReport } from '../../../ops/sync-one.ts';
+import { Problem } from '../problem.ts';
+import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { arrayOf, body, flag, refTo, text } from '../schemas.ts';
+import { NOBODY_NAMED } from './holds.ts';
+
+interface Asked {
+  resource: string;
+  target?: string;
+}
+
+const resource = {
+  ...text,
+  minLength: 1,
+  maxLength: 1000,
+  description: 'userName, externalId, address, group name, id, or a ref such as User:3f…',
+};
+const target = { ...text, description: 'Only this target.' };
+const explained = {
+  status: 200,
+  description:
+    'Everything that is known, one for each target; several resources where the name means several.',
+  schema: arrayOf(refTo('Explanation')),
+};
+const refuses = { 404: 'Nobody and no group is known so, or there is no such target.' };
+const summary = 'Why a person or group is, or is not, at each target as desired.';
+const DEFAULT_SECONDS = 30;
+
+export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
+  route<undefined, Asked>({
+    method: 'get',
+    path: '/explain',
+    id: 'explain',
+    twin: 'explain USER|GROUP --json',
+    summary: `${summary} A name in the address may be kept by proxies: POST avoids that.`,
+    query: {
+      resource: { description: resource.description, schema: resource, required: true },
+      target: { description: target.description, schema: target },
+    },
+    answers: explained,
+    refuses,
+    handle: async ({ query }) => json(await explainAll(context, query)),
+  }),
+  route<Asked>({
+    method: 'post',
+    path: '/explain',
+    id: 'explainByBody',
+    twin: 'explain USER|GROUP --json',
+    summary,
+    body: body({ resource, target }, ['resource']),
+    answers: explained,
+    refuses,
+    handle: async ({ body: asked }) => json(await explainAll(context, asked)),
+  }),
+  route<Asked & { dryRun?: boolean; by?: string; timeoutSeconds?: number }>({
+    method: 'post',
+    path: '/sync',
+    id: 'syncOne',
+    twin: 'sync USER|GROUP --json',
+    summary: 'Compares one person or group with the platform and brings what differs, now.',
+    body: body(
+      {
+        ...{ resource, target },
+        dryRun: { ...flag, description: 'Tell what would be written, and write nothing.' },
+        by: { ...text, minLength: 1, maxLength: 200, description: 'Who asks, for the record.' },
+        timeoutSeconds: {
+          ...{ type: 'number', exclusiveMinimum: 0, maximum: 300, default: DEFAULT_SECONDS },
+          description: 'How long to try.',
+        },
+      },
+      ['resource'],
+    ),
+    answers: {
+      status: 200,
+      description: 'What differed, what was done, and how it stands; one for each target.',
+      schema: arrayOf(refTo('SyncReport')),
+    },
+    refuses: { ...refuses, 409: 'The name means more than one; resources lists their refs.' },
+    handle: async ({ body: asked, signal }) => {
+      const { dryRun = false, by = NOBODY_NAMED, timeoutSeconds = DEFAULT_SECONDS } = asked;
+      const limitMs = timeoutSeconds * 1000;
+      const options = { dryRun, by, limitMs, logger: context.logger, signal };
+      const reports: SyncReport[] = [];
+      for (const found of await findOne(context, asked)) {
+        for (const { estate } of context.estates) {
+          const isMeant = (asked.target ?? estate.target.name) === estate.target.name;
+          if (isMeant && estate.connection === found.connection)
+            reports.push(await syncOne(estate, found, options));
+        }
+      }
+      return json(reports);
+    },
+  }),
+];
+
+async function explainAll(context: AdminContext, { resource: name, target: only }: Asked) {
+  requireTarget(context, only);
+  const estates = context.estates.map(({ estate }) => estate);
+  const chosen = estates.filter((estate) => only === undefined || estate.target.name === only);
+  const found = await explain(chosen, name);
+  if (found.length === 0) throw unknown();
+  return found;
+}
+
+/** @throws Problem when the name means nobody, or more than one */
+async function findOne(context: AdminContext, { resource: name, target: only }: Asked): Promise<Found[]> {
+  requireTarget(context, only);
+  const found = await findResources(toSearched(context.states), name);
+  if (found.length === 0) throw unknown();
+  if (new Set(found.map(({ ref }) => ref)).size > 1) {
+    const resources = found.map((each) => ({ connection: each.connection, ref: each.ref, name: each.name }));
+    throw new Problem(409, 'The name means more than one: ask again with one of these refs.', {
+      extra: { resources },
+    });
+  }
+  return found;
+}
+
+/** Without the name: a problem may be kept where people are not to be. */
+const unknown = (): Problem =>
+  new Problem(
+    404,
+    'Nobody and no group is known so: the identity provider has not pushed it. ' +
+      'Say a userName, externalId, address, group name, id, or a ref such as User:<id>.',
+  );

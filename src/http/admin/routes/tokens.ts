@@ -1,0 +1,127 @@
+// token: what identity providers push with. A secret leaves once, in the answer that makes it.
+import { randomBytes } from 'node:crypto';
+import { parseExpiry } from '../../../tokens/expiry.ts';
+import {
+  issueToken,
+  listTokens,
+  MOST_TOKENS,
+  revokeToken,
+  TOKEN_NAME,
+  type TokenPlace,
+} from '../../../tokens/operations.ts';
+import { Problem } from '../problem.ts';
+import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { arrayOf, body, flag, object, refTo, text } from '../schemas.ts';
+import { NOBODY_NAMED } from './holds.ts';
+
+interface Order {
+  connection: string;
+  name: string;
+  expires?: string;
+  by?: string;
+}
+
+export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
+  route<undefined, { connection?: string }>({
+    method: 'get',
+    path: '/tokens',
+    id: 'listTokens',
+    twin: 'token list --json',
+    summary: 'All tokens, when they end and when they were last used; never the secrets.',
+    query: { connection: { description: 'Only this connection.', schema: text } },
+    answers: { status: 200, description: 'All of them.', schema: arrayOf(refTo('Token')) },
+    refuses: { 404: 'There is no such connection.' },
+    handle: async ({ query: { connection: only } }) => {
+      if (only !== undefined) placeOf(context, only);
+      const found = context.states
+        .filter(({ connection }) => connection === (only ?? connection))
+        .map(async ({ connection }) =>
+          (await listTokens(context.clock, placeOf(context, connection))).map((view) => ({
+            connection,
+            ...view,
+          })),
+        );
+      return json((await Promise.all(found)).flat());
+    },
+  }),
+  route<Order>({
+    method: 'post',
+    path: '/tokens',
+    id: 'createToken',
+    twin: 'token create --json',
+    summary: 'Makes a token beside those that are there, and shows it once.',
+    body: body(
+      {
+        connection: { ...text, description: 'Which connection it opens.' },
+        name: { ...text, pattern: TOKEN_NAME.source, description: 'Unique within the connection.' },
+        expires: { ...text, description: '90d, 12h, 4w, or a date such as 2027-01-31; absent = never.' },
+        by: { ...text, minLength: 1, maxLength: 200, description: 'Who makes it, for the record.' },
+      },
+      ['connection', 'name'],
+    ),
+    answers: { status: 201, description: 'With the secret, this once.', schema: refTo('NewToken') },
+    refuses: { 404: 'There is no such connection.', 409: 'The name is taken, or there are too many.' },
+    handle: async ({ body: order }) => json(await create(context, order), 201),
+  }),
+  route({
+    method: 'delete',
+    path: '/tokens/{connection}/{name}',
+    id: 'revokeToken',
+    twin: 'token revoke --json',
+    summary: 'Refuses a token from now on; within two seconds everywhere.',
+    params: { connection: 'Which connection it opens.', name: 'As listed.' },
+    answers: {
+      status: 200,
+      description: 'Done.',
+      schema: object({ connection: text, name: text, revoked: flag }),
+    },
+    refuses: { 404: 'There is no such connection or token.', 409: 'It stands in the settings.' },
+    handle: async ({ params: { connection = '', name = '' } }) => {
+      const outcome = await revokeToken(placeOf(context, connection), name);
+      if (outcome === 'in settings')
+        throw new Problem(409, `${name} stands in the settings of ${connection}: take it out there.`);
+      if (outcome === 'unknown')
+        throw new Problem(404, `${connection} has no token ${name}: see /admin/v1/tokens.`);
+      context.logger.warn({ connection, tokenName: name }, 'token revoked by the admin API');
+      return json({ connection, name, revoked: true });
+    },
+  }),
+];
+
+/** @throws Problem 404 with the names that exist */
+function placeOf({ states, tokensOf }: AdminContext, connection: string): TokenPlace {
+  const state = states.find((each) => each.connection === connection);
+  if (state) return { settings: tokensOf(connection), stored: state.tokens };
+  const names = states.map((each) => each.connection).join(', ');
+  throw new Problem(404, `There is no connection ${connection}. The settings have: ${names}.`);
+}
+
+async function create(context: AdminContext, { connection, name, expires, by = NOBODY_NAMED }: Order) {
+  const { clock, logger } = context;
+  const place = placeOf(context, connection);
+  const outcome = await issueToken({ clock, randomBytes }, place, {
+    ...{ name, expiresAt: expires === undefined ? null : expiryOf(expires, clock.now()), by },
+  });
+  if (outcome.kind === 'taken')
+    throw new Problem(409, `${connection} has a token ${name} already: give another name.`);
+  if (outcome.kind === 'full')
+    throw new Problem(409, `${connection} has ${MOST_TOKENS} tokens already: revoke those that nobody uses.`);
+  const { createdAt, expiresAt } = outcome.token;
+  logger.warn({ connection, tokenName: name }, 'token made by the admin API');
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  return {
+    ...{ connection, secret: outcome.secret, name, createdAt: iso(createdAt) },
+    expiresAt: expiresAt === null ? null : iso(expiresAt),
+  };
+}
+
+function expiryOf(given: string, now: number): number {
+  const expiry = parseExpiry(given, now);
+  if (expiry.kind === 'at') return expiry.at;
+  throw new Problem(
+    400,
+    expiry.kind === 'past'
+      ? 'expires is in the past.'
+      : 'expires is not understood: write 90d, 12h, 4w, or a date such as 2027-01-31.',
+  );
+}

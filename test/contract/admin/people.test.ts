@@ -1,0 +1,94 @@
+// One person, the log and tokens, as an operator asks for them; names stay out of the service's own log.
+import { eventually } from '../../support/eventually.ts';
+import { openReconciling, scimPatch, type Reconciling } from '../../support/reconciling.ts';
+import { openAdmin, type AdminRig } from './rig.ts';
+
+const ADA = 'ada.lovelace@acme.example';
+let rig: AdminRig;
+let hands: Reconciling;
+let id: string;
+
+beforeAll(async () => {
+  rig = await openAdmin();
+  hands = await openReconciling(rig.bridge);
+  id = await rig.bridge.idp.createUser(ADA);
+  await rig.bridge.idp.createGroup('analysts', [id]);
+  await rig.settled();
+}, 60_000);
+afterAll(async () => {
+  await hands.stop();
+  await rig.bridge.stop();
+});
+
+test('explain finds a person by name, id or ref, and tells the way from push to platform', async () => {
+  const { operator } = rig;
+  const { body: found } = await operator.post('/explain', { resource: ADA });
+  expect(found).toMatchObject([{ name: ADA, verdict: 'asDesired', kind: 'User', target: 'main' }]);
+  expect(found[0].memberships).toMatchObject([{ name: 'analysts', state: 'applied' }]);
+  expect(found[0].timeline.length).toBeGreaterThan(2);
+  for (const resource of [id, `User:${id}`, encodeURIComponent(ADA)])
+    expect((await operator.get(`/explain?resource=${resource}`)).body[0].ref).toBe(`User:${id}`);
+  expect((await operator.post('/explain', { resource: 'analysts' })).body).toMatchObject([{ kind: 'Group' }]);
+  const unknown = await operator.post('/explain', { resource: 'stranger@acme.example' });
+  expect([unknown.status, JSON.stringify(unknown.body)]).toEqual([
+    404,
+    expect.not.stringContaining('stranger'),
+  ]);
+  expect((await operator.get('/explain')).status).toBe(400);
+  expect(rig.bridge.logs.filter((line) => line.includes('lovelace'))).toEqual([]);
+});
+
+test('sync tells what it would write, then writes it', async () => {
+  const { scimId } = (await rig.bridge.platform.user(ADA)) ?? {};
+  const path = `/api/scim/v2/Users/${scimId}`;
+  await hands.meddle('PATCH', path, scimPatch({ op: 'replace', path: 'displayName', value: 'Meddled' }));
+  const dry = await rig.operator.post('/sync', { resource: ADA, dryRun: true });
+  expect(dry.body).toMatchObject([{ dryRun: true, differences: [{ action: 'update' }], steps: [] }]);
+  expect((await rig.bridge.platform.user(ADA))?.displayName).toBe('Meddled');
+  const done = await rig.operator.post('/sync', { resource: `User:${id}`, by: 'alice' });
+  expect(done.body).toMatchObject([{ outcome: 'equal', dryRun: false }]);
+  expect((await rig.bridge.platform.user(ADA))?.displayName).not.toBe('Meddled');
+  expect((await rig.operator.post('/sync', { resource: 'nobody' })).status).toBe(404);
+  expect((await rig.operator.post('/sync', {})).status).toBe(400);
+});
+
+test('the log is read by person, action and time, and verified', async () => {
+  const { operator } = rig;
+  const { body: all } = await operator.post('/log/search', { resource: ADA });
+  expect(all.map(({ operation }: any) => operation)).toEqual(expect.arrayContaining(['create', 'activate']));
+  const { body: made } = await operator.get('/log?action=create&action=activate&limit=2');
+  expect(made).toHaveLength(2);
+  expect(made.every(({ operation }: any) => ['create', 'activate'].includes(operation))).toBe(true);
+  expect((await operator.get('/log?since=2099-01-01')).body).toEqual([]);
+  expect((await operator.get('/log?since=soon')).status).toBe(400);
+  expect((await operator.get('/log?limit=0')).status).toBe(400);
+  expect((await operator.get('/log?action=explode')).status).toBe(400);
+  const { body: verified } = await operator.get('/log/verify');
+  expect(verified).toMatchObject([{ connection: 'default', target: 'main', broken: null }]);
+});
+
+test('a token is shown once, opens the door, and is refused soon after it is revoked', async () => {
+  const { operator, raw } = rig;
+  const push = async (token: string) =>
+    (await raw('/scim/v2/Users?count=1', { headers: { authorization: `Bearer ${token}` } })).status;
+  const order = { connection: 'default', name: 'next', expires: '90d', by: 'alice' };
+  const { status, body: made } = await operator.post('/tokens', order);
+  expect([status, made.name]).toEqual([201, 'next']);
+  await eventually('it opens', async () => (await push(made.secret)) === 200);
+  expect((await operator.post('/tokens', order)).status).toBe(409);
+  const { body: listed } = await operator.get('/tokens?connection=default');
+  expect(listed).toMatchObject([
+    { name: 'primary', source: 'settings' },
+    { name: 'next', createdBy: 'alice' },
+  ]);
+  expect(JSON.stringify(listed)).not.toContain(made.secret);
+
+  expect((await operator.delete('/tokens/default/next')).body).toMatchObject({ revoked: true });
+  await eventually('it is refused', async () => (await push(made.secret)) === 401, 3000);
+  expect((await operator.delete('/tokens/default/next')).status).toBe(404);
+  expect((await operator.delete('/tokens/default/primary')).status).toBe(409);
+  expect((await operator.delete('/tokens/nowhere/next')).status).toBe(404);
+  expect((await operator.post('/tokens', { ...order, expires: 'soon' })).status).toBe(400);
+  expect((await operator.post('/tokens', { ...order, name: 'Not A Name' })).status).toBe(400);
+  expect(rig.bridge.logs.join('')).not.toContain(made.secret);
+});
