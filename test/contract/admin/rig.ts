@@ -23,7 +23,7 @@ export interface AdminRig {
   bridge: Bridge;
   operator: Operator;
   /** Without a client's manners. */
-  raw(path: string, init?: RequestInit): Promise<Response>;
+  raw: (path: string, init?: RequestInit) => Promise<Response>;
   /** Nothing is on its way any more. */
   settled(): Promise<void>;
 }
