@@ -45,7 +45,7 @@ const doors = {
     `${src}guard/`,
     `${src}sync/config-checks[.]ts$`,
   ],
-  demo: [`${src}sandbox/`],
+  demo: [`${src}sandbox/`, `${src}platform/library[.]ts$`],
   sandbox: [`${src}platform/wire[.]ts$`],
 };
 const layers = Object.entries(may).map(([from, to]) => ({

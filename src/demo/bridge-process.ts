@@ -1,15 +1,18 @@
 // The bridge as a process of its own, started by its own command line, so that what the demo shows is the real thing.
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 
 export interface BridgeProcess {
   url: string;
   /** Newest log lines, oldest first. */
   lastLines(): string[];
+  /** Runs one command with the same settings. @returns its output @throws Error when it says that it failed */
+  command(args: readonly string[], more: NodeJS.ProcessEnv): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -23,6 +26,7 @@ export interface BridgeProcessOptions {
 
 const KEPT_LINES = 12;
 const START_MS = 20_000;
+const COMMAND_MS = 30_000;
 /** The bridge finishes what is under way; beyond this it is ended. */
 const STOP_MS = 10_000;
 /** The bridge's own variables: they would override the settings file. */
@@ -59,6 +63,19 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
       });
     }
   });
+  const command: BridgeProcess['command'] = async (args, more) => {
+    const run = promisify(execFile);
+    const { signal } = options;
+    const settings = { env: { ...env, ...more }, signal, timeout: COMMAND_MS };
+    // Exit code 2 is an answer, and it is on standard output.
+    return run(process.execPath, [process.argv[1] ?? '', '--config', file, ...args], settings).then(
+      ({ stdout }) => stdout,
+      (error: Error & { stdout?: string }) => {
+        if (error.stdout) return error.stdout;
+        throw error;
+      },
+    );
+  };
   let asked = false;
   const stop = async (): Promise<void> => {
     asked = true;
@@ -80,7 +97,7 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
   try {
     const port = await Promise.race([listening, lost, late(), aborted(options.signal)]);
     if (port instanceof Error) throw port;
-    return { url: `http://127.0.0.1:${port}`, lastLines: () => [...lines], stop };
+    return { url: `http://127.0.0.1:${port}`, lastLines: () => [...lines], command, stop };
   } catch (error) {
     await stop();
     throw new Error([(error as Error).message, ...lines].join('\n  '), { cause: error });

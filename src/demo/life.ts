@@ -59,6 +59,16 @@ export const STORY: readonly LifeEvent[] = [
   },
 ];
 
+/** What the act about access needs: somebody whose rows change, and somebody who leaves. */
+export const RELOCATION: LifeEvent = {
+  title: 'Luca Ferri, analyst, relocates: country IT → DE',
+  change: edit('Luca Ferri', { country: 'DE' }),
+};
+export const DEPARTURE: LifeEvent = {
+  title: 'Hugo Martins leaves acme in the middle of an answer',
+  change: edit('Hugo Martins', { active: false }),
+};
+
 /** A round of reviews: one small change for everybody still here, so that the timings rest on more than a few. */
 export function reviews(company: Company): LifeEvent[] {
   return company.people

@@ -98,7 +98,11 @@ export function showOutcome(
     'identical push',
     callsOfRepeat === undefined ? 'not reached' : `${callsOfRepeat} platform calls`,
   );
-  return equal && quiet && ending.missing === undefined;
+  const { access } = ending;
+  const isRight = access?.faults.length === 0;
+  const shown = `each sees only their own rows; push to row ${access?.visibleMs ?? '–'} ms; a leaver's answer stops`;
+  fact(isRight, 'access', access ? access.faults.join('; ') || shown : 'not reached');
+  return equal && quiet && isRight && ending.missing === undefined;
 }
 
 function cells(side: Side): string[] {

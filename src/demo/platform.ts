@@ -15,6 +15,7 @@ export interface PlatformState {
 
 export interface PlatformCall {
   method: string;
+  path: string;
   status: number | null;
   /** Arrival, Unix milliseconds. */
   atMs: number;
@@ -23,9 +24,14 @@ export interface PlatformCall {
 
 export interface Platform {
   state(): Promise<PlatformState>;
-  /** Every call since the start, oldest first. */
+  /** Every call of the bridge since the start, oldest first. */
   calls(): Promise<PlatformCall[]>;
+  /** How long chat takes for each record, milliseconds. */
+  paceChat(ms: number): Promise<void>;
 }
+
+/** What people and verify-access ask of data; the bridge itself has no business there. */
+const OF_DATA = /^\/(api\/v1\/public|data-api)\/|\/tokens-for-meta-sync$/;
 
 export const isWrite = ({ method }: PlatformCall): boolean => method !== 'GET';
 
@@ -39,6 +45,11 @@ export function createPlatform(options: { controlUrl: string; agent: Dispatcher 
   };
   return {
     state: () => get('/state?only=users,groups') as Promise<PlatformState>,
-    calls: () => get('/requests') as Promise<PlatformCall[]>,
+    calls: async () => ((await get('/requests')) as PlatformCall[]).filter(({ path }) => !OF_DATA.test(path)),
+    paceChat: async (chatRecordDelayMs) => {
+      const body = JSON.stringify({ chatRecordDelayMs });
+      const answer = await request(`${controlUrl}/settings`, { method: 'PATCH', body, dispatcher: agent });
+      await answer.body.dump();
+    },
   };
 }

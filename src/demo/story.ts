@@ -1,5 +1,6 @@
 // The story: the first day, what happens in the company afterwards, and the same once more.
 import { systemClock } from '../support/clock.ts';
+import { tellAccess, type AccessEnding } from './access-act.ts';
 import { createCompany, type Company, type Idp } from './company.ts';
 import { createEntra, createOkta } from './idp.ts';
 import { reviews, STORY, type LifeEvent } from './life.ts';
@@ -15,6 +16,8 @@ export interface Ending {
   lagsMs: number[];
   /** Platform calls that an identical push caused; undefined: the story did not get there. */
   callsOfRepeat: number | undefined;
+  /** Who saw what; undefined: the story did not get there. */
+  access: AccessEnding | undefined;
   /** What did not happen in time, in words. */
   missing: string | undefined;
 }
@@ -41,12 +44,17 @@ export async function tellStory(stage: Stage, screen: Screen, signal: AbortSigna
     company: createCompany(),
     lagsMs: [],
     callsOfRepeat: undefined,
+    access: undefined,
     missing: undefined,
   };
   const telling = { stage, screen, signal, cast, ending };
   try {
     await tellFirstDay(telling);
     await tellLife(telling);
+    ending.access = await tellAccess({
+      ...{ stage, screen, signal, company: () => ending.company },
+      happen: (event) => happen(telling, event),
+    });
     await tellAgain(telling);
   } catch (error) {
     if (!(error instanceof NotInTime)) throw error;

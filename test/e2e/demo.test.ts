@@ -49,7 +49,14 @@ test('the demo ends with both sides equal, and leaves nothing behind', async () 
   expect(rows).toContain('✔ Georg Steiner | CH | 3 | true | 7000 | – | finance | inactive');
   expect(rows).toContain('✔ equal | 24 of 24 people, 6 of 6 groups');
   expect(rows).toContain('✔ identical push | 0 platform calls');
-  expect(output).toMatch(/push to applied +p50 \S+.* ms, p99 \S+.* ms over 33 changes/);
+  expect(output).toMatch(/push to applied +p50 \S+.* ms, p99 \S+.* ms over 35 changes/);
+  expect(output).toMatch(/✔ access +each sees only their own rows; push to row \d+ ms/);
+  expect(output).toMatch(/✔ Daniel Kim, analyst, US +Core Data US (\d+) +chat US \1/);
+  expect(output).toMatch(/✔ Keiko Tanaka, analyst, JP +Core Data JP (\d+) +chat JP \1/);
+  expect(output).toMatch(/Carmen Ortega.* chat nothing/);
+  expect(output).toMatch(/Hugo Martins leaves.* answer cut off; asked again: internalId is not/);
+  for (const stage of ['push', 'stored', 'applied', 'visible'])
+    expect(output).toMatch(new RegExp(`✔ ${stage} +20`));
   expect(output).not.toContain('✘');
   expect(readdirSync(folder)).toEqual([]);
 }, 60_000);

@@ -1,0 +1,186 @@
+// The act about access: who sees which rows, how soon a change shows in them, and what becomes of somebody who leaves in
+// the middle of an answer.
+import { createChat, QUESTION, type Chat, type OrdersByCountry } from './chat.ts';
+import type { Company, Person } from './company.ts';
+import { fullName } from './company.ts';
+import { DEPARTURE, RELOCATION, type LifeEvent } from './life.ts';
+import type { Screen } from './screen.ts';
+import type { Stage } from './stage.ts';
+
+export interface AccessActDeps {
+  stage: Stage;
+  screen: Screen;
+  signal: AbortSignal;
+  /** The company as it is now. */
+  company: () => Company;
+  /** Pushes a change and waits until the platform shows it. */
+  happen: (event: LifeEvent) => Promise<unknown>;
+}
+
+/** What the act has proven: sentences about what was otherwise, and the time from a push to a row. */
+export interface AccessEnding {
+  faults: string[];
+  visibleMs: number | undefined;
+}
+
+/** What `verify-access --json` prints, as far as it is shown here. */
+interface Verified {
+  ok: boolean;
+  chain: { stage: string; ok?: boolean; at?: string; afterMs?: number; detail: string }[];
+  query: { kind: string; rows?: Record<string, string>[] } | null;
+}
+
+const ANALYSTS = ['Daniel Kim', 'Keiko Tanaka'];
+const OUTSIDER = 'Carmen Ortega';
+const MOVER = 'Luca Ferri';
+const LEAVER = 'Hugo Martins';
+const WIDTH = 60;
+const VISIBLE_LIMIT_MS = 2000;
+/** Between two records of the answer that is cut short: slow enough to leave in the middle. */
+const SLOW_MS = 400;
+const QUERY = JSON.stringify({ measures: ['orders.count'], dimensions: ['orders.country'] });
+
+export async function tellAccess(deps: AccessActDeps): Promise<AccessEnding> {
+  const { screen, stage, signal } = deps;
+  const ending: AccessEnding = { faults: [], visibleMs: undefined };
+  const chat = createChat(stage.sandbox, signal);
+  screen.heading(`Who sees what: everybody asks "${QUESTION}"`);
+  try {
+    await askAnalysts(deps, chat, ending);
+    await askOutsider(deps, chat, ending);
+    await relocate(deps, chat, ending);
+    await leaveInMidAnswer(deps, chat, ending);
+  } finally {
+    await chat.close();
+  }
+  return ending;
+}
+
+/** Two people of one group and different attributes, each by both doors to the data. */
+async function askAnalysts(deps: AccessActDeps, chat: Chat, ending: AccessEnding): Promise<void> {
+  const { screen } = deps;
+  let last: Verified | undefined;
+  for (const name of ANALYSTS) {
+    const person = personOf(deps.company(), name);
+    const told = `${name}, analyst, ${person.country}`.padEnd(WIDTH);
+    await screen.step(
+      told,
+      async () => {
+        const [verified, inChat] = await Promise.all([verify(deps.stage, person), chat.ask(person.userName)]);
+        const inQuery = toCounts(verified);
+        last = verified;
+        if (!verified.ok) ending.faults.push(`verify-access of ${name} misses a link`);
+        if (!seesOnly(inQuery, person.country))
+          ending.faults.push(`${name} sees ${tell(inQuery)} in Core Data`);
+        if (!seesOnly(inChat, person.country)) ending.faults.push(`${name} sees ${tell(inChat)} in chat`);
+        return { inQuery, inChat };
+      },
+      ({ inQuery, inChat }) => `Core Data ${tell(inQuery)}   chat ${tell(inChat)}`,
+    );
+  }
+  screen.line(`    what verify-access says of ${ANALYSTS.at(-1) ?? ''}:`);
+  for (const { stage, ok, at, afterMs = 0, detail } of last?.chain ?? [])
+    screen.line(
+      `      ${ok ? '✔' : '✘'} ${stage.padEnd(8)} ${at ?? ''}  ${detail}${afterMs > 0 ? ` (${afterMs} ms later)` : ''}`,
+    );
+}
+
+async function askOutsider(
+  { screen, company }: AccessActDeps,
+  chat: Chat,
+  ending: AccessEnding,
+): Promise<void> {
+  const { userName } = personOf(company(), OUTSIDER);
+  await screen.step(
+    `${OUTSIDER}, store manager, no analyst`.padEnd(WIDTH),
+    async () => {
+      const seen = await chat.ask(userName);
+      if (Object.keys(seen).length > 0)
+        ending.faults.push(`${OUTSIDER} sees ${tell(seen)} without being an analyst`);
+      return seen;
+    },
+    (seen) => `chat ${tell(seen)}`,
+  );
+}
+
+/** From the push to the row: the time until the same question has another answer. */
+async function relocate(deps: AccessActDeps, chat: Chat, ending: AccessEnding): Promise<void> {
+  const { userName } = personOf(deps.company(), MOVER);
+  await deps.screen.step(
+    RELOCATION.title.padEnd(WIDTH),
+    async () => {
+      const before = await chat.ask(userName);
+      const startedMs = Date.now();
+      await deps.happen(RELOCATION);
+      const after = await chat.ask(userName);
+      ending.visibleMs = Date.now() - startedMs;
+      const { country } = personOf(deps.company(), MOVER);
+      if (!seesOnly(after, country))
+        ending.faults.push(`${MOVER} sees ${tell(after)} after moving to ${country}`);
+      if (ending.visibleMs > VISIBLE_LIMIT_MS)
+        ending.faults.push('a pushed value took too long to show in rows');
+      return { before, after };
+    },
+    ({ before, after }) => `chat ${tell(before)} → ${tell(after)}   push to row ${ending.visibleMs} ms`,
+  );
+}
+
+/** The running answer stops, and the next question is refused. */
+async function leaveInMidAnswer(deps: AccessActDeps, chat: Chat, ending: AccessEnding): Promise<void> {
+  const { userName } = personOf(deps.company(), LEAVER);
+  const { platform } = deps.stage;
+  await deps.screen.step(
+    DEPARTURE.title.padEnd(WIDTH),
+    async () => {
+      await platform.paceChat(SLOW_MS);
+      let begin = (): void => undefined;
+      const begun = new Promise<void>((resolve) => (begin = resolve));
+      const answer = chat
+        .ask(userName, ({ role }) => void (role === 'assistant' && begin()))
+        .then(() => ending.faults.push(`${LEAVER} got a whole answer after leaving`))
+        .catch((error: unknown) => {
+          if (wordsOf(error).includes('no longer has access')) return;
+          throw error;
+        });
+      await Promise.race([begun, answer]);
+      await deps.happen(DEPARTURE);
+      await answer;
+      await platform.paceChat(0);
+      const refusal = await chat.ask(userName).then(() => undefined, wordsOf);
+      if (refusal === undefined) ending.faults.push(`${LEAVER} may still ask after leaving`);
+      return refusal;
+    },
+    (refusal) => `answer cut off; asked again: ${refusal ?? 'answered'}`,
+  );
+}
+
+async function verify({ bridge, sandbox }: Stage, { userName }: Person): Promise<Verified> {
+  const args = ['verify-access', userName, '--deployment', 'sales', '--query', QUERY, '--json'];
+  const env = { DEPLOYMENT_API_SECRET: sandbox.fixtures.deployments[0]?.apiSecret ?? '' };
+  return JSON.parse(await bridge.command(args, env)) as Verified;
+}
+
+const toCounts = ({ query }: Verified): OrdersByCountry =>
+  Object.fromEntries(
+    (query?.rows ?? []).map((row) => [row['orders.country'] ?? '', Number(row['orders.count'])]),
+  );
+
+const seesOnly = (counts: OrdersByCountry, country: string): boolean =>
+  Object.keys(counts).join() === country && (counts[country] ?? 0) > 0;
+
+const tell = (counts: OrdersByCountry): string =>
+  Object.entries(counts)
+    .map(([country, count]) => `${country} ${count}`)
+    .join(', ') || 'nothing';
+
+function personOf({ people }: Company, name: string): Person {
+  const found = people.find((person) => fullName(person) === name);
+  if (!found) throw new Error(`The company has no ${name}.`);
+  return found;
+}
+
+/** What the platform said, where it said something. */
+function wordsOf(error: unknown): string {
+  if (error instanceof Error && 'platformMessage' in error) return String(error.platformMessage);
+  return error instanceof Error ? error.message : String(error);
+}
