@@ -43,6 +43,7 @@ const doors = {
     `${src}demo/`,
     `${src}directory/`,
     `${src}guard/`,
+    `${src}platform/`,
     `${src}sync/config-checks[.]ts$`,
   ],
   demo: [`${src}sandbox/`, `${src}platform/library[.]ts$`],

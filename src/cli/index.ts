@@ -4,6 +4,7 @@ import { backup, restore } from './backup.ts';
 import { checkConfig } from './check-config.ts';
 import { deadLetters } from './dead-letters.ts';
 import { demo } from './demo.ts';
+import { doctor } from './doctor.ts';
 import { explain } from './explain.ts';
 import { hold, release } from './hold.ts';
 import { links } from './links.ts';
@@ -45,6 +46,7 @@ export async function runCli(args: string[], env: NodeJS.ProcessEnv): Promise<nu
   const commands = [
     serve,
     checkConfig,
+    doctor,
     status,
     plan,
     apply,

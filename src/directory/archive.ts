@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { Keyspace } from './keys.ts';
 import type { Scripts } from './scripts.ts';
+import { primariesOf } from './store-health.ts';
 
 /** One portion of one family. `items` are `[field, value]`, members, or `[member, score]`, as the type has them. */
 export interface ArchiveLine {
@@ -41,12 +42,15 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
 
   /** Names of all keys of the connection without the base; one may come twice. */
   async function* allKeys(): AsyncGenerator<string> {
-    let cursor = '0';
-    do {
-      const [next, found] = await redis.scan(cursor, 'MATCH', `${keys.base}*`, 'COUNT', 1000);
-      cursor = next;
-      for (const each of found) yield each.slice(keys.base.length);
-    } while (cursor !== '0');
+    // In a cluster SCAN tells the keys of one server only.
+    for (const node of primariesOf(redis)) {
+      let cursor = '0';
+      do {
+        const [next, found] = await node.scan(cursor, 'MATCH', `${keys.base}*`, 'COUNT', 1000);
+        cursor = next;
+        for (const each of found) yield each.slice(keys.base.length);
+      } while (cursor !== '0');
+    }
   }
 
   /** Records first, because everything else refers to them; then what is told apart by key. */

@@ -4,7 +4,14 @@ import type { Logger } from '../support/logger.ts';
 import { placeOf, type ClusterPlace, type RedisSettings, type ServerOptions } from './redis-options.ts';
 import { gatherWrites, hearLateErrors, limitWaiting } from './sending.ts';
 
-export { checkStore, takePulse, type StoreHealth, type StorePulse } from './store-health.ts';
+export {
+  checkStore,
+  readStoreFacts,
+  takePulse,
+  type StoreFacts,
+  type StoreHealth,
+  type StorePulse,
+} from './store-health.ts';
 
 const AWAY =
   /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MISCONF|OOM|NOREPLICAS|UNKILLABLE|BUSY|NOAUTH|WRONGPASS|NOPERM)\b|isn't (writeable|ready)|Connection is closed|Command timed out|max retries per request|Too many Cluster redirections|Cluster is ended|startup nodes|slots cache|ECONN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|Stream connection ended|not confirmed by a replica/;

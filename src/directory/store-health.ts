@@ -78,6 +78,30 @@ async function examineWhole(redis: Redis | Cluster, probe: string | undefined): 
   }
 }
 
+/** What doctor wants to know beyond whether Redis can be used. */
+export interface StoreFacts {
+  version: string;
+  persistence: 'append-only file' | 'snapshots' | 'none';
+  /** Time of Redis less ours, milliseconds, as far as the round trip lets it be known. */
+  skewMs: number;
+}
+
+/** Of a cluster the first primary is asked. @param now our time, Unix milliseconds */
+export async function readStoreFacts(redis: Redis, now: () => number): Promise<StoreFacts> {
+  const [node = redis] = primariesOf(redis);
+  const info = parseInfo(await node.info());
+  const askedAt = now();
+  const [seconds = 0, micros = 0] = (await node.time()).map(Number);
+  const ours = (askedAt + now()) / 2;
+  const saves = await node.config('GET', 'save').catch(() => ['save', '']);
+  const hasSnapshots = String(saves[1] ?? '') !== '';
+  return {
+    version: info.get('redis_version') ?? 'unknown',
+    persistence: info.get('aof_enabled') === '1' ? 'append-only file' : hasSnapshots ? 'snapshots' : 'none',
+    skewMs: Math.round(seconds * 1000 + micros / 1000 - ours),
+  };
+}
+
 /** What one look at Redis tells; the role is the server's own word: master or slave. */
 export type StorePulse =
   { up: true; latencyMs: number; role: string | undefined } | { up: false; role?: never };

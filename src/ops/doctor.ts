@@ -1,0 +1,240 @@
+// doctor: everything that must be true around the bridge, one finding a line, each with what to do. It changes nothing.
+import type { StoreFacts, StoreHealth } from '../directory/connection.ts';
+import { fold } from '../directory/records.ts';
+import type { PlatformClient } from '../platform/client.ts';
+import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
+import type { UserAttributeType } from '../platform/wire.ts';
+
+export interface Finding {
+  /** `redis`, `clock`, `config`, or `target <name>`. */
+  area: string;
+  level: 'ok' | 'warning' | 'error';
+  message: string;
+  /** What to do; null when there is nothing to do. */
+  advice: string | null;
+}
+
+export interface DoctorTarget {
+  name: string;
+  client: PlatformClient;
+  /** Types of the mapped attributes by name. */
+  types: Record<string, UserAttributeType>;
+  /** Time of the platform, Unix milliseconds, by its Date header; undefined when it tells none. */
+  time: () => Promise<number | undefined>;
+}
+
+export interface DoctorSubject {
+  store: { health: () => Promise<StoreHealth>; facts: () => Promise<StoreFacts> };
+  durability: 'everysec' | 'always';
+  targets: DoctorTarget[];
+  /** Settings that were given and do nothing yet. */
+  notYetInEffect: string[];
+  now: () => number;
+  signal: AbortSignal;
+}
+
+/** Leases, delays and dates of logs rest on clocks that agree this well. */
+const SKEW_LIMIT_MS = 30_000;
+const OLDEST_REDIS = [6, 2];
+
+export async function doctor(subject: DoctorSubject): Promise<Finding[]> {
+  const parts = await Promise.all([
+    examineStore(subject),
+    ...subject.targets.map((target) => examineTarget(target, subject)),
+  ]);
+  return [...configFindings(subject), ...parts.flat()];
+}
+
+const ok = (area: string, message: string): Finding => ({ area, level: 'ok', message, advice: null });
+const warning = (area: string, message: string, advice: string): Finding => ({
+  ...{ area, level: 'warning', message, advice },
+});
+const error = (area: string, message: string, advice: string): Finding => ({
+  area,
+  level: 'error',
+  message,
+  advice,
+});
+
+function configFindings({ notYetInEffect, targets }: DoctorSubject): Finding[] {
+  const unmapped = targets.filter(({ types }) => Object.keys(types).length === 0);
+  return [
+    ok('config', 'the settings are valid'),
+    ...notYetInEffect.map((path) =>
+      warning('config', `${path} has no effect yet`, 'Remove it, so that nobody relies on it.'),
+    ),
+    ...unmapped.map(({ name }) =>
+      warning(
+        'config',
+        `no attribute is mapped for ${name}`,
+        `If rows depend on attributes, add targets.${name}.attributes.`,
+      ),
+    ),
+  ];
+}
+
+async function examineStore({ store, durability, now }: DoctorSubject): Promise<Finding[]> {
+  const health = await store.health();
+  const findings = health.findings.map((finding) => {
+    const colon = finding.indexOf(': ');
+    if (colon < 0) return error('redis', finding, 'See its log and its settings.');
+    return error('redis', finding.slice(0, colon), `${finding.slice(colon + 2)}.`);
+  });
+  const facts = await store.facts().catch(() => undefined);
+  if (!facts) return findings;
+  if (health.ok) findings.push(ok('redis', 'a writable primary that never evicts'));
+  const { version, persistence, skewMs } = facts;
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldMajor = 0, oldMinor = 0] = OLDEST_REDIS;
+  if (major < oldMajor || (major === oldMajor && minor < oldMinor))
+    findings.push(
+      error('redis', `version ${version} is too old`, `Update it to ${OLDEST_REDIS.join('.')} or newer.`),
+    );
+  else findings.push(ok('redis', `version ${version}`));
+  if (persistence === 'append-only file')
+    findings.push(ok('redis', `kept in an append-only file, durability ${durability}`));
+  else
+    findings.push(
+      error(
+        'redis',
+        persistence === 'none' ? 'nothing is written to disk' : 'only snapshots are written to disk',
+        'Set appendonly yes: a restart would lose acknowledged changes.',
+      ),
+    );
+  findings.push(clockFinding('Redis', now() + skewMs, now()));
+  return findings;
+}
+
+function clockFinding(whose: string, theirs: number, ours: number): Finding {
+  const seconds = Math.round((theirs - ours) / 1000);
+  if (Math.abs(theirs - ours) <= SKEW_LIMIT_MS) return ok('clock', `agrees with ${whose}`);
+  const message = `${whose} is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead' : 'behind'}`;
+  return warning(
+    'clock',
+    message,
+    'Set the clocks by NTP: delays and the dates of logs are wrong otherwise.',
+  );
+}
+
+async function examineTarget(
+  { name, client, types, time }: DoctorTarget,
+  subject: DoctorSubject,
+): Promise<Finding[]> {
+  const area = `target ${name}`;
+  const options = { signal: subject.signal };
+  const owner = await asked(() => client.accounts.me(options));
+  if (owner.kind === 'unreachable')
+    return [
+      error(area, `does not answer: ${owner.message}`, `Check targets.${name}.url, the network and TLS.`),
+    ];
+  if (owner.kind === 'refused' && owner.status === 401)
+    return [error(area, 'refuses the key (401)', `Set a new targets.${name}.token.`)];
+  const findings = [
+    owner.kind === 'answered'
+      ? ok(area, `the key is valid and belongs to ${owner.value.username}`)
+      : warning(area, 'does not tell whose key it is', 'Name the owner of the key in users.protected.'),
+  ];
+  findings.push(...(await examineScim(area, client, options)));
+  findings.push(...(await examineAttributes(area, client, types, options)));
+  const theirs = await time().catch(() => undefined);
+  if (theirs !== undefined) findings.push(clockFinding(name, theirs, subject.now()));
+  return findings;
+}
+
+type CallChoice = { signal: AbortSignal };
+
+async function examineScim(area: string, client: PlatformClient, options: CallChoice): Promise<Finding[]> {
+  const users = await asked(() => client.users.list({ startIndex: 1, count: 1 }, options));
+  const groups = await asked(() => client.groups.list({ startIndex: 1, count: 1, members: false }, options));
+  const failed = [users, groups].find(({ kind }) => kind !== 'answered');
+  if (failed)
+    return [
+      error(
+        area,
+        `SCIM can not be used: ${wordsOf(failed)}`,
+        'Switch SCIM on for the tenant and use the key of an administrator.',
+      ),
+    ];
+  const findings = [ok(area, 'SCIM is on, users and groups can be read')];
+  const user = users.kind === 'answered' ? users.value.resources[0] : undefined;
+  if (!user) return [...findings, ok(area, 'no user is there yet, so the mapping of ids can not be tried')];
+  const found = await asked(() => client.accounts.search(user.userName, options));
+  if (found.kind !== 'answered')
+    return [
+      ...findings,
+      warning(
+        area,
+        `the user list can not be read: ${wordsOf(found)}`,
+        'Without it only single texts and whole numbers can be written as attributes: check the rights of the key.',
+      ),
+    ];
+  const wanted = fold(user.userName);
+  const matches = found.value.filter(({ username, email }) =>
+    [username, email].some((each) => fold(each) === wanted),
+  );
+  findings.push(
+    matches.length === 1
+      ? ok(area, 'SCIM ids lead to accounts')
+      : error(
+          area,
+          `${matches.length} accounts match the SCIM user ${user.id}`,
+          'Attribute values hang on accounts: make user names unique, or check the rights of the key.',
+        ),
+  );
+  return findings;
+}
+
+async function examineAttributes(
+  area: string,
+  client: PlatformClient,
+  types: DoctorTarget['types'],
+  options: CallChoice,
+): Promise<Finding[]> {
+  const listed = await asked(() => client.attributes.list(options));
+  if (listed.kind !== 'answered')
+    return [
+      error(
+        area,
+        `attribute definitions can not be read: ${wordsOf(listed)}`,
+        'Use the key of an administrator.',
+      ),
+    ];
+  const known = new Map(listed.value.map((each) => [each.name, each.type]));
+  const wrong = Object.entries(types).filter(([name, type]) => known.has(name) && known.get(name) !== type);
+  const missing = Object.keys(types).filter((name) => !known.has(name));
+  return [
+    ok(area, 'attribute definitions can be read'),
+    ...wrong.map(([name, type]) =>
+      error(
+        area,
+        `attribute ${name} is ${known.get(name)} there and ${type} in the mapping`,
+        'A type can not be changed there: correct the mapping or use another name.',
+      ),
+    ),
+    ...(missing.length > 0 ? [ok(area, `${missing.join(', ')} will be defined at the first use`)] : []),
+  ];
+}
+
+type Asked<T> =
+  | { kind: 'answered'; value: T }
+  | { kind: 'refused'; status: number; message: string }
+  | { kind: 'absent' }
+  | { kind: 'unreachable'; message: string };
+
+async function asked<T>(call: () => Promise<T>): Promise<Asked<T>> {
+  try {
+    return { kind: 'answered', value: await call() };
+  } catch (failure) {
+    if (failure instanceof EndpointAbsent) return { kind: 'absent' };
+    if (failure instanceof PlatformResponse) {
+      const { status, platformMessage, message } = failure;
+      return { kind: 'refused', status, message: platformMessage || message };
+    }
+    return { kind: 'unreachable', message: (failure as Error).message };
+  }
+}
+
+function wordsOf(asked: Asked<unknown>): string {
+  if (asked.kind === 'refused') return `${asked.status} ${asked.message}`;
+  return asked.kind === 'unreachable' ? asked.message : 'the tenant does not have it';
+}

@@ -1,0 +1,83 @@
+// doctor tells a healthy installation from a broken one, and says what to do.
+import { randomUUID } from 'node:crypto';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { createCommands } from '../support/command.ts';
+import { createPlatformView } from '../support/platform-view.ts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await startSandbox();
+});
+afterAll(() => sandbox.stop());
+
+async function doctor(change: { redisUrl?: string; token?: string; url?: string; attributes?: object } = {}) {
+  const commands = createCommands({
+    redis: { url: change.redisUrl ?? process.env.TEST_REDIS_URL, prefix: `test-${randomUUID()}` },
+    connections: { default: { tokens: [{ name: 'primary', secret: 'a-token-for-tests-0123456789' }] } },
+    targets: {
+      main: {
+        url: change.url ?? sandbox.ready.platformUrl,
+        token: change.token ?? sandbox.ready.fixtures.apiKeys.admin,
+        allowLoopbackHttp: true,
+        timeoutMs: 2000,
+        attributes: change.attributes ?? { country: { type: 'string', from: 'userType' } },
+      },
+    },
+    reconcile: { schedule: null },
+  });
+  try {
+    const { code, json } = await commands.run('doctor', '--json');
+    const lines = (json as { area: string; level: string; message: string; advice: string | null }[]).map(
+      ({ area, level, message, advice }) => `${level} ${area}: ${message} | ${advice ?? ''}`,
+    );
+    return { code, text: lines.join('\n'), errors: lines.filter((each) => each.startsWith('error target')) };
+  } finally {
+    commands.remove();
+  }
+}
+
+test('a sound target: reachable, key, SCIM, attributes, ids, clock', async () => {
+  const { text, errors } = await doctor();
+  expect(errors).toEqual([]);
+  for (const words of [
+    'ok config: the settings are valid',
+    'ok target main: the key is valid and belongs to admin@acme.example',
+    'ok target main: SCIM is on',
+    'ok target main: SCIM ids lead to accounts',
+    'ok target main: attribute definitions can be read',
+    'ok clock: agrees with main',
+    'ok clock: agrees with Redis',
+  ])
+    expect(text).toContain(words);
+});
+
+test('a bad key, an address where nothing listens, and SCIM switched off are told apart', async () => {
+  const key = await doctor({ token: 'sk-wrong-0123456789abcdef' });
+  expect([key.code, key.errors.join()]).toEqual([1, expect.stringContaining('refuses the key (401)')]);
+  const address = await doctor({ url: 'http://127.0.0.1:9' });
+  expect([address.code, address.errors.join()]).toEqual([1, expect.stringContaining('does not answer')]);
+  const platform = createPlatformView(sandbox.ready.controlUrl);
+  await platform.control('PATCH', '/settings', { scimEnabled: false });
+  const scim = await doctor();
+  expect([scim.code, scim.errors.join()]).toEqual([1, expect.stringContaining('SCIM can not be used')]);
+  await platform.control('PATCH', '/settings', { scimEnabled: true });
+});
+
+test('an attribute of another type, and Redis away, with the target still examined', async () => {
+  const admin = sandbox.ready.fixtures.apiKeys.admin;
+  const made = await fetch(`${sandbox.ready.platformUrl}/api/v1/user-attributes`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${admin}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'level', type: 'string' }),
+  });
+  expect(made.status).toBeLessThan(300);
+  const typed = await doctor({ attributes: { level: { type: 'number', from: 'title' } } });
+  expect([typed.code, typed.errors.join()]).toEqual([
+    1,
+    expect.stringContaining('level is string there and number'),
+  ]);
+  const away = await doctor({ redisUrl: 'redis://127.0.0.1:9' });
+  expect(away.code).toBe(1);
+  expect(away.text).toContain('error redis: Redis does not answer');
+  expect(away.text).toContain('ok target main: SCIM is on');
+}, 30_000);
