@@ -1,5 +1,4 @@
 // Settings whose feature is not built yet. Whoever builds one deletes its lines here; nothing else knows the list.
-import { isDeepStrictEqual } from 'node:util';
 import type { ConfigFault } from './faults.ts';
 import { select } from './places.ts';
 
@@ -12,14 +11,7 @@ interface Unbuilt {
   refusedWith?: string;
 }
 
-const is =
-  (inactive: unknown) =>
-  (value: unknown): boolean =>
-    isDeepStrictEqual(value, inactive);
-
-const UNBUILT: readonly Unbuilt[] = [
-  { at: 'connections/*/jwt', inactive: is(null), refusedWith: 'Use tokens.' },
-];
+const UNBUILT: readonly Unbuilt[] = [];
 
 /** Faults of settings that must not be ignored silently, and paths of those that only have no effect yet. */
 export function checkAvailability(given: unknown): { faults: ConfigFault[]; notYetInEffect: string[] } {

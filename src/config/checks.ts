@@ -24,6 +24,7 @@ const FORM_CHECKS: readonly TextCheck[] = [
   ['redis/tls/caFile', forms.checkReadable],
   ['redis/tls/certFile', forms.checkReadable],
   ['redis/tls/keyFile', forms.checkReadable],
+  ['server/trustedProxies/*', forms.checkProxyNetwork],
   ['connections/*/allowedNetworks/*', forms.checkNetwork],
   ['connections/*/tokens/*/expiresAt', forms.checkDateTime],
   ['targets/*/groups/include/*', forms.checkRegex],
@@ -49,6 +50,7 @@ export function checkMeaning(document: unknown, checks: ConfigChecks | undefined
     ...checkSecrets(document),
     ...checkTargetAddresses(document),
     ...checkRedis(document),
+    ...checkKeyAddresses(document),
     ...checkReferences(document),
     ...checkTokenNames(document),
     ...checkAttributeSources(document),
@@ -110,6 +112,15 @@ function addressFault(text: string, loopbackAllowed: boolean): string | undefine
     return 'The platform must be reached by https://, or its key could be read on the way.';
   if (loopbackAllowed) return undefined;
   return 'Use https://, or set allowLoopbackHttp: true (PLATFORM_ALLOW_LOOPBACK_HTTP=1) for this machine.';
+}
+
+/** Who could change the keys on their way could sign tokens. */
+function checkKeyAddresses(document: unknown): ConfigFault[] {
+  return select(document, 'connections/*/jwt').flatMap(({ path, value: jwt }) => {
+    if (!isTree(jwt) || typeof jwt.jwksUri !== 'string') return [];
+    const message = forms.checkKeyAddress(jwt.jwksUri, jwt.allowLoopbackHttp === true);
+    return message === undefined ? [] : [{ path: `${path}/jwksUri`, message }];
+  });
 }
 
 function checkReferences(document: unknown): ConfigFault[] {

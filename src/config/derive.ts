@@ -2,7 +2,7 @@
 import { parseDuration } from './forms.ts';
 import type { Config } from './schema.ts';
 import type { AttributeConfig, AttributeType } from './schema/attributes.ts';
-import type { ConnectionConfig, TokenConfig } from './schema/connection.ts';
+import type { ConnectionConfig, JwtConfig, TokenConfig } from './schema/connection.ts';
 import type { GuardConfig } from './schema/guard.ts';
 import type { ServerConfig } from './schema/server.ts';
 import type { TargetConfig } from './schema/target.ts';
@@ -14,8 +14,13 @@ interface AttributeSettings {
   onEmpty: 'keep' | 'clear';
 }
 
-interface ConnectionSettings extends Omit<ConnectionConfig, 'name' | 'tokens' | 'reviveInactive'> {
+interface ConnectionSettings extends Omit<
+  ConnectionConfig,
+  'name' | 'tokens' | 'jwt' | 'rateLimit' | 'reviveInactive'
+> {
   tokens: { name: string; secret: string; expiresAt: string | null }[];
+  jwt: JwtConfig | null;
+  rateLimit: { requestsPerSecond: number; burst: number };
   reviveInactive: boolean | null;
 }
 
@@ -60,27 +65,13 @@ function withoutTrailingSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }
 
-function toServer({
-  port,
-  host,
-  publicUrl,
-  maxBodyBytes,
-  adminToken,
-  metricsPort,
-}: ServerConfig): ServerConfig {
-  return {
-    port,
-    host,
-    publicUrl: publicUrl === null ? null : withoutTrailingSlash(publicUrl),
-    maxBodyBytes,
-    adminToken,
-    metricsPort,
-  };
+function toServer({ publicUrl, ...rest }: ServerConfig): ServerConfig {
+  return { ...rest, publicUrl: publicUrl === null ? null : withoutTrailingSlash(publicUrl) };
 }
 
 function toConnection(name: string, settings: ConnectionSettings): ConnectionConfig {
-  const { profile, tokens, allowedNetworks, targets, schemas, reviveInactive } = settings;
-  const connection = { name, profile, tokens: tokens.map(toToken), allowedNetworks, targets, schemas };
+  const { tokens, reviveInactive, ...rest } = settings;
+  const connection = { name, ...rest, tokens: tokens.map(toToken) };
   return reviveInactive === null ? connection : { ...connection, reviveInactive };
 }
 

@@ -61,6 +61,13 @@ export function checkNetwork(text: string): string | undefined {
   return 'Not a network. Write CIDR form such as 10.0.0.0/8 or 2001:db8::/32, or one IP address.';
 }
 
+/** A network whose word about others is believed. */
+export function checkProxyNetwork(text: string): string | undefined {
+  const fault = checkNetwork(text);
+  if (fault !== undefined || !text.endsWith('/0')) return fault;
+  return 'This is everybody, so everybody could name any address as theirs. Name the networks of your proxies.';
+}
+
 export function checkDateTime(text: string): string | undefined {
   const form = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
   if (form.test(text) && !Number.isNaN(Date.parse(text))) return undefined;
@@ -75,6 +82,20 @@ export function checkWebAddress(text: string): string | undefined {
   }
   if (url.username || url.password) return 'Remove user and password from the address.';
   return url.search || url.hash ? 'Remove everything from ? or # on.' : undefined;
+}
+
+/** An address of signing keys. Unlike others it may have a query: some issuers have keys per application. */
+export function checkKeyAddress(text: string, loopbackAllowed: boolean): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url) return 'Not a web address. Write it in full, such as https://login.example.com/keys.';
+  if (url.username || url.password) return 'Remove user and password from the address.';
+  if (url.protocol === 'https:') return undefined;
+  if (url.protocol === 'http:' && isLoopback(url)) {
+    return loopbackAllowed
+      ? undefined
+      : 'Use https://, or set allowLoopbackHttp: true beside it for this machine.';
+  }
+  return 'The keys must come by https://, or somebody on the way could put in their own.';
 }
 
 export function checkRedisAddress(text: string): string | undefined {

@@ -4,6 +4,7 @@ import type { Kind, StoredRecord } from '../directory/records.ts';
 import {
   equalityOf,
   listResponseText,
+  notFound,
   parseProjection,
   spanningType,
   wants,
@@ -84,6 +85,18 @@ export function createSearch(deps: ProviderDeps) {
     return equality && directory.holderOf(equality.attribute, equality.value);
   }
 
+  /**
+   * Id of the user that `/Me` is (RFC 7644 §3.11): who has the subject as externalId, else as userName.
+   * @throws 404 when there is nobody
+   */
+  async function subject(name: string): Promise<string> {
+    for (const attribute of name === '' ? [] : ['externalid', 'username']) {
+      const [user] = (await directory.holderOf(attribute, name)) ?? [];
+      if (user) return user.record.id;
+    }
+    throw notFound('The token speaks for nobody who is here.');
+  }
+
   /** Each type is loaded as a whole; then the texts take the places of their records. */
   async function shownTexts(found: Found[], query: ListQuery, baseUrl: string): Promise<string[]> {
     const shown = new Map<StoredRecord, string>();
@@ -96,5 +109,5 @@ export function createSearch(deps: ProviderDeps) {
     return found.map(({ record }) => shown.get(record) ?? '');
   }
 
-  return { list, everywhere };
+  return { list, everywhere, subject };
 }

@@ -1,16 +1,19 @@
 // Who may push to each connection, kept up to date: what is stored is read again and again, uses are noted, ends announced.
 // Requests ask a snapshot, so that pushing needs no question to Redis; without Redis the last snapshot goes on.
 import type { StoredTokens } from '../directory/stored-tokens.ts';
-import { createBucket } from '../support/bucket.ts';
+import { createBucket, type Bucket } from '../support/bucket.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
 import { warningOf } from './expiry.ts';
+import { createJwtVerifier, type JwtSettings, type JwtVerifier } from './jwt.ts';
 import { createKeyring, type Keyring, type SettingsToken } from './keyring.ts';
 
 export interface DoorSettings {
   name: string;
   /** Read again with `renew`. */
   tokens: readonly SettingsToken[];
+  /** null or absent = no JWT opens it. */
+  jwt?: JwtSettings | null;
   /** Requests of one token at this process; absent = no limit. */
   rateLimit?: { requestsPerSecond: number; burst: number };
 }
@@ -18,6 +21,8 @@ export interface DoorSettings {
 /** All that opens one connection. */
 export interface Door {
   keyring: Keyring;
+  /** Only where the issuer of the identity provider is known; its tokens share one budget. */
+  jwt?: { verifier: JwtVerifier; budget: Bucket };
 }
 
 /** Times of a token as this process knows them: Unix milliseconds; Infinity = never ends, 0 = not used yet. */
@@ -42,7 +47,7 @@ export interface Doors {
 const LOOK_MS = 1000;
 /** Uses are written, and ends looked for, this often. */
 const TEND_MS = 60_000;
-const UNLIMITED = { take: () => 0 };
+const UNLIMITED: Bucket = { take: () => 0 };
 
 type Watched = Door & { settings: DoorSettings; stored: StoredTokens; noted: Map<string, number> };
 
@@ -57,13 +62,15 @@ export async function createDoors(
   let failing = false;
   const doors = new Map<string, Watched>(
     connections.map(({ settings, stored }) => {
-      const { name, rateLimit } = settings;
-      const keyring = createKeyring(() =>
-        rateLimit
-          ? createBucket({ perSecond: rateLimit.requestsPerSecond, burst: rateLimit.burst })
-          : UNLIMITED,
-      );
-      return [name, { keyring, settings, stored, noted: new Map<string, number>() }];
+      const { name, jwt, rateLimit } = settings;
+      const newBudget = (): Bucket =>
+        rateLimit ? createBucket({ ...rateLimit, perSecond: rateLimit.requestsPerSecond }) : UNLIMITED;
+      const verifier = jwt
+        ? createJwtVerifier({ clock, logger: logger.child({ connection: name }) }, jwt)
+        : undefined;
+      void verifier?.prepare();
+      const door = { keyring: createKeyring(newBudget), settings, stored, noted: new Map<string, number>() };
+      return [name, verifier ? { ...door, jwt: { verifier, budget: newBudget() } } : door];
     }),
   );
 

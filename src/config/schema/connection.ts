@@ -1,7 +1,17 @@
 // Settings of a connection: one identity provider that pushes to the bridge.
 import { customSchemasSchema, type CustomSchemaConfig } from './custom-schema.ts';
 import { networksSchema } from './server.ts';
-import { choice, list, named, NAME_PATTERN, optionalText, section, text, type SchemaNode } from './node.ts';
+import {
+  choice,
+  list,
+  named,
+  NAME_PATTERN,
+  optionalText,
+  section,
+  text,
+  whole,
+  type SchemaNode,
+} from './node.ts';
 
 /** An inbound bearer token as written in the settings. */
 export interface TokenConfig {
@@ -11,11 +21,23 @@ export interface TokenConfig {
   expiresAt?: string;
 }
 
+/** What a JWT must say and who must have signed it. */
+export interface JwtConfig {
+  issuer: string;
+  audience: string;
+  jwksUri: string;
+  allowLoopbackHttp: boolean;
+}
+
 export interface ConnectionConfig {
   name: string;
   profile: 'auto' | 'rfc' | 'entra' | 'okta' | 'lenient';
   tokens: TokenConfig[];
+  /** null or absent = no JWT is taken. */
+  jwt?: JwtConfig | null;
   allowedNetworks: string[];
+  /** Of each token, at each process; absent = none. */
+  rateLimit?: { requestsPerSecond: number; burst: number };
   targets: string[];
   schemas: CustomSchemaConfig[];
   /** Absent = as the profile has it. */
@@ -36,15 +58,34 @@ const jwtSchema: SchemaNode = {
   ...section(
     'OAuth client-credential tokens of the identity provider; null = off.',
     {
-      issuer: text('Expected issuer (iss).'),
-      audience: text('Expected audience (aud).'),
-      jwksUri: text('Address of the signing keys.'),
+      issuer: { ...text('Expected issuer (iss), to the letter.'), minLength: 1 },
+      audience: { ...text('Expected audience (aud).'), minLength: 1 },
+      jwksUri: text('Address of the signing keys (JWKS), by https://.'),
+      allowLoopbackHttp: {
+        type: 'boolean',
+        description: 'Allow http:// when the keys are on this machine.',
+        default: false,
+      },
     },
     ['issuer', 'audience', 'jwksUri'],
   ),
   type: ['object', 'null'],
   default: null,
 };
+
+const rateLimitSchema = section(
+  'How fast one token may send to one process. More is answered 429, which makes identity providers give up: keep it far above what they send.',
+  {
+    requestsPerSecond: {
+      type: 'number',
+      description: 'Requests per second, on average.',
+      default: 10_000,
+      minimum: 1,
+      maximum: 1_000_000,
+    },
+    burst: whole('Requests that may come at once after a pause.', 20_000, 1, 1_000_000),
+  },
+);
 
 const connectionSchema = section('One identity provider.', {
   profile: choice('Habits of the identity provider: auto and lenient accept what any known provider sends.', [
@@ -60,6 +101,7 @@ const connectionSchema = section('One identity provider.', {
   ),
   jwt: jwtSchema,
   allowedNetworks: networksSchema,
+  rateLimit: rateLimitSchema,
   targets: list('Targets that receive what this connection pushes.', { type: 'string' }, ['main']),
   schemas: customSchemasSchema,
   reviveInactive: {

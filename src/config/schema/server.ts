@@ -7,6 +7,8 @@ export interface ServerConfig {
   /** Base of meta.location and $ref, without a trailing slash; null = taken from the request. */
   publicUrl: string | null;
   maxBodyBytes: number;
+  /** CIDR list of proxies whose word about their client counts; empty = nobody's. */
+  trustedProxies: string[];
   /** null = the admin API and its page are off. */
   adminToken: string | null;
   /** null = /metrics is on `port`. */
@@ -50,6 +52,10 @@ export const serverSchema: SchemaNode = section('The HTTP side of the service.',
     'Address under which identity providers reach the bridge, for example https://scim.example.com; used for meta.location and $ref. Without it the address of the request is used. Variable PUBLIC_URL.',
   ),
   maxBodyBytes: whole('Largest request body, in bytes.', 10_485_760, 1024, 1_073_741_824),
+  trustedProxies: list(
+    'Networks of load balancers and proxies in front of the bridge, in CIDR form: the client that they name in X-Forwarded-For is the one that allowedNetworks is about. Empty = the header is ignored.',
+    { type: 'string' },
+  ),
   adminToken: optionalText(
     'Bearer token of the admin API and its page, at least 16 characters; without it both are off. Variable ADMIN_TOKEN.',
   ),

@@ -1,72 +1,92 @@
-// Who may push: a bearer token of the connection, from an allowed network.
-import { BlockList, isIP } from 'node:net';
-import type { RequestHandler } from 'express';
-import { forbidden, tooManyRequests, unauthorized, unavailable } from '../../scim/index.ts';
+// Who may push: a bearer token of the connection, or a JWT of its issuer, from an allowed network.
+import type { IncomingMessage } from 'node:http';
+import type { RequestHandler, Response } from 'express';
+import { forbidden, tooManyRequests, unauthorized, unavailable, type ScimError } from '../../scim/index.ts';
+import type { Bucket } from '../../support/bucket.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { Door } from '../../tokens/doors.ts';
-import type { HeldToken } from '../../tokens/keyring.ts';
+import { isJwtShaped } from '../../tokens/jwt.ts';
 import { isMarked } from '../../tokens/secret.ts';
+import type { BadCredentials } from './bad-credentials.ts';
+import { isWithin, toNetworks, type ClientAddress } from './client-address.ts';
+
+export interface AuthenticateDeps {
+  clock: Clock;
+  door: Door;
+  clientAddress: ClientAddress;
+  badCredentials: BadCredentials;
+}
 
 export interface AuthenticateOptions {
-  /** CIDR list; empty = every network. The peer address counts, no header does. */
+  /** CIDR list; empty = every network. */
   allowedNetworks: readonly string[];
 }
 
 const RETRY_AFTER_SECONDS = 5;
+const SUBJECT = Symbol('subject');
+
+interface Identified {
+  [SUBJECT]?: string;
+}
+
+/** Whom the JWT of the request speaks for; `''`: it names nobody; undefined: there is no JWT. */
+export const subjectOf = (request: IncomingMessage): string | undefined => (request as Identified)[SUBJECT];
 
 /** Neither the time nor the length of the answer tells anything about a secret. */
-export function createAuthenticate(
-  deps: { clock: Clock; door: Door },
-  options: AuthenticateOptions,
-): RequestHandler {
-  const { clock } = deps;
-  const { keyring } = deps.door;
-  const networks = toBlockList(options.allowedNetworks);
+export function createAuthenticate(deps: AuthenticateDeps, options: AuthenticateOptions): RequestHandler {
+  const { clock, clientAddress, badCredentials } = deps;
+  const { keyring, jwt } = deps.door;
+  const networks = toNetworks(options.allowedNetworks);
 
-  return (request, _response, next) => {
-    if (networks && !isAllowed(networks, request.socket.remoteAddress ?? '')) {
+  /** What a wrong token is answered with. */
+  function refusal(request: IncomingMessage, response: Response, presented: string, now: number): ScimError {
+    const waitMs = presented === '' ? 0 : badCredentials.note(clientAddress(request), now);
+    if (waitMs === 0) return unauthorized();
+    // Whoever guesses has to connect anew for every guess.
+    response.setHeader('Connection', 'close');
+    return tooManyRequests('Too many wrong tokens from this address.', waitMs / 1000);
+  }
+
+  return (request, response, next) => {
+    if (networks && !isWithin(networks, clientAddress(request))) {
       throw forbidden('This address is not in allowedNetworks of the connection.');
     }
     const presented = tokenOf(request.headers.authorization);
     const now = clock.now();
     const token = keyring.find(presented, now);
-    if (!token) {
-      // 401 makes an identity provider give up; who merely can not be judged yet comes back.
-      if (!keyring.isComplete && isMarked(presented)) {
-        throw unavailable('The tokens are not known yet: come back.', RETRY_AFTER_SECONDS);
-      }
-      throw unauthorized();
+    if (token) {
+      token.lastUsedAt = now;
+      admit(token.budget, now);
+      next();
+      return;
     }
-    admit(token, now);
-    next();
+    // 401 makes an identity provider give up; who merely can not be judged yet comes back.
+    if (!keyring.isComplete && isMarked(presented)) throw undecided();
+    if (!jwt || !isJwtShaped(presented)) throw refusal(request, response, presented, now);
+    jwt.verifier
+      .verify(presented)
+      .then((verdict) => {
+        if (verdict.kind === 'undecided') throw undecided();
+        if (verdict.kind === 'refused') throw refusal(request, response, presented, now);
+        admit(jwt.budget, now);
+        (request as Identified)[SUBJECT] = verdict.subject;
+      })
+      .then(() => next(), next);
   };
 }
 
-/** @throws 429 when the token's budget is spent */
-function admit(token: HeldToken, now: number): void {
-  token.lastUsedAt = now;
-  const waitMs = token.budget.take(now);
-  if (waitMs > 0) throw tooManyRequests('This token sends more than rateLimit allows.', waitMs / 1000);
+const undecided = (): ScimError =>
+  unavailable('Tokens can not be checked at the moment: come back.', RETRY_AFTER_SECONDS);
+
+/** @throws 429 when the budget is spent */
+function admit(budget: Bucket, now: number): void {
+  const waitMs = budget.take(now);
+  if (waitMs > 0)
+    throw tooManyRequests('More requests than rateLimit of the connection allows.', waitMs / 1000);
 }
 
 /** Okta's header authentication sends the token bare, everybody else behind a scheme. */
 function tokenOf(header: string | undefined): string {
   const value = (header ?? '').trim();
   return /^bearer\s/i.test(value) ? value.slice(7).trim() : value;
-}
-
-function toBlockList(networks: readonly string[]): BlockList | undefined {
-  if (networks.length === 0) return undefined;
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = '', prefix] = network.split('/');
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    list.addSubnet(address, Number(prefix ?? (family === 'ipv6' ? 128 : 32)), family);
-  }
-  return list;
-}
-
-function isAllowed(networks: BlockList, peer: string): boolean {
-  const address = peer.startsWith('::ffff:') ? peer.slice(7) : peer;
-  return networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }

@@ -8,6 +8,8 @@ import type { Logger } from '../../support/logger.ts';
 import { createSerially } from '../../support/serially.ts';
 import type { Door } from '../../tokens/doors.ts';
 import { createAuthenticate, type AuthenticateOptions } from '../middleware/authenticate.ts';
+import { createBadCredentials } from '../middleware/bad-credentials.ts';
+import { createClientAddress } from '../middleware/client-address.ts';
 import { createHabits, type OnDeviation } from './habits.ts';
 import { createScimRouter } from './router.ts';
 
@@ -33,9 +35,12 @@ export function createScimRouters(
     onDeviation?: OnDeviation;
   },
   connections: ScimConnection[],
-  server: { publicUrl: string | null; maxBodyBytes: number },
+  server: { publicUrl: string | null; maxBodyBytes: number; trustedProxies: readonly string[] },
 ): Map<string, Router> {
   const { clock, ids } = deps;
+  const clientAddress = createClientAddress(server.trustedProxies);
+  // One for all connections: who guesses guesses everywhere.
+  const badCredentials = createBadCredentials();
   const routers = new Map<string, Router>();
   for (const { settings, directory, door, userType, groupType } of connections) {
     const { name } = settings;
@@ -51,7 +56,7 @@ export function createScimRouters(
       ids,
       serially: createSerially(),
     };
-    const authenticate = createAuthenticate({ clock, door }, settings);
+    const authenticate = createAuthenticate({ clock, door, clientAddress, badCredentials }, settings);
     const roots = [...(name === 'default' ? ['/scim/v2'] : []), `/connections/${name}/scim/v2`];
     for (const root of roots) {
       routers.set(root, createScimRouter(provider, { root, authenticate, ...server }));

@@ -21,6 +21,7 @@ import {
   parseListQuery,
   parseSearchRequest,
 } from '../../scim/index.ts';
+import { subjectOf } from '../middleware/authenticate.ts';
 import { createJsonBody } from '../middleware/json-body.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
 import { respond } from './respond.ts';
@@ -171,13 +172,42 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     ),
   );
   router.all('/.search', refuse('POST'));
-  router.all('/Me', () => {
-    throw notImplemented('/Me is not supported.');
-  });
+  const me =
+    (run: (id: string, request: Request) => Promise<Answer>): RequestHandler =>
+    (request, response, next) =>
+      answer(async () => {
+        const found = await search.subject(namedBy(request));
+        const result = await run(found, request);
+        return { ...result, location: `${baseUrl(request)}${deps.userType.endpoint}/${found}` };
+      })(request, response, next);
+  const { Users: users } = resources;
+  router
+    .route('/Me')
+    .get(me((user, request) => users.get(user, contextOf(request))))
+    .put(
+      json,
+      me((user, request) => users.replace(user, request.body, contextOf(request))),
+    )
+    .patch(
+      json,
+      me((user, request) => users.patch(user, request.body, contextOf(request))),
+    )
+    .delete(me((user, request) => users.remove(user, contextOf(request))))
+    .all((request) => {
+      namedBy(request);
+      throw methodNotAllowed(['GET', 'PUT', 'PATCH', 'DELETE']);
+    });
   router.use(() => {
     throw notFound('No such address.');
   });
   return router;
+}
+
+/** @throws 501 for tokens that speak for nobody (RFC 7644 §3.11) */
+function namedBy(request: Request): string {
+  const subject = subjectOf(request);
+  if (subject === undefined) throw notImplemented('/Me is for JWTs: this token speaks for nobody.');
+  return subject;
 }
 
 /** RFC 7644 §4: a filter on these would suggest that it was applied. */

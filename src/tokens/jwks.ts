@@ -1,0 +1,109 @@
+// The signing keys of an issuer: fetched, kept, and renewed so rarely that nobody can use us to flood it.
+import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import type { Clock } from '../support/clock.ts';
+import type { Logger } from '../support/logger.ts';
+
+/** One generation of keys. */
+export interface KeySet {
+  /** Differs from that of every other generation. */
+  serial: number;
+  select: ReturnType<typeof createLocalJWKSet>;
+  fetchedAt: number;
+}
+
+export interface Jwks {
+  /** The keys to check with, undefined when there are none; renews them on the side when they are old. */
+  current(): Promise<KeySet | undefined>;
+  /** For a token of an unknown key: newer keys, unless they were asked for just now. */
+  newer(than: KeySet): Promise<KeySet | undefined>;
+  /** The last attempt to fetch did not succeed. */
+  readonly isFailing: boolean;
+}
+
+const FRESH_MS = 10 * 60_000;
+/** Between two attempts, whatever came of the first. Shorter while there are no keys at all. */
+const COOLDOWN_MS = 30_000;
+const FIRST_COOLDOWN_MS = 5000;
+/** Keys of an issuer that is away for so long are no longer believed: it may have withdrawn them. */
+const LONGEST_MS = 24 * 3_600_000;
+const TIMEOUT_MS = 5000;
+const MAX_BYTES = 512 * 1024;
+
+export function createJwks(deps: { clock: Clock; logger: Logger }, uri: string): Jwks {
+  const { clock, logger } = deps;
+  let keys: KeySet | undefined;
+  let serial = 0;
+  let triedAt = -Infinity;
+  let isFailing = false;
+  let running: Promise<void> | undefined;
+
+  async function attempt(): Promise<void> {
+    try {
+      const select = createLocalJWKSet(await fetchKeys(uri));
+      keys = { serial: ++serial, select, fetchedAt: clock.now() };
+      if (isFailing) logger.info({ issuerKeys: uri }, 'signing keys of the issuer are there again');
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing)
+        logger.warn({ issuerKeys: uri, reason: reasonOf(error) }, 'signing keys can not be fetched');
+      isFailing = true;
+    }
+  }
+
+  /** One at a time; whoever comes meanwhile waits for the same answer. */
+  function renew(): Promise<void> {
+    if (running) return running;
+    if (clock.now() - triedAt < (keys ? COOLDOWN_MS : FIRST_COOLDOWN_MS)) return Promise.resolve();
+    triedAt = clock.now();
+    running = attempt().finally(() => (running = undefined));
+    return running;
+  }
+
+  const believed = (): KeySet | undefined =>
+    keys && clock.now() - keys.fetchedAt < LONGEST_MS ? keys : undefined;
+
+  return {
+    async current() {
+      const known = believed();
+      if (!known) await renew();
+      else if (clock.now() - known.fetchedAt >= FRESH_MS) void renew();
+      return known ?? believed();
+    },
+    async newer(than) {
+      await renew();
+      const now = believed();
+      return now && now.serial > than.serial ? now : undefined;
+    },
+    get isFailing() {
+      return isFailing;
+    },
+  };
+}
+
+async function fetchKeys(uri: string): Promise<JSONWebKeySet> {
+  // A redirect could lead to where nobody checked that it is https.
+  const answer = await fetch(uri, {
+    redirect: 'manual',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    headers: { accept: 'application/jwk-set+json, application/json' },
+  });
+  if (answer.status !== 200) {
+    await answer.body?.cancel();
+    throw new Error(`status ${answer.status}`);
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    // Leaving the loop cancels the rest.
+    if (size > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString()) as JSONWebKeySet;
+}
+
+/** `fetch failed` says nothing; what it carries does. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
+}

@@ -1,0 +1,105 @@
+// Whether a JWT of the identity provider's issuer opens a connection (RFC 7519, RFC 8725, RFC 9068).
+import { errors, jwtVerify, type JWTPayload } from 'jose';
+import type { Clock } from '../support/clock.ts';
+import type { Logger } from '../support/logger.ts';
+import { createJwks, type KeySet } from './jwks.ts';
+import { digestOf } from './secret.ts';
+
+export interface JwtSettings {
+  issuer: string;
+  audience: string;
+  jwksUri: string;
+}
+
+export type Verdict =
+  /** `subject` is empty where the token names none. */
+  | { kind: 'valid'; subject: string }
+  | { kind: 'refused' }
+  /** The keys that would tell are not there. */
+  | { kind: 'undecided' };
+
+export interface JwtVerifier {
+  verify(token: string): Promise<Verdict>;
+  /** Fetches the keys before somebody waits for them. */
+  prepare(): Promise<void>;
+}
+
+/** Signatures by a key pair only: with a shared secret or none, whoever knows the public key could sign. */
+const ALGORITHMS = ['RS256', 'ES256', 'EdDSA', 'Ed25519'];
+const CLOCK_TOLERANCE_SECONDS = 60;
+/** Verified tokens that are remembered; providers send one of them for an hour. */
+const REMEMBERED = 1000;
+
+/** What a token in the form of a JWT looks like; everything else is not worth a look. */
+export const isJwtShaped = (presented: string): boolean =>
+  /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(presented);
+
+interface Remembered {
+  subject: string;
+  /** Unix milliseconds. */
+  endsAt: number;
+  serial: number;
+}
+
+export function createJwtVerifier(
+  deps: { clock: Clock; logger: Logger },
+  settings: JwtSettings,
+): JwtVerifier {
+  const { clock, logger } = deps;
+  const { issuer, audience } = settings;
+  const jwks = createJwks(deps, settings.jwksUri);
+  const remembered = new Map<string, Remembered>();
+
+  function remember(key: string, entry: Remembered): void {
+    remembered.set(key, entry);
+    const oldest = remembered.keys().next().value;
+    if (remembered.size > REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+  }
+
+  /** @throws JOSEError when the token is not good under these keys */
+  async function check(token: string, keys: KeySet): Promise<JWTPayload> {
+    const { payload } = await jwtVerify(token, keys.select, {
+      ...{ issuer, audience, algorithms: ALGORITHMS, clockTolerance: CLOCK_TOLERANCE_SECONDS },
+      // A token without an end would be good for ever.
+      requiredClaims: ['exp'],
+      currentDate: new Date(clock.now()),
+    });
+    return payload;
+  }
+
+  function accept(key: string, { sub, exp }: JWTPayload, { serial }: KeySet): Verdict {
+    // Nobody promises that it is text.
+    const subject = typeof sub === 'string' ? sub : '';
+    remember(key, { subject, endsAt: ((exp ?? 0) + CLOCK_TOLERANCE_SECONDS) * 1000, serial });
+    return { kind: 'valid', subject };
+  }
+
+  /** The operator needs the reason, who presents the token does not. */
+  function refuse(error: unknown): Verdict {
+    const { code, message } = error as { code?: string; message: string };
+    if (error instanceof errors.JOSEError) logger.info({ issuer, code, reason: message }, 'JWT refused');
+    else logger.warn({ issuer, reason: message }, 'JWT can not be checked with the keys of the issuer');
+    return { kind: 'refused' };
+  }
+
+  async function verify(token: string): Promise<Verdict> {
+    const keys = await jwks.current();
+    if (!keys) return { kind: 'undecided' };
+    const key = digestOf(token).toString('base64');
+    const known = remembered.get(key);
+    // Keys that were withdrawn take their tokens with them.
+    if (known && known.serial === keys.serial && known.endsAt > clock.now()) {
+      return { kind: 'valid', subject: known.subject };
+    }
+    try {
+      return accept(key, await check(token, keys), keys);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) return refuse(error);
+      const newer = await jwks.newer(keys);
+      if (newer) return check(token, newer).then((payload) => accept(key, payload, newer), refuse);
+      return jwks.isFailing ? { kind: 'undecided' } : refuse(error);
+    }
+  }
+
+  return { verify, prepare: async () => void (await jwks.current()) };
+}

@@ -1,0 +1,190 @@
+// JWTs of an issuer (RFC 7519, RFC 8725), and /Me for whom they speak (RFC 7644 §3.11).
+import { createSecretKey, generateKeyPairSync } from 'node:crypto';
+import { exportJWK, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jose';
+import type { App } from '../../../src/app.ts';
+import { userBody } from '../scim-conformance/client.ts';
+import { AUDIENCE, ISSUER, startIssuer, type Issuer } from './issuer.ts';
+import { asClient, createRig, SETTINGS_TOKEN, statusOf, type Rig } from './rig.ts';
+
+let issuer: Issuer;
+let rig: Rig;
+let app: App;
+beforeAll(async () => {
+  issuer = await startIssuer();
+  await issuer.addKey('RS256', 'rsa');
+  await issuer.addKey('ES256', 'ec');
+  await issuer.addKey('EdDSA', 'ed');
+  await issuer.addKey('PS256', 'pss');
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  issuer.keys.push({ ...(publicKey.export({ format: 'jwk' }) as JWK), kid: 'weak', alg: 'RS256' });
+  const jwt = { issuer: ISSUER, audience: AUDIENCE, jwksUri: issuer.uri, allowLoopbackHttp: true };
+  rig = createRig(() => ({
+    connections: {
+      default: { tokens: [{ name: 'primary', secret: SETTINGS_TOKEN }], jwt },
+      without: { tokens: [{ name: 'primary', secret: 'token-of-the-one-without-jwt' }] },
+    },
+  }));
+  app = await rig.start();
+});
+afterAll(async () => {
+  await rig.stop();
+  await issuer.stop();
+});
+
+const seconds = (): number => Math.floor(Date.now() / 1000);
+
+test.each(['rsa', 'ec', 'ed'])(
+  'a token signed with the %s key opens the connection, and no other',
+  async (kid) => {
+    const token = await issuer.sign(kid);
+    expect(await statusOf(app, token)).toBe(200);
+    // The second time it is remembered.
+    expect(await statusOf(app, token)).toBe(200);
+    expect(await statusOf(app, token, 'without')).toBe(401);
+    expect(await statusOf(app, SETTINGS_TOKEN)).toBe(200);
+  },
+);
+
+test('clocks may differ by a minute, not more', async () => {
+  for (const [claims, status] of [
+    [{ exp: seconds() - 30 }, 200],
+    [{ exp: seconds() - 90 }, 401],
+    [{ nbf: seconds() + 30 }, 200],
+    [{ nbf: seconds() + 90 }, 401],
+    [{ aud: ['another', AUDIENCE] }, 200],
+  ] as const) {
+    expect([claims, await statusOf(app, await issuer.sign('ec', claims as JWTPayload))]).toEqual([
+      claims,
+      status,
+    ]);
+  }
+});
+
+const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const publicPem = (kid: string): Buffer =>
+  Buffer.from(JSON.stringify(issuer.keys.find((key) => key.kid === kid)));
+
+test.each<[string, () => Promise<string> | string]>([
+  ['another issuer', () => issuer.sign('ec', { iss: 'https://login.example.com/other/' })],
+  ['no issuer', () => issuer.sign('ec', { iss: undefined as unknown as string })],
+  ['another audience', () => issuer.sign('ec', { aud: 'somebody-else' })],
+  ['no audience', () => issuer.sign('ec', { aud: undefined as unknown as string })],
+  ['no end', () => issuer.sign('ec', { exp: undefined as unknown as number })],
+  ['an end that is text', () => issuer.sign('ec', { exp: 'never' as unknown as number })],
+  ['an algorithm that is not allowed', () => issuer.sign('pss')],
+  [
+    'an extension that must be understood',
+    () => issuer.sign('ec', {}, { crit: ['made-up'], 'made-up': true }),
+  ],
+  ['the key of another kind', () => issuer.sign('ec', {}, { kid: 'rsa' })],
+  [
+    'no signature (none)',
+    () => new UnsecuredJWT({ iss: ISSUER, aud: AUDIENCE, exp: seconds() + 300 }).encode(),
+  ],
+  [
+    'none with something behind it',
+    () => `${part({ alg: 'none' })}.${part({ iss: ISSUER, aud: AUDIENCE })}.AAAA`,
+  ],
+  [
+    'the public key as a shared secret (HS256)',
+    () =>
+      new SignJWT({ iss: ISSUER, aud: AUDIENCE, exp: seconds() + 300 })
+        .setProtectedHeader({ alg: 'HS256', kid: 'rsa' })
+        .sign(createSecretKey(publicPem('rsa'))),
+  ],
+  [
+    'a key that the token brings along',
+    async () => {
+      const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+      return new SignJWT({ iss: ISSUER, aud: AUDIENCE, exp: seconds() + 300 })
+        .setProtectedHeader({ alg: 'ES256', jwk: await exportJWK(publicKey), jku: issuer.uri })
+        .sign(privateKey);
+    },
+  ],
+  ['a weak key', () => `${part({ alg: 'RS256', kid: 'weak' })}.${part({ iss: ISSUER })}.AAAA`],
+  [
+    'changed claims',
+    async () => (await issuer.sign('ec')).replace(/\.[^.]+\./, `.${part({ iss: ISSUER })}.`),
+  ],
+  ['nonsense in three parts', () => 'a.b.c'],
+  ['parts that are no JSON', () => 'AAAA.BBBB.CCCC'],
+])('%s is 401 with a challenge', async (_what, make) => {
+  const answer = await asClient(app, await make()).get('/Users');
+  expect(answer.status).toBe(401);
+  expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm=/);
+});
+
+describe('/Me', () => {
+  let jo: { id: string };
+  beforeAll(async () => {
+    jo = await asClient(app, SETTINGS_TOKEN).user('jo@x.example');
+  });
+  const me = async (sub: unknown) => asClient(app, await issuer.sign('ec', { sub: sub as string }));
+  const location = (): string => `http://127.0.0.1:${app.port}/scim/v2/Users/${jo.id}`;
+
+  test.each(['ext-jo@x.example', 'jo@x.example', 'JO@X.example'])('is the user behind %s', async (sub) => {
+    const answer = await (await me(sub)).get('/Me');
+    expect([answer.status, answer.body.id, answer.headers.location]).toEqual([200, jo.id, location()]);
+    expect(answer.body.meta.location).toBe(location());
+  });
+
+  test('takes what the user takes: projection, PATCH, PUT, If-None-Match, DELETE', async () => {
+    const scim = await me('ext-jo@x.example');
+    expect((await scim.get('/Me?attributes=userName')).body).not.toHaveProperty('displayName');
+    expect((await scim.patch('/Me', { op: 'replace', path: 'displayName', value: 'Jo' })).status).toBe(200);
+    const put = await scim.put('/Me', userBody('jo@x.example', { displayName: 'Jo D' }));
+    expect([put.status, put.headers.location]).toEqual([200, location()]);
+    const again = await scim.get('/Me', { 'if-none-match': String(put.headers.etag) });
+    expect([again.status, again.headers.location]).toEqual([304, location()]);
+    expect((await scim.post('/Me', {})).status).toBe(405);
+    expect((await scim.delete('/Me')).status).toBe(204);
+    expect((await scim.get('/Me')).status).toBe(404);
+  });
+
+  test.each(['nobody@x.example', '', 123, null, { a: 1 }])('is 404 for the subject %p', async (sub) => {
+    expect((await (await me(sub)).get('/Me')).status).toBe(404);
+  });
+
+  test('is 501 for a token that speaks for nobody', async () => {
+    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'POST']) {
+      const body = method === 'GET' || method === 'DELETE' ? undefined : {};
+      expect((await asClient(app, SETTINGS_TOKEN).send(method, '/Me', body)).status).toBe(501);
+    }
+  });
+});
+
+test('the log says why a token was refused, and never the token', async () => {
+  const token = await issuer.sign('ec', { aud: 'somebody-else' });
+  await statusOf(app, token);
+  const line = rig.logs.findLast((each) => each.includes('JWT refused')) ?? '';
+  expect(line).toContain('aud');
+  expect(rig.logs.join('')).not.toContain(token.split('.')[2]);
+});
+
+describe('keys that change', () => {
+  test('an unknown key makes the bridge look once, not with every token', async () => {
+    const own = await rig.start();
+    expect(await statusOf(own, await issuer.sign('ec'))).toBe(200);
+    const before = issuer.asked;
+    await issuer.addKey('ES256', 'next');
+    // Asked a moment ago: a flood of unknown keys must not become a flood at the issuer.
+    for (let index = 0; index < 10; index++) {
+      expect(await statusOf(own, await issuer.sign('next', {}, { kid: `made-up-${index}` }))).toBe(401);
+    }
+    expect(issuer.asked).toBe(before);
+  });
+
+  test('an issuer that is away: known keys go on, the unknown is asked to come back (503)', async () => {
+    issuer.status = 500;
+    const fresh = await rig.start();
+    const answer = await fetch(`http://127.0.0.1:${fresh.port}/scim/v2/Users`, {
+      headers: { authorization: `Bearer ${await issuer.sign('ec')}` },
+    });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(await statusOf(fresh, SETTINGS_TOKEN)).toBe(200);
+    expect(await statusOf(app, await issuer.sign('ec', { sub: 'new-token' }))).toBe(200);
+    issuer.status = 302;
+    expect(await statusOf(app, await issuer.sign('ec', { sub: 'another' }))).toBe(200);
+    issuer.status = 200;
+  });
+});

@@ -1,0 +1,33 @@
+import { createBadCredentials } from '../../../src/http/middleware/bad-credentials.ts';
+
+const NOW = 1_800_000_000_000;
+const create = (maxAddresses = 100) => createBadCredentials({ burst: 3, perSecond: 1, maxAddresses });
+const times = (count: number, note: () => number): number[] => Array.from({ length: count }, note);
+
+test('some wrong tokens are forgiven, more are asked to wait, and time heals', () => {
+  const bad = create();
+  expect(times(4, () => bad.note('1.2.3.4', NOW))).toEqual([0, 0, 0, 1000]);
+  expect(bad.note('1.2.3.5', NOW)).toBe(0);
+  expect(bad.note('1.2.3.4', NOW + 1000)).toBe(0);
+});
+
+test.each([
+  ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', true],
+  ['2001:db8:1:2::1', '2001:0DB8:0001:0002::9', true],
+  ['2001:db8:1:2::1', '2001:db8:1:3::1', false],
+  ['::1', '::2', true],
+  ['2001:db8::1', '2001:db8:0:0:5::', true],
+])('%s and %s are one origin: %p', (one, other, same) => {
+  const bad = create();
+  times(3, () => bad.note(one, NOW));
+  expect(bad.note(other, NOW) > 0).toBe(same);
+});
+
+test('memory is bounded: the addresses of long ago are forgotten first', () => {
+  const bad = create(2);
+  times(3, () => bad.note('a', NOW));
+  times(3, () => bad.note('b', NOW));
+  expect(bad.note('a', NOW)).toBeGreaterThan(0);
+  bad.note('c', NOW);
+  expect(bad.note('b', NOW)).toBe(0);
+});
