@@ -29,6 +29,7 @@ const home = {
   pino: '^src/support/logger[.]ts',
   '@duckdb/node-api': '^src/sandbox/core-data/',
   'prom-client': '^src/support/metrics[.]ts',
+  '@opentelemetry': '^src/support/tracing[.]ts',
   undici: '^src/(platform|demo)/',
   jsonata: '^src/sync/',
   jose: '^src/(access|tokens|sandbox)/',

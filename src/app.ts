@@ -31,6 +31,8 @@ import type { PlatformCall } from './platform/client.ts';
 import type { Clock } from './support/clock.ts';
 import type { Ids } from './support/ids.ts';
 import { silentLogger, type Logger } from './support/logger.ts';
+import { traced } from './http/traced.ts';
+import type { Tracing } from './support/tracing.ts';
 import { createReleasers, type Releasers } from './support/releasers.ts';
 import { compileMapping } from './sync/mapping.ts';
 import { syncResource } from './sync/sync-resource.ts';
@@ -45,6 +47,8 @@ export interface AppDeps {
   clock: Clock;
   ids: Ids;
   random: () => number;
+  /** Undefined = no traces. */
+  tracing?: Tracing | undefined;
 }
 
 export interface App {
@@ -105,7 +109,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     ...deps,
     health,
     connections,
-    observe,
+    observe: parts.tracing ? traced(observe, parts.tracing) : observe,
     admin,
     metrics: ownPort ? undefined : metrics,
   });
@@ -307,7 +311,7 @@ function startQueues(
         target,
         ...state,
         outbox,
-        ...{ clock, random, onApplied, onWrite },
+        ...{ clock, random, onApplied, onWrite, trace: parts.tracing?.caused },
         logger: logger.child({ connection: job.connection }),
       };
       await syncResource(deps, job.ref, job.lane, signal);

@@ -6,6 +6,7 @@ import type { Config } from '../config/schema.ts';
 import { systemClock } from '../support/clock.ts';
 import { randomIds } from '../support/ids.ts';
 import { createLogger } from '../support/logger.ts';
+import { openTracing } from '../support/tracing.ts';
 
 export interface ServeTask {
   config: Config;
@@ -18,11 +19,13 @@ if (parentPort) {
   for (const path of config.notYetInEffect) logger.warn({ path }, 'setting accepted, but not in effect yet');
 
   const stopped = once(parentPort, 'message');
+  const tracing = await openTracing(process.env);
   const app = await startApp(config, role, {
     logger,
     clock: systemClock,
     ids: randomIds,
     random: Math.random,
+    tracing,
   });
   logger.info(
     { port: app.port, metricsPort: app.metricsPort, role, settings: config.source ?? 'environment' },
@@ -31,6 +34,8 @@ if (parentPort) {
   const [signal] = (await stopped) as [string];
   logger.info({ signal }, 'stopping');
   await app.stop();
+  // A collector that does not answer does not hold up the end.
+  await tracing?.stop().catch(() => undefined);
   logger.info('stopped');
   logger.flush();
   parentPort.close();

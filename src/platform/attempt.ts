@@ -5,7 +5,7 @@ import { header, platformMessage, retryAfterMs, scimTypeOf, type AnswerHeaders }
 import { PlatformAborted, PlatformError, PlatformResponse, type CallContext } from './errors.ts';
 import type { RedactText } from './redact.ts';
 import { isWrite, pathOf, type Family, type PlatformCall } from './request.ts';
-import type { PlatformRequest } from './request.ts';
+import type { PlatformRequest, TraceCall } from './request.ts';
 import type { TenantAddress } from './settings.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -34,23 +34,35 @@ export interface Attempt {
 
 type Outline = Omit<PlatformRequest<unknown>, 'read'>;
 
-function headersOf(request: Outline, call: CallContext, credential: Headers): Record<string, string> {
+function headersOf(
+  request: Outline,
+  call: CallContext,
+  credential: Headers,
+  traceparent: string | undefined,
+): Record<string, string> {
   const requestId = request.requestId ?? call.correlationId;
   return {
     ...credential,
     accept: request.accept ?? 'application/json',
     ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   };
 }
 
 /** Throws PlatformArgument for ids that cannot stand in an address. */
-export function createAttempt(options: AttemptOptions, request: Outline, correlationId?: string): Attempt {
+export function createAttempt(
+  options: AttemptOptions,
+  request: Outline,
+  correlationId?: string,
+  trace?: TraceCall,
+): Attempt {
   // anything but visible ASCII would be refused as a header, or smuggle another one in
   const safeId = correlationId?.replace(/[^\x21-\x7e]/g, '').slice(0, 200) || undefined;
   const call: CallContext = { method: request.method, route: request.route, correlationId: safeId };
   const path = options.address.prefix + pathOf(request, call);
   let started = 0;
+  let step: ReturnType<TraceCall> | undefined;
   const leaveIfAborted = (signal: AbortSignal | undefined): void => {
     if (signal?.aborted) throw new PlatformAborted(call, { cause: signal.reason, redact: options.redact });
   };
@@ -65,14 +77,16 @@ export function createAttempt(options: AttemptOptions, request: Outline, correla
       }
       leaveIfAborted(signal);
       started = performance.now();
+      step = trace?.(request.method, request.route);
       const credential = options.authorize(request.family);
-      if (!(credential instanceof Promise)) return headersOf(request, call, credential);
+      if (!(credential instanceof Promise)) return headersOf(request, call, credential, step?.traceparent);
       const fetched = await credential;
       leaveIfAborted(signal);
-      return headersOf(request, call, fetched);
+      return headersOf(request, call, fetched, step?.traceparent);
     },
     report(status, fault) {
       const error = fault instanceof PlatformError ? fault.name : 'Error';
+      step?.end(status, fault === undefined ? undefined : error);
       options.onCall?.({
         method: request.method,
         route: request.route,

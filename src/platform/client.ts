@@ -3,7 +3,7 @@
 import { createAccounts, type PlatformAccounts } from './accounts.ts';
 import { toTransportOptions, type PlatformClientOptions } from './connect.ts';
 import { createGroups, type PlatformGroups } from './groups.ts';
-import type { CallOptions, PlatformCall, Send } from './request.ts';
+import type { CallOptions, PlatformCall, Send, TraceCall } from './request.ts';
 import { createTransport } from './transport.ts';
 import {
   createAttributes,
@@ -13,7 +13,7 @@ import {
 } from './user-attributes.ts';
 import { createUsers, type PlatformUsers } from './users.ts';
 
-export type { CallOptions, PlatformCall, PlatformClientOptions };
+export type { CallOptions, PlatformCall, PlatformClientOptions, TraceCall };
 export type { WalkOptions } from './pages.ts';
 export type { ListPage } from './readers.ts';
 export type { ListRange } from './users.ts';

@@ -6,7 +6,15 @@ import type { Reader } from './readers.ts';
 export interface CallOptions {
   signal?: AbortSignal;
   correlationId?: string;
+  /** Follows the call in a trace, and tells the platform where it belongs. */
+  trace?: TraceCall;
 }
+
+/** Opens the step of one call; `traceparent` is sent, and `end` is told the status (0 = none) and the error's name. */
+export type TraceCall = (
+  method: string,
+  route: string,
+) => { traceparent: string; end(status: number, error?: string): void };
 
 /** What an observer learns of a finished call: no ids, no personal data. */
 export interface PlatformCall {

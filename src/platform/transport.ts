@@ -114,8 +114,8 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     return request.read(json.value, refuse);
   }
 
-  const send: Send = async (request, { signal, correlationId } = {}) => {
-    const attempt = createAttempt(options, request, correlationId);
+  const send: Send = async (request, { signal, correlationId, trace } = {}) => {
+    const attempt = createAttempt(options, request, correlationId, trace);
     const headers = await attempt.ready(signal);
     let status = 0;
     let failed: unknown;

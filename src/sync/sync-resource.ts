@@ -3,10 +3,12 @@ import type { Directory } from '../directory/directory.ts';
 import type { Condition, Link, Links } from '../directory/links.ts';
 import { LeaseLost, type Outbox, type Work } from '../directory/outbox.ts';
 import type { Lane, Ref } from '../directory/records.ts';
+import type { TraceCall } from '../platform/client.ts';
 import { PlatformError } from '../platform/errors.ts';
 import { backoffMs } from '../support/backoff.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
+import type { Step, Tracing } from '../support/tracing.ts';
 import type { SyncContext } from './context.ts';
 import { existsIn } from './find-user.ts';
 import { judge, outcomeOf } from './failures.ts';
@@ -28,6 +30,8 @@ export interface SyncDeps {
   random: () => number;
   /** Told of every cleared mark: milliseconds from the accepted change to the applied one. */
   onApplied?: ((lagMs: number, lane: Lane, writes: number) => void) | undefined;
+  /** Opens the step of one sync in a trace, under the correlation id of its push. */
+  trace?: Tracing['caused'] | undefined;
   /** Told of every write that was sent, such as `activate user`. */
   onWrite?: ((operation: string, outcome: WriteOutcome) => void) | undefined;
 }
@@ -44,7 +48,12 @@ export async function syncResource(deps: SyncDeps, ref: Ref, lane: Lane, signal:
   const { work } = begin;
   heedDoubts(work);
   const lease = { lost: false, heldUntil: deps.clock.now() + deps.outbox.leaseMs };
+  const step = deps.trace?.(`sync ${work.kind}`, work.request, {
+    ...{ 'bridge.target': deps.target.name, 'bridge.ref': ref, 'bridge.lane': lane },
+  });
   const context = createContext(deps, work, signal, lease);
+  if (step) context.call.trace = follow(step);
+  let end: SyncOutcome['kind'] | 'lost' = 'lost';
   const keepAlive = setInterval(() => {
     context.save().catch((error: unknown) => {
       if (error instanceof LeaseLost) lease.lost = true;
@@ -56,15 +65,31 @@ export async function syncResource(deps: SyncDeps, ref: Ref, lane: Lane, signal:
       work.kind === 'User' ? syncUser(context, exists) : syncGroup(context, exists)
     ).catch((error: unknown) => toOutcome(context, deps, error));
     await finish(deps, context, outcome);
+    end = outcome.kind;
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
     deps.logger.info({ ref, request: work.request }, 'lease lost, another worker goes on');
   } finally {
     clearInterval(keepAlive);
+    step?.end(end === 'blocked' || end === 'lost' ? end : undefined, {
+      'bridge.outcome': end,
+      'bridge.writes': context.writes,
+    });
     context.journal.settle();
     // Nothing is left here unless the sync came to no proper end.
     await deps.outbox.log.append(work.journal.splice(0)).catch(() => undefined);
   }
+}
+
+/** Every call is a step within the sync; the platform is told which. */
+function follow(step: Step): TraceCall {
+  return (method, route) => {
+    const call = step.call(`${method} ${route}`, { 'http.request.method': method, 'url.template': route });
+    return {
+      traceparent: call.traceparent,
+      end: (status, error) => call.end(error, status === 0 ? {} : { 'http.response.status_code': status }),
+    };
+  };
 }
 
 /** What the platform was seen to hold differently counts as unsure from here on, so it is written again. */
