@@ -9,6 +9,7 @@ import { createDesiredState, type DesiredState } from './directory/desired-state
 import { createKeyspace } from './directory/keys.ts';
 import { createOperationStore } from './directory/operations.ts';
 import type { Outbox } from './directory/outbox.ts';
+import { createConfirmation } from './directory/replicas.ts';
 import { loadScripts, type Scripts } from './directory/scripts.ts';
 import { createAdmin, type Admin } from './http/admin/admin.ts';
 import { createHealthRouter, type Check } from './http/health.ts';
@@ -28,7 +29,7 @@ import type { Estate } from './reconcile/estate.ts';
 import { startScheduler, type ScheduledEstate } from './reconcile/schedule.ts';
 import { groupResourceType, userResourceType, type CustomSchema, type ResourceType } from './scim/index.ts';
 import type { PlatformCall } from './platform/client.ts';
-import type { Clock } from './support/clock.ts';
+import { systemClock, type Clock } from './support/clock.ts';
 import type { Ids } from './support/ids.ts';
 import { silentLogger, type Logger } from './support/logger.ts';
 import { traced } from './http/traced.ts';
@@ -83,7 +84,14 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   releasers.add('redis', () => redis.disconnect());
   await untilReady(redis, STORE_WAIT_MS);
   const instruments = createInstruments(deps, { config, role });
-  const parts: Parts = { ...deps, config, redis, scripts: loadScripts(redis), releasers, instruments };
+  const parts: Parts = {
+    ...deps,
+    config,
+    redis,
+    scripts: scriptsOn(redis, config, deps.clock),
+    releasers,
+    instruments,
+  };
   const targets = buildTargets(parts);
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.groupsMatter ?? false);
 
@@ -161,7 +169,7 @@ export function openDesiredStates(config: Config): {
   breakers: Map<string, Breaker>;
 } {
   const redis = connectRedis(config.redis, 'commands', silentLogger);
-  const store = { config, redis, scripts: loadScripts(redis) };
+  const store = { config, redis, scripts: scriptsOn(redis, config, systemClock) };
   const mappings = new Map(
     Object.values(config.targets).map((target) => [
       target.name,
@@ -190,12 +198,15 @@ export async function openEstates(
     await releasers.releaseAll();
     throw new Error(`Redis does not answer (${error.message}): check redis.url or REDIS_URL.`);
   });
-  const parts: Parts = { ...deps, config, redis, scripts: loadScripts(redis), releasers };
+  const parts: Parts = { ...deps, config, redis, scripts: scriptsOn(redis, config, deps.clock), releasers };
   const targets = buildTargets(parts);
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.groupsMatter ?? false);
   if (worker) startQueues(parts, targets, states);
   return { estates: buildEstates(parts, targets, states), stop: releasers.releaseAll };
 }
+
+const scriptsOn = (redis: Redis, config: Config, clock: Clock): Scripts =>
+  loadScripts(redis, config.redis.confirmation === 'off' ? undefined : createConfirmation({ redis, clock }));
 
 function buildEstates(
   { config, clock, random }: Parts,

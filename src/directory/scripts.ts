@@ -2,9 +2,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
+import type { Confirm } from './replicas.ts';
 
 const FOLDER = join(import.meta.dirname, 'scripts');
 const SHARED = 'shared';
+/**
+ * What must not be lost once it is answered: pushes, decisions of people, and what a sync is about to write at the
+ * platform. Everything else is found out again.
+ */
+const CONFIRMED = new Set([
+  ...['put_user', 'put_group', 'delete_user', 'delete_group'],
+  ...['save_link', 'forget_link', 'guard_take', 'guard_decide', 'hold'],
+]);
 
 /** A reply of a script: a tag that names the outcome, then its values. */
 export type Reply = [tag: string, ...values: unknown[]];
@@ -20,7 +29,7 @@ export interface Scripts {
 }
 
 /** Defines every script on the connection; each then costs one EVALSHA. */
-export function loadScripts(redis: Redis): Scripts {
+export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
   const shared = readFileSync(join(FOLDER, `${SHARED}.lua`), 'utf8');
   const commands = new Map<string, (...args: string[]) => Promise<Reply>>();
   for (const file of readdirSync(FOLDER)) {
@@ -36,7 +45,9 @@ export function loadScripts(redis: Redis): Scripts {
     run: (name, base, args, ...texts) => {
       const command = commands.get(name);
       if (!command) throw new Error(`No script named ${name} in ${FOLDER}`);
-      return command(base, JSON.stringify(args), ...texts);
+      const reply = command(base, JSON.stringify(args), ...texts);
+      if (!confirm || !CONFIRMED.has(name)) return reply;
+      return reply.then((answer) => confirm(base).then(() => answer));
     },
   };
 }

@@ -22,6 +22,7 @@ export interface RedisConfig {
   tls: { caFile: string | null; certFile: string | null; keyFile: string | null; serverName: string | null };
   prefix: string;
   durability: 'everysec' | 'always';
+  confirmation: 'auto' | 'off';
 }
 
 export interface ReconcileConfig {
@@ -107,6 +108,10 @@ export const redisSchema: SchemaNode = section('Where the desired state is kept.
   durability: choice(
     'When an answer to the identity provider counts as safe: everysec (append-only file, written every second) or always (written before the answer).',
     ['everysec', 'always'],
+  ),
+  confirmation: choice(
+    'auto: where Redis has replicas, an answer waits until one of them has the change too, so that a failover loses nothing; off: it does not.',
+    ['auto', 'off'],
   ),
 });
 

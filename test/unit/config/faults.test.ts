@@ -286,10 +286,10 @@ test('two connections may not share a secret', () => {
   ]);
 });
 
-test('faults of the schema, of meaning, of availability and of references come all at once', () => {
+test('faults of the schema, of meaning and of references come all at once', () => {
   const text = `
 server: { port: -1 }
-redis: { cluster: ['redis://10.0.0.1'] }
+redis: { cluster: ['redis://10.0.0.1/2'] }
 connections: { default: { tokens: [{ name: primary, secret: short }], targets: [gone] } }
 targets:
   main: { url: 'http://far.example', token: '\${NOT_SET}', groups: { include: ['('] } }
@@ -301,7 +301,7 @@ targets:
   ).toEqual([
     '/connections/default/targets/0',
     '/connections/default/tokens/0/secret',
-    '/redis/cluster',
+    '/redis/cluster/0',
     '/server/port',
     '/targets/main/groups/include/0',
     '/targets/main/token',

@@ -22,6 +22,7 @@ describe('environment only', () => {
         url: 'redis://127.0.0.1:6379',
         prefix: 'scim-bridge',
         durability: 'everysec',
+        confirmation: 'auto',
       },
       connections: {
         default: {
