@@ -36,6 +36,7 @@ export function deadLetters(program: Command, cli: Cli): void {
   group
     .command('show <ref>')
     .description('everything known of one, such as User:3f…')
+    .option('--json', 'print as JSON; it is always so')
     .action(async (ref: string, _flags: Flags, command: Command) => {
       const letters = (await withStore(readConfig(command, cli), listDeadLetters)).filter(
         (letter) => letter.ref === ref,
