@@ -1,15 +1,15 @@
 // sandbox: the platform stand-in alone.
 import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import type { SandboxOptions } from '../sandbox/server.ts';
 import type { Cli } from './cli.ts';
 
 interface SandboxFlags {
-  port: string;
-  controlPort: string;
+  port: number;
+  controlPort: number;
   host?: string;
   seed: string;
-  faults?: string;
+  faults?: object;
   data?: string;
   tls?: boolean;
   dataApiPath?: string;
@@ -29,15 +29,30 @@ function chatModelOf({
   return { chatModel: { url, model, ...(apiKey === undefined ? {} : { apiKey }) } };
 }
 
+function toPort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
+  throw new InvalidArgumentError('A port is a number from 0 to 65535.');
+}
+
+function toFaults(file: string): object {
+  try {
+    const faults: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof faults === 'object' && faults !== null) return faults;
+  } catch (error) {
+    throw new InvalidArgumentError(`Not a file with JSON (${(error as Error).message}).`);
+  }
+  throw new InvalidArgumentError('The file has to hold a JSON object; docs/sandbox.md lists the faults.');
+}
+
 export function sandbox(program: Command, cli: Cli): void {
   program
     .command('sandbox')
     .description('run the platform stand-in')
-    .option('--port <port>', 'port of the platform, 0 = any', '0')
-    .option('--control-port <port>', 'port for tests: state, fixtures, faults; 0 = any', '0')
+    .option('--port <port>', 'port of the platform, 0 = any', toPort, 0)
+    .option('--control-port <port>', 'port for tests: state, fixtures, faults; 0 = any', toPort, 0)
     .option('--host <host>', 'address of the platform; without --tls loopback only')
     .option('--seed <seed>', 'small | large:N; counts only while the data folder is empty', 'small')
-    .option('--faults <file>', 'JSON file with scripted faults')
+    .option('--faults <file>', 'JSON file with scripted faults', toFaults)
     .option('--data <dir>', 'folder in which the state survives a restart')
     .option('--tls', 'serve https with a certificate of its own')
     .option('--data-api-path <path>', 'base path of the data API, such as /data-api')
@@ -51,8 +66,8 @@ export function sandbox(program: Command, cli: Cli): void {
     .action(async (flags: SandboxFlags) => {
       const { startSandbox } = await import('../sandbox/server.ts');
       const running = await startSandbox({
-        port: Number(flags.port),
-        controlPort: Number(flags.controlPort),
+        port: flags.port,
+        controlPort: flags.controlPort,
         seed: flags.seed,
         tls: flags.tls ?? false,
         vendorNames: flags.vendorNames ?? false,
@@ -61,20 +76,20 @@ export function sandbox(program: Command, cli: Cli): void {
         ...chatModelOf(flags),
         ...(flags.host === undefined ? {} : { host: flags.host }),
         ...(flags.data === undefined ? {} : { dataDir: flags.data }),
-        ...(flags.faults === undefined
-          ? {}
-          : { faults: JSON.parse(readFileSync(flags.faults, 'utf8')) as object }),
+        ...(flags.faults === undefined ? {} : { faults: flags.faults }),
       });
       const { ready } = running;
+      // Before anybody can read that it is ready: who does may stop it at once.
+      const ended = new Promise((resolve) => {
+        for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
+      });
       if (flags.json) console.log(JSON.stringify(ready));
       else {
         console.log(`platform  ${ready.platformUrl}`);
         console.log(`control   ${ready.controlUrl}`);
         console.log(`admin key ${ready.fixtures.apiKeys.admin}`);
       }
-      await new Promise((resolve) => {
-        for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
-      });
+      await ended;
       await running.stop();
       cli.exit(0);
     });
