@@ -57,6 +57,8 @@ export interface App {
   port: number;
   /** Port of /metrics: the same one, or its own. */
   metricsPort: number;
+  /** Not ready from now on, but still answering for `server.drainMs`, so that who sends here turns elsewhere. */
+  drain: () => Promise<void>;
   /** Stops in flow order: http, queues, platform clients, redis. */
   stop: () => Promise<void>;
 }
@@ -108,7 +110,8 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const doors = await openDoors(parts, scim);
   const scimParts = scimConnections(config, scim, doors);
   const connections = createScimRouters({ ...deps, onDeviation }, scimParts, config.server);
-  const health = buildHealth(parts, targets, states, queues);
+  let stopping = false;
+  const health = buildHealth(parts, targets, states, queues, () => stopping);
   const metrics = buildScrape(parts, instruments, { targets, states, queues, doors });
   const { host, metricsPort } = config.server;
   const ownPort = metricsPort !== null;
@@ -124,10 +127,16 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   try {
     const http = await listen(app, config.server);
     releasers.add('http', () => http.stop(HTTP_DEADLINE_MS));
-    if (!ownPort) return { port: http.port, metricsPort: http.port, stop: releasers.releaseAll };
+    const drain = (): Promise<void> => {
+      stopping = true;
+      http.drain();
+      return deps.clock.sleep(scim.length > 0 ? config.server.drainMs : 0);
+    };
+    const stop = releasers.releaseAll;
+    if (!ownPort) return { port: http.port, metricsPort: http.port, drain, stop };
     const own = await listen(createMetricsApp(metrics), { host, port: metricsPort });
     releasers.add('metrics', () => own.stop(0));
-    return { port: http.port, metricsPort: own.port, stop: releasers.releaseAll };
+    return { port: http.port, metricsPort: own.port, drain, stop };
   } catch (error) {
     // Nothing of a service that can not be reached may go on working.
     await releasers.releaseAll();
@@ -385,6 +394,7 @@ function buildHealth(
   targets: Map<string, Target>,
   states: DesiredState[],
   queues: Map<string, TargetQueue>,
+  isStopping: () => boolean,
 ): ReturnType<typeof createHealthRouter> {
   const store = async (): Promise<Check> => ({
     ...(await checkStore(redis, {
@@ -424,7 +434,7 @@ function buildHealth(
         findings: deaf.map(([name]) => `target ${name}: outbox is not read any more`),
       };
     },
-    ready: store,
+    ready: async () => (isStopping() ? { ok: false, findings: ['the process is stopping'] } : store()),
     detail: async () => {
       const health = { store: await store() };
       if (!health.store.ok) return health;

@@ -33,6 +33,8 @@ if (parentPort) {
   );
   const [signal] = (await stopped) as [string];
   logger.info({ signal }, 'stopping');
+  // Ctrl-C is pressed by somebody who waits.
+  if (signal === 'SIGTERM') await app.drain();
   await app.stop();
   // A collector that does not answer does not hold up the end.
   await tracing?.stop().catch(() => undefined);

@@ -7,7 +7,7 @@ import { readConfig, type Cli } from './cli.ts';
 import type { ServeTask } from './serve-thread.ts';
 
 const ROLES: Role[] = ['all', 'api', 'worker', 'scheduler'];
-/** A second signal, or this long after the first, ends the process at once. */
+/** A second signal, or this long after the first and `server.drainMs`, ends the process at once. */
 const LAST_RESORT_MS = 40_000;
 /**
  * The service runs in a thread because only there its memory can be bounded from within: left to itself the heap grows
@@ -24,7 +24,7 @@ export function serve(program: Command, cli: Cli): void {
       const workerData: ServeTask = { config: readConfig(command, cli), role };
       const file = new URL(`./serve-thread${extname(import.meta.url)}`, import.meta.url);
       const thread = new Worker(file, { workerData, resourceLimits: MEMORY });
-      stopOnSignal(thread);
+      stopOnSignal(thread, LAST_RESORT_MS + workerData.config.server.drainMs);
       cli.exit(await ended(thread));
     });
 }
@@ -37,14 +37,14 @@ function ended(thread: Worker): Promise<number> {
   });
 }
 
-function stopOnSignal(thread: Worker): void {
+function stopOnSignal(thread: Worker, lastResortMs: number): void {
   let stopping = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (stopping) process.exit(1);
       stopping = true;
       thread.postMessage(signal);
-      setTimeout(() => process.exit(1), LAST_RESORT_MS).unref();
+      setTimeout(() => process.exit(1), lastResortMs).unref();
     });
   }
 }

@@ -64,6 +64,8 @@ export function createMetricsApp(metrics: Router): RequestListener {
 export interface Listening {
   server: Server;
   port: number;
+  /** Goes on answering, and asks each client to come back on a new connection, which may lead to another process. */
+  drain(): void;
   /** Stops accepting, lets running requests end, and cuts what is still open after `deadlineMs`. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -72,18 +74,23 @@ export interface Listening {
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 65_000;
+const IDLE_LOOK_MS = 100;
 
 export async function listen(
   app: RequestListener,
   options: { host: string; port: number },
 ): Promise<Listening> {
+  let draining = false;
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
-    app,
+    (request, response) => {
+      if (draining) response.setHeader('Connection', 'close');
+      app(request, response);
+    },
   );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -95,11 +102,16 @@ export async function listen(
   return {
     server,
     port: (server.address() as AddressInfo).port,
+    drain: () => void (draining = true),
     stop: async (deadlineMs) => {
+      draining = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      // Whatever ends from now on leaves an idle connection behind.
+      const idle = setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MS);
       server.closeIdleConnections();
       const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
       await closed;
+      clearInterval(idle);
       clearTimeout(cut);
     },
   };

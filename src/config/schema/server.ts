@@ -7,6 +7,7 @@ export interface ServerConfig {
   /** Base of meta.location and $ref, without a trailing slash; null = taken from the request. */
   publicUrl: string | null;
   maxBodyBytes: number;
+  drainMs: number;
   /** CIDR list of proxies whose word about their client counts; empty = nobody's. */
   trustedProxies: string[];
   /** null = the admin API and its page are off. */
@@ -53,6 +54,12 @@ export const serverSchema: SchemaNode = section('The HTTP side of the service.',
     'Address under which identity providers reach the bridge, for example https://scim.example.com; used for meta.location and $ref. Without it the address of the request is used. Variable PUBLIC_URL.',
   ),
   maxBodyBytes: whole('Largest request body, in bytes.', 10_485_760, 1024, 1_073_741_824),
+  drainMs: whole(
+    'How long a process that is told to end (SIGTERM) still answers while /readyz says 503, in milliseconds: longer than load balancers take to notice.',
+    3000,
+    0,
+    30_000,
+  ),
   trustedProxies: list(
     'Networks of load balancers and proxies in front of the bridge, in CIDR form: the client that they name in X-Forwarded-For is the one that allowedNetworks is about. Empty = the header is ignored.',
     { type: 'string' },

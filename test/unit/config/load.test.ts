@@ -12,6 +12,7 @@ describe('environment only', () => {
         host: '0.0.0.0',
         publicUrl: null,
         maxBodyBytes: 10485760,
+        drainMs: 3000,
         trustedProxies: [],
         adminToken: null,
         metricsPort: null,

@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { listen } from '../../../src/http/server.ts';
+
+const LOCAL = { host: '127.0.0.1', port: 0 };
+const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+
+test('a draining server answers, on connections it has and on new ones, and asks for another connection', async () => {
+  const server = await listen((_request, response) => response.end('here'), LOCAL);
+  const before = connect(server.port, '127.0.0.1');
+  before.write(REQUEST);
+  expect(String(await once(before, 'data'))).toMatch(/Connection: keep-alive/);
+  server.drain();
+  for (const socket of [before, connect(server.port, '127.0.0.1')]) {
+    const closed = once(socket, 'close');
+    let text = '';
+    socket.on('data', (data) => (text += String(data)));
+    socket.write(REQUEST);
+    await closed;
+    expect(text).toMatch(/200 OK[^]*Connection: close[^]*here$/);
+  }
+  await server.stop(1000);
+});
+
+test('what is under way when the server stops gets its answer, and then nothing keeps it open', async () => {
+  let finish = (): void => undefined;
+  const server = await listen((_request, response) => (finish = () => void response.end('late')), LOCAL);
+  const socket = connect(server.port, '127.0.0.1');
+  socket.write(REQUEST);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const answered = once(socket, 'data');
+  const stopped = server.stop(20_000);
+  finish();
+  expect(String(await answered)).toMatch(/late$/);
+  const startedAt = Date.now();
+  await stopped;
+  expect(Date.now() - startedAt).toBeLessThan(5000);
+});
