@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import { printableConfig } from './config/redact.ts';
 import type { Config } from './config/schema.ts';
+import { watchSecretFiles } from './config/secret-files.ts';
 import { createBreaker, type Breaker } from './directory/breaker.ts';
 import { createBudget } from './directory/budget.ts';
 import { checkStore, connectRedis, takePulse, untilReady } from './directory/connection.ts';
@@ -108,6 +109,8 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const scim = role === 'all' || role === 'api' ? states : [];
   const { requests: observe, onDeviation } = instruments;
   const doors = await openDoors(parts, scim);
+  const secretFiles = watchSecretFiles(deps, config, doors.renew);
+  releasers.add('secret files', secretFiles.stop);
   const scimParts = scimConnections(config, scim, doors);
   const connections = createScimRouters({ ...deps, onDeviation }, scimParts, config.server);
   let stopping = false;
@@ -164,7 +167,7 @@ function buildAdmin(
       settings: () => printableConfig(config),
       store: createOperationStore({ redis }, { prefix: config.redis.prefix }),
     },
-    { token: () => adminToken, maxBodyBytes },
+    { token: () => config.server.adminToken ?? adminToken, maxBodyBytes },
   );
   releasers.add('admin operations', admin.stop);
   return admin.router;

@@ -39,7 +39,11 @@ export interface Settings extends Pick<
 }
 
 /** The effective settings of a valid document. */
-export function toConfig(settings: Settings, notYetInEffect: string[], source: string | null): Config {
+export function toConfig(
+  settings: Settings,
+  notYetInEffect: string[],
+  source: string | null,
+): Omit<Config, 'secretFiles'> {
   return {
     server: toServer(settings.server),
     redis: settings.redis,

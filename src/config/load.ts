@@ -7,6 +7,8 @@ import { applyEnvironment } from './environment.ts';
 import { ConfigError, firstPerPath, type ConfigFault } from './faults.ts';
 import type { Config } from './schema.ts';
 import { readSettingsFile } from './settings-file.ts';
+import { select } from './places.ts';
+import { SECRET_PATTERNS } from './secrets.ts';
 import { substitute } from './substitute.ts';
 import { validateSchema } from './validate.ts';
 
@@ -26,7 +28,7 @@ export interface LoadOptions {
 export function loadConfig({ file, env, cwd, checks }: LoadOptions): Config {
   const { source, document: written } = readSettingsFile(file, env, cwd);
   const folder = source === null ? cwd : dirname(source);
-  const { document, replaced, faults: unresolved } = substitute(written, env, folder);
+  const { document, replaced, fromFiles, faults: unresolved } = substitute(written, env, folder);
   const fromEnvironment = applyEnvironment(document, env, source !== null);
   // Looked at before defaults come in: it is about what the operator asked for.
   const availability = checkAvailability(document);
@@ -42,7 +44,10 @@ export function loadConfig({ file, env, cwd, checks }: LoadOptions): Config {
   ]);
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => nameVariable(fault, fromEnvironment)));
   // The schema has just proved the shape.
-  return toConfig(document as unknown as Settings, availability.notYetInEffect, source);
+  const config = toConfig(document as unknown as Settings, availability.notYetInEffect, source);
+  const secretPaths = new Set(SECRET_PATTERNS.flatMap((at) => select(document, at).map(({ path }) => path)));
+  const secretFiles = fromFiles.filter(({ path }) => secretPaths.has(path) && !fromEnvironment.has(path));
+  return { ...config, secretFiles };
 }
 
 function nameVariable(fault: ConfigFault, fromEnvironment: ReadonlyMap<string, string>): ConfigFault {

@@ -16,6 +16,7 @@ import type {
   ServerConfig,
 } from './schema/server.ts';
 import { targetsSchema, type TargetConfig } from './schema/target.ts';
+import type { FileText } from './substitute.ts';
 
 /** The effective settings: all defaults filled in, names and durations derived. */
 export interface Config {
@@ -28,6 +29,8 @@ export interface Config {
   logging: LoggingConfig;
   /** Paths of settings that were given but whose feature is not built yet. */
   notYetInEffect: string[];
+  /** Secrets that come from files; they change with them (secret-files.ts). */
+  secretFiles: FileText[];
   /** The settings file that was used; null = environment only. */
   source: string | null;
 }

@@ -5,10 +5,18 @@ import type { ConfigFault } from './faults.ts';
 import { isTree, toPath } from './places.ts';
 import { errorCode } from './settings-file.ts';
 
+/** A text as it stands in the settings, with the files whose content belongs in it. */
+export interface FileText {
+  path: string;
+  parts: (string | { file: string })[];
+}
+
 export interface Substituted {
   document: Record<string, unknown>;
   /** Paths of texts that consisted of one reference only; see `convertReplaced` in validate.ts. */
   replaced: Set<string>;
+  /** Texts with the content of a file in them. */
+  fromFiles: FileText[];
   faults: ConfigFault[];
 }
 
@@ -21,6 +29,7 @@ export function substitute(
   folder: string,
 ): Substituted {
   const replaced = new Set<string>();
+  const fromFiles: FileText[] = [];
   const faults: ConfigFault[] = [];
 
   const inText = (text: string, path: string): string => {
@@ -32,6 +41,8 @@ export function substitute(
       problems.push(found.problem);
       return whole;
     });
+    const parts = partsOf(text, env, folder);
+    if (parts.some((part) => typeof part !== 'string')) fromFiles.push({ path, parts });
     if (problems.length > 0) faults.push({ path, message: problems.join(' ') });
     if (/^\$\{[^}]*\}$/.test(text)) replaced.add(path);
     return result;
@@ -45,7 +56,22 @@ export function substitute(
   const inTree = (tree: Record<string, unknown>, keys: string[]): Record<string, unknown> =>
     Object.fromEntries(Object.entries(tree).map(([key, item]) => [key, inValue(item, [...keys, key])]));
 
-  return { document: inTree(document, []), replaced, faults };
+  return { document: inTree(document, []), replaced, fromFiles, faults };
+}
+
+/** What does not come from a file is settled now: only files change while the service runs. */
+function partsOf(text: string, env: NodeJS.ProcessEnv, folder: string): FileText['parts'] {
+  const parts: FileText['parts'] = [];
+  let end = 0;
+  for (const match of text.matchAll(REFERENCE)) {
+    const [whole, name] = match;
+    parts.push(text.slice(end, match.index));
+    end = match.index + whole.length;
+    if (name === undefined) parts.push('${');
+    else if (name.startsWith('file:')) parts.push({ file: resolve(folder, name.slice('file:'.length)) });
+    else parts.push(Object.hasOwn(env, name) ? (env[name] ?? '') : whole);
+  }
+  return [...parts, text.slice(end)].filter((part) => part !== '');
 }
 
 function lookUp(
@@ -64,11 +90,13 @@ function lookUp(
 
 function readSecret(file: string): { value: string } | { problem: string } {
   try {
-    // Editors and `echo` end a file with a newline that is not part of the secret.
-    return { value: readFileSync(file, 'utf8').replace(/\r?\n$/, '') };
+    return { value: withoutLineEnd(readFileSync(file, 'utf8')) };
   } catch (error) {
     return {
       problem: `The file ${file} cannot be read (${errorCode(error)}). Check its path and permissions.`,
     };
   }
 }
+
+/** Editors and `echo` end a file with a newline that is not part of the secret. */
+export const withoutLineEnd = (text: string): string => text.replace(/\r?\n$/, '');

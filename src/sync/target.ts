@@ -66,8 +66,9 @@ export function createTarget(
   const mapping = compileMapping(settings, userType);
   const client = createPlatformClient({
     url: settings.url,
-    token: settings.token,
-    ...(settings.scimToken === null ? {} : { scimToken: settings.scimToken }),
+    // Read at each call: keys are rotated while the service runs.
+    token: () => settings.token,
+    scimToken: () => settings.scimToken ?? settings.token,
     allowLoopbackHttp: settings.allowLoopbackHttp,
     timeoutMs: settings.timeoutMs,
     connections: settings.concurrency * 2,

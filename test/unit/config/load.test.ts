@@ -72,6 +72,7 @@ describe('environment only', () => {
       provisioningLog: { maxEntries: 50_000, maxAgeDays: 30 },
       logging: { level: 'info' },
       notYetInEffect: [],
+      secretFiles: [],
       source: null,
     });
   });

@@ -1,0 +1,86 @@
+// Rotation without a restart: secrets that stand in files are taken over when the files change. The settings object is
+// changed in place, here and nowhere else; whoever uses a secret reads it from there at each use, or is told.
+import { readFile } from 'node:fs/promises';
+import type { Clock } from '../support/clock.ts';
+import type { Logger } from '../support/logger.ts';
+import { select, setAt, toKeys } from './places.ts';
+import type { Config } from './schema.ts';
+import { checkSecrets } from './secrets.ts';
+import { errorCode } from './settings-file.ts';
+import { withoutLineEnd, type FileText } from './substitute.ts';
+
+/** Files are read rather than watched: mounted Secrets are swapped by links, which not every watch notices. */
+const LOOK_MS = 2000;
+
+export interface SecretFiles {
+  /** Reads all files now. @returns whether a secret was taken over */
+  look: () => Promise<boolean>;
+  stop: () => Promise<void>;
+}
+
+/** @param onChange told after secrets were taken over */
+export function watchSecretFiles(
+  deps: { clock: Clock; logger: Logger },
+  config: Config,
+  onChange: () => void,
+): SecretFiles {
+  const { clock, logger } = deps;
+  const stopping = new AbortController();
+  const told = new Map<string, string>();
+
+  /** Says each problem once; the secret that was there goes on. */
+  function complain(path: string, problem: string): void {
+    if (told.get(path) !== problem) logger.error({ path, problem }, 'changed secret can not be used');
+    told.set(path, problem);
+  }
+
+  async function read({ path, parts }: FileText): Promise<{ path: string; value: string } | undefined> {
+    try {
+      return { path, value: (await Promise.all(parts.map(textOf))).join('') };
+    } catch (error) {
+      complain(path, `The file cannot be read (${errorCode(error)}).`);
+      return undefined;
+    }
+  }
+
+  async function look(): Promise<boolean> {
+    const found = (await Promise.all(config.secretFiles.map(read))).flatMap((each) => each ?? []);
+    const changed = found.filter(({ path, value }) => valueAt(config, path) !== value);
+    for (const { path } of found) if (!changed.some((each) => each.path === path)) told.delete(path);
+    if (changed.length === 0) return false;
+    const { server, connections, targets } = config;
+    const proposed = structuredClone({ server, connections, targets });
+    for (const { path, value } of changed) setAt(proposed, toKeys(path), value);
+    const faults = new Map(checkSecrets(proposed).map(({ path, message }) => [path, message]));
+    const usable = changed.filter(({ path }) => !faults.has(path));
+    for (const { path } of changed) if (faults.has(path)) complain(path, faults.get(path) ?? '');
+    for (const { path, value } of usable) {
+      setAt(config, toKeys(path), value);
+      told.delete(path);
+      logger.info({ path }, 'secret taken over from its file');
+    }
+    if (usable.length > 0) onChange();
+    return usable.length > 0;
+  }
+
+  async function watch(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(LOOK_MS, stopping.signal);
+      if (!stopping.signal.aborted) await look();
+    }
+  }
+
+  const watching = config.secretFiles.length > 0 ? watch() : Promise.resolve();
+  return {
+    look,
+    stop: async () => {
+      stopping.abort();
+      await watching;
+    },
+  };
+}
+
+const textOf = async (part: string | { file: string }): Promise<string> =>
+  typeof part === 'string' ? part : withoutLineEnd(await readFile(part.file, 'utf8'));
+
+const valueAt = (config: Config, path: string): unknown => select(config, path.slice(1))[0]?.value;

@@ -1,0 +1,20 @@
+import { toTransportOptions } from '../../../src/platform/connect.ts';
+
+test('a key that is asked for at each call may change; texts are cut of the old and the new one', () => {
+  let token = 'key-of-yesterday-0123456789';
+  const options = toTransportOptions({ url: 'https://acme.example.com', token: () => token });
+  expect(options.authorize('rest')).toEqual({ authorization: 'Bearer key-of-yesterday-0123456789' });
+  token = 'key-of-today-0123456789';
+  expect(options.authorize('rest')).toEqual({ authorization: 'Bearer key-of-today-0123456789' });
+  expect(options.authorize('scim')).toEqual({ authorization: 'Bearer key-of-today-0123456789' });
+  expect(options.redact('key-of-today-0123456789 key-of-yesterday-0123456789')).toBe('[redacted] [redacted]');
+});
+
+test('a key that can not stand in a header is found out at once, and later at its first use', () => {
+  const url = 'https://acme.example.com';
+  expect(() => toTransportOptions({ url, token: () => 'a b' })).toThrow(/token/);
+  let scimToken = 'good-key-0123456789';
+  const options = toTransportOptions({ url, token: 'key-0123456789', scimToken: () => scimToken });
+  scimToken = 'bad\nkey';
+  expect(() => options.authorize('scim')).toThrow(/scimToken/);
+});
