@@ -63,7 +63,7 @@ test.each([
   ['gone', { ADMIN_TOKEN: `${ADMIN}-next` }, /ENOENT/],
 ])('a secret that is %s is not taken over, and the log says so once', async (_what, files, message) => {
   const before = rig.logs.length;
-  mount(rig.folder, files as Record<string, string>);
+  mount(rig.folder, files);
   const complaints = () => rig.logs.slice(before).filter((line) => message.test(line));
   await eventually('it is said', () => complaints().length > 0, 6000);
   expect(await statusOf(app, TWO)).toBe(200);
