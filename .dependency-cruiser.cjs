@@ -2,6 +2,7 @@
 // docs/architecture.md draws the same picture.
 const may = {
   support: [],
+  ui: [],
   scim: ['support'],
   platform: ['support'],
   config: ['support'],

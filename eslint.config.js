@@ -37,6 +37,17 @@ export default tseslint.config(
     },
   },
   {
+    // Runs in a browser.
+    files: ['src/ui/**'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ['document', 'location', 'navigator', 'sessionStorage', 'fetch', 'Event', 'addEventListener']
+          .concat(['dispatchEvent', 'setTimeout', 'clearTimeout'])
+          .map((name) => [name, 'readonly']),
+      ),
+    },
+  },
+  {
     files: ['.ci/**', '*.cjs'],
     languageOptions: {
       globals: { process: 'readonly', console: 'readonly', module: 'writable', require: 'readonly' },

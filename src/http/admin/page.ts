@@ -47,12 +47,13 @@ export function createPage(folder = FOLDER): Router {
   const files = readFiles(folder);
   const router = express.Router({ strict: true });
   router.use(protect);
-  router.get('', (request, response, next) => {
-    // Relative addresses in the page need the slash.
-    if (request.originalUrl.split('?')[0]?.endsWith('/')) next();
-    else response.writeHead(308, { Location: '/admin/' }).end();
-  });
   router.use((request, response, next) => {
+    const [asked] = request.originalUrl.split('?');
+    // Relative addresses in the page need the slash.
+    if (asked === '/admin') {
+      response.writeHead(308, { Location: '/admin/' }).end();
+      return;
+    }
     const path = request.url.split('?')[0] ?? '/';
     const file = files.get(path === '/' ? '/index.html' : path);
     if (!file || (request.method !== 'GET' && request.method !== 'HEAD')) {

@@ -1,0 +1,140 @@
+// Elements from plain data. Text is only ever text: nothing that the service answers is read as markup.
+
+/** `h('button', { class: 'quiet', onclick: act }, 'Retry')`; undefined, null and false children are left out. */
+export function h(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else if (name === 'value' || name === 'checked') element[name] = value;
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  element.append(
+    ...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false),
+  );
+  return element;
+}
+
+/** A table that becomes a list of cards on a narrow screen. `rows` hold one cell for each heading. */
+export function table(caption, headings, rows) {
+  return h(
+    'table',
+    {},
+    h('caption', { class: 'unseen' }, caption),
+    h(
+      'thead',
+      {},
+      h(
+        'tr',
+        {},
+        headings.map((heading) => h('th', { scope: 'col' }, heading)),
+      ),
+    ),
+    h(
+      'tbody',
+      {},
+      rows.map((cells) =>
+        h(
+          'tr',
+          {},
+          cells.map((cell, index) => h('td', { 'data-label': headings[index] }, cell)),
+        ),
+      ),
+    ),
+  );
+}
+
+export const pill = (tone, text) => h('span', { class: `pill ${tone}` }, text);
+export const empty = (title, text) => h('div', { class: 'empty' }, h('strong', {}, title), h('p', {}, text));
+export const count = (number, one, many) => `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+
+let serial = 0;
+/** A labelled control. */
+export function field(label, control, hint) {
+  control.id = `field-${++serial}`;
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: control.id }, label),
+    control,
+    hint && h('small', {}, hint),
+  );
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+];
+
+/** Such as `3 min`. */
+export function duration(ms) {
+  const [unit, size] = UNITS.find(([, step]) => ms >= step) ?? ['ms', 1];
+  return `${Math.floor(ms / size)} ${unit}`;
+}
+
+/** How long ago, with the exact moment for those who point at it. @param when ISO 8601 or Unix milliseconds */
+export function ago(when) {
+  const moment = new Date(when);
+  const ms = Date.now() - moment.getTime();
+  const text = ms < 1000 && ms > -1000 ? 'now' : ms < 0 ? `in ${duration(-ms)}` : `${duration(ms)} ago`;
+  return h('time', { datetime: moment.toISOString(), title: moment.toISOString() }, text);
+}
+
+export const shown = (value) =>
+  value === undefined || value === null ? '∅' : typeof value === 'string' ? value : JSON.stringify(value);
+
+let fading;
+/** Tells what was done, also to those who do not see the page. */
+export function say(text, tone = 'good') {
+  const place = document.getElementById('said');
+  place.className = tone;
+  place.textContent = text;
+  clearTimeout(fading);
+  fading = setTimeout(() => (place.textContent = ''), tone === 'bad' ? 12_000 : 6000);
+}
+
+/** Asks before something that matters. @returns whether the person agreed */
+export function confirmed(title, text, action, { danger = false } = {}) {
+  return new Promise((resolve) => {
+    const dialog = h(
+      'dialog',
+      { 'aria-labelledby': 'asked' },
+      h(
+        'form',
+        { method: 'dialog' },
+        h('h2', { id: 'asked' }, title),
+        h('p', {}, text),
+        h(
+          'div',
+          { class: 'acts end' },
+          h('button', { value: 'no', class: 'quiet', autofocus: true }, 'Cancel'),
+          h('button', { value: 'yes', class: danger ? 'danger' : 'main' }, action),
+        ),
+      ),
+    );
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve(dialog.returnValue === 'yes');
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+/** A button that is busy while its work runs, and tells what went wrong. */
+export function act(text, work, attributes = {}) {
+  const button = h('button', { type: 'button', ...attributes }, text);
+  button.addEventListener('click', async () => {
+    button.disabled = true;
+    try {
+      await work();
+    } catch (error) {
+      say(error.message, 'bad');
+    } finally {
+      button.disabled = false;
+    }
+  });
+  return button;
+}

@@ -1,0 +1,60 @@
+// Resources whose sync needs a person: why, and what to do.
+import { get, post } from './api.js';
+import { act, ago, confirmed, count, empty, h, say } from './dom.js';
+
+export async function letters({ again }) {
+  const all = await get('/dead-letters');
+  if (all.length === 0)
+    return empty(
+      'Nothing needs a person',
+      'What the platform refuses for good is listed here, in its own words.',
+    );
+  const run = async (action, choice) => {
+    const { count: reached } = await post(`/dead-letters/${action}`, choice);
+    say(
+      action === 'retry'
+        ? `${count(reached, 'resource is', 'resources are')} tried again.`
+        : `${reached} taken off the list.`,
+    );
+    again();
+  };
+  const drop = (choice, what) => async () => {
+    if (
+      await confirmed(
+        'Drop?',
+        `${what} goes off this list. The desired state stays, and the next change is tried again.`,
+        'Drop',
+        { danger: true },
+      )
+    )
+      await run('drop', choice);
+  };
+  return [
+    h(
+      'div',
+      { class: 'acts' },
+      h('span', { class: 'grow soft' }, count(all.length, 'resource', 'resources')),
+      act('Retry all', () => run('retry', { all: true }), { class: 'main' }),
+      act('Drop all', drop({ all: true }, 'Everything')),
+    ),
+    h(
+      'ul',
+      { class: 'rows card' },
+      all.map(({ ref, name, kind, target, connection, reason, message, status, since }) =>
+        h(
+          'li',
+          {},
+          h(
+            'div',
+            { class: 'grow' },
+            h('strong', {}, name),
+            h('span', { class: 'soft' }, ` ${kind.toLowerCase()}, ${connection} → ${target}, `, ago(since)),
+            h('p', {}, h('code', { class: 'bad' }, status ? `${reason} ${status}` : reason), ` ${message}`),
+          ),
+          act('Retry', () => run('retry', { refs: [ref] }), { 'aria-label': `Retry ${name}` }),
+          act('Drop', drop({ refs: [ref] }, name), { class: 'quiet', 'aria-label': `Drop ${name}` }),
+        ),
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,174 @@
+// Each target: how far behind, what stands in the way, and the orders that concern all of it.
+import { get, operator, post } from './api.js';
+import { comparison } from './comparison.js';
+import { act, ago, confirmed, count, duration, h, pill, say } from './dom.js';
+
+export async function overview({ again }) {
+  const [rows, operations] = await Promise.all([get('/status'), get('/operations')]);
+  return [
+    h(
+      'div',
+      { class: 'targets' },
+      rows.map((row) => targetCard(row, again)),
+    ),
+    await comparison(operations, again),
+  ];
+}
+
+/** The worst first: one word for the whole target. */
+function stateOf({ hold, breaker, blocked, guard, dirty }) {
+  if (hold) return pill('warn', 'On hold');
+  if (breaker.open) return pill('bad', 'Platform does not answer');
+  if (blocked > 0) return pill('bad', 'Needs a person');
+  if (guard.held > 0) return pill('warn', 'Waits for approval');
+  if (dirty > 0) return pill('info', 'Catching up');
+  return pill('good', 'In step');
+}
+
+function targetCard(row, again) {
+  const { connection, target, users, groups, dirty, inflight, blocked, oldestMs, guard } = row;
+  return h(
+    'section',
+    { class: 'card', 'aria-label': `${connection} to ${target}` },
+    h(
+      'div',
+      { class: 'head' },
+      h('h2', {}, connection, h('span', { class: 'arrow' }, ' → '), target),
+      stateOf(row),
+    ),
+    h(
+      'p',
+      { class: 'soft' },
+      `${count(users, 'user', 'users')} and ${count(groups, 'group', 'groups')} desired`,
+    ),
+    h(
+      'dl',
+      { class: 'figures' },
+      figure('Not applied', dirty, dirty > 0 && 'info'),
+      figure('Lag', oldestMs > 0 ? duration(oldestMs) : '0', oldestMs > 60_000 && 'warn'),
+      figure('Under way', inflight),
+      figure('Need a person', blocked, blocked > 0 && 'bad', '#/letters'),
+      figure('Held by guard', guard.held, guard.held > 0 && 'warn', '#/plans'),
+      figure('Drift', driftOf(row), driftOf(row) > 0 && 'warn'),
+    ),
+    lanes(row),
+    h(
+      'ul',
+      { class: 'notes' },
+      notes(row).map((note) => h('li', {}, note)),
+    ),
+    orders(row, again),
+  );
+}
+
+const driftOf = ({ reconcile: { last } }) => (last?.drift ?? []).reduce((sum, each) => sum + each.count, 0);
+
+const figure = (name, value, tone, href) =>
+  h(
+    'div',
+    {},
+    h('dt', {}, name),
+    h('dd', { class: tone || undefined }, href && value ? h('a', { href }, value) : String(value)),
+  );
+
+const LANES = { deactivation: 'Deactivations', edit: 'Edits', new: 'New', reconcile: 'Reconcile' };
+
+function lanes({ lanes: waiting }) {
+  const total = Object.values(waiting).reduce((sum, each) => sum + each, 0);
+  return h(
+    'div',
+    { class: 'lanes' },
+    Object.entries(LANES).map(([lane, name]) =>
+      h(
+        'div',
+        {},
+        h('span', {}, name),
+        h('meter', {
+          min: 0,
+          max: Math.max(1, total),
+          value: waiting[lane],
+          'aria-label': `${name} waiting`,
+        }),
+        h('span', { class: 'number' }, waiting[lane]),
+      ),
+    ),
+  );
+}
+
+function notes({ hold, breaker, reconcile: { last } }) {
+  const found = [];
+  if (hold) found.push([`On hold by ${hold.by}, `, ago(hold.since), hold.note ? `: ${hold.note}` : '']);
+  if (breaker.open)
+    found.push([
+      `Breaker open: ${breaker.status ? `answers ${breaker.status}` : 'no answer'}, only probes go out`,
+    ]);
+  else found.push('Breaker closed: the platform answers');
+  if (!last) found.push('Not compared yet');
+  else
+    found.push([
+      'Compared ',
+      ago(last.endedAt),
+      `: ${last.outcome}${last.message ? `, ${last.message}` : ''}`,
+    ]);
+  return found;
+}
+
+function orders({ connection, target, hold }, again) {
+  const by = operator();
+  const start = (path, said) => async () => {
+    await post(path, { target, by });
+    say(said);
+    again();
+  };
+  const where = `${connection} → ${target}`;
+  const pause = async () => {
+    if (
+      !(await confirmed(
+        'Stop all writes?',
+        `Nothing is written to ${target} until you release it. Pushes are still accepted.`,
+        'Hold',
+        { danger: true },
+      ))
+    )
+      return;
+    await post('/hold', { target, by });
+    say(`${where} is on hold.`);
+    again();
+  };
+  const release = async () => {
+    await post('/release', { target });
+    say(`${where} is released.`);
+    again();
+  };
+  const repair = async () => {
+    if (
+      await confirmed(
+        'Reconcile now?',
+        `Everything at ${target} is compared with what is desired, and what differs is repaired. The guard holds what takes away too much.`,
+        'Reconcile',
+      )
+    )
+      await start('/reconcile', 'Reconcile has begun.')();
+  };
+  const resync = async () => {
+    if (
+      !(await confirmed(
+        'Look at everybody again?',
+        `All users and groups are marked for ${target}, behind all other work. Only what differs is written.`,
+        'Resync',
+      ))
+    )
+      return;
+    const marked = await post('/resync', { target });
+    say(`${count(marked.count, 'resource', 'resources')} will be looked at again.`);
+    again();
+  };
+  return h(
+    'div',
+    { class: 'acts' },
+    act('Compare', start('/plan', 'The comparison has begun.'), { class: 'main' }),
+    act('Reconcile', repair),
+    act('Resync', resync),
+    hold ? act('Release', release, { class: 'main' }) : act('Hold', pause),
+  );
+}

@@ -1,0 +1,149 @@
+// One person or group: why it is, or is not, at each target as desired. Names travel in bodies, never in addresses.
+import { operator, post } from './api.js';
+import { act, ago, confirmed, empty, field, h, pill, say, shown, table } from './dom.js';
+
+const TONES = {
+  asDesired: 'good',
+  onItsWay: 'info',
+  held: 'warn',
+  stopped: 'warn',
+  needsPerson: 'bad',
+  differs: 'warn',
+};
+const WORDS = {
+  ...{
+    asDesired: 'As desired',
+    onItsWay: 'On its way',
+    held: 'Held',
+    stopped: 'Stopped',
+    needsPerson: 'Needs a person',
+  },
+  ...{ leftAlone: 'Left alone', notForTarget: 'Not for this target', differs: 'Differs', gone: 'Gone' },
+};
+
+export function people() {
+  const name = h('input', {
+    type: 'search',
+    required: true,
+    autocomplete: 'off',
+    spellcheck: 'false',
+    placeholder: 'ada@acme.example',
+  });
+  const found = h('div', { 'aria-live': 'polite', id: 'found' });
+  const search = async () => {
+    try {
+      const all = await post('/explain', { resource: name.value.trim() });
+      found.replaceChildren(...all.map((each) => card(each, search)));
+    } catch (error) {
+      if (error.status !== 404) say(error.message, 'bad');
+      else found.replaceChildren(empty('Nobody is known so', error.message));
+    }
+  };
+  const onsubmit = (event) => {
+    event.preventDefault();
+    return search();
+  };
+  return [
+    h(
+      'form',
+      { class: 'search', onsubmit, role: 'search' },
+      field('Person or group', name, 'userName, externalId, address, group name, id or ref'),
+      h('button', { class: 'main' }, 'Explain'),
+    ),
+    found,
+  ];
+}
+
+function card(each, again) {
+  const { connection, target, kind, name, ref, verdict, summary, reasons, values, memberships, timeline } =
+    each;
+  return h(
+    'section',
+    { class: 'card', 'aria-label': `${name} at ${target}` },
+    h('div', { class: 'head' }, h('h2', {}, name), pill(TONES[verdict] ?? 'calm', WORDS[verdict] ?? verdict)),
+    h('p', { class: 'soft' }, `${kind}, ${connection} → ${target} `, h('code', {}, ref)),
+    h('p', { class: 'lead' }, summary),
+    reasons.length > 0 &&
+      h(
+        'ul',
+        { class: 'notes' },
+        reasons.map((reason) => h('li', {}, reason)),
+      ),
+    syncing(ref, target, again),
+    values.length > 0 && [
+      h('h3', {}, 'Values'),
+      table(
+        'Values',
+        ['Name', 'Desired', 'Last applied', 'State'],
+        values.map((value) => [
+          value.name,
+          shown(value.desired),
+          shown(value.applied),
+          pill(value.state === 'equal' ? 'good' : 'warn', value.state),
+        ]),
+      ),
+    ],
+    memberships.length > 0 && [
+      h('h3', {}, kind === 'User' ? 'Groups' : 'Members not equal yet'),
+      h(
+        'ul',
+        { class: 'chips' },
+        memberships.map((group) =>
+          h(
+            'li',
+            { title: group.because },
+            group.name,
+            ' ',
+            pill(group.state === 'applied' ? 'good' : 'info', group.state),
+          ),
+        ),
+      ),
+    ],
+    h('h3', {}, 'Timeline'),
+    h(
+      'ol',
+      { class: 'timeline' },
+      timeline
+        .toReversed()
+        .map(({ at, event, text }) =>
+          h('li', { class: event }, h('strong', {}, event), ' ', ago(at), h('p', {}, text)),
+        ),
+    ),
+  );
+}
+
+function syncing(resource, target, again) {
+  const told = h('p', { class: 'soft', role: 'status' });
+  const look = async () => {
+    const [{ differences, owed }] = await post('/sync', { resource, target, dryRun: true });
+    const pending = (differences?.length ?? 0) + Object.keys(owed).length;
+    told.textContent =
+      differences === null
+        ? 'The platform could not be read.'
+        : pending === 0
+          ? 'Equal at the platform: nothing would be written.'
+          : `${pending} would be written: ${(differences ?? []).map((each) => `${each.action} (${each.reason})`).join('; ')}`;
+  };
+  const bring = async () => {
+    if (
+      !(await confirmed(
+        'Sync now?',
+        'It is compared with the platform, and what differs is written.',
+        'Sync',
+      ))
+    )
+      return;
+    const [{ outcome, message }] = await post('/sync', { resource, target, by: operator() });
+    say(`${outcome}${message ? `: ${message}` : ''}`);
+    await again();
+  };
+  return [
+    h(
+      'div',
+      { class: 'acts' },
+      act('Check at the platform', look),
+      act('Sync now', bring, { class: 'main' }),
+    ),
+    told,
+  ];
+}

@@ -1,0 +1,112 @@
+// What identity providers push with: made here, shown once, revoked here.
+import { get, operator, post, remove } from './api.js';
+import { act, ago, confirmed, field, h, pill, say, table } from './dom.js';
+
+export async function tokens({ again }) {
+  const [all, rows] = await Promise.all([get('/tokens'), get('/status')]);
+  const connections = [...new Set([...rows, ...all].map(({ connection }) => connection))];
+  return [creating(connections, again), listing(all, again)];
+}
+
+function creating(connections, again) {
+  const connection = h(
+    'select',
+    {},
+    connections.map((each) => h('option', { value: each }, each)),
+  );
+  const name = h('input', {
+    required: true,
+    maxlength: 32,
+    pattern: '[a-z0-9]([a-z0-9\\-]{0,30}[a-z0-9])?',
+    title: 'Lower-case letters, digits, inner hyphens',
+    autocomplete: 'off',
+  });
+  const expires = h(
+    'select',
+    {},
+    [
+      ['90d', '90 days'],
+      ['365d', 'A year'],
+      ['30d', '30 days'],
+      ['', 'Never'],
+    ].map(([value, text]) => h('option', { value }, text)),
+  );
+  const made = h('div', { role: 'status' });
+  const onsubmit = async (event) => {
+    event.preventDefault();
+    try {
+      const order = {
+        connection: connection.value,
+        name: name.value,
+        by: operator(),
+        ...(expires.value && { expires: expires.value }),
+      };
+      made.replaceChildren(secretOf(await post('/tokens', order), again));
+    } catch (error) {
+      say(error.message, 'bad');
+    }
+  };
+  return h(
+    'section',
+    { class: 'card' },
+    h('h2', {}, 'Make a token'),
+    h(
+      'form',
+      { class: 'search', onsubmit },
+      field('Connection', connection),
+      field('Name', name),
+      field('Ends', expires),
+      h('button', { class: 'main' }, 'Make'),
+    ),
+    made,
+  );
+}
+
+const secretOf = ({ name, secret }, again) =>
+  h(
+    'div',
+    { class: 'secret', 'data-busy': true },
+    h('p', {}, h('strong', {}, `${name} is shown this once.`), ' Put it into the identity provider now.'),
+    h('code', {}, secret),
+    h(
+      'div',
+      { class: 'acts' },
+      act('Copy', async () => {
+        await navigator.clipboard.writeText(secret);
+        say('Copied.');
+      }),
+      act('Done', () => again(), { class: 'main' }),
+    ),
+  );
+
+function listing(all, again) {
+  const revoke = (connection, name) => async () => {
+    if (
+      !(await confirmed(
+        'Revoke?',
+        `${name} of ${connection} is refused within two seconds, everywhere.`,
+        'Revoke',
+        { danger: true },
+      ))
+    )
+      return;
+    await remove(`/tokens/${connection}/${name}`);
+    say(`${name} is revoked.`);
+    again();
+  };
+  return table(
+    'Tokens',
+    ['Name', 'Connection', 'State', 'Ends', 'Last used', 'Made', ''],
+    all.map(({ connection, name, source, state, createdAt, createdBy, expiresAt, lastUsedAt }) => [
+      h('strong', {}, name),
+      connection,
+      pill(state === 'valid' ? 'good' : 'bad', state),
+      expiresAt === null ? 'never' : ago(expiresAt),
+      lastUsedAt === null ? 'not yet' : ago(lastUsedAt),
+      source === 'settings' ? 'in the settings' : [ago(createdAt), ` by ${createdBy}`],
+      source === 'stored'
+        ? act('Revoke', revoke(connection, name), { class: 'quiet', 'aria-label': `Revoke ${name}` })
+        : '',
+    ]),
+  );
+}

@@ -1,0 +1,172 @@
+// The operators' page in a real browser, where there is one; its files and headers everywhere.
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { eventually } from '../../support/eventually.ts';
+import { ADMIN_TOKEN, openAdmin, type AdminRig } from './rig.ts';
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  existsSync,
+);
+const SHOTS = process.env.ADMIN_SCREENSHOTS;
+const PEOPLE = ['ada.lovelace', 'grace.hopper', 'alan.turing', 'mary.jackson', 'john.backus', 'edith.clarke']
+  .concat(['karen.jones', 'hedy.lamarr'])
+  .map((name) => `${name}@acme.example`);
+const VIEWS = ['overview', 'plans', 'letters', 'people', 'log', 'tokens'];
+let rig: AdminRig;
+
+beforeAll(async () => {
+  rig = await openAdmin({
+    configure: (config) => {
+      if (config.targets.main) config.targets.main.guard.deactivate = { count: 1, percent: 100 };
+    },
+  });
+  const { idp } = rig.bridge;
+  const ids = await Promise.all(PEOPLE.map((name) => idp.createUser(name)));
+  await idp.createGroup('analysts', ids.slice(0, 4));
+  await idp.createGroup('system:all', ids.slice(0, 2));
+  await rig.settled();
+  for (const id of ids.slice(4))
+    await idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+  await rig.settled();
+}, 60_000);
+afterAll(() => rig.bridge.stop());
+
+test('the page is served without a token, holds no data, and may only talk to this server', async () => {
+  const redirect = await rig.raw('/admin');
+  expect([redirect.status, redirect.headers.get('location')]).toEqual([308, '/admin/']);
+  const page = await rig.raw('/admin/');
+  expect(page.status).toBe(200);
+  const policy = page.headers.get('content-security-policy') ?? '';
+  for (const part of [
+    "default-src 'none'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    "frame-ancestors 'none'",
+  ])
+    expect(policy).toContain(part);
+  expect(policy).not.toContain('unsafe');
+  expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+  const html = await page.text();
+  expect(html).not.toMatch(/<script(?![^>]* src=)|\son\w+=|style=/);
+  for (const [, file] of html.matchAll(/(?:src|href)="([\w.]+)"/g))
+    expect([file, (await rig.raw(`/admin/${file}`)).status]).toEqual([file, 200]);
+  const etag = page.headers.get('etag') ?? '';
+  expect((await rig.raw('/admin/', { headers: { 'if-none-match': etag } })).status).toBe(304);
+  for (const path of ['/admin/..%2fapp.js', '/admin/%2e%2e/app.ts', '/admin/none.js'])
+    expect([path, (await rig.raw(path)).status]).toEqual([path, 404]);
+});
+
+if (!CHROMIUM) process.stderr.write('No Chromium here: the page was not looked at in a browser.\n');
+const inBrowser = CHROMIUM ? describe : describe.skip;
+
+inBrowser('in a browser', () => {
+  let browser: Browser;
+  let page: Page;
+  const faults: string[] = [];
+  const see = async (text: string | RegExp): Promise<void> =>
+    void (await page.getByText(text).first().waitFor({ timeout: 10_000 }));
+  const open = async (view: string): Promise<void> => {
+    await page.click(`nav a[data-view=${view}]`);
+    await page.waitForSelector(`main[data-view=${view}]`);
+  };
+  const signIn = async (token = ADMIN_TOKEN): Promise<void> => {
+    await page.goto(`http://127.0.0.1:${rig.bridge.app.port}/admin/`);
+    await page.getByLabel('Admin token').fill(token);
+    await page.getByLabel('Your name').fill('Alice');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+  };
+  const shoot = async (name: string): Promise<void> => {
+    if (!SHOTS) return;
+    mkdirSync(SHOTS, { recursive: true });
+    await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
+  };
+
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      executablePath: CHROMIUM ?? '',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'],
+    });
+    page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    page.setDefaultTimeout(10_000);
+    page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));
+    page.on('pageerror', (error) => void faults.push(error.message));
+  }, 60_000);
+  afterAll(() => browser.close());
+
+  test('a wrong token is told, the right one opens, and it stays in this tab alone', async () => {
+    await signIn('wrong');
+    await see('This is not the admin token.');
+    await shoot('sign-in');
+    // The browser notes the refusal itself.
+    faults.length = 0;
+    await signIn();
+    await page.waitForSelector('main[data-view=overview]');
+    await see('Needs a person');
+    const kept = await page.evaluate('[sessionStorage.length, localStorage.length, document.cookie]');
+    expect(kept).toEqual([2, 0, '']);
+  }, 60_000);
+
+  test.each([
+    [1440, 'light'],
+    [360, 'dark'],
+  ] as const)(
+    'every view fits %i px, %s',
+    async (width, colorScheme) => {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme });
+      for (const view of VIEWS) {
+        await open(view);
+        expect([view, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([view, width]);
+        const unnamed = await page.evaluate(
+          `[...document.querySelectorAll('input,select,button')].filter((each) => !each.labels?.length && !each.textContent.trim() && !each.ariaLabel).length`,
+        );
+        expect([view, unnamed]).toEqual([view, 0]);
+        await shoot(`${view}-${width}`);
+      }
+    },
+    60_000,
+  );
+
+  test('a comparison is shown as a diff; a person is explained without a name in the address', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.emulateMedia({ colorScheme: 'light' });
+    await open('overview');
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await eventually('the diff is there', async () => (await page.locator('.diff').count()) > 0, 20_000);
+    await shoot('comparison');
+    await open('people');
+    await page.getByLabel('Person or group').fill(PEOPLE[2] ?? '');
+    await page.keyboard.press('Enter');
+    await see('As desired');
+    await see('Timeline');
+    expect(page.url()).not.toContain('alan');
+    await shoot('explain');
+  }, 60_000);
+
+  test('a plan is approved by hand, and the platform has it', async () => {
+    await open('plans');
+    await see(/accounts to deactivate/);
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await shoot('approve');
+    await page.locator('dialog').getByRole('button', { name: 'Approve' }).click();
+    await see('Nothing waits for a decision');
+    await eventually('all leavers are closed', async () =>
+      (await rig.bridge.platform.state()).users.every(
+        ({ userName, active }) => !PEOPLE.slice(4).includes(userName) || !active,
+      ),
+    );
+    expect((await rig.operator.get('/plans?all=true')).body[0]).toMatchObject({
+      state: 'approved',
+      by: 'Alice',
+    });
+    expect(faults).toEqual([]);
+  }, 60_000);
+
+  test('signed out, nothing is left on the screen or in the tab', async () => {
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await see('For operators of this bridge.');
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    expect(await page.textContent('main')).not.toContain('acme.example');
+  }, 60_000);
+});
