@@ -42,7 +42,7 @@ export default tseslint.config(
     languageOptions: {
       globals: Object.fromEntries(
         ['document', 'location', 'navigator', 'sessionStorage', 'fetch', 'Event', 'addEventListener']
-          .concat(['dispatchEvent', 'setTimeout', 'clearTimeout'])
+          .concat(['dispatchEvent', 'setTimeout', 'clearTimeout', 'scrollTo'])
           .map((name) => [name, 'readonly']),
       ),
     },

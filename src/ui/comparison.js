@@ -3,6 +3,7 @@ import { get, operator, post } from './api.js';
 import { act, ago, confirmed, count, empty, h, pill, say, shown } from './dom.js';
 
 const TONES = { running: 'info', succeeded: 'good', failed: 'bad', cancelled: 'warn', lost: 'bad' };
+const GOOD = ['converged', 'no changes'];
 const SHOWN = 200;
 
 export async function comparison(operations, again) {
@@ -45,7 +46,9 @@ function line(operation, again) {
         `${running.phase} `,
         h('progress', { max: Math.max(1, running.total), value: running.done }),
       ),
-    pill(TONES[state], state === 'succeeded' ? outcome : state),
+    state === 'succeeded'
+      ? pill(GOOD.includes(outcome) ? 'good' : 'warn', outcome)
+      : pill(TONES[state], state),
     state === 'running' &&
       act('Cancel', async () => {
         await post(`/operations/${id}/cancel`);
@@ -60,7 +63,7 @@ const SIGNS = {
   ...{ create: '+', adopt: '+', reactivate: '+', addMember: '+' },
   ...{ relink: '~', update: '~', setAttribute: '~', conflict: '!' },
 };
-const CLASSES = { '−': 'minus', '+': 'plus', '~': 'change', '!': 'minus' };
+const CLASSES = { '−': 'minus', '+': 'plus', '~': 'change', '!': 'change' };
 
 function diff({ connection, target, entries, proof }) {
   const changes = entries.filter(({ action }) => action !== 'unmanaged');

@@ -45,9 +45,12 @@ async function show({ focus = false } = {}) {
   try {
     const content = await draw({ id, again: () => show() });
     if (mine !== drawing) return;
-    main.replaceChildren(h('h1', {}, title), ...[content].flat());
+    main.replaceChildren(h('h1', {}, title), ...[content].flat().filter(Boolean));
     main.dataset.view = name;
-    if (focus) main.focus();
+    if (focus) {
+      main.focus({ preventScroll: true });
+      scrollTo(0, 0);
+    }
   } catch (error) {
     if (mine !== drawing || !isSignedIn()) return;
     say(error.message, 'bad');
