@@ -75,7 +75,7 @@ const entries = (records) =>
       }) => [
         ago(activityDateTime),
         h('strong', {}, sourceIdentity.displayName),
-        `${operation} at ${target}`,
+        operation === 'none' ? `nothing at ${target}` : `${operation} at ${target}`,
         pill(TONES[provisioningStatusInfo.status] ?? 'calm', provisioningStatusInfo.status),
         detail(provisioningStatusInfo.errorInformation, modifiedProperties, members),
       ],
@@ -83,7 +83,7 @@ const entries = (records) =>
   );
 
 function detail(error, properties, members) {
-  if (error) return `${error.reason} ${error.recommendedAction}`;
+  if (error) return [h('p', {}, error.reason), h('p', { class: 'soft' }, error.recommendedAction)];
   if (members.length > 0) return `${members.length} ${members.length === 1 ? 'member' : 'members'}`;
   const first = properties
     .slice(0, 3)

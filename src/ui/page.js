@@ -109,7 +109,11 @@ leave.addEventListener('click', () => {
   signOut();
   show();
 });
-addEventListener('hashchange', () => show({ focus: true }));
+addEventListener('hashchange', () => {
+  // What was said concerns the view that is left.
+  say('');
+  show({ focus: true });
+});
 // While somebody signs in, the form itself tells that the token is wrong.
 addEventListener('signed-out', () => {
   if (main.dataset.view) show();

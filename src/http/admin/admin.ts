@@ -9,6 +9,7 @@ import { createAdminRouter } from './router.ts';
 import { comparisonRoutes } from './routes/comparisons.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { holdRoutes } from './routes/holds.ts';
+import { linkRoutes } from './routes/links.ts';
 import { logRoutes } from './routes/log.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { planRoutes } from './routes/plans.ts';
@@ -47,5 +48,5 @@ export function createAdmin(
 const routesOf = (context: AdminContext): AdminRoute[] =>
   [
     ...[statusRoutes, planRoutes, comparisonRoutes, operationRoutes, resourceRoutes, deadLetterRoutes],
-    ...[holdRoutes, logRoutes, tokenRoutes],
+    ...[holdRoutes, linkRoutes, logRoutes, tokenRoutes],
   ].flatMap((routes) => routes(context));

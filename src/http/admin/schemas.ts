@@ -164,6 +164,13 @@ export const SCHEMAS = {
     ...{ createdAt: orNull('string'), createdBy: orNull('string') },
     ...{ expiresAt: orNull('string'), lastUsedAt: orNull('string') },
   }),
+  Link: object({
+    ...{ connection: text, target: text, ref: text },
+    kind: { enum: ['User', 'Group'] },
+    ...{ name: orNull('string'), externalId: orNull('string'), platformId: orNull('string') },
+    ...{ account: orNull('string'), origin: orNull('string'), active: orNull('boolean'), departed: flag },
+    ...{ lastWrite: orNull('string'), condition: orNull('string') },
+  }),
   NewToken: object({
     ...{ connection: text, name: text, secret: text, createdAt: dateTime, expiresAt: orNull('string') },
   }),

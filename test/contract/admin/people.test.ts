@@ -67,6 +67,34 @@ test('the log is read by person, action and time, and verified', async () => {
   expect(verified).toMatchObject([{ connection: 'default', target: 'main', broken: null }]);
 });
 
+test('links are listed, exported, and one is forgotten and found again', async () => {
+  const { operator, bridge } = rig;
+  const { body: shown } = await operator.post('/links/show', { resource: ADA });
+  const platformId = (await bridge.platform.user(ADA))?.scimId;
+  expect(shown).toMatchObject([{ ref: `User:${id}`, platformId, kind: 'User', departed: false }]);
+  expect((await operator.get('/links?kind=User')).body).toEqual(shown);
+  const exported = await operator.get('/links/export');
+  const rows = exported.body
+    .trim()
+    .split('\n')
+    .map((line: string) => JSON.parse(line));
+  expect(rows.map(({ kind }: any) => kind).sort()).toEqual(['Group', 'User']);
+
+  expect((await operator.post('/links/import', { rows, dryRun: true })).body.outcomes).toEqual([
+    'unchanged',
+    'unchanged',
+  ]);
+  expect((await operator.post('/links/forget', { resource: ADA })).body).toMatchObject([{ platformId }]);
+  await eventually('it is linked again', async () => {
+    const [link] = (await operator.post('/links/show', { resource: ADA })).body;
+    return link.platformId === platformId;
+  });
+  await rig.settled();
+  const { users } = await bridge.platform.state();
+  expect(users.filter(({ userName }) => userName === ADA)).toHaveLength(1);
+  expect((await operator.post('/links/forget', { resource: 'nobody' })).status).toBe(404);
+});
+
 test('a token is shown once, opens the door, and is refused soon after it is revoked', async () => {
   const { operator, raw } = rig;
   const push = async (token: string) =>

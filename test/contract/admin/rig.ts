@@ -53,7 +53,7 @@ export async function openAdmin(options: BridgeOptions = {}): Promise<AdminRig> 
     const reply = {
       status: response.status,
       headers: response.headers,
-      body: /json$/.test(type) ? JSON.parse(text) : text,
+      body: /[/+]json$/.test(type) ? JSON.parse(text) : text,
     };
     check(method, path, reply);
     return reply;

@@ -1,0 +1,150 @@
+// links: which account or group at the platform belongs to whom.
+import type { Kind } from '../../../directory/records.ts';
+import { findResources, toSearched } from '../../../ops/find.ts';
+import {
+  forgetLinks,
+  importLink,
+  linksOf,
+  listLinks,
+  type Imported,
+  type LinkFilter,
+} from '../../../ops/links.ts';
+import { Problem } from '../problem.ts';
+import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { arrayOf, body, flag, object, refTo, text } from '../schemas.ts';
+import { NOBODY_NAMED } from './holds.ts';
+
+interface Filter {
+  connection?: string;
+  target?: string;
+  kind?: Kind;
+}
+
+const query = {
+  connection: { description: 'Only this connection.', schema: text },
+  target: { description: 'Only this target.', schema: text },
+  kind: { description: 'Only these.', schema: { enum: ['User', 'Group'] } },
+};
+const resource = { ...text, minLength: 1, maxLength: 1000, description: 'A name, an id or a ref.' };
+const links = arrayOf(refTo('Link'));
+const refuses = { 404: 'Nobody and no group is known so, or there is no such target.' };
+/** Each is checked at the platform with a call of its own. */
+const MOST_ROWS = 500;
+
+export const linkRoutes = (context: AdminContext): AdminRoute[] => [
+  route<undefined, Filter>({
+    method: 'get',
+    path: '/links',
+    id: 'listLinks',
+    twin: 'links list --json',
+    summary: 'All links; for large estates the export is lighter.',
+    query,
+    answers: { status: 200, description: 'In no order.', schema: links },
+    handle: async ({ query: filter }) => {
+      const rows = [];
+      for await (const row of listLinks(context.states, filter)) rows.push(row);
+      return json(rows);
+    },
+  }),
+  route<undefined, Filter>({
+    method: 'get',
+    path: '/links/export',
+    id: 'exportLinks',
+    twin: 'links export',
+    summary: 'All links, one JSON object a line.',
+    query,
+    answers: {
+      status: 200,
+      description: 'As they are read, in no order.',
+      contentType: 'application/x-ndjson',
+      schema: text,
+    },
+    handle: ({ query: filter }) =>
+      Promise.resolve({
+        kind: 'lines',
+        contentType: 'application/x-ndjson',
+        filename: 'links.ndjson',
+        lines: linesOf(context, filter),
+      }),
+  }),
+  route<{ rows: object[]; dryRun?: boolean; by?: string }>({
+    method: 'post',
+    path: '/links/import',
+    id: 'importLinks',
+    twin: 'links import FILE --json',
+    summary: 'Takes links from an export, each checked at the platform.',
+    body: body(
+      {
+        rows: { ...arrayOf({ type: 'object' }), minItems: 1, maxItems: MOST_ROWS },
+        dryRun: { ...flag, description: 'Only tell what would happen.' },
+        by: { ...text, minLength: 1, maxLength: 200, description: 'Who asks, for the record.' },
+      },
+      ['rows'],
+    ),
+    answers: {
+      status: 200,
+      description: 'What became of each row, in their order.',
+      schema: object({ dryRun: flag, outcomes: arrayOf(text) }),
+    },
+    handle: async ({ body: { rows, dryRun = false, by = NOBODY_NAMED }, signal }) => {
+      const estates = context.estates.map(({ estate }) => estate);
+      const outcomes: Imported[] = [];
+      for (const row of rows) {
+        signal.throwIfAborted();
+        outcomes.push(await importLink(estates, row, { by, dryRun, signal }));
+      }
+      return json({ dryRun, outcomes });
+    },
+  }),
+  one(context, 'show', 'What a person or group is linked to, at every target.', async (found) =>
+    (await Promise.all(found.map(({ connection, ref }) => linksOf(context.states, connection, ref)))).flat(),
+  ),
+  one(
+    context,
+    'forget',
+    'Drops the link: the account or group is looked for anew, and taken over by the rules of adopt.',
+    async (found, target) => {
+      if (new Set(found.map(({ ref }) => ref)).size > 1)
+        throw new Problem(409, 'The name means more than one: ask again with one of these refs.', {
+          extra: { resources: found.map(({ connection, ref, name }) => ({ connection, ref, name })) },
+        });
+      const forgotten = found.map(({ connection, ref }) =>
+        forgetLinks(context.states, { connection, ref, target }),
+      );
+      return (await Promise.all(forgotten)).flat();
+    },
+  ),
+];
+
+type Found = Awaited<ReturnType<typeof findResources>>;
+
+function one(
+  context: AdminContext,
+  name: 'show' | 'forget',
+  summary: string,
+  run: (found: Found, target: string | undefined) => Promise<unknown>,
+): AdminRoute {
+  return route<{ resource: string; target?: string }>({
+    method: 'post',
+    path: `/links/${name}`,
+    id: `${name}Links`,
+    twin: `links ${name} USER|GROUP --json`,
+    summary,
+    body: body(
+      name === 'forget' ? { resource, target: { ...text, description: 'Only there.' } } : { resource },
+      ['resource'],
+    ),
+    answers: { status: 200, description: 'The links that were meant.', schema: links },
+    refuses: name === 'forget' ? { ...refuses, 409: 'The name means more than one.' } : refuses,
+    handle: async ({ body: asked }) => {
+      requireTarget(context, asked.target);
+      const found = await findResources(toSearched(context.states), asked.resource);
+      if (found.length === 0) throw new Problem(404, 'Nobody and no group is known so.');
+      return json(await run(found, asked.target));
+    },
+  });
+}
+
+async function* linesOf({ states }: AdminContext, filter: LinkFilter): AsyncGenerator<string> {
+  for await (const row of listLinks(states, filter)) yield JSON.stringify(row);
+}
