@@ -431,10 +431,12 @@ function buildHealth(
   };
   return createHealthRouter({
     live: () => {
-      const deaf = [...queues].filter(([, queue]) => clock.now() - queue.lastSweepAt() > DEAF_MS);
+      const ages = [...queues].map(([name, queue]) => [name, clock.now() - queue.lastSweepAt()] as const);
+      const deaf = ages.filter(([, age]) => age > DEAF_MS);
       return {
         ok: deaf.length === 0,
         findings: deaf.map(([name]) => `target ${name}: outbox is not read any more`),
+        lastFetchAgeMs: Object.fromEntries(ages),
       };
     },
     ready: async () => (isStopping() ? { ok: false, findings: ['the process is stopping'] } : store()),

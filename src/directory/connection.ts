@@ -45,8 +45,14 @@ export function connectRedis(settings: RedisSettings, role: ConnectionRole, logg
           ...place.options,
           enableOfflineQueue: role !== 'commands',
           retryStrategy: pauseBefore,
+          // Prepared before its first socket, which a new client would open at once.
+          lazyConnect: true,
         });
-  if (place.kind === 'server') prepare(redis, role);
+  if (place.kind === 'server') {
+    prepare(redis, role);
+    prepareCopies(redis, role);
+    redis.connect().catch(() => undefined);
+  }
   report(redis, role, logger);
   return redis;
 }
@@ -82,6 +88,17 @@ function connectCluster({ nodes, options, tls }: ClusterPlace, role: ConnectionR
     if (role === 'commands') node.connect().catch(() => undefined);
   });
   return cluster;
+}
+
+/** BullMQ takes copies for commands that block; they are prepared like the original. */
+function prepareCopies(redis: Redis, role: ConnectionRole): void {
+  const duplicate = redis.duplicate.bind(redis);
+  redis.duplicate = ((options: ServerOptions = {}) => {
+    const copy = duplicate({ ...options, lazyConnect: true });
+    prepare(copy, role);
+    copy.connect().catch(() => undefined);
+    return copy;
+  }) as typeof redis.duplicate;
 }
 
 /** What every connection to one server is given. */
