@@ -93,12 +93,12 @@ function connectCluster({ nodes, options, tls }: ClusterPlace, role: ConnectionR
 /** BullMQ takes copies for commands that block; they are prepared like the original. */
 function prepareCopies(redis: Redis, role: ConnectionRole): void {
   const duplicate = redis.duplicate.bind(redis);
-  redis.duplicate = ((options: ServerOptions = {}) => {
+  redis.duplicate = (options: ServerOptions = {}) => {
     const copy = duplicate({ ...options, lazyConnect: true });
     prepare(copy, role);
     copy.connect().catch(() => undefined);
     return copy;
-  }) as typeof redis.duplicate;
+  };
 }
 
 /** What every connection to one server is given. */
