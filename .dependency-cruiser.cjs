@@ -23,7 +23,7 @@ const may = {
 // One library, one home.
 const home = {
   express: '^src/(http|sandbox)/',
-  ioredis: '^src/(directory/|app[.]ts)',
+  ioredis: '^src/(directory|app)/',
   bullmq: '^src/queue/',
   'node-cron': '^src/reconcile/schedule[.]ts',
   ajv: '^src/(config|scim|sandbox|http/admin)/',
@@ -78,8 +78,8 @@ module.exports = {
     {
       name: 'app-is-the-top',
       severity: 'error',
-      from: { path: src, pathNot: `${src}(cli/|main[.]ts$)` },
-      to: { path: `${src}app[.]ts$` },
+      from: { path: src, pathNot: `${src}(app|cli|main)([.]ts|/)` },
+      to: { path: `${src}app([.]ts|/)` },
     },
     { name: 'no-cycles', severity: 'error', from: { path: src }, to: { circular: true } },
     {

@@ -2,19 +2,19 @@
 // that app.ts hands to them, and what Redis knows is read when somebody asks.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from './config/schema.ts';
-import type { Backlog } from './directory/backlog.ts';
-import type { BreakerState } from './directory/breaker.ts';
-import type { StorePulse } from './directory/connection.ts';
-import type { Lane } from './directory/records.ts';
-import type { Answered, OnAnswered } from './http/middleware/request-context.ts';
-import { operationOf } from './http/scim/operation.ts';
-import type { PlatformCall } from './platform/client.ts';
-import type { Clock } from './support/clock.ts';
-import { createFailureShare, type FailureShare } from './support/failure-share.ts';
-import { createMetrics, type Metrics } from './support/metrics.ts';
-import type { WriteOutcome } from './sync/sync-resource.ts';
-import type { TokenTimes } from './tokens/doors.ts';
+import type { Config } from '../config/schema.ts';
+import type { Backlog } from '../directory/backlog.ts';
+import type { BreakerState } from '../directory/breaker.ts';
+import type { StorePulse } from '../directory/connection.ts';
+import type { Lane } from '../directory/records.ts';
+import type { Answered, OnAnswered } from '../http/middleware/request-context.ts';
+import { operationOf } from '../http/scim/operation.ts';
+import type { PlatformCall } from '../platform/client.ts';
+import type { Clock } from '../support/clock.ts';
+import { createFailureShare, type FailureShare } from '../support/failure-share.ts';
+import { createMetrics, type Metrics } from '../support/metrics.ts';
+import type { WriteOutcome } from '../sync/sync-resource.ts';
+import type { TokenTimes } from '../tokens/doors.ts';
 
 /** What is read at the moment of a scrape. */
 export interface Sources {

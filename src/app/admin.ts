@@ -1,0 +1,34 @@
+// The operators' side of the service.
+import { printableConfig } from '../config/redact.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
+import { createOperationStore } from '../directory/operations.ts';
+import { createAdmin, type Admin } from '../http/admin/admin.ts';
+import type { Target } from '../sync/target.ts';
+import { buildEstates } from './estates.ts';
+import type { Parts } from './parts.ts';
+
+/** The operators' side; undefined when there is no token for it. */
+export function buildAdmin(
+  parts: Parts,
+  targets: Map<string, Target>,
+  states: DesiredState[],
+): Admin['router'] | undefined {
+  const { config, redis, releasers } = parts;
+  const { adminToken, maxBodyBytes } = config.server;
+  if (adminToken === null) return undefined;
+  const admin = createAdmin(
+    {
+      ...parts,
+      states,
+      estates: buildEstates(parts, targets, states),
+      targets: [...targets.keys()],
+      breakers: new Map([...targets].map(([name, { breaker }]) => [name, breaker])),
+      tokensOf: (connection) => config.connections[connection]?.tokens ?? [],
+      settings: () => printableConfig(config),
+      store: createOperationStore({ redis }, { prefix: config.redis.prefix }),
+    },
+    { token: () => config.server.adminToken ?? adminToken, maxBodyBytes },
+  );
+  releasers.add('admin operations', admin.stop);
+  return admin.router;
+}

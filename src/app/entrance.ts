@@ -1,0 +1,46 @@
+// How identity providers come in: what opens each connection, and what lies behind it.
+import type { Config } from '../config/schema.ts';
+import { connectRedis } from '../directory/connection.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
+import type { createScimRouters } from '../http/scim/connections.ts';
+import { groupResourceType } from '../scim/index.ts';
+import { createDoors, type Doors } from '../tokens/doors.ts';
+import type { Parts } from './parts.ts';
+import { userTypeFor } from './targets.ts';
+
+/** What opens the connections. A revocation is told by Redis, and found out if nobody tells. */
+export async function openDoors(parts: Parts, states: DesiredState[]): Promise<Doors> {
+  const { config, logger, releasers } = parts;
+  const doors = await createDoors(
+    parts,
+    states.flatMap(({ connection, tokens }) => {
+      const settings = config.connections[connection];
+      return settings ? [{ settings, stored: tokens }] : [];
+    }),
+  );
+  releasers.add('tokens', doors.stop);
+  if (states.length === 0) return doors;
+  const subscriber = connectRedis(config.redis, 'subscriber', logger);
+  releasers.add('subscriber for tokens', () => subscriber.disconnect());
+  const connectionOf = new Map(states.map(({ connection, tokens }) => [tokens.channel, connection]));
+  subscriber.on('message', (channel: string) => void doors.refresh(connectionOf.get(channel) ?? ''));
+  // Resolves once Redis is there; until then the doors look by themselves.
+  void subscriber.subscribe(...connectionOf.keys()).catch(() => undefined);
+  return doors;
+}
+
+export function scimConnections(
+  config: Config,
+  states: DesiredState[],
+  doors: Doors,
+): Parameters<typeof createScimRouters>[1] {
+  return states.flatMap(({ connection, directory }) => {
+    const settings = config.connections[connection];
+    const door = doors.of(connection);
+    if (!settings || !door) return [];
+    const targets = settings.targets.flatMap((name) => config.targets[name] ?? []);
+    const { schemas } = settings;
+    const groupType = groupResourceType({ schemas });
+    return [{ settings, directory, door, userType: userTypeFor(targets, schemas), groupType }];
+  });
+}

@@ -1,0 +1,36 @@
+// What reconcile compares and repairs: one estate for each connection and target.
+import type { DesiredState } from '../directory/desired-state.ts';
+import { createTrailReader } from '../reconcile/audit-trail.ts';
+import { digestOf } from '../reconcile/digest.ts';
+import type { Estate } from '../reconcile/estate.ts';
+import type { ScheduledEstate } from '../reconcile/schedule.ts';
+import type { Target } from '../sync/target.ts';
+import type { Parts } from './parts.ts';
+
+export function buildEstates(
+  { config, clock, random }: Parts,
+  targets: Map<string, Target>,
+  states: DesiredState[],
+): ScheduledEstate[] {
+  return states.flatMap((state) =>
+    [...state.outboxes].flatMap(([name, outbox]) => {
+      const target = targets.get(name);
+      const settings = config.targets[name];
+      const drifts = state.drifts.get(name);
+      const runs = state.runs.get(name);
+      if (!target || !settings || !drifts || !runs) return [];
+      const others = states.flatMap((other) => (other === state ? [] : (other.drifts.get(name) ?? [])));
+      const { guard, concurrency } = settings;
+      const digest = digestOf(settings);
+      const { members } = settings.groups;
+      const estate: Estate = {
+        ...{ ...state, target, outbox, drifts, runs, others, clock, random, concurrency, digest, members },
+      };
+      const { url, token, allowLoopbackHttp, timeoutMs } = settings;
+      const readTrail = createTrailReader({ url, token, allowLoopbackHttp, timeoutMs }, (signal) =>
+        target.catalogue.keyOwner(signal),
+      );
+      return [{ estate, guard, readTrail }];
+    }),
+  );
+}

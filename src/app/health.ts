@@ -1,0 +1,71 @@
+// What the probes and /health say about store, targets and queues.
+import { checkStore } from '../directory/connection.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
+import { createKeyspace } from '../directory/keys.ts';
+import { createHealthRouter, type Check } from '../http/health.ts';
+import type { TargetQueue } from '../queue/target-queue.ts';
+import type { Target } from '../sync/target.ts';
+import type { Parts } from './parts.ts';
+import { outboxesOf } from './states.ts';
+
+/** An outbox that was not looked at for this long is stuck, whatever else still answers. */
+const DEAF_MS = 60_000;
+
+export function buildHealth(
+  { clock, config, redis }: Parts,
+  targets: Map<string, Target>,
+  states: DesiredState[],
+  queues: Map<string, TargetQueue>,
+  isStopping: () => boolean,
+): ReturnType<typeof createHealthRouter> {
+  const store = async (): Promise<Check> => ({
+    ...(await checkStore(redis, {
+      durability: config.redis.durability,
+      probe: createKeyspace(config.redis.prefix, 'ready').key('probe'),
+    })),
+  });
+  const targetCheck = async (name: string): Promise<Check> => {
+    const depths = await Promise.all([...outboxesOf(states, name).values()].map((outbox) => outbox.depth()));
+    const [dirty, inflight, blocked] = (['dirty', 'inflight', 'blocked'] as const).map((part) =>
+      depths.reduce((sum, depth) => sum + depth[part], 0),
+    );
+    const stagings = [...outboxesOf(states, name).values()].map(({ staging }) => staging);
+    const holds = await Promise.all(stagings.map((staging) => staging.onHold()));
+    const held = (await Promise.all(stagings.map((staging) => staging.held()))).reduce(
+      (sum, { total }) => sum + total,
+      0,
+    );
+    const books = states.flatMap(({ runs }) => runs.get(name) ?? []);
+    const runs = await Promise.all(books.map((each) => each.read()));
+    const comparedAt = runs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
+    const reconcileAgeMs = comparedAt.length === 0 ? null : clock.now() - Math.min(...comparedAt);
+    const breaker = (await targets.get(name)?.breaker.read()) ?? { open: false };
+    const findings = [
+      ...(breaker.open ? [`calls fail (${breaker.status || 'no answer'}): only probes are sent`] : []),
+      ...(blocked ? [`${blocked} resources need a person: see dead-letters`] : []),
+      ...(held > 0 ? [`the guard holds ${held} removals: see plans`] : []),
+      ...(holds.some(Boolean) ? ['on hold by order of an operator: see release'] : []),
+    ];
+    return { ok: true, findings, dirty, inflight, blocked, held, reconcileAgeMs, breaker };
+  };
+  return createHealthRouter({
+    live: () => {
+      const ages = [...queues].map(([name, queue]) => [name, clock.now() - queue.lastSweepAt()] as const);
+      const deaf = ages.filter(([, age]) => age > DEAF_MS);
+      return {
+        ok: deaf.length === 0,
+        findings: deaf.map(([name]) => `target ${name}: outbox is not read any more`),
+        lastFetchAgeMs: Object.fromEntries(ages),
+      };
+    },
+    ready: async () => (isStopping() ? { ok: false, findings: ['the process is stopping'] } : store()),
+    detail: async () => {
+      const health = { store: await store() };
+      if (!health.store.ok) return health;
+      const checks = Object.keys(config.targets).map(
+        async (name) => [`target ${name}`, await targetCheck(name)] as const,
+      );
+      return { ...health, ...Object.fromEntries(await Promise.all(checks)) };
+    },
+  });
+}

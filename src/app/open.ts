@@ -1,0 +1,60 @@
+// The service's parts without the service, for commands.
+import type { Redis } from 'ioredis';
+import type { Config } from '../config/schema.ts';
+import { createBreaker, type Breaker } from '../directory/breaker.ts';
+import { connectRedis, untilReady } from '../directory/connection.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
+import type { ScheduledEstate } from '../reconcile/schedule.ts';
+import { systemClock } from '../support/clock.ts';
+import { silentLogger } from '../support/logger.ts';
+import { createReleasers } from '../support/releasers.ts';
+import { compileMapping } from '../sync/mapping.ts';
+import { buildEstates } from './estates.ts';
+import { STORE_WAIT_MS, scriptsOn, type AppDeps, type Parts } from './parts.ts';
+import { startQueues } from './queues.ts';
+import { buildStates } from './states.ts';
+import { buildTargets, schemasFor, userTypeFor } from './targets.ts';
+
+/** The desired states and breakers alone, for commands that look into Redis or mark something there. */
+export function openDesiredStates(config: Config): {
+  redis: Redis;
+  states: DesiredState[];
+  /** By target. */
+  breakers: Map<string, Breaker>;
+} {
+  const redis = connectRedis(config.redis, 'commands', silentLogger);
+  const store = { config, redis, scripts: scriptsOn(redis, config, systemClock) };
+  const mappings = new Map(
+    Object.values(config.targets).map((target) => [
+      target.name,
+      compileMapping(target, userTypeFor([target], schemasFor(config, target.name))),
+    ]),
+  );
+  const breakers = Object.keys(config.targets).map((target) => {
+    const options = { prefix: config.redis.prefix, target };
+    return [target, createBreaker({ ...store, logger: silentLogger }, options)] as const;
+  });
+  const states = buildStates(store, (name) => mappings.get(name)?.groupsMatter ?? false);
+  return { redis, states, breakers: new Map(breakers) };
+}
+
+/** What commands compare and repair, one for each connection and target. With `worker`, marks are applied here too. */
+export async function openEstates(
+  config: Config,
+  deps: AppDeps,
+  { worker }: { worker: boolean },
+): Promise<{ estates: ScheduledEstate[]; stop: () => Promise<void> }> {
+  const releasers = createReleasers(deps.logger);
+  const redis = connectRedis(config.redis, 'commands', deps.logger);
+  releasers.add('redis', () => redis.disconnect());
+  await untilReady(redis, STORE_WAIT_MS);
+  await redis.ping().catch(async (error: Error) => {
+    await releasers.releaseAll();
+    throw new Error(`Redis does not answer (${error.message}): check redis.url or REDIS_URL.`);
+  });
+  const parts: Parts = { ...deps, config, redis, scripts: scriptsOn(redis, config, deps.clock), releasers };
+  const targets = buildTargets(parts);
+  const states = buildStates(parts, (name) => targets.get(name)?.mapping.groupsMatter ?? false);
+  if (worker) startQueues(parts, targets, states);
+  return { estates: buildEstates(parts, targets, states), stop: releasers.releaseAll };
+}

@@ -1,0 +1,34 @@
+// What every part of the service is built from.
+import type { Redis } from 'ioredis';
+import type { Config } from '../config/schema.ts';
+import { createConfirmation } from '../directory/replicas.ts';
+import { loadScripts, type Scripts } from '../directory/scripts.ts';
+import type { Clock } from '../support/clock.ts';
+import type { Ids } from '../support/ids.ts';
+import type { Logger } from '../support/logger.ts';
+import type { Releasers } from '../support/releasers.ts';
+import type { Tracing } from '../support/tracing.ts';
+import type { Instruments } from './instruments.ts';
+
+export interface AppDeps {
+  logger: Logger;
+  clock: Clock;
+  ids: Ids;
+  random: () => number;
+  /** Undefined = no traces. */
+  tracing?: Tracing | undefined;
+}
+
+export interface Store {
+  config: Config;
+  redis: Redis;
+  scripts: Scripts;
+}
+
+export type Parts = AppDeps & Store & { releasers: Releasers; instruments?: Instruments };
+
+/** How long a start waits for Redis before it goes on without. */
+export const STORE_WAIT_MS = 2000;
+
+export const scriptsOn = (redis: Redis, config: Config, clock: Clock): Scripts =>
+  loadScripts(redis, config.redis.confirmation === 'off' ? undefined : createConfirmation({ redis, clock }));

@@ -1,0 +1,36 @@
+// Where a scrape finds what it shows.
+import { takePulse } from '../directory/connection.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
+import { createMetricsRouter } from '../http/metrics.ts';
+import type { TargetQueue } from '../queue/target-queue.ts';
+import type { Target } from '../sync/target.ts';
+import type { Doors } from '../tokens/doors.ts';
+import type { Instruments, Sources } from './instruments.ts';
+import type { Parts } from './parts.ts';
+import { outboxesOf } from './states.ts';
+
+/** What a scrape shows: this process's own counts, and for every process what Redis knows. */
+export function buildScrape(
+  { redis }: Parts,
+  { contentType, scrape }: Instruments,
+  {
+    targets,
+    states,
+    queues,
+    doors,
+  }: {
+    targets: Map<string, Target>;
+    states: DesiredState[];
+    queues: Map<string, TargetQueue>;
+    doors: Doors;
+  },
+): ReturnType<typeof createMetricsRouter> {
+  const sources: Sources = {
+    pulse: () => takePulse(redis),
+    backlogs: (name) => Promise.all([...outboxesOf(states, name).values()].map((outbox) => outbox.backlog())),
+    breaker: async (name) => (await targets.get(name)?.breaker.read()) ?? { open: false },
+    tokens: doors.tokens,
+    lastFetches: () => new Map([...queues].map(([name, queue]) => [name, queue.lastSweepAt()])),
+  };
+  return createMetricsRouter(contentType, () => scrape(sources));
+}

@@ -1,0 +1,38 @@
+// The desired state of every connection.
+import { createDesiredState, type DesiredState } from '../directory/desired-state.ts';
+import type { Outbox } from '../directory/outbox.ts';
+import type { Store } from './parts.ts';
+
+const LEASE_MS = 15_000;
+const DAY_MS = 86_400_000;
+
+export function buildStates(
+  { config, redis, scripts }: Store,
+  groupsMatterAt: (target: string) => boolean,
+): DesiredState[] {
+  return Object.values(config.connections).map((connection) =>
+    createDesiredState(
+      { redis, scripts },
+      {
+        prefix: config.redis.prefix,
+        connection: connection.name,
+        targets: connection.targets,
+        groupsMatter: connection.targets.some(groupsMatterAt),
+        leaseMs: LEASE_MS,
+        log: {
+          maxEntries: config.provisioningLog.maxEntries,
+          maxAgeMs: config.provisioningLog.maxAgeDays * DAY_MS,
+        },
+      },
+    ),
+  );
+}
+
+/** Outboxes of one target, by connection. */
+export const outboxesOf = (states: DesiredState[], target: string): Map<string, Outbox> =>
+  new Map(
+    states.flatMap(({ connection, outboxes }) => {
+      const outbox = outboxes.get(target);
+      return outbox ? [[connection, outbox] as const] : [];
+    }),
+  );

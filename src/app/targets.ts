@@ -1,0 +1,42 @@
+// The platforms that are kept equal, each with its client, budget and breaker.
+import type { Config } from '../config/schema.ts';
+import { createBreaker } from '../directory/breaker.ts';
+import { createBudget } from '../directory/budget.ts';
+import type { PlatformCall } from '../platform/client.ts';
+import { userResourceType, type CustomSchema, type ResourceType } from '../scim/index.ts';
+import { createTarget, type Target } from '../sync/target.ts';
+import { typedMembers } from '../sync/typed-members.ts';
+import type { Parts } from './parts.ts';
+
+export const userTypeFor = (
+  targets: Config['targets'][string][],
+  schemas: readonly CustomSchema[],
+): ResourceType => userResourceType({ userAttributes: typedMembers(targets), schemas });
+
+/** Custom schemas of everybody who pushes to the target. */
+export const schemasFor = ({ connections }: Config, target: string): CustomSchema[] =>
+  Object.values(connections).flatMap(({ targets, schemas }) => (targets.includes(target) ? schemas : []));
+
+export function buildTargets(parts: Parts): Map<string, Target> {
+  const { config, releasers } = parts;
+  const targets = new Map<string, Target>();
+  for (const settings of Object.values(config.targets)) {
+    const { name, rateLimit } = settings;
+    const { prefix } = config.redis;
+    const breaker = createBreaker(parts, { prefix, target: name });
+    const hooks = parts.instruments?.target(name);
+    const budget = createBudget(
+      { ...parts, heed: breaker.heed, onWait: hooks?.onWait },
+      { prefix, target: name, ...rateLimit },
+    );
+    const userType = userTypeFor([settings], schemasFor(config, name));
+    const onCall = (call: PlatformCall): void => {
+      breaker.note(call);
+      hooks?.onCall(call);
+    };
+    const target = createTarget({ ...parts, budget, breaker, onCall }, settings, userType);
+    releasers.add(`platform client of ${name}`, () => target.client.close());
+    targets.set(name, target);
+  }
+  return targets;
+}
