@@ -104,7 +104,7 @@ function showTokens(metrics: Metrics, tokens: TokenTimes[]): void {
 
 /** From `src/` as from `dist/`. */
 function packageVersion(): string {
-  const text = readFileSync(join(import.meta.dirname, '../package.json'), 'utf8');
+  const text = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
 
