@@ -13,12 +13,8 @@ export function checkConfig(program: Command, cli: Cli): void {
     .action((options: { print?: boolean; json?: boolean }, command: Command) => {
       const config = readConfig(command, cli);
       const printable = printableConfig(config);
-      if (options.json)
-        console.log(
-          JSON.stringify(options.print ? printable : { ok: true, notYetInEffect: config.notYetInEffect }),
-        );
+      if (options.json) console.log(JSON.stringify(options.print ? printable : { ok: true }));
       else if (options.print) console.log(stringify(printable).trimEnd());
       else console.log(`The settings are valid (${config.source ?? 'environment'}).`);
-      for (const path of config.notYetInEffect) console.error(`  ${path}: accepted, but not in effect yet`);
     });
 }

@@ -46,7 +46,8 @@ async function examine(config: Config): Promise<Finding[]> {
         health: () => checkStore(redis, { durability }),
         facts: () => readStoreFacts(redis, () => Date.now()),
       },
-      ...{ durability, targets, notYetInEffect: config.notYetInEffect },
+      durability,
+      targets,
       now: () => Date.now(),
       signal: new AbortController().signal,
     });

@@ -16,7 +16,6 @@ export interface ServeTask {
 if (parentPort) {
   const { config, role } = workerData as ServeTask;
   const logger = createLogger(config.logging.level);
-  for (const path of config.notYetInEffect) logger.warn({ path }, 'setting accepted, but not in effect yet');
 
   const stopped = once(parentPort, 'message');
   const tracing = await openTracing(process.env);

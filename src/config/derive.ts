@@ -39,11 +39,7 @@ export interface Settings extends Pick<
 }
 
 /** The effective settings of a valid document. */
-export function toConfig(
-  settings: Settings,
-  notYetInEffect: string[],
-  source: string | null,
-): Omit<Config, 'secretFiles'> {
+export function toConfig(settings: Settings, source: string | null): Omit<Config, 'secretFiles'> {
   return {
     server: toServer(settings.server),
     redis: settings.redis,
@@ -52,7 +48,6 @@ export function toConfig(
     reconcile: settings.reconcile,
     provisioningLog: settings.provisioningLog,
     logging: settings.logging,
-    notYetInEffect,
     source,
   };
 }

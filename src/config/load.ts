@@ -1,6 +1,5 @@
 // Builds the effective settings: built-in defaults, then the file, then the environment; all faults at once.
 import { dirname } from 'node:path';
-import { checkAvailability } from './availability.ts';
 import { checkAlternatives, checkMeaning, type ConfigChecks } from './checks.ts';
 import { toConfig, type Settings } from './derive.ts';
 import { applyEnvironment } from './environment.ts';
@@ -31,20 +30,18 @@ export function loadConfig({ file, env, cwd, checks }: LoadOptions): Config {
   const { document, replaced, fromFiles, faults: unresolved } = substitute(written, env, folder);
   const fromEnvironment = applyEnvironment(document, env, source !== null);
   // Looked at before defaults come in: it is about what the operator asked for.
-  const availability = checkAvailability(document);
   const alternatives = checkAlternatives(document);
 
   const faults = firstPerPath([
     // A reference that cannot be resolved does no harm where the environment overrides it.
     ...unresolved.filter((fault) => !fromEnvironment.has(fault.path)),
     ...validateSchema(document, replaced),
-    ...availability.faults,
     ...alternatives,
     ...checkMeaning(document, checks),
   ]);
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => nameVariable(fault, fromEnvironment)));
   // The schema has just proved the shape.
-  const config = toConfig(document as unknown as Settings, availability.notYetInEffect, source);
+  const config = toConfig(document as unknown as Settings, source);
   const secretPaths = new Set(SECRET_PATTERNS.flatMap((at) => select(document, at).map(({ path }) => path)));
   const secretFiles = fromFiles.filter(({ path }) => secretPaths.has(path) && !fromEnvironment.has(path));
   return { ...config, secretFiles };

@@ -27,8 +27,6 @@ export interface Config {
   reconcile: ReconcileConfig;
   provisioningLog: ProvisioningLogConfig;
   logging: LoggingConfig;
-  /** Paths of settings that were given but whose feature is not built yet. */
-  notYetInEffect: string[];
   /** Secrets that come from files; they change with them (secret-files.ts). */
   secretFiles: FileText[];
   /** The settings file that was used; null = environment only. */

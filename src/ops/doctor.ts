@@ -27,8 +27,6 @@ export interface DoctorSubject {
   store: { health: () => Promise<StoreHealth>; facts: () => Promise<StoreFacts> };
   durability: 'everysec' | 'always';
   targets: DoctorTarget[];
-  /** Settings that were given and do nothing yet. */
-  notYetInEffect: string[];
   now: () => number;
   signal: AbortSignal;
 }
@@ -56,13 +54,10 @@ const error = (area: string, message: string, advice: string): Finding => ({
   advice,
 });
 
-function configFindings({ notYetInEffect, targets }: DoctorSubject): Finding[] {
+function configFindings({ targets }: DoctorSubject): Finding[] {
   const unmapped = targets.filter(({ types }) => Object.keys(types).length === 0);
   return [
     ok('config', 'the settings are valid'),
-    ...notYetInEffect.map((path) =>
-      warning('config', `${path} has no effect yet`, 'Remove it, so that nobody relies on it.'),
-    ),
     ...unmapped.map(({ name }) =>
       warning(
         'config',

@@ -71,7 +71,6 @@ describe('environment only', () => {
       reconcile: { schedule: '*/30 * * * *', timezone: 'UTC', onDrift: 'repair' },
       provisioningLog: { maxEntries: 50_000, maxAgeDays: 30 },
       logging: { level: 'info' },
-      notYetInEffect: [],
       secretFiles: [],
       source: null,
     });
@@ -98,7 +97,6 @@ describe('environment only', () => {
     expect(config.redis.url).toBe('rediss://redis.example.com:6380/2');
     expect(config.logging.level).toBe('debug');
     expect(config.targets.main).toMatchObject({ url: 'http://127.0.0.1:4000', allowLoopbackHttp: true });
-    expect(config.notYetInEffect).toEqual([]);
   });
 
   test('each missing variable is named, all at once', () => {
@@ -226,21 +224,10 @@ targets:
   });
 });
 
-describe('what is not built yet', () => {
-  test('settings without effect are listed when the file gives them', () => {
-    const more = 'guard: { window: 12h, delete: { count: 1 } }\ngroups: { members: authoritative }';
-    const rest = `reconcile: { schedule: '0 3 * * *' }\nserver: { adminToken: admin-secret-0123456789 }`;
-    const config = loadText(fileWith(more, rest));
-    expect(config.notYetInEffect).toEqual([]);
-    expect(config.targets.main?.guard).toMatchObject({
-      windowMs: 43_200_000,
-      delete: { count: 1, percent: 2 },
-    });
-  });
-
-  test('values that ask for nothing are not listed', () => {
-    const rest = 'reconcile: { schedule: null }\nserver: { adminToken: null, metricsPort: null }';
-    const text = fileWith('groups: { members: owned }\ngroupsRolesMap: {}', rest);
-    expect(loadText(text).notYetInEffect).toEqual([]);
+test('part of a section leaves the rest of it as it is by default', () => {
+  const config = loadText(fileWith('guard: { window: 12h, delete: { count: 1 } }', ''));
+  expect(config.targets.main?.guard).toMatchObject({
+    windowMs: 43_200_000,
+    delete: { count: 1, percent: 2 },
   });
 });
