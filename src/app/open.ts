@@ -10,10 +10,13 @@ import { silentLogger } from '../support/logger.ts';
 import { createReleasers } from '../support/releasers.ts';
 import { compileMapping } from '../sync/mapping.ts';
 import { buildEstates } from './estates.ts';
-import { STORE_WAIT_MS, scriptsOn, type AppDeps, type Parts } from './parts.ts';
+import { scriptsOn, type AppDeps, type Parts } from './parts.ts';
 import { startQueues } from './queues.ts';
 import { buildStates } from './states.ts';
 import { buildTargets, schemasFor, userTypeFor } from './targets.ts';
+
+/** A command without Redis can only fail, so it is more patient than the start of the service. */
+const COMMAND_WAIT_MS = 5000;
 
 /** The desired states and breakers alone, for commands that look into Redis or mark something there. */
 export function openDesiredStates(config: Config): {
@@ -47,7 +50,7 @@ export async function openEstates(
   const releasers = createReleasers(deps.logger);
   const redis = connectRedis(config.redis, 'commands', deps.logger);
   releasers.add('redis', () => redis.disconnect());
-  await untilReady(redis, STORE_WAIT_MS);
+  await untilReady(redis, COMMAND_WAIT_MS);
   await redis.ping().catch(async (error: Error) => {
     await releasers.releaseAll();
     throw new Error(`Redis does not answer (${error.message}): check redis.url or REDIS_URL.`);
