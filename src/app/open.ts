@@ -5,7 +5,7 @@ import { createBreaker, type Breaker } from '../directory/breaker.ts';
 import { connectRedis, untilReady } from '../directory/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { ScheduledEstate } from '../reconcile/schedule.ts';
-import { systemClock } from '../support/clock.ts';
+import { systemClock, type Clock } from '../support/clock.ts';
 import { silentLogger } from '../support/logger.ts';
 import { createReleasers } from '../support/releasers.ts';
 import { compileMapping } from '../sync/mapping.ts';
@@ -17,6 +17,19 @@ import { buildTargets, schemasFor, userTypeFor } from './targets.ts';
 
 /** A command without Redis can only fail, so it is more patient than the start of the service. */
 const COMMAND_WAIT_MS = 5000;
+
+/** A cluster counts as ready before the last of its nodes is reached: asked again for a while. */
+async function reach(redis: Redis, clock: Clock): Promise<void> {
+  for (const end = clock.now() + COMMAND_WAIT_MS; ; ) {
+    try {
+      await redis.ping();
+      return;
+    } catch (error) {
+      if (clock.now() >= end) throw error;
+      await clock.sleep(100);
+    }
+  }
+}
 
 /** The desired states and breakers alone, for commands that look into Redis or mark something there. */
 export function openDesiredStates(config: Config): {
@@ -51,7 +64,7 @@ export async function openEstates(
   const redis = connectRedis(config.redis, 'commands', deps.logger);
   releasers.add('redis', () => redis.disconnect());
   await untilReady(redis, COMMAND_WAIT_MS);
-  await redis.ping().catch(async (error: Error) => {
+  await reach(redis, deps.clock).catch(async (error: Error) => {
     await releasers.releaseAll();
     throw new Error(`Redis does not answer (${error.message}): check redis.url or REDIS_URL.`);
   });
