@@ -20,7 +20,7 @@ const COMMAND_WAIT_MS = 5000;
 
 /** A cluster counts as ready before the last of its nodes is reached: asked again for a while. */
 async function reach(redis: Redis, clock: Clock): Promise<void> {
-  for (const end = clock.now() + COMMAND_WAIT_MS; ; ) {
+  for (const end = clock.now() + COMMAND_WAIT_MS; ;) {
     try {
       await redis.ping();
       return;
