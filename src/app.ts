@@ -5,7 +5,6 @@ import { buildEstates } from './app/estates.ts';
 import { buildHealth } from './app/health.ts';
 import { createInstruments } from './app/instruments.ts';
 import { STORE_WAIT_MS, scriptsOn, type AppDeps, type Parts } from './app/parts.ts';
-import { startQueues } from './app/queues.ts';
 import { buildScrape } from './app/scrape.ts';
 import { buildStates } from './app/states.ts';
 import { buildTargets } from './app/targets.ts';
@@ -55,10 +54,12 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const targets = buildTargets(parts);
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.groupsMatter ?? false);
 
-  const queues =
-    role === 'all' || role === 'worker'
-      ? startQueues(parts, targets, states)
-      : new Map<string, TargetQueue>();
+  let queues = new Map<string, TargetQueue>();
+  if (role === 'all' || role === 'worker') {
+    // Who only receives pushes does not carry the queue engine in memory.
+    const { startQueues } = await import('./app/queues.ts');
+    queues = startQueues(parts, targets, states);
+  }
   if (role === 'all' || role === 'scheduler') {
     const scheduler = startScheduler(deps, buildEstates(parts, targets, states), config.reconcile);
     releasers.add('scheduler', scheduler.stop);

@@ -11,7 +11,6 @@ import { createReleasers } from '../support/releasers.ts';
 import { compileMapping } from '../sync/mapping.ts';
 import { buildEstates } from './estates.ts';
 import { scriptsOn, type AppDeps, type Parts } from './parts.ts';
-import { startQueues } from './queues.ts';
 import { buildStates } from './states.ts';
 import { buildTargets, schemasFor, userTypeFor } from './targets.ts';
 
@@ -71,6 +70,9 @@ export async function openEstates(
   const parts: Parts = { ...deps, config, redis, scripts: scriptsOn(redis, config, deps.clock), releasers };
   const targets = buildTargets(parts);
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.groupsMatter ?? false);
-  if (worker) startQueues(parts, targets, states);
+  if (worker) {
+    const { startQueues } = await import('./queues.ts');
+    startQueues(parts, targets, states);
+  }
   return { estates: buildEstates(parts, targets, states), stop: releasers.releaseAll };
 }

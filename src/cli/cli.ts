@@ -27,8 +27,12 @@ export function operatorOf({ env }: Cli): string {
 /** @throws ConfigError with every fault at once */
 export function readConfig(command: Command, { env, cwd }: Cli): Config {
   const { config } = command.optsWithGlobals<{ config?: string }>();
-  return loadConfig({ env, cwd, checks: configChecks, ...(config === undefined ? {} : { file: config }) });
+  return readSettings({ env, cwd, ...(config === undefined ? {} : { file: config }) });
 }
+
+/** @throws ConfigError with every fault at once */
+export const readSettings = (place: { env: NodeJS.ProcessEnv; cwd: string; file?: string }): Config =>
+  loadConfig({ ...place, checks: configChecks });
 
 /** Errors go to standard error, with what to do. @returns the exit code */
 export function reportFailure(error: unknown): number {

@@ -1,25 +1,34 @@
 // The command table: one file per command.
 import { Command, CommanderError } from 'commander';
-import { backup, restore } from './backup.ts';
-import { checkConfig } from './check-config.ts';
-import { deadLetters } from './dead-letters.ts';
-import { demo } from './demo.ts';
-import { doctor } from './doctor.ts';
-import { explain } from './explain.ts';
-import { hold, release } from './hold.ts';
-import { links } from './links.ts';
-import { log } from './log.ts';
-import { plan } from './plan.ts';
-import { plans } from './plans.ts';
-import { apply, reconcile } from './reconcile.ts';
-import { resync } from './resync.ts';
-import { sandbox } from './sandbox.ts';
-import { serve } from './serve.ts';
-import { status } from './status.ts';
-import { token } from './token.ts';
-import { sync } from './sync.ts';
-import { verifyAccess } from './verify-access.ts';
-import { reportFailure, type Cli } from './cli.ts';
+import type { Cli } from './cli.ts';
+
+type Add = (program: Command, cli: Cli) => void;
+
+/** In the order in which help shows them. Each is loaded when it is asked for: `serve` does not carry the others along. */
+const COMMANDS: Record<string, () => Promise<Add>> = {
+  serve: async () => (await import('./serve.ts')).serve,
+  'check-config': async () => (await import('./check-config.ts')).checkConfig,
+  doctor: async () => (await import('./doctor.ts')).doctor,
+  status: async () => (await import('./status.ts')).status,
+  plan: async () => (await import('./plan.ts')).plan,
+  apply: async () => (await import('./reconcile.ts')).apply,
+  reconcile: async () => (await import('./reconcile.ts')).reconcile,
+  plans: async () => (await import('./plans.ts')).plans,
+  hold: async () => (await import('./hold.ts')).hold,
+  release: async () => (await import('./hold.ts')).release,
+  explain: async () => (await import('./explain.ts')).explain,
+  sync: async () => (await import('./sync.ts')).sync,
+  links: async () => (await import('./links.ts')).links,
+  backup: async () => (await import('./backup.ts')).backup,
+  restore: async () => (await import('./backup.ts')).restore,
+  'dead-letters': async () => (await import('./dead-letters.ts')).deadLetters,
+  log: async () => (await import('./log.ts')).log,
+  resync: async () => (await import('./resync.ts')).resync,
+  token: async () => (await import('./token.ts')).token,
+  'verify-access': async () => (await import('./verify-access.ts')).verifyAccess,
+  sandbox: async () => (await import('./sandbox.ts')).sandbox,
+  demo: async () => (await import('./demo.ts')).demo,
+};
 
 /** Runs one command and resolves to the exit code of the process (docs: interface of the command line). */
 export async function runCli(args: string[], env: NodeJS.ProcessEnv): Promise<number> {
@@ -43,35 +52,14 @@ export async function runCli(args: string[], env: NodeJS.ProcessEnv): Promise<nu
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(scim-bridge --help shows all commands)');
 
-  const commands = [
-    serve,
-    checkConfig,
-    doctor,
-    status,
-    plan,
-    apply,
-    reconcile,
-    plans,
-    hold,
-    release,
-    explain,
-    sync,
-    links,
-    backup,
-    restore,
-    deadLetters,
-    log,
-    resync,
-    token,
-    verifyAccess,
-    sandbox,
-    demo,
-  ];
-  for (const add of commands) add(program, cli);
+  const names = Object.keys(COMMANDS);
+  const asked = names.filter((name) => args.includes(name));
+  for (const name of asked.length > 0 ? asked : names) (await COMMANDS[name]?.())?.(program, cli);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
+    const { reportFailure } = await import('./cli.ts');
     return reportFailure(error);
   }
   return code;

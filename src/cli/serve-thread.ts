@@ -1,23 +1,40 @@
 // The thread that the service runs in: started by serve.ts, ended by the name of a signal.
 import { once } from 'node:events';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { startApp, type Role } from '../app.ts';
 import type { Config } from '../config/schema.ts';
 import { systemClock } from '../support/clock.ts';
 import { randomIds } from '../support/ids.ts';
 import { createLogger } from '../support/logger.ts';
 import { openTracing } from '../support/tracing.ts';
+import { readSettings, reportFailure } from './cli.ts';
 
 export interface ServeTask {
-  config: Config;
+  /** The settings file that was named. */
+  file?: string;
+  cwd: string;
   role: Role;
 }
 
-if (parentPort) {
-  const { config, role } = workerData as ServeTask;
-  const logger = createLogger(config.logging.level);
+/** What the thread tells when it knows its settings. */
+export interface Announcement {
+  drainMs: number;
+}
 
-  const stopped = once(parentPort, 'message');
+if (parentPort) {
+  const { role, ...place } = workerData as ServeTask;
+  try {
+    await run(readSettings({ env: process.env, ...place }), role, parentPort);
+  } catch (error) {
+    process.exitCode = reportFailure(error);
+  }
+  parentPort.close();
+}
+
+async function run(config: Config, role: Role, parent: MessagePort): Promise<void> {
+  const stopped = once(parent, 'message');
+  parent.postMessage({ drainMs: config.server.drainMs } satisfies Announcement);
+  const logger = createLogger(config.logging.level);
   const tracing = await openTracing(process.env);
   const app = await startApp(config, role, {
     logger,
@@ -39,5 +56,4 @@ if (parentPort) {
   await tracing?.stop().catch(() => undefined);
   logger.info('stopped');
   logger.flush();
-  parentPort.close();
 }

@@ -3,17 +3,18 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Option, type Command } from 'commander';
 import type { Role } from '../app.ts';
-import { readConfig, type Cli } from './cli.ts';
-import type { ServeTask } from './serve-thread.ts';
+import type { Cli } from './cli.ts';
+import type { Announcement, ServeTask } from './serve-thread.ts';
 
 const ROLES: Role[] = ['all', 'api', 'worker', 'scheduler'];
 /** A second signal, or this long after the first and `server.drainMs`, ends the process at once. */
 const LAST_RESORT_MS = 40_000;
 /**
  * The service runs in a thread because only there its memory can be bounded from within: left to itself the heap grows
- * to several hundred megabytes of garbage before anybody collects it.
+ * to several hundred megabytes of garbage before anybody collects it. All of it does, settings included: what is loaded
+ * here as well would be in memory twice.
  */
-const MEMORY = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 160 };
+const MEMORY = { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 160 };
 
 export function serve(program: Command, cli: Cli): void {
   program
@@ -21,10 +22,11 @@ export function serve(program: Command, cli: Cli): void {
     .description('run the service')
     .addOption(new Option('--role <role>', 'which part of the service').choices(ROLES).default('all'))
     .action(async ({ role }: { role: Role }, command: Command) => {
-      const workerData: ServeTask = { config: readConfig(command, cli), role };
-      const file = new URL(`./serve-thread${extname(import.meta.url)}`, import.meta.url);
-      const thread = new Worker(file, { workerData, resourceLimits: MEMORY });
-      stopOnSignal(thread, LAST_RESORT_MS + workerData.config.server.drainMs);
+      const { config: file } = command.optsWithGlobals<{ config?: string }>();
+      const workerData: ServeTask = { role, cwd: cli.cwd, ...(file === undefined ? {} : { file }) };
+      const script = new URL(`./serve-thread${extname(import.meta.url)}`, import.meta.url);
+      const thread = new Worker(script, { workerData, env: cli.env, resourceLimits: MEMORY });
+      stopOnSignal(thread);
       cli.exit(await ended(thread));
     });
 }
@@ -37,14 +39,16 @@ function ended(thread: Worker): Promise<number> {
   });
 }
 
-function stopOnSignal(thread: Worker, lastResortMs: number): void {
+function stopOnSignal(thread: Worker): void {
   let stopping = false;
+  let drainMs = 0;
+  thread.on('message', (announced: Announcement) => void ({ drainMs } = announced));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (stopping) process.exit(1);
       stopping = true;
       thread.postMessage(signal);
-      setTimeout(() => process.exit(1), lastResortMs).unref();
+      setTimeout(() => process.exit(1), LAST_RESORT_MS + drainMs).unref();
     });
   }
 }

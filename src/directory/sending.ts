@@ -2,10 +2,14 @@
 import type { Duplex } from 'node:stream';
 import type { Redis } from 'ioredis';
 
-/** Commands of one turn of the event loop leave in one write: the system call costs more than a command. */
+/** So much leaves at once, so that Redis works while this turn goes on. */
+const ENOUGH_BYTES = 8192;
+
+/** Commands of one turn of the event loop leave in few writes: the system call costs more than a command. */
 export function gatherWrites(redis: Redis): void {
   const send = redis.sendCommand.bind(redis);
   let isGathering = false;
+  redis.on('ready', () => joinTexts(redis.stream));
   redis.sendCommand = (command, stream) => {
     const socket = redis.stream;
     if (!isGathering && redis.status === 'ready') {
@@ -16,7 +20,22 @@ export function gatherWrites(redis: Redis): void {
         socket.uncork();
       });
     }
-    return send(command, stream);
+    const answered = send(command, stream);
+    if (isGathering && socket.writableLength > ENOUGH_BYTES) {
+      socket.uncork();
+      socket.cork();
+    }
+    return answered;
+  };
+}
+
+/** What was gathered is sent as one text: as a list, each piece would be converted and kept apart on its way. */
+function joinTexts(socket: Duplex): void {
+  const writeList = socket._writev?.bind(socket);
+  socket._writev = (pieces, callback) => {
+    const texts = pieces.map(({ chunk }) => chunk as unknown).filter((chunk) => typeof chunk === 'string');
+    if (texts.length === pieces.length) socket._write(texts.join(''), 'utf8', callback);
+    else writeList?.(pieces, callback);
   };
 }
 

@@ -76,9 +76,21 @@ export function createWrites(
   const common = { targets: options.targets, groupsMatter: options.groupsMatter };
 
   /** Stores a user. The lane follows from what happens: leaving is a deactivation, coming is new. */
-  async function putUser({ resource, text, lane, ...change }: Change): Promise<PutOutcome> {
+  async function putUser({ id, expected, resource, text, now, request, lane }: Change): Promise<PutOutcome> {
     const entries = JSON.stringify(indexEntries('User', resource));
-    const args = { ...common, ...change, ...laneOf(lane), active: resource.active !== false };
+    const active = resource.active !== false;
+    const { targets, groupsMatter } = options;
+    // Written out: spreading costs as much as all the rest here, and this is what a service does all day.
+    const args = {
+      targets,
+      groupsMatter,
+      id,
+      expected,
+      now,
+      request,
+      active,
+      lane: lane && LANES.indexOf(lane),
+    };
     return toPutOutcome(await scripts.run('put_user', keys.base, args, text, entries));
   }
 
@@ -113,8 +125,6 @@ export function createWrites(
 
   return { putUser, putGroup, changeMembers, remove };
 }
-
-const laneOf = (lane: Lane | undefined): { lane?: number } => (lane ? { lane: LANES.indexOf(lane) } : {});
 
 /** `[id, displayName, id, displayName, ...]` in order of ids. */
 export function toGroupNames(pairs: string[]): GroupName[] {

@@ -13,13 +13,12 @@ export const locationOf = (type: ResourceType, id: string, baseUrl: string): str
 
 /** `extra` is what is kept outside the record: a user's groups or a group's members, as JSON with its key. */
 function splice(type: ResourceType, record: StoredRecord, baseUrl: string, extra: string): string {
-  const meta = JSON.stringify({
-    resourceType: type.name,
-    created: new Date(record.created).toISOString(),
-    lastModified: new Date(record.lastModified).toISOString(),
-    location: locationOf(type, record.id, baseUrl),
-    version: weakVersion(record.version),
-  });
+  const created = new Date(record.created).toISOString();
+  const lastModified =
+    record.lastModified === record.created ? created : new Date(record.lastModified).toISOString();
+  const location = JSON.stringify(locationOf(type, record.id, baseUrl));
+  const version = JSON.stringify(weakVersion(record.version));
+  const meta = `{"resourceType":"${type.name}","created":"${created}","lastModified":"${lastModified}","location":${location},"version":${version}}`;
   return `{"id":"${record.id}",${record.text.slice(1, -1)}${extra},"meta":${meta}}`;
 }
 

@@ -22,5 +22,9 @@ export function foldPart(field: Field, part: string, value: unknown): unknown {
  */
 export function identity(field: Field, element: JsonObject): string {
   if (element.value === undefined) return JSON.stringify(element);
-  return JSON.stringify([foldPart(field, 'value', element.value), foldPart(field, 'type', element.type)]);
+  const value = foldPart(field, 'value', element.value);
+  const type = foldPart(field, 'type', element.type);
+  // Most of them are two texts; the length keeps them apart as well as quotes would, for less.
+  if (typeof value === 'string' && typeof type === 'string') return `${type.length} ${type} ${value}`;
+  return JSON.stringify([value, type]);
 }

@@ -5,7 +5,10 @@ export type { Logger };
 
 const SECRET_FIELDS = ['authorization', 'token', 'secret', 'password', 'apiKey', 'adminToken', 'scimToken'];
 
-/** Lines leave together: a write of its own for each costs more than making it. What waits is written at the exit. */
+/**
+ * Lines leave together: a write of its own for each costs more than making it, and handing it to another thread more than
+ * the write. What waits is written at the exit.
+ */
 const GATHER_BYTES = 12_288;
 const GATHER_MS = 100;
 
@@ -42,7 +45,7 @@ export function createLogger(level: string, destination?: { write(line: string):
     formatters: { log: withoutNestedSecrets },
   };
   if (destination) return pino(options, destination);
-  return pino(options, pino.destination({ sync: false, minLength: GATHER_BYTES, periodicFlush: GATHER_MS }));
+  return pino(options, pino.destination({ sync: true, minLength: GATHER_BYTES, periodicFlush: GATHER_MS }));
 }
 
 /** A logger that says nothing, for parts that are built without a process around them. */
