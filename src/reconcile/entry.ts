@@ -1,5 +1,5 @@
 // One line of a plan: what differs, why, what would be done about it, and against which state it was seen.
-import type { Link } from '../directory/links.ts';
+import type { Condition, Link } from '../directory/links.ts';
 import type { Kind, Ref } from '../directory/records.ts';
 
 /** In the order in which people want to read them: what takes access away first. */
@@ -90,3 +90,10 @@ export const isDrift = ({ attribution }: PlanEntry): boolean =>
 
 /** Left alone for good: listed in `users.protected`, or the owner of the platform key. */
 export const isProtected = (link: Link): boolean => link.condition?.reason === 'Protected';
+
+/** Conditions of a resource that is where it shall stay for now; every other one without a mark came with a refusal. */
+const NO_REFUSALS: ReadonlySet<string> = new Set(['Held', 'Rejected', 'Protected']);
+
+/** Why the last sync of a resource gave up; undefined when it did not, or when the next one is on its way. */
+export const refusalOf = ({ condition }: Link, marked: boolean): Condition | undefined =>
+  marked || condition === undefined || NO_REFUSALS.has(condition.reason) ? undefined : condition;

@@ -5,7 +5,7 @@ import { fold, parseRef, refOf, type Ref, type StoredRecord } from '../directory
 import type { WireGroup } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
-import { isProtected } from './entry.ts';
+import { isProtected, refusalOf } from './entry.ts';
 import type { Survey } from './estate.ts';
 import { asking, isUnmoved, type Examined } from './examine-users.ts';
 import { groupEntries, type GroupCase, type Member, type MemberDifferences } from './group-entries.ts';
@@ -83,6 +83,7 @@ async function examine(
     entries: groupEntries(group, { policy: target.policy, members }),
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,
+    refusal: refusalOf(link, marked),
   };
 }
 
@@ -117,10 +118,10 @@ const nameOf = (link: Link): string => String(link.core?.userName ?? '');
 async function pendingOf(survey: Survey, signs: Map<string, string>): Promise<GroupCase['pending']> {
   const users = [...signs.keys()].filter((user) => !user.startsWith('@'));
   const standing = await survey.estate.drifts.standing(users.map((user) => refOf('User', user)));
-  return standing.map(({ ref, text }) => {
+  return standing.map(({ ref, text, marked }) => {
     const link = parseLink(text);
     const member = { ref, platformId: link.id ?? null, name: nameOf(link) };
-    return { member, sign: signs.get(parseRef(ref).id) ?? '+' };
+    return { member, sign: signs.get(parseRef(ref).id) ?? '+', refusal: refusalOf(link, marked) };
   });
 }
 

@@ -1,14 +1,14 @@
 // The second look: each user in question is read alone, against a link that was read before, so that a write which
 // happened in between can not pass for drift.
 import { hashOfLink, type Counterpart } from '../directory/drift.ts';
-import { parseLink, type Link } from '../directory/links.ts';
+import { parseLink, type Condition, type Link } from '../directory/links.ts';
 import { fold, parseRef, type Ref } from '../directory/records.ts';
 import { PlatformResponse } from '../platform/errors.ts';
 import type { WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { wantedFromDesired, type Wanted } from './compare.ts';
-import { isProtected, type PlanEntry } from './entry.ts';
+import { isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import type { Survey } from './estate.ts';
 import { userEntries, type UserCase } from './user-entries.ts';
 
@@ -20,6 +20,8 @@ export interface Examined {
   changedAt?: string | undefined;
   /** When we last wrote there; Unix milliseconds. */
   writtenAt?: number | undefined;
+  /** Why its last sync gave up, where nothing was marked since. */
+  refusal?: Condition | undefined;
 }
 
 /** Accounts without a link, by what a user could be recognised by; absent where the list was not read whole. */
@@ -114,6 +116,7 @@ async function examine(
     entries: [...userEntries(user, rulesOf(survey)), ...faultEntries(common, wanted)],
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,
+    refusal: refusalOf(link, marked),
   };
 }
 

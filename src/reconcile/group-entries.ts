@@ -1,5 +1,5 @@
 // One group's differences as lines of a plan. Pure.
-import type { Link } from '../directory/links.ts';
+import type { Condition, Link } from '../directory/links.ts';
 import { fold, type Ref } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
 import type { SyncPolicy } from '../sync/target.ts';
@@ -33,8 +33,8 @@ export interface GroupCase {
   namesake?: { id: string; name: string } | undefined;
   /** Undefined when the members were not read. */
   members?: MemberDifferences | undefined;
-  /** Changes of members that the worker has still to write. */
-  pending: { member: Member; sign: string }[];
+  /** Changes of members that the worker has still to write, and why the member's own last sync gave up. */
+  pending: { member: Member; sign: string; refusal?: Condition | undefined }[];
 }
 
 export interface GroupRules {
@@ -123,14 +123,27 @@ function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
 }
 
 function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
-  return group.pending.map(({ member, sign }) => ({
-    ...base(group, 'source changed', sign === '-' && policy.policy !== 'sync' ? 'report' : 'apply'),
-    action: sign === '-' ? 'removeMember' : 'addMember',
-    member,
-    before: { member: sign === '-' },
-    after: { member: sign !== '-' },
-    reason: sign === '-' ? 'no member at the source any more' : 'member at the source',
-  }));
+  return group.pending.map(({ member, sign, refusal }) => {
+    if (sign === '-') {
+      return {
+        ...base(group, 'source changed', policy.policy === 'sync' ? 'apply' : 'report'),
+        action: 'removeMember',
+        member,
+        before: { member: true },
+        after: { member: false },
+        reason: 'no member at the source any more',
+      };
+    }
+    const waits = refusal && `; waits for the user, who needs a person (${refusal.reason})`;
+    return {
+      ...base(group, 'source changed', refusal ? 'report' : 'apply'),
+      action: 'addMember',
+      member,
+      before: { member: false },
+      after: { member: true },
+      reason: `member at the source${waits ?? ''}`,
+    };
+  });
 }
 
 function strangeMembers(group: GroupCase, { policy, members }: GroupRules): PlanEntry[] {

@@ -11,6 +11,7 @@ import type { Estate, Progress, Survey } from './estate.ts';
 import { examineGroups } from './examine-groups.ts';
 import { examineUsers, readValues, type Examined } from './examine-users.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
+import { heedRefusals } from './refusals.ts';
 import { surveyGroups, type GroupChoice, type GroupSurvey } from './survey-groups.ts';
 import { chunks, surveyUsers, type UserSurvey } from './survey-users.ts';
 
@@ -43,7 +44,8 @@ const VALUES_IN_TURN = 100;
 
 export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ plan: Plan; books: Books }> {
   const startedAt = estate.clock.now();
-  const everybody = (options.everybody ?? false) || (await estate.runs.mappedBy()) !== estate.digest;
+  const rulesChanged = (await estate.runs.mappedBy()) !== estate.digest;
+  const everybody = (options.everybody ?? false) || rulesChanged;
   const survey: Survey = {
     estate,
     signal: options.signal,
@@ -60,18 +62,16 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
   const { groups, examined: examinedGroups } = await groupWork;
   const values = await lookAtValues(survey, full);
   for (const ref of values.suspects) users.suspects.set(ref, []);
-  const examined = [
-    ...users.settled,
-    ...(await secondLook(survey, users, values.suspects)),
-    ...examinedGroups,
-  ];
+  const seen = [...users.settled, ...(await secondLook(survey, users, values.suspects)), ...examinedGroups];
+  const blocked = new Map((await estate.outbox.blocked()).map(({ ref, since }) => [ref, since]));
+  const examined = heedRefusals(seen, { blocked, rulesChanged });
   const since = earliestDrift(examined);
   const hasDrift = examined.some(({ entries }) => entries.some(isDrift));
   const trail = hasDrift ? await options.readTrail?.(since ?? startedAt, options.signal) : undefined;
   const found = withoutProof(withoutFollowers(attribute(examined, trail)), users, groups);
   const entries = inReadingOrder([
     ...found,
-    ...(await blockedEntries(estate, found)),
+    ...(await blockedEntries(estate, [...blocked.keys()], found)),
     ...unmanagedEntries(users, groups, found),
   ]);
   const plan: Plan = {
@@ -192,9 +192,9 @@ function withoutProof(entries: PlanEntry[], users: UserSurvey, groups: GroupSurv
 }
 
 /** Resources that need a person, with the reason that the worker noted. */
-async function blockedEntries(estate: Estate, found: PlanEntry[]): Promise<PlanEntry[]> {
+async function blockedEntries(estate: Estate, blocked: Ref[], found: PlanEntry[]): Promise<PlanEntry[]> {
   const told = new Set(found.filter(({ action }) => action === 'conflict').map(({ ref }) => ref));
-  const refs = (await estate.outbox.blocked()).map(({ ref }) => ref).filter((ref) => !told.has(ref));
+  const refs = blocked.filter((ref) => !told.has(ref));
   const links = await estate.links.getMany(estate.target.name, refs);
   return refs.map((ref, index): PlanEntry => {
     const link = links[index] ?? {};

@@ -5,7 +5,7 @@ import { parseLink, type Link } from '../directory/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
 import { createShownNoter, differences, printOf, wantedFromLink } from './compare.ts';
-import { isDrift, isProtected, type PlanEntry } from './entry.ts';
+import { isDrift, isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import type { Survey } from './estate.ts';
 import {
   faultEntries,
@@ -208,7 +208,7 @@ async function mapAll(
     const mapped = { ...common, marked, wanted: known.wanted, observed: user };
     const entries: PlanEntry[] = [...userEntries(mapped, rulesOf(survey)), ...faultEntries(common, known)];
     if (entries.some(isDrift)) draft.suspects.set(ref, []);
-    else if (entries.length > 0) draft.settled.push({ ref, entries });
+    else if (entries.length > 0) draft.settled.push({ ref, entries, refusal: refusalOf(link, marked) });
     else if (!marked) equal.push(toPrint(holder, user));
   }
   return equal;

@@ -1,0 +1,149 @@
+// A dead letter waits for a person: reconcile shows it, and does not send the platform the same refused write again and
+// again. A change at the source, other rules, a retry, and something new at the platform do try it again.
+import { retryDeadLetters, dropDeadLetters } from '../../src/ops/dead-letters.ts';
+import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
+import { brief, openReconciling, scimPatch, type Reconciling } from '../support/reconciling.ts';
+
+// The platform keeps this beginning to itself (contract 2.3): 400 for ever.
+const RESERVED = 'system:ops';
+const REF = (id: string) => `Group:${id}` as const;
+let bridge: Bridge;
+let rec: Reconciling;
+let group: string;
+let ann: string;
+
+beforeAll(async () => {
+  bridge = await buildBridge({
+    configure: (config) => {
+      if (config.targets.main)
+        config.targets.main.attributes = {
+          level: { type: 'number', from: 'title', onEmpty: 'clear' },
+        };
+    },
+  });
+  rec = await openReconciling(bridge);
+  ann = await bridge.idp.createUser('ann@acme.example');
+  group = await bridge.idp.createGroup(RESERVED, [ann]);
+  await refused();
+  await rec.settled();
+}, 30_000);
+afterAll(async () => {
+  await rec.stop();
+  await bridge.stop();
+});
+
+const estate = () => rec.estates[0]!.estate;
+const refused = () =>
+  eventually('the group is a dead letter', async () =>
+    (await estate().outbox.blocked()).some(({ ref }) => ref === REF(group)),
+  );
+const stated = async (entries = rec.plan().then((plan) => plan.entries)) =>
+  (await entries).filter(({ action }) => action !== 'unmanaged').map(brief);
+const letters = () => [
+  { connection: 'default', links: estate().links, outboxes: new Map([['main', estate().outbox]]) },
+];
+const attempts = async () =>
+  (await bridge.platform.writes()).map(({ method, path, status }) => `${method} ${path} ${status}`);
+
+test("is shown in the platform's words and not ordered again, however many runs there are", async () => {
+  await bridge.platform.forgetRequests();
+  for (let round = 0; round < 3; round++) {
+    const { report, plan } = await rec.run({ full: true });
+    expect(report).toMatchObject({ outcome: 'blocked', counts: { conflict: 1 } });
+    const [entry] = plan?.entries.filter(({ ref }) => ref === REF(group)) ?? [];
+    expect(entry).toMatchObject({
+      action: 'conflict',
+      effect: 'report',
+      name: RESERVED,
+      reason: expect.stringMatching(/^Refused: .*reserved/i),
+      before: null,
+      after: { displayName: RESERVED },
+    });
+  }
+  await rec.settled();
+  await expect(attempts()).resolves.toEqual([]);
+  await expect(stated()).resolves.toEqual([`conflict | ${RESERVED} | none | report`]);
+}, 60_000);
+
+test('a retry is one more attempt, and the runs after it make none', async () => {
+  await bridge.platform.forgetRequests();
+  await retryDeadLetters(letters() as never, { all: true });
+  await rec.settled();
+  await refused();
+  await rec.run();
+  await rec.run();
+  await expect(attempts()).resolves.toEqual(['POST /api/scim/v2/Groups 400']);
+}, 60_000);
+
+test('rules that map it to something else try it again', async () => {
+  const config = structuredClone(bridge.config);
+  const { groups } = config.targets.main!;
+  groups.rename = [{ match: '^system:(.*)$', to: 'sys-$1' }];
+  const other = await openReconciling(bridge, config);
+  try {
+    await expect(stated(other.plan().then((plan) => plan.entries))).resolves.toEqual(
+      expect.arrayContaining(['create | sys-ops | mapping changed']),
+    );
+  } finally {
+    await other.stop();
+  }
+}, 60_000);
+
+test('one that a person dropped is shown as well, and is not on the list again', async () => {
+  await dropDeadLetters(letters() as never, { all: true });
+  await bridge.platform.forgetRequests();
+  await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
+  const { entries } = await rec.plan();
+  expect(entries.find(({ ref }) => ref === REF(group))).toMatchObject({
+    action: 'create',
+    effect: 'report',
+    reason: expect.stringContaining('dropped from the dead letters after Refused'),
+  });
+  await expect(attempts()).resolves.toEqual([]);
+}, 60_000);
+
+test('a change at the source puts it right', async () => {
+  await bridge.idp.patch(`/Groups/${group}`, { op: 'replace', path: 'displayName', value: 'ops' });
+  await eventually(
+    'the group is there',
+    async () => (await bridge.platform.group('ops'))?.members.length === 1,
+  );
+  await rec.settled();
+  await expect(rec.run({ full: true })).resolves.toMatchObject({ report: { outcome: 'converged' } });
+  await expect(stated()).resolves.toEqual([]);
+}, 60_000);
+
+test('drift of a resource with a dead letter is repaired, each time that somebody meddles', async () => {
+  const level = (value: unknown) => ({ op: 'replace', path: 'title', value });
+  await bridge.idp.patch(`/Users/${ann}`, level('none'));
+  await eventually('the user is a dead letter', async () => (await estate().outbox.blocked()).length === 1);
+  const id = (await bridge.platform.user('ann@acme.example'))?.scimId;
+  for (const name of ['Meddled', 'Meddled again']) {
+    const change = scimPatch({ op: 'replace', path: 'displayName', value: name });
+    await rec.meddle('PATCH', `/api/scim/v2/Users/${id}`, change);
+    await bridge.platform.forgetRequests();
+    for (let round = 0; round < 3; round++)
+      await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'blocked' } });
+    await expect(attempts()).resolves.toEqual([`PATCH /api/scim/v2/Users/${id} 200`]);
+    expect((await bridge.platform.user('ann@acme.example'))?.displayName).toBe('Jo ann@acme.example');
+  }
+  await bridge.idp.patch(`/Users/${ann}`, level('3'));
+  await rec.settled();
+  await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
+}, 60_000);
+
+test('drift that the platform does not let be repaired is tried once', async () => {
+  await bridge.idp.patch(`/Groups/${group}`, { op: 'replace', path: 'displayName', value: RESERVED });
+  await refused();
+  const { groups, users } = await bridge.platform.state();
+  const value = users.find(({ userName }) => userName === 'ann@acme.example')?.scimId;
+  const id = groups.find(({ displayName }) => displayName === 'ops')?.scimId;
+  const removal = { op: 'remove', path: `members[value eq "${value}"]` };
+  await rec.meddle('PATCH', `/api/scim/v2/Groups/${id}`, scimPatch(removal));
+  await bridge.platform.forgetRequests();
+  for (let round = 0; round < 3; round++)
+    await expect(rec.run({ full: true })).resolves.toMatchObject({ report: { outcome: 'blocked' } });
+  // The rename comes before the members, and is refused.
+  await expect(attempts()).resolves.toEqual([`PATCH /api/scim/v2/Groups/${id} 400`]);
+}, 60_000);
