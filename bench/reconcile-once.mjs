@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 
 const [what, dist, file] = process.argv.slice(2);
 const part = (name) => import(pathToFileURL(join(dist, name)).href);
@@ -53,6 +54,8 @@ async function run() {
   };
 }
 
+// As src/cli/estates.ts does.
+setFlagsFromString('--heap-growing-percent=100');
 const cpu = process.cpuUsage();
 const result = what === 'walk' ? await walk() : await run();
 const used = process.cpuUsage(cpu);

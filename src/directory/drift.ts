@@ -80,20 +80,19 @@ export function createDriftNotes(
   /** Who of us each platform id belongs to, in the order given. The way back may be older than the link: compare ids. */
   async function counterparts(kind: Kind, platformIds: string[]): Promise<(Counterpart | undefined)[]> {
     if (platformIds.length === 0) return [];
-    const found = await ways(kind, platformIds);
+    const fields = platformIds.map((id) => `${kind}:${id}`);
+    const ways = await redis.hmget(key('linked'), ...fields);
+    const found = ways.map((way) => (way === null ? undefined : parseWay(way)));
     const known = found.flatMap((way) => (way ? [way.ref] : []));
     const standings = new Map((await standing(known)).map((each) => [each.ref, each]));
     return found.map((way) => way && standings.get(way.ref));
   }
 
-  /** The way back from each platform id, in the order given: one read, without any link. */
-  async function ways(
-    kind: Kind,
-    platformIds: string[],
-  ): Promise<({ ref: Ref; print?: string } | undefined)[]> {
-    if (platformIds.length === 0) return [];
-    const found = await redis.hmget(key('linked'), ...platformIds.map((id) => `${kind}:${id}`));
-    return found.map((way) => (way === null ? undefined : parseWay(way)));
+  /** Positions of those who do not look as they did when they were equal to a link that was not written since, or are marked. */
+  async function unlikePrints(seen: { platformId: string; print: string }[]): Promise<number[]> {
+    const flat = seen.flatMap(({ platformId, print }) => [`User:${platformId}`, print]);
+    const [, ...others] = await scripts.run('known_equal', keys.base, { target, seen: flat });
+    return others.map(Number);
   }
 
   /** Remembers how users looked when they were equal to their links; what is written to a link forgets it again. */
@@ -174,7 +173,7 @@ export function createDriftNotes(
     target,
     note,
     counterparts,
-    ways,
+    unlikePrints,
     notePrints,
     standing,
     stillMarked,

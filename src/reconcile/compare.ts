@@ -53,10 +53,11 @@ const PATHS = ['userName', 'externalId', 'displayName', 'name.givenName', 'name.
  * that was not written since is equal still, and nobody has to read the link.
  */
 export function printOf(user: WireUser): string {
-  const shown = PATHS.map((path) => shownCore(user, path) ?? '\u0001');
+  let text = user.active === false ? '-' : '+';
+  for (const path of PATHS) text += `\u0000${shownCore(user, path) ?? '\u0001'}`;
   const extension = user[EXTENSION];
-  const parts = [user.active !== false, ...shown, extension === undefined ? '' : JSON.stringify(extension)];
-  return hash('sha1', parts.join('\u0000'), 'base64').slice(0, 16);
+  if (extension !== undefined) text += `\u0000${JSON.stringify(extension)}`;
+  return hash('sha1', text, 'base64').slice(0, 16);
 }
 
 /** Notes what an account shows, for those whose differences need not be looked for. */

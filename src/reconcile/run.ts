@@ -1,4 +1,5 @@
 // One run: take the right to it, compare, judge, mark, wait until the worker has applied it, and report.
+import { setMaxListeners } from 'node:events';
 import { RunLost } from '../directory/drift.ts';
 import type { Outcome, RunReport } from '../directory/runs.ts';
 import type { Ref } from '../directory/records.ts';
@@ -93,8 +94,11 @@ function keepRight({ runs }: Estate, fence: string, signal: AbortSignal): Right 
       () => undefined,
     );
   }, RIGHT_MS / 3);
+  const either = AbortSignal.any([signal, lost.signal]);
+  // Every call under way listens, and there are as many as the target allows.
+  setMaxListeners(0, either);
   return {
-    signal: AbortSignal.any([signal, lost.signal]),
+    signal: either,
     release: async () => {
       clearInterval(keepAlive);
       await runs.release(fence).catch(() => undefined);

@@ -68,8 +68,6 @@ interface Draft extends UserSurvey {
     byExternalId: Map<string, { id: string; userName: string }>;
   };
   seen: Set<Ref>;
-  /** On their way when the walk began. */
-  marked: Set<Ref>;
   noteShown: (user: WireUser) => void;
 }
 
@@ -87,10 +85,8 @@ async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
     unmanaged: new Map(),
     isListed: (id) => reader.has(id),
     seen: new Set(),
-    marked: new Set(),
     noteShown: createShownNoter(survey.visibility),
   };
-  for await (const refs of estate.drifts.allMarked()) for (const ref of refs) draft.marked.add(ref);
   const inWork: Promise<void>[] = [];
   let total = 0;
   let done = 0;
@@ -170,14 +166,11 @@ const toPrint = ({ ref, text }: Counterpart, user: WireUser): Print => ({
 
 /** Takes out who looks as they did when they were equal, to a link that was not written since. */
 async function withoutKnownEqual(survey: Survey, draft: Draft, users: WireUser[]): Promise<WireUser[]> {
-  const ways = await survey.estate.drifts.ways(
-    'User',
-    users.map(({ id }) => id),
-  );
+  const seen = users.map((user) => ({ platformId: user.id, print: printOf(user) }));
+  const others = new Set(await survey.estate.drifts.unlikePrints(seen));
+  draft.linked += users.length - others.size;
   return users.filter((user, index) => {
-    const way = ways[index];
-    if (way?.print === undefined || draft.marked.has(way.ref) || way.print !== printOf(user)) return true;
-    draft.linked++;
+    if (others.has(index)) return true;
     draft.noteShown(user);
     return false;
   });

@@ -46,6 +46,33 @@ describe('drift notes', () => {
     await expect(store.marks()).resolves.toEqual(new Map());
   });
 
+  it('knows who looks as when they were found equal, until the link is written or the user is marked', async () => {
+    const work = async (): Promise<void> => {
+      await store.outbox.mark([`User:${ADA}`], 'edit');
+      const begun = await store.begun(`User:${ADA}`);
+      await store.outbox.save(begun, LINK, { linked: true });
+      await store.outbox.ack(begun, LINK, { kind: 'synced' });
+    };
+    await work();
+    const seen = [
+      { platformId: 'p-nobody', print: 'as-then' },
+      { platformId: 'p-ada', print: 'as-then' },
+    ];
+    await expect(notes.unlikePrints(seen)).resolves.toEqual([0, 1]);
+    const link = hashOfLink(await linkOf(`User:${ADA}`));
+    const print = { ref: `User:${ADA}` as const, platformId: 'p-ada', print: 'as-then' };
+    await notes.notePrints([{ ...print, link: hashOfLink('another link') }]);
+    await expect(notes.unlikePrints(seen)).resolves.toEqual([0, 1]);
+    await notes.notePrints([{ ...print, link }]);
+    await expect(notes.unlikePrints(seen)).resolves.toEqual([0]);
+    await expect(notes.unlikePrints([{ platformId: 'p-ada', print: 'then' }])).resolves.toEqual([0]);
+    await store.outbox.mark([`User:${ADA}`], 'edit');
+    await expect(notes.unlikePrints(seen)).resolves.toEqual([0, 1]);
+    await work();
+    await expect(notes.unlikePrints(seen)).resolves.toEqual([0, 1]);
+    await expect(notes.unlikePrints([])).resolves.toEqual([]);
+  });
+
   it('keeps a note that came while the worker was at it: the run after this one needs it', async () => {
     await notes.note([await drift()], 'plan:1');
     const work = await store.begun(`User:${ADA}`);

@@ -73,7 +73,7 @@ function estateOf(all: Person[], meddling: Meddling, there = all): Estate {
     drifts: {
       standing,
       counterparts: (_kind: string, ids: string[]) => standing(ids.map((id) => `User:${id}`)),
-      ways: (_kind: string, ids: string[]) => Promise.resolve(ids.map((id) => ({ ref: `User:${id}` }))),
+      unlikePrints: (seen: unknown[]) => Promise.resolve(seen.map((_, index) => index)),
       countLinked: () => Promise.resolve(all.length),
       allMarked: none,
       deletedAtSource: () => Promise.resolve(false),
