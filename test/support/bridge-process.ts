@@ -20,13 +20,16 @@ export interface BridgeProcess {
   output(): string;
 }
 
+/** A start is one second of work; several at once on a busy machine take turns. */
+const START_MS = 45_000;
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 
 export async function startBridgeProcess(settings: object, role = 'all'): Promise<BridgeProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
   const file = join(folder, 'bridge.json');
   const port = await freePort();
-  writeFileSync(file, JSON.stringify({ ...settings, server: { port, host: '127.0.0.1' } }), { mode: 0o600 });
+  const server = { ...(settings as { server?: object }).server, port, host: '127.0.0.1' };
+  writeFileSync(file, JSON.stringify({ ...settings, server }), { mode: 0o600 });
   let output = '';
   let child: ChildProcess;
 
@@ -44,8 +47,11 @@ export async function startBridgeProcess(settings: object, role = 'all'): Promis
         await answer.body.dump();
         return answer.statusCode === 200;
       },
-      20_000,
-    );
+      START_MS,
+    ).catch(async (error: Error) => {
+      await end('SIGKILL');
+      throw error;
+    });
   }
 
   async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {

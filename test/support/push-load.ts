@@ -1,0 +1,101 @@
+// Identity providers that create people at a steady rate and repeat what was refused or broke off, as real ones do.
+import { request } from 'undici';
+
+export interface PushLoad {
+  /** userNames that were acknowledged. */
+  stored: string[];
+  /** Answers that were not 201, by status; a repeated push that had been stored (409) is not among them. */
+  refused: { status: number; retryAfter: unknown }[];
+  /** Connections that ended without a whole answer, by their errors. */
+  broken: string[];
+  /**
+   * As many more clients that speak with this address alone, one push after the other, until it breaks; from then on they
+   * do as everybody. @returns when they were answered `count` times altogether
+   */
+  pressOn(baseUrl: string, clients: number, count: number): Promise<void>;
+  /** Ends when the last push was taken. @throws Error when one never was */
+  stop(): Promise<void>;
+}
+
+export interface PushLoadOptions {
+  /** Start of every userName. */
+  prefix: string;
+  token: string;
+  perSecond: number;
+  /** Where the next attempt goes, such as `http://127.0.0.1:8080/scim/v2`. */
+  next: () => string;
+}
+
+const PAUSE_MS = 300;
+const ATTEMPTS = 150;
+
+export function startPushLoad({ prefix, token, perSecond, next }: PushLoadOptions): PushLoad {
+  const stored: string[] = [];
+  const refused: PushLoad['refused'] = [];
+  const broken: string[] = [];
+  const running = new Set<Promise<unknown>>();
+  let count = 0;
+
+  async function post(baseUrl: string, userName: string): Promise<{ status: number; retryAfter: unknown }> {
+    const answer = await request(`${baseUrl}/Users`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' },
+      body: JSON.stringify({
+        schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+        ...{ userName, externalId: userName, active: true },
+      }),
+    });
+    await answer.body.dump();
+    return { status: answer.statusCode, retryAfter: answer.headers['retry-after'] };
+  }
+
+  /** @returns whether the first attempt was answered */
+  async function create(first: string | undefined): Promise<boolean> {
+    const userName = `${prefix}${count++}@acme.example`;
+    let isAnswered = true;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      try {
+        const answer = await post(attempt === 0 ? (first ?? next()) : next(), userName);
+        // 409: an attempt whose answer was a refusal, or was lost, had been stored.
+        if (answer.status === 201 || (attempt > 0 && answer.status === 409)) {
+          stored.push(userName);
+          return isAnswered;
+        }
+        refused.push(answer);
+      } catch (error) {
+        isAnswered &&= attempt > 0;
+        broken.push(error instanceof Error ? error.message : String(error));
+      }
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+    throw new Error(`${userName} was never taken`);
+  }
+
+  function watched<T>(work: Promise<T>): Promise<T> {
+    running.add(work);
+    // Judged in stop(); until then nobody may call it unhandled.
+    work.then(() => running.delete(work)).catch(() => undefined);
+    return work;
+  }
+  const timer = setInterval(() => void watched(create(undefined)).catch(() => undefined), 1000 / perSecond);
+
+  return {
+    ...{ stored, refused, broken },
+    pressOn: (baseUrl, clients, wanted) =>
+      new Promise((resolve, reject) => {
+        let answers = 0;
+        const client = async (): Promise<void> => {
+          while (await create(baseUrl)) if (++answers === wanted) resolve();
+        };
+        for (let index = 0; index < clients; index++) watched(client()).catch(reject);
+      }),
+    stop: async () => {
+      clearInterval(timer);
+      await Promise.all([...running]);
+    },
+  };
+}
+
+/** Whatever was refused was refused as an identity provider needs it: 503 with a whole number of seconds. */
+export const refusedWrongly = ({ refused }: PushLoad): PushLoad['refused'] =>
+  refused.filter(({ status, retryAfter }) => status !== 503 || !/^\d+$/.test(String(retryAfter)));
