@@ -100,11 +100,17 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
     if (method === 'DELETE') return resource.remove(id, context);
     const body = refers ? resolved(data, work.ids) : data;
     if (method === 'PUT') return resource.replace(id, body, context);
-    if (method === 'PATCH') return resource.patch(id, body, context);
+    if (method === 'PATCH') return resource.patch(id, patchOf(body), context);
     const answer = await resource.create(body, work.context);
     if (bulkId !== undefined) work.ids.set(bulkId, lastSegment(answer.location));
     return answer;
   }
+
+  // The example of §3.7.3 has the operations themselves in place of the message.
+  const patchOf = (data: unknown): unknown =>
+    Array.isArray(data) && profile.allows('message-schema')
+      ? { schemas: [PATCH_OP_URN], Operations: data }
+      : data;
 
   /** Adds what had to wait until the resources of a circle were there (§3.7.1). */
   async function complete(operation: BulkOperation, { data }: BulkStep, work: Work): Promise<Answer> {

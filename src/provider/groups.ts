@@ -8,6 +8,7 @@ import {
   keepImmutable,
   matches,
   membersOf,
+  noTarget,
   parsePatch,
   parseProjection,
   parseResource,
@@ -82,7 +83,7 @@ export function createGroups(deps: ProviderDeps) {
           now: clock.now(),
           request: context.request,
         };
-        const stored = settle('Group', id, await directory.putGroup(write, await toSets(id, steps)));
+        const stored = settle('Group', id, await directory.putGroup(write, await toSets(id, steps, context)));
         if (stored) return { id, text, ...stored };
       }
       throw contended();
@@ -122,25 +123,38 @@ export function createGroups(deps: ProviderDeps) {
     return stored.version;
   }
 
-  /** Filters other than on `value` are resolved to the members they select, after the steps before them. */
-  async function toSets(id: string, steps: readonly MemberStep[]): Promise<DirectoryStep[]> {
+  /**
+   * Filters other than on `value` are resolved to the members they select, after the steps before them.
+   * @throws 400 noTarget when nobody is there who is expected
+   */
+  async function toSets(
+    id: string,
+    steps: readonly MemberStep[],
+    { baseUrl }: RequestContext,
+  ): Promise<DirectoryStep[]> {
     const sets: DirectoryStep[] = [];
     for (const step of steps) {
-      if (step.kind !== 'removeWhere') {
+      if (step.kind !== 'removeWhere' && step.kind !== 'expect') {
         sets.push({ kind: step.kind, values: [...step.values] });
         continue;
       }
-      const members = await membersAfter(id, sets);
-      const selected = members.filter((member) => evaluateFilter(step.filter, member));
-      sets.push({ kind: 'remove', values: selected.map(({ value }) => value) });
+      const members = await membersAfter(id, sets, baseUrl);
+      if (step.kind === 'removeWhere') {
+        const selected = members.filter((member) => evaluateFilter(step.filter, member));
+        sets.push({ kind: 'remove', values: selected.map(({ value }) => value) });
+      } else if (!members.some(({ value }) => step.values.includes(value))) {
+        throw noTarget('No member of the group matches the filter.');
+      }
     }
     return sets;
   }
 
+  /** Members as an answer would show them. */
   async function membersAfter(
     id: string,
     sets: DirectoryStep[],
-  ): Promise<{ value: string; type?: 'User' }[]> {
+    baseUrl: string,
+  ): Promise<{ value: string; $ref?: string; type?: 'User' }[]> {
     const { users, unresolved } = await directory.membersOf(id);
     const values = new Set([...users, ...unresolved]);
     for (const set of sets) {
@@ -154,7 +168,9 @@ export function createGroups(deps: ProviderDeps) {
       ...users,
       ...(await directory.getMany('User', [...values])).map((user) => user.id),
     ]);
-    return [...values].map((value) => (known.has(value) ? { value, type: 'User' } : { value }));
+    return [...values].map((value) =>
+      known.has(value) ? { value, $ref: `${baseUrl}/Users/${value}`, type: 'User' } : { value },
+    );
   }
 
   const remove = (id: string, context: RequestContext): Promise<Answer> =>
@@ -166,6 +182,8 @@ export function createGroups(deps: ProviderDeps) {
 /** Whether a PATCH touches members by value only and asks for no particular version. */
 function onlySets(rest: PatchOperation[], steps: readonly MemberStep[], context: RequestContext): boolean {
   return (
-    rest.length === 0 && context.ifMatch === undefined && steps.every((step) => step.kind !== 'removeWhere')
+    rest.length === 0 &&
+    context.ifMatch === undefined &&
+    steps.every(({ kind }) => kind !== 'removeWhere' && kind !== 'expect')
   );
 }

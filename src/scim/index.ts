@@ -11,6 +11,7 @@ export { textTest } from './filter/text-test.ts';
 export {
   listResponse,
   listResponseText,
+  namesIn,
   parseListQuery,
   type ListLimits,
   type ListPosition,

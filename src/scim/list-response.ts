@@ -109,11 +109,19 @@ export function parseListQuery(query: URLSearchParams, limits: ListLimits): List
       filter: get('filter'),
       sortBy: get('sortBy'),
       sortOrder: get('sortOrder'),
-      attributes: get('attributes'),
-      excludedAttributes: get('excludedAttributes'),
+      attributes: namesIn(query, 'attributes'),
+      excludedAttributes: namesIn(query, 'excludedAttributes'),
     },
     limits,
   );
+}
+
+/** `attributes` or `excludedAttributes` of a URL; clients that repeat the parameter for each name mean all of them. */
+export function namesIn(
+  query: URLSearchParams,
+  parameter: 'attributes' | 'excludedAttributes',
+): string | undefined {
+  return query.getAll(parameter).join(',') || undefined;
 }
 
 export interface ListPosition {

@@ -25,6 +25,18 @@ const table = [
     source: 'Entra custom attributes, OneLogin templates',
   },
   {
+    name: 'empty-scalar',
+    description: 'empty text where the schema says number, boolean or date means none; `active` apart',
+    source: 'OneLogin templates: a custom field of somebody for whom it is empty',
+    not: ['entra', 'okta'],
+  },
+  {
+    name: 'wrapped-value',
+    description: 'a simple value as {"value": …}',
+    source: 'Entra with AzureAdScimPatch2017: [{"$ref":null,"value":"x"}]; gh:MicrosoftDocs/azure-docs#42220',
+    not: ['okta'],
+  },
+  {
     name: 'scalars-as-text',
     description: 'a number or boolean where the schema says string',
     source: 'Okta integer attributes mapped to text, OneLogin templates',
@@ -141,6 +153,12 @@ const table = [
     description: 'userName eq jdoe',
     source: 'Entra SCIM validator and documentation, PingFederate',
     not: ['okta'],
+  },
+  {
+    name: 'single-quotes',
+    description: "userName eq 'jdoe'",
+    source: "RFC 7644 section 3.7.1, its own example: filter=displayName sw 'Group'",
+    not: ['entra', 'okta'],
   },
   {
     name: 'value-path-comparison',

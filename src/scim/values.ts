@@ -105,8 +105,16 @@ export function readParts(field: Field, raw: JsonObject, target: JsonObject, pro
   }
 }
 
+const HAVE_NO_EMPTY_TEXT = new Set(['boolean', 'decimal', 'integer', 'dateTime']);
+
+// Empty text for a date, say. Of `active` it is no answer: a field that says nothing must not let anybody in.
+function saysNothing({ attribute, path }: Field, raw: unknown, profile: Profile): boolean {
+  if (raw !== '' || attribute.multiValued || path === 'active') return false;
+  return HAVE_NO_EMPTY_TEXT.has(attribute.type) && profile.allows('empty-scalar');
+}
+
 function readPart(part: Field, raw: unknown, profile: Profile): unknown {
-  if (raw === null || raw === undefined) return undefined;
+  if (raw === null || raw === undefined || saysNothing(part, raw, profile)) return undefined;
   return readScalar(part, raw, profile);
 }
 
@@ -182,8 +190,11 @@ export function readValue(field: Field, raw: unknown, profile: Profile): unknown
   if (raw === null || raw === undefined) return undefined;
   // Nothing identifies nobody; kept, it would collide with the next empty one.
   if (raw === '' && field.path === 'externalId' && profile.allows('empty-reference')) return undefined;
+  if (saysNothing(field, raw, profile)) return undefined;
   if (field.attribute.multiValued) return fromElements(field, readElements(field, raw, profile));
   if (field.attribute.type !== 'complex') {
+    if (isObject(raw) && Object.hasOwn(raw, 'value') && profile.allows('wrapped-value'))
+      return readValue(field, raw.value, profile);
     if (!Array.isArray(raw)) return readScalar(field, raw, profile);
     if (raw.length === 0) return undefined;
     if (raw.length > 1 || !profile.allows('list-for-single')) throw notA(field, 'a single value');

@@ -1,16 +1,11 @@
 // The one place that turns a throw into a reply.
 import type { ErrorRequestHandler } from 'express';
 import { isStoreUnavailable } from '../../directory/connection.ts';
-import {
-  invalidSyntax,
-  payloadTooLarge,
-  ScimError,
-  unavailable,
-  unsupportedMediaType,
-} from '../../scim/index.ts';
+import { invalidSyntax, ScimError, unavailable, unsupportedMediaType } from '../../scim/index.ts';
 import type { Ids } from '../../support/ids.ts';
 import type { Logger } from '../../support/logger.ts';
 import { respondError } from '../scim/respond.ts';
+import { tooLarge } from './json-body.ts';
 import { correlationIdOf } from './request-context.ts';
 
 const RETRY_AFTER_SECONDS = 5;
@@ -19,6 +14,8 @@ const RETRY_AFTER_SECONDS = 5;
 interface BodyFault {
   type?: string;
   status?: number;
+  /** Of a body that is too large: bytes that it may have. */
+  limit?: number;
 }
 
 export function createErrorHandler(deps: { logger: Logger; ids: Ids }): ErrorRequestHandler {
@@ -49,10 +46,10 @@ function toScimError(error: unknown): ScimError | undefined {
       RETRY_AFTER_SECONDS,
     );
   }
-  const { type, status } = error as BodyFault;
+  const { type, status, limit } = error as BodyFault;
   switch (type ?? '') {
     case 'entity.too.large':
-      return payloadTooLarge('The body is larger than server.maxBodyBytes.');
+      return tooLarge(limit ?? 0);
     case 'entity.verify.failed':
       return invalidSyntax('The body is not UTF-8.');
     case 'entity.parse.failed':

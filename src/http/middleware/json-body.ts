@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import express, { type RequestHandler } from 'express';
-import { invalidSyntax, payloadTooLarge } from '../../scim/index.ts';
+import { invalidSyntax, payloadTooLarge, type ScimError } from '../../scim/index.ts';
 
 const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
 const BYTE_ORDER_MARK = 0xfeff;
@@ -14,7 +14,7 @@ export function createJsonBody(limit: number): RequestHandler {
   return (request, response, next) => {
     const length = Number(request.headers['content-length'] ?? 0);
     // Refused before it is read.
-    if (length > limit) throw payloadTooLarge('The body is larger than server.maxBodyBytes.');
+    if (length > limit) throw tooLarge(limit);
     if (!(length > 0) || !isPlain(request.headers)) {
       readAnything(request, response, next);
       return;
@@ -38,6 +38,10 @@ export function createJsonBody(limit: number): RequestHandler {
     });
   };
 }
+
+/** RFC 7644 §3.7.4: the limit has to be named. */
+export const tooLarge = (limit: number): ScimError =>
+  payloadTooLarge(`The body is larger than ${limit} bytes (maxPayloadSize, server.maxBodyBytes).`);
 
 function isPlain(headers: IncomingHttpHeaders): boolean {
   return headers['content-encoding'] === undefined && !OTHER_CHARSET.test(headers['content-type'] ?? '');

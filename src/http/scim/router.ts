@@ -16,6 +16,7 @@ import { createUsers } from '../../provider/users.ts';
 import {
   forbidden,
   methodNotAllowed,
+  namesIn,
   notFound,
   notImplemented,
   parseListQuery,
@@ -62,8 +63,8 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     // `attributes` or `excludedAttributes`: rarely asked for, and parsing a query is not free.
     if (request.url.includes('ttributes=')) {
       const query = queryOf(request);
-      context.attributes = query.get('attributes') || undefined;
-      context.excludedAttributes = query.get('excludedAttributes') || undefined;
+      context.attributes = namesIn(query, 'attributes');
+      context.excludedAttributes = namesIn(query, 'excludedAttributes');
     }
     return context;
   }
@@ -157,6 +158,15 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     router.all(path, refuse('GET'));
   }
 
+  // Who was given a base address that ends in a slash asks for //Users.
+  router.use((request, response, next) => {
+    if (!request.url.startsWith('//')) {
+      next();
+      return;
+    }
+    request.url = request.url.replace(/^\/+/, '/');
+    router(request, response, next);
+  });
   router.use(options.authenticate);
   router.post(
     '/Bulk',

@@ -11,8 +11,14 @@ export type Token =
     }
   /** Attribute, operator, keyword, or an unquoted value. */
   | { readonly kind: 'word'; readonly text: string; readonly at: number; readonly end: number }
-  /** A quoted value; `text` is unescaped. */
-  | { readonly kind: 'quoted'; readonly text: string; readonly at: number; readonly end: number };
+  /** A quoted value; `text` is unescaped. `single`: the quotes were single ones, in which nothing is escaped. */
+  | {
+      readonly kind: 'quoted';
+      readonly text: string;
+      readonly at: number;
+      readonly end: number;
+      readonly single?: true;
+    };
 
 export interface Lexer {
   peek(): Token;
@@ -61,6 +67,15 @@ function unescape(raw: string, at: number): string {
   }
 }
 
+/** Undefined when the quote does not end before a delimiter: then it is a character like others. */
+function singleQuoted(text: string, at: number): Token | undefined {
+  for (let end = text.indexOf("'", at + 1); end > 0; end = text.indexOf("'", end + 1)) {
+    if (end + 1 === text.length || isDelimiter(text.charCodeAt(end + 1)))
+      return { kind: 'quoted', text: text.slice(at + 1, end), at, end: end + 1, single: true };
+  }
+  return undefined;
+}
+
 function scan(text: string, from: number): Token {
   let at = from;
   while (at < text.length && isSpace(text.charCodeAt(at))) at++;
@@ -70,6 +85,8 @@ function scan(text: string, from: number): Token {
   if (character === '(' || character === ')' || character === '[' || character === ']') {
     return { kind: character, text: character, at, end: at + 1 };
   }
+  const single = character === "'" ? singleQuoted(text, at) : undefined;
+  if (single) return single;
   let end = at + 1;
   while (end < text.length && !isDelimiter(text.charCodeAt(end))) end++;
   return { kind: 'word', text: text.slice(at, end), at, end };

@@ -75,11 +75,11 @@ function filteredSteps(
   if (named?.length !== 1) throw invalidPath('Members can be set by a filter on "value" only.');
   const given = isObject(raw) && memberKey(raw) === undefined ? [] : memberValues(raw, profile);
   const values = given.length > 0 ? given : named;
-  if (values.length === 1 && values[0] === named[0]) return [{ kind: 'add', values }];
-  return [
-    { kind: 'remove', values: named },
-    { kind: 'add', values },
-  ];
+  // By the letter a replacement needs what it replaces; other profiles save the read (`replace-creates`).
+  const expected: MemberStep[] =
+    op === 'replace' && profile.name === 'rfc' ? [{ kind: 'expect', values: named }] : [];
+  if (values.length === 1 && values[0] === named[0]) return [...expected, { kind: 'add', values }];
+  return [...expected, { kind: 'remove', values: named }, { kind: 'add', values }];
 }
 
 /**

@@ -116,3 +116,34 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
     expect((await scim.delete(`/Groups/${group}${FLAG}`)).status).toBe(204);
   });
 });
+
+test.each(['auto', 'entra', 'lenient'] as const)(
+  'AzureAdScimPatch2017 wraps simple values as it wraps members, profile %s (gh:MicrosoftDocs/azure-docs#42220)',
+  async (profile) => {
+    const scim = on[profile];
+    const { id } = await scim.user('legacy@x.example');
+    const wrapped = (path: string, value: string) => ({
+      op: 'Replace',
+      path,
+      value: [{ $ref: null, value }],
+    });
+    const answer = await scim.patch(
+      `/Users/${id}?AzureAdScimPatch2017`,
+      wrapped('displayName', 'Joan'),
+      wrapped('name.givenName', 'Joan'),
+      wrapped('emails[type eq "work"].value', 'joan@x.example'),
+      wrapped(`${ENTERPRISE}:department`, 'Ops'),
+      wrapped('active', 'False'),
+    );
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        displayName: 'Joan',
+        name: { givenName: 'Joan', familyName: 'Doe' },
+        emails: [{ value: 'joan@x.example', type: 'work' }],
+        active: false,
+        [ENTERPRISE]: { department: 'Ops' },
+      },
+    });
+  },
+);

@@ -106,6 +106,24 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     expect(list).toHaveLength(1);
   });
 
+  test('OneLogin: a template of somebody whose custom fields are empty', async () => {
+    const body = {
+      schemas: [USER],
+      userName: 'empty@x.example',
+      externalId: '',
+      title: '',
+      emails: [{ value: 'empty@x.example', type: 'work', primary: '' }],
+      [CUSTOM]: { region: '' },
+    };
+    const created = await scim.post('/Users', body);
+    expect(created).toMatchObject({ status: 201, body: { title: '', [CUSTOM]: { region: '' } } });
+    expect(created.body).not.toHaveProperty('externalId');
+    expect(created.body.emails).toEqual([{ value: 'empty@x.example', type: 'work' }]);
+    // Nobody is let in, or kept in, by a field that says nothing.
+    const put = await scim.put(`/Users/${created.body.id}`, { ...body, active: '' });
+    expect(put).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+  });
+
   test('JumpCloud: create, delete, and create again under the same names (2.4)', async () => {
     let last: { user: string; group: string } | undefined;
     for (let round = 0; round < 3; round++) {

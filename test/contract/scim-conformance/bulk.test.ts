@@ -102,6 +102,18 @@ describe('operations and their results (§3.7.3)', () => {
     expect((await scim.get(`/Groups/${team.id}`)).status).toBe(404);
   });
 
+  test('a PATCH may have its operations alone as data, as the example of §3.7.3 has', async () => {
+    const { id } = await scim.user('bare patch@bulk.example', { nickName: 'B' });
+    const data = [
+      { op: 'remove', path: 'nickName' },
+      { op: 'add', path: 'userName', value: 'Dave' },
+    ];
+    expect(await bulk([{ method: 'PATCH', path: `/Users/${id}`, data }])).toMatchObject([{ status: '200' }]);
+    const { body } = await scim.get(`/Users/${id}`);
+    expect(body.userName).toBe('Dave');
+    expect(body).not.toHaveProperty('nickName');
+  });
+
   test('a refused operation has its error and its status as text, the others are done', async () => {
     const there = await scim.user('there@bulk.example');
     const results = await bulk([
@@ -281,6 +293,7 @@ describe('limits (§3.7.4) and hostile input', () => {
   test('a body beyond maxPayloadSize is 413', async () => {
     const answer = await post([user('large', { title: 'x'.repeat(MAX_BODY_BYTES) })]);
     expect(answer).toMatchObject({ status: 413, body: { status: '413' } });
+    expect(answer.body.detail).toContain(String(MAX_BODY_BYTES));
   });
 
   test.each(['', 'null', '[]', '"text"', '{}', '{"schemas":[],"Operations":[]', '{"Operations":[[]]}'])(

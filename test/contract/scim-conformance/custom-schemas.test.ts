@@ -141,6 +141,17 @@ describe('validation', () => {
     const { body } = await scim.post('/Users', userBody('case@x.example', sent));
     expect(body[PERSON]).toEqual({ costCode: 'A-2', badge: 9, remote: true });
   });
+
+  test('empty text is no number, truth value or date: nothing, as OneLogin means it', async () => {
+    const empty = { badge: '', remote: '', joined: '', seat: { floor: '', building: 'B' } };
+    const created = await scim.post('/Users', userBody('empty@x.example', person(empty)));
+    expect(created.body[PERSON]).toEqual({ costCode: 'A-1', seat: { building: 'B' } });
+    const path = `${PERSON}:remote`;
+    const set = await scim.patch(`/Users/${created.body.id}`, { op: 'add', path, value: true });
+    expect(set.body[PERSON]).toHaveProperty('remote', true);
+    const unset = await scim.patch(`/Users/${created.body.id}`, { op: 'replace', path, value: '' });
+    expect(unset.body[PERSON]).not.toHaveProperty('remote');
+  });
 });
 
 describe('PATCH', () => {

@@ -130,6 +130,13 @@ describe.each<[string, object[], () => string[]]>([
   });
 });
 
+test('a member is removed by the $ref that the group shows', async () => {
+  const group = await scim.group(`g${++serial}`, [a, b]);
+  const shown = group.members.find(({ value }: Json) => value === a).$ref as string;
+  await scim.patch(`/Groups/${group.id}`, { op: 'remove', path: `members[$ref eq "${shown}"]` });
+  expect(await members(group.id)).toEqual([b]);
+});
+
 test.each([
   {},
   { display: 'x' },

@@ -143,6 +143,18 @@ describe('filters (§3.4.2.2)', () => {
     expect((await scim.post('/Users/.search', { schemas: [SEARCH], filter })).status).toBe(400);
   });
 
+  test('single quotes as in the example of §3.7.1; one that does not end is a character', async () => {
+    const { id } = await scim.user("d'ken@x.example", { nickName: "Ann O'Dee" });
+    for (const filter of [
+      "userName eq 'd'ken@x.example'",
+      "(nickName eq 'Ann O'Dee') and active eq true",
+      "emails[value sw 'd'ken']",
+      "userName eq d'ken@x.example",
+    ])
+      expect((await scim.find('/Users', filter)).map((user) => user.id)).toEqual([id]);
+    await scim.delete(`/Users/${id}`);
+  });
+
   test('groups are found by member, also by one who is not there yet', async () => {
     expect(await scim.find('/Groups', `members eq "${ids[4]}"`)).toHaveLength(1);
     expect(await scim.find('/Groups', `members.value eq "${ids[4]}" and displayName eq "ALL"`)).toHaveLength(
@@ -183,6 +195,16 @@ describe('projections (§3.9)', () => {
     expect(patched.status).toBe(200);
     check(patched.body);
     await scim.delete(`/Users/${created.body.id}`);
+  });
+
+  test('a name a parameter means the same as names with commas', async () => {
+    const query = '?attributes=userName&attributes=externalId';
+    const both = ['externalId', 'id', 'schemas', 'userName'];
+    expect(Object.keys((await scim.get(`/Users/${ids[0]}${query}`)).body).sort()).toEqual(both);
+    const [first] = (await scim.get(`/Users${query}&count=1`)).body.Resources;
+    expect(Object.keys(first).sort()).toEqual(both);
+    const without = await scim.get(`/Users/${ids[0]}?excludedAttributes=title&excludedAttributes=emails`);
+    for (const name of ['title', 'emails']) expect(without.body).not.toHaveProperty(name);
   });
 
   test.each([

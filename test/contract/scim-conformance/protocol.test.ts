@@ -111,6 +111,17 @@ describe('methods and addresses (§3.2, §3.12)', () => {
       expect((await scim.get(path)).status).toBe(200);
   });
 
+  test('a base address that was given with a slash at its end', async () => {
+    const created = await scim.post('//Users', userBody('double@x.example'));
+    expect(created.status).toBe(201);
+    const location = `${scim.root}/Users/${created.body.id}`;
+    expect(created.headers.location).toBe(location);
+    expect((await scim.get(`//Users/${created.body.id}`)).body.meta.location).toBe(location);
+    expect((await scim.get('//ServiceProviderConfig')).status).toBe(200);
+    expect((await scim.get('//nosuch')).status).toBe(404);
+    expect((await scim.get('//Users', { authorization: undefined })).status).toBe(401);
+  });
+
   test('HEAD answers the headers of GET and nothing else (RFC 9110 §9.3.2)', async () => {
     const { id } = await scim.user('head@x.example');
     const head = await scim.send('HEAD', `/Users/${id}`);

@@ -60,3 +60,18 @@ test('PUT of a group without members clears them (§3.5.1); no POST revives', as
   await scim.patch(`/Users/${user}`, { op: 'replace', path: 'active', value: false });
   expect((await scim.post('/Users', userBody('rfc@x.example'))).status).toBe(409);
 });
+
+test('a member that is not there can not be replaced: 400 noTarget, and nothing changes (§3.5.2.3)', async () => {
+  const { id: other } = await scim.user('other@x.example');
+  const group = await scim.group('replaced', [user]);
+  const replace = (who: string) =>
+    scim.patch(`/Groups/${group.id}`, {
+      op: 'replace',
+      path: `members[value eq "${who}"]`,
+      value: { value: other },
+    });
+  expect(await replace('nobody')).toMatchObject({ status: 400, body: { scimType: 'noTarget' } });
+  expect((await scim.get(`/Groups/${group.id}`)).body).toEqual(group);
+  expect((await replace(user)).status).toBe(204);
+  expect((await scim.get(`/Groups/${group.id}`)).body.members).toMatchObject([{ value: other }]);
+});
