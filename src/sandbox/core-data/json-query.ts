@@ -84,7 +84,7 @@ function choiceOf<T extends string>(value: unknown, choices: readonly T[], name:
   return found;
 }
 
-/** A dimension or a time dimension; `cube.time.month` as a dimension means the granularity. */
+/** Times with their granularity, span or both. */
 function parseTimeDimensions(source: JsonObject, model: Model, nowMs: number, zone: string): TimeDimension[] {
   return listOf(source, 'timeDimensions').map((item) => {
     const entry = isObject(item) ? item : undefined;

@@ -255,6 +255,47 @@ test('no form of question shows the rows of another country', async () => {
   for (const query of hidden) await refused(query, GERMAN_ANALYST);
 });
 
+test('a name that only folds to a table of the engine does not open it', async () => {
+  // JavaScript lower-cases the Kelvin sign to k, the engine does not: to one it names the CTE, to the other a catalogue.
+  const catalogues = ['duckdb_tables', 'duckdb_views', 'duckdb_databases', 'duckdb_schemas'];
+  for (const name of catalogues) {
+    const disguised = name.replace('k', '\u212A');
+    for (const query of [
+      `WITH "${disguised}" AS (SELECT 7 AS x) SELECT * FROM ${name}`,
+      `WITH "${disguised}" AS (SELECT 7 AS x) SELECT * FROM (SELECT * FROM ${name}) t`,
+    ]) {
+      expect([query, await rig.rows(query, { token: GERMAN_ANALYST })]).toEqual([query, [['7']]]);
+    }
+  }
+  expect(
+    await rig.rows('WITH cte_1 AS (SELECT 1 AS x), b AS (SELECT x + 1 AS x FROM cte_1) SELECT * FROM b'),
+  ).toEqual([['2']]);
+});
+
+test('a column without a name is not named after the tables and policies below', async () => {
+  const expressions: [expression: string, name: string][] = [
+    ['(SELECT max(country) FROM orders)', 'max'],
+    ['(SELECT country FROM orders LIMIT 1)', 'country'],
+    ['(SELECT 1 AS one UNION SELECT 2 ORDER BY 1 LIMIT 1)', 'one'],
+    ['EXISTS (SELECT 1 FROM customers)', 'exists'],
+    ['NOT EXISTS (SELECT 1 FROM customers)', '?column?'],
+    ["'DE' IN (SELECT country FROM orders)", '?column?'],
+    ['1 + (SELECT count(*) FROM orders)', '?column?'],
+    ["coalesce((SELECT max(country) FROM orders), 'none')", 'coalesce'],
+    ["'a' LIKE 'b%'", '?column?'],
+    ['CAST((SELECT max(country) FROM orders) AS VARCHAR)', 'max'],
+  ];
+  for (const [expression, name] of expressions) {
+    const [line] = await rig.lines(`SELECT ${expression}`, { token: GERMAN_ANALYST });
+    expect([expression, line?.['schema']]).toEqual([expression, [expect.objectContaining({ name })]]);
+  }
+});
+
+test('numbers beyond every type are refused like any other mistake', async () => {
+  for (const number of ['1e400', '-1e400', '1e999999', '9223372036854775808', '9007199254740993'])
+    expect(await refused(`SELECT ${number}`)).toMatch(/^SQL error: /);
+});
+
 test('the errors name no table of the engine and no path', async () => {
   const errors = await Promise.all(
     [

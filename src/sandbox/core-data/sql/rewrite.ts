@@ -17,12 +17,14 @@ export interface Rewriting {
 export function rewrite(parsed: string, { findCube, relation, now }: Rewriting): Statement {
   const values: string[] = [];
   const bind: Writing['bind'] = (value) => `$${values.push(value)}`;
+  let cteCount = 0;
   const writing: Writing = {
     findCube,
     relation: (cube) => relation(cube, bind),
     bind,
     now,
     budget: createBudget(),
+    nameCte: () => `cte_${(cteCount += 1)}`,
     select: (node, scope) => writeSelect(node, scope, writing),
     expression: (node, scope) => writeExpression(node, scope, writing),
   };

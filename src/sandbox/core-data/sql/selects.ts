@@ -16,25 +16,45 @@ import {
 import { writeTable } from './tables.ts';
 import type { Scope, Writing } from './writing.ts';
 
-/** The name that a column without an alias gets, as PostgreSQL gives it; empty = the engine's own. */
+/** PostgreSQL's name for a column that has none. */
+const NAMELESS = '?column?';
+
+/** The name of the first column of a query. */
+function firstName(query: Node): string {
+  if (textAt(query, 'type') === 'SET_OPERATION_NODE') return firstName(nodeAt(query, 'left'));
+  const [first] = nodesAt(query, 'select_list');
+  return first ? textAt(first, 'alias') || impliedName(first) : NAMELESS;
+}
+
+/**
+ * The name that a column without an alias gets, as PostgreSQL gives it; empty = the engine's own, for constants only:
+ * it names a column after its text, and the text of anything else is ours, with tables and policies in it.
+ */
 function impliedName(node: Node): string {
   switch (textAt(node, 'class')) {
+    case 'CONSTANT':
+      return '';
     case 'FUNCTION':
     case 'WINDOW': {
       const name = textAt(node, 'function_name').toLowerCase();
       if (name === 'count_star') return 'count';
-      if (name !== 'measure') return /^[a-z]/.test(name) ? name : '';
+      if (name !== 'measure') return /^[a-z]/.test(name) ? name : NAMELESS;
       const [argument] = nodesAt(node, 'children');
-      return argument ? `measure(${textsAt(argument, 'column_names').join('.')})` : '';
+      return argument ? `measure(${textsAt(argument, 'column_names').join('.')})` : NAMELESS;
     }
     case 'CAST':
       return impliedName(nodeAt(node, 'child'));
     case 'COLUMN_REF':
-      return textsAt(node, 'column_names').at(-1) ?? '';
+      return textsAt(node, 'column_names').at(-1) ?? NAMELESS;
     case 'CASE':
       return 'case';
+    case 'SUBQUERY': {
+      const kind = textAt(node, 'subquery_type');
+      if (kind === 'SCALAR') return firstName(nodeAt(nodeAt(node, 'subquery'), 'node'));
+      return kind === 'EXISTS' ? 'exists' : NAMELESS;
+    }
     default:
-      return '';
+      return textAt(node, 'type') === 'OPERATOR_COALESCE' ? 'coalesce' : NAMELESS;
   }
 }
 
@@ -98,14 +118,14 @@ function writeModifiers(node: Node, scope: Scope, writing: Writing): Modifiers {
  */
 function writeCtes(node: Node, scope: Scope, writing: Writing): { sql: string; inner: Scope } {
   const entries = nodesAt(nodeAt(node, 'cte_map'), 'map');
-  let inner: Scope = { ctes: new Set(), cubes: new Map(), outer: scope };
+  let inner: Scope = { ctes: new Map(), cubes: new Map(), outer: scope };
   const written = entries.map((entry) => {
     const value = nodeAt(entry, 'value');
     requireUnused(value, { key_targets: 'USING KEY' });
-    const name = textAt(entry, 'key');
+    const name = writing.nameCte();
     const body = writing.select(nodeAt(nodeAt(value, 'query'), 'node'), inner);
     const columns = textsAt(value, 'aliases');
-    inner = { ...inner, ctes: new Set([...inner.ctes, name.toLowerCase()]) };
+    inner = { ...inner, ctes: new Map([...inner.ctes, [textAt(entry, 'key').toLowerCase(), name]]) };
     const list = columns.length > 0 ? `(${columns.map(quoteName).join(', ')})` : '';
     return `${quoteName(name)}${list} AS MATERIALIZED (${body})`;
   });
@@ -149,9 +169,9 @@ function writeSetOperation(node: Node, scope: Scope, writing: Writing): string {
 /** A query in our own words; throws Problem 400 for everything that is not allowed. */
 export function writeSelect(node: Node, outer: Scope | null, writing: Writing): string {
   return writing.budget.deeper(() => {
-    const start: Scope = { ctes: new Set(), cubes: new Map(), outer };
+    const start: Scope = { ctes: new Map(), cubes: new Map(), outer };
     const { sql, inner } = writeCtes(node, start, writing);
-    const scope: Scope = { ctes: new Set(), cubes: new Map(), outer: inner };
+    const scope: Scope = { ctes: new Map(), cubes: new Map(), outer: inner };
     switch (textAt(node, 'type')) {
       case 'SELECT_NODE':
         return `${sql}${writePlain(node, scope, writing)}`;

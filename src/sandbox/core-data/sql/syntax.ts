@@ -60,9 +60,18 @@ export function requireUnused(node: Node, names: Readonly<Record<string, string>
   }
 }
 
+/** The parser writes a number that is too large as `Infinity`, which JSON does not know. */
+function treeOf(parsed: string): unknown {
+  try {
+    return JSON.parse(parsed);
+  } catch {
+    throw notSupported('a number of this size');
+  }
+}
+
 /** The one query in the parser's answer; throws Problem 400 for syntax errors, other statements and several of them. */
 export function queryOf(parsed: string): Node {
-  const tree: unknown = JSON.parse(parsed);
+  const tree = treeOf(parsed);
   if (!isObject(tree)) throw userError('SQL error: nothing to run');
   if (own(tree, 'error') === true) {
     const isParser = own(tree, 'error_type') === 'parser';

@@ -17,8 +17,9 @@ function named(sql: string, alias: string, columns: readonly string[]): string {
   return `${sql} AS ${quoteName(alias)}${columns.length > 0 ? `(${columns.map(quoteName).join(', ')})` : ''}`;
 }
 
-function isCte(scope: Scope | null, name: string): boolean {
-  return scope !== null && (scope.ctes.has(name) || isCte(scope.outer, name));
+/** The engine's name of the nearest common table expression of that name. */
+function cteOf(scope: Scope, name: string): string | undefined {
+  return scope.ctes.get(name) ?? (scope.outer ? cteOf(scope.outer, name) : undefined);
 }
 
 /** A name in FROM: a common table expression of the query, else a cube the client may know. */
@@ -34,7 +35,9 @@ function writeBaseTable(node: Node, scope: Scope, writing: Writing): string {
   const columns = textsAt(node, 'column_name_alias');
   const alias = textAt(node, 'alias') || tableName;
   writing.budget.table();
-  if (schema === '' && isCte(scope, name)) return named(quoteName(tableName), alias, columns);
+  const cte = schema === '' ? cteOf(scope, name) : undefined;
+  // Never the client's spelling: what is a CTE to us might be a table of the engine's own to the engine.
+  if (cte !== undefined) return named(quoteName(cte), alias, columns);
   const cube = schema === '' || schema === 'public' ? writing.findCube(name) : undefined;
   if (!cube) throw userError(`SQL error: Table or CTE with name '${tableName.slice(0, 100)}' not found`);
   // With columns renamed, the names of measures mean nothing any more.

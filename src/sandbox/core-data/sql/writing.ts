@@ -5,7 +5,8 @@ import { notSupported, type Node } from './syntax.ts';
 
 /** Names that a part of a query can use; all in lower case, as SQL compares them. */
 export interface Scope {
-  readonly ctes: ReadonlySet<string>;
+  /** The name that the engine knows a common table expression by; it is ours, so it can mean nothing else. */
+  readonly ctes: ReadonlyMap<string, string>;
   /** Cubes in the FROM of this SELECT by alias; the outer SELECT's are further out. */
   readonly cubes: Map<string, Cube>;
   readonly outer: Scope | null;
@@ -20,6 +21,8 @@ export interface Writing {
   /** The sandbox's moment, `2026-01-31 12:00:00.000`. */
   readonly now: string;
   readonly budget: Budget;
+  /** A name for a common table expression that no other of the query has. */
+  readonly nameCte: () => string;
   readonly select: (node: Node, scope: Scope) => string;
   readonly expression: (node: Node, scope: Scope) => string;
 }
