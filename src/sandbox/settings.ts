@@ -84,6 +84,8 @@ export const CHAT_BUSY = 'Streaming for thread is in progress';
  * counts for the threads which that key has opened; `ephemeralTtlSeconds` counts from the request that names it.
  */
 export const CHAT_LEFT = 'The user no longer has access';
+/** Ours: longest `ephemeralTtlSeconds`, a hundred years; beyond some moment there are no dates any more. */
+export const CHAT_LONGEST_TTL_SECONDS = 100 * 366 * 86_400;
 /** Ours: longest `input`, characters; longer ones are 400, because a thread keeps what was said. */
 export const CHAT_LONGEST_INPUT = 100_000;
 /** Ours: beyond this the oldest idle threads are forgotten, and the oldest messages of a thread. */

@@ -10,7 +10,7 @@ import {
   type JsonObject,
 } from '../json.ts';
 import { Problem } from '../problem.ts';
-import { CHAT_LONGEST_INPUT, CHAT_MESSAGE_ID } from '../settings.ts';
+import { CHAT_LONGEST_INPUT, CHAT_LONGEST_TTL_SECONDS, CHAT_MESSAGE_ID } from '../settings.ts';
 import type { Ask } from './threads.ts';
 
 /** `sessionSettings` as sent with an API key; undefined = absent. */
@@ -81,8 +81,12 @@ function parseAttributes(source: JsonObject): SessionSettings['userAttributes'] 
 function parseTtl(source: JsonObject): number | undefined {
   const seconds = own(source, 'ephemeralTtlSeconds') ?? undefined;
   if (seconds === undefined) return undefined;
-  if (typeof seconds !== 'number' || !Number.isSafeInteger(seconds) || seconds < 1)
-    throw new Problem(400, 'ephemeralTtlSeconds must be a whole number of seconds, at least 1');
+  const isCount = typeof seconds === 'number' && Number.isSafeInteger(seconds);
+  if (!isCount || seconds < 1 || seconds > CHAT_LONGEST_TTL_SECONDS)
+    throw new Problem(
+      400,
+      `ephemeralTtlSeconds must be a whole number from 1 to ${CHAT_LONGEST_TTL_SECONDS}`,
+    );
   return seconds;
 }
 

@@ -81,8 +81,8 @@ function showItem(call: Call, deployment: Deployment, environment: Environment):
     branch: branch.name,
     user: branch.owner,
     api_credentials: [
-      { type: 'rest', version: 'v1', url },
-      { type: 'sql', version: 'v1', ...sql },
+      { type: 'rest', version: 1, url },
+      { type: 'sql', version: 1, ...sql },
     ],
   };
 }

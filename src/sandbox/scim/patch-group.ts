@@ -43,7 +43,11 @@ function presentMembers(scene: Scene, ids: readonly string[]): number[] {
 
 function memberStep(scene: Scene, operation: Operation): MemberStep {
   const { op, value } = operation;
-  if (op !== 'remove') return { kind: op, userIds: requireMembers(scene, value ?? []) };
+  if (op !== 'remove') {
+    // Null empties the list (RFC 7643 2.5); a forgotten value must not.
+    if (value === undefined) throw new Problem(400, `${op} needs a value`, 'invalidValue');
+    return { kind: op, userIds: requireMembers(scene, value ?? []) };
+  }
   // Entra removes with a list of values; without any, RFC 7644 removes them all.
   if (value === undefined || value === null) return { kind: 'replace', userIds: [] };
   return { kind: 'remove', userIds: presentMembers(scene, memberIds(value)) };

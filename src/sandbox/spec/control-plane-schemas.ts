@@ -72,7 +72,7 @@ export const CONTROL_PLANE_SCHEMAS: Readonly<Record<string, Schema>> = {
     name: text,
     type: ref('EnvironmentType'),
     ...nullableTexts('branch', 'user'),
-    api_credentials: listOf(record(['type'], { type: oneOfWords('rest', 'sql'), version: text })),
+    api_credentials: listOf(record(['type'], { type: oneOfWords('rest', 'sql'), version: integer })),
   }),
   EnvironmentsList: paged(
     record(['environments'], { environments: listOf(ref('Environment')) }),

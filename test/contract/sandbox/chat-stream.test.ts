@@ -183,7 +183,8 @@ test('CHAT-22 CHAT-23 users are ephemeral for a week unless asked otherwise', as
     return expiresAt && (Date.parse(expiresAt) - Date.parse(createdAt)) / 1000;
   };
   expect([lifeOf('week'), lifeOf('minute'), lifeOf('kept')]).toEqual([604_800, 60, null]);
-  for (const ephemeralTtlSeconds of [0, -1, 1.5, '60'])
+  // The last two would end at a moment that no date can name.
+  for (const ephemeralTtlSeconds of [0, -1, 1.5, '60', 9e12, Number.MAX_SAFE_INTEGER])
     expect(await refused(as('x', { ephemeralTtlSeconds }))).toBe(400);
   expect(await refused(as('x', { isEphemeral: 'no' }))).toBe(400);
 });

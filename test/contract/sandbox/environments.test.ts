@@ -45,7 +45,16 @@ test('ENV-01 the answer has data.environments with pagination, and items beside 
   expect(body.data.environments).toHaveLength(1);
   expect(body.pagination).toEqual({ offset: 0, limit: 1, total: 2 });
   expect(body.items).toMatchObject([
-    { id: '1', type: 'production', branch: 'main', api_credentials: [{ type: 'rest' }, { type: 'sql' }] },
+    {
+      id: '1',
+      type: 'production',
+      branch: 'main',
+      // Whole numbers here, unlike everywhere else in this answer (published form).
+      api_credentials: [
+        { type: 'rest', version: 1 },
+        { type: 'sql', version: 1 },
+      ],
+    },
     { id: '3', type: 'development', branch: 'dev-admin', user: 'admin@acme.example' },
   ]);
   expect(body.pageInfo.hasNextPage).toBe(false);

@@ -94,6 +94,17 @@ test('SCIM-53 an unknown member id is 400 and nothing is applied', async () => {
   expect(await rig.storedGroup('x')).toBeUndefined();
 });
 
+test('SCIM-53 an operation that forgets its value changes nothing; null empties the list', async () => {
+  const group = await rig.group('analysts', [ann]);
+  for (const op of ['add', 'replace']) {
+    const { status, body } = await rig.patch(`${GROUPS}/${group.id}`, { op, path: 'members' });
+    expect([op, status, body.scimType]).toEqual([op, 400, 'invalidValue']);
+  }
+  expect(await membersOf('analysts')).toEqual(['ann@acme.example']);
+  await rig.patch(`${GROUPS}/${group.id}`, { op: 'replace', path: 'members', value: null });
+  expect(await membersOf('analysts')).toEqual([]);
+});
+
 test('SCIM-54 DELETE is 204 and the users stay', async () => {
   const group = await rig.group('analysts', [ann]);
   expect((await rig.call('DELETE', `${GROUPS}/${group.id}`)).status).toBe(204);
