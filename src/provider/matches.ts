@@ -5,6 +5,7 @@ import {
   evaluateFilter,
   parseFilter,
   parseSort,
+  sureTest,
   textTest,
   type Filter,
   type ListQuery,
@@ -24,6 +25,7 @@ export interface Scope {
 /** A scope with what the query asks of it. */
 export interface Wanted {
   readonly kind: Kind;
+  readonly names: ResourceType;
   readonly filter: Filter | undefined;
   readonly sort: Sort | undefined;
 }
@@ -31,13 +33,14 @@ export interface Wanted {
 export interface Match {
   readonly kind: Kind;
   readonly record: PlacedRecord;
-  /** As far as filter and sorting look into it. */
+  /** As far as sorting looks into it. */
   readonly resource: unknown;
 }
 
 /** @throws 400 invalidFilter, 400 invalidValue for sortBy */
 export const wantedOf = ({ kind, names }: Scope, query: ListQuery, { profile }: ProviderDeps): Wanted => ({
   kind,
+  names,
   filter: query.filterText === undefined ? undefined : parseFilter(names, query.filterText, profile),
   sort: query.sortBy === undefined ? undefined : parseSort(names, query.sortBy, profile),
 });
@@ -80,14 +83,19 @@ export function createMatches({ directory }: ProviderDeps, textsOf: Texts) {
     baseUrl: string,
     after = 0,
   ): AsyncGenerator<Match> {
-    const { kind, filter, sort } = wanted;
+    const { kind, names, filter, sort } = wanted;
     const mayMatch = filter && textTest(filter);
+    const isSure = filter && !sort ? sureTest(names, filter) : undefined;
     for await (const chunk of candidates(wanted, query.cursor !== undefined, after)) {
       const records = mayMatch ? chunk.filter(({ text }) => mayMatch(text)) : chunk;
-      const resources = filter || sort ? await seenBy(query, kind, records, baseUrl) : [];
-      for (const [index, record] of records.entries()) {
-        const resource = resources[index];
-        if (!filter || evaluateFilter(filter, resource)) yield { kind, record, resource };
+      const isOpen = ({ text }: PlacedRecord): boolean => !isSure?.(text);
+      const open = filter || sort ? records.filter(isOpen) : [];
+      const resources = await seenBy(query, kind, open, baseUrl);
+      const seen = new Map(open.map((record, index) => [record, resources[index]]));
+      for (const record of records) {
+        const resource = seen.get(record);
+        if (!filter || !seen.has(record) || evaluateFilter(filter, resource))
+          yield { kind, record, resource };
       }
     }
   };

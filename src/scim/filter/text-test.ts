@@ -9,7 +9,7 @@ export type TextTest = (text: string) => boolean;
 const BESIDE = new Set(['id', 'meta', 'groups', 'members']);
 const TEXT_OPERATORS = new Set(['eq', 'co', 'sw', 'ew']);
 /** Characters that JSON writes as they are. */
-const PLAIN = /^[ !#-[\]-~]+$/;
+export const PLAIN = /^[ !#-[\]-~]+$/;
 /** Everything else that becomes the ASCII character when it is folded (NFC, lower case). */
 const FOLDED: Readonly<Record<string, string>> = { i: '\u0130', k: '\u212a', ';': '\u037e', '`': '\u1fef' };
 

@@ -5,6 +5,7 @@ import {
   parseFilter,
   parseResource,
   profileOf,
+  sureTest,
   textTest,
   userResourceType,
   USER_URN,
@@ -74,4 +75,58 @@ test('what matches is never turned away', () => {
     if (mayMatch && !mayMatch(text)) expect(evaluateFilter(filter, JSON.parse(text))).toBe(false);
   };
   fc.assert(fc.property(words, words, fc.constantFrom('eq', 'co', 'sw', 'ew'), judge), { numRuns: 2000 });
+});
+
+describe('what is let in for sure', () => {
+  const open = userResourceType({ userAttributes: [{ name: 'title', type: 'string' }] });
+  const sureOf = (filter: string) => sureTest(open, parseFilter(open, filter, profile));
+  const ATTRIBUTES = 'urn:cube:params:1.0:UserAttribute';
+
+  test.each([
+    ['title eq "Boss"', { title: 'bOSS' }, true],
+    ['title eq "Boss"', { title: 'Bosses' }, false],
+    ['title sw "bo" and active eq true', { title: 'Boss', active: true }, true],
+    ['title sw "bo" and active eq true', { title: 'Boss', active: false }, false],
+    ['title eq "x" or userType eq "y"', { userType: 'Y' }, true],
+    ['externalId eq "AbC"', { externalId: 'abc' }, false],
+    ['title eq "Boss"', { [ATTRIBUTES]: { title: 'Boss' } }, false],
+    ['title eq "Boss"', { nickName: 'a","title":"Boss' }, false],
+    ['title co "001f"', { title: 'a\u001fb' }, false],
+    ['title co "cafe"', { title: 'cafe\u0301' }, false],
+  ])('%s: %j %s', (filter, values, expected) => {
+    const body = { schemas: [USER_URN], userName: 'u', ...values };
+    const text = JSON.stringify(parseResource(open, body, { operation: 'create', profile }));
+    expect(sureOf(filter)?.(text)).toBe(expected);
+  });
+
+  test.each([
+    'emails.value eq "x"',
+    'not (title eq "x")',
+    'title ne "x"',
+    'title pr',
+    'title gt "x"',
+    'id eq "x"',
+    'meta.created eq "2020-01-01T00:00:00Z"',
+    'title eq "x" and name.givenName eq "y"',
+    `${ATTRIBUTES}:title eq "x"`,
+  ])('%s is never sure', (filter) => {
+    expect(sureOf(filter)).toBeUndefined();
+  });
+
+  test('does match', () => {
+    const judge = (title: string, other: string, value: string, operator: string): void => {
+      const filter = parseFilter(open, `title ${operator} ${JSON.stringify(value)}`, profile);
+      const body = {
+        schemas: [USER_URN],
+        userName: 'u',
+        title,
+        nickName: other,
+        [ATTRIBUTES]: { title: other },
+      };
+      const text = JSON.stringify(parseResource(open, body, { operation: 'create', profile }));
+      if (sureTest(open, filter)?.(text)) expect(evaluateFilter(filter, JSON.parse(text))).toBe(true);
+    };
+    const operators = fc.constantFrom('eq', 'co', 'sw', 'ew');
+    fc.assert(fc.property(words, words, words, operators, judge), { numRuns: 2000 });
+  });
 });
