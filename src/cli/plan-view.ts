@@ -37,13 +37,13 @@ export function printPlan(plan: StagedPlanView, all: boolean): void {
 /** Removals by group, emptied values by attribute; the largest first. */
 function sectionsOf(kind: DestructiveKind, items: StagedItem[]): [heading: string, members: string[]][] {
   const sections = new Map<string, string[]>();
-  for (const { name, member = '', ref } of items) {
+  for (const { name, member = '', ref, reason = '' } of items) {
     const [heading, line] =
       kind === 'removeMembers'
         ? [name, member]
         : kind === 'clearAttributes'
           ? [member, name]
-          : ['', `${name}  ${ref}`];
+          : [reason, `${name}  ${ref}`];
     const lines = sections.get(heading);
     if (lines) lines.push(line);
     else sections.set(heading, [line]);

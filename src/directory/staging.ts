@@ -114,6 +114,24 @@ export function createStaging(
     return items.length === 0 ? [] : run(items, { allowances, windowMs });
   }
 
+  /** Holds one item whatever was counted or approved: no decision of a person helps before something else changes. */
+  async function holdBack(item: Destruction, windowMs: number): Promise<Permission> {
+    const allowances = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, -1]));
+    const [permission = 'held'] = await run([item], { allowances, windowMs, always: true });
+    return permission;
+  }
+
+  /** Whose accounts are to be closed or were closed of late; some may be back by now. */
+  async function leavers(): Promise<Ref[]> {
+    const found = await Promise.all([
+      redis.smembers(keys.key('guardWaiting', target)),
+      redis.zrange(sets('guardStaged', 'deactivate'), '0', '-1'),
+      redis.zrange(sets('guardUsed', 'deactivate'), '0', '-1'),
+      redis.zrange(sets('guardApproved', 'deactivate'), '0', '-1'),
+    ]);
+    return [...new Set(found.flat())] as Ref[];
+  }
+
   async function run(items: Destruction[], args: object): Promise<Permission[]> {
     const wire = items.map(({ kind, ref, subject }) => [kind, ref, subject ?? '']);
     const [, verdicts] = await scripts.run('guard_take', keys.base, { ...common, ...args, items: wire });
@@ -237,6 +255,8 @@ export function createStaging(
     counts,
     take,
     stage,
+    holdBack,
+    leavers,
     fates,
     settle,
     areHeld,

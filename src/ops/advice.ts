@@ -9,6 +9,7 @@ const ADVICE: Record<string, string> = {
   Forbidden: 'Check the rights of the platform key and whether this is the last administrator, then retry.',
   Refused: 'Correct the value at the identity provider: the platform does not accept it.',
   Held: 'Look at plans list and approve or reject.',
+  LastAdministrator: 'Make somebody else an administrator at the platform, then plans approve.',
   Rejected: 'Nothing, unless the decision was wrong: plans approve still works.',
   Protected: 'Nothing: the settings or the ownership of the platform key keep this account as it is.',
   OutOfScope: 'Nothing, if the scope is meant so; else correct users.scope or the group names.',

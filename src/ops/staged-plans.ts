@@ -14,6 +14,8 @@ export interface StagedItem {
   /** userName of the member, or the attribute. */
   member?: string;
   place?: number;
+  /** Why an approval alone does not let it through. */
+  reason?: string;
 }
 
 export interface StagedPlanView {
@@ -112,30 +114,42 @@ async function view(
     refs.add(ref);
     if (kind === 'removeMembers' && subject !== undefined) refs.add(`User:${subject}`);
   }
-  const names = await namesOf(links, plan.target, [...refs]);
+  const { names, reasons } = await namesOf(links, plan.target, [...refs]);
   const named = items.map((item) => {
     const member = item.kind === 'removeMembers' ? names.get(`User:${item.subject ?? ''}`) : item.subject;
-    return { ...item, name: names.get(item.ref) ?? item.ref, ...(member === undefined ? {} : { member }) };
+    const reason = plan.state === 'staged' && item.kind === 'deactivate' ? reasons.get(item.ref) : undefined;
+    return {
+      ...item,
+      name: names.get(item.ref) ?? item.ref,
+      ...(member === undefined ? {} : { member }),
+      ...(reason === undefined ? {} : { reason }),
+    };
   });
   return { ...plan, id: `${connection}.${plan.id}`, kinds: kindsOf(items), items: named };
 }
 
 const PORTION = 1000;
 
-/** Of users the userName as last applied, of groups how they are called; ids where neither is known. */
+/**
+ * Of users the userName as last applied, of groups how they are called; ids where neither is known. With the reasons for
+ * which no approval helps.
+ */
 async function namesOf(
   links: DesiredState['links'],
   target: string,
   refs: readonly Ref[],
-): Promise<Map<Ref, string>> {
+): Promise<{ names: Map<Ref, string>; reasons: Map<Ref, string> }> {
+  const reasons = new Map<Ref, string>();
   const names = new Map<Ref, string>();
   for (let start = 0; start < refs.length; start += PORTION) {
     const portion = refs.slice(start, start + PORTION);
     for (const [index, link] of (await links.getMany(target, portion)).entries()) {
       const ref = portion[index];
       const name = link.core?.userName ?? link.core?.displayName;
-      if (ref !== undefined) names.set(ref, typeof name === 'string' ? name : parseRef(ref).id);
+      if (ref === undefined) continue;
+      names.set(ref, typeof name === 'string' ? name : parseRef(ref).id);
+      if (link.condition?.reason === 'LastAdministrator') reasons.set(ref, link.condition.message);
     }
   }
-  return names;
+  return { names, reasons };
 }

@@ -92,7 +92,7 @@ export const isDrift = ({ attribution }: PlanEntry): boolean =>
 export const isProtected = (link: Link): boolean => link.condition?.reason === 'Protected';
 
 /** Conditions of a resource that is where it shall stay for now; every other one without a mark came with a refusal. */
-const NO_REFUSALS: ReadonlySet<string> = new Set(['Held', 'Rejected', 'Protected']);
+const NO_REFUSALS: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected', 'Protected']);
 
 /** Why the last sync of a resource gave up; undefined when it did not, or when the next one is on its way. */
 export const refusalOf = ({ condition }: Link, marked: boolean): Condition | undefined =>

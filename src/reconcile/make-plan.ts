@@ -10,6 +10,7 @@ import { DESTRUCTIVE, isDrift, type PlanEntry } from './entry.ts';
 import type { Estate, Progress, Survey } from './estate.ts';
 import { examineGroups } from './examine-groups.ts';
 import { examineUsers, readValues, type Examined } from './examine-users.ts';
+import { heldEntries } from './held.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
 import { heedRefusals } from './refusals.ts';
 import { surveyGroups, type GroupChoice, type GroupSurvey } from './survey-groups.ts';
@@ -73,6 +74,7 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
     ...found,
     ...(await blockedEntries(estate, [...blocked.keys()], found)),
     ...unmanagedEntries(users, groups, found),
+    ...(await heldEntries(estate, found)),
   ]);
   const plan: Plan = {
     format: 'scim-bridge plan',

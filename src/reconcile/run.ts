@@ -144,7 +144,7 @@ async function carryOut(
   if (wanted === 0) {
     await keepBooks(estate, books);
     if (!proven) return unproven;
-    return plan.counts.conflict ? blocked(plan.counts.conflict) : { outcome: 'converged' };
+    return (await whatIsHeld(estate)) ?? (plan.counts.conflict ? blocked(plan.counts.conflict) : CONVERGED);
   }
   const agreed = options.repair && (await (options.confirm?.(plan) ?? true));
   if (!agreed) {
@@ -158,8 +158,22 @@ async function carryOut(
   if (!proven) return unproven;
   if (applied.noted.stale + applied.noted.busy > 0)
     options.logger.info(applied.noted, 'some moved meanwhile, the next run looks at them again');
-  return end;
+  return (await whatIsHeld(estate)) ?? end;
 }
+
+const CONVERGED: End = { outcome: 'converged' };
+
+/** As long as the guard holds anything, whoever asked for it, the platform is not as desired. */
+async function whatIsHeld(estate: Estate): Promise<End | undefined> {
+  const staged = await estate.outbox.staging.open();
+  return staged && held(estate, staged.items.length, staged.id);
+}
+
+/** Outside, a plan id begins with the connection. */
+const held = ({ connection }: Estate, count: number, id: string): End => ({
+  outcome: 'held',
+  message: `the guard holds ${count}: plans show ${connection}.${id}`,
+});
 
 const blocked = (count: number): End => ({
   outcome: 'blocked',
@@ -174,10 +188,11 @@ function whyUnproven({ proof, unknown }: Plan): string {
 
 /** Waits until nothing that the plan wants is marked any more, and tells what became of it. */
 export async function untilApplied(
-  { drifts, outbox, clock }: Estate,
+  estate: Estate,
   { signal, onProgress }: Pick<RunOptions, 'signal' | 'onProgress'>,
   refs: Ref[],
 ): Promise<End> {
+  const { drifts, outbox, clock } = estate;
   let left = refs;
   let movedAt = clock.now();
   for (;;) {
@@ -194,11 +209,10 @@ export async function untilApplied(
   }
   const ours = new Set(refs);
   const staged = await outbox.staging.open();
-  const held = (staged?.items ?? []).filter(({ ref }) => ours.has(ref)).length;
-  if (held > 0)
-    return { outcome: 'held', message: `the guard holds ${held}: plans show ${staged?.id ?? ''}` };
+  const waiting = (staged?.items ?? []).filter(({ ref }) => ours.has(ref)).length;
+  if (staged && waiting > 0) return held(estate, waiting, staged.id);
   const letters = (await outbox.blocked()).length;
-  return letters > 0 ? blocked(letters) : { outcome: 'converged' };
+  return letters > 0 ? blocked(letters) : CONVERGED;
 }
 
 async function keepBooks({ runs, digest }: Estate, { cursors, groupsSeen, mapped }: Books): Promise<void> {

@@ -1,7 +1,7 @@
 // The platform's attribute definitions: made once when missing, refused when their type differs.
 import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
 import type { PlatformClient } from '../platform/client.ts';
-import type { UserAttribute, UserAttributeType } from '../platform/wire.ts';
+import type { ConsoleUser, UserAttribute, UserAttributeType } from '../platform/wire.ts';
 import type { Clock } from '../support/clock.ts';
 
 /** Where a mapped attribute stands: its id at the platform, or why it can not be written. */
@@ -14,6 +14,8 @@ export interface Catalogue {
   keyOwner(signal: AbortSignal): Promise<string | undefined>;
   /** The same without waiting: undefined until the first answer is there, which this call then asks for. */
   knownKeyOwner(): string | undefined;
+  /** Whether the API key belongs to an active administrator, whom the bridge never touches. */
+  isOwnedByAdministrator(signal: AbortSignal): Promise<boolean>;
   /** Read again at the next use: a definition turned out to be missing. */
   refresh(): void;
 }
@@ -26,7 +28,7 @@ export function createCatalogue(
 ): Catalogue {
   const { client, clock } = deps;
   let cached: { at: number; definitions: Promise<Map<string, Definition>> } | undefined;
-  let owner: Promise<string | undefined> | undefined;
+  let owner: Promise<ConsoleUser | undefined> | undefined;
   let known: string | undefined;
 
   async function load(signal: AbortSignal): Promise<Map<string, Definition>> {
@@ -55,9 +57,12 @@ export function createCatalogue(
     );
   }
 
-  function keyOwner(signal: AbortSignal): Promise<string | undefined> {
+  function ownAccount(signal: AbortSignal): Promise<ConsoleUser | undefined> {
     owner ??= client.accounts.me({ signal }).then(
-      (account) => (known = account.username.toLowerCase()),
+      (account) => {
+        known = account.username.toLowerCase();
+        return account;
+      },
       (error: unknown) => {
         // A tenant without this endpoint, or a key without a person behind it: nobody to protect.
         const absent = error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
@@ -68,6 +73,9 @@ export function createCatalogue(
     );
     return owner;
   }
+
+  const keyOwner = async (signal: AbortSignal): Promise<string | undefined> =>
+    (await ownAccount(signal))?.username.toLowerCase();
 
   return {
     definitions: (signal) => {
@@ -84,6 +92,10 @@ export function createCatalogue(
     knownKeyOwner: () => {
       if (!owner) keyOwner(new AbortController().signal).catch(() => undefined);
       return known;
+    },
+    isOwnedByAdministrator: async (signal) => {
+      const account = await ownAccount(signal);
+      return account?.isAdmin === true && account.isDeactivated !== true;
     },
     refresh: () => {
       cached = undefined;

@@ -14,6 +14,8 @@ export interface Gate {
   refused: { item: Destruction; permission: Exclude<Permission, 'allowed'> }[];
   /** Removals of members whose account is held: they are decided with it. */
   followers: number;
+  /** The deactivation is held because no other active administrator would be left. */
+  isLastAdministrator: boolean;
   /** The account was deactivated in this sync. */
   closed: boolean;
   /** Another resource of ours gives up what this one needs only when a person has decided. */

@@ -5,9 +5,16 @@ import type { Destruction, Permission } from '../directory/staging.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import { condition } from './condition.ts';
 import type { Gate, SyncContext } from './context.ts';
+import { isLastAdministrator } from './last-administrator.ts';
 import type { SyncOutcome } from './outcome.ts';
 
-export const openGate = (): Gate => ({ refused: [], followers: 0, closed: false, isBehindHold: false });
+export const openGate = (): Gate => ({
+  refused: [],
+  followers: 0,
+  isLastAdministrator: false,
+  closed: false,
+  isBehindHold: false,
+});
 
 type Wish = Omit<Destruction, 'ref'>;
 
@@ -31,6 +38,18 @@ export async function permit(
 export async function permitOne(context: SyncContext, wish: Wish): Promise<Permission> {
   const [permission = 'held'] = await permit(context, [wish]);
   return permission;
+}
+
+/** Asks for the end of an account. The last active administrator stays, whatever was approved. */
+export async function permitClosing(context: SyncContext): Promise<Permission> {
+  const { gate, outbox, target, work } = context;
+  const permission = await permitOne(context, { kind: 'deactivate' });
+  if (permission !== 'allowed' || !(await isLastAdministrator(context))) return permission;
+  const item = { kind: 'deactivate', ref: work.ref } as const;
+  const held = await outbox.staging.holdBack(item, target.policy.guard.windowMs);
+  gate.isLastAdministrator = true;
+  gate.refused.push({ item, permission: held === 'rejected' ? held : 'held' });
+  return held;
 }
 
 /** Nothing was asked: the sync starts over, or the hold belonged to an account that is gone. */
@@ -67,6 +86,10 @@ const WORDS: Record<DestructiveKind, string> = {
   clearAttributes: 'the emptying of attributes',
 };
 
+const LAST_ADMINISTRATOR =
+  'no other active administrator would be left at the platform, so the guard holds the deactivation: make somebody else ' +
+  'an administrator there, then approve the plan; an approval before that does not close this account';
+
 function whyNot(context: SyncContext): Condition | undefined {
   const { refused, followers } = context.gate;
   const kindsOf = (wanted: Permission): string =>
@@ -75,6 +98,7 @@ function whyNot(context: SyncContext): Condition | undefined {
         refused.filter(({ permission }) => permission === wanted).map(({ item }) => WORDS[item.kind]),
       ),
     ].join(' and ');
+  if (context.gate.isLastAdministrator) return condition(context, 'LastAdministrator', LAST_ADMINISTRATOR);
   const held = kindsOf('held');
   if (held) {
     const message = `the guard holds ${held}: see scim-bridge plans list, then approve or reject`;

@@ -11,7 +11,7 @@ import type { SyncContext } from './context.ts';
 import { attributeChanges, coreOperations } from './diff.ts';
 import { createUser, findUser, type Exists } from './find-user.ts';
 import { isGone, isStatus } from './failures.ts';
-import { ended, permitOne, resetGate } from './gate.ts';
+import { ended, permitClosing, permitOne, resetGate } from './gate.ts';
 import type { DesiredUser } from './mapping.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { isHandedOn, removal, successionWait } from './succession.ts';
@@ -31,7 +31,7 @@ export async function syncUser(context: SyncContext, exists: Exists): Promise<Sy
   }
   const resource = JSON.parse(record.text) as Resource;
   const desired = await target.mapping.user(resource, work.id, work.groups);
-  // Asked before an account is taken over or made; a leaver never waits for this answer.
+  // Asked before an account is taken over or made; of a leaver the gate asks, where there is an account to be closed.
   if (link.id === undefined) await target.catalogue.keyOwner(context.call.signal);
   const untouchable = whyUntouchable(context, String(desired.core.userName));
   if (untouchable) return leaveAlone(context, untouchable);
@@ -202,7 +202,7 @@ const mayBe = ({ core, unsure }: Link, active: boolean): boolean =>
 
 /** Closes the account if the guard lets it. */
 async function deactivate(context: SyncContext): Promise<Permission> {
-  const permission = await permitOne(context, { kind: 'deactivate' });
+  const permission = await permitClosing(context);
   if (permission === 'allowed') {
     await setActive(context, false);
     context.gate.closed = true;

@@ -1,7 +1,8 @@
 -- Asks whether destructive writes may be made now. Those that may are counted, the others are staged for approval.
 -- KEYS base
 -- ARGV { target, items: [[kind, ref, subject or '']], allowances: { kind: most within the window, -1 = stage all },
---        windowMs, expiryMs (of a staged plan), whole (all items or none) }
+--        windowMs, expiryMs (of a staged plan), whole (all items or none),
+--        always (neither an approval nor an earlier count lets an item through) }
 -- RETURN {"judged", [allowed|held|rejected of each item]}
 local now = clock()
 local plan, waiting = key('guardPlan', p.target), key('guardWaiting', p.target)
@@ -13,6 +14,7 @@ if expires and expires <= now then serial = nil end
 local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
 
 local function decided(kind, text)
+  if p.always then redis.call('ZREM', sets('guardApproved', kind), text); redis.call('ZREM', sets('guardUsed', kind), text) end
   if tonumber(redis.call('ZSCORE', sets('guardApproved', kind), text) or 0) > now then return 'allowed' end
   if tonumber(redis.call('ZSCORE', sets('guardUsed', kind), text) or 0) > now - p.windowMs then
     -- The same once more, or its retry: counted once, from now on.

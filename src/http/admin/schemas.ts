@@ -75,7 +75,7 @@ export const SCHEMAS = {
   StagedItem: object(
     {
       kind: { enum: DESTRUCTIVE_KINDS },
-      ...{ ref: text, subject: text, name: text, member: text, place: whole },
+      ...{ ref: text, subject: text, name: text, member: text, place: whole, reason: text },
     },
     ['kind', 'ref', 'name'],
   ),

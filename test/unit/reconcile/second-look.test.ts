@@ -62,7 +62,7 @@ function estateOf(all: Person[], meddling: Meddling, there = all): Estate {
     clock: { now: () => 0, sleep: () => Promise.resolve() },
     random: () => 0.5,
     links: { getMany: () => Promise.resolve([]) },
-    outbox: { blocked: () => Promise.resolve([]) },
+    outbox: { blocked: () => Promise.resolve([]), staging: { open: () => Promise.resolve(undefined) } },
     runs: { mappedBy: () => Promise.resolve('d'), cursor: () => Promise.resolve(0), groupsSeen: () => [] },
     directory: {
       usersOf: (ids: string[]) => Promise.resolve(records(ids)),

@@ -1,0 +1,77 @@
+// What the guard holds is part of the picture: it differs at the platform, and neither a push nor a run is going to change
+// that before a person has decided.
+import type { Link } from '../directory/links.ts';
+import { parseRef, refOf, type Ref } from '../directory/records.ts';
+import type { Destruction } from '../directory/staging.ts';
+import type { DestructiveKind } from '../guard/judge.ts';
+import type { Action, PlanEntry } from './entry.ts';
+import type { Estate } from './estate.ts';
+
+const ACTION_OF: Record<DestructiveKind, Action> = {
+  deactivate: 'deactivate',
+  delete: 'delete',
+  removeMembers: 'removeMember',
+  clearAttributes: 'clearAttribute',
+};
+
+const PORTION = 1000;
+
+/** Lines for what is held, apart from what the comparison has found anyway. */
+export async function heldEntries(estate: Estate, found: PlanEntry[]): Promise<PlanEntry[]> {
+  const { connection, outbox, links, target } = estate;
+  const staged = await outbox.staging.open();
+  if (!staged) return [];
+  const told = new Set(
+    found.map(({ action, ref, attribute, member }) => nameOf(action, ref, attribute ?? member?.ref)),
+  );
+  const items = staged.items.filter(
+    (item) => !told.has(nameOf(ACTION_OF[item.kind], item.ref, memberOf(item) ?? item.subject)),
+  );
+  const refs = [...new Set(items.flatMap((item) => [item.ref, memberOf(item) ?? item.ref]))];
+  const known = new Map<Ref, Link>();
+  for (let start = 0; start < refs.length; start += PORTION) {
+    const portion = refs.slice(start, start + PORTION);
+    (await links.getMany(target.name, portion)).forEach((link, index) =>
+      known.set(portion[index] ?? 'User:', link),
+    );
+  }
+  const reason = `held by the guard: plans show ${connection}.${staged.id}`;
+  return items.map((item) => toEntry(item, known, reason));
+}
+
+const nameOf = (action: Action, ref: Ref | null, subject: string | null | undefined): string =>
+  `${action} ${ref ?? ''} ${subject ?? ''}`;
+
+/** A member who is nobody of ours is noted by its platform id, behind a sign. */
+const memberOf = ({ kind, subject }: Destruction): Ref | undefined =>
+  kind !== 'removeMembers' || subject === undefined || subject.startsWith('@')
+    ? undefined
+    : refOf('User', subject);
+
+function toEntry(item: Destruction, known: ReadonlyMap<Ref, Link>, reason: string): PlanEntry {
+  const { kind, ref, subject } = item;
+  const link = known.get(ref) ?? {};
+  const why =
+    link.condition?.reason === 'LastAdministrator' ? `${reason}; ${link.condition.message}` : reason;
+  const entry: PlanEntry = {
+    action: ACTION_OF[kind],
+    kind: parseRef(ref).kind,
+    ref,
+    platformId: link.id ?? null,
+    name: shownName(link),
+    before: kind === 'deactivate' ? { active: true } : null,
+    after: kind === 'deactivate' ? { active: false } : null,
+    effect: 'report',
+    reason: why,
+    attribution: { cause: 'source changed' },
+    basis: { version: 0, link: '' },
+  };
+  if (kind === 'clearAttributes' && subject !== undefined) return { ...entry, attribute: subject };
+  if (kind !== 'removeMembers') return entry;
+  const member = memberOf(item);
+  const account = member && known.get(member);
+  const platformId = account?.id ?? (member ? null : (subject?.slice(1) ?? null));
+  return { ...entry, member: { ref: member ?? null, platformId, name: account ? shownName(account) : '' } };
+}
+
+const shownName = ({ core }: Link): string => String(core?.userName ?? core?.displayName ?? '');

@@ -1,0 +1,134 @@
+// No push leaves the platform without an active administrator: the deactivation of the last one is held by the guard, and
+// no approval overrules that. Where the key belongs to an administrator this can not happen, because the bridge never
+// touches that account; so the tenant here does not tell whose key it is.
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { request } from 'undici';
+import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
+import { createCommands, type Commands } from '../support/command.ts';
+import { eventually } from '../support/eventually.ts';
+
+/** The sandbox behind an address that knows no `GET /api/v1/users/me`, as tenants exist. */
+async function startNameless(platformUrl: () => string): Promise<Server> {
+  const server = createServer((incoming, outgoing) => {
+    const { url = '', method = 'GET', headers } = incoming;
+    if (url.endsWith('/users/me')) return outgoing.writeHead(404).end('{"error":"Not found"}');
+    const { host: _host, connection: _connection, ...rest } = headers;
+    void buffer(incoming)
+      .then((body) => request(platformUrl() + url, { method: method as 'GET', headers: rest, body }))
+      .then(async (answer) => {
+        const body = await buffer(answer.body);
+        const type = answer.headers['content-type'];
+        outgoing.writeHead(answer.statusCode, type === undefined ? {} : { 'content-type': type }).end(body);
+      })
+      .catch(() => outgoing.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+const prefix = `test-${randomUUID()}`;
+const ADMIN = 'admin@acme.example';
+const SECOND = 'second@acme.example';
+let bridge: Bridge;
+let front: Server;
+let commands: Commands;
+let admin: string;
+let second: string;
+
+beforeAll(async () => {
+  let platformUrl = '';
+  front = await startNameless(() => platformUrl);
+  const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  bridge = await buildBridge({
+    configure: (config) => {
+      config.redis.prefix = prefix;
+      const { main } = config.targets;
+      if (!main) throw new Error('no target');
+      platformUrl = main.url;
+      main.url = url;
+    },
+  });
+  const token = bridge.sandbox.ready.fixtures.apiKeys.admin;
+  commands = createCommands({
+    redis: { url: process.env.TEST_REDIS_URL, prefix },
+    connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
+    targets: { main: { url, token, allowLoopbackHttp: true } },
+    reconcile: { schedule: null },
+  });
+  await bridge.platform.control('POST', '/fixtures', { users: [{ userName: SECOND, isAdmin: true }] });
+  admin = await bridge.idp.createUser(ADMIN);
+  second = await bridge.idp.createUser(SECOND);
+  await settled();
+}, 60_000);
+afterAll(async () => {
+  commands.remove();
+  await bridge.stop();
+  front.closeAllConnections();
+  front.close();
+});
+
+const json = async (...args: string[]) => (await commands.run(...args, '--json')).json;
+const settled = () => eventually('nothing is dirty', async () => (await json('status'))[0].dirty === 0);
+const leave = (id: string) =>
+  bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+const back = (id: string) => bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: true });
+const isActive = async (name: string) => (await bridge.platform.user(name))?.active;
+const approve = async () => commands.run('plans', 'approve', (await json('plans', 'list'))[0].id, '--json');
+
+test('an administrator who leaves is closed like anybody, as long as another one stays', async () => {
+  await leave(second);
+  await eventually('the second is closed', async () => (await isActive(SECOND)) === false);
+  await settled();
+  await expect(json('plans', 'list')).resolves.toEqual([]);
+}, 30_000);
+
+test('the last one is held, whatever a person approves, and everybody says why', async () => {
+  await bridge.platform.forgetRequests();
+  await leave(admin);
+  await settled();
+  await approve();
+  await settled();
+  await expect(bridge.platform.writes()).resolves.toEqual([]);
+  await expect(isActive(ADMIN)).resolves.toBe(true);
+
+  const why = expect.stringContaining('no other active administrator would be left');
+  const [{ id }] = await json('plans', 'list');
+  await expect(json('plans', 'show', id)).resolves.toMatchObject({ items: [{ name: ADMIN, reason: why }] });
+  expect((await commands.run('plans', 'show', id)).text).toEqual(why);
+  const status = await commands.run('status', '--json');
+  expect(status).toMatchObject({ code: 2, json: [{ guard: { deactivate: 1, held: 1 } }] });
+  const reconciled = await commands.run('reconcile', '--yes', '--json');
+  expect(reconciled).toMatchObject({ code: 2, json: [{ outcome: 'held', counts: { deactivate: 1 } }] });
+  expect(reconciled.json[0].message).toBe(`the guard holds 1: plans show ${id}`);
+  expect((await commands.run('plan')).text).toEqual(why);
+  await expect(bridge.platform.writes()).resolves.toEqual([]);
+  const [explained] = await json('explain', ADMIN);
+  expect(explained).toMatchObject({
+    verdict: 'held',
+    condition: { reason: 'LastAdministrator', message: why },
+  });
+}, 30_000);
+
+test('two who leave in the same moment do not count on each other', async () => {
+  await back(admin);
+  await back(second);
+  await eventually('both are active', async () => (await isActive(ADMIN)) && (await isActive(SECOND)));
+  await settled();
+  await expect(json('plans', 'list')).resolves.toEqual([]);
+  await Promise.all([leave(admin), leave(second)]);
+  await settled();
+  const open = [await isActive(ADMIN), await isActive(SECOND)];
+  expect(open).toContain(true);
+}, 30_000);
+
+test('once somebody else is an administrator, an approval lets it through', async () => {
+  await bridge.platform.control('POST', '/fixtures', {
+    users: [{ userName: 'third@acme.example', isAdmin: true }],
+  });
+  expect(await json('plans', 'list')).not.toEqual([]);
+  await approve();
+  await eventually('nobody else stays', async () => !(await isActive(ADMIN)));
+}, 30_000);
