@@ -3,7 +3,7 @@ import { invalidSyntax, invalidValue, methodNotAllowed, notFound, payloadTooLarg
 import type { ScimError } from './errors.ts';
 import { MAX_PATCH_OPERATIONS } from './patch/operation.ts';
 import type { Profile } from './profiles.ts';
-import { isObject, type JsonObject } from './json.ts';
+import { isObject, member, type JsonObject } from './json.ts';
 
 export const BULK_REQUEST_URN = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
 export const BULK_RESPONSE_URN = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse';
@@ -33,17 +33,8 @@ export interface BulkRequest {
 /** An id is bounded and valid Unicode, as it would be in the address of a request. */
 const PATH = /^\/(Users|Groups)(?:\/([^/?#\p{Surrogate}]{1,1000}))?\/?$/u;
 
-/** An own member by name without case (RFC 7643 section 2.1); exact spelling first, null is none. */
-function member(body: JsonObject, name: string): unknown {
-  const lower = name.toLowerCase();
-  const key = Object.hasOwn(body, name)
-    ? name
-    : Object.keys(body).find((each) => each.toLowerCase() === lower);
-  return key === undefined ? undefined : (body[key] ?? undefined);
-}
-
 function text(body: JsonObject, name: string, position: number): string | undefined {
-  const value = member(body, name);
+  const value = member(body, name) ?? undefined;
   if (value === undefined || typeof value === 'string') return value;
   throw invalidSyntax(`Operation ${position}: "${name}" must be text.`);
 }

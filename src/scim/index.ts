@@ -12,8 +12,8 @@ export { textTest } from './filter/text-test.ts';
 export {
   listResponse,
   listResponseText,
-  namesIn,
   parseListQuery,
+  readQuery,
   type ListLimits,
   type ListPosition,
   type ListQuery,

@@ -28,3 +28,11 @@ export function checkBody(value: unknown, depth = 0): void {
     checkBody((value as JsonObject)[key], depth + 1);
   }
 }
+
+/** An own member by name without regard to case (RFC 7643 section 2.1); the exact spelling first. */
+export function member(body: JsonObject, name: string): unknown {
+  if (Object.hasOwn(body, name)) return body[name];
+  const lower = name.toLowerCase();
+  const key = Object.keys(body).find((each) => each.toLowerCase() === lower);
+  return key === undefined ? undefined : body[key];
+}

@@ -94,34 +94,44 @@ export function toListQuery(raw: RawListQuery, limits: ListLimits): ListQuery {
   };
 }
 
+const PARAMETERS: ReadonlyMap<string, keyof RawListQuery> = new Map(
+  (
+    [
+      'startIndex',
+      'count',
+      'cursor',
+      'filter',
+      'sortBy',
+      'sortOrder',
+      'attributes',
+      'excludedAttributes',
+    ] as const
+  ).map((name) => [name.toLowerCase(), name]),
+);
+
+/**
+ * What a URL asks for. Names count without regard to case, because a filter that nobody notices would find everybody.
+ * Clients that repeat `attributes` for each name mean all of them; of everything else the first counts.
+ */
+export function readQuery(query: URLSearchParams): Partial<Record<keyof RawListQuery, string>> {
+  const raw: Partial<Record<keyof RawListQuery, string>> = {};
+  for (const [key, value] of query) {
+    const name = PARAMETERS.get(key.toLowerCase());
+    if (name === undefined) continue;
+    const before = raw[name];
+    if (before === undefined) raw[name] = value;
+    else if (name === 'attributes' || name === 'excludedAttributes') raw[name] = `${before},${value}`;
+  }
+  return raw;
+}
+
 /**
  * Reads list parameters as leniently as RFC 7644 section 3.4.2.4 says: startIndex below 1 is 1, a negative count is
  * 0, a count above the maximum is the maximum. Unknown parameters are ignored.
  * @throws 400 invalidValue when a number is none, 400 invalidCount together with a cursor.
  */
 export function parseListQuery(query: URLSearchParams, limits: ListLimits): ListQuery {
-  const get = (name: string): string | undefined => query.get(name) ?? undefined;
-  return toListQuery(
-    {
-      startIndex: get('startIndex'),
-      count: get('count'),
-      cursor: get('cursor'),
-      filter: get('filter'),
-      sortBy: get('sortBy'),
-      sortOrder: get('sortOrder'),
-      attributes: namesIn(query, 'attributes'),
-      excludedAttributes: namesIn(query, 'excludedAttributes'),
-    },
-    limits,
-  );
-}
-
-/** `attributes` or `excludedAttributes` of a URL; clients that repeat the parameter for each name mean all of them. */
-export function namesIn(
-  query: URLSearchParams,
-  parameter: 'attributes' | 'excludedAttributes',
-): string | undefined {
-  return query.getAll(parameter).join(',') || undefined;
+  return toListQuery(readQuery(query), limits);
 }
 
 export interface ListPosition {

@@ -3,7 +3,7 @@ import { invalidSyntax, invalidValue } from './errors.ts';
 import { toListQuery, type ListLimits, type ListQuery } from './list-response.ts';
 import type { Profile } from './profiles.ts';
 import { SEARCH_REQUEST_URN } from './urns.ts';
-import { isObject } from './json.ts';
+import { isObject, member } from './json.ts';
 
 function names(name: string, raw: unknown): unknown {
   if (!Array.isArray(raw)) return raw;
@@ -17,7 +17,7 @@ function names(name: string, raw: unknown): unknown {
  */
 export function parseSearchRequest(body: unknown, limits: ListLimits, profile: Profile): ListQuery {
   if (!isObject(body)) throw invalidSyntax('The body must be a JSON object.');
-  const own = (name: string): unknown => (Object.hasOwn(body, name) ? body[name] : undefined);
+  const own = (name: string): unknown => member(body, name);
   const schemas = own('schemas');
   const isSearch = Array.isArray(schemas) && schemas.includes(SEARCH_REQUEST_URN);
   if (!isSearch && !profile.allows('message-schema')) {

@@ -16,11 +16,11 @@ import { createUsers } from '../../provider/users.ts';
 import {
   forbidden,
   methodNotAllowed,
-  namesIn,
   notFound,
   notImplemented,
   parseListQuery,
   parseSearchRequest,
+  readQuery,
 } from '../../scim/index.ts';
 import { subjectOf } from '../middleware/authenticate.ts';
 import { createJsonBody } from '../middleware/json-body.ts';
@@ -62,9 +62,9 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     if (ifNoneMatch !== undefined) context.ifNoneMatch = ifNoneMatch;
     // `attributes` or `excludedAttributes`: rarely asked for, and parsing a query is not free.
     if (request.url.includes('ttributes=')) {
-      const query = queryOf(request);
-      context.attributes = namesIn(query, 'attributes');
-      context.excludedAttributes = namesIn(query, 'excludedAttributes');
+      const { attributes, excludedAttributes } = readQuery(queryOf(request));
+      context.attributes = attributes || undefined;
+      context.excludedAttributes = excludedAttributes || undefined;
     }
     return context;
   }

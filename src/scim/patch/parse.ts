@@ -2,7 +2,7 @@
 // here, so that applying knows one shape only: one target, one value.
 import type { Field, Section } from '../attributes.ts';
 import { invalidPath, invalidSyntax, invalidValue, mutability, noTarget, tooMany } from '../errors.ts';
-import { checkBody, isObject, type JsonObject } from '../json.ts';
+import { checkBody, isObject, member } from '../json.ts';
 import { parsePath, type AttributeTarget, type Target } from '../path.ts';
 import type { Profile } from '../profiles.ts';
 import type { ResourceType } from '../resource-type.ts';
@@ -18,14 +18,6 @@ interface Parsing {
   /** Counted from 1, for error details. */
   readonly position: number;
   readonly operations: PatchOperation[];
-}
-
-/** An own member by name without case; exact spelling first. */
-function member(body: JsonObject, name: string): unknown {
-  if (Object.hasOwn(body, name)) return body[name];
-  const lower = name.toLowerCase();
-  const key = Object.keys(body).find((each) => each.toLowerCase() === lower);
-  return key === undefined ? undefined : body[key];
 }
 
 function parseOp(raw: unknown, position: number, profile: Profile): PatchOperation['op'] {

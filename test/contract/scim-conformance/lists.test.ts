@@ -155,6 +155,19 @@ describe('filters (§3.4.2.2)', () => {
     await scim.delete(`/Users/${id}`);
   });
 
+  test('parameters count in any case: a filter that nobody notices would find everybody', async () => {
+    const filter = 'userName eq "u3@x.example"';
+    const inUrl = await scim.get(`/Users?FILTER=${encodeURIComponent(filter)}&Attributes=userName`);
+    expect(numbers(inUrl.body.Resources)).toEqual([3]);
+    expect(Object.keys(inUrl.body.Resources[0]).sort()).toEqual(['id', 'schemas', 'userName']);
+    const inBody = await scim.post('/Users/.search', { schemas: [SEARCH], Filter: filter });
+    expect(numbers(inBody.body.Resources)).toEqual([3]);
+    expect((await scim.get('/Users?STARTINDEX=25&Count=5')).body).toMatchObject({
+      startIndex: 25,
+      itemsPerPage: 1,
+    });
+  });
+
   test('groups are found by member, also by one who is not there yet', async () => {
     expect(await scim.find('/Groups', `members eq "${ids[4]}"`)).toHaveLength(1);
     expect(await scim.find('/Groups', `members.value eq "${ids[4]}" and displayName eq "ALL"`)).toHaveLength(
