@@ -1,0 +1,171 @@
+// Two worker processes, each with a door of its own to the platform: what one of them runs into holds up the other too.
+import {
+  createServer,
+  request as ask,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
+import { eventually } from '../support/eventually.ts';
+import { createIdp } from '../support/idp.ts';
+import { createPlatformView } from '../support/platform-view.ts';
+import { scrape } from '../support/scrape.ts';
+
+const TOKEN = 'a-token-for-tests-only-0123456789';
+
+/** More than is pushed while the second process gets no answers. */
+const MANY = 64;
+
+/** The way of one process to the platform. */
+interface Door {
+  url: string;
+  /** Calls that came to it. */
+  calls: number;
+  /** `holds`: takes calls and keeps them waiting; what it held is answered by the next state. */
+  state: 'open' | 'fails' | 'holds';
+  /** Leads held calls on. */
+  letGo(): void;
+  stop(): Promise<void>;
+}
+
+async function openDoor(platformUrl: string): Promise<Door> {
+  const held: (() => void)[] = [];
+  const pass = (call: IncomingMessage, answer: ServerResponse): void => {
+    if (door.state === 'fails') {
+      call.resume();
+      answer.writeHead(503).end();
+      return;
+    }
+    const onward = ask(
+      new URL(call.url ?? '', platformUrl),
+      { method: call.method, headers: { ...call.headers, host: new URL(platformUrl).host } },
+      (theirs) => {
+        answer.writeHead(theirs.statusCode ?? 500, theirs.headers);
+        theirs.pipe(answer);
+      },
+    );
+    onward.on('error', () => answer.destroy());
+    call.pipe(onward);
+  };
+  const server: Server = createServer((call, answer) => {
+    door.calls++;
+    if (door.state === 'holds') held.push(() => pass(call, answer));
+    else pass(call, answer);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const door: Door = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls: 0,
+    state: 'open',
+    letGo: () => held.splice(0).forEach((go) => go()),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return door;
+}
+
+let sandbox: Sandbox;
+const doors: Door[] = [];
+const processes: BridgeProcess[] = [];
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  const { platformUrl, fixtures } = sandbox.ready;
+  doors.push(await openDoor(platformUrl), await openDoor(platformUrl));
+  const prefix = `breaker-${Date.now()}`;
+  const settings = (url: string, concurrency: number): object => ({
+    redis: { url: process.env.TEST_REDIS_URL, prefix },
+    connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
+    targets: {
+      main: {
+        ...{ url, token: fixtures.apiKeys.admin, allowLoopbackHttp: true, concurrency, timeoutMs: 60_000 },
+        rateLimit: { requestsPerSecond: 500, burst: 500 },
+      },
+    },
+    reconcile: { schedule: null },
+  });
+  // The second has room for more than is pushed: if it does not call, then not for want of a free hand.
+  const [first, second] = [settings(doors[0]?.url ?? '', 4), settings(doors[1]?.url ?? '', MANY)];
+  processes.push(await startBridgeProcess(first));
+  processes.push(await startBridgeProcess(second, 'worker'));
+}, 100_000);
+afterAll(async () => {
+  await Promise.all(processes.map((each) => each.stop()));
+  await Promise.all(doors.map((each) => each.stop()));
+  await sandbox.stop();
+});
+
+const callsOf = (): number[] => doors.map(({ calls }) => calls);
+
+test('what one process runs into stops the calls of the other, and both go on when it is over', async () => {
+  const [failing, other] = doors as [Door, Door];
+  const platform = createPlatformView(sandbox.ready.controlUrl);
+  const idp = createIdp(processes[0]?.baseUrl ?? '', TOKEN);
+  const names: string[] = [];
+  const push = async (): Promise<void> => {
+    names.push(`breaker${names.length}@acme.example`);
+    await idp.createUser(names.at(-1) ?? '');
+  };
+  /** Until each process has called since. */
+  const untilBothCall = async (): Promise<void> => {
+    const [before = 0, beforeOther = 0] = callsOf();
+    await eventually(
+      'both call',
+      async () => {
+        await push();
+        return failing.calls > before && other.calls > beforeOther;
+      },
+      30_000,
+    );
+  };
+  const openAt = (): Promise<number[]> =>
+    Promise.all(
+      processes.map(async ({ port }) =>
+        (await scrape(port)).value('bridge_breaker_open', { target: 'main' }),
+      ),
+    );
+  await untilBothCall();
+
+  // The second hears neither good nor bad from now on: whatever stops it comes from the first.
+  const before = names.length;
+  other.state = 'holds';
+  failing.state = 'fails';
+  await eventually(
+    'both know that it is open',
+    async () => {
+      await push();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return !(await openAt()).includes(0);
+    },
+    30_000,
+  );
+  const stoppedAt = Date.now();
+  const stopped = callsOf();
+  for (let index = 0; index < 10; index++) await push();
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  // Probes alone, and never two within a second, whoever sends them.
+  const probes = Math.ceil((Date.now() - stoppedAt) / 1000) + 1;
+  expect(names.length - before).toBeLessThan(MANY);
+  const sent = callsOf().reduce((sum, calls, index) => sum + calls - (stopped[index] ?? 0), 0);
+  expect(sent).toBeLessThanOrEqual(probes);
+  expect(await openAt()).toEqual([1, 1]);
+
+  failing.state = other.state = 'open';
+  other.letGo();
+  await untilBothCall();
+  await eventually(
+    'everybody is there',
+    async () => {
+      const { users } = await platform.state();
+      const active = new Set(users.filter((user) => user.active).map(({ userName }) => userName));
+      return names.every((name) => active.has(name));
+    },
+    60_000,
+  );
+  await eventually('both know that it is over', async () => !(await openAt()).includes(1), 10_000);
+}, 180_000);
