@@ -14,7 +14,7 @@ export function buildAdmin(
   states: DesiredState[],
 ): Admin['router'] | undefined {
   const { config, redis, releasers } = parts;
-  const { adminToken, maxBodyBytes } = config.server;
+  const { adminToken, maxBodyBytes, trustedProxies } = config.server;
   if (adminToken === null) return undefined;
   const admin = createAdmin(
     {
@@ -27,7 +27,7 @@ export function buildAdmin(
       settings: () => printableConfig(config),
       store: createOperationStore({ redis }, { prefix: config.redis.prefix }),
     },
-    { token: () => config.server.adminToken ?? adminToken, maxBodyBytes },
+    { token: () => config.server.adminToken ?? adminToken, maxBodyBytes, trustedProxies },
   );
   releasers.add('admin operations', admin.stop);
   return admin.router;

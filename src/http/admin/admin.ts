@@ -1,6 +1,7 @@
 // The operators' side of the service, built together: the API, its page, and the long work behind them.
 import express, { type Router } from 'express';
 import type { OperationStore } from '../../directory/operations.ts';
+import { createClientAddress } from '../middleware/client-address.ts';
 import { createAdminAuthenticate } from './authenticate.ts';
 import { createOperations } from './operations.ts';
 import { createPage } from './page.ts';
@@ -21,6 +22,8 @@ export interface AdminOptions {
   /** Asked at every request. */
   token: () => string;
   maxBodyBytes: number;
+  /** CIDR list: who may say for whom it speaks. */
+  trustedProxies: readonly string[];
 }
 
 export interface Admin {
@@ -32,10 +35,11 @@ export interface Admin {
 
 export function createAdmin(
   deps: Omit<AdminContext, 'operations'> & { store: OperationStore },
-  { token, maxBodyBytes }: AdminOptions,
+  { token, maxBodyBytes, trustedProxies }: AdminOptions,
 ): Admin {
   const operations = createOperations(deps);
-  const authenticate = createAdminAuthenticate(deps, token);
+  const clientAddress = createClientAddress(trustedProxies);
+  const authenticate = createAdminAuthenticate({ ...deps, clientAddress }, token);
   const router = express.Router();
   router.use(
     '/v1',

@@ -3,6 +3,8 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import type { Clock } from '../../support/clock.ts';
 import type { Logger } from '../../support/logger.ts';
+import { originOf } from '../middleware/bad-credentials.ts';
+import type { ClientAddress } from '../middleware/client-address.ts';
 import { Problem, tooMany } from './problem.ts';
 
 /** Wrong tokens from one address within the window before it is told to wait. */
@@ -16,18 +18,27 @@ const ADDRESSES = 1000;
  * behind a load balancer everybody has the same address, and guessing 16 characters is hopeless at any speed.
  */
 export function createAdminAuthenticate(
-  { clock, logger }: { clock: Clock; logger: Logger },
+  {
+    clock,
+    logger,
+    clientAddress,
+  }: {
+    clock: Clock;
+    logger: Logger;
+    clientAddress: ClientAddress;
+  },
   token: () => string,
 ): RequestHandler {
   const failures = new Map<string, { count: number; endsAt: number }>();
 
   function noteFailure(address: string): number {
     const now = clock.now();
-    const known = failures.get(address);
+    const origin = originOf(address);
+    const known = failures.get(origin);
     const current = known && known.endsAt > now ? known : { count: 0, endsAt: now + WINDOW_MS };
     current.count += 1;
-    failures.delete(address);
-    failures.set(address, current);
+    failures.delete(origin);
+    failures.set(origin, current);
     const [oldest] = failures.keys();
     if (failures.size > ADDRESSES && oldest !== undefined) failures.delete(oldest);
     if (current.count === TRIES) logger.warn({ address }, 'wrong admin tokens again and again');
@@ -42,7 +53,7 @@ export function createAdminAuthenticate(
       next();
       return;
     }
-    const waitSeconds = noteFailure(request.socket.remoteAddress ?? '');
+    const waitSeconds = noteFailure(clientAddress(request));
     if (waitSeconds > 0) throw tooMany('Too many wrong tokens from this address: wait.', waitSeconds);
     throw new Problem(401, 'Send the admin token: Authorization: Bearer <ADMIN_TOKEN>.', {
       headers: { 'WWW-Authenticate': 'Bearer realm="admin"' },

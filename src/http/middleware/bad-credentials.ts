@@ -29,8 +29,8 @@ export function createBadCredentials(options = { ...PATIENCE, maxAddresses: MAX_
   };
 }
 
-/** One customer has a whole /64 of IPv6. */
-function originOf(address: string): string {
+/** What counts as one guesser: one customer has a whole /64 of IPv6. */
+export function originOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = '', tail] = address.toLowerCase().split('%')[0]?.split('::') ?? [];
   const left = head === '' ? [] : head.split(':');

@@ -56,6 +56,41 @@ test('who guesses again and again is told to wait, and the right token still ope
   expect(rig.bridge.logs.join('')).not.toContain('guess-');
 });
 
+const guessFrom = async ({ raw }: AdminRig, client: string): Promise<number> => {
+  const headers = { authorization: 'Bearer a-wrong-guess', 'x-forwarded-for': client };
+  const response = await raw('/admin/v1/status', { headers });
+  await response.text();
+  return response.status;
+};
+
+test('behind a trusted proxy only the client that guesses is told to wait', async () => {
+  const behind = await openAdmin({
+    configure: ({ server }) => (server.trustedProxies = ['127.0.0.1', '10.0.0.0/8']),
+  });
+  try {
+    const guesses: number[] = [];
+    for (let index = 0; index < 11; index++)
+      guesses.push(await guessFrom(behind, `198.51.100.${index}, 203.0.113.7, 10.1.2.3`));
+    expect(guesses).toEqual([...Array<number>(10).fill(401), 429]);
+    expect(await guessFrom(behind, '203.0.113.8')).toBe(401);
+    expect(behind.bridge.logs.filter((line) => line.includes('wrong admin tokens'))).toEqual([
+      expect.stringContaining('"address":"203.0.113.7"'),
+    ]);
+    // One customer has a whole /64.
+    for (let index = 1; index <= 10; index++) await guessFrom(behind, `2001:db8:1:2::${index}`);
+    expect(await guessFrom(behind, '2001:db8:1:2:ffff::1')).toBe(429);
+    expect(await guessFrom(behind, '2001:db8:1:3::1')).toBe(401);
+  } finally {
+    await behind.bridge.stop();
+  }
+}, 60_000);
+
+test('whom nobody trusts may claim any address, and is told to wait by its own', async () => {
+  const answers: number[] = [];
+  for (let index = 0; index < 11; index++) answers.push(await guessFrom(rig, `203.0.113.${index}`));
+  expect(answers.at(-1)).toBe(429);
+});
+
 test('strangers learn nothing about addresses, and no other origin may read', async () => {
   const known = await rig.raw('/admin/v1/plans');
   const unknown = await rig.raw('/admin/v1/nowhere');
