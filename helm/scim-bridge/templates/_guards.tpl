@@ -106,6 +106,9 @@ Shapes and words are checked before this by values.schema.json.
 {{- if and (or .Values.ingress.enabled .Values.httpRoute.enabled) (not (dig "server" "publicUrl" "" .Values.config)) }}
 * config.server.publicUrl is missing. Behind a proxy the bridge can not know its own address; identity providers get it in every answer.
 {{- end }}
+{{- if has "/" .Values.publicPaths }}
+* publicPaths has /, which lets everybody through to the operators' page and the health addresses. Name the paths that are meant.
+{{- end }}
 {{- $metrics := .Values.metrics -}}
 {{- if and $metrics.serviceMonitor.enabled $metrics.podMonitor.enabled }}
 * metrics.serviceMonitor and metrics.podMonitor would scrape everything twice. Enable one.

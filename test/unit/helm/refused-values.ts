@@ -90,6 +90,11 @@ export const REFUSED: Record<string, Refused> = {
     values: { ingress: { enabled: true, hosts: ['a.example.com'] }, config: { server: { publicUrl: null } } },
     says: 'config.server.publicUrl is missing',
   },
+  'everything open to the outside': {
+    base: 'ha',
+    values: { publicPaths: ['/'] },
+    says: 'publicPaths has /',
+  },
   'two monitors': {
     base: 'ha',
     values: { metrics: { podMonitor: { enabled: true } } },
