@@ -1,5 +1,5 @@
 // A hostile client of Core Data: no file, no setting, no other rows, no crash, and every answer in bounded time.
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EVERYTHING, GERMAN_ANALYST, startDataRig, type DataRig } from './data-rig.ts';
@@ -48,7 +48,10 @@ beforeEach(async () => {
   await rig.reset();
   await rig.control('PATCH', '/settings', { dataQueryTimeoutMs: 1000 });
 });
-afterAll(() => rig.stop());
+afterAll(async () => {
+  await rig.stop();
+  await rm(folder, { recursive: true, force: true });
+});
 
 test('no file can be read, by function, by name or by copy', async () => {
   const queries = [

@@ -1,7 +1,8 @@
 // A throw-away working folder with a settings file, and what loadConfig makes of it.
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { afterAll } from '@jest/globals';
 import { ConfigError, loadConfig, type ConfigChecks, type ConfigFault } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/schema.ts';
 
@@ -11,9 +12,15 @@ export const KEY = 'platform-key-0123456789abcdef';
 /** The three variables that suffice without a file. */
 export const ENV = { PLATFORM_URL: 'https://acme.example.com', PLATFORM_TOKEN: KEY, SCIM_TOKEN: SECRET };
 
-/** A folder with the given files, path → text. */
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder with the given files, path → text; it lives as long as the tests of the file that asks for it. */
 export function folderWith(files: Record<string, string> = {}): string {
-  const folder = mkdtempSync(join(tmpdir(), 'bridge-config-'));
+  const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
+  folders.push(folder);
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
