@@ -29,9 +29,14 @@ const REFUSALS: readonly [status: string, meaning: string][] = [
   ['403', 'The credential is valid, but not for this.'],
   ['404', 'Not found.'],
 ];
+const CONFLICT: readonly [status: string, meaning: string] = ['409', 'What must be unique is taken.'];
 
 const isScim = (path: string): boolean => path.startsWith('/api/scim/');
-const json = (schema: Schema): Schema => ({ 'application/json': { schema } });
+/** SCIM speaks its own media type too, to whoever asks for it. */
+const bodyOf = (path: string, schema: Schema): Schema => ({
+  'application/json': { schema },
+  ...(isScim(path) ? { 'application/scim+json': { schema } } : {}),
+});
 const schemaOf = (name: string | undefined): Schema => (name === undefined ? anything : ref(name));
 
 /** An id and a sentence for an operation that has none of its own. */
@@ -68,11 +73,13 @@ function parametersOf(path: string, query: readonly string[]): Schema[] {
 function answersOf(path: string, operation: OperationText): Schema {
   const status = operation.status ?? 200;
   const media = operation.media;
-  const content = media === undefined ? json(schemaOf(operation.answer)) : { [media]: { schema: text } };
-  const error = json(ref(isScim(path) ? 'ScimError' : 'Error'));
+  const content =
+    media === undefined ? bodyOf(path, schemaOf(operation.answer)) : { [media]: { schema: text } };
+  const error = bodyOf(path, ref(isScim(path) ? 'ScimError' : 'Error'));
+  const refusals = operation.mayConflict ? [...REFUSALS, CONFLICT] : REFUSALS;
   return {
     [status]: { description: operation.summary, ...(status === 204 ? {} : { content }) },
-    ...Object.fromEntries(REFUSALS.map(([code, description]) => [code, { description, content: error }])),
+    ...Object.fromEntries(refusals.map(([code, description]) => [code, { description, content: error }])),
   };
 }
 
@@ -84,7 +91,9 @@ function describe(served: ServedOperation): Schema {
     summary: operation.summary,
     tags: [tagOf(served.path)],
     parameters: parametersOf(served.path, operation.query ?? []),
-    ...(takesBody ? { requestBody: { required: true, content: json(schemaOf(operation.body)) } } : {}),
+    ...(takesBody
+      ? { requestBody: { required: true, content: bodyOf(served.path, schemaOf(operation.body)) } }
+      : {}),
     responses: answersOf(served.path, operation),
   };
 }

@@ -10,6 +10,8 @@ export interface OperationText {
   readonly answer?: string;
   /** Of a success; 200 when absent. */
   readonly status?: number;
+  /** Something in the body may be taken already: 409. */
+  readonly mayConflict?: true;
   /** Media type of a success that is not JSON. */
   readonly media?: string;
 }

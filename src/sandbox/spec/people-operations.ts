@@ -8,7 +8,12 @@ export const PEOPLE_LINES: readonly OperationLine[] = [
     'Find console users',
     { query: ['search', ...CURSOR], answer: 'UserList' },
   ],
-  ['post /api/v1/users', 'createUser', 'Create a console user', { body: 'UserInput', answer: 'User' }],
+  [
+    'post /api/v1/users',
+    'createUser',
+    'Create a console user',
+    { body: 'UserInput', answer: 'User', mayConflict: true },
+  ],
   [
     'post /api/v1/users/bulk',
     'bulkUsers',
@@ -44,7 +49,7 @@ export const PEOPLE_LINES: readonly OperationLine[] = [
     'post /api/v1/user-attributes',
     'createUserAttribute',
     'Define an attribute',
-    { body: 'UserAttributeInput', answer: 'UserAttribute' },
+    { body: 'UserAttributeInput', answer: 'UserAttribute', mayConflict: true },
   ],
   [
     'put /api/v1/user-attributes/{id}',

@@ -57,10 +57,7 @@ export const PEOPLE_SCHEMAS: Readonly<Record<string, Schema>> = {
     'urn:cube:params:1.0:UserAttribute': anyObject,
   }),
   ScimUser: {
-    allOf: [
-      ref('ScimUserInput'),
-      record(['id', 'schemas', 'meta'], { id: text, groups: listOf(member), meta }),
-    ],
+    allOf: [ref('ScimUserInput'), record(['id', 'schemas'], { id: text, groups: listOf(member), meta })],
   },
   ScimUserList: scimList(ref('ScimUser')),
   ScimGroupInput: record(['displayName'], {
@@ -70,7 +67,7 @@ export const PEOPLE_SCHEMAS: Readonly<Record<string, Schema>> = {
     members: listOf(member),
   }),
   ScimGroup: {
-    allOf: [ref('ScimGroupInput'), record(['id', 'schemas', 'meta'], { id: text, meta })],
+    allOf: [ref('ScimGroupInput'), record(['id', 'schemas'], { id: text, meta })],
   },
   ScimGroupList: scimList(ref('ScimGroup')),
   ScimPatch: record(['schemas', 'Operations'], {

@@ -68,7 +68,7 @@ export const WORKSPACE_LINES: readonly OperationLine[] = [
     `post ${DEPLOYMENT}/reports`,
     'createReport',
     'Create a report',
-    { body: 'ReportInput', answer: 'Report' },
+    { body: 'ReportInput', answer: 'Report', mayConflict: true },
   ],
   [
     `get ${DEPLOYMENT}/workspace`,

@@ -97,6 +97,31 @@ test('operation ids are unique, path parameters declared, references lead somewh
   }
 });
 
+test('what is refused because it is taken is told of, and SCIM in its own media type', async () => {
+  const twice: [path: string, template: string, body: object][] = [
+    ['/api/scim/v2/Users', '/api/scim/v2/Users', { userName: 'taken@acme.example' }],
+    ['/api/scim/v2/Groups', '/api/scim/v2/Groups', { displayName: 'taken' }],
+    ['/api/v1/users', '/api/v1/users', { email: 'x@acme.example', username: 'taken' }],
+    ['/api/v1/user-attributes', '/api/v1/user-attributes', { name: 'taken', type: 'string' }],
+    [
+      '/api/v1/deployments/1/reports',
+      '/api/v1/deployments/{deploymentId}/reports',
+      { publicId: 'abcdefABCD12' },
+    ],
+  ];
+  for (const [path, template, body] of twice) {
+    await rig.post(path, body);
+    expect([path, (await rig.post(path, body)).status]).toEqual([path, 409]);
+    expect(document.paths[template].post.responses).toHaveProperty('409');
+  }
+  const accept = { headers: { accept: 'application/scim+json' } };
+  const { headers } = await rig.call('GET', '/api/scim/v2/Users/nobody', accept);
+  const [media = ''] = String(headers['content-type']).split(';');
+  const { responses } = document.paths['/api/scim/v2/Users/{id}'].get;
+  for (const status of ['200', '404']) expect(Object.keys(responses[status].content)).toContain(media);
+  await rig.reset();
+});
+
 test('answers of the seeded tenant are valid by their schemas', async () => {
   const user = await rig.user('s@acme.example', {
     name: { givenName: 'S' },
