@@ -45,10 +45,16 @@ function readState(world: World, request: Request): JsonObject {
   };
 }
 
+/** Beyond some moment there are no dates any more, and every answer with a time in it would fail. */
+const FARTHEST_MS = 200 * 366 * 86_400_000;
+
 function advanceClock(world: World, request: Request): JsonObject {
   const ms = own(bodyOf(request), 'advanceMs');
   if (typeof ms !== 'number' || !Number.isFinite(ms)) throw new Problem(400, 'advanceMs must be a number');
-  world.clock.advance(ms);
+  const wholeMs = Math.round(ms);
+  if (Math.abs(world.clock.offsetMs() + wholeMs) > FARTHEST_MS)
+    throw new Problem(400, 'advanceMs must not lead more than two hundred years away');
+  world.clock.advance(wholeMs);
   removeExpired(sceneOf(world));
   return { nowMs: world.clock.now(), offsetMs: world.clock.offsetMs() };
 }

@@ -41,6 +41,21 @@ export interface FaultPlan {
   readonly rules: readonly FaultRule[];
 }
 
+type Check = (value: unknown) => boolean;
+const isBetween =
+  (least: number, most: number): Check =>
+  (value) =>
+    typeof value === 'number' && value >= least && value <= most;
+const HOLD: Readonly<Record<string, Check>> = { holdMs: isBetween(0, 3_600_000) };
+/** What may be said of a fault besides its share; other words are ignored, as everywhere (ASSUMED-109). */
+const DETAILS: Readonly<Partial<Record<ChanceName, Readonly<Record<string, Check>>>>> = {
+  status429: { retryAfter: (value) => typeof value === 'string' || isBetween(0, Infinity)(value) },
+  status5xx: { status: isBetween(400, 599), afterCommit: (value) => typeof value === 'boolean' },
+  timeoutBeforeCommit: HOLD,
+  timeoutAfterCommit: HOLD,
+  truncateLists: { keep: isBetween(0, 1), mode: (value) => value === 'page' || value === 'total' },
+};
+
 const RULE_WORDS = ['method', 'path', 'times', 'skip'];
 /** The journal behind stale reads reaches back this far. */
 const MAX_STALE_MS = 60_000;
@@ -52,10 +67,19 @@ function requireNumber(value: unknown, name: string, least: number, most: number
   return value;
 }
 
+function requireDetails(detail: JsonObject, name: ChanceName): void {
+  for (const [word, check] of Object.entries(DETAILS[name] ?? {})) {
+    const value = own(detail, word) ?? null;
+    if (value !== null && !check(value))
+      throw new Problem(400, `Fault ${name}: ${word} cannot take this value`);
+  }
+}
+
 /** `true` = always, a number = the share, an object = `share` (default 1) and details. */
-function parseChance(value: unknown, name: string): Chance {
+function parseChance(value: unknown, name: ChanceName): Chance {
   if (value === true) return { share: 1, detail: {} };
   if (isObject(value)) {
+    requireDetails(value, name);
     return { share: requireNumber(own(value, 'share') ?? 1, `${name}.share`, 0, 1), detail: value };
   }
   return { share: requireNumber(value, name, 0, 1), detail: {} };
@@ -71,7 +95,7 @@ function parseSet(source: JsonObject, otherWords: readonly string[]): FaultSet {
   const chances = new Map<ChanceName, Chance>();
   for (const [name, value] of Object.entries(source)) {
     const known = CHANCES.find((chance) => chance === name);
-    if (known) chances.set(known, parseChance(value, name));
+    if (known) chances.set(known, parseChance(value, known));
     else if (name !== 'latencyMs' && name !== 'staleReadsMs' && !otherWords.includes(name)) {
       throw new Problem(400, `Unknown fault: ${name}`);
     }

@@ -95,9 +95,12 @@ test('fixtures are created, kept for later rooms, and refused by name when unkno
 test('settings, faults and branch views refuse what they do not know', async () => {
   expect((await rig.control('PATCH', '/settings', { colour: 'red' })).status).toBe(400);
   expect((await rig.control('PATCH', '/settings', { pageCap: 'many' })).status).toBe(400);
-  for (const bad of [{ gremlins: 1 }, { latencyMs: 'x' }, { status5xx: 2 }, { rules: [{ path: '(' }] }]) {
-    expect((await faults(bad)).status).toBe(400);
-  }
+  const wrong = [
+    ...[{ gremlins: 1 }, { latencyMs: 'x' }, { status5xx: 2 }, { rules: [{ path: '(' }] }],
+    ...[{ status5xx: { status: 200 } }, { status429: { retryAfter: -1 } }, { dropAfter: { share: 2 } }],
+    ...[{ truncateLists: { mode: 'half' } }, { rules: [{ timeoutAfterCommit: { holdMs: 'long' } }] }],
+  ];
+  for (const bad of wrong) expect([bad, (await faults(bad)).status]).toEqual([bad, 400]);
   const view = (branchName: string) =>
     rig.control('POST', '/branches/view', { deploymentId: '1', branchName, viewing: true });
   expect((await view('nowhere')).status).toBe(404);
@@ -105,6 +108,15 @@ test('settings, faults and branch views refuse what they do not know', async () 
   expect((await rig.state()).branches).toContainEqual(
     expect.objectContaining({ name: 'feature-a', isViewed: true }),
   );
+});
+
+test('the clock stays where there are dates', async () => {
+  for (const advanceMs of [1e18, -1e18, 'soon', null])
+    expect((await rig.control('POST', '/clock', { advanceMs })).status).toBe(400);
+  const century = 100 * 365 * 86_400_000;
+  expect((await rig.control('POST', '/clock', { advanceMs: century })).body.offsetMs).toBe(century);
+  expect((await rig.post(USERS, { userName: 'later@acme.example' })).status).toBe(201);
+  expect((await rig.control('POST', '/clock', { advanceMs: 2 * century })).status).toBe(400);
 });
 
 test('the request log holds method, path, status and body without secrets', async () => {
