@@ -155,6 +155,12 @@ const table = [
     not: ['okta'],
   },
   {
+    name: 'email-singular',
+    description: '`email` for `emails` in a filter',
+    source: 'PingOne filter expressions: email Co "%s"',
+    not: ['entra', 'okta'],
+  },
+  {
     name: 'single-quotes',
     description: "userName eq 'jdoe'",
     source: "RFC 7644 section 3.7.1, its own example: filter=displayName sw 'Group'",

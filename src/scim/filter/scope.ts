@@ -1,5 +1,5 @@
 // What the names in a filter mean, at a resource or inside the `[…]` of one of its attributes.
-import { resolveAttribute } from '../attribute-path.ts';
+import { resolveAttribute, type AttributePath } from '../attribute-path.ts';
 import { findField, type Field, type Fields, type Section } from '../attributes.ts';
 import { invalidFilter } from '../errors.ts';
 import type { Profile } from '../profiles.ts';
@@ -32,7 +32,7 @@ function unknown(token: Token): Error {
 export function resourceScope(type: ResourceType, profile: Profile): Scope {
   return {
     resolve(token) {
-      const found = resolveAttribute(type, token.text);
+      const found = named(type, token.text, profile);
       if (found.kind === 'member') {
         const path = `${found.section.urn}:${found.name}`;
         return { field: undefined, steps: [found.section.urn, found.name], path, isPart: false };
@@ -49,6 +49,13 @@ export function resourceScope(type: ResourceType, profile: Profile): Scope {
       };
     },
   };
+}
+
+function named(type: ResourceType, text: string, profile: Profile): AttributePath {
+  const found = resolveAttribute(type, text);
+  if (found.kind !== 'unknown' || text.toLowerCase() !== 'email') return found;
+  const emails = resolveAttribute(type, 'emails');
+  return emails.kind === 'attribute' && profile.allows('email-singular') ? emails : found;
 }
 
 function stepsOf(section: Section, field: Field, sub: Field | undefined): readonly string[] {

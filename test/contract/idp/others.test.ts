@@ -153,6 +153,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
       'emails Co "ping.mail"',
       'emails Sw "ping.m" And active Eq true',
       'emails eq ping.mail@x.example',
+      'email Co "ping.mail@x.example"',
       'userName eq ping@x.example',
       'Not (userName Pr) Or emails.value Ew "mail@x.example"',
     ]) {
