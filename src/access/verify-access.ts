@@ -11,6 +11,7 @@ import { differencesOf, wantedOf } from './desired-access.ts';
 import { toSearched } from './explain.ts';
 import { lastWrite } from './last-write.ts';
 import { toSecurityContext } from './security-context.ts';
+import { UnclearQuestion } from './unclear-question.ts';
 import { lookThrough, type DataChoice, type Visibility } from './visibility.ts';
 
 /** How a target is reached; the settings of a target have all of it. */
@@ -37,7 +38,7 @@ export interface AccessQuestion extends DataChoice {
 
 /**
  * The chain push → stored → applied → visible for one person at one target.
- * @throws Error with what to do when the question is ambiguous or names something that is not there, PlatformError when
+ * @throws UnclearQuestion with what to do when the question is ambiguous or names something that is not there, PlatformError when
  * the platform cannot be read
  */
 export async function verifyAccess(
@@ -63,9 +64,7 @@ export async function verifyAccess(
     const names = pairs.map(
       ({ person, estate }) => `${person.ref} ${person.connection} → ${estate.target.name}`,
     );
-    throw new Error(
-      `${question.user} means several: ${names.join('; ')}. Say --connection, --target or the ref.`,
-    );
+    throw new UnclearQuestion(`This means several: ${names.join('; ')}. Say connection, target or the ref.`);
   }
   const address = addresses[chosen.estate.target.name];
   if (!address) throw new Error(`There are no settings of target ${chosen.estate.target.name}.`);

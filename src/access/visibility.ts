@@ -9,6 +9,7 @@ import type { Clock } from '../support/clock.ts';
 import type { QueryOutcome, VisibleEntity } from './access-report.ts';
 import { signDataToken } from './data-token.ts';
 import type { SecurityContext } from './security-context.ts';
+import { UnclearQuestion } from './unclear-question.ts';
 
 export interface DataChoice {
   /** Id or name; default: the first that the key reaches. */
@@ -57,7 +58,7 @@ export async function lookThrough(
   const environment = await chooseEnvironment(platform, deployment, choice.environment, call);
   const url = choice.dataUrl ?? environment.restUrl;
   if (url === undefined)
-    throw new Error(
+    throw new UnclearQuestion(
       `Environment ${environment.name} shows no address of its data API: name it with --data-url.`,
     );
   const at = { deploymentId: deployment.id, environmentId: environment.id };
@@ -110,8 +111,9 @@ async function chooseDeployment(
   const names = reached.map(({ id, name }) => `${name} (${id})`).join(', ');
   const chosen =
     reached.find(({ id }) => id === wanted) ?? reached.find(({ name }) => name === (wanted ?? name));
-  if (!chosen && reached.length === 0) throw new Error('The platform key reaches no deployment.');
-  if (!chosen) throw new Error(`There is no deployment ${wanted ?? ''}: the platform key reaches ${names}.`);
+  if (!chosen && reached.length === 0) throw new UnclearQuestion('The platform key reaches no deployment.');
+  if (!chosen)
+    throw new UnclearQuestion(`There is no deployment ${wanted ?? ''}: the platform key reaches ${names}.`);
   if (wanted === undefined && reached.length > 1)
     notes.push(`looked at deployment ${chosen.name}; --deployment chooses among ${names}`);
   return chosen;
@@ -127,7 +129,9 @@ async function chooseEnvironment(
   for await (const environment of environments.list(deployment.id, filter, call)) {
     if (wanted === undefined || environment.id === wanted || environment.name === wanted) return environment;
   }
-  throw new Error(`Deployment ${deployment.name} has no ${wanted ?? 'production'} environment that runs.`);
+  throw new UnclearQuestion(
+    `Deployment ${deployment.name} has no ${wanted ?? 'production'} environment that runs.`,
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 // The operators' side of the service.
 import { printableConfig } from '../config/redact.ts';
+import { checkStore, readStoreFacts } from '../directory/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createOperationStore } from '../directory/operations.ts';
 import { createAdmin, type Admin } from '../http/admin/admin.ts';
@@ -13,7 +14,7 @@ export function buildAdmin(
   targets: Map<string, Target>,
   states: DesiredState[],
 ): Admin['router'] | undefined {
-  const { config, redis, releasers } = parts;
+  const { clock, config, redis, releasers } = parts;
   const { adminToken, maxBodyBytes, trustedProxies } = config.server;
   if (adminToken === null) return undefined;
   const admin = createAdmin(
@@ -23,6 +24,16 @@ export function buildAdmin(
       estates: buildEstates(parts, targets, states),
       targets: [...targets.keys()],
       breakers: new Map([...targets].map(([name, { breaker }]) => [name, breaker])),
+      addresses: config.targets,
+      examine: async (signal) => {
+        const { examine } = await import('../ops/examine.ts');
+        const { durability } = config.redis;
+        const store = {
+          health: () => checkStore(redis, { durability }),
+          facts: () => readStoreFacts(redis, () => clock.now()),
+        };
+        return examine({ store, clock }, { durability, targets: Object.values(config.targets) }, signal);
+      },
       tokensOf: (connection) => config.connections[connection]?.tokens ?? [],
       settings: () => printableConfig(config),
       store: createOperationStore({ redis }, { prefix: config.redis.prefix }),

@@ -7,6 +7,7 @@ import { createOperations } from './operations.ts';
 import { createPage } from './page.ts';
 import type { AdminContext, AdminRoute } from './route.ts';
 import { createAdminRouter } from './router.ts';
+import { checkRoutes } from './routes/checks.ts';
 import { comparisonRoutes } from './routes/comparisons.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { holdRoutes } from './routes/holds.ts';
@@ -52,5 +53,5 @@ export function createAdmin(
 const routesOf = (context: AdminContext): AdminRoute[] =>
   [
     ...[statusRoutes, planRoutes, comparisonRoutes, operationRoutes, resourceRoutes, deadLetterRoutes],
-    ...[holdRoutes, linkRoutes, logRoutes, tokenRoutes],
+    ...[holdRoutes, linkRoutes, logRoutes, tokenRoutes, checkRoutes],
   ].flatMap((routes) => routes(context));

@@ -1,7 +1,9 @@
 // One address of the admin API: what it takes, what it answers, and what it does. Router and OpenAPI document are both
 // made from these, so neither can know an address that the other does not.
+import type { TargetAddress } from '../../access/verify-access.ts';
 import type { Breaker } from '../../directory/breaker.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
+import type { Finding } from '../../ops/doctor.ts';
 import type { ScheduledEstate } from '../../reconcile/schedule.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { Ids } from '../../support/ids.ts';
@@ -23,6 +25,10 @@ export interface AdminContext {
   settings: () => unknown;
   /** By target. */
   breakers: Map<string, Pick<Breaker, 'read'>>;
+  /** How each target is reached. */
+  addresses: Readonly<Record<string, TargetAddress>>;
+  /** What doctor finds. */
+  examine: (signal: AbortSignal) => Promise<Finding[]>;
   /** The tokens that the settings name. */
   tokensOf: (connection: string) => readonly SettingsToken[];
   operations: Operations;

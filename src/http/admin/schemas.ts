@@ -1,4 +1,5 @@
 // The forms that the admin API speaks in, by name, for the OpenAPI document.
+import { CHAIN } from '../../access/access-report.ts';
 import type { Verdict } from '../../access/explanation.ts';
 import { LANES } from '../../directory/records.ts';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
@@ -130,6 +131,30 @@ export const SCHEMAS = {
       ],
     ),
     description: 'First plain sentences, then all that is known.',
+  },
+  Finding: object({
+    ...{ area: text, message: text, advice: orNull('string') },
+    level: { enum: ['ok', 'warning', 'error'] },
+  }),
+  AccessReport: {
+    ...object({
+      ...{ ok: flag, asked: text, notes: arrayOf(text) },
+      person: object({ connection: text, target: text, ref: text, userName: text }),
+      chain: arrayOf(
+        object(
+          {
+            stage: { enum: CHAIN },
+            ...{ ok: flag, at: dateTime, detail: text },
+            ...{ afterMs: { type: 'number' }, tookMs: { type: 'number' } },
+          },
+          ['stage', 'detail'],
+        ),
+      ),
+      differences: arrayOf(object({ name: text }, ['name'])),
+      ...{ account: orNull('object'), securityContext: orNull('object'), deployment: orNull('object') },
+      ...{ entities: orNull('array'), query: orNull('object') },
+    }),
+    description: 'A link without ok was not looked at, because one before it is missing.',
   },
   SyncReport: object(
     {

@@ -1,0 +1,87 @@
+// doctor and verify-access: is everything around the bridge as it must be, and what does one person really see? Both
+// read, the platform too, and write nothing.
+import type { AccessQuestion } from '../../../access/verify-access.ts';
+import { Problem } from '../problem.ts';
+import {
+  json,
+  requireTarget,
+  route,
+  type AdminAnswer,
+  type AdminContext,
+  type AdminRoute,
+} from '../route.ts';
+import { arrayOf, body, refTo, text } from '../schemas.ts';
+
+/**
+ * What the command takes beyond this stays with it: an address would let the service be sent anywhere with a token in its
+ * hands, and a deployment's API secret has no business in requests to the bridge.
+ */
+type Asked = Pick<AccessQuestion, 'user' | 'connection' | 'target' | 'deployment' | 'environment' | 'query'>;
+
+const named = (description: string) => ({ ...text, minLength: 1, maxLength: 1000, description });
+
+export const checkRoutes = (context: AdminContext): AdminRoute[] => [
+  route({
+    method: 'get',
+    path: '/doctor',
+    id: 'doctor',
+    twin: 'doctor --json',
+    summary: 'Examines Redis, every target, clocks and settings, and says what to do.',
+    answers: {
+      status: 200,
+      description: 'One finding each; something must be done where a level is error.',
+      schema: arrayOf(refTo('Finding')),
+    },
+    handle: async ({ signal }) => json(await context.examine(signal)),
+  }),
+  route<Asked>({
+    method: 'post',
+    path: '/verify-access',
+    id: 'verifyAccess',
+    twin: 'verify-access USER --json',
+    summary: 'Reads one person back from the platform and tells what this person really sees.',
+    body: body(
+      {
+        user: named('userName, externalId, address, id, or a ref such as User:3f…'),
+        connection: named('Where the same person came through several.'),
+        target: named('Where the person is brought to several.'),
+        deployment: named('Id or name; the first that the platform key reaches if left out.'),
+        environment: named('Id or name; production if left out.'),
+        query: { type: 'object', description: 'JSON query to run; a count that fits if left out.' },
+      },
+      ['user'],
+    ),
+    answers: {
+      status: 200,
+      description: 'The chain push → stored → applied → visible; ok is false where a link is missing.',
+      schema: refTo('AccessReport'),
+    },
+    refuses: {
+      404: 'Nobody is known so, or there is no such target.',
+      409: 'It means several people or targets, or names a deployment or environment that is not there.',
+      502: 'The platform can not be read.',
+    },
+    handle: ({ body: asked, signal }) => verify(context, asked, signal),
+  }),
+];
+
+async function verify(context: AdminContext, asked: Asked, signal: AbortSignal): Promise<AdminAnswer> {
+  requireTarget(context, asked.target);
+  // Loaded when somebody asks: who only receives pushes does not carry it in memory.
+  const { askAccess } = await import('../../../access/ask-access.ts');
+  const estates = context.estates.map(({ estate }) => estate);
+  const answer = await askAccess({ estates, addresses: context.addresses }, asked, signal);
+  switch (answer.kind) {
+    case 'report':
+      return json(answer.report);
+    case 'unknown':
+      throw new Problem(404, 'Nobody is known so: the identity provider has not pushed this person.');
+    case 'unclear':
+      throw new Problem(409, answer.message);
+    case 'unread':
+      throw new Problem(
+        502,
+        `The platform can not be read: ${answer.message}. GET /admin/v1/doctor tells more.`,
+      );
+  }
+}

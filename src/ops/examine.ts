@@ -1,0 +1,60 @@
+// doctor on what the settings name: opens a client of its own for every target, examines all, and closes them again.
+import { request } from 'node:http';
+import { request as requestByTls } from 'node:https';
+import { createPlatformClient } from '../platform/client.ts';
+import type { UserAttributeType } from '../platform/wire.ts';
+import type { Clock } from '../support/clock.ts';
+import { doctor, type DoctorSubject, type DoctorTarget, type Finding } from './doctor.ts';
+
+/** What the settings of a target have. */
+export interface ExaminedTarget {
+  name: string;
+  url: string;
+  token: string;
+  scimToken: string | null;
+  allowLoopbackHttp: boolean;
+  timeoutMs: number;
+  attributes: Readonly<Record<string, { type: UserAttributeType }>>;
+}
+
+const TIME_LIMIT_MS = 5000;
+
+/** It changes nothing. Redis and the platforms are asked apart from each other: one that is away must not hide the other. */
+export async function examine(
+  { store, clock }: { store: DoctorSubject['store']; clock: Clock },
+  settings: { durability: 'everysec' | 'always'; targets: readonly ExaminedTarget[] },
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const { durability } = settings;
+  const targets = settings.targets.map((target) => toTarget(target, clock));
+  try {
+    return await doctor({ store, durability, targets, now: () => clock.now(), signal });
+  } finally {
+    await Promise.all(targets.map(({ client }) => client.close()));
+  }
+}
+
+function toTarget(settings: ExaminedTarget, clock: Clock): DoctorTarget {
+  const { name, url, token, scimToken, allowLoopbackHttp, timeoutMs, attributes } = settings;
+  const client = createPlatformClient({
+    ...{ url, token, allowLoopbackHttp, timeoutMs, connections: 2, clock },
+    ...(scimToken === null ? {} : { scimToken }),
+  });
+  const types = Object.fromEntries(Object.entries(attributes).map(([each, { type }]) => [each, type]));
+  return { name, client, types, time: () => timeOf(url) };
+}
+
+/** By the Date header of any answer, over a connection of its own; no credential is sent for it. */
+function timeOf(url: string): Promise<number | undefined> {
+  const send = url.startsWith('https:') ? requestByTls : request;
+  return new Promise((resolve, reject) => {
+    const call = send(url, { method: 'HEAD', agent: false, timeout: TIME_LIMIT_MS }, (answer) => {
+      answer.resume();
+      const date = Date.parse(answer.headers.date ?? '');
+      resolve(Number.isNaN(date) ? undefined : date);
+    });
+    call.on('timeout', () => call.destroy(new Error('no answer in time')));
+    call.on('error', reject);
+    call.end();
+  });
+}
