@@ -54,7 +54,7 @@ export function renderPlan(plan: Plan, { all, colour }: RenderOptions): string[]
   const others = plan.entries.filter((entry) => !isChange(entry));
   const byOne = all || changes.length <= ONE_BY_ONE;
   return [
-    headline(plan, changes),
+    headline(plan, changes, others),
     ...warnings(plan),
     ...(byOne ? changes.flatMap((entry) => oneByOne(entry, paint)) : summary(changes, paint)),
     ...aside(others, all, paint),
@@ -63,8 +63,10 @@ export function renderPlan(plan: Plan, { all, colour }: RenderOptions): string[]
   ];
 }
 
-function headline({ connection, target }: Plan, changes: PlanEntry[]): string {
+function headline({ connection, target }: Plan, changes: PlanEntry[], others: PlanEntry[]): string {
   const where = `${connection} → ${target}`;
+  const left = others.filter(({ action }) => action !== 'unmanaged').length;
+  if (changes.length === 0 && left > 0) return `${where}: no changes. ${left} differences stay, see below.`;
   if (changes.length === 0) return `${where}: no changes. The platform is as desired.`;
   const counted = ACTIONS.flatMap((action) => {
     const count = changes.filter((entry) => entry.action === action).length;

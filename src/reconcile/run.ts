@@ -144,7 +144,10 @@ async function carryOut(
   if (wanted === 0) {
     await keepBooks(estate, books);
     if (!proven) return unproven;
-    return (await whatIsHeld(estate)) ?? (plan.counts.conflict ? blocked(plan.counts.conflict) : CONVERGED);
+    return (
+      (await whatIsHeld(estate, options, plan)) ??
+      (plan.counts.conflict ? blocked(plan.counts.conflict) : CONVERGED)
+    );
   }
   const agreed = options.repair && (await (options.confirm?.(plan) ?? true));
   if (!agreed) {
@@ -158,14 +161,26 @@ async function carryOut(
   if (!proven) return unproven;
   if (applied.noted.stale + applied.noted.busy > 0)
     options.logger.info(applied.noted, 'some moved meanwhile, the next run looks at them again');
-  return (await whatIsHeld(estate)) ?? end;
+  return (await whatIsHeld(estate, options, plan)) ?? end;
 }
 
 const CONVERGED: End = { outcome: 'converged' };
 
-/** As long as the guard holds anything, whoever asked for it, the platform is not as desired. */
-async function whatIsHeld(estate: Estate): Promise<End | undefined> {
-  const staged = await estate.outbox.staging.open();
+/**
+ * As long as the guard holds anything, whoever asked for it, the platform is not as desired. What is not wanted any more,
+ * because rules went back for instance, has no mark that would tell the guard: its sync looks once more.
+ */
+async function whatIsHeld(estate: Estate, options: RunOptions, plan: Plan): Promise<End | undefined> {
+  const { staging, mark } = estate.outbox;
+  const before = await staging.open();
+  if (!before) return undefined;
+  if (options.repair) {
+    const refs = [...new Set(before.items.map(({ ref }) => ref))];
+    await mark(refs, 'reconcile', `plan:${plan.id}`);
+    const end = await untilApplied(estate, options, refs);
+    if (end.outcome === 'failed') return end;
+  }
+  const staged = await staging.open();
   return staged && held(estate, staged.items.length, staged.id);
 }
 

@@ -42,12 +42,17 @@ export async function permitOne(context: SyncContext, wish: Wish): Promise<Permi
 
 /** Asks for the end of an account. The last active administrator stays, whatever was approved. */
 export async function permitClosing(context: SyncContext): Promise<Permission> {
-  const { gate, outbox, target, work } = context;
+  const { gate, link, outbox, target, work } = context;
   const permission = await permitOne(context, { kind: 'deactivate' });
-  if (permission !== 'allowed' || !(await isLastAdministrator(context))) return permission;
+  // What is held already is asked about again only to tell whether the reason still holds.
+  const isOpen = permission === 'allowed';
+  if (!isOpen && (permission === 'rejected' || link.condition?.reason !== 'LastAdministrator'))
+    return permission;
+  if (!(await isLastAdministrator(context))) return permission;
+  gate.isLastAdministrator = true;
+  if (!isOpen) return permission;
   const item = { kind: 'deactivate', ref: work.ref } as const;
   const held = await outbox.staging.holdBack(item, target.policy.guard.windowMs);
-  gate.isLastAdministrator = true;
   gate.refused.push({ item, permission: held === 'rejected' ? held : 'held' });
   return held;
 }
