@@ -78,9 +78,10 @@ test('META-09 the context governs which entities are visible', async () => {
 
 test('META-10 an expired meta-sync token is refused', async () => {
   const token = await metaToken(EVERYTHING, { expires_in: 60 });
-  await rig.control('POST', '/clock', { advanceMs: 59_000 });
+  // Tokens count whole seconds: created in the middle of one, this one ends in less than a minute.
+  await rig.control('POST', '/clock', { advanceMs: 50_000 });
   expect((await rig.ask('GET', '/v1/meta', { token })).status).toBe(200);
-  await rig.control('POST', '/clock', { advanceMs: 2000 });
+  await rig.control('POST', '/clock', { advanceMs: 11_000 });
   expect((await rig.ask('GET', '/v1/meta', { token })).status).toBe(403);
 });
 
