@@ -71,7 +71,9 @@ export function engineMessage(error: unknown): string {
   const isError = typeof error === 'object' && error !== null && 'message' in error;
   const [first = ''] = String(isError ? error.message : error).split('\n');
   if (first.startsWith('INTERRUPT')) return 'The query took too long';
-  return first.replace(/\b(file|store_\d+)[^\s"]*/gi, '').trim();
+  // The column below a member is ours too.
+  const told = first.replace(/ when casting from source column .*/, '');
+  return told.replace(/\b(file|store_\d+)[^\s"]*/gi, '').trim();
 }
 
 async function collect(result: DuckDBResult, bounds: Bounds): Promise<Answer> {
