@@ -111,13 +111,16 @@ function shownCore(user: WireUser, path: string): string | undefined {
   }
 }
 
-/** Names and addresses are compared without case, as the platform does (contract 2.2); all else as it is. */
+/** Names and addresses are compared without case, as the platform does (contract 2.2). */
 const WITHOUT_CASE = new Set(['userName', 'emails']);
 
+/** Blanks around a text count for nothing: a platform that trims what it stores would be written to for ever. */
 function isSameText(path: string, left: string, right: string | undefined): boolean {
   if (left === right) return true;
-  if (right === undefined || left === '' || !WITHOUT_CASE.has(path)) return false;
-  return fold(left) === fold(right);
+  if (right === undefined || left === '') return false;
+  const wanted = left.trim();
+  const shown = right.trim();
+  return wanted === shown || (WITHOUT_CASE.has(path) && fold(wanted) === fold(shown));
 }
 
 /**

@@ -5,6 +5,7 @@ import { fold, parseRef, refOf, type Ref, type StoredRecord } from '../directory
 import type { WireGroup } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
+import { namesGroup } from '../sync/diff.ts';
 import { isProtected, refusalOf } from './entry.ts';
 import type { Survey } from './estate.ts';
 import { asking, isUnmoved, type Examined } from './examine-users.ts';
@@ -143,6 +144,7 @@ async function compareMembers(
     if (settled && !present.has(link.id))
       missing.push({ ref: refOf('User', user), platformId: link.id, name: nameOf(link) });
   }
+  const absent = await mapBounded(missing, 2, (member) => isReallyMissing(survey, group, member));
   const strange = [...present].filter(([id]) => !expected.has(id) && !signs.has(`@${id}`));
   const holders = await survey.estate.drifts.counterparts(
     'User',
@@ -155,7 +157,14 @@ async function compareMembers(
     if (isProtected(link) || signs.has(parseRef(holder.ref).id)) return [];
     return [{ ref: holder.ref, platformId, name: nameOf(link) || display }];
   });
-  return { missing, surplus: surplus.flat() };
+  return { missing: missing.filter((_, index) => absent[index]), surplus: surplus.flat() };
+}
+
+/** A list of members may be cut short; the account itself may say that it is one of them. */
+async function isReallyMissing(survey: Survey, group: WireGroup, { platformId }: Member): Promise<boolean> {
+  const { client } = survey.estate.target;
+  const account = await asking(survey, (signal) => client.users.get(platformId ?? '', { signal }));
+  return account === 'absent' || account === 'unknown' || !namesGroup(account, group.id);
 }
 
 /** A member who is none of ours. Before one is taken out: whose account is it? */

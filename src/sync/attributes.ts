@@ -2,12 +2,12 @@
 import type { Condition } from '../directory/links.ts';
 import { fold } from '../directory/records.ts';
 import type { Permission } from '../directory/staging.ts';
-import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
+import { EndpointAbsent } from '../platform/errors.ts';
 import type { AttributeValue, ConsoleUser, PatchOperation } from '../platform/wire.ts';
 import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { permit } from './gate.ts';
-import { isGone } from './failures.ts';
+import { isGone, isStatus } from './failures.ts';
 import { attributeChanges, EXTENSION, fitsExtension } from './diff.ts';
 import type { DesiredUser } from './mapping.ts';
 
@@ -171,11 +171,10 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
       link.core?.externalId,
     );
   } catch (error) {
-    const absent =
-      error instanceof EndpointAbsent || (error instanceof PlatformResponse && error.status === 404);
-    if (absent) return { kind: 'absent' };
+    if (await hasNoUserList(context, error)) return { kind: 'absent' };
     throw error;
   }
+  target.lacks.userList = false;
   if (matches.length > 1) {
     const message = 'several accounts carry this userName: no attribute is written until one remains';
     return { kind: 'blocked', condition: condition(context, 'AmbiguousAccount', message) };
@@ -193,6 +192,19 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
   await target.client.users.get(link.id ?? '', context.call);
   const message = 'the user list does not show this account: check that the platform key may read users';
   return { kind: 'later', afterMs: PATIENCE_MS, condition: condition(context, 'AccountNotFound', message) };
+}
+
+/**
+ * A web page says that the tenant has no user list (contract 12.9), unless the list has answered before or the other
+ * lists answer with pages as well: then a proxy speaks, and whoever believed it would give people up for good.
+ */
+async function hasNoUserList({ target, call }: SyncContext, error: unknown): Promise<boolean> {
+  if (error instanceof EndpointAbsent) {
+    if (target.lacks.userList === false) return false;
+    await target.client.attributes.list(call);
+    return true;
+  }
+  return isStatus(error, 404);
 }
 
 function exactMatches(found: ConsoleUser[], userName: string, externalId: unknown): ConsoleUser[] {

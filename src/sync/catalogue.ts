@@ -1,5 +1,5 @@
 // The platform's attribute definitions: made once when missing, refused when their type differs.
-import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
+import { EndpointAbsent, IncompleteList, PlatformResponse } from '../platform/errors.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { ConsoleUser, UserAttribute, UserAttributeType } from '../platform/wire.ts';
 import type { Clock } from '../support/clock.ts';
@@ -45,7 +45,11 @@ export function createCatalogue(
         if (!(error instanceof PlatformResponse) || (error.status !== 409 && error.status !== 400))
           throw error;
         existing = await byName(signal);
-        if (!existing.has(name)) throw error;
+        if (existing.has(name)) continue;
+        if (error.status === 400) throw error;
+        // It is there, and the list is late: nobody is to blame, the next sync looks again.
+        const counts = { seen: existing.size };
+        throw new IncompleteList(`the list does not show ${name}, which exists`, counts, error);
       }
     }
     return new Map(names.map((name) => [name, judgeDefinition(name, types[name], existing.get(name))]));

@@ -1,4 +1,5 @@
 // One running sync: the work, the link as it grows, and the calls that keep both true.
+import type { Directory } from '../directory/directory.ts';
 import type { Link, Links } from '../directory/links.ts';
 import type { Outbox, SaveOptions, Work } from '../directory/outbox.ts';
 import type { Destruction, Permission } from '../directory/staging.ts';
@@ -29,6 +30,8 @@ export interface SyncContext {
   target: Target;
   outbox: Outbox;
   links: Links;
+  /** What is desired of others: read only. */
+  directory: Pick<Directory, 'get'>;
   clock: Clock;
   logger: Logger;
   /** Passed to every call: abort signal and correlation id of the push. */

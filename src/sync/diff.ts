@@ -91,6 +91,10 @@ export function observedCore(user: WireUser, desired: Core): Core {
   return core;
 }
 
+/** Whether an account shows itself as a member; accounts that show no groups prove nothing. */
+export const namesGroup = ({ groups }: WireUser, groupId: string): boolean =>
+  Array.isArray(groups) && groups.some(({ value }) => String(value) === groupId);
+
 /** Attribute values that an answer shows, so that only what the platform confirmed counts as applied. */
 export function echoedAttributes(
   user: WireUser,

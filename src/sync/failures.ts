@@ -1,5 +1,5 @@
 // PlatformError → what to do with the resource. The only place that judges the platform's answers.
-import { EndpointAbsent, PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';
+import { PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';
 import { backoffMs } from '../support/backoff.ts';
 
 /** `later`: try again, and with `pauseMs` keep all requests away from the target meanwhile. `refused`: needs a person. */
@@ -17,8 +17,8 @@ export function judge(error: PlatformError, attempt: number, random: () => numbe
   if (error instanceof PlatformAborted)
     return { kind: 'later', afterMs: 0, pauseMs: 0, message: error.message };
   if (!(error instanceof PlatformResponse)) {
-    const afterMs = error instanceof EndpointAbsent ? BACKOFF.maxMs : wait;
-    return { kind: 'later', afterMs, pauseMs: 0, message: error.message };
+    // A web page among the answers may be a proxy's and pass soon, so it waits no longer than any other fault.
+    return { kind: 'later', afterMs: wait, pauseMs: 0, message: error.message };
   }
   const { status } = error;
   if (RETRY_STATUS.has(status) || status >= 500) {

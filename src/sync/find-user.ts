@@ -10,7 +10,7 @@ import { correlate, type Candidate } from './correlate.ts';
 import { createBody, echoedAttributes, observedCore } from './diff.ts';
 import { isStatus, mayHaveCommitted } from './failures.ts';
 import type { DesiredUser } from './mapping.ts';
-import { isHandedOn, successionWait } from './succession.ts';
+import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 
 export type Found =
   | { kind: 'linked' }
@@ -40,9 +40,11 @@ export async function findUser(context: SyncContext, desired: DesiredUser, exist
     case 'absent':
       return { kind: 'absent' };
     case 'conflict':
-      // A holder who is still to be synced may be about to give the name up.
+      // A holder who is still to be synced may be about to give the name up, or has done so and the list is late.
       for (const { user } of candidates) {
-        if (await isHandedOn(context, 'User', user.id)) return inSuccession(context, verdict.message);
+        const shown = { id: user.id, name: user.userName };
+        if ((await isHandedOn(context, 'User', user.id)) || (await isOutdated(context, 'User', shown)))
+          return inSuccession(context, verdict.message);
       }
       return { kind: 'blocked', condition: condition(context, 'Conflict', verdict.message) };
     case 'adopt': {
@@ -72,10 +74,10 @@ export async function findUser(context: SyncContext, desired: DesiredUser, exist
   }
 }
 
-export function inSuccession(context: SyncContext, message: string): Found {
+function inSuccession(context: SyncContext, message: string, status?: number): Found {
   const afterMs = successionWait(context);
   if (afterMs !== undefined) return { kind: 'later', afterMs };
-  return { kind: 'blocked', condition: condition(context, 'Conflict', message) };
+  return { kind: 'blocked', condition: condition(context, 'Conflict', message, status) };
 }
 
 /** Makes the account, inactive unless the target activates at once. A lost answer is found by the next lookup. */
@@ -101,8 +103,9 @@ export async function createUser(context: SyncContext, desired: DesiredUser, exi
     // Somebody has the name. If it was an earlier attempt of ours, the lookup adopts it.
     const found = await findUser(context, desired, exists);
     if (found.kind !== 'absent') return found;
+    // Lists may lag behind writes (contract 12.9): it is looked for again before a person is asked.
     const message = error.platformMessage || 'the platform says that this user exists, but does not show it';
-    return { kind: 'blocked', condition: condition(context, 'Conflict', message, 409) };
+    return inSuccession(context, message, 409);
   }
   link.id = created.id;
   link.origin = 'created';
@@ -126,15 +129,23 @@ async function exactMatches(
     const exact = (await byExternalId(context, externalId)).filter((user) => user.externalId === externalId);
     if (exact.length > 0) return exact;
   }
-  // An account that we tried to make may still carry the name that it had then.
-  const tried = context.link.creating ? String(context.link.core?.userName ?? userName) : userName;
-  for (const wanted of new Set([userName, tried])) {
+  const called = async (wanted: string): Promise<WireUser[]> => {
     const found = await users.findBy('userName', wanted, context.call);
-    const exact = found.filter((user) => fold(user.userName) === fold(wanted));
-    if (exact.length > 0) return exact;
-  }
-  return [];
+    return found.filter((user) => fold(user.userName) === fold(wanted));
+  };
+  const exact = await called(userName);
+  const tried = context.link.creating ? String(context.link.core?.userName ?? userName) : userName;
+  if (exact.length > 0 || fold(tried) === fold(userName)) return exact;
+  // An account that we tried to make may still carry the name that it had then; or somebody else has that name by now.
+  const { links, target, work } = context;
+  const made = (await called(tried)).filter((user) => isOfOurMaking(context, user));
+  const holders = await Promise.all(made.map(({ id }) => links.holderOf(target.name, 'User', id)));
+  return made.filter((_, index) => [undefined, work.ref].includes(holders[index]));
 }
+
+/** Whether an account may come from a create of this user whose answer was lost: it carries no other externalId. */
+const isOfOurMaking = ({ link }: SyncContext, { externalId }: WireUser): boolean =>
+  link.creating === true && (!externalId || externalId === (link.core?.externalId ?? externalId));
 
 /** Only `userName eq` is documented as a filter: a platform that refuses this one is asked by name alone. */
 async function byExternalId({ target, call }: SyncContext, externalId: string): Promise<WireUser[]> {
@@ -151,7 +162,7 @@ async function byExternalId({ target, call }: SyncContext, externalId: string): 
 async function toCandidate(context: SyncContext, user: WireUser, exists: Exists): Promise<Candidate> {
   const holder = await context.links.holderOf(context.target.name, 'User', user.id);
   if (holder === undefined || holder === context.work.ref) {
-    return { user, ours: holder !== undefined || context.link.creating === true };
+    return { user, ours: holder !== undefined || isOfOurMaking(context, user) };
   }
   const held = await exists(holder);
   return { user, ours: !held, heldBy: held ? holder : undefined };

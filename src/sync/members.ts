@@ -4,6 +4,7 @@ import type { Readiness } from '../directory/outbox.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { PatchOperation, WireGroup } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
+import { namesGroup } from './diff.ts';
 import { isGone, isStatus } from './failures.ts';
 import { permit } from './gate.ts';
 
@@ -169,12 +170,17 @@ async function send(context: SyncContext, sign: '+' | '-', members: Member[]): P
       { members: members.map(({ user }) => user) },
     );
     context.journal.settle();
-    const written = sign === '+' ? confirmed(group, members) : members;
-    await outbox.ackMembers(
-      work,
-      sign,
-      written.map(({ user }) => user),
-    );
+    const written = sign === '+' ? await confirmed(context, group, members) : members;
+    if (written.length > 0)
+      await outbox.ackMembers(
+        work,
+        sign,
+        written.map(({ user }) => user),
+      );
+    if (written.length < members.length)
+      throw new MembersIgnored(
+        `the platform answered success and left ${members.length - written.length} of ${members.length} members out`,
+      );
   } catch (error) {
     if (
       !isStatus(error, 400, 404, 413) ||
@@ -200,15 +206,25 @@ const removals = (members: Member[]): PatchOperation[] =>
     path: `members[value eq ${JSON.stringify(platformId)}]`,
   }));
 
-/** Platforms exist that answer 200 and ignore members: where the answer shows the list, believe the list. */
-function confirmed(group: WireGroup | undefined, members: Member[]): Member[] {
+/**
+ * Platforms exist that answer 200 and ignore members: where the answer shows the list, believe the list. It may have
+ * been cut short, so who is missing is asked for alone: the account of a member may name its groups (contract 2.2).
+ */
+async function confirmed(
+  { target, call }: SyncContext,
+  group: WireGroup | undefined,
+  members: Member[],
+): Promise<Member[]> {
   if (!group?.members) return members;
   const present = new Set(group.members.map(({ value }) => value));
-  const missing = members.filter(({ platformId }) => !present.has(platformId));
-  if (missing.length === 0) return members;
-  throw new MembersIgnored(
-    `the platform answered success and left ${missing.length} of ${members.length} members out`,
-  );
+  const written: Member[] = [];
+  for (const member of members) {
+    const isThere =
+      present.has(member.platformId) ||
+      namesGroup(await target.client.users.get(member.platformId, call), group.id);
+    if (isThere) written.push(member);
+  }
+  return written;
 }
 
 /** The platform said yes and did not do it; tried again later, with its reason shown. */

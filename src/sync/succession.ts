@@ -1,6 +1,6 @@
 // Names change hands: one resource of ours gives a name up while another one takes it, and chance decides whose job
 // runs first. The successor waits for the one who leaves instead of calling it a conflict.
-import { parseRef, refOf, type Kind } from '../directory/records.ts';
+import { fold, parseRef, refOf, type Kind } from '../directory/records.ts';
 import type { Destruction } from '../directory/staging.ts';
 import type { SyncContext } from './context.ts';
 
@@ -27,6 +27,19 @@ export async function isHandedOn(context: SyncContext, kind: Kind, platformId: s
   ]);
   gate.isBehindHold = held.includes(true);
   return gate.isBehindHold || groups.length > 0 || (await outbox.isMarked(holder));
+}
+
+/** Whether a list shows something of ours under a name that it has given up since. What is not ours is as shown. */
+export async function isOutdated(
+  { links, target }: SyncContext,
+  kind: Kind,
+  shown: { id: string; name: string },
+): Promise<boolean> {
+  const holder = await links.holderOf(target.name, kind, shown.id);
+  if (holder === undefined) return false;
+  const { id, core } = await links.get(target.name, holder);
+  const name = kind === 'User' ? core?.userName : core?.displayName;
+  return id === shown.id && fold(String(name ?? '')) !== fold(shown.name);
 }
 
 export const removal = (group: string, user: string): Destruction => ({

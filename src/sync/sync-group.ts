@@ -10,7 +10,7 @@ import type { Exists } from './find-user.ts';
 import { ended, permit } from './gate.ts';
 import { addMembers, removeMembers, toLeavers, warnOfRoles } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
-import { isHandedOn, successionWait } from './succession.ts';
+import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 
 export async function syncGroup(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { work, link, target } = context;
@@ -68,7 +68,7 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
       );
     } catch (error) {
       const afterMs =
-        isStatus(error, 409) && (await nameIsHandedOn(context, name)) ? successionWait(context) : undefined;
+        isStatus(error, 409) && (await nameMayComeFree(context, name)) ? successionWait(context) : undefined;
       if (afterMs === undefined) throw error;
       return { kind: 'later', writes: context.writes, afterMs };
     }
@@ -101,8 +101,7 @@ async function findGroup(context: SyncContext, name: string, exists: Exists): Pr
   if (!group) return { kind: 'absent' };
   const holder = await links.holderOf(target.name, 'Group', group.id);
   const former = holder !== undefined && holder !== work.ref ? holder : undefined;
-  // The holder may be about to rename or delete it: its own sync is still to come.
-  const afterMs = (await isHandedOn(context, 'Group', group.id)) ? successionWait(context) : undefined;
+  const afterMs = (await isPassing(context, group)) ? successionWait(context) : undefined;
   if (afterMs !== undefined) return { kind: 'later', afterMs };
   if (former !== undefined && (await exists(former))) {
     return {
@@ -121,20 +120,30 @@ async function findGroup(context: SyncContext, name: string, exists: Exists): Pr
   return { kind: 'linked' };
 }
 
-async function nameIsHandedOn(context: SyncContext, name: string): Promise<boolean> {
+async function nameMayComeFree(context: SyncContext, name: string): Promise<boolean> {
   const [holder] = await groupsCalled(context, name);
-  return holder !== undefined && (await isHandedOn(context, 'Group', holder.id));
+  // Nobody, or who gave it up: it came free in this moment, or the list is late.
+  if (holder === undefined || holder.id === context.link.id) return true;
+  return isPassing(context, holder);
 }
 
-/** A group that we tried to make may still carry the name that it had then. */
-async function groupsCalled({ link, target, call }: SyncContext, name: string): Promise<WireGroup[]> {
-  const tried = link.creating && link.core ? String(link.core.displayName) : name;
-  for (const wanted of new Set([name, tried])) {
+/** Whether the group will be another's soon: its own sync is still to come, or has renamed it already. */
+const isPassing = async (context: SyncContext, { id, displayName }: WireGroup): Promise<boolean> =>
+  (await isHandedOn(context, 'Group', id)) || (await isOutdated(context, 'Group', { id, name: displayName }));
+
+/** A group that we tried to make may still carry the name that it had then; or another of ours has it by now. */
+async function groupsCalled(context: SyncContext, name: string): Promise<WireGroup[]> {
+  const { link, links, target, work, call } = context;
+  const called = async (wanted: string): Promise<WireGroup[]> => {
     const found = await target.client.groups.findByDisplayName(wanted, call);
-    const exact = found.filter((group) => fold(group.displayName) === fold(wanted));
-    if (exact.length > 0) return exact;
-  }
-  return [];
+    return found.filter((group) => fold(group.displayName) === fold(wanted));
+  };
+  const exact = await called(name);
+  const tried = link.creating && link.core ? String(link.core.displayName) : name;
+  if (exact.length > 0 || fold(tried) === fold(name)) return exact;
+  const made = await called(tried);
+  const holders = await Promise.all(made.map(({ id }) => links.holderOf(target.name, 'Group', id)));
+  return made.filter((_, index) => [undefined, work.ref].includes(holders[index]));
 }
 
 async function createGroup(context: SyncContext, name: string, exists: Exists): Promise<FoundGroup> {
@@ -152,6 +161,9 @@ async function createGroup(context: SyncContext, name: string, exists: Exists): 
     if (!isStatus(error, 409)) throw error;
     const found = await findGroup(context, name, exists);
     if (found.kind !== 'absent') return found;
+    // Lists may lag behind writes (contract 12.9): it is looked for again before a person is asked.
+    const afterMs = successionWait(context);
+    if (afterMs !== undefined) return { kind: 'later', afterMs };
     const message =
       error.platformMessage || `the platform says that the group ${name} exists, but does not show it`;
     return { kind: 'conflict', message };

@@ -113,6 +113,7 @@ function createContext(
     target,
     outbox,
     links,
+    directory: deps.directory,
     clock,
     logger,
     gate: openGate(),

@@ -14,7 +14,8 @@ import { isGone, isStatus } from './failures.ts';
 import { ended, permitClosing, permitOne, resetGate } from './gate.ts';
 import type { DesiredUser } from './mapping.ts';
 import type { SyncOutcome } from './outcome.ts';
-import { isHandedOn, removal, successionWait } from './succession.ts';
+import { removal } from './succession.ts';
+import { waitForName } from './taken-name.ts';
 
 /** How often a sync starts over within one run because the platform lost the account meanwhile. */
 const RESTARTS = 2;
@@ -118,20 +119,14 @@ async function writeCore(context: SyncContext, desired: DesiredUser): Promise<Sy
       target.client.users.patch(link.id ?? '', operations, context.call),
     );
   } catch (error) {
-    const handedOn = isStatus(error, 409) && (await nameIsHandedOn(context, String(desired.core.userName)));
-    const afterMs = handedOn ? successionWait(context) : undefined;
+    if (!isStatus(error, 409)) throw error;
+    const afterMs = await waitForName(context, String(desired.core.userName));
     if (afterMs === undefined) throw error;
     return { kind: 'later', writes: context.writes, afterMs };
   }
   link.core = { ...link.core, ...desired.core };
   await context.save();
   return undefined;
-}
-
-async function nameIsHandedOn(context: SyncContext, userName: string): Promise<boolean> {
-  const found = await context.target.client.users.findBy('userName', userName, context.call);
-  const [holder] = found.filter((user) => fold(user.userName) === fold(userName));
-  return holder !== undefined && (await isHandedOn(context, 'User', holder.id));
 }
 
 /** The user left: deleted at the source, or out of scope. */

@@ -77,8 +77,10 @@ describe('the verdict on a platform failure', () => {
     });
   });
 
-  it('looks rarely for an endpoint that the tenant does not have', () => {
-    expect(verdict(new EndpointAbsent(200, call))).toMatchObject({ kind: 'later', afterMs: 30_000 });
+  it('tries again after a web page, ever more rarely: it may be a proxy that speaks for a moment', () => {
+    const page = new EndpointAbsent(200, call);
+    expect(verdict(page)).toMatchObject({ kind: 'later', afterMs: 250 });
+    expect(verdict(page, 20)).toMatchObject({ kind: 'later', afterMs: 15_000 });
   });
 });
 

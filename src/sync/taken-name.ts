@@ -1,0 +1,68 @@
+// A user's new name is still another's: wait for the holder to give it up, and where names go round, step aside.
+import { fold, parseRef, type Ref } from '../directory/records.ts';
+import type { WireUser } from '../platform/wire.ts';
+import type { Resource } from '../scim/index.ts';
+import type { SyncContext } from './context.ts';
+import { isHandedOn, isOutdated, successionWait } from './succession.ts';
+
+/** Failed tries after which a circle of names is looked for, and how many may be in it. */
+const CIRCLE_AFTER = 2;
+const LONGEST_CIRCLE = 8;
+
+/** The name is taken. @returns when to try again; undefined when its holder keeps it */
+export async function waitForName(context: SyncContext, userName: string): Promise<number | undefined> {
+  const { link } = context;
+  const holder = await userCalled(context, userName);
+  // Nobody: it came free in this moment, or the list is late.
+  if (holder === undefined || holder.id === link.id) return successionWait(context);
+  // In this order: whoever is at rest has noted the name that it has now.
+  if (!(await isHandedOn(context, 'User', holder.id))) {
+    const isLate = await isOutdated(context, 'User', { id: holder.id, name: holder.userName });
+    return isLate ? successionWait(context) : undefined;
+  }
+  if ((link.attempts ?? 0) >= CIRCLE_AFTER && (await isFirstOfCircle(context, holder.id)))
+    return stepAside(context, userName);
+  return successionWait(context);
+}
+
+async function userCalled({ target, call }: SyncContext, userName: string): Promise<WireUser | undefined> {
+  const found = await target.client.users.findBy('userName', userName, call);
+  return found.find((user) => fold(user.userName) === fold(userName));
+}
+
+/**
+ * Whether the names go round: the holder of the name we need waits for the name of somebody who, in the end, waits for
+ * ours. One of them has to step aside: the one whose ref comes first.
+ */
+async function isFirstOfCircle(context: SyncContext, holderId: string): Promise<boolean> {
+  const { directory, links, target, work } = context;
+  const passed: Ref[] = [];
+  for (let platformId = holderId; passed.length < LONGEST_CIRCLE;) {
+    const ref = await links.holderOf(target.name, 'User', platformId);
+    if (ref === undefined || passed.includes(ref)) return false;
+    if (ref === work.ref) return passed.every((other) => work.ref < other);
+    passed.push(ref);
+    const record = await directory.get('User', parseRef(ref).id);
+    if (!record) return false;
+    const next = await userCalled(context, String((JSON.parse(record.text) as Resource).userName));
+    if (next === undefined) return false;
+    platformId = next.id;
+  }
+  return false;
+}
+
+/** Gives the old name up before the new one is free, under a name for the time between that nobody else can have. */
+async function stepAside(context: SyncContext, userName: string): Promise<number> {
+  const { link, target, work } = context;
+  const between = `${work.id}.${userName}`;
+  await context.attempt(['userName'], 'update user', () =>
+    target.client.users.patch(
+      link.id ?? '',
+      [{ op: 'replace', path: 'userName', value: between }],
+      context.call,
+    ),
+  );
+  link.core = { ...link.core, userName: between };
+  await context.save();
+  return successionWait(context) ?? 0;
+}

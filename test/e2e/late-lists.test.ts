@@ -1,0 +1,158 @@
+// Promise 2 where the platform's lists are late, cut short or a web page for a moment, and where names change hands.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { request } from 'undici';
+import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
+
+const LONG_MS = 40_000;
+let bridge: Bridge;
+let front: Server;
+let platformUrl = '';
+/** How many members an answer shows; what a group has beyond that is cut off. */
+let shownMembers = Infinity;
+
+/** Stands between bridge and sandbox: hands everything on and cuts the member lists of answers short. */
+async function openFront(): Promise<string> {
+  front = createServer((incoming, answer) => {
+    const handOn = async (): Promise<void> => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of incoming) chunks.push(chunk as Buffer);
+      const { authorization, 'content-type': type } = incoming.headers;
+      const given = await request(platformUrl + (incoming.url ?? ''), {
+        method: incoming.method as 'GET',
+        headers: { ...(authorization && { authorization }), ...(type && { 'content-type': type }) },
+        ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+      });
+      const text = await given.body.text();
+      answer.writeHead(given.statusCode, { 'content-type': 'application/json' });
+      answer.end(/\/Groups\/[^/?]+/.test(incoming.url ?? '') ? cut(text) : text);
+    };
+    handOn().catch(() => incoming.destroy());
+  });
+  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+}
+
+function cut(text: string): string {
+  if (!text.startsWith('{')) return text;
+  const group = JSON.parse(text) as { members?: unknown[] };
+  if (group.members) group.members = group.members.slice(0, shownMembers);
+  return JSON.stringify(group);
+}
+
+beforeAll(async () => {
+  const url = await openFront();
+  bridge = await buildBridge({
+    configure: ({ targets: { main } }) => {
+      if (!main) return;
+      platformUrl = main.url;
+      main.url = url;
+      main.timeoutMs = 2000;
+      main.attributes = {
+        country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'keep' },
+        contractor: { type: 'boolean', expression: 'userType = "Contractor"', onEmpty: 'keep' },
+      };
+    },
+  });
+}, 30_000);
+afterEach(() => bridge.platform.control('PATCH', '/faults', {}));
+afterAll(async () => {
+  await bridge.stop();
+  front.closeAllConnections();
+  front.close();
+});
+
+const person = { userType: 'Contractor', addresses: [{ type: 'work', country: 'PT' }] };
+const letters = (): string[] => bridge.logs.filter((line) => line.includes('needs a person'));
+
+test('creates whose answers were lost are found again although the lists show them later', async () => {
+  const { idp, platform } = bridge;
+  const creates = '/(Users|Groups|user-attributes)$';
+  const rules = [{ method: 'POST', path: creates, times: 4, dropAfter: true }];
+  await platform.control('PATCH', '/faults', { staleReadsMs: 1500, rules });
+  const id = await idp.createUser('late@acme.example', person);
+  await idp.createGroup('late group', [id]);
+  const isThere = async (): Promise<boolean> => {
+    const user = await platform.user('late@acme.example');
+    return user?.active === true && user.groups.includes('late group');
+  };
+  await eventually('active in the group', isThere, LONG_MS);
+  expect((await platform.user('late@acme.example'))?.attributes).toMatchObject({
+    country: 'PT',
+    contractor: true,
+  });
+  expect(letters()).toEqual([]);
+}, 60_000);
+
+test('a name that was given up a moment ago is taken although the lists still show it elsewhere', async () => {
+  const { idp, platform } = bridge;
+  const first = await idp.createUser('given-up@acme.example', person);
+  const group = await idp.createGroup('given up');
+  await eventually('there', async () => (await platform.user('given-up@acme.example'))?.active, LONG_MS);
+  await eventually('group', () => platform.group('given up'), LONG_MS);
+  await platform.control('PATCH', '/faults', { staleReadsMs: 1500 });
+  await idp.patch(`/Users/${first}`, { op: 'replace', path: 'userName', value: 'gave-up@acme.example' });
+  await idp.patch(`/Groups/${group}`, { op: 'replace', path: 'displayName', value: 'gave up' });
+  await eventually('renamed', () => platform.user('gave-up@acme.example'), LONG_MS);
+  await eventually('group renamed', () => platform.group('gave up'), LONG_MS);
+  await idp.createUser('given-up@acme.example', { ...person, externalId: 'another person' });
+  await idp.createGroup('given up');
+  await eventually(
+    'the next one',
+    async () => (await platform.user('given-up@acme.example'))?.active,
+    LONG_MS,
+  );
+  await eventually('the next group', () => platform.group('given up'), LONG_MS);
+  expect((await platform.user('given-up@acme.example'))?.externalId).toBe('another person');
+  expect(letters()).toEqual([]);
+}, 120_000);
+
+test('three people who exchange their names get them, and nobody has two accounts', async () => {
+  const { idp, platform } = bridge;
+  const names = ['north@acme.example', 'east@acme.example', 'south@acme.example'];
+  const ids = await Promise.all(names.map((name) => idp.createUser(name, { ...person, externalId: name })));
+  for (const name of names)
+    await eventually(`${name} there`, async () => (await platform.user(name))?.active, LONG_MS);
+  const rename = (id: string | undefined, value: string | undefined) =>
+    idp.patch(`/Users/${id ?? ''}`, { op: 'replace', path: 'userName', value });
+  // Held back until all is said, as a slow platform would: what went between is never seen there.
+  await platform.control('PATCH', '/faults', { rules: [{ method: 'PATCH', times: 3, status5xx: true }] });
+  await rename(ids[0], 'between@acme.example');
+  await rename(ids[2], names[0]);
+  await rename(ids[1], names[2]);
+  await rename(ids[0], names[1]);
+  await eventually(
+    'exchanged',
+    async () => {
+      const found = await Promise.all(names.map((name) => platform.user(name)));
+      return found.map((user) => user?.externalId).join() === [names[2], names[0], names[1]].join();
+    },
+    LONG_MS,
+  );
+  const { users } = await platform.state();
+  expect(users.filter(({ externalId }) => names.includes(externalId ?? ''))).toHaveLength(3);
+  expect(letters()).toEqual([]);
+}, 60_000);
+
+test('a web page in the place of the user list, for a moment, gives nobody up', async () => {
+  const { idp, platform } = bridge;
+  const rules = [{ method: 'GET', path: '/api/v1/users$', times: 2, htmlAnswer: true }];
+  await platform.control('PATCH', '/faults', { rules });
+  await idp.createUser('paged@acme.example', person);
+  await eventually('active', async () => (await platform.user('paged@acme.example'))?.active, LONG_MS);
+  expect((await platform.user('paged@acme.example'))?.attributes).toMatchObject({ contractor: true });
+  expect(letters()).toEqual([]);
+}, 60_000);
+
+test('members beyond those that an answer shows count as members when their accounts say so', async () => {
+  const { idp, platform } = bridge;
+  shownMembers = 2;
+  const names = ['m1', 'm2', 'm3', 'm4', 'm5'].map((name) => `${name}@acme.example`);
+  const ids = await Promise.all(names.map((name) => idp.createUser(name, person)));
+  await idp.createGroup('cut short', ids);
+  for (const name of names)
+    await eventually(`${name} active`, async () => (await platform.user(name))?.active, LONG_MS);
+  expect((await platform.group('cut short'))?.members).toHaveLength(5);
+  shownMembers = Infinity;
+}, 60_000);

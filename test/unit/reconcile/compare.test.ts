@@ -1,0 +1,25 @@
+// What counts as a difference between what was written and what the platform shows.
+import { createVisibility, differences } from '../../../src/reconcile/compare.ts';
+import type { Wanted } from '../../../src/reconcile/compare.ts';
+import type { WireUser } from '../../../src/platform/wire.ts';
+
+const wanted = (core: Wanted['core']): Wanted => ({ inScope: true, active: true, core, attributes: {} });
+const shown = (more: Partial<WireUser>): WireUser => ({ id: '1', userName: 'jo', active: true, ...more });
+const namesOf = (core: Wanted['core'], user: WireUser): string[] =>
+  differences(wanted(core), user, {}, createVisibility()).map(({ name }) => name);
+
+test.each([
+  ['blanks around a text', { displayName: ' Jo Doe ' }, shown({ displayName: 'Jo Doe' })],
+  ['the case of a userName', { userName: 'Jo' }, shown({ userName: 'jo' })],
+  ['blanks and case of an address', { emails: 'Jo@x ' }, shown({ emails: [{ value: 'jo@x' }] })],
+])('%s: a platform that stores it otherwise is not written to for ever', (_what, core, user) => {
+  expect(namesOf(core, user)).toEqual([]);
+});
+
+test.each([
+  ['blanks within', { displayName: 'Jo  Doe' }, shown({ displayName: 'Jo Doe' })],
+  ['the case of a display name', { displayName: 'jo doe' }, shown({ displayName: 'Jo Doe' })],
+  ['a text that is gone', { displayName: 'Jo' }, shown({})],
+])('%s: is a difference', (_what, core, user) => {
+  expect(namesOf(core, user)).toEqual(['displayName']);
+});
