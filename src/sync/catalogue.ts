@@ -44,7 +44,8 @@ export function createCatalogue(
         // Somebody else made it in the same moment (409, or 400 from some tenants): look again.
         if (!(error instanceof PlatformResponse) || (error.status !== 409 && error.status !== 400))
           throw error;
-        existing = await byName(signal);
+        // What was made a moment ago is kept, as a late list does not show it.
+        existing = new Map([...existing, ...(await byName(signal))]);
         if (existing.has(name)) continue;
         if (error.status === 400) throw error;
         // It is there, and the list is late: nobody is to blame, the next sync looks again.
