@@ -1,0 +1,105 @@
+// Why something differs: other rules, or a platform that took our write and shows something else. And what a push has
+// marked already counts once for the guard, not once more for the plan that finds it.
+import { startApp } from '../../src/app.ts';
+import { systemClock } from '../../src/support/clock.ts';
+import { randomIds } from '../../src/support/ids.ts';
+import { silentLogger } from '../../src/support/logger.ts';
+import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
+import { brief, openReconciling, scimPatch, type Reconciling } from '../support/reconciling.ts';
+
+const NAMES = ['ann', 'ben', 'cho', 'dan', 'eve'].map((name) => `${name}@acme.example`);
+const ANN = NAMES.at(0) ?? '';
+const EVE = NAMES.at(-1) ?? '';
+const ids: string[] = [];
+let bridge: Bridge;
+let rec: Reconciling;
+
+beforeAll(async () => {
+  bridge = await buildBridge({
+    configure: (config) => {
+      const { main } = config.targets;
+      if (!main) throw new Error('no target');
+      main.attributes = { level: { type: 'string', from: 'title', onEmpty: 'clear' } };
+      main.guard.deactivate = { count: 4, percent: 100 };
+    },
+  });
+  rec = await openReconciling(bridge);
+  for (const name of NAMES)
+    ids.push(await bridge.idp.createUser(name, { title: 'low', active: name !== EVE }));
+  await rec.settled();
+  await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
+}, 30_000);
+afterAll(async () => {
+  await rec.stop();
+  await bridge.stop();
+});
+
+const changes = async (reconciling = rec) =>
+  (await reconciling.plan()).entries.filter(({ action }) => action !== 'unmanaged').map(brief);
+const isActive = async (name: string) => (await bridge.platform.user(name))?.active;
+const patch = (index: number, path: string, value: unknown) =>
+  bridge.idp.patch(`/Users/${ids[index]}`, { op: 'replace', path, value });
+
+test('write did not stick: the platform took our write, shows the old value, and nobody was there since', async () => {
+  await bridge.platform.control('PATCH', '/faults', { staleReadsMs: 60_000 });
+  try {
+    await patch(0, 'displayName', 'Ann Newname');
+    await rec.settled();
+    await expect(changes()).resolves.toEqual([`update | ${ANN} | write did not stick`]);
+  } finally {
+    await bridge.platform.control('PATCH', '/faults', {});
+  }
+  await expect(changes()).resolves.toEqual([]);
+}, 30_000);
+
+test('who is marked already is not counted twice by the guard of a plan', async () => {
+  const { staging } = rec.estates[0]!.estate.outbox;
+  // Somebody opens an account that was never open, and three leave whose end waits behind an operator's hold.
+  const id = (await bridge.platform.user(EVE))?.scimId;
+  await rec.meddle(
+    'PATCH',
+    `/api/scim/v2/Users/${id}`,
+    scimPatch({ op: 'replace', path: 'active', value: true }),
+  );
+  await staging.hold('ops');
+  for (const index of [0, 1, 2]) await patch(index, 'active', false);
+  await expect(rec.run()).resolves.toMatchObject({
+    report: { outcome: 'held', message: expect.stringContaining('on hold'), counts: { deactivate: 4 } },
+  });
+  // Three that wait and one that is found make four, which is what may pass.
+  expect((await staging.held()).total).toBe(0);
+  await staging.release();
+  await eventually('all four are closed', async () => {
+    const active = await Promise.all(NAMES.map(isActive));
+    return active.join() === 'false,false,false,true,false';
+  });
+  await rec.settled();
+  expect((await staging.held()).total).toBe(0);
+  for (const index of [0, 1, 2]) await patch(index, 'active', true);
+  await rec.settled();
+}, 30_000);
+
+test('mapping changed: what other rules make of everybody is named so, written once, and quiet after', async () => {
+  const config = structuredClone(bridge.config);
+  Object.assign(config.targets.main?.attributes ?? {}, {
+    level: { type: 'string', expression: '$uppercase(title)', onEmpty: 'clear' },
+  });
+  await bridge.app.stop();
+  const other = await openReconciling(bridge, config);
+  const deps = { logger: silentLogger, clock: systemClock, ids: randomIds, random: Math.random };
+  expect(await changes(other)).toEqual(
+    NAMES.map((name) => `setAttribute | ${name} | level | mapping changed`),
+  );
+  const app = await startApp(config, 'worker', deps);
+  try {
+    await expect(other.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
+    await expect(bridge.platform.user(ANN)).resolves.toMatchObject({ attributes: { level: 'LOW' } });
+    await bridge.platform.forgetRequests();
+    await expect(other.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
+    await expect(bridge.platform.writes()).resolves.toEqual([]);
+  } finally {
+    await app.stop();
+    await other.stop();
+  }
+}, 60_000);

@@ -1,0 +1,114 @@
+// The timetable: a run that was missed is made up for at the start, several replicas run once, and `onDrift: report` only
+// tells. Time is moved, nothing waits for a cron moment.
+import type { ScheduledEstate } from '../../src/reconcile/schedule.ts';
+import { startScheduler, wasMissed, type Scheduler } from '../../src/reconcile/schedule.ts';
+import { systemClock, type Clock } from '../../src/support/clock.ts';
+import { randomIds } from '../../src/support/ids.ts';
+import { createLogger } from '../../src/support/logger.ts';
+import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
+import { openReconciling, scimPatch, type Reconciling } from '../support/reconciling.ts';
+
+const HOUR = 3_600_000;
+const ANN = 'ann@acme.example';
+let bridge: Bridge;
+let rec: Reconciling;
+let offset = 0;
+const schedulers: Scheduler[] = [];
+/** Sleeps as long as asked, and lives as far ahead as the test says. */
+const clock: Clock = { now: () => Date.now() + offset, sleep: (ms, signal) => systemClock.sleep(ms, signal) };
+
+beforeAll(async () => {
+  bridge = await buildBridge();
+  rec = await openReconciling(bridge);
+  await bridge.idp.createUser(ANN);
+  await rec.settled();
+  await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
+}, 30_000);
+afterEach(async () => {
+  await Promise.all(schedulers.splice(0).map((each) => each.stop()));
+  await bridge.platform.control('PATCH', '/faults', {});
+});
+afterAll(async () => {
+  await rec.stop();
+  await bridge.stop();
+});
+
+const estates = (): ScheduledEstate[] =>
+  rec.estates.map((each) => ({ ...each, estate: { ...each.estate, clock } }));
+
+/** A scheduler as one replica has it. @returns its log */
+function replica(onDrift: 'repair' | 'report' = 'repair', schedule: string | null = '0 3 * * *'): any[] {
+  const lines: any[] = [];
+  const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) });
+  schedulers.push(
+    startScheduler({ clock, ids: randomIds, logger }, estates(), { schedule, timezone: 'UTC', onDrift }),
+  );
+  return lines;
+}
+const reconciled = (log: any[]) => log.filter(({ msg }) => /^reconciled/.test(String(msg)));
+const ended = (log: any[]) => eventually('the run has ended', () => reconciled(log).length === 1, 20_000);
+const meddle = async () =>
+  rec.meddle(
+    'PATCH',
+    `/api/scim/v2/Users/${(await bridge.platform.user(ANN))?.scimId}`,
+    scimPatch({ op: 'replace', path: 'displayName', value: 'Meddled' }),
+  );
+const shownName = async () => (await bridge.platform.user(ANN))?.displayName;
+
+test('a start after a missed moment runs at once and says why', async () => {
+  offset += 25 * HOUR;
+  const log = replica();
+  await ended(log);
+  expect(reconciled(log)).toMatchObject([{ why: 'a run was missed', outcome: 'converged', joined: false }]);
+}, 30_000);
+
+test('two replicas that are both due make one run; the second takes over its report', async () => {
+  offset += 25 * HOUR;
+  // Long enough that the second comes while the first is at it.
+  await bridge.platform.control('PATCH', '/faults', { latencyMs: 300 });
+  await bridge.platform.forgetRequests();
+  const logs = [replica(), replica()];
+  await Promise.all(logs.map(ended));
+  const lines = logs.flatMap(reconciled);
+  expect(new Set(lines.map(({ run }) => run)).size).toBe(1);
+  expect(lines.map(({ joined }) => joined).sort()).toEqual([false, true]);
+  const lists = (await bridge.platform.requests()).filter(
+    ({ method, path }) => method === 'GET' && path === '/api/scim/v2/Users',
+  );
+  expect(lists).toHaveLength(1);
+}, 30_000);
+
+test('onDrift report tells what differs and leaves it; repair puts it right', async () => {
+  await meddle();
+  offset += 25 * HOUR;
+  await bridge.platform.forgetRequests();
+  const told = replica('report');
+  await ended(told);
+  expect(reconciled(told)).toMatchObject([{ outcome: 'drifted', counts: { update: 1 } }]);
+  await expect(bridge.platform.writes()).resolves.toEqual([]);
+  await expect(shownName()).resolves.toBe('Meddled');
+
+  offset += 25 * HOUR;
+  const repaired = replica('repair');
+  await ended(repaired);
+  expect(reconciled(repaired)).toMatchObject([{ outcome: 'converged', counts: { update: 1 } }]);
+  await expect(shownName()).resolves.toBe(`Jo ${ANN}`);
+}, 30_000);
+
+describe('a missed moment', () => {
+  const daily = (moment: Date): boolean => moment.getUTCHours() === 3 && moment.getUTCMinutes() === 0;
+  const at = (text: string): number => Date.parse(`2026-05-${text}Z`);
+  test.each([
+    ['lies between the last run and now', '04T02:59:00', '04T03:05:00', true],
+    ['was the last run itself', '04T03:00:20', '04T12:00:00', false],
+    ['is still to come', '04T03:00:20', '05T02:59:59', false],
+    ['is now, and nobody has run yet', '04T02:00:00', '04T03:00:10', true],
+  ])('%s', (_situation, last, now, missed) => {
+    expect(wasMissed(at(last), at(now), daily)).toBe(missed);
+  });
+
+  test('is taken for granted after a day without any run', () => {
+    expect(wasMissed(at('01T03:00:00'), at('04T02:00:00'), () => false)).toBe(true);
+  });
+});
