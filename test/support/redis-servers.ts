@@ -151,8 +151,8 @@ export interface RedisCluster {
 
 const SLOTS = 16384;
 
-/** Three primaries and, for each, `replicas` replicas. */
-export async function startCluster(replicas = 0): Promise<RedisCluster> {
+/** Three primaries and, with `replicaOf`, one replica of the primary that holds this key. */
+export async function startCluster({ replicaOf }: { replicaOf?: string } = {}): Promise<RedisCluster> {
   const busOf = new Map<number, number>();
   const start = async (): Promise<RedisServer> => {
     const bus = await freePort();
@@ -161,7 +161,7 @@ export async function startCluster(replicas = 0): Promise<RedisCluster> {
     busOf.set(node.port, bus);
     return node;
   };
-  const nodes = await Promise.all(Array.from({ length: 3 * (1 + replicas) }, start));
+  const nodes = await Promise.all(Array.from({ length: replicaOf === undefined ? 3 : 4 }, start));
   const [first] = nodes;
   if (!first) throw new Error('no nodes');
   for (const [index, node] of nodes.slice(0, 3).entries()) {
@@ -184,25 +184,33 @@ export async function startCluster(replicas = 0): Promise<RedisCluster> {
   await everybody('the nodes know each other', (info) =>
     info.includes(`cluster_known_nodes:${nodes.length}`),
   );
-  for (const [index, node] of nodes.slice(3).entries()) {
-    const primary = (await nodes[index % 3]?.client.cluster('MYID')) as string;
+  /** As this node sees it. */
+  const holderSeenBy = async ({ client }: RedisServer, key: string): Promise<RedisServer> => {
+    const slot = Number(await client.cluster('KEYSLOT', key));
+    const ranges = (await client.cluster('SLOTS')) as unknown as [number, number, [string, number]][];
+    const port = ranges.find(([from, to]) => from <= slot && slot <= to)?.[2][1];
+    const found = nodes.find((node) => node.port === port);
+    if (!found) throw new Error(`nobody holds slot ${slot}`);
+    return found;
+  };
+  const [replica] = nodes.slice(3);
+  if (replica && replicaOf !== undefined) {
+    const primary = await holderSeenBy(first, replicaOf);
+    const id = (await primary.client.cluster('MYID')) as string;
     await eventually('the replica knows its primary', async () => {
-      await node.client.call('CLUSTER', 'REPLICATE', primary);
+      await replica.client.call('CLUSTER', 'REPLICATE', id);
       return true;
     });
+    await eventually('the replica follows', async () =>
+      /slave0:.*state=online/.test(await primary.client.info('replication')),
+    );
   }
   await everybody('the cluster is whole', (info) => info.includes('cluster_state:ok'));
   return {
     addresses: nodes.map(({ port }) => `redis://127.0.0.1:${port}`),
     nodes,
-    holderOf: async (key) => {
-      const slot = Number(await first.client.cluster('KEYSLOT', key));
-      const ranges = (await first.client.cluster('SLOTS')) as unknown as [number, number, [string, number]][];
-      const port = ranges.find(([from, to]) => from <= slot && slot <= to)?.[2][1];
-      const found = nodes.find((node) => node.port === port);
-      if (!found) throw new Error(`nobody holds slot ${slot}`);
-      return found;
-    },
+    // The replica outlives its primary.
+    holderOf: (key) => holderSeenBy(replica ?? first, key),
     stop: async () => {
       await Promise.all(nodes.map((node) => node.stop()));
     },
