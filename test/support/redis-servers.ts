@@ -196,7 +196,7 @@ export async function startCluster({ replicaOf }: { replicaOf?: string } = {}): 
   const [replica] = nodes.slice(3);
   if (replica && replicaOf !== undefined) {
     const primary = await holderSeenBy(first, replicaOf);
-    const id = (await primary.client.cluster('MYID')) as string;
+    const id = await primary.client.cluster('MYID');
     await eventually('the replica knows its primary', async () => {
       await replica.client.call('CLUSTER', 'REPLICATE', id);
       return true;

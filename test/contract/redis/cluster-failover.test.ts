@@ -25,11 +25,15 @@ test('a primary of a cluster is lost under load: 503 until its replica takes ove
   const { idp, platform } = bridge;
   const load = startPushLoad({ prefix: 'c', token: TOKEN, perSecond: PER_SECOND, next: () => idp.baseUrl });
   await eventually('pushes are taken', () => load.stored.length >= PER_SECOND, 30_000);
-  const primary = await cluster.holderOf(DESIRED);
+  const servers = cluster;
+  const primary = await servers.holderOf(DESIRED);
   const untilLost = load.stored.length;
   await primary.kill();
-  const { holderOf } = cluster;
-  await eventually('the replica has its place', async () => (await holderOf(DESIRED)) !== primary, 30_000);
+  await eventually(
+    'the replica has its place',
+    async () => (await servers.holderOf(DESIRED)) !== primary,
+    30_000,
+  );
   const before = load.stored.length;
   await eventually('pushes are taken again', () => load.stored.length >= before + PER_SECOND, 60_000);
   await load.stop();
