@@ -21,6 +21,8 @@ export type AttributeResult =
 /** A new account may take this long to appear in the user list before somebody is told (contract 12.1). */
 const PATIENCE_MS = 60_000;
 const LOOK_AGAIN_MS = 1000;
+/** Tries in a row that may meet a web page before it counts as the tenant's word. */
+const PASSING_PAGES = 3;
 
 /**
  * Writes every attribute that differs. One that can not be written (unmappable value, definition of another type)
@@ -174,7 +176,6 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
     if (await hasNoUserList(context, error)) return { kind: 'absent' };
     throw error;
   }
-  target.lacks.userList = false;
   if (matches.length > 1) {
     const message = 'several accounts carry this userName: no attribute is written until one remains';
     return { kind: 'blocked', condition: condition(context, 'AmbiguousAccount', message) };
@@ -195,16 +196,14 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
 }
 
 /**
- * A web page says that the tenant has no user list (contract 12.9), unless the list has answered before or the other
- * lists answer with pages as well: then a proxy speaks, and whoever believed it would give people up for good.
+ * A web page says that the tenant has no user list (contract 12.9), unless it passes soon or the other lists answer with
+ * pages as well: then a proxy speaks, and whoever believed it would give people up for good.
  */
-async function hasNoUserList({ target, call }: SyncContext, error: unknown): Promise<boolean> {
-  if (error instanceof EndpointAbsent) {
-    if (target.lacks.userList === false) return false;
-    await target.client.attributes.list(call);
-    return true;
-  }
-  return isStatus(error, 404);
+async function hasNoUserList({ target, link, call }: SyncContext, error: unknown): Promise<boolean> {
+  if (!(error instanceof EndpointAbsent)) return isStatus(error, 404);
+  if ((link.attempts ?? 0) < PASSING_PAGES) return false;
+  await target.client.attributes.list(call);
+  return true;
 }
 
 function exactMatches(found: ConsoleUser[], userName: string, externalId: unknown): ConsoleUser[] {

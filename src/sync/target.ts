@@ -46,7 +46,7 @@ export interface Target {
   budget: Budget;
   breaker: Pick<Breaker, 'read'>;
   /** What this platform turned out not to have; learned from its answers. */
-  lacks: { externalIdFilter: boolean; userList?: boolean };
+  lacks: { externalIdFilter: boolean };
 }
 
 /** @throws PlatformConfiguration or a mapping error, before anything is called */
