@@ -31,7 +31,7 @@ export interface SyncContext {
   outbox: Outbox;
   links: Links;
   /** What is desired of others: read only. */
-  directory: Pick<Directory, 'get'>;
+  directory: Pick<Directory, 'get' | 'lookup'>;
   clock: Clock;
   logger: Logger;
   /** Passed to every call: abort signal and correlation id of the push. */

@@ -1,6 +1,6 @@
 // Giving a user without a link its account: find it, take it over, or make it.
 import type { Condition } from '../directory/links.ts';
-import { fold, parseRef, type Ref } from '../directory/records.ts';
+import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Directory } from '../directory/directory.ts';
 import type { WireUser } from '../platform/wire.ts';
 import { resolveAccount } from './attributes.ts';
@@ -43,8 +43,11 @@ export async function findUser(context: SyncContext, desired: DesiredUser, exist
       // A holder who is still to be synced may be about to give the name up, or has done so and the list is late.
       for (const { user } of candidates) {
         const shown = { id: user.id, name: user.userName };
-        if ((await isHandedOn(context, 'User', user.id)) || (await isOutdated(context, 'User', shown)))
-          return inSuccession(context, verdict.message);
+        const isPassing =
+          (await isHandedOn(context, 'User', user.id)) ||
+          (await isOutdated(context, 'User', shown)) ||
+          (await isNotYetKnown(context, user));
+        if (isPassing) return inSuccession(context, verdict.message);
       }
       return { kind: 'blocked', condition: condition(context, 'Conflict', verdict.message) };
     case 'adopt': {
@@ -72,6 +75,19 @@ export async function findUser(context: SyncContext, desired: DesiredUser, exist
       return { kind: 'linked' };
     }
   }
+}
+
+/** An account of another one of ours, who is on the way to it: the answer to its create was lost. */
+async function isNotYetKnown(
+  { directory, outbox, work }: SyncContext,
+  { externalId }: WireUser,
+): Promise<boolean> {
+  if (!externalId) return false;
+  const ids = (await directory.lookup('User', 'externalid', externalId)) ?? [];
+  const marked = await Promise.all(
+    ids.filter((id) => id !== work.id).map((id) => outbox.isMarked(refOf('User', id))),
+  );
+  return marked.includes(true);
 }
 
 function inSuccession(context: SyncContext, message: string, status?: number): Found {

@@ -156,3 +156,19 @@ test('members beyond those that an answer shows count as members when their acco
   expect((await platform.group('cut short'))?.members).toHaveLength(5);
   shownMembers = Infinity;
 }, 60_000);
+
+test('an account whose making nobody knows of yet is not taken for a stranger by the next one of that name', async () => {
+  const { idp, platform } = bridge;
+  const before = letters().length;
+  const rules = [{ method: 'POST', path: '/Users$', times: 1, dropAfter: true }];
+  await platform.control('PATCH', '/faults', { rules });
+  const first = await idp.createUser('unknown@acme.example', { ...person, externalId: 'unknown 1' });
+  await eventually('made', () => platform.user('unknown@acme.example'), LONG_MS);
+  await idp.patch(`/Users/${first}`, { op: 'replace', path: 'userName', value: 'known@acme.example' });
+  await idp.createUser('unknown@acme.example', { ...person, externalId: 'unknown 2' });
+  const both = async (): Promise<boolean> =>
+    (await platform.user('known@acme.example'))?.externalId === 'unknown 1' &&
+    (await platform.user('unknown@acme.example'))?.externalId === 'unknown 2';
+  await eventually('both are there', both, LONG_MS);
+  expect(letters()).toHaveLength(before);
+}, 60_000);
