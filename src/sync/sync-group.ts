@@ -59,6 +59,8 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
     await forgetMarks(context);
     return { kind: 'synced', writes: context.writes };
   }
+  // What takes access away comes first: a name that is refused must not keep anybody in.
+  const isWaiting = policy.policy === 'sync' && (await removeMembers(context)).isWaiting;
   if (link.core?.displayName !== name || link.unsure !== undefined) {
     warnOfRoles(context, String(link.core?.displayName), name);
     const rename: PatchOperation[] = [{ op: 'replace', path: 'displayName', value: name }];
@@ -75,7 +77,6 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
     link.core = { displayName: name };
     await context.save();
   }
-  const isWaiting = policy.policy === 'sync' && (await removeMembers(context)).isWaiting;
   if (policy.policy !== 'sync') await forgetMarks(context, '-');
   const { gatherMs, missing } = await addMembers(context);
   if (gatherMs > 0) return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: gatherMs };

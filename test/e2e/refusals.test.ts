@@ -43,6 +43,21 @@ test('a reserved group name is refused and others go on', async () => {
   expect(user.groups).toEqual(['fine']);
 });
 
+test('a refused new name keeps nobody in the group', async () => {
+  const { idp, platform } = bridge;
+  const stays = await idp.createUser('stays@acme.example');
+  const leaves = await idp.createUser('leaves@acme.example');
+  const group = await idp.createGroup('named', [stays, leaves]);
+  const members = async () => (await platform.group('named'))?.members.toSorted();
+  await eventually('both are in', async () => (await members())?.length === 2);
+  const renamed = { displayName: 'system:named', members: [{ value: stays }] };
+  await idp.send('PUT', `/Groups/${group}`, renamed);
+  await blocked(2);
+  expect(await members()).toEqual(['stays@acme.example']);
+  await idp.send('PUT', `/Groups/${group}`, { ...renamed, displayName: 'named' });
+  await blocked(1);
+});
+
 test('an account that exists is only reported while adopt is report', async () => {
   const { idp, platform } = bridge;
   await idp.createUser('there@acme.example');
