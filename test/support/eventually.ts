@@ -2,7 +2,7 @@
 export async function eventually<T>(
   what: string,
   probe: () => Promise<T | undefined | false> | T | undefined | false,
-  limitMs = 10_000,
+  limitMs = 30_000,
 ): Promise<T> {
   const deadline = Date.now() + limitMs;
   let last: unknown;

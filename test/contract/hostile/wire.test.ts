@@ -29,7 +29,7 @@ describe('bodies that do not come as announced', () => {
     const startedAt = Date.now();
     const answers = await Promise.all(Array.from({ length: 50 }, () => scim.post('/Users', json())));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
-    expect(Date.now() - startedAt).toBeLessThan(3000);
+    expect(Date.now() - startedAt).toBeLessThan(15_000);
     for (const raw of slow) raw.close();
     expect(await scim.find('/Users', 'userName sw "slow"')).toEqual([]);
   });

