@@ -14,7 +14,7 @@ const LAST_RESORT_MS = 40_000;
  * to several hundred megabytes of garbage before anybody collects it. All of it does, settings included: what is loaded
  * here as well would be in memory twice.
  */
-const MEMORY = { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 160 };
+const MEMORY = { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 160 };
 
 export function serve(program: Command, cli: Cli): void {
   program
