@@ -3,6 +3,8 @@
 export interface Refused {
   /** The set in ci/ that the values are laid over; minimal when absent. */
   base?: string;
+  /** Path of what the set loses first. */
+  without?: string[];
   values: object;
   says: string;
 }
@@ -11,7 +13,8 @@ const main = { url: 'https://acme.example.com', token: '${file:/etc/scim-bridge/
 
 export const REFUSED: Record<string, Refused> = {
   'no address of Redis': {
-    values: { config: { redis: { url: null, prefix: 'other' } } },
+    without: ['config', 'redis', 'url'],
+    values: { config: { redis: { prefix: 'other' } } },
     says: 'exactly one of config.redis.url and config.redis.cluster',
   },
   'two addresses of Redis': {
@@ -87,7 +90,8 @@ export const REFUSED: Record<string, Refused> = {
   'an Ingress without a host': { values: { ingress: { enabled: true } }, says: 'ingress.hosts is missing' },
   'a route without a Gateway': { values: { httpRoute: { enabled: true } }, says: 'httpRoute.parentRefs is missing' },
   'an Ingress without the public address': {
-    values: { ingress: { enabled: true, hosts: ['a.example.com'] }, config: { server: { publicUrl: null } } },
+    without: ['config', 'server', 'publicUrl'],
+    values: { ingress: { enabled: true, hosts: ['a.example.com'] } },
     says: 'config.server.publicUrl is missing',
   },
   'everything open to the outside': {

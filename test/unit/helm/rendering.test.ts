@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse, stringify } from 'yaml';
+import { parse, parseDocument, stringify } from 'yaml';
 import {
   CASES,
   chartHash,
@@ -41,9 +41,14 @@ if (!helm) {
 
 /** The sentences with which the chart refuses values, or a note that it does not. */
 function refusal(name: string): string[] {
-  const file = join(folder, `${name.replaceAll(/\W+/g, '-')}.yaml`);
-  writeFileSync(file, stringify(REFUSED[name]?.values));
-  const { ok, text } = helmTemplate([valuesFile(REFUSED[name]?.base ?? 'minimal'), file]);
+  const file = (what: string): string => join(folder, `${name.replaceAll(/\W+/g, '-')}-${what}.yaml`);
+  const { values, base = 'minimal', without = [] } = REFUSED[name] ?? {};
+  // Not null in the values: whether that takes away what another file of values sets differs between helm's releases.
+  const document = parseDocument(readFileSync(valuesFile(base), 'utf8'));
+  if (without.length > 0) document.deleteIn(without);
+  writeFileSync(file('base'), document.toString());
+  writeFileSync(file('values'), stringify(values));
+  const { ok, text } = helmTemplate([file('base'), file('values')]);
   if (ok) return ['not refused'];
   return text.split('\n').flatMap((line) => (line.startsWith('* ') ? [line.slice(2)] : []));
 }
