@@ -20,6 +20,8 @@ export interface Link {
   id?: string;
   /** The platform's numeric user id as text; attribute values are keyed by it. */
   account?: string;
+  /** Was an administrator when its account was looked up. */
+  isAdministrator?: boolean;
   /** Set before a create is sent: an account found later under this name is ours. */
   creating?: boolean;
   /** Made by us and not finished yet: `create-only` may still complete it. */

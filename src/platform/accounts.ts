@@ -1,5 +1,5 @@
 // Console users (contract 3.3): the accounts whose ids attribute values hang on.
-import { readByCursor } from './pages.ts';
+import { readByCursor, type CursorPage } from './pages.ts';
 import { readConsoleUser, readRestList } from './readers.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { ConsoleUser } from './wire.ts';
@@ -15,30 +15,38 @@ export interface PlatformAccounts {
    * EndpointAbsent, or PlatformResponse 404, on tenants without it; IncompleteList beyond 1,000 hits.
    */
   search(text: string, options?: CallOptions): Promise<ConsoleUser[]>;
+  /** Some accounts, in no order that is promised; throws like `search`. */
+  firstPage(options?: CallOptions): Promise<ConsoleUser[]>;
   /** The account that the token belongs to. */
   me(options?: CallOptions): Promise<ConsoleUser>;
 }
 
 /** Console users over `send`; every call throws what `send` throws. */
 export function createAccounts(send: Send): PlatformAccounts {
+  async function page(
+    query: { search?: string; after?: string | undefined },
+    options?: CallOptions,
+  ): Promise<CursorPage<ConsoleUser>> {
+    const read = readRestList(readConsoleUser);
+    const range = { first: PAGE_SIZE, ...query };
+    const found = await send({ family: 'rest', method: 'GET', route: LIST, query: range, read }, options);
+    const items = found.items ?? found.data ?? [];
+    // without pageInfo a full page proves nothing: readByCursor then misses the cursor and throws
+    return {
+      items,
+      hasNextPage: found.hasNextPage ?? items.length >= PAGE_SIZE,
+      endCursor: found.endCursor,
+    };
+  }
+
   return {
     search: (text, options) =>
       readByCursor(
-        async (after) => {
-          const query = { search: text, first: PAGE_SIZE, after };
-          const read = readRestList(readConsoleUser);
-          const page = await send({ family: 'rest', method: 'GET', route: LIST, query, read }, options);
-          const items = page.items ?? page.data ?? [];
-          // without pageInfo a full page proves nothing: readByCursor then misses the cursor and throws
-          return {
-            items,
-            hasNextPage: page.hasNextPage ?? items.length >= PAGE_SIZE,
-            endCursor: page.endCursor,
-          };
-        },
+        (after) => page({ search: text, after }, options),
         { method: 'GET', route: LIST, correlationId: options?.correlationId },
         MAX_PAGES,
       ),
+    firstPage: async (options) => (await page({}, options)).items,
     me: (options) =>
       send({ family: 'rest', method: 'GET', route: '/api/v1/users/me', read: readConsoleUser }, options),
   };

@@ -6,6 +6,8 @@ import type { Reader } from './readers.ts';
 export interface CallOptions {
   signal?: AbortSignal;
   correlationId?: string;
+  /** For a call that is not worth the client's whole timeout; waiting for the budget does not count. */
+  timeoutMs?: number;
   /** Follows the call in a trace, and tells the platform where it belongs. */
   trace?: TraceCall;
 }

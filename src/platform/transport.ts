@@ -12,7 +12,7 @@ import {
   type CallContext,
 } from './errors.ts';
 import { faultCode } from './redact.ts';
-import { isWrite, type PlatformRequest, type Send } from './request.ts';
+import { isWrite, type CallOptions, type PlatformRequest, type Send } from './request.ts';
 import { noteSent, type Flight } from './flight.ts';
 
 /** Largest answer that is read, bytes. */
@@ -35,7 +35,7 @@ interface Answer {
  * connecting, sending and the whole answer. `close` lets running calls finish and may be called twice.
  */
 export function createTransport(options: TransportOptions): { send: Send; close(): Promise<void> } {
-  const { address, timeoutMs, redact } = options;
+  const { address, redact } = options;
   const pool = new Pool(address.origin, {
     connections: options.connections,
     pipelining: 1,
@@ -43,7 +43,7 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: MAX_ANSWER_BYTES,
-    connect: { timeout: Math.min(timeoutMs, MAX_CONNECT_MS) },
+    connect: { timeout: Math.min(options.timeoutMs, MAX_CONNECT_MS) },
   });
   // only writes need to know whether they left; reads skip the wrapping
   const watched: Dispatcher = pool.compose(noteSent);
@@ -52,7 +52,7 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     request: PlatformRequest<unknown>,
     wire: { path: string; headers: Record<string, string> },
     call: CallContext,
-    signal: AbortSignal | undefined,
+    { signal, timeoutMs = options.timeoutMs }: CallOptions,
   ): Promise<Answer> {
     // one controller per call, unhooked at the end: a long-lived signal collects no listeners
     const controller = new AbortController();
@@ -114,13 +114,13 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     return request.read(json.value, refuse);
   }
 
-  const send: Send = async (request, { signal, correlationId, trace } = {}) => {
-    const attempt = createAttempt(options, request, correlationId, trace);
-    const headers = await attempt.ready(signal);
+  const send: Send = async (request, call = {}) => {
+    const attempt = createAttempt(options, request, call.correlationId, call.trace);
+    const headers = await attempt.ready(call.signal);
     let status = 0;
     let failed: unknown;
     try {
-      const answer = await exchange(request, { path: attempt.path, headers }, attempt.call, signal);
+      const answer = await exchange(request, { path: attempt.path, headers }, attempt.call, call);
       status = answer.status;
       return readAnswer(request, answer, attempt.call);
     } catch (fault) {

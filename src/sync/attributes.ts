@@ -167,11 +167,9 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
     : String(link.core?.userName ?? '');
   let matches: ConsoleUser[];
   try {
-    matches = exactMatches(
-      await target.client.accounts.search(userName, context.call),
-      userName,
-      link.core?.externalId,
-    );
+    const found = await target.client.accounts.search(userName, context.call);
+    target.administrators.see(found);
+    matches = exactMatches(found, userName, link.core?.externalId);
   } catch (error) {
     if (await hasNoUserList(context, error)) return { kind: 'absent' };
     throw error;
@@ -183,6 +181,8 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
   const [match] = matches;
   if (match) {
     link.account = match.id;
+    if (match.isAdmin) link.isAdministrator = true;
+    else delete link.isAdministrator;
     delete link.searchingSince;
     await context.save();
     return { kind: 'found', id: match.id };

@@ -1,6 +1,6 @@
 // The platform's attribute definitions: made once when missing, refused when their type differs.
-import { EndpointAbsent, IncompleteList, PlatformResponse } from '../platform/errors.ts';
-import type { PlatformClient } from '../platform/client.ts';
+import { EndpointAbsent, IncompleteList, PlatformError, PlatformResponse } from '../platform/errors.ts';
+import type { CallOptions, PlatformClient } from '../platform/client.ts';
 import type { ConsoleUser, UserAttribute, UserAttributeType } from '../platform/wire.ts';
 import type { Clock } from '../support/clock.ts';
 
@@ -14,13 +14,15 @@ export interface Catalogue {
   keyOwner(signal: AbortSignal): Promise<string | undefined>;
   /** The same without waiting: undefined until the first answer is there, which this call then asks for. */
   knownKeyOwner(): string | undefined;
-  /** Whether the API key belongs to an active administrator, whom the bridge never touches. */
-  isOwnedByAdministrator(signal: AbortSignal): Promise<boolean>;
+  /** Whether the API key belongs to an active administrator, whom the bridge never touches; no when nobody says. */
+  isOwnedByAdministrator(call: CallOptions): Promise<boolean>;
   /** Read again at the next use: a definition turned out to be missing. */
   refresh(): void;
 }
 
 const KEEP_MS = 600_000;
+/** Whose key it is, where that can wait: a question that failed is not put with every sync. */
+const ASK_AGAIN_MS = 30_000;
 
 export function createCatalogue(
   deps: { client: PlatformClient; clock: Clock },
@@ -30,6 +32,7 @@ export function createCatalogue(
   let cached: { at: number; definitions: Promise<Map<string, Definition>> } | undefined;
   let owner: Promise<ConsoleUser | undefined> | undefined;
   let known: string | undefined;
+  let failedAt = Number.NEGATIVE_INFINITY;
 
   async function load(signal: AbortSignal): Promise<Map<string, Definition>> {
     const names = Object.keys(types);
@@ -62,8 +65,8 @@ export function createCatalogue(
     );
   }
 
-  function ownAccount(signal: AbortSignal): Promise<ConsoleUser | undefined> {
-    owner ??= client.accounts.me({ signal }).then(
+  function ownAccount(call: CallOptions): Promise<ConsoleUser | undefined> {
+    owner ??= client.accounts.me(call).then(
       (account) => {
         known = account.username.toLowerCase();
         return account;
@@ -73,6 +76,7 @@ export function createCatalogue(
         const absent = error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
         if (absent || error instanceof EndpointAbsent) return undefined;
         owner = undefined;
+        failedAt = clock.now();
         throw error;
       },
     );
@@ -80,7 +84,8 @@ export function createCatalogue(
   }
 
   const keyOwner = async (signal: AbortSignal): Promise<string | undefined> =>
-    (await ownAccount(signal))?.username.toLowerCase();
+    (await ownAccount({ signal }))?.username.toLowerCase();
+  const hasJustFailed = (): boolean => clock.now() - failedAt < ASK_AGAIN_MS;
 
   return {
     definitions: (signal) => {
@@ -95,11 +100,15 @@ export function createCatalogue(
     },
     keyOwner,
     knownKeyOwner: () => {
-      if (!owner) keyOwner(new AbortController().signal).catch(() => undefined);
+      if (!owner && !hasJustFailed()) keyOwner(new AbortController().signal).catch(() => undefined);
       return known;
     },
-    isOwnedByAdministrator: async (signal) => {
-      const account = await ownAccount(signal);
+    isOwnedByAdministrator: async (call) => {
+      if (!owner && hasJustFailed()) return false;
+      const account = await ownAccount(call).catch((error: unknown) => {
+        if (error instanceof PlatformError) return undefined;
+        throw error;
+      });
       return account?.isAdmin === true && account.isDeactivated !== true;
     },
     refresh: () => {

@@ -6,7 +6,7 @@ import type { Destruction, Permission } from '../directory/staging.ts';
 import type { CallOptions } from '../platform/client.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
-import type { Journal, WriteDetail } from './journal.ts';
+import type { Journal, Why, WriteDetail } from './journal.ts';
 import type { Target } from './target.ts';
 
 /** What the guard answered in one sync (gate.ts). */
@@ -17,6 +17,8 @@ export interface Gate {
   followers: number;
   /** The deactivation is held because no other active administrator would be left. */
   isLastAdministrator: boolean;
+  /** What the log is told when the account is closed. */
+  remark?: Why;
   /** The account was deactivated in this sync. */
   closed: boolean;
   /** Another resource of ours gives up what this one needs only when a person has decided. */
@@ -46,9 +48,9 @@ export interface SyncContext {
   save(options?: SaveOptions): Promise<void>;
   /**
    * Writes `names` (core paths, `attributes.<name>`): they count as unsure from before the call until it is answered.
-   * The caller then notes the new values in the link and saves it.
+   * The caller then notes the new values in the link and saves it. `why` is told with it where there is more to say.
    */
-  attempt<T>(names: string[], operation: string, run: () => Promise<T>): Promise<T>;
+  attempt<T>(names: string[], operation: string, run: () => Promise<T>, why?: Why): Promise<T>;
   /** Runs one write: the lease must still be ours, and the write is logged and counted. */
   write<T>(operation: string, run: () => Promise<T>, detail?: WriteDetail): Promise<T>;
 }

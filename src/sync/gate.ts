@@ -5,7 +5,7 @@ import type { Destruction, Permission } from '../directory/staging.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import { condition } from './condition.ts';
 import type { Gate, SyncContext } from './context.ts';
-import { isLastAdministrator } from './last-administrator.ts';
+import { standingOf, UNCHECKED } from './last-administrator.ts';
 import type { SyncOutcome } from './outcome.ts';
 
 export const openGate = (): Gate => ({
@@ -48,7 +48,9 @@ export async function permitClosing(context: SyncContext): Promise<Permission> {
   const isOpen = permission === 'allowed';
   if (!isOpen && (permission === 'rejected' || link.condition?.reason !== 'LastAdministrator'))
     return permission;
-  if (!(await isLastAdministrator(context))) return permission;
+  const standing = await standingOf(context);
+  if (standing === 'unknown') gate.remark = UNCHECKED;
+  if (standing !== 'last') return permission;
   gate.isLastAdministrator = true;
   if (!isOpen) return permission;
   const item = { kind: 'deactivate', ref: work.ref } as const;
@@ -92,8 +94,9 @@ const WORDS: Record<DestructiveKind, string> = {
 };
 
 const LAST_ADMINISTRATOR =
-  'no other active administrator would be left at the platform, so the guard holds the deactivation: make somebody else ' +
-  'an administrator there, then approve the plan; an approval before that does not close this account';
+  'no other active administrator would be left at the platform, as far as its user list shows, so the guard holds the ' +
+  'deactivation: make somebody else an administrator there, then approve the plan; an approval before that does not ' +
+  'close this account';
 
 function whyNot(context: SyncContext): Condition | undefined {
   const { refused, followers } = context.gate;

@@ -10,7 +10,12 @@ import type { SyncOutcome } from './outcome.ts';
 export interface WriteDetail {
   names?: string[];
   members?: string[];
+  /** What a person should know about a write that went well. */
+  why?: Why;
 }
+
+/** A stable word, and a sentence. */
+export type Why = Pick<Condition, 'reason' | 'message'>;
 
 export interface Journal {
   /** A write that the platform confirmed; call before the link is changed. */
@@ -60,7 +65,7 @@ export function createJournal(work: Work): Journal {
   let failure: Pick<LogEntry, 'action' | 'http'> = { action: 'none' };
   let lastError: PlatformError | undefined;
 
-  const why = ({ reason, message }: Condition): Partial<LogEntry> => ({ reason, message });
+  const why = ({ reason, message }: Condition): Why => ({ reason, message });
   const isNew = (condition: Condition): boolean =>
     condition.reason !== known.condition?.reason || condition.message !== known.condition.message;
 
@@ -83,10 +88,17 @@ export function createJournal(work: Work): Journal {
   }
 
   return {
-    wrote: (operation, ms, { names, members } = {}) => {
+    wrote: (operation, ms, { names, members, why } = {}) => {
       const action = ACTIONS[operation] ?? 'none';
       const before = names && new Map(names.map((name) => [name, valueIn(link, name)]));
-      told.push({ action, status: 'success', ms, ...(before && { before }), ...(members && { members }) });
+      told.push({
+        action,
+        status: 'success',
+        ms,
+        ...(before && { before }),
+        ...(members && { members }),
+        ...why,
+      });
       failure = { action: 'none' };
       lastError = undefined;
     },

@@ -128,7 +128,7 @@ function createContext(
       lease.heldUntil = renewedAt + outbox.leaseMs;
       if (options.restate) for (const group of work.groups) work.owed.set(group.id, '+');
     },
-    attempt: async (names, operation, run) => {
+    attempt: async (names, operation, run, why) => {
       const before = context.link.unsure ?? [];
       const settle = (): void => {
         const left = before.filter((name) => !names.includes(name));
@@ -138,7 +138,7 @@ function createContext(
       context.link.unsure = [...new Set([...before, ...names])];
       await context.save();
       try {
-        const result = await context.write(operation, run, { names });
+        const result = await context.write(operation, run, { names, ...(why && { why }) });
         settle();
         return result;
       } catch (error) {

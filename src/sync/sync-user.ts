@@ -3,7 +3,7 @@
 import type { Link } from '../directory/links.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { Permission } from '../directory/staging.ts';
-import type { WireUser } from '../platform/wire.ts';
+import type { PatchOperation, WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { writeAttributes } from './attributes.ts';
 import { condition } from './condition.ts';
@@ -12,6 +12,7 @@ import { attributeChanges, coreOperations } from './diff.ts';
 import { createUser, findUser, type Exists } from './find-user.ts';
 import { isGone, isStatus } from './failures.ts';
 import { ended, permitClosing, permitOne, resetGate } from './gate.ts';
+import type { Why } from './journal.ts';
 import type { DesiredUser } from './mapping.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { removal } from './succession.ts';
@@ -199,21 +200,17 @@ const mayBe = ({ core, unsure }: Link, active: boolean): boolean =>
 async function deactivate(context: SyncContext): Promise<Permission> {
   const permission = await permitClosing(context);
   if (permission === 'allowed') {
-    await setActive(context, false);
+    await setActive(context, false, context.gate.remark);
     context.gate.closed = true;
   }
   return permission;
 }
 
-async function setActive(context: SyncContext, active: boolean): Promise<void> {
+async function setActive(context: SyncContext, active: boolean, why?: Why): Promise<void> {
   const { link, target } = context;
-  await context.attempt(['active'], active ? 'activate user' : 'deactivate user', () =>
-    target.client.users.patch(
-      link.id ?? '',
-      [{ op: 'replace', path: 'active', value: active }],
-      context.call,
-    ),
-  );
+  const change: PatchOperation[] = [{ op: 'replace', path: 'active', value: active }];
+  const run = () => target.client.users.patch(link.id ?? '', change, context.call);
+  await context.attempt(['active'], active ? 'activate user' : 'deactivate user', run, why);
   link.core = { ...link.core, active };
   await context.save();
 }
@@ -276,6 +273,7 @@ function unlink(context: SyncContext): void {
   resetGate(context);
   delete link.id;
   delete link.account;
+  delete link.isAdministrator;
   delete link.core;
   delete link.attributes;
   delete link.settled;

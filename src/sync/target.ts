@@ -6,6 +6,7 @@ import { createPlatformClient, type PlatformCall, type PlatformClient } from '..
 import type { ResourceType } from '../scim/index.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
+import { createAdministrators, type Administrators } from './administrators.ts';
 import { createCatalogue, type Catalogue } from './catalogue.ts';
 import { compileMapping, type Mapping, type MappingRules } from './mapping.ts';
 
@@ -43,6 +44,7 @@ export interface Target {
   client: PlatformClient;
   mapping: Mapping;
   catalogue: Catalogue;
+  administrators: Administrators;
   budget: Budget;
   breaker: Pick<Breaker, 'read'>;
   /** What this platform turned out not to have; learned from its answers. */
@@ -86,6 +88,7 @@ export function createTarget(
     client,
     mapping,
     catalogue,
+    administrators: createAdministrators(clock),
     budget,
     breaker,
     lacks: { externalIdFilter: false },

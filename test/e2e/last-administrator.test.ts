@@ -6,6 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { request } from 'undici';
+import type { App } from '../../src/app.ts';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { createCommands, type Commands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
@@ -15,6 +16,10 @@ async function startNameless(platformUrl: () => string): Promise<Server> {
   const server = createServer((incoming, outgoing) => {
     const { url = '', method = 'GET', headers } = incoming;
     if (url.endsWith('/users/me')) return outgoing.writeHead(404).end('{"error":"Not found"}');
+    if (url.startsWith('/api/v1/users?')) {
+      lists += 1;
+      if (isListBroken) return outgoing.writeHead(503).end();
+    }
     const { host: _host, connection: _connection, ...rest } = headers;
     void buffer(incoming)
       .then((body) => request(platformUrl() + url, { method: method as 'GET', headers: rest, body }))
@@ -33,16 +38,22 @@ const prefix = `test-${randomUUID()}`;
 const ADMIN = 'admin@acme.example';
 const SECOND = 'second@acme.example';
 let bridge: Bridge;
+let worker: App;
 let front: Server;
 let commands: Commands;
 let admin: string;
 let second: string;
+let clerks: string[];
+/** Reads of the user list, and whether they fail. */
+let lists = 0;
+let isListBroken = false;
 
 beforeAll(async () => {
   let platformUrl = '';
   front = await startNameless(() => platformUrl);
   const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
   bridge = await buildBridge({
+    role: 'api',
     configure: (config) => {
       config.redis.prefix = prefix;
       const { main } = config.targets;
@@ -51,6 +62,7 @@ beforeAll(async () => {
       main.url = url;
     },
   });
+  worker = await bridge.another('worker');
   const token = bridge.sandbox.ready.fixtures.apiKeys.admin;
   commands = createCommands({
     redis: { url: process.env.TEST_REDIS_URL, prefix },
@@ -61,6 +73,7 @@ beforeAll(async () => {
   await bridge.platform.control('POST', '/fixtures', { users: [{ userName: SECOND, isAdmin: true }] });
   admin = await bridge.idp.createUser(ADMIN);
   second = await bridge.idp.createUser(SECOND);
+  clerks = await Promise.all([1, 2, 3, 4, 5].map((n) => bridge.idp.createUser(clerk(n))));
   await settled();
 }, 60_000);
 afterAll(async () => {
@@ -72,11 +85,26 @@ afterAll(async () => {
 
 const json = async (...args: string[]) => (await commands.run(...args, '--json')).json;
 const settled = () => eventually('nothing is dirty', async () => (await json('status'))[0].dirty === 0);
-const leave = (id: string) =>
-  bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+const clerk = (n: number): string => `clerk${n}@acme.example`;
+const leave = (id = '') => bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
 const back = (id: string) => bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: true });
 const isActive = async (name: string) => (await bridge.platform.user(name))?.active;
 const approve = async () => commands.run('plans', 'approve', (await json('plans', 'list'))[0].id, '--json');
+
+test('a leaver costs one write and one read, and more of them cost hardly more', async () => {
+  await bridge.platform.forgetRequests();
+  lists = 0;
+  await leave(clerks[0]);
+  await eventually('closed', async () => (await isActive(clerk(1))) === false);
+  await settled();
+  expect([lists, (await bridge.platform.requests()).length]).toEqual([1, 2]);
+  await leave(clerks[1]);
+  await leave(clerks[2]);
+  await eventually('closed', async () => !(await isActive(clerk(2))) && !(await isActive(clerk(3))));
+  await settled();
+  expect((await bridge.platform.writes()).length).toBe(3);
+  expect(lists).toBeLessThanOrEqual(2);
+}, 30_000);
 
 test('an administrator who leaves is closed like anybody, as long as another one stays', async () => {
   await leave(second);
@@ -111,6 +139,36 @@ test('the last one is held, whatever a person approves, and everybody says why',
     condition: { reason: 'LastAdministrator', message: why },
   });
 }, 30_000);
+
+test('a list that does not answer delays nobody but those who are known as administrators', async () => {
+  await back(admin);
+  await back(second);
+  await eventually('active', () => isActive(SECOND));
+  await settled();
+  // What the process has seen of late would answer without the list.
+  await worker.stop();
+  await bridge.another('worker');
+  isListBroken = true;
+  lists = 0;
+  await leave(clerks[3]);
+  await eventually('closed', async () => (await isActive(clerk(4))) === false, 10_000);
+  await leave(clerks[4]);
+  await eventually('closed as well', async () => (await isActive(clerk(5))) === false);
+  expect(lists).toBe(1);
+  const { json: told } = await commands.run('log', '--resource', clerk(4), '--limit', '1', '--json');
+  expect(told).toMatchObject({
+    operation: 'deactivate',
+    provisioningStatusInfo: { status: 'success' },
+    provisioningSteps: expect.arrayContaining([
+      expect.objectContaining({ description: expect.stringContaining('did not say') }),
+    ]),
+  });
+  await leave(second);
+  await eventually('the list is asked for the administrator', () => lists > 1);
+  await expect(isActive(SECOND)).resolves.toBe(true);
+  isListBroken = false;
+  await eventually('closed once the list answers', async () => (await isActive(SECOND)) === false);
+}, 60_000);
 
 test('two who leave in the same moment do not count on each other', async () => {
   await back(admin);

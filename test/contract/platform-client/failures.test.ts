@@ -51,6 +51,12 @@ const create = (options = {}): Promise<unknown> =>
   platform.client.users.create({ userName: PERSON }, options);
 
 describe('timeouts', () => {
+  test('one call may be given less time than the others', async () => {
+    await start(() => undefined, { timeoutMs: 20_000 });
+    const hurried = platform.client.accounts.search(PERSON, { timeoutMs: 80 });
+    expect(await failure(hurried, PlatformTimeout)).toMatchObject({ timeoutMs: 80 });
+  });
+
   test('no answer: a read committed nothing, a write may have', async () => {
     await start(() => undefined, { timeoutMs: 80 });
     const read = await failure(platform.client.users.get(PERSON, { correlationId: 'c9' }), PlatformTimeout);

@@ -5,6 +5,7 @@ import type { GuardSettings } from '../../../src/guard/judge.ts';
 import { userResourceType } from '../../../src/scim/index.ts';
 import type { Clock } from '../../../src/support/clock.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
+import { createAdministrators } from '../../../src/sync/administrators.ts';
 import { createCatalogue } from '../../../src/sync/catalogue.ts';
 import { compileMapping, type MappingRules } from '../../../src/sync/mapping.ts';
 import { syncResource } from '../../../src/sync/sync-resource.ts';
@@ -83,6 +84,7 @@ export async function openEstate(
       breaker: { read: () => Promise.resolve({ open: false }) },
       lacks: { externalIdFilter: false },
       catalogue: createCatalogue({ client, clock }, mapping.types),
+      administrators: createAdministrators(clock),
     };
   };
   const { directory, links } = store.state;

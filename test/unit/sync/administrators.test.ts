@@ -1,0 +1,44 @@
+import { createAdministrators } from '../../../src/sync/administrators.ts';
+
+const account = (username: string, isAdmin = true, isDeactivated = false) => ({
+  ...{ id: username, username, email: '', isAdmin, isDeactivated },
+});
+const none = new Set<string>();
+
+function createKnowledge() {
+  let now = 1_000_000;
+  const known = createAdministrators({ now: () => now, sleep: () => Promise.resolve() });
+  return { known, pass: (ms: number) => (now += ms) };
+}
+
+test.each([
+  ['one who stays', [account('Ada')], none, true],
+  ['one who leaves as well', [account('Ada')], new Set(['ada']), false],
+  ['one who is closed', [account('Ada', true, true)], none, false],
+  ['somebody else', [account('Ada', false)], none, false],
+  ['nobody', [], none, false],
+])('%s is counted on or not', (_, accounts, leaving, remains) => {
+  const { known } = createKnowledge();
+  known.see(accounts);
+  expect(known.remainsWithout(leaving)).toBe(remains);
+});
+
+test('who was seen a while ago is not counted on any more, and still known as an administrator', () => {
+  const { known, pass } = createKnowledge();
+  known.see([account('Ada')]);
+  pass(60_000);
+  expect([known.remainsWithout(none), known.knows('ada')]).toEqual([false, true]);
+  known.see([account('ada', false)]);
+  expect(known.knows('Ada')).toBe(false);
+});
+
+test('a single leaver has no list read, those after it share one look, and a failed look is no look', async () => {
+  const { known } = createKnowledge();
+  let looks = 0;
+  const look = () => Promise.resolve([account(`a${++looks}`)]);
+  await known.lookAround(look);
+  expect(looks).toBe(0);
+  await expect(known.lookAround(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
+  await Promise.all([known.lookAround(look), known.lookAround(look)]);
+  expect([looks, known.knows('a1')]).toEqual([1, true]);
+});
