@@ -1,5 +1,5 @@
 // The schema's part of the validation: fills in defaults and says in plain words what is wrong.
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { variableFor } from './environment.ts';
 import type { ConfigFault } from './faults.ts';
 import { setAt, toKeys, toPath } from './places.ts';
@@ -14,14 +14,22 @@ export function validateSchema(
   document: Record<string, unknown>,
   replaced: ReadonlySet<string>,
 ): ConfigFault[] {
-  const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true, allowUnionTypes: true });
-  const { default: _, ...schema } = settingsSchema;
-  const validate = ajv.compile(schema);
+  const validate = validator();
   if (validate(document)) return [];
   const errors = validate.errors ?? [];
   const converted = errors.filter((error) => convertReplaced(document, error, replaced));
   if (converted.length > 0 && validate(document)) return [];
   return (validate.errors ?? []).map((error) => toFault(document, error));
+}
+
+let compiled: ValidateFunction | undefined;
+
+/** Compiled at the first use, and once: one program serves all settings. Its text is run too seldom to be optimised. */
+function validator(): ValidateFunction {
+  if (compiled) return compiled;
+  const options = { allErrors: true, useDefaults: true, verbose: true, allowUnionTypes: true };
+  const { default: _, ...schema } = settingsSchema;
+  return (compiled = new Ajv({ ...options, code: { optimize: false } }).compile(schema));
 }
 
 function convertReplaced(document: unknown, error: ErrorObject, replaced: ReadonlySet<string>): boolean {

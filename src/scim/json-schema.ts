@@ -86,23 +86,26 @@ function toScimError(error: ErrorObject, core: Section, extensions: readonly Sec
 export interface Judge {
   /** The first breach, naming the SCIM attribute. */
   fault(resource: object): ScimError | undefined;
-  /** All breaches. Compiled at the first question: it is asked only about resources that have one. */
+  /** All breaches. */
   faults(resource: object): ScimError[];
 }
 
-/** Compiles the judge of a resource type, once. */
+/**
+ * The judge of a resource type. Compiling is costly, so each half is made at its first question, and once: many a type
+ * only reads names, and most resources have no breach.
+ */
 export function compileJudge(core: Section, extensions: readonly Section[]): Judge {
   const compile = (allErrors: boolean) =>
     // ownProperties: a configured member may be called toString.
     new Ajv({ strict: true, strictTypes: false, ownProperties: true, allErrors }).compile(
       toJsonSchema(core, extensions),
     );
-  const first = compile(false);
+  let first: ReturnType<typeof compile> | undefined;
   let every: ReturnType<typeof compile> | undefined;
   const breachesOf = (validate: ReturnType<typeof compile>, resource: object): ScimError[] =>
     validate(resource) ? [] : (validate.errors ?? []).map((error) => toScimError(error, core, extensions));
   return {
-    fault: (resource) => breachesOf(first, resource)[0],
+    fault: (resource) => breachesOf((first ??= compile(false)), resource)[0],
     faults: (resource) => breachesOf((every ??= compile(true)), resource),
   };
 }

@@ -65,7 +65,7 @@ const storedFields = (core: Section, sections: readonly Section[]): PlacedField[
       .map((field) => ({ section, field })),
   );
 
-/** Compiles a definition: lookups without case, the ajv judge, an empty filter cache. Costly; do it once. */
+/** Compiles a definition: lookups without case, the judge, an empty filter cache. */
 export function createResourceType(definition: ResourceTypeDefinition): ResourceType {
   const core = toSection(definition.schema, true);
   const sections = definition.extensions.map(({ schema, required }) => toSection(schema, false, required));
