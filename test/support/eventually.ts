@@ -6,6 +6,7 @@ export async function eventually<T>(
 ): Promise<T> {
   const deadline = Date.now() + limitMs;
   let last: unknown;
+  let waitMs = 10;
   for (;;) {
     try {
       const found = await probe();
@@ -15,6 +16,8 @@ export async function eventually<T>(
       last = error;
     }
     if (Date.now() > deadline) throw new Error(`Not within ${limitMs} ms: ${what} (last: ${String(last)})`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    // Who waits long asks less often: what is asked works on the same cores.
+    waitMs = Math.min(100, waitMs * 1.3);
   }
 }
