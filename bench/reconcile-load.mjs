@@ -12,6 +12,7 @@ const [users, groups, membersEach] = numbers.map(Number);
 const part = (file) => import(pathToFileURL(join(dist, file)).href);
 const { createDesiredState } = await part('directory/desired-state.js');
 const { createKeyspace } = await part('directory/keys.js');
+const { toLinkText } = await part('directory/link.js');
 const { loadScripts } = await part('directory/scripts.js');
 const { groupResourceType, parseResource, profileOf, userResourceType } = await part('scim/index.js');
 
@@ -36,7 +37,7 @@ async function atOnce(total, work) {
 await atOnce(users, async (index) => {
   const resource = parseResource(userType, user(index), context);
   await directory.putUser({ id: userId(index), resource, text: JSON.stringify(resource), ...common });
-  await redis.hset(keys.key('links', 'main'), refOf(index), JSON.stringify(linkOf(index)));
+  await redis.hset(keys.key('links', 'main'), refOf(index), toLinkText(linkOf(index), true));
   await redis.hset(keys.key('linked', 'main'), `User:scim-${index}`, refOf(index));
 });
 await atOnce(groups, async (index) => {
@@ -48,7 +49,7 @@ await atOnce(groups, async (index) => {
   const change = { id: groupId(index), resource, text: JSON.stringify(resource), ...common };
   await directory.putGroup(change, [{ kind: 'add', values }]);
   const link = { id: `group-${index}`, origin: 'created', core: { displayName: groupName(index) } };
-  await redis.hset(keys.key('links', 'main'), `Group:${groupId(index)}`, JSON.stringify(link));
+  await redis.hset(keys.key('links', 'main'), `Group:${groupId(index)}`, toLinkText(link, true));
   await redis.hset(keys.key('linked', 'main'), `Group:group-${index}`, `Group:${groupId(index)}`);
 });
 redis.disconnect();

@@ -110,8 +110,14 @@ export function createDirectory(
         return [value];
       case 'User.username':
         return ids('userNames', fold(value));
-      case 'User.emails.value':
-        return ids('emails', fold(value));
+      case 'User.emails.value': {
+        // A userName that is an address as well is in its own index only.
+        const [named, others] = await Promise.all([
+          ids('userNames', fold(value)),
+          ids('emails', fold(value)),
+        ]);
+        return [...new Set([...named, ...others])];
+      }
       case 'Group.displayname':
         return ids('displayNames', fold(value));
       case 'User.externalid':
@@ -120,11 +126,14 @@ export function createDirectory(
       case 'User.groups.value':
         return redis.smembers(keys.key('members', value));
       case 'Group.members.value': {
-        const [joined, waiting] = await Promise.all([
+        const [joined, formerly, waiting] = await Promise.all([
+          ids('groupsOf', value),
           redis.smembers(keys.key('memberships', value)),
           redis.smembers(keys.key('references', value)),
         ]);
-        return [...new Set([...joined, ...waiting.map((each) => each.slice(0, each.indexOf(' ')))])];
+        return [
+          ...new Set([...joined, ...formerly, ...waiting.map((each) => each.slice(0, each.indexOf(' ')))]),
+        ];
       }
       default:
         return undefined;

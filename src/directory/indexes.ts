@@ -1,7 +1,11 @@
 // Which index entries a resource has. Pure.
 import { fold, type Kind } from './records.ts';
 
-/** `[key family, value]`: the record is found under this value. Every family but `emails` has one holder per value. */
+/**
+ * `[key family, value]`: the record is found under this value. Every family but `emails` has one holder per value. Those of
+ * users have short names, because they are kept with each of them: `u` userNames, `m` userNames too, but it is also an
+ * address of the user, `x` externalIds:User, `e` emails (scripts/shared.lua).
+ */
 export type IndexEntry = [family: string, value: string];
 
 /** A SCIM resource as far as the directory looks into it. */
@@ -21,19 +25,31 @@ const text = (value: unknown): string | undefined =>
  * Group names are unique because the platform keeps policies by name and refuses a second one.
  */
 export function indexEntries(kind: Kind, resource: IndexedResource): IndexEntry[] {
-  const entries: IndexEntry[] = [];
-  const name = text(kind === 'User' ? resource.userName : resource.displayName);
-  if (name !== undefined) entries.push([kind === 'User' ? 'userNames' : 'displayNames', fold(name)]);
-  const externalId = text(resource.externalId);
-  if (externalId !== undefined) entries.push([`externalIds:${kind}`, externalId]);
-  if (kind === 'User' && Array.isArray(resource.emails)) {
-    const addresses = new Set<string>();
-    for (const email of resource.emails as { value?: unknown }[]) {
-      const address = text(email?.value);
-      if (address !== undefined) addresses.add(fold(address));
-    }
-    for (const address of addresses) entries.push(['emails', address]);
+  return kind === 'User' ? entriesOfUser(resource) : entriesOfGroup(resource);
+}
+
+function entriesOfUser({ userName, externalId, emails }: IndexedResource): IndexEntry[] {
+  const addresses = new Set<string>();
+  for (const email of Array.isArray(emails) ? (emails as { value?: unknown }[]) : []) {
+    const address = text(email?.value);
+    if (address !== undefined) addresses.add(fold(address));
   }
+  const entries: IndexEntry[] = [];
+  const name = text(userName);
+  // Most people's address is their userName: one index finds them by both.
+  if (name !== undefined) entries.push([addresses.delete(fold(name)) ? 'm' : 'u', fold(name)]);
+  const foreign = text(externalId);
+  if (foreign !== undefined) entries.push(['x', foreign]);
+  for (const address of addresses) entries.push(['e', address]);
+  return entries;
+}
+
+function entriesOfGroup({ displayName, externalId }: IndexedResource): IndexEntry[] {
+  const entries: IndexEntry[] = [];
+  const name = text(displayName);
+  if (name !== undefined) entries.push(['displayNames', fold(name)]);
+  const foreign = text(externalId);
+  if (foreign !== undefined) entries.push(['externalIds:Group', foreign]);
   return entries;
 }
 

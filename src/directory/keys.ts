@@ -10,9 +10,12 @@
  * | users, groups | hash | id → stored record (records.ts) |
  * | order:User, order:Group | zset | ids in order of creation |
  * | userNames, externalIds:User, externalIds:Group, displayNames | hash | folded value → id: unique |
- * | emails | hash | folded address → ids joined by commas: not unique |
+ * | emails | hash | folded address that is not the userName → ids joined by commas: not unique |
  * | groupNames | hash | group id → displayName as written |
- * | members:<group>, memberships:<user> | set | both directions of a membership |
+ * | members:<group> | set | ids of users |
+ * | groupsOf | hash | user id → ids of groups joined by commas: the other direction |
+ * | memberships:<user> | set | ids of groups, as a former version wrote them (ADR 0014) |
+ * | forms | string | from when on (Unix ms) the short forms of ADR 0014 are written |
  * | unresolved:<group> | hash | member value whose user is not there yet → its folded form |
  * | references:<raw or folded value> | set | `<group> <value>` waiting for such a user |
  * | tombstones | hash | id → what was deleted and when |

@@ -1,58 +1,10 @@
-// The link between a resource of ours and its counterpart at a target, with what was last applied there.
+// Reads the links of one connection, and the way back from platform ids.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from './keys.ts';
+import { parseLink, type Link } from './link.ts';
 import type { Kind, Ref } from './records.ts';
 
-/** Why a resource is not as desired; Kubernetes' condition with status False. */
-export interface Condition {
-  /** CamelCase, stable: `Refused`, `Conflict`, `Protected`, `AccountNotFound` ... */
-  reason: string;
-  /** For people; the platform's own words where it refused. */
-  message: string;
-  /** Unix milliseconds. */
-  since: number;
-  /** HTTP status of the platform's refusal. */
-  status?: number;
-}
-
-export interface Link {
-  /** The platform's SCIM id. */
-  id?: string;
-  /** The platform's numeric user id as text; attribute values are keyed by it. */
-  account?: string;
-  /** Was an administrator when its account was looked up. */
-  isAdministrator?: boolean;
-  /** Set before a create is sent: an account found later under this name is ours. */
-  creating?: boolean;
-  /** Made by us and not finished yet: `create-only` may still complete it. */
-  making?: boolean;
-  /** Whether the bridge made the counterpart or found it. */
-  origin?: 'created' | 'adopted';
-  /** Core members last written or observed, by platform path. */
-  core?: Record<string, string | boolean | null>;
-  /** Attribute values last written or observed, by name. */
-  attributes?: Record<string, unknown>;
-  /**
-   * What was sent and not confirmed: core paths, and `attributes.<name>`. Noted before the write, so that neither a lost
-   * answer nor a crash lets an old value pass for the applied one.
-   */
-  unsure?: string[];
-  /** Outbox generation up to which attributes are in place, so that memberships may be granted. */
-  settled?: string;
-  /** Closed by us: deleted at the source, out of scope, or protected. Memberships are stated anew on return. */
-  departed?: boolean;
-  /** Unix milliseconds since which a group collects members that become ready. */
-  gatheringSince?: number;
-  /** Unix milliseconds of our last write there. What changed at the platform since was somebody else's. */
-  writtenAt?: number;
-  /** Consecutive failed attempts. */
-  attempts?: number;
-  /** Unix milliseconds since which the account id is looked for in vain. */
-  searchingSince?: number;
-  condition?: Condition;
-}
-
-export const parseLink = (text: string): Link => (text === '' ? {} : (JSON.parse(text) as Link));
+export { parseLink, toLinkText, type Condition, type Link } from './link.ts';
 
 /** Reads the way back from a platform id: a ref, and how the account looked when it was found equal to the link. */
 export function parseWay(text: string): { ref: Ref; print?: string } {

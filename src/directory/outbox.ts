@@ -3,7 +3,7 @@
 import type { Redis } from 'ioredis';
 import { readBacklog } from './backlog.ts';
 import type { Keyspace } from './keys.ts';
-import { parseLink, type Link } from './links.ts';
+import { parseLink, toLinkText, type Link } from './links.ts';
 import {
   LANES,
   parseRef,
@@ -52,6 +52,8 @@ export interface Work {
   deletedAt: number | undefined;
   /** Names that the platform was seen to hold differently, as JSON; '' when nothing is doubted. */
   doubts: string;
+  /** The link is written in its short form (ADR 0014). */
+  isShort: boolean;
   /** Entries of the provisioning log, as text: they are written with the next step of this work that is kept. */
   journal: string[];
 }
@@ -123,12 +125,13 @@ export function createOutbox(
     const reply = await run('begin_sync', { ref, kind, id, lane: LANES.indexOf(lane) });
     if (reply[0] !== 'begun') return { kind: reply[0] as 'clean' | 'busy' };
     const [fence, generation, since, request, record, link] = reply.slice(1, 7).map((value) => String(value));
-    const [groups, owed, held, tombstone, doubts] = reply.slice(7) as [
+    const [groups, owed, held, tombstone, doubts, short] = reply.slice(7) as [
       string[],
       string[],
       number,
       string,
       string,
+      number,
     ];
     return {
       kind: 'begun',
@@ -148,6 +151,7 @@ export function createOutbox(
         held: held === 1,
         deletedAt: tombstone ? Number((JSON.parse(tombstone) as { deletedAt: number }).deletedAt) : undefined,
         doubts,
+        isShort: short === 1,
         journal: [],
       },
     };
@@ -169,7 +173,7 @@ export function createOutbox(
       surplus: options.surplus,
       wake: options.wake,
     };
-    const [tag] = await runFor(work, 'save_link', args, JSON.stringify(link));
+    const [tag] = await runFor(work, 'save_link', args, toLinkText(link, work.isShort));
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
   }
 
@@ -208,7 +212,7 @@ export function createOutbox(
       alarm: outcome.kind === 'later' ? undefined : outcome.alarmAt,
       request: work.request,
     };
-    const [tag, lag] = await runFor(work, 'ack_dirty', args, JSON.stringify(link));
+    const [tag, lag] = await runFor(work, 'ack_dirty', args, toLinkText(link, work.isShort));
     return tag === 'cleared'
       ? { kind: 'cleared', lagMs: Number(lag) }
       : { kind: tag as 'kept' | 'changed' | 'fenced' };
@@ -286,7 +290,7 @@ export function createOutbox(
     request: string,
   ): Promise<'imported' | 'unchanged' | 'taken' | 'busy' | 'unknown'> {
     const args = { ref, ...parseRef(ref), platformId: link.id, request };
-    const [tag] = await run('adopt_link', args, JSON.stringify(link));
+    const [tag] = await run('adopt_link', args, toLinkText(link, false));
     return tag as 'imported' | 'unchanged' | 'taken' | 'busy' | 'unknown';
   }
 

@@ -19,7 +19,7 @@ if holder and holder ~= p.ref then redis.call('HDEL', key('links', p.target), ho
 redis.call('HSET', key('links', p.target), p.ref, ARGV[2])
 redis.call('HSET', key('linked', p.target), way, p.ref)
 if p.kind == 'User' then
-  for _, group in ipairs(redis.call('SMEMBERS', key('memberships', p.id))) do
+  for _, group in ipairs(groups_of(p.id)) do
     owe(group, p.id, '+')
     mark('Group:' .. group, 1)
   end

@@ -2,9 +2,10 @@
 -- KEYS base
 -- ARGV { target, ref, kind, id, leaseMs, lane }
 -- RETURN {"clean"} | {"busy"} | {"begun", fence, generation, since, request, record, link, groups, owed, held, tombstone,
---        doubts}
+--        doubts, short}
 --        groups: [id, displayName, ...] of a user; owed: [group, sign, ...] of a user
---        held: 1 when the guard holds something of this ref; tombstone: of a resource that was deleted; doubts: as apply_drift.lua wrote them
+--        held: 1 when the guard holds something of this ref; tombstone: of a resource that was deleted; doubts: as apply_drift.lua wrote them;
+--        short: 1 when the link is to be written in its short form
 local inflight, tickets = key('inflight', p.target), key('tickets', p.target)
 local held = redis.call('HGET', key('marks', p.target), p.ref)
 if not held then
@@ -32,7 +33,7 @@ redis.call('ZADD', inflight, clock() + p.leaseMs, p.ref)
 redis.call('HSET', tickets, p.ref, '- ' .. p.lane)
 local groups, owed = {}, {}
 if p.kind == 'User' then
-  for _, group in ipairs(redis.call('SMEMBERS', key('memberships', p.id))) do
+  for _, group in ipairs(groups_of(p.id)) do
     groups[#groups + 1] = group
     groups[#groups + 1] = redis.call('HGET', key('groupNames'), group) or ''
   end
@@ -48,4 +49,5 @@ return {
   redis.call('EXISTS', key('guardHeld', p.target .. ':' .. p.ref)),
   not record and redis.call('HGET', key('tombstones'), p.id) or '',
   redis.call('HGET', key('doubts', p.target), p.ref) or '',
+  writes_short() and 1 or 0,
 }

@@ -13,7 +13,7 @@ drop_entries(cjson.decode(record.entries), p.id)
 note_gone('User', p.id)
 redis.call('HSET', key('tombstones'), p.id, cjson.encode({ kind = 'User', version = record.version, deletedAt = p.now }))
 p.groupsMatter = false
-for _, group in ipairs(redis.call('SMEMBERS', key('memberships', p.id))) do
+for _, group in ipairs(groups_of(p.id)) do
   part(group, p.id)
   bump('groups', group)
   mark('Group:' .. group, 1)

@@ -1,10 +1,10 @@
 -- Stores a user with its indexes, heals references that waited for it and leaves a dirty mark, in one step.
 -- KEYS base
 -- ARGV { id, expected (0: must not exist; absent: whatever is there), now, request, targets, groupsMatter, active,
---        lane (overrules the one that follows from what happens) }, text, entries as JSON: [[family, value], ...]
+--        lane (overrules the one that follows from what happens) }, text, entries as JSON: [[short family, value], ...]
 -- RETURN {"stored"|"unchanged", version, created, modified, [group, displayName, ...]} |
 --        {"taken", family, id of the holder} | {"stale"} | {"missing"}
-local text, entries = ARGV[2], ARGV[3]
+local text, entries = ARGV[2], writes_short() and ARGV[3] or long_entries(ARGV[3])
 local stored = redis.call('HGET', key('users'), p.id)
 if not stored and p.expected ~= 0 then return { 'missing' } end
 local record = stored and parse(stored) or { version = 0, created = p.now, entries = '', state = 'new' }
@@ -12,7 +12,7 @@ if p.expected and record.version ~= p.expected then return { 'stale' } end
 
 local function groups()
   local found = {}
-  for _, group in ipairs(redis.call('SMEMBERS', key('memberships', p.id))) do
+  for _, group in ipairs(groups_of(p.id)) do
     found[#found + 1] = group
     found[#found + 1] = redis.call('HGET', key('groupNames'), group) or ''
   end

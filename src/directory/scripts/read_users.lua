@@ -11,7 +11,7 @@ end
 local reply, names = { 'users' }, {}
 for _, id in ipairs(ids) do
   local user = { id, not p.groupsOnly and redis.call('HGET', key('users'), id) or '' }
-  for _, group in ipairs(redis.call('SMEMBERS', key('memberships', id))) do
+  for _, group in ipairs(groups_of(id)) do
     names[group] = names[group] or redis.call('HGET', key('groupNames'), group) or ''
     user[#user + 1] = group
     user[#user + 1] = names[group]

@@ -21,7 +21,7 @@ end
 
 if p.restate then
   if p.kind == 'User' then
-    for _, group in ipairs(redis.call('SMEMBERS', key('memberships', p.id))) do owe(group, p.id, '+') end
+    for _, group in ipairs(groups_of(p.id)) do owe(group, p.id, '+') end
   else
     for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do owe(p.id, user, '+') end
   end

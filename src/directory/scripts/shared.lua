@@ -42,6 +42,21 @@ local function bump(family, id)
   end
 end
 
+-- Memberships, index entries and links are kept in a shorter form than they once were (ADR 0014). A process of the version
+-- before can not read it, so where one has been, the short form is written only when all of them have had time to go.
+-- What is stored is read in both forms.
+local TURNOVER_MS = 3600 * 1000
+local short_from
+local function writes_short()
+  short_from = short_from or redis.call('GET', key('forms'))
+  if not short_from then
+    local is_new = redis.call('EXISTS', key('users'), key('groups')) == 0
+    short_from = is_new and '0' or string.format('%d', clock() + TURNOVER_MS)
+    redis.call('SET', key('forms'), short_from)
+  end
+  return short_from == '0' or tonumber(short_from) <= clock()
+end
+
 -- Marks a ref as not yet equal at the target. The oldest time of acceptance stays, the generation is new.
 -- A job that still waits in the queue will read this change, unless the change is more urgent than the job.
 local function enqueue(target, ref, score)
@@ -76,7 +91,8 @@ local function is_open(target, ref)
   if not link then return false end
   local known = cjson.decode(link)
   for _, name in ipairs(known.unsure or {}) do if name == 'active' then return true end end
-  return known.id ~= nil and not (known.core and known.core.active == false)
+  local core = known.core or known.c or {}
+  return known.id ~= nil and core.active ~= false and core.a ~= false
 end
 
 -- A deactivation counts for the guard from the moment it is accepted, unless it is held or approved already.
@@ -143,10 +159,54 @@ local function note_gone(kind, id)
   redis.call('ZADD', key('gone', kind), now, id)
 end
 
+-- Lookups that are not unique hold ids joined by commas.
+local function drop_lookup(family, value, id)
+  local held = ',' .. (redis.call('HGET', key(family), value) or '') .. ','
+  local from, to = string.find(held, ',' .. id .. ',', 1, true)
+  if not from then return end
+  local rest = string.sub(held, 1, from) .. string.sub(held, to + 1)
+  if rest == ',' then return redis.call('HDEL', key(family), value) end
+  redis.call('HSET', key(family), value, string.sub(rest, 2, -2))
+end
+
+-- Whoever adds an id has dropped it before: it is not in there.
+local function add_lookup(family, value, id)
+  local held = redis.call('HGET', key(family), value)
+  redis.call('HSET', key(family), value, held and (held .. ',' .. id) or id)
+end
+
+-- The groups that a user is in: the short form is a lookup, the former one a set for each user.
+local function groups_of(user)
+  local held = redis.call('HGET', key('groupsOf'), user)
+  if not held then return redis.call('SMEMBERS', key('memberships', user)) end
+  local groups = {}
+  for group in string.gmatch(held, '[^,]+') do groups[#groups + 1] = group end
+  return groups
+end
+
+local function shorten_groups_of(user)
+  local former = key('memberships', user)
+  if redis.call('EXISTS', former) == 0 then return end
+  for _, group in ipairs(redis.call('SMEMBERS', former)) do add_lookup('groupsOf', user, group) end
+  redis.call('DEL', former)
+end
+
+local function add_group_of(user, group)
+  if not writes_short() then return redis.call('SADD', key('memberships', user), group) end
+  shorten_groups_of(user)
+  add_lookup('groupsOf', user, group)
+end
+
+local function drop_group_of(user, group)
+  if not writes_short() then return redis.call('SREM', key('memberships', user), group) end
+  shorten_groups_of(user)
+  drop_lookup('groupsOf', user, group)
+end
+
 -- Adds or removes one membership in both directions; answers whether anything changed.
 local function join(group, user)
   if redis.call('SADD', key('members', group), user) == 0 then return false end
-  redis.call('SADD', key('memberships', user), group)
+  add_group_of(user, group)
   redis.call('INCR', key('memberCount'))
   owe(group, user, '+')
   if p.groupsMatter then mark('User:' .. user, 1) end
@@ -155,7 +215,7 @@ end
 
 local function part(group, user)
   if redis.call('SREM', key('members', group), user) == 0 then return false end
-  redis.call('SREM', key('memberships', user), group)
+  drop_group_of(user, group)
   redis.call('DECR', key('memberCount'))
   owe(group, user, '-')
   if p.groupsMatter then mark('User:' .. user, 1) end
@@ -197,22 +257,6 @@ local function write_log(target, log)
   redis.call('XTRIM', key('log', target), 'MINID', '~', clock() - log.maxAgeMs)
 end
 
--- Lookups that are not unique hold ids joined by commas.
-local function drop_lookup(family, value, id)
-  local rest = {}
-  for other in string.gmatch(redis.call('HGET', key(family), value) or '', '[^,]+') do
-    if other ~= id then rest[#rest + 1] = other end
-  end
-  if #rest == 0 then return redis.call('HDEL', key(family), value) end
-  return redis.call('HSET', key(family), value, table.concat(rest, ','))
-end
-
--- Whoever adds an id has dropped it before: it is not in there.
-local function add_lookup(family, value, id)
-  local held = redis.call('HGET', key(family), value)
-  redis.call('HSET', key(family), value, held and (held .. ',' .. id) or id)
-end
-
 -- A member value whose user is not there yet, findable under the value itself and under its folded form.
 local function await(group, value, folded)
   if redis.call('HSETNX', key('unresolved', group), value, folded) == 0 then return false end
@@ -230,24 +274,39 @@ local function unawait(group, value)
   return true
 end
 
--- Index entries are [family, value]; every family but emails has one holder per value.
+-- Index entries are [family, value]; every family but emails has one holder per value. Of users they have short names:
+-- `m` is a userName that is an address of the user too.
+local FAMILIES = { m = 'userNames', u = 'userNames', x = 'externalIds:User', e = 'emails' }
+local function family_of(entry) return FAMILIES[entry[1]] or entry[1] end
+
 local function holder_of_another(entries, id)
   for _, entry in ipairs(entries) do
-    if entry[1] ~= 'emails' then
-      local holder = redis.call('HGET', key(entry[1]), entry[2])
-      if holder and holder ~= id then return entry[1], holder end
-    end
+    local family = family_of(entry)
+    local holder = family ~= 'emails' and redis.call('HGET', key(family), entry[2])
+    if holder and holder ~= id then return family, holder end
   end
 end
 
 local function drop_entries(entries, id)
   for _, entry in ipairs(entries) do
-    if entry[1] == 'emails' then drop_lookup('emails', entry[2], id) else redis.call('HDEL', key(entry[1]), entry[2]) end
+    local family = family_of(entry)
+    if family == 'emails' then drop_lookup(family, entry[2], id) else redis.call('HDEL', key(family), entry[2]) end
   end
 end
 
 local function add_entries(entries, id)
   for _, entry in ipairs(entries) do
-    if entry[1] == 'emails' then add_lookup('emails', entry[2], id) else redis.call('HSET', key(entry[1]), entry[2], id) end
+    local family = family_of(entry)
+    if family == 'emails' then add_lookup(family, entry[2], id) else redis.call('HSET', key(family), entry[2], id) end
   end
+end
+
+-- The former form of a user's entries, as text.
+local function long_entries(text)
+  local entries = {}
+  for _, entry in ipairs(cjson.decode(text)) do
+    entries[#entries + 1] = { family_of(entry), entry[2] }
+    if entry[1] == 'm' then entries[#entries + 1] = { 'emails', entry[2] } end
+  end
+  return cjson.encode(entries)
 end

@@ -1,6 +1,6 @@
 import { attributeOf, indexEntries } from '../../../src/directory/indexes.ts';
 import { createKeyspace } from '../../../src/directory/keys.ts';
-import { parseLink } from '../../../src/directory/links.ts';
+import { parseLink, toLinkText, type Link } from '../../../src/directory/link.ts';
 import { fold, LANES, parseRef, parseStored, refOf } from '../../../src/directory/records.ts';
 
 describe('stored records', () => {
@@ -26,6 +26,45 @@ describe('stored records', () => {
 
   it('have an empty link until one is stored', () => {
     expect([parseLink(''), parseLink('{"id":"7"}')]).toEqual([{}, { id: '7' }]);
+  });
+});
+
+describe('the text of a link', () => {
+  const ada: Link = {
+    id: 'scim-1',
+    account: '7',
+    origin: 'created',
+    core: {
+      userName: 'ada@x.com',
+      externalId: null,
+      displayName: 'Ada Lovelace',
+      'name.givenName': 'Ada',
+      'name.familyName': 'Lovelace',
+      emails: 'ada@x.com',
+      active: false,
+      'another.path': 'u',
+    },
+    attributes: { c: 'x', list: [], none: null },
+    writtenAt: 1_700_000_000_000,
+    settled: '12',
+    unsure: ['emails'],
+    condition: { reason: 'Refused', message: 'no', since: 5 },
+  };
+
+  it.each<[string, Link]>([
+    ['everything', ada],
+    ['nothing', {}],
+    ['an adopted group', { id: 'g', origin: 'adopted', core: { displayName: 'Sales' } }],
+    ['an address of its own', { core: { ...ada.core, emails: 'home@x.com', displayName: 'Countess' } }],
+    ['neither address nor names', { core: { userName: 'ada', displayName: 'undefined undefined' } }],
+    ['a missing userName', { core: { emails: null } }],
+  ])('is read back as it was written, in both forms, with %s', (_what, link) => {
+    for (const isShort of [false, true]) expect(parseLink(toLinkText(link, isShort))).toEqual(link);
+  });
+
+  it('is as a former version wrote it, or a quarter less', () => {
+    expect(toLinkText(ada, false)).toBe(JSON.stringify(ada));
+    expect(toLinkText(ada, true).length).toBeLessThan(JSON.stringify(ada).length * 0.75);
   });
 });
 
@@ -72,10 +111,19 @@ describe('index entries', () => {
     expect(
       indexEntries('User', { userName: 'Ada', externalId: 'E-1', displayName: 'Ada L', emails }),
     ).toEqual([
-      ['userNames', 'ada'],
-      ['externalIds:User', 'E-1'],
-      ['emails', 'a@x'],
-      ['emails', 'b@x'],
+      ['u', 'ada'],
+      ['x', 'E-1'],
+      ['e', 'a@x'],
+      ['e', 'b@x'],
+    ]);
+  });
+
+  it('have one for a userName that is an address as well', () => {
+    expect(
+      indexEntries('User', { userName: 'Ada@x', emails: [{ value: 'b@x' }, { value: 'ada@X' }] }),
+    ).toEqual([
+      ['m', 'ada@x'],
+      ['e', 'b@x'],
     ]);
   });
 
