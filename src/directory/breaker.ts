@@ -36,7 +36,7 @@ const KEEP_MS = 120_000;
 /** How much a call speaks against the target as a whole; undefined = it says nothing. */
 export function weightOf({ status, error }: CallEnd): number | undefined {
   if (error === 'PlatformAborted') return undefined;
-  if (status === 0 || status >= 500 || status === 401) return FAILURE;
+  if (status === 0 || status >= 500 || status === 401 || error === 'PlatformIntermediary') return FAILURE;
   return status === 403 ? REFUSAL : 0;
 }
 

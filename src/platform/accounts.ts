@@ -24,12 +24,12 @@ export interface PlatformAccounts {
 /** Console users over `send`; every call throws what `send` throws. */
 export function createAccounts(send: Send): PlatformAccounts {
   async function page(
-    query: { search?: string; after?: string | undefined },
+    { search, after }: { search?: string; after?: string | undefined },
     options?: CallOptions,
   ): Promise<CursorPage<ConsoleUser>> {
     const read = readRestList(readConsoleUser);
-    const range = { first: PAGE_SIZE, ...query };
-    const found = await send({ family: 'rest', method: 'GET', route: LIST, query: range, read }, options);
+    const query = { search, first: PAGE_SIZE, after };
+    const found = await send({ family: 'rest', method: 'GET', route: LIST, query, read }, options);
     const items = found.items ?? found.data ?? [];
     // without pageInfo a full page proves nothing: readByCursor then misses the cursor and throws
     return {

@@ -1,8 +1,22 @@
 // What a request and a stream have in common before and after the wire: credential, headers, report, refusals.
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../support/clock.ts';
-import { header, platformMessage, retryAfterMs, scimTypeOf, type AnswerHeaders } from './answer.ts';
-import { PlatformAborted, PlatformError, PlatformResponse, type CallContext } from './errors.ts';
+import {
+  header,
+  isRecord,
+  parseJson,
+  platformMessage,
+  retryAfterMs,
+  scimTypeOf,
+  type AnswerHeaders,
+} from './answer.ts';
+import {
+  PlatformAborted,
+  PlatformError,
+  PlatformIntermediary,
+  PlatformResponse,
+  type CallContext,
+} from './errors.ts';
 import type { RedactText } from './redact.ts';
 import { isWrite, pathOf, type Family, type PlatformCall } from './request.ts';
 import type { PlatformRequest, TraceCall } from './request.ts';
@@ -99,6 +113,16 @@ export function createAttempt(
   };
 }
 
+/** Statuses that mean what they say, whoever says them: credentials, sizes, time and haste. */
+const PLAIN_STATUS = new Set([401, 408, 413, 414, 425, 429, 431]);
+
+/** Whether a refusal comes from something in between: the platform's own are JSON (contract section 7), or empty. */
+function isForeign(status: number, text: string): boolean {
+  if (status < 400) return true;
+  if (status >= 500 || PLAIN_STATUS.has(status) || text.trim() === '') return false;
+  return !isRecord(parseJson(text)?.value);
+}
+
 /** The error for an answer outside 200..299. */
 export function refusedAnswer(
   options: AttemptOptions,
@@ -109,7 +133,8 @@ export function refusedAnswer(
   const { redact, clock } = options;
   const cut = (value: string | undefined): string | undefined =>
     value === undefined ? undefined : redact(value).slice(0, 200);
-  return new PlatformResponse(
+  const Refusal = isForeign(answer.status, answer.text) ? PlatformIntermediary : PlatformResponse;
+  return new Refusal(
     {
       status: answer.status,
       platformMessage: platformMessage(answer.text, redact),

@@ -115,6 +115,12 @@ export class PlatformResponse extends PlatformError {
 }
 
 /**
+ * A refusal that is not the platform's own: a redirect, or a 4xx with a page or a plain text, where the platform answers
+ * JSON. Something between us and the platform speaks, so nothing is known of what was asked; it may pass.
+ */
+export class PlatformIntermediary extends PlatformResponse {}
+
+/**
  * A success whose body is not what was promised: no JSON, cut short, too large, or without an id or a total.
  * Final until somebody looks; never act on such an answer. After a write, look at the platform again.
  */

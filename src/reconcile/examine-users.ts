@@ -3,10 +3,10 @@
 import { hashOfLink, type Counterpart } from '../directory/drift.ts';
 import { parseLink, type Condition, type Link } from '../directory/links.ts';
 import { fold, parseRef, type Ref } from '../directory/records.ts';
-import { PlatformResponse } from '../platform/errors.ts';
 import type { WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
+import { isGone } from '../sync/failures.ts';
 import { wantedFromDesired, type Wanted } from './compare.ts';
 import { isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import type { Survey } from './estate.ts';
@@ -164,7 +164,7 @@ export async function asking<T>(
     return await call(survey.signal);
   } catch (error) {
     survey.signal.throwIfAborted();
-    return error instanceof PlatformResponse && error.status === 404 ? 'absent' : 'unknown';
+    return isGone(error) ? 'absent' : 'unknown';
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Condition } from '../directory/links.ts';
 import { fold } from '../directory/records.ts';
 import type { Permission } from '../directory/staging.ts';
-import { EndpointAbsent } from '../platform/errors.ts';
+import { EndpointAbsent, PlatformIntermediary } from '../platform/errors.ts';
 import type { AttributeValue, ConsoleUser, PatchOperation } from '../platform/wire.ts';
 import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
@@ -54,7 +54,8 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
         if (!known) {
           // If the SCIM user is gone as well, its 404 makes the sync start over with a new account.
           await target.client.users.get(link.id ?? '', context.call);
-          return { kind: 'later', afterMs: LOOK_AGAIN_MS };
+          link.attempts = (link.attempts ?? 0) + 1;
+          return { kind: 'later', afterMs: Math.min(LOOK_AGAIN_MS * link.attempts, PATIENCE_MS) };
         }
       }
     } else if (account.kind === 'absent') {
@@ -200,8 +201,9 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
  * pages as well: then a proxy speaks, and whoever believed it would give people up for good.
  */
 async function hasNoUserList({ target, link, call }: SyncContext, error: unknown): Promise<boolean> {
-  if (!(error instanceof EndpointAbsent)) return isStatus(error, 404);
-  if ((link.attempts ?? 0) < PASSING_PAGES) return false;
+  const isPage = error instanceof EndpointAbsent || error instanceof PlatformIntermediary;
+  if (!isPage && !isStatus(error, 404)) return false;
+  if (isPage && (link.attempts ?? 0) < PASSING_PAGES) return false;
   await target.client.attributes.list(call);
   return true;
 }

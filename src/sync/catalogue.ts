@@ -33,6 +33,7 @@ export function createCatalogue(
   let owner: Promise<ConsoleUser | undefined> | undefined;
   let known: string | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
+  let absentAt: number | undefined;
 
   async function load(signal: AbortSignal): Promise<Map<string, Definition>> {
     const names = Object.keys(types);
@@ -66,15 +67,20 @@ export function createCatalogue(
   }
 
   function ownAccount(call: CallOptions): Promise<ConsoleUser | undefined> {
+    if (absentAt !== undefined && clock.now() - absentAt > KEEP_MS) owner = absentAt = undefined;
     owner ??= client.accounts.me(call).then(
       (account) => {
         known = account.username.toLowerCase();
         return account;
       },
       (error: unknown) => {
-        // A tenant without this endpoint, or a key without a person behind it: nobody to protect.
+        // A tenant without this endpoint, or a key without a person behind it: nobody to protect. Or something in
+        // between says so for a while, so it is not believed for good.
         const absent = error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
-        if (absent || error instanceof EndpointAbsent) return undefined;
+        if (absent || error instanceof EndpointAbsent) {
+          absentAt = clock.now();
+          return undefined;
+        }
         owner = undefined;
         failedAt = clock.now();
         throw error;

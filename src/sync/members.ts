@@ -3,6 +3,7 @@ import type { Link } from '../directory/links.ts';
 import type { Readiness } from '../directory/outbox.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { PatchOperation, WireGroup } from '../platform/wire.ts';
+import { isAbsent } from './absence.ts';
 import type { SyncContext } from './context.ts';
 import { namesGroup } from './diff.ts';
 import { isGone, isStatus } from './failures.ts';
@@ -234,16 +235,12 @@ export class MembersIgnored extends Error {
 
 /** A single member that the platform refuses: most often its account was deleted there. */
 async function refused(context: SyncContext, member: Member, error: Error): Promise<void> {
-  const { target, outbox } = context;
-  try {
-    await target.client.users.get(member.platformId, context.call);
-  } catch (reason) {
-    if (!isGone(reason)) throw reason;
-    context.logger.warn(
-      { ref: refOf('User', member.user) },
-      'account of a member is gone, looking for it anew',
-    );
-    await outbox.forgetLink(refOf('User', member.user), member.platformId);
+  const { links, outbox, target } = context;
+  const ref = refOf('User', member.user);
+  const { core = {} } = await links.get(target.name, ref);
+  if (await isAbsent(context, 'User', { id: member.platformId, core })) {
+    context.logger.warn({ ref }, 'account of a member is gone, looking for it anew');
+    await outbox.forgetLink(ref, member.platformId);
     return;
   }
   throw error;

@@ -3,6 +3,7 @@
 import { fold, parseRef } from '../directory/records.ts';
 import type { PatchOperation, WireGroup } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
+import { isAbsent } from './absence.ts';
 import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { isGone, isStatus, mayHaveCommitted } from './failures.ts';
@@ -28,7 +29,7 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
       return await bring(context, name, exists);
     } catch (error) {
       if (!isGone(error) || link.id === undefined || restart > 0) throw error;
-      if (await groupExists(context)) throw error;
+      if (!(await isAbsent(context, 'Group', link))) throw error;
       context.logger.warn({ ref: work.ref }, 'group is gone at the platform, looking for it anew');
       delete link.id;
       delete link.core;
@@ -209,7 +210,7 @@ async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutco
       const unfinished = await takeAway(context, link.id);
       if (unfinished) return unfinished;
     } catch (error) {
-      if (!isGone(error)) throw error;
+      if (!isGone(error) || !(await isAbsent(context, 'Group', link))) throw error;
     }
   }
   await forgetMarks(context);
@@ -256,15 +257,5 @@ async function forgetMarks(context: SyncContext, only?: '+' | '-'): Promise<void
     if (only !== undefined && sign !== only) continue;
     const users = [...marks].filter(([, each]) => each === sign).map(([user]) => user);
     if (users.length > 0) await context.outbox.ackMembers(context.work, sign, users);
-  }
-}
-
-async function groupExists(context: SyncContext): Promise<boolean> {
-  try {
-    await context.target.client.groups.get(context.link.id ?? '', { members: false }, context.call);
-    return true;
-  } catch (error) {
-    if (isGone(error)) return false;
-    throw error;
   }
 }

@@ -9,9 +9,10 @@ import { backoffMs } from '../support/backoff.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
 import type { Step, Tracing } from '../support/tracing.ts';
+import { answersOtherwise } from './absence.ts';
 import type { SyncContext } from './context.ts';
 import { existsIn } from './find-user.ts';
-import { judge, outcomeOf } from './failures.ts';
+import { isDoubtful, judge, outcomeOf } from './failures.ts';
 import { behindHold, isRefused, openGate } from './gate.ts';
 import { createJournal } from './journal.ts';
 import { MembersIgnored } from './members.ts';
@@ -40,6 +41,9 @@ export type WriteOutcome = 'applied' | 'refused' | 'failed';
 
 /** Look again after this long even if nobody calls: the call that would have come may have been lost. */
 const WAITING_MS = 15_000;
+
+/** Between tries while nobody but something in between answers. */
+const UNHEARD_MS = 30_000;
 
 /** Brings one resource at one target. Resolves when the outcome is recorded; throws only on bugs and lost Redis. */
 export async function syncResource(deps: SyncDeps, ref: Ref, lane: Lane, signal: AbortSignal): Promise<void> {
@@ -231,19 +235,20 @@ async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): 
     return { kind: 'later', writes, afterMs, condition: toCondition(context, 'NotApplied', error.message) };
   }
   const verdict = judge(error, link.attempts, deps.random);
-  if (verdict.kind === 'refused') {
+  if (verdict.kind === 'refused' && !(isDoubtful(error) && !(await answersOtherwise(context, error)))) {
     return {
       kind: 'blocked',
       writes,
       condition: toCondition(context, verdict.reason, verdict.message, verdict.status),
     };
   }
-  if (verdict.pauseMs > 0) await deps.target.budget.pause(verdict.pauseMs);
+  const { afterMs, pauseMs } = verdict.kind === 'later' ? verdict : { afterMs: UNHEARD_MS, pauseMs: 0 };
+  if (pauseMs > 0) await deps.target.budget.pause(pauseMs);
   context.logger.warn(
-    { ref: work.ref, attempt: link.attempts, afterMs: verdict.afterMs, reason: verdict.message },
+    { ref: work.ref, attempt: link.attempts, afterMs, reason: verdict.message },
     'platform failed, trying again',
   );
-  return { kind: 'later', writes, afterMs: verdict.afterMs };
+  return { kind: 'later', writes, afterMs };
 }
 
 function toCondition(context: SyncContext, reason: string, message: string, status?: number): Condition {

@@ -5,6 +5,7 @@ import { fold, refOf } from '../directory/records.ts';
 import type { Permission } from '../directory/staging.ts';
 import type { PatchOperation, WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
+import { isAbsent } from './absence.ts';
 import { writeAttributes } from './attributes.ts';
 import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
@@ -43,7 +44,7 @@ export async function syncUser(context: SyncContext, exists: Exists): Promise<Sy
       return await bring(context, desired, exists);
     } catch (error) {
       if (!isGone(error) || link.id === undefined || restart >= RESTARTS) throw error;
-      if (!(await accountIsGone(context))) throw error;
+      if (!(await isAbsent(context, 'User', link))) throw error;
       context.logger.warn({ ref: work.ref }, 'account is gone at the platform, looking for it anew');
       unlink(context);
     }
@@ -146,7 +147,7 @@ async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome
       const isOpen = (await deactivate(context)) !== 'allowed';
       if (isOpen) return ended(context, { dropOwed: true });
     } catch (error) {
-      if (!isGone(error)) throw error;
+      if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;
       return { kind: 'synced', writes: context.writes, forget: true, dropOwed: true };
     }
   }
@@ -178,7 +179,7 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
       return ended(context, { dropOwed: true });
     await context.write('delete user', () => client.users.delete(id, context.call));
   } catch (error) {
-    if (!isGone(error)) throw error;
+    if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;
   }
   return { kind: 'synced', writes: context.writes, forget: true, dropOwed: true };
 }
@@ -256,16 +257,6 @@ function whyUntouchable({ target }: SyncContext, userName: string): string | und
     return "owner of the platform key: a bridge that changed its own key's account could lock itself out";
   }
   return undefined;
-}
-
-async function accountIsGone(context: SyncContext): Promise<boolean> {
-  try {
-    await context.target.client.users.get(context.link.id ?? '', context.call);
-    return false;
-  } catch (error) {
-    if (isGone(error)) return true;
-    throw error;
-  }
 }
 
 function unlink(context: SyncContext): void {

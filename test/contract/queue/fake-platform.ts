@@ -126,6 +126,7 @@ export function createFakePlatform(): FakePlatform {
               .slice(0, 2)
               .map(wireUser),
           ),
+        list: () => call('list users', () => ({ totalResults: users.size, resources: [] })),
         get: (id: string) => call('get user', () => wireUser(userOf(id))),
         create: (body: { userName: string; externalId?: string; active?: boolean }) =>
           call('create user', () => {
@@ -149,6 +150,7 @@ export function createFakePlatform(): FakePlatform {
           call('find group', () =>
             [...groups.values()].filter((group) => same(group.displayName, name)).map(wireGroup),
           ),
+        list: () => call('list groups', () => ({ totalResults: groups.size, resources: [] })),
         get: (id: string) => call('get group', () => wireGroup(groupOf(id))),
         create: ({ displayName }: { displayName: string }) =>
           call('create group', () => {

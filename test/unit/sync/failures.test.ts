@@ -3,6 +3,7 @@ import {
   PlatformAborted,
   PlatformConnection,
   PlatformDecode,
+  PlatformIntermediary,
   PlatformResponse,
   PlatformTimeout,
 } from '../../../src/platform/errors.ts';
@@ -46,13 +47,24 @@ describe('the verdict on a platform failure', () => {
   it.each([
     [400, 'Refused'],
     [403, 'Forbidden'],
-    [404, 'Refused'],
     [409, 'Conflict'],
     [413, 'Refused'],
     [422, 'Refused'],
-    [302, 'Refused'],
   ])('ERR-09 leaves %i to a person, as %s, in the words of the platform', (status, reason) => {
     expect(verdict(response(status))).toEqual({ kind: 'refused', reason, status, message: 'says no' });
+  });
+
+  it.each([
+    ['a redirect', new PlatformIntermediary({ status: 302, platformMessage: '' }, call)],
+    ["a firewall's page", new PlatformIntermediary({ status: 403, platformMessage: '<html>' }, call)],
+    ['a 404', response(404)],
+  ])('believes %s only when it stays', (_what, error) => {
+    expect(verdict(error, 4)).toMatchObject({ kind: 'later', pauseMs: 0 });
+    expect(verdict(error, 5)).toMatchObject({ kind: 'refused' });
+  });
+
+  it('hears a wish for days of silence as one for an hour', () => {
+    expect(verdict(response(429, 1e23))).toMatchObject({ afterMs: 3_600_000, pauseMs: 3_600_000 });
   });
 
   it('says what it can when the platform says nothing', () => {

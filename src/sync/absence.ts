@@ -1,0 +1,46 @@
+// Whether something is really not there any more. Whoever stands between us and the platform says 404 as well (an ingress
+// without its backend, a gateway without its route), and believing that would leave a leaver's account open for good.
+import type { Link } from '../directory/links.ts';
+import type { Kind } from '../directory/records.ts';
+import type { PlatformError } from '../platform/errors.ts';
+import type { SyncContext } from './context.ts';
+import { isGone } from './failures.ts';
+
+type Asking = Pick<SyncContext, 'target' | 'call'>;
+
+/**
+ * Whether the platform has lost the counterpart of a link, in its own words: a list, which nobody else can answer, does
+ * not show it, and asked for by its id it is not there.
+ * @throws what the platform client throws when the list fails: nothing is known then
+ */
+export async function isAbsent(
+  { target, call }: Asking,
+  kind: Kind,
+  { id = '', core }: Link,
+): Promise<boolean> {
+  const { users, groups } = target.client;
+  const found =
+    kind === 'User'
+      ? await users.findBy('userName', String(core?.userName ?? ''), call)
+      : await groups.findByDisplayName(String(core?.displayName ?? ''), call);
+  if (found.some((shown) => shown.id === id)) return false;
+  try {
+    await (kind === 'User' ? users.get(id, call) : groups.get(id, { members: false }, call));
+    return false;
+  } catch (error) {
+    if (isGone(error)) return true;
+    throw error;
+  }
+}
+
+/** Whether the platform answers what is asked for beside the call that failed. */
+export async function answersOtherwise({ target, call }: Asking, { route }: PlatformError): Promise<boolean> {
+  const { users, attributes } = target.client;
+  const asked: Promise<unknown> = route.startsWith('/api/scim/')
+    ? users.list({ count: 1 }, call)
+    : attributes.list(call);
+  return asked.then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,75 @@
+// Something between the bridge and the platform answers in its place: its 404 is no absence, its refusal nobody's fault.
+import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
+import { startFront, type Front, type FrontAnswer } from '../support/front.ts';
+
+let bridge: Bridge;
+let front: Front;
+beforeAll(async () => {
+  front = await startFront();
+  bridge = await buildBridge({
+    configure: (config) => {
+      const { main } = config.targets;
+      if (!main) throw new Error('no target');
+      front.platformUrl = main.url;
+      main.url = front.url;
+      // A link that is lost by mistake can not be found again.
+      main.adopt = 'report';
+      main.attributes = { team: { type: 'string', from: 'title', onEmpty: 'keep' } };
+    },
+  });
+});
+afterAll(async () => {
+  await bridge.stop();
+  front.stop();
+});
+
+const standing = async () => {
+  const health = await fetch(`http://127.0.0.1:${bridge.app.port}/health`).then((answer) => answer.json());
+  return (health as any).components['target main'] as { dirty: number; blocked: number };
+};
+const json = { 'content-type': 'application/json' };
+const html = { 'content-type': 'text/html' };
+const speakers: [string, FrontAnswer][] = [
+  ['an ingress without its backend', { status: 404, body: 'default backend - 404' }],
+  ['a gateway without its route', { status: 404, headers: json, body: '{"message":"no Route matched"}' }],
+  ['a firewall', { status: 403, headers: html, body: '<html><title>Blocked</title></html>' }],
+];
+
+test.each(speakers)(
+  '%s keeps no leaver open, loses no link and makes no dead letter',
+  async (name, answer) => {
+    const { idp, platform } = bridge;
+    const key = name.replace(/\W+/g, '');
+    const names = ['leaver', 'gone', 'edited', 'joins'].map((each) => `${each}.${key}@acme.example`);
+    const [leaver, gone, edited, joins] = await Promise.all(names.map((each) => idp.createUser(each)));
+    const group = await idp.createGroup(key, [edited ?? '']);
+    const here = async () => {
+      const { users } = await platform.state();
+      return names.map((each) => users.find(({ userName }) => userName === each));
+    };
+    await eventually('all there', async () => {
+      const isThere = (await here()).every((user) => user?.active);
+      return isThere && (await platform.group(key))?.members.length === 1;
+    });
+    const before = (await platform.state()).users.length;
+
+    let answers = 0;
+    front.answer = () => (++answers, answer);
+    await idp.patch(`/Users/${leaver}`, { op: 'replace', path: 'active', value: false });
+    await idp.send('DELETE', `/Users/${gone}`);
+    await idp.patch(`/Users/${edited}`, { op: 'replace', value: { displayName: 'New', title: 'T' } });
+    await idp.patch(`/Groups/${group}`, { op: 'add', path: 'members', value: [{ value: joins }] });
+    await eventually('each was refused', () => answers >= 8);
+    front.answer = () => undefined;
+
+    await eventually('caught up', async () => (await standing()).dirty === 0);
+    const [left, removed, changed, joined] = await here();
+    expect([left?.active, removed?.active]).toEqual([false, false]);
+    expect(changed).toMatchObject({ displayName: 'New', active: true, attributes: { team: 'T' } });
+    expect(joined?.groups).toEqual([key]);
+    expect((await platform.state()).users.length).toBe(before);
+    expect((await standing()).blocked).toBe(0);
+  },
+  60_000,
+);

@@ -1,0 +1,48 @@
+// What stands between the bridge and the platform: passes everything on, unless a test lets it speak itself.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { request } from 'undici';
+
+export interface FrontAnswer {
+  status: number;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+export interface Front {
+  url: string;
+  /** Where everything goes; set before the first request. */
+  platformUrl: string;
+  /** Asked for every request: an answer in place of the platform's. */
+  answer: (method: string, url: string) => FrontAnswer | undefined;
+  stop(): void;
+}
+
+export async function startFront(): Promise<Front> {
+  const server = createServer((incoming, outgoing) => {
+    const { url = '', method = 'GET', headers } = incoming;
+    const own = front.answer(method, url);
+    if (own) return outgoing.writeHead(own.status, own.headers ?? {}).end(own.body ?? '');
+    const { host: _host, connection: _connection, ...rest } = headers;
+    void buffer(incoming)
+      .then((body) => request(front.platformUrl + url, { method: method as 'GET', headers: rest, body }))
+      .then(async (answer) => {
+        const body = await buffer(answer.body);
+        const type = answer.headers['content-type'];
+        outgoing.writeHead(answer.statusCode, type === undefined ? {} : { 'content-type': type }).end(body);
+      })
+      .catch(() => outgoing.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const front: Front = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    platformUrl: '',
+    answer: () => undefined,
+    stop: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+  return front;
+}
