@@ -11,7 +11,7 @@ export interface Checks {
   body: (value: unknown) => unknown;
 }
 
-/** Costly; done once. */
+/** Compiling is costly: what a route needs is compiled at its first request, and once. */
 export function createChecks(): (route: AdminRoute) => Checks {
   const options = { allErrors: true, allowUnionTypes: true, validateFormats: false };
   const bodies = new Ajv2020(options);
@@ -21,11 +21,14 @@ export function createChecks(): (route: AdminRoute) => Checks {
   bodies.addSchema(components);
 
   return ({ query = {}, body }) => {
-    const checkQuery = queries.compile(querySchema(query));
-    const checkBody = body && bodies.compile(body);
+    let checkQuery: ValidateFunction | undefined;
+    let checkBody: ValidateFunction | undefined;
     return {
-      query: (search) => judge(checkQuery, readQuery(search), '/query') as Record<string, unknown>,
-      body: (value) => (checkBody ? judge(checkBody, value, '/body') : undefined),
+      query: (search) => {
+        checkQuery ??= queries.compile(querySchema(query));
+        return judge(checkQuery, readQuery(search), '/query') as Record<string, unknown>;
+      },
+      body: (value) => body && judge((checkBody ??= bodies.compile(body)), value, '/body'),
     };
   };
 }
