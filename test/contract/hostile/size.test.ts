@@ -1,5 +1,5 @@
 // Too much of everything: answered in bounded time, with a clean refusal or done in full, while others are served.
-import { gzipSync, deflateSync, brotliCompressSync } from 'node:zlib';
+import { gzipSync, deflateSync, brotliCompressSync, constants } from 'node:zlib';
 import { CUSTOM, startApi, userBody, type Answer, type Client } from '../scim-conformance/client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 import { expectUnharmed } from './attack.ts';
@@ -188,7 +188,8 @@ describe('bombs', () => {
   test.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
-    ['br', brotliCompressSync],
+    // Its best quality takes seconds and makes no worse a bomb.
+    ['br', (body: Buffer) => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
   ] as const)(
     'a %s body that inflates beyond the limit is 413 (or its encoding 415)',
     async (encoding, compress) => {

@@ -42,7 +42,9 @@ export function findProofs(root: string): Proofs {
   const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).sort();
   for (const name of files.filter((one) => one.endsWith('.test.ts'))) {
     const file = `test/${name.replaceAll('\\', '/')}`;
-    const rows = testNames(file, readFileSync(join(root, file), 'utf8')).flatMap(rowsOf);
+    const source = readFileSync(join(root, file), 'utf8');
+    // Few files have a row id at the beginning of any text, and reading a whole file as code takes its time.
+    const rows = /['"`][A-Z]+-\d+/.test(source) ? testNames(file, source).flatMap(rowsOf) : [];
     for (const row of rows) proofs.set(row, (proofs.get(row) ?? new Set()).add(file));
   }
   return proofs;

@@ -42,6 +42,14 @@ export function validate(object: Manifest): void {
   new Model(object).validate();
 }
 
+const parsed = new Map<string, ts.SourceFile | undefined>();
+
+/** The types of Kubernetes are large. */
+function parsedOnce(name: string, parse: () => ts.SourceFile | undefined): ts.SourceFile | undefined {
+  if (!parsed.has(name)) parsed.set(name, parse());
+  return parsed.get(name);
+}
+
 /**
  * Fields that Kubernetes would ignore or refuse, such as misspelt ones. The schemas let them pass; the types of the
  * same package do not, when the objects are written as literals.
@@ -66,6 +74,7 @@ export function strictFaults(objects: Manifest[]): string[] {
     skipLibCheck: true,
     module: ts.ModuleKind.NodeNext,
     target: ts.ScriptTarget.ES2022,
+    lib: ['lib.es2022.d.ts'],
     types: [],
   };
   const disk = ts.createCompilerHost(options);
@@ -75,7 +84,9 @@ export function strictFaults(objects: Manifest[]): string[] {
     fileExists: (name) => name === file || disk.fileExists(name),
     readFile: (name) => (name === file ? text : disk.readFile(name)),
     getSourceFile: (name, target, ...rest) =>
-      name === file ? ts.createSourceFile(name, text, target) : disk.getSourceFile(name, target, ...rest),
+      name === file
+        ? ts.createSourceFile(name, text, target)
+        : parsedOnce(name, () => disk.getSourceFile(name, target, ...rest)),
   };
   const program = ts.createProgram([file], options, host);
   return ts
