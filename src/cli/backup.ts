@@ -1,7 +1,7 @@
 // backup and restore: everything that Redis keeps, in one file; a restore comes up on hold.
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
-import { operatorOf, readConfig, type Cli } from './cli.ts';
+import { actorOf, readConfig, type Cli } from './cli.ts';
 import { createProgressLine } from './progress.ts';
 import { withStore } from './store.ts';
 
@@ -47,7 +47,7 @@ export function restore(program: Command, cli: Cli): void {
         const ops = await import('../ops/restore.ts');
         return ops.restore(states, file, {
           replace: flags.replace ?? false,
-          by: operatorOf(cli),
+          actor: actorOf(cli),
           onItems: (done, total) => progress.show({ phase: 'items', done, total }),
         });
       }).finally(progress.end);

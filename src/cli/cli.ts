@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import type { Actor } from '../directory/acts.ts';
 import { configChecks } from '../sync/config-checks.ts';
 
 export interface Cli {
@@ -23,6 +24,8 @@ export function operatorOf({ env }: Cli): string {
     return env.USER ?? `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }
+
+export const actorOf = (cli: Cli): Actor => ({ by: operatorOf(cli), via: 'command' });
 
 /** @throws ConfigError with every fault at once */
 export function readConfig(command: Command, { env, cwd }: Cli): Config {

@@ -1,5 +1,6 @@
 // dead-letters: resources whose sync needs a person.
 import type { Command } from 'commander';
+import type { Actor } from '../directory/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import {
   dropDeadLetters,
@@ -8,7 +9,7 @@ import {
   type Chosen,
   type DeadLetter,
 } from '../ops/dead-letters.ts';
-import { readConfig, type Cli } from './cli.ts';
+import { actorOf, readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 
 interface Flags {
@@ -48,7 +49,7 @@ export function deadLetters(program: Command, cli: Cli): void {
   const act = (
     name: string,
     description: string,
-    run: (states: DesiredState[], chosen: Chosen) => Promise<DeadLetter[]>,
+    run: (states: DesiredState[], chosen: Chosen, actor: Actor) => Promise<DeadLetter[]>,
   ): void => {
     group
       .command(`${name} [refs...]`)
@@ -57,7 +58,9 @@ export function deadLetters(program: Command, cli: Cli): void {
       .action(async (refs: string[], flags: Flags, command: Command) => {
         if (refs.length === 0 && !flags.all) throw new Error('Name the resources, or say --all.');
         const chosen = flags.all ? { all: true as const } : { refs };
-        const { length: count } = await withStore(readConfig(command, cli), (states) => run(states, chosen));
+        const { length: count } = await withStore(readConfig(command, cli), (states) =>
+          run(states, chosen, actorOf(cli)),
+        );
         console.log(
           count === 0 ? 'None of these needs a person: see scim-bridge dead-letters list.' : `${count} done.`,
         );

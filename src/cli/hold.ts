@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { holdTargets, releaseTargets, type OrderGiven } from '../ops/hold.ts';
-import { operatorOf, readConfig, type Cli } from './cli.ts';
+import { actorOf, readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 
 interface Flags {
@@ -15,9 +15,8 @@ export function hold(program: Command, cli: Cli): void {
   order(program, cli, 'hold', 'stop all writes to the platform; pushes are still accepted')
     .option('--note <text>', 'why, for those who look at status')
     .action(async (flags: Flags, command: Command) => {
-      const by = operatorOf(cli);
       await give(command, cli, flags, 'on hold', (states) =>
-        holdTargets(states, flags.target, { by, note: flags.note }),
+        holdTargets(states, flags.target, { ...actorOf(cli), note: flags.note }),
       );
     });
 }
@@ -25,7 +24,9 @@ export function hold(program: Command, cli: Cli): void {
 export function release(program: Command, cli: Cli): void {
   order(program, cli, 'release', 'end a hold; what has gathered meanwhile is applied').action(
     async (flags: Flags, command: Command) => {
-      await give(command, cli, flags, 'released', (states) => releaseTargets(states, flags.target));
+      await give(command, cli, flags, 'released', (states) =>
+        releaseTargets(states, flags.target, actorOf(cli)),
+      );
     },
   );
 }

@@ -5,7 +5,7 @@ import { Option, type Command } from 'commander';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Found } from '../ops/find.ts';
 import type { Imported, LinkRow } from '../ops/links.ts';
-import { operatorOf, readConfig, type Cli } from './cli.ts';
+import { actorOf, readConfig, type Cli } from './cli.ts';
 import { withEstates } from './estates.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
 import { withStore } from './store.ts';
@@ -88,7 +88,7 @@ export function links(program: Command, cli: Cli): void {
         const rows = (
           await Promise.all(
             found.map(({ connection, ref }) =>
-              forgetLinks(states, { connection, ref, target: flags.target }),
+              forgetLinks(states, { connection, ref, target: flags.target }, actorOf(cli)),
             ),
           )
         ).flat();
@@ -158,16 +158,19 @@ async function exportTo(states: DesiredState[], flags: Flags, file: string | und
 }
 
 async function importFrom(file: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
-  const { importLink } = await import('../ops/links.ts');
+  const { importLinks } = await import('../ops/links.ts');
   const counts: Partial<Record<Imported, number>> = {};
   await withEstates(readConfig(command, cli), { worker: false }, async ({ estates, signal }) => {
     const all = estates.map(({ estate }) => estate);
-    const options = { by: operatorOf(cli), dryRun: flags.dryRun ?? false, signal };
+    const options = { ...actorOf(cli), dryRun: flags.dryRun ?? false, signal };
     let number = 0;
-    for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
-      number++;
-      if (text.trim() === '') continue;
-      const outcome = await importLink(all, parsed(text), options);
+    async function* rows(): AsyncGenerator<unknown> {
+      for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+        number++;
+        if (text.trim() !== '') yield parsed(text);
+      }
+    }
+    for await (const outcome of importLinks(all, rows(), options)) {
       counts[outcome] = (counts[outcome] ?? 0) + 1;
       if (outcome !== 'imported' && outcome !== 'unchanged') console.error(`line ${number}: ${outcome}`);
     }

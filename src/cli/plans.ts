@@ -68,7 +68,9 @@ export function plans(program: Command, cli: Cli): void {
           if (!(await confirmed(plan, action, flags))) throw new Error('Nothing was decided.');
           const by = flags.by ?? operatorOf(cli);
           // What was shown, and nothing that came since.
-          const decided = await decideStagedPlan(states, plan.id, { action, by, refs: flags.ref });
+          const decided = await decideStagedPlan(states, plan.id, {
+            ...{ action, by, via: 'command', refs: flags.ref },
+          });
           if (decided.kind === 'expired')
             throw new Error(`Plan ${id} has expired: what it held is judged anew, see plans list.`);
           if (decided.kind === 'unknown') throw unknownPlan(id);

@@ -1,7 +1,7 @@
 // resync: everybody is looked at again, for instance after the mapping has changed.
 import type { Command } from 'commander';
 import { resync as markAll } from '../ops/resync.ts';
-import { readConfig, type Cli } from './cli.ts';
+import { actorOf, readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 
 export function resync(program: Command, cli: Cli): void {
@@ -16,7 +16,7 @@ export function resync(program: Command, cli: Cli): void {
       if (flags.target !== undefined && !(flags.target in config.targets)) {
         throw new Error(`There is no target ${flags.target}: see scim-bridge check-config --print.`);
       }
-      const count = await withStore(config, (states) => markAll(states, flags.target));
+      const count = await withStore(config, (states) => markAll(states, flags.target, actorOf(cli)));
       console.log(`${count} users and groups will be looked at again: see scim-bridge status.`);
     });
 }

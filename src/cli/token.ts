@@ -13,7 +13,7 @@ import {
   type TokenPlace,
   type TokenView,
 } from '../tokens/operations.ts';
-import { operatorOf, readConfig, type Cli } from './cli.ts';
+import { actorOf, readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 
 interface Flags {
@@ -45,7 +45,7 @@ function addCreate(group: Command, cli: Cli): void {
       const order = {
         name: nameOf(given ?? flags.name ?? `token-${new Date(now).toISOString().slice(0, 10)}`),
         expiresAt: flags.expires === undefined ? null : expiryOf(flags.expires, now),
-        by: operatorOf(cli),
+        ...actorOf(cli),
       };
       const outcome = await withTokens(config, connection, (place) =>
         issueToken({ clock: systemClock, randomBytes }, place, order),
@@ -127,7 +127,7 @@ function addRevoke(group: Command, cli: Cli): void {
     .action(async (name: string, flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
       const connection = connectionOf(config, flags);
-      const outcome = await withTokens(config, connection, (place) => revokeToken(place, name));
+      const outcome = await withTokens(config, connection, (place) => revokeToken(place, name, actorOf(cli)));
       if (outcome === 'in settings')
         throw new Error(`${name} stands in the settings of ${connection}: take it out there.`);
       if (outcome === 'unknown')
@@ -144,7 +144,9 @@ function withTokens<T>(
   return withStore(config, (states) => {
     const state = states.find((each) => each.connection === connection);
     if (!state) throw new Error(`There is no connection ${connection}.`);
-    return use({ settings: config.connections[connection]?.tokens ?? [], stored: state.tokens });
+    return use({
+      ...{ settings: config.connections[connection]?.tokens ?? [], stored: state.tokens, acts: state.acts },
+    });
   });
 }
 

@@ -43,6 +43,8 @@ export type Archive = ReturnType<typeof createArchive>;
 
 export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
   const { redis, scripts, keys } = deps;
+  /** Whether the record of acts was there before anything was put back. */
+  let hasActs = false;
 
   /** Names of all keys of the connection without the base; one may come twice. */
   async function* allKeys(): AsyncGenerator<string> {
@@ -89,20 +91,23 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
 
   async function isEmpty(): Promise<boolean> {
     for await (const name of allKeys())
-      if (!/^(hold:|mapped:|run:|reconcile:|forms$)/.test(name)) return false;
+      if (!/^(hold:|mapped:|run:|reconcile:|forms$|acts)/.test(name)) return false;
     return true;
   }
 
-  /** Removes everything of the connection but orders to hold. */
+  /** Removes everything of the connection but orders to hold, and the record of what operators ordered. */
   async function clear(): Promise<void> {
     const names: string[] = [];
-    for await (const name of allKeys()) if (!name.startsWith('hold:')) names.push(keys.key(name));
+    for await (const name of allKeys()) if (!/^(hold:|acts)/.test(name)) names.push(keys.key(name));
+    hasActs = (await redis.exists(keys.key('acts'))) === 1;
     for (let start = 0; start < names.length; start += PORTION)
       await redis.unlink(...names.slice(start, start + PORTION));
   }
 
   async function load(line: ArchiveLine): Promise<{ loaded: number; dropped: number }> {
     if (MOMENTARY.test(line.key ?? '')) return { loaded: 0, dropped: 0 };
+    // What is there goes on from what the file holds, or is of another past that must not be covered up.
+    if (hasActs && /^acts/.test(line.key ?? '')) return { loaded: 0, dropped: 0 };
     const [, loaded, dropped] = await scripts.run('load_archive', keys.base, line);
     return { loaded: Number(loaded), dropped: Number(dropped) };
   }

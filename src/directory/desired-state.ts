@@ -1,5 +1,6 @@
 // Everything that Redis keeps for one connection, built together.
 import type { Redis } from 'ioredis';
+import { createActs, type Acts } from './acts.ts';
 import { createArchive, type Archive } from './archive.ts';
 import { createDirectory, type Directory } from './directory.ts';
 import { createDriftNotes, type DriftNotes } from './drift.ts';
@@ -13,6 +14,8 @@ import { createStoredTokens, type StoredTokens } from './stored-tokens.ts';
 
 export interface DesiredState {
   connection: string;
+  /** What operators ordered. */
+  acts: Acts;
   directory: Directory;
   /** Everything of the connection, for backups. */
   archive: Archive;
@@ -44,6 +47,7 @@ export function createDesiredState(
   const keys = createKeyspace(options.prefix, connection);
   return {
     connection,
+    acts: createActs({ ...deps, keys }),
     archive: createArchive({ ...deps, keys }),
     directory: createDirectory({ ...deps, keys }, { targets, groupsMatter }),
     links: createLinks({ redis: deps.redis, keys }),

@@ -46,6 +46,7 @@
  * | guardHeld:<t>:<ref> | set | `kind subject` of everything above that concerns the ref |
  * | guardDecisions:<t> | list | who approved or rejected what, newest first |
  * | log:<t>, logChain:<t> | stream, string | the provisioning log, and the hash of its newest entry (provisioning-log.ts) |
+ * | acts, actsChain | stream, string | what operators ordered, and the hash of the newest (acts.ts) |
  * | reconcileWrites:<t> | hash | action → how many of them all runs together have ordered |
  * | tokens, tokenUses | hash | name → inbound token as a digest (stored-tokens.ts); name → time of last use |
  * | budget:<t>, paused:<t> | string | request budget of a target; its base is `target.<t>` instead of a connection |

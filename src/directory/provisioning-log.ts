@@ -1,7 +1,7 @@
 // What was done at a target and what was not, entry by entry, kept for a while in a Redis stream. The worker writes an
 // entry with the next step that it records anyway (scripts/shared.lua, write_log), so it costs no round trip.
-import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { createChainedStream, type Placed } from './chained-stream.ts';
 import type { Keyspace } from './keys.ts';
 import type { Lane, Ref } from './records.ts';
 import type { Scripts } from './scripts.ts';
@@ -56,8 +56,7 @@ export interface LogEntry {
   http?: { method: string; route: string; status?: number; requestId?: string };
 }
 
-/** `id` is the stream's; its first part is the time in Unix milliseconds of Redis. */
-export type PlacedEntry = LogEntry & { id: string; at: number };
+export type PlacedEntry = LogEntry & Placed;
 
 export interface LogLimits {
   maxEntries: number;
@@ -65,8 +64,6 @@ export interface LogLimits {
 }
 
 export const LOG_LIMITS: LogLimits = { maxEntries: 50_000, maxAgeMs: 30 * 86_400_000 };
-
-const PORTION = 500;
 
 export type ProvisioningLog = ReturnType<typeof createProvisioningLog>;
 
@@ -76,7 +73,9 @@ export function createProvisioningLog(
 ) {
   const { redis, scripts, keys } = deps;
   const { target, limits = LOG_LIMITS } = options;
-  const stream = keys.key('log', target);
+  const kept = createChainedStream<LogEntry>(redis, {
+    ...{ stream: keys.key('log', target), chain: keys.key('logChain', target) },
+  });
 
   /** As scripts take it; undefined when there is nothing to write. */
   const toArgs = (entries: string[]): (LogLimits & { entries: string[] }) | undefined =>
@@ -87,52 +86,5 @@ export function createProvisioningLog(
     if (log) await scripts.run('append_log', keys.base, { target, log });
   }
 
-  /** Newest first, in portions, back to `since` (Unix milliseconds). */
-  async function* newest(since = 0): AsyncGenerator<PlacedEntry[]> {
-    let before = '+';
-    for (;;) {
-      const found = await redis.xrevrange(stream, before, String(since), 'COUNT', PORTION);
-      const last = found.at(-1);
-      if (!last) return;
-      yield found.map(([id, fields]) => ({ ...parseEntry(fields), id, at: timeOf(id) }));
-      before = `(${last[0]}`;
-    }
-  }
-
-  /**
-   * Whether nothing was altered or taken out since it was written, as far as the log goes back: every hash covers the
-   * entry and the hash before it. @returns the id of the first entry that does not fit, or undefined
-   */
-  async function firstBroken(): Promise<string | undefined> {
-    let after = '-';
-    let chained: string | undefined;
-    for (;;) {
-      const found = await redis.xrange(stream, after, '+', 'COUNT', PORTION);
-      for (const [id, [, text = '', , hash]] of found) {
-        if (chained !== undefined && chainHash(chained, text) !== hash) return id;
-        chained = hash;
-      }
-      const last = found.at(-1);
-      if (!last) break;
-      after = `(${last[0]}`;
-    }
-    const newest = await redis.get(keys.key('logChain', target));
-    return chained !== undefined && newest !== chained ? 'the end' : undefined;
-  }
-
-  /** Id of the newest entry; undefined while there is none. */
-  const newestId = async (): Promise<string | undefined> =>
-    (await redis.xrevrange(stream, '+', '-', 'COUNT', 1))[0]?.[0];
-
-  return { target, toArgs, append, newest, newestId, firstBroken, size: () => redis.xlen(stream) };
+  return { target, toArgs, append, ...kept };
 }
-
-const timeOf = (id: string): number => Number(id.slice(0, id.indexOf('-')));
-
-const chainHash = (before: string, text: string): string =>
-  createHash('sha1')
-    .update(before + text)
-    .digest('hex');
-
-/** Fields are `e`, the entry, `h`, its hash. */
-const parseEntry = ([, text = '{}']: string[]): LogEntry => JSON.parse(text) as LogEntry;

@@ -12,7 +12,7 @@ const SHARED = 'shared';
  */
 const CONFIRMED = new Set([
   ...['put_user', 'put_group', 'delete_user', 'delete_group'],
-  ...['save_link', 'forget_link', 'guard_take', 'guard_decide', 'hold'],
+  ...['save_link', 'forget_link', 'guard_take', 'guard_decide', 'hold', 'append_act'],
 ]);
 
 /** A reply of a script: a tag that names the outcome, then its values. */

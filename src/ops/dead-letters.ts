@@ -1,4 +1,5 @@
 // Resources whose sync needs a person: which, why, and what a person can do about them.
+import type { Act, Actor } from '../directory/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
 
@@ -49,12 +50,20 @@ export async function listDeadLetters(states: readonly DesiredState[]): Promise<
 }
 
 /** Tries again now. @returns what is tried again */
-export const retryDeadLetters = (states: readonly DesiredState[], chosen: Chosen): Promise<DeadLetter[]> =>
-  act(states, chosen, ({ outbox, refs }) => outbox.mark(refs, 'edit'));
+export const retryDeadLetters = (
+  states: readonly DesiredState[],
+  chosen: Chosen,
+  actor: Actor,
+): Promise<DeadLetter[]> =>
+  act(states, chosen, { act: 'retryDeadLetters', ...actor }, ({ outbox, refs }) => outbox.mark(refs, 'edit'));
 
 /** Takes them off the list; the desired state stays, and the next change is tried again. */
-export const dropDeadLetters = (states: readonly DesiredState[], chosen: Chosen): Promise<DeadLetter[]> =>
-  act(states, chosen, async ({ outbox, refs }) => {
+export const dropDeadLetters = (
+  states: readonly DesiredState[],
+  chosen: Chosen,
+  actor: Actor,
+): Promise<DeadLetter[]> =>
+  act(states, chosen, { act: 'dropDeadLetters', ...actor }, async ({ outbox, refs }) => {
     for (const ref of refs) await outbox.dismiss(ref);
   });
 
@@ -63,16 +72,26 @@ type Outbox = DesiredState['outboxes'] extends Map<string, infer Each> ? Each : 
 async function act(
   states: readonly DesiredState[],
   chosen: Chosen,
+  order: Act,
   run: (what: { outbox: Outbox; refs: Ref[] }) => Promise<void>,
 ): Promise<DeadLetter[]> {
   const letters = (await listDeadLetters(states)).filter(
     ({ ref }) => 'all' in chosen || chosen.refs.includes(ref),
   );
-  for (const { connection, outboxes } of states) {
+  for (const { connection, outboxes, acts } of states) {
     for (const [target, outbox] of outboxes) {
-      const here = letters.filter((letter) => letter.connection === connection && letter.target === target);
-      if (here.length > 0) await run({ outbox, refs: here.map(({ ref }) => ref) });
+      const refs = letters
+        .filter((letter) => letter.connection === connection && letter.target === target)
+        .map(({ ref }) => ref);
+      if (refs.length === 0) continue;
+      await run({ outbox, refs });
+      await acts.record({ ...order, target, subject: shortened(refs), count: refs.length });
     }
   }
   return letters;
 }
+
+/** The first of many are enough to find the rest in the provisioning log. */
+const shortened = (refs: readonly Ref[]): string =>
+  refs.length <= MOST_NAMED ? refs.join(' ') : `${refs.slice(0, MOST_NAMED).join(' ')} …`;
+const MOST_NAMED = 20;

@@ -1,4 +1,5 @@
 // An operator's order that nothing is written to a target, and its end. What is pushed goes on being accepted.
+import type { Act, Actor } from '../directory/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Staging } from '../directory/staging.ts';
 
@@ -13,24 +14,33 @@ export interface OrderGiven {
 export const holdTargets = (
   states: readonly DesiredState[],
   target: string | undefined,
-  { by, note }: { by: string; note?: string | undefined },
-): Promise<OrderGiven[]> => give(states, target, (staging) => staging.hold(by, note));
+  { note, ...actor }: Actor & { note?: string | undefined },
+): Promise<OrderGiven[]> =>
+  give(states, target, (staging) => staging.hold(actor.by, note), {
+    ...{ act: 'hold', ...actor },
+    ...(note === undefined ? {} : { note }),
+  });
 
 /** @param target undefined = all */
 export const releaseTargets = (
   states: readonly DesiredState[],
   target: string | undefined,
-): Promise<OrderGiven[]> => give(states, target, (staging) => staging.release());
+  { by, via }: Actor,
+): Promise<OrderGiven[]> => give(states, target, (staging) => staging.release(), { act: 'release', by, via });
 
 async function give(
   states: readonly DesiredState[],
   chosen: string | undefined,
   run: (staging: Staging) => Promise<boolean>,
+  order: Act,
 ): Promise<OrderGiven[]> {
   const given: OrderGiven[] = [];
-  for (const { connection, outboxes } of states) {
+  for (const { connection, outboxes, acts } of states) {
     for (const [target, { staging }] of outboxes) {
-      if (target === (chosen ?? target)) given.push({ connection, target, changed: await run(staging) });
+      if (target !== (chosen ?? target)) continue;
+      const changed = await run(staging);
+      if (changed) await acts.record({ ...order, target });
+      given.push({ connection, target, changed });
     }
   }
   return given;

@@ -1,4 +1,5 @@
 // The table source id ↔ platform id: shown, carried to another bridge, and, one at a time, forgotten.
+import type { Actor } from '../directory/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Link } from '../directory/links.ts';
 import { fold, parseRef, type Kind, type Ref } from '../directory/records.ts';
@@ -88,12 +89,34 @@ function toRow(where: { connection: string; target: string }, ref: Ref, link: Li
 export type Imported =
   'imported' | 'unchanged' | 'unknown' | 'mismatch' | 'absent' | 'taken' | 'busy' | 'invalid';
 
-export interface ImportOptions {
-  /** Who asks, for the log. */
-  by: string;
+export interface ImportOptions extends Actor {
   /** Says what would happen, and links nothing. */
   dryRun: boolean;
   signal: AbortSignal;
+}
+
+/** Takes the rows of an export, one outcome for each; written down as one act, however far it came. */
+export async function* importLinks(
+  estates: readonly Estate[],
+  rows: Iterable<unknown> | AsyncIterable<unknown>,
+  options: ImportOptions,
+): AsyncGenerator<Imported> {
+  const { by, via, dryRun, signal } = options;
+  const linked = new Map<string, number>();
+  try {
+    for await (const row of rows) {
+      signal.throwIfAborted();
+      const outcome = await importLink(estates, row, options);
+      const { connection = '' } = readRow(row) ?? {};
+      if (outcome === 'imported') linked.set(connection, (linked.get(connection) ?? 0) + 1);
+      yield outcome;
+    }
+  } finally {
+    for (const [connection, count] of dryRun ? [] : linked) {
+      const estate = estates.find((each) => each.connection === connection);
+      await estate?.acts.record({ act: 'importLinks', by, via, count });
+    }
+  }
 }
 
 /**
@@ -101,7 +124,7 @@ export interface ImportOptions {
  * The row is not believed: the platform must show the same person or group under that id, for a wrong link would give one
  * person the rows of another. What the account holds is written anew.
  */
-export async function importLink(
+async function importLink(
   estates: readonly Estate[],
   row: unknown,
   { by, dryRun, signal }: ImportOptions,
@@ -203,12 +226,15 @@ async function refOfRow({ directory }: Pick<Estate, 'directory'>, row: GivenLink
 export async function forgetLinks(
   states: readonly DesiredState[],
   { connection, ref, target }: { connection: string; ref: Ref; target?: string | undefined },
+  { by, via }: Actor,
 ): Promise<LinkRow[]> {
   const forgotten: LinkRow[] = [];
   for (const state of states.filter((each) => each.connection === connection)) {
     for (const row of await linksOf([state], connection, ref)) {
       if (row.platformId === null || row.target !== (target ?? row.target)) continue;
       await state.outboxes.get(row.target)?.forgetLink(ref, row.platformId);
+      const subject = `${ref} ${row.platformId}`;
+      await state.acts.record({ act: 'forgetLink', by, via, target: row.target, subject });
       forgotten.push(row);
     }
   }

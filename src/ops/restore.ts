@@ -1,5 +1,6 @@
 // Puts a backup back. Every target is on hold before the first line is written and stays so: links may be older than
 // reality, so a person looks at a plan before anything is written (scim-bridge plan, then release).
+import type { Actor } from '../directory/acts.ts';
 import type { ArchiveLine } from '../directory/archive.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { refOf, type Ref } from '../directory/records.ts';
@@ -19,7 +20,7 @@ export interface RestoreReport {
 export interface RestoreOptions {
   /** Removes what is there first. */
   replace: boolean;
-  by: string;
+  actor: Actor;
   onItems?: OnItems;
 }
 
@@ -39,13 +40,14 @@ const PASSES = [isRecord, isTombstone, (line: ArchiveLine) => !isRecord(line) &&
 export async function restore(
   states: readonly DesiredState[],
   file: string,
-  { replace, by, onItems = () => undefined }: RestoreOptions,
+  { replace, actor, onItems = () => undefined }: RestoreOptions,
 ): Promise<RestoreReport> {
   const { header, end } = await verifyBackup(file);
   const chosen = statesFor(header, states);
   if (!replace) await refuseUnlessEmpty(chosen);
   for (const { outboxes } of chosen)
-    for (const { staging } of outboxes.values()) await staging.hold(by, `restored from ${header.createdAt}`);
+    for (const { staging } of outboxes.values())
+      await staging.hold(actor.by, `restored from ${header.createdAt}`);
   for (const { archive } of chosen) await archive.clear();
 
   const byName = new Map(chosen.map((state) => [state.connection, state]));
@@ -64,6 +66,8 @@ export async function restore(
     }
   }
   for (const { archive } of chosen) await archive.finish();
+  for (const { acts } of chosen)
+    await acts.record({ act: 'restore', ...actor, subject: `backup of ${header.createdAt}` });
   let marked = 0;
   for (const state of chosen) marked += await markAll(state);
   return { createdAt: header.createdAt, connections: [...byName.keys()], counts, dropped, marked };

@@ -1,13 +1,18 @@
 // Everybody is looked at again, behind all other work, for instance after the mapping has changed.
+import type { Actor } from '../directory/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { refOf, type Kind } from '../directory/records.ts';
 
 const KINDS: Kind[] = ['User', 'Group'];
 
 /** Only what differs from what was last applied is written. @param chosen target; undefined = all. @returns how many */
-export async function resync(states: readonly DesiredState[], chosen?: string): Promise<number> {
+export async function resync(
+  states: readonly DesiredState[],
+  chosen: string | undefined,
+  { by, via }: Actor,
+): Promise<number> {
   let marked = 0;
-  for (const { directory, links, outboxes } of states) {
+  for (const { directory, links, outboxes, acts } of states) {
     const wanted = [...outboxes.values()].filter(({ target }) => target === (chosen ?? target));
     // Who is deleted at the source may be due for deletion at the platform by now.
     for (const outbox of wanted) {
@@ -15,6 +20,7 @@ export async function resync(states: readonly DesiredState[], chosen?: string): 
         if (link.departed) await outbox.mark([ref], 'reconcile', 'resync');
       }
     }
+    for (const { target } of wanted) await acts.record({ act: 'resync', by, via, target });
     for (const kind of wanted.length === 0 ? [] : KINDS) {
       for await (const records of directory.scan(kind)) {
         const refs = records.map(({ id }) => refOf(kind, id));

@@ -1,4 +1,5 @@
 // Staged plans with the names that people know, and a person's decision about them.
+import type { Actor } from '../directory/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import type { Decision, Destruction } from '../directory/staging.ts';
@@ -84,16 +85,22 @@ export async function findStagedPlan(
 export async function decideStagedPlan(
   states: readonly DesiredState[],
   id: string,
-  { action, by, refs }: { action: Decision['action']; by: string; refs?: readonly string[] | undefined },
+  { action, by, via, refs }: Actor & { action: Decision['action']; refs?: readonly string[] | undefined },
 ): Promise<DecisionOutcome> {
   const plan = await findStagedPlan(states, id);
   const state = states.find(({ connection }) => connection === plan?.connection);
   const outbox = plan && state?.outboxes.get(plan.target);
-  if (!plan || !outbox) return { kind: 'unknown' };
+  if (!plan || !state || !outbox) return { kind: 'unknown' };
   // Plan ids are unique within a target of a connection; outside they carry both names.
   const within = plan.id.slice(plan.connection.length + 1);
   const decided = await outbox.staging.decide(action, within, by, refs);
-  return decided.kind === 'decided' ? { ...decided, id: plan.id } : decided;
+  if (decided.kind !== 'decided') return decided;
+  await state.acts.record({
+    ...{ act: action === 'approve' ? 'approvePlan' : 'rejectPlan', by, via },
+    ...{ target: plan.target, subject: plan.id, count: decided.items },
+    ...(refs === undefined ? {} : { note: `only ${refs.join(', ')}` }),
+  });
+  return { ...decided, id: plan.id };
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();

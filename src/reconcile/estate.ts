@@ -1,4 +1,5 @@
 // What a comparison of one connection with one target is made from.
+import type { Acts } from '../directory/acts.ts';
 import type { Directory } from '../directory/directory.ts';
 import type { DriftNotes, Print } from '../directory/drift.ts';
 import type { Links } from '../directory/links.ts';
@@ -10,6 +11,8 @@ import type { Visibility } from './compare.ts';
 
 export interface Estate {
   connection: string;
+  /** What operators ordered. */
+  acts: Acts;
   target: Target;
   /** Digest of the rules that map records for this target (digest.ts). */
   digest: string;

@@ -1,4 +1,5 @@
 // What operators do with tokens, for the command line and the admin API alike.
+import type { Actor, Acts } from '../directory/acts.ts';
 import type { StoredToken, StoredTokens } from '../directory/stored-tokens.ts';
 import type { Clock } from '../support/clock.ts';
 import type { SettingsToken } from './keyring.ts';
@@ -8,6 +9,7 @@ import { digestOf, makeSecret } from './secret.ts';
 export interface TokenPlace {
   settings: readonly SettingsToken[];
   stored: StoredTokens;
+  acts: Acts;
 }
 
 /** Enough for every rotation; comparing with all of them stays quick. */
@@ -21,23 +23,33 @@ export type IssueOutcome =
 /** @param order `expiresAt` in Unix milliseconds, null = never; `name` matches TOKEN_NAME */
 export async function issueToken(
   { clock, randomBytes }: { clock: Clock; randomBytes: (size: number) => Buffer },
-  { settings, stored }: TokenPlace,
-  order: { name: string; expiresAt: number | null; by: string },
+  { settings, stored, acts }: TokenPlace,
+  order: Actor & { name: string; expiresAt: number | null },
 ): Promise<IssueOutcome> {
-  const { name, expiresAt, by } = order;
+  const { name, expiresAt, by, via } = order;
   if (settings.some((token) => token.name === name)) return { kind: 'taken' };
   if ((await stored.count()) >= MOST_TOKENS) return { kind: 'full' };
   const secret = makeSecret(randomBytes);
   const digest = digestOf(secret).toString('base64url');
   const token = { name, digest, createdAt: clock.now(), createdBy: by, expiresAt };
-  return (await stored.add(token)) ? { kind: 'issued', secret, token } : { kind: 'taken' };
+  if (!(await stored.add(token))) return { kind: 'taken' };
+  const note = expiresAt === null ? 'never expires' : `expires ${toTime(expiresAt)}`;
+  await acts.record({ act: 'createToken', by, via, subject: name, note });
+  return { kind: 'issued', secret, token };
 }
 
 export type RevokeOutcome = 'revoked' | 'unknown' | 'in settings';
 
 /** The token is refused within two seconds everywhere. One of the settings can only be taken out there. */
-export async function revokeToken({ settings, stored }: TokenPlace, name: string): Promise<RevokeOutcome> {
-  if (await stored.remove(name)) return 'revoked';
+export async function revokeToken(
+  { settings, stored, acts }: TokenPlace,
+  name: string,
+  { by, via }: Actor,
+): Promise<RevokeOutcome> {
+  if (await stored.remove(name)) {
+    await acts.record({ act: 'revokeToken', by, via, subject: name });
+    return 'revoked';
+  }
   return settings.some((token) => token.name === name) ? 'in settings' : 'unknown';
 }
 
@@ -54,7 +66,10 @@ export interface TokenView {
   lastUsedAt: string | null;
 }
 
-export async function listTokens(clock: Clock, { settings, stored }: TokenPlace): Promise<TokenView[]> {
+export async function listTokens(
+  clock: Clock,
+  { settings, stored }: Omit<TokenPlace, 'acts'>,
+): Promise<TokenView[]> {
   const [tokens, uses] = await Promise.all([stored.all(), stored.lastUses()]);
   const now = clock.now();
   const view = (

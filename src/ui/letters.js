@@ -1,5 +1,5 @@
 // Resources whose sync needs a person: why, and what to do.
-import { get, post } from './api.js';
+import { get, operator, post } from './api.js';
 import { act, ago, confirmed, count, empty, h, say } from './dom.js';
 
 export async function letters({ again }) {
@@ -10,7 +10,7 @@ export async function letters({ again }) {
       'What the platform refuses for good is listed here, in its own words.',
     );
   const run = async (action, choice) => {
-    const { count: reached } = await post(`/dead-letters/${action}`, choice);
+    const { count: reached } = await post(`/dead-letters/${action}`, { ...choice, by: operator() });
     say(
       action === 'retry'
         ? `${count(reached, 'resource is', 'resources are')} tried again.`

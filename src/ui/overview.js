@@ -136,7 +136,7 @@ function orders({ connection, target, hold }, again) {
     again();
   };
   const release = async () => {
-    await post('/release', { target });
+    await post('/release', { target, by });
     say(`${where} is released.`);
     again();
   };
@@ -159,7 +159,7 @@ function orders({ connection, target, hold }, again) {
       ))
     )
       return;
-    const marked = await post('/resync', { target });
+    const marked = await post('/resync', { target, by });
     say(`${count(marked.count, 'resource', 'resources')} will be looked at again.`);
     again();
   };

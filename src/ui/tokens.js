@@ -90,7 +90,7 @@ function listing(all, again) {
       ))
     )
       return;
-    await remove(`/tokens/${connection}/${name}`);
+    await remove(`/tokens/${connection}/${name}?by=${encodeURIComponent(operator())}`);
     say(`${name} is revoked.`);
     again();
   };

@@ -247,4 +247,18 @@ test('links are exported, forgotten and imported again, each checked at the plat
   await settled();
   const after = await commands.run('explain', 'p7@acme.example', '--json');
   expect(after.json[0]).toMatchObject({ verdict: 'asDesired', link: { platformId: mine.platformId } });
+
+  // Only what was done is on record, and a restore takes nothing off it.
+  const acts = (await commands.run('acts', '--json')).text.trim().split('\n');
+  const known = acts.map((line) => JSON.parse(line) as { act: string; by: string; via: string });
+  expect(known.slice(0, 4).map(({ act }) => act)).toEqual(['release', 'importLinks', 'forgetLink', 'hold']);
+  expect(known.at(-1)).toMatchObject({ act: 'restore', via: 'command', by: expect.stringMatching(/./) });
+  expect((await commands.run('restore', file, '--replace', '--yes')).code).toBe(0);
+  const { text } = await commands.run('acts');
+  expect(text.trim().split('\n')).toHaveLength(acts.length + 1);
+  expect(text).toMatch(/^\S+ {2}default {2}restore backup of .+ by .+, command\n/);
+  expect(await commands.run('acts', '--verify')).toMatchObject({
+    code: 0,
+    text: `default: ${acts.length + 1} entries, none altered`,
+  });
 }, 60_000);

@@ -40,8 +40,12 @@ const refused = () =>
   );
 const stated = async (entries = rec.plan().then((plan) => plan.entries)) =>
   (await entries).filter(({ action }) => action !== 'unmanaged').map(brief);
+const OPERATOR = { by: 'operator', via: 'command' } as const;
 const letters = () => [
-  { connection: 'default', links: estate().links, outboxes: new Map([['main', estate().outbox]]) },
+  {
+    ...{ connection: 'default', acts: estate().acts, links: estate().links },
+    outboxes: new Map([['main', estate().outbox]]),
+  },
 ];
 const attempts = async () =>
   (await bridge.platform.writes()).map(({ method, path, status }) => `${method} ${path} ${status}`);
@@ -68,7 +72,7 @@ test("is shown in the platform's words and not ordered again, however many runs 
 
 test('a retry is one more attempt, and the runs after it make none', async () => {
   await bridge.platform.forgetRequests();
-  await retryDeadLetters(letters() as never, { all: true });
+  await retryDeadLetters(letters() as never, { all: true }, OPERATOR);
   await rec.settled();
   await refused();
   await rec.run();
@@ -91,7 +95,7 @@ test('rules that map it to something else try it again', async () => {
 }, 60_000);
 
 test('one that a person dropped is shown as well, and is not on the list again', async () => {
-  await dropDeadLetters(letters() as never, { all: true });
+  await dropDeadLetters(letters() as never, { all: true }, OPERATOR);
   await bridge.platform.forgetRequests();
   await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
   const { entries } = await rec.plan();

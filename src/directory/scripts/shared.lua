@@ -244,17 +244,20 @@ local function clear_doubts(target, ref, read)
   if read and redis.call('HGET', key('doubts', target), ref) == read then redis.call('HDEL', key('doubts', target), ref) end
 end
 
--- Entries of the provisioning log (provisioning-log.ts). Each carries a hash over itself and the hash before it, so that
--- one that was altered or taken out is found. It tells what happened, so a lost lease does not matter to it.
-local function write_log(target, log)
-  if not log then return end
-  local hash = redis.call('GET', key('logChain', target)) or ''
+-- Each entry carries a hash over itself and the hash before it, so that one that was altered or taken out is found.
+local function write_chained(stream, chain, log)
+  local hash = redis.call('GET', chain) or ''
   for _, text in ipairs(log.entries) do
     hash = redis.sha1hex(hash .. text)
-    redis.call('XADD', key('log', target), 'MAXLEN', '~', log.maxEntries, '*', 'e', text, 'h', hash)
+    redis.call('XADD', stream, 'MAXLEN', '~', log.maxEntries, '*', 'e', text, 'h', hash)
   end
-  redis.call('SET', key('logChain', target), hash)
-  redis.call('XTRIM', key('log', target), 'MINID', '~', clock() - log.maxAgeMs)
+  redis.call('SET', chain, hash)
+  redis.call('XTRIM', stream, 'MINID', '~', clock() - log.maxAgeMs)
+end
+
+-- Entries of the provisioning log (provisioning-log.ts) tell what happened, so a lost lease does not matter to them.
+local function write_log(target, log)
+  if log then write_chained(key('log', target), key('logChain', target), log) end
 end
 
 -- A member value whose user is not there yet, findable under the value itself and under its folded form.

@@ -12,6 +12,7 @@ import { comparisonRoutes } from './routes/comparisons.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { holdRoutes } from './routes/holds.ts';
 import { linkRoutes } from './routes/links.ts';
+import { actRoutes } from './routes/acts.ts';
 import { logRoutes } from './routes/log.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { planRoutes } from './routes/plans.ts';
@@ -53,5 +54,5 @@ export function createAdmin(
 const routesOf = (context: AdminContext): AdminRoute[] =>
   [
     ...[statusRoutes, planRoutes, comparisonRoutes, operationRoutes, resourceRoutes, deadLetterRoutes],
-    ...[holdRoutes, linkRoutes, logRoutes, tokenRoutes, checkRoutes],
+    ...[holdRoutes, linkRoutes, logRoutes, actRoutes, tokenRoutes, checkRoutes],
   ].flatMap((routes) => routes(context));

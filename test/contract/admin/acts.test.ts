@@ -1,4 +1,6 @@
 // What operators read and do, seen at the platform.
+import { openDesiredStates } from '../../../src/app.ts';
+import { untilReady } from '../../../src/directory/connection.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openAdmin, type AdminRig } from './rig.ts';
 
@@ -110,4 +112,45 @@ test('a dead letter is listed with the words of the platform, retried and droppe
   expect((await operator.post('/dead-letters/drop', { all: true })).body).toEqual(chosen);
   expect((await operator.get('/dead-letters')).body).toEqual([]);
   expect((await operator.post('/dead-letters/drop', { all: true })).body.count).toBe(0);
+});
+
+test('every order is on record: what, who, when and by which way, and no secret', async () => {
+  const { operator, bridge } = rig;
+  const began = Date.now();
+  const { body: made } = await operator.post('/tokens', { connection: 'default', name: 'next', by: 'carol' });
+  await operator.delete('/tokens/default/next?by=dave');
+  await operator.post('/links/forget', { resource: PEOPLE[7], by: 'erin' });
+  const { body: acts } = await operator.get('/acts');
+  const said = acts.map(({ act, by, via, count }: any) =>
+    [act, by, via, count].filter((each) => each != null),
+  );
+  const api = 'admin API';
+  expect(said).toEqual([
+    ['forgetLink', 'erin', api],
+    ['revokeToken', 'dave', api],
+    ['createToken', 'carol', api],
+    ['dropDeadLetters', api, api, 1],
+    ['retryDeadLetters', api, api, 1],
+    ['resync', api, api],
+    ['rejectPlan', 'bob', api, expect.any(Number)],
+    ['approvePlan', 'alice', api, 1],
+    ['release', api, api],
+    ['hold', 'alice', api],
+  ]);
+  expect(acts.at(-1)).toMatchObject({
+    target: 'main',
+    note: 'upgrade of the platform',
+    connection: 'default',
+  });
+  expect(acts[2]).toMatchObject({ subject: 'next', note: 'never expires' });
+  expect(Math.abs(Date.parse(acts[2].at) - began)).toBeLessThan(60_000);
+  expect(JSON.stringify(acts)).not.toContain(made.secret);
+
+  const verified = [{ connection: 'default', entries: acts.length, broken: null }];
+  expect((await operator.get('/acts/verify')).body).toEqual(verified);
+  const { redis } = openDesiredStates(bridge.config);
+  await untilReady(redis, 5000);
+  await redis.xdel(`${bridge.config.redis.prefix}:{default}:acts`, acts[5].id);
+  redis.disconnect();
+  expect((await operator.get('/acts/verify')).body[0].broken).toBe(acts[4].id);
 });

@@ -1,4 +1,5 @@
 // dead-letters: resources whose sync needs a person.
+import type { Actor } from '../../../directory/acts.ts';
 import type { DesiredState } from '../../../directory/desired-state.ts';
 import {
   dropDeadLetters,
@@ -9,11 +10,13 @@ import {
 } from '../../../ops/dead-letters.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { actor, byField } from './holds.ts';
 import { arrayOf, body, refTo, text } from '../schemas.ts';
 
 interface Choice {
   refs?: string[];
   all?: true;
+  by?: string;
 }
 
 const letters = arrayOf(refTo('DeadLetter'));
@@ -58,7 +61,7 @@ function act(
   context: AdminContext,
   name: 'retry' | 'drop',
   summary: string,
-  run: (states: readonly DesiredState[], chosen: Chosen) => Promise<DeadLetter[]>,
+  run: (states: readonly DesiredState[], chosen: Chosen, actor: Actor) => Promise<DeadLetter[]>,
 ): AdminRoute {
   return route<Choice>({
     method: 'post',
@@ -70,14 +73,14 @@ function act(
       ...body({
         refs: { ...arrayOf(text), minItems: 1, description: 'These, such as User:3f…' },
         all: { const: true, description: 'All of them.' },
+        by: byField,
       }),
-      minProperties: 1,
-      maxProperties: 1,
+      oneOf: [{ required: ['refs'] }, { required: ['all'] }],
     },
     answers: { status: 200, description: 'What was reached.', schema: refTo('Chosen') },
     refuses,
-    handle: async ({ body: { refs } }) => {
-      const reached = await run(context.states, refs ? { refs } : { all: true });
+    handle: async ({ body: { refs, by } }) => {
+      const reached = await run(context.states, refs ? { refs } : { all: true }, actor(by));
       if (reached.length === 0 && refs)
         throw new Problem(404, 'None of these needs a person: see /admin/v1/dead-letters.');
       return json({ count: reached.length, resources: reached.map(({ ref }) => ref) });

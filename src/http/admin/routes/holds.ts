@@ -1,4 +1,5 @@
 // hold, release, resync: orders to a whole target.
+import type { Actor } from '../../../directory/acts.ts';
 import { holdTargets, releaseTargets } from '../../../ops/hold.ts';
 import { resync } from '../../../ops/resync.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
@@ -12,6 +13,12 @@ interface Order {
 
 /** Who acts, where the caller does not say. */
 export const NOBODY_NAMED = 'admin API';
+
+/** For the record. The API knows that an operator asks, and the name is what they say. */
+export const actor = (by = NOBODY_NAMED): Actor => ({ by, via: 'admin API' });
+
+/** Field of a body. */
+export const byField = { ...text, minLength: 1, maxLength: 200, description: 'Who acts, for the record.' };
 
 const target = { ...text, description: 'Only this target.' };
 const given = {
@@ -30,15 +37,15 @@ export const holdRoutes = (context: AdminContext): AdminRoute[] => [
     summary: 'Stops all writes to the platform; pushes are still accepted.',
     body: body({
       target,
-      by: { ...text, minLength: 1, maxLength: 200, description: 'Who orders it, for the record.' },
+      by: byField,
       note: { ...text, maxLength: 1000, description: 'Why, for those who look at status.' },
     }),
     bodyOptional: true,
     answers: given,
     refuses,
-    handle: async ({ body: { target: name, by = NOBODY_NAMED, note } }) => {
+    handle: async ({ body: { target: name, by, note } }) => {
       requireTarget(context, name);
-      return json(await holdTargets(context.states, name, { by, note }));
+      return json(await holdTargets(context.states, name, { ...actor(by), note }));
     },
   }),
   route<Order>({
@@ -47,13 +54,13 @@ export const holdRoutes = (context: AdminContext): AdminRoute[] => [
     id: 'release',
     twin: 'release --json',
     summary: 'Ends a hold; what has gathered meanwhile is applied.',
-    body: body({ target }),
+    body: body({ target, by: byField }),
     bodyOptional: true,
     answers: given,
     refuses,
-    handle: async ({ body: { target: name } }) => {
+    handle: async ({ body: { target: name, by } }) => {
       requireTarget(context, name);
-      return json(await releaseTargets(context.states, name));
+      return json(await releaseTargets(context.states, name, actor(by)));
     },
   }),
   route<Order>({
@@ -62,13 +69,13 @@ export const holdRoutes = (context: AdminContext): AdminRoute[] => [
     id: 'resync',
     twin: 'resync',
     summary: 'Marks all users and groups for another look, behind everything else.',
-    body: body({ target }),
+    body: body({ target, by: byField }),
     bodyOptional: true,
     answers: { status: 200, description: 'How many were marked.', schema: object({ count: whole }) },
     refuses,
-    handle: async ({ body: { target: name } }) => {
+    handle: async ({ body: { target: name, by } }) => {
       requireTarget(context, name);
-      return json({ count: await resync(context.states, name) });
+      return json({ count: await resync(context.states, name, actor(by)) });
     },
   }),
 ];

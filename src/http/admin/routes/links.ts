@@ -3,7 +3,7 @@ import type { Kind } from '../../../directory/records.ts';
 import { findResources, toSearched } from '../../../ops/find.ts';
 import {
   forgetLinks,
-  importLink,
+  importLinks,
   linksOf,
   listLinks,
   type Imported,
@@ -12,7 +12,7 @@ import {
 import { Problem } from '../problem.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, flag, object, refTo, text } from '../schemas.ts';
-import { NOBODY_NAMED } from './holds.ts';
+import { actor, byField } from './holds.ts';
 
 interface Filter {
   connection?: string;
@@ -77,7 +77,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       {
         rows: { ...arrayOf({ type: 'object' }), minItems: 1, maxItems: MOST_ROWS },
         dryRun: { ...flag, description: 'Only tell what would happen.' },
-        by: { ...text, minLength: 1, maxLength: 200, description: 'Who asks, for the record.' },
+        by: byField,
       },
       ['rows'],
     ),
@@ -86,13 +86,11 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       description: 'What became of each row, in their order.',
       schema: object({ dryRun: flag, outcomes: arrayOf(text) }),
     },
-    handle: async ({ body: { rows, dryRun = false, by = NOBODY_NAMED }, signal }) => {
+    handle: async ({ body: { rows, dryRun = false, by }, signal }) => {
       const estates = context.estates.map(({ estate }) => estate);
       const outcomes: Imported[] = [];
-      for (const row of rows) {
-        signal.throwIfAborted();
-        outcomes.push(await importLink(estates, row, { by, dryRun, signal }));
-      }
+      for await (const outcome of importLinks(estates, rows, { ...actor(by), dryRun, signal }))
+        outcomes.push(outcome);
       return json({ dryRun, outcomes });
     },
   }),
@@ -103,13 +101,13 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     context,
     'forget',
     'Drops the link: the account or group is looked for anew, and taken over by the rules of adopt.',
-    async (found, target) => {
+    async (found, target, by) => {
       if (new Set(found.map(({ ref }) => ref)).size > 1)
         throw new Problem(409, 'The name means more than one: ask again with one of these refs.', {
           extra: { resources: found.map(({ connection, ref, name }) => ({ connection, ref, name })) },
         });
       const forgotten = found.map(({ connection, ref }) =>
-        forgetLinks(context.states, { connection, ref, target }),
+        forgetLinks(context.states, { connection, ref, target }, actor(by)),
       );
       return (await Promise.all(forgotten)).flat();
     },
@@ -122,16 +120,18 @@ function one(
   context: AdminContext,
   name: 'show' | 'forget',
   summary: string,
-  run: (found: Found, target: string | undefined) => Promise<unknown>,
+  run: (found: Found, target: string | undefined, by: string | undefined) => Promise<unknown>,
 ): AdminRoute {
-  return route<{ resource: string; target?: string }>({
+  return route<{ resource: string; target?: string; by?: string }>({
     method: 'post',
     path: `/links/${name}`,
     id: `${name}Links`,
     twin: `links ${name} USER|GROUP --json`,
     summary,
     body: body(
-      name === 'forget' ? { resource, target: { ...text, description: 'Only there.' } } : { resource },
+      name === 'forget'
+        ? { resource, target: { ...text, description: 'Only there.' }, by: byField }
+        : { resource },
       ['resource'],
     ),
     answers: { status: 200, description: 'The links that were meant.', schema: links },
@@ -140,7 +140,7 @@ function one(
       requireTarget(context, asked.target);
       const found = await findResources(toSearched(context.states), asked.resource);
       if (found.length === 0) throw new Problem(404, 'Nobody and no group is known so.');
-      return json(await run(found, asked.target));
+      return json(await run(found, asked.target, asked.by));
     },
   });
 }

@@ -8,7 +8,7 @@ import {
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, flag, object, refTo, text, whole } from '../schemas.ts';
-import { NOBODY_NAMED } from './holds.ts';
+import { actor, byField, NOBODY_NAMED } from './holds.ts';
 
 interface Decision {
   by?: string;
@@ -57,7 +57,7 @@ function decision(context: AdminContext, action: 'approve' | 'reject', summary: 
     summary,
     params,
     body: body({
-      by: { ...text, minLength: 1, maxLength: 200, description: 'Who decides, for the record.' },
+      by: byField,
       refs: { ...arrayOf(text), minItems: 1, description: 'Only what concerns these, such as User:3f…' },
     }),
     bodyOptional: true,
@@ -68,7 +68,7 @@ function decision(context: AdminContext, action: 'approve' | 'reject', summary: 
     },
     refuses: { ...refuses, 409: 'The plan has expired; what it held is judged anew.' },
     handle: async ({ params: { id = '' }, body: { by = NOBODY_NAMED, refs } }) => {
-      const decided = await decideStagedPlan(context.states, id, { action, by, refs });
+      const decided = await decideStagedPlan(context.states, id, { action, ...actor(by), refs });
       if (decided.kind === 'unknown') throw unknownPlan(id);
       if (decided.kind === 'expired')
         throw new Problem(409, `Plan ${id} has expired: what it held is judged anew, list the plans again.`);

@@ -12,7 +12,7 @@ import {
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, flag, object, refTo, text } from '../schemas.ts';
-import { NOBODY_NAMED } from './holds.ts';
+import { actor, byField } from './holds.ts';
 
 interface Order {
   connection: string;
@@ -55,7 +55,7 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
         connection: { ...text, description: 'Which connection it opens.' },
         name: { ...text, pattern: TOKEN_NAME.source, description: 'Unique within the connection.' },
         expires: { ...text, description: '90d, 12h, 4w, or a date such as 2027-01-31; absent = never.' },
-        by: { ...text, minLength: 1, maxLength: 200, description: 'Who makes it, for the record.' },
+        by: byField,
       },
       ['connection', 'name'],
     ),
@@ -63,21 +63,22 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
     refuses: { 404: 'There is no such connection.', 409: 'The name is taken, or there are too many.' },
     handle: async ({ body: order }) => json(await create(context, order), 201),
   }),
-  route({
+  route<undefined, { by?: string }>({
     method: 'delete',
     path: '/tokens/{connection}/{name}',
     id: 'revokeToken',
     twin: 'token revoke --json',
     summary: 'Refuses a token from now on; within two seconds everywhere.',
     params: { connection: 'Which connection it opens.', name: 'As listed.' },
+    query: { by: { description: byField.description, schema: byField } },
     answers: {
       status: 200,
       description: 'Done.',
       schema: object({ connection: text, name: text, revoked: flag }),
     },
     refuses: { 404: 'There is no such connection or token.', 409: 'It stands in the settings.' },
-    handle: async ({ params: { connection = '', name = '' } }) => {
-      const outcome = await revokeToken(placeOf(context, connection), name);
+    handle: async ({ params: { connection = '', name = '' }, query: { by } }) => {
+      const outcome = await revokeToken(placeOf(context, connection), name, actor(by));
       if (outcome === 'in settings')
         throw new Problem(409, `${name} stands in the settings of ${connection}: take it out there.`);
       if (outcome === 'unknown')
@@ -91,16 +92,16 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
 /** @throws Problem 404 with the names that exist */
 function placeOf({ states, tokensOf }: AdminContext, connection: string): TokenPlace {
   const state = states.find((each) => each.connection === connection);
-  if (state) return { settings: tokensOf(connection), stored: state.tokens };
+  if (state) return { settings: tokensOf(connection), stored: state.tokens, acts: state.acts };
   const names = states.map((each) => each.connection).join(', ');
   throw new Problem(404, `There is no connection ${connection}. The settings have: ${names}.`);
 }
 
-async function create(context: AdminContext, { connection, name, expires, by = NOBODY_NAMED }: Order) {
+async function create(context: AdminContext, { connection, name, expires, by }: Order) {
   const { clock, logger } = context;
   const place = placeOf(context, connection);
   const outcome = await issueToken({ clock, randomBytes }, place, {
-    ...{ name, expiresAt: expires === undefined ? null : expiryOf(expires, clock.now()), by },
+    ...{ name, expiresAt: expires === undefined ? null : expiryOf(expires, clock.now()), ...actor(by) },
   });
   if (outcome.kind === 'taken')
     throw new Problem(409, `${connection} has a token ${name} already: give another name.`);

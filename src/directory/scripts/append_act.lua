@@ -1,0 +1,6 @@
+-- Writes down what an operator ordered, with who and how (acts.ts).
+-- KEYS base
+-- ARGV { log: { entries, maxEntries, maxAgeMs } }
+-- RETURN {"written"}
+write_chained(key('acts'), key('actsChain'), p.log)
+return { 'written' }
