@@ -15,7 +15,7 @@ export function parseWay(text: string): { ref: Ref; print?: string } {
 
 export type Links = ReturnType<typeof createLinks>;
 
-/** Reads links of one connection; only a running sync writes them (outbox.ts). */
+/** Reads links of one connection; only a running sync writes them (work.ts). */
 export function createLinks(deps: { redis: Redis; keys: Keyspace }) {
   const { redis, keys } = deps;
 

@@ -1,7 +1,8 @@
 // One running sync: the work, the link as it grows, and the calls that keep both true.
 import type { Directory } from '../directory/directory.ts';
 import type { Link, Links } from '../directory/links.ts';
-import type { Outbox, SaveOptions, Work } from '../directory/outbox.ts';
+import type { Outbox } from '../directory/outbox.ts';
+import type { SaveOptions, Work } from '../directory/work.ts';
 import type { Destruction, Permission } from '../directory/staging.ts';
 import type { CallOptions } from '../platform/client.ts';
 import type { Clock } from '../support/clock.ts';

@@ -7,7 +7,8 @@ import type { MemberStep, PutOutcome, RemoveOutcome } from '../../../src/directo
 import type { IndexedResource } from '../../../src/directory/indexes.ts';
 import { createKeyspace, type Keyspace } from '../../../src/directory/keys.ts';
 import type { Link } from '../../../src/directory/links.ts';
-import type { Begin, Outbox, Work } from '../../../src/directory/outbox.ts';
+import type { Outbox } from '../../../src/directory/outbox.ts';
+import type { Begin, Work } from '../../../src/directory/work.ts';
 import type { Kind, Lane, Ref } from '../../../src/directory/records.ts';
 import { loadScripts, type Scripts } from '../../../src/directory/scripts.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
