@@ -4,6 +4,7 @@ import { createActs, type Acts } from './acts.ts';
 import { createArchive, type Archive } from './archive.ts';
 import { createDirectory, type Directory } from './directory.ts';
 import { createDriftNotes, type DriftNotes } from './drift.ts';
+import { createEventStream, type EventStream } from './event-stream.ts';
 import { createKeyspace } from './keys.ts';
 import { createLinks, type Links } from './links.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
@@ -11,6 +12,7 @@ import type { LogLimits } from './provisioning-log.ts';
 import { createRunStore, type RunStore } from './runs.ts';
 import type { Scripts } from './scripts.ts';
 import { createStoredTokens, type StoredTokens } from './stored-tokens.ts';
+import type { DirectoryOptions } from './writes.ts';
 
 export interface DesiredState {
   connection: string;
@@ -22,6 +24,8 @@ export interface DesiredState {
   links: Links;
   /** Inbound tokens that operators made. */
   tokens: StoredTokens;
+  /** What receivers of security events have not been told yet. */
+  events: EventStream;
   /** By target. */
   outboxes: Map<string, Outbox>;
   /** What reconcile reads and notes, by target. */
@@ -41,17 +45,20 @@ export function createDesiredState(
     groupsMatter: boolean;
     leaseMs: number;
     log?: LogLimits;
+    /** Absent = receivers are told nothing. */
+    events?: DirectoryOptions['events'];
   },
 ): DesiredState {
-  const { connection, targets, groupsMatter, leaseMs, log } = options;
+  const { connection, targets, groupsMatter, leaseMs, log, events } = options;
   const keys = createKeyspace(options.prefix, connection);
   return {
     connection,
     acts: createActs({ ...deps, keys }),
     archive: createArchive({ ...deps, keys }),
-    directory: createDirectory({ ...deps, keys }, { targets, groupsMatter }),
+    directory: createDirectory({ ...deps, keys }, { targets, groupsMatter, events }),
     links: createLinks({ redis: deps.redis, keys }),
     tokens: createStoredTokens({ redis: deps.redis, keys }),
+    events: createEventStream({ ...deps, keys }),
     outboxes: new Map(
       targets.map((target) => [target, createOutbox({ ...deps, keys }, { target, leaseMs, log })]),
     ),

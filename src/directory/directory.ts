@@ -185,6 +185,8 @@ export function createDirectory(
 
   return {
     ...createWrites(deps, options),
+    /** Whether somebody is told of changes. */
+    tellsEvents: options.events !== undefined,
     get,
     getMany,
     page,

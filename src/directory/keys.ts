@@ -49,6 +49,9 @@
  * | acts, actsChain | stream, string | what operators ordered, and the hash of the newest (acts.ts) |
  * | reconcileWrites:<t> | hash | action → how many of them all runs together have ordered |
  * | tokens, tokenUses | hash | name → inbound token as a digest (stored-tokens.ts); name → time of last use |
+ * | events, eventsRefused | stream | security events to be delivered; those that the receiver refused (event-stream.ts) |
+ * | eventCounts | hash | what became of the events of this connection, and why the receiver can not be reached |
+ * | eventsLease | string | who pushes events at the moment |
  * | budget:<t>, paused:<t> | string | request budget of a target; its base is `target.<t>` instead of a connection |
  * | breaker:<t> | hash | failed calls in a row; while open also since when, and when the next probe may go; same base |
  */

@@ -5,7 +5,8 @@ import type { Redis } from 'ioredis';
 import type { Confirm } from './replicas.ts';
 
 const FOLDER = join(import.meta.dirname, 'scripts');
-const SHARED = 'shared';
+/** Not scripts of their own: put before every one, in this order. */
+const SHARED = ['shared', 'telling'];
 /**
  * What must not be lost once it is answered: pushes, decisions of people, and what a sync is about to write at the
  * platform. Everything else is found out again.
@@ -30,11 +31,11 @@ export interface Scripts {
 
 /** Defines every script on the connection; each then costs one EVALSHA. */
 export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
-  const shared = readFileSync(join(FOLDER, `${SHARED}.lua`), 'utf8');
+  const shared = SHARED.map((name) => readFileSync(join(FOLDER, `${name}.lua`), 'utf8')).join('\n');
   const commands = new Map<string, (...args: string[]) => Promise<Reply>>();
   for (const file of readdirSync(FOLDER)) {
     const name = file.replace(/\.lua$/, '');
-    if (name === SHARED || name === file) continue;
+    if (SHARED.includes(name) || name === file) continue;
     const lua = `${shared}\n${readFileSync(join(FOLDER, file), 'utf8')}`;
     const command = `bridge_${name}`;
     redis.defineCommand(command, { numberOfKeys: 1, lua });

@@ -9,6 +9,8 @@ export interface DirectoryOptions {
   targets: string[];
   /** Whether a mapped attribute or a scope depends on memberships, so that users change with their groups. */
   groupsMatter: boolean;
+  /** What receivers of security events are told; undefined = nothing (scripts/telling.lua). */
+  events?: { mostPending: number; externalIds: boolean } | undefined;
 }
 
 export interface GroupName {
@@ -31,6 +33,8 @@ export type PutOutcome =
 
 export type RemoveOutcome = { kind: 'removed' } | { kind: 'stale' } | { kind: 'missing' };
 
+export type Method = 'put' | 'patch';
+
 /** A resource as it shall be; `expected` 0 means that it must not exist yet, undefined whatever is there. */
 export interface Change {
   id: string;
@@ -44,6 +48,8 @@ export interface Change {
   request: string;
   /** Only to overrule the lane that follows from what happens, as an import does. */
   lane?: Lane;
+  /** How the client changed it, for security events; a creation tells itself. */
+  method?: Method;
 }
 
 export interface Removal {
@@ -73,10 +79,14 @@ export function createWrites(
   { scripts, keys }: { scripts: Scripts; keys: Keyspace },
   options: DirectoryOptions,
 ) {
-  const common = { targets: options.targets, groupsMatter: options.groupsMatter };
+  const { mostPending: most, externalIds } = options.events ?? {};
+  const toldBy = (method: Method) => options.events && { method, most, externalIds };
+  const events = { put: toldBy('put'), patch: toldBy('patch') };
+  const common = { targets: options.targets, groupsMatter: options.groupsMatter, events: events.patch };
 
   /** Stores a user. The lane follows from what happens: leaving is a deactivation, coming is new. */
-  async function putUser({ id, expected, resource, text, now, request, lane }: Change): Promise<PutOutcome> {
+  async function putUser(change: Change): Promise<PutOutcome> {
+    const { id, expected, resource, text, now, request, lane, method = 'put' } = change;
     const entries = JSON.stringify(indexEntries('User', resource));
     const active = resource.active !== false;
     const { targets, groupsMatter } = options;
@@ -90,13 +100,14 @@ export function createWrites(
       request,
       active,
       lane: lane && LANES.indexOf(lane),
+      events: events[method],
     };
     return toPutOutcome(await scripts.run('put_user', keys.base, args, text, entries));
   }
 
   /** Stores a group and changes its members, in one step. */
   async function putGroup(
-    { resource, text, lane, ...change }: Change,
+    { resource, text, lane, method = 'put', ...change }: Change,
     steps: MemberStep[],
   ): Promise<PutOutcome> {
     const args = {
@@ -107,6 +118,7 @@ export function createWrites(
       entries: indexEntries('Group', resource),
       steps,
       folded: foldedNames(steps),
+      events: events[method],
     };
     return toPutOutcome(await scripts.run('put_group', keys.base, args, text));
   }

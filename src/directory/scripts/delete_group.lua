@@ -15,5 +15,6 @@ note_gone('Group', p.id)
 redis.call('HSET', key('tombstones'), p.id, cjson.encode({ kind = 'Group', version = record.version, deletedAt = p.now }))
 for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do part(p.id, user) end
 for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do unawait(p.id, value) end
+if tell then tell('Group', p.id, record, { what = 'delete' }) end
 mark('Group:' .. p.id, 1)
 return { 'removed', record.version }

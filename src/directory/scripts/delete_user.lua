@@ -12,6 +12,7 @@ redis.call('ZREM', key('order', 'User'), p.id)
 drop_entries(cjson.decode(record.entries), p.id)
 note_gone('User', p.id)
 redis.call('HSET', key('tombstones'), p.id, cjson.encode({ kind = 'User', version = record.version, deletedAt = p.now }))
+if tell then tell('User', p.id, record, { what = 'delete' }) end
 p.groupsMatter = false
 for _, group in ipairs(groups_of(p.id)) do
   part(group, p.id)

@@ -9,7 +9,7 @@ if not stored and p.expected ~= 0 then return { 'missing' } end
 local record = stored and parse(stored) or { version = 0, created = p.now, entries = '', state = 'new' }
 if p.expected and record.version ~= p.expected then return { 'stale' } end
 
-local changed = false
+local before, changed = record.text, false
 if ARGV[2] and ARGV[2] ~= record.text then
   local entries = cjson.encode(p.entries)
   if entries ~= record.entries then
@@ -48,7 +48,7 @@ local function remove(value)
 end
 
 -- Steps of one push may undo each other: what counts for the version is where they end.
-local net = {}
+local net, members = {}, false
 local function count(by, happened, whom)
   if happened then net[whom] = (net[whom] or 0) + by end
 end
@@ -69,10 +69,12 @@ for _, step in ipairs(p.steps) do
   end
 end
 
-for _, sum in pairs(net) do changed = changed or sum ~= 0 end
+for _, sum in pairs(net) do members = members or sum ~= 0 end
+changed = changed or members
 if changed then
   record.version, record.modified = record.version + 1, p.now
   store('groups', p.id, record)
+  if tell then tell('Group', p.id, record, { text = before, members = members }) end
 end
 if changed or next(net) then mark('Group:' .. p.id, p.lane) end
 return { changed and 'stored' or 'unchanged', record.version, record.created, record.modified }

@@ -45,8 +45,10 @@ end
 if record.version == 0 then redis.call('ZADD', key('order', 'User'), next_number(), p.id) end
 local lane = 1
 if record.version == 0 then lane = 2 elseif record.state ~= 'inactive' and not p.active then lane = 0 end
+local before, state = record.text, record.state
 record.version, record.entries, record.text = record.version + 1, entries, text
 record.state = p.active and 'active' or 'inactive'
 store('users', p.id, record)
+if tell then tell('User', p.id, record, { text = before, state = state }) end
 mark('User:' .. p.id, p.lane or lane)
 return { 'stored', record.version, record.created, p.now, groups() }

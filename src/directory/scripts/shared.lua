@@ -32,6 +32,11 @@ local function store(family, id, record)
     record.version, record.created, p.now, record.state, record.entries, record.text))
 end
 
+-- Tells receivers of security events of a change (telling.lua); nil where the connection has events off. `record` as it
+-- is stored now; `was` { text, state: as they were; method: how it changed, if not as the request says; members: whether
+-- they changed; what: `delete` }.
+local tell
+
 -- A new version of a record whose text stays the same (its members changed).
 local function bump(family, id)
   local stored = redis.call('HGET', key(family), id)
@@ -39,6 +44,7 @@ local function bump(family, id)
     local record = parse(stored)
     record.version = record.version + 1
     store(family, id, record)
+    if tell then tell('Group', id, record, { text = record.text, method = 'patch', members = true }) end
   end
 end
 

@@ -3,7 +3,12 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { connectRedis } from '../../../src/directory/connection.ts';
 import { createDesiredState, type DesiredState } from '../../../src/directory/desired-state.ts';
-import type { MemberStep, PutOutcome, RemoveOutcome } from '../../../src/directory/writes.ts';
+import type {
+  DirectoryOptions,
+  MemberStep,
+  PutOutcome,
+  RemoveOutcome,
+} from '../../../src/directory/writes.ts';
 import type { IndexedResource } from '../../../src/directory/indexes.ts';
 import { createKeyspace, type Keyspace } from '../../../src/directory/keys.ts';
 import type { Link } from '../../../src/directory/links.ts';
@@ -56,6 +61,7 @@ export interface StoreOptions {
   targets?: string[];
   groupsMatter?: boolean;
   leaseMs?: number;
+  events?: DirectoryOptions['events'];
   /** A Redis of its own; default the one that all tests share. */
   url?: string;
 }
@@ -64,6 +70,7 @@ export function openStore({
   targets = ['main'],
   groupsMatter = false,
   leaseMs = 5000,
+  events,
   url = process.env.TEST_REDIS_URL ?? '',
 }: StoreOptions = {}): Promise<Store> {
   const prefix = `test-${randomUUID()}`;
@@ -73,7 +80,7 @@ export function openStore({
     connections.push(redis);
     await redis.ping();
     const scripts = loadScripts(redis);
-    const options = { prefix, connection: 'idp', targets, groupsMatter, leaseMs };
+    const options = { prefix, connection: 'idp', targets, groupsMatter, leaseMs, events };
     return { redis, scripts, state: createDesiredState({ redis, scripts }, options) };
   };
   return build(open, prefix, targets[0] ?? 'main', async () => {

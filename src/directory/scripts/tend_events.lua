@@ -1,0 +1,15 @@
+-- Drops events that nobody fetched in time, and says how the stream stands. What is kept ends by itself if nobody looks
+-- after it any more, because the connection has events off.
+-- KEYS base
+-- ARGV { maxAgeMs (absent: look only) }
+-- RETURN {"stands", pending, age of the oldest in ms, kept refusals, [name, value, ...] of the counts}
+local stream, refusals, counts = key('events'), key('eventsRefused'), key('eventCounts')
+if p.maxAgeMs then
+  local over = redis.call('XTRIM', stream, 'MINID', string.format('%d', clock() - p.maxAgeMs))
+  if over > 0 then redis.call('HINCRBY', counts, 'dropped', over) end
+  redis.call('XTRIM', refusals, 'MINID', string.format('%d', clock() - p.maxAgeMs))
+  for _, name in ipairs({ stream, refusals }) do redis.call('PEXPIRE', name, p.maxAgeMs) end
+end
+local oldest = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
+local age = oldest and math.max(0, clock() - tonumber(string.match(oldest[1], '^%d+'))) or 0
+return { 'stands', redis.call('XLEN', stream), age, redis.call('XLEN', refusals), redis.call('HGETALL', counts) }
