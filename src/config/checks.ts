@@ -30,6 +30,7 @@ const FORM_CHECKS: readonly TextCheck[] = [
   ['targets/*/groups/include/*', forms.checkRegex],
   ['targets/*/groups/exclude/*', forms.checkRegex],
   ['targets/*/groups/rename/*/match', forms.checkRegex],
+  ['connections/*/events/maxAge', forms.checkDuration],
   ['targets/*/guard/window', forms.checkDuration],
   ['reconcile/schedule', forms.checkCron],
   ['reconcile/timezone', forms.checkTimezone],
@@ -51,6 +52,7 @@ export function checkMeaning(document: unknown, checks: ConfigChecks | undefined
     ...checkTargetAddresses(document),
     ...checkRedis(document),
     ...checkKeyAddresses(document),
+    ...checkEvents(document),
     ...checkReferences(document),
     ...checkTokenNames(document),
     ...checkAttributeSources(document),
@@ -120,6 +122,24 @@ function checkKeyAddresses(document: unknown): ConfigFault[] {
     if (!isTree(jwt) || typeof jwt.jwksUri !== 'string') return [];
     const message = forms.checkKeyAddress(jwt.jwksUri, jwt.allowLoopbackHttp === true);
     return message === undefined ? [] : [{ path: `${path}/jwksUri`, message }];
+  });
+}
+
+/** Two ways at once would share one list of what is pending, and each would miss what the other took. */
+function checkEvents(document: unknown): ConfigFault[] {
+  return select(document, 'connections/*/events').flatMap(({ path, value: events }) => {
+    if (!isTree(events)) return [];
+    const { poll, push } = events;
+    const faults: ConfigFault[] = [];
+    if (isTree(poll) === isTree(push)) {
+      const which = isTree(poll) ? 'both are' : 'neither is';
+      faults.push({ path, message: `Give exactly one of poll and push; here ${which} given.` });
+    }
+    if (isTree(push) && typeof push.endpoint === 'string') {
+      const message = forms.checkReceiverAddress(push.endpoint, push.allowLoopbackHttp === true);
+      if (message !== undefined) faults.push({ path: `${path}/push/endpoint`, message });
+    }
+    return faults;
   });
 }
 

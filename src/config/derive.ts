@@ -3,6 +3,7 @@ import { parseDuration } from './forms.ts';
 import type { Config } from './schema.ts';
 import type { AttributeConfig, AttributeType } from './schema/attributes.ts';
 import type { ConnectionConfig, JwtConfig, TokenConfig } from './schema/connection.ts';
+import type { EventsConfig } from './schema/events.ts';
 import type { GuardConfig } from './schema/guard.ts';
 import type { ServerConfig } from './schema/server.ts';
 import type { TargetConfig } from './schema/target.ts';
@@ -16,12 +17,13 @@ interface AttributeSettings {
 
 interface ConnectionSettings extends Omit<
   ConnectionConfig,
-  'name' | 'tokens' | 'jwt' | 'rateLimit' | 'reviveInactive'
+  'name' | 'tokens' | 'jwt' | 'rateLimit' | 'reviveInactive' | 'events'
 > {
   tokens: { name: string; secret: string; expiresAt: string | null }[];
   jwt: JwtConfig | null;
   rateLimit: { requestsPerSecond: number; burst: number };
   reviveInactive: boolean | null;
+  events: (Omit<EventsConfig, 'maxAgeMs'> & { maxAge: string }) | null;
 }
 
 interface TargetSettings extends Omit<TargetConfig, 'name' | 'attributes' | 'guard'> {
@@ -69,9 +71,15 @@ function toServer({ publicUrl, ...rest }: ServerConfig): ServerConfig {
 }
 
 function toConnection(name: string, settings: ConnectionSettings): ConnectionConfig {
-  const { tokens, reviveInactive, ...rest } = settings;
-  const connection = { name, ...rest, tokens: tokens.map(toToken) };
+  const { tokens, reviveInactive, events, ...rest } = settings;
+  const connection = { name, ...rest, tokens: tokens.map(toToken), events: events && toEvents(events) };
   return reviveInactive === null ? connection : { ...connection, reviveInactive };
+}
+
+function toEvents({ maxAge, ...rest }: NonNullable<ConnectionSettings['events']>): EventsConfig {
+  const maxAgeMs = parseDuration(maxAge);
+  if (maxAgeMs === undefined) throw new Error('events.maxAge passed validation but is no duration');
+  return { ...rest, maxAgeMs };
 }
 
 function toToken({ name, secret, expiresAt }: ConnectionSettings['tokens'][number]): TokenConfig {

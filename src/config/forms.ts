@@ -84,6 +84,18 @@ export function checkWebAddress(text: string): string | undefined {
   return url.search || url.hash ? 'Remove everything from ? or # on.' : undefined;
 }
 
+/** Where events are posted to, with a token. It may have a query: some receivers have a stream per query. */
+export function checkReceiverAddress(text: string, loopbackAllowed: boolean): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url) return 'Not a web address. Write it in full, such as https://receiver.example.com/events.';
+  if (url.username || url.password) return 'Remove user and password from the address.';
+  if (url.protocol === 'https:') return undefined;
+  if (url.protocol !== 'http:' || !isLoopback(url))
+    return 'The receiver must be reached by https://, or events could be read on the way.';
+  if (loopbackAllowed) return undefined;
+  return 'Use https://, or set allowLoopbackHttp: true beside it for this machine.';
+}
+
 /** An address of signing keys. Unlike others it may have a query: some issuers have keys per application. */
 export function checkKeyAddress(text: string, loopbackAllowed: boolean): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -1,33 +1,54 @@
 // Which settings are secrets: the one table for checking and for masking them.
+import { parsePrivateKey, parsePublicKey } from '../support/signing-key.ts';
 import { checkSecretForm } from './forms.ts';
 import type { ConfigFault } from './faults.ts';
 import { select } from './places.ts';
 
 /** Secrets that callers of the bridge present; each must open one door only. */
-const OWN_SECRETS = ['server/adminToken', 'connections/*/tokens/*/secret'];
+const OWN_SECRETS = ['server/adminToken', 'connections/*/tokens/*/secret', 'connections/*/events/poll/token'];
 
-/** Secrets that the platform gave out. */
-const PLATFORM_SECRETS = ['targets/*/token', 'targets/*/scimToken'];
+/** Secrets that others gave out: the platform, a receiver of events. */
+const GIVEN_SECRETS = new Map([
+  ['targets/*/token', 'Copy the whole API key from the platform.'],
+  ['targets/*/scimToken', 'Copy the whole API key from the platform.'],
+  ['connections/*/events/push/token', 'Copy the whole token from the receiver.'],
+]);
 
-export const SECRET_PATTERNS: readonly string[] = [...OWN_SECRETS, ...PLATFORM_SECRETS];
+/** Keys that sign events; of the other ones only the public part is asked for, but people paste what they have. */
+const PRIVATE_KEYS = 'connections/*/events/key';
+const PUBLIC_KEYS = 'connections/*/events/otherKeys/*';
+
+const TOKEN_PATTERNS: readonly string[] = [...OWN_SECRETS, ...GIVEN_SECRETS.keys()];
+export const SECRET_PATTERNS: readonly string[] = [...TOKEN_PATTERNS, PRIVATE_KEYS, PUBLIC_KEYS];
 
 /** Addresses that may carry a password. */
 export const ADDRESS_PATTERNS: readonly string[] = ['redis/url', 'redis/cluster/*'];
 
 const MAKE_ONE = 'Make one with: openssl rand -hex 32';
-const COPY_IT = 'Copy the whole API key from the platform.';
+
+/** Keys that can not sign, or can not be shown. */
+function checkKeys(document: unknown): ConfigFault[] {
+  return [[PRIVATE_KEYS, parsePrivateKey] as const, [PUBLIC_KEYS, parsePublicKey] as const].flatMap(
+    ([pattern, parse]) =>
+      select(document, pattern).flatMap(({ path, value }) => {
+        const parsed = typeof value === 'string' ? parse(value) : undefined;
+        return typeof parsed === 'string' ? [{ path, message: parsed }] : [];
+      }),
+  );
+}
 
 /** Weak secrets, and secrets used twice: one token must not speak for two identity providers, or for an operator. */
 export function checkSecrets(document: unknown): ConfigFault[] {
-  const faults: ConfigFault[] = [];
+  const faults = checkKeys(document);
   const seen = new Map<string, string>();
-  for (const pattern of SECRET_PATTERNS) {
+  for (const pattern of TOKEN_PATTERNS) {
+    const advice = GIVEN_SECRETS.get(pattern) ?? MAKE_ONE;
     const own = OWN_SECRETS.includes(pattern);
     for (const { path, value } of select(document, pattern)) {
       if (typeof value !== 'string') continue;
       const problem = checkSecretForm(value);
       const first = own ? seen.get(value) : undefined;
-      if (problem) faults.push({ path, message: `${problem} ${own ? MAKE_ONE : COPY_IT}` });
+      if (problem) faults.push({ path, message: `${problem} ${advice}` });
       else if (first) faults.push({ path, message: `The same secret is used at ${first}. ${MAKE_ONE}` });
       else if (own) seen.set(value, path);
     }

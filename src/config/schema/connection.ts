@@ -1,5 +1,6 @@
 // Settings of a connection: one identity provider that pushes to the bridge.
 import { customSchemasSchema, type CustomSchemaConfig } from './custom-schema.ts';
+import { eventsSchema, type EventsConfig } from './events.ts';
 import { networksSchema } from './server.ts';
 import {
   choice,
@@ -42,6 +43,8 @@ export interface ConnectionConfig {
   schemas: CustomSchemaConfig[];
   /** Absent = as the profile has it. */
   reviveInactive?: boolean;
+  /** null or absent = nobody is told of changes. */
+  events?: EventsConfig | null;
 }
 
 const tokenSchema = section(
@@ -110,6 +113,7 @@ const connectionSchema = section('One identity provider.', {
       'Whether creating a user that exists but is inactive revives it instead of answering 409; null = as the profile has it.',
     default: null,
   },
+  events: eventsSchema,
 });
 
 export const connectionsSchema: SchemaNode = {

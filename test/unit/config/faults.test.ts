@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { errorOf, faultsOf, fileWith, folderWith, KEY, loadText, SECRET } from './settings-folder.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 
@@ -5,6 +6,13 @@ const connection = (body: string): string => `connections: { default: { ${body} 
 targets: { main: { url: 'https://acme.example.com', token: ${KEY} } }`;
 const target = (url: string, more = ''): string =>
   `targets: { main: { url: '${url}', token: ${KEY} ${more} } }\nconnections: { default: {} }`;
+
+const jwk = (curve: string): string =>
+  JSON.stringify(generateKeyPairSync('ec', { namedCurve: curve }).privateKey.export({ format: 'jwk' }));
+const P256 = jwk('P-256');
+const POLL = `poll: { token: ${SECRET} }`;
+const events = (body: string, key = P256): string =>
+  connection(`events: { issuer: i, audience: a, key: '${key}', ${body} }`);
 
 const FAULTS: [what: string, file: string, path: string, message: RegExp][] = [
   ['an unknown section', fileWith('', 'sever: {}'), '/sever', /not known.*server, redis/],
@@ -206,6 +214,56 @@ const FAULTS: [what: string, file: string, path: string, message: RegExp][] = [
     connection("jwt: { issuer: a, audience: '', jwksUri: 'https://c' }"),
     '/connections/default/jwt/audience',
     /empty/,
+  ],
+  [
+    'events for nobody',
+    events(''),
+    '/connections/default/events',
+    /exactly one of poll and push; here neither/,
+  ],
+  [
+    'events by two ways',
+    events(`${POLL}, push: { endpoint: 'https://c.example' }`),
+    '/connections/default/events',
+    /here both/,
+  ],
+  ['a key that is none', events(POLL, 'hunter2'), '/connections/default/events/key', /openssl genpkey/],
+  ['a key on another curve', events(POLL, jwk('P-384')), '/connections/default/events/key', /P-256/],
+  [
+    'another key that is none',
+    events(`${POLL}, otherKeys: [x]`),
+    '/connections/default/events/otherKeys/0',
+    /public key/,
+  ],
+  [
+    'a token of the receiver that is guessed at once',
+    events('poll: { token: secret }'),
+    '/connections/default/events/poll/token',
+    /shorter than 16/,
+  ],
+  [
+    'a receiver that has the token of the identity provider',
+    `${events(POLL)}\n`.replace('default: {', `default: { tokens: [{ name: a, secret: ${SECRET} }], `),
+    '/connections/default/events/poll/token',
+    /same secret/,
+  ],
+  [
+    'a receiver by plain http',
+    events("push: { endpoint: 'http://c.example/events' }"),
+    '/connections/default/events/push/endpoint',
+    /https/,
+  ],
+  [
+    'a receiver of this machine without saying so',
+    events("push: { endpoint: 'http://127.0.0.1:1/events' }"),
+    '/connections/default/events/push/endpoint',
+    /allowLoopbackHttp/,
+  ],
+  [
+    'events that are kept for no known time',
+    events(`${POLL}, maxAge: long`),
+    '/connections/default/events/maxAge',
+    /duration/,
   ],
   [
     'everybody as a trusted proxy',

@@ -35,6 +35,7 @@ describe('environment only', () => {
           rateLimit: { requestsPerSecond: 10_000, burst: 20_000 },
           targets: ['main'],
           schemas: [],
+          events: null,
         },
       },
       targets: {

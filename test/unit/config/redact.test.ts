@@ -1,19 +1,29 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { printableConfig } from '../../../src/config/redact.ts';
 import { fileWith, loadText } from './settings-folder.ts';
 
 const HIDDEN = 'hidden-0123456789-hidden';
+const { privateKey } = generateKeyPairSync('ed25519');
+const KEY = JSON.stringify(privateKey.export({ format: 'jwk' }));
 
 test('every secret is masked and everything else stays', () => {
   const text = `
 server: { adminToken: ${HIDDEN}1 }
 redis: { url: 'redis+sentinel://bridge:${HIDDEN}2@one.example:26379,two.example/main/1?sentinelPassword=${HIDDEN}3' }
-connections: { default: { tokens: [{ name: a, secret: ${HIDDEN}4 }] }, hr: { tokens: [{ name: b, secret: ${HIDDEN}5 }] } }
+connections:
+  default: { tokens: [{ name: a, secret: ${HIDDEN}4 }] }
+  hr: { tokens: [{ name: b, secret: ${HIDDEN}5 }], events: { issuer: i, audience: a, key: '${KEY}', otherKeys: ['${KEY}'], push: { endpoint: 'https://c.example', token: ${HIDDEN}8 } } }
 targets: { main: { url: 'https://acme.example.com', token: ${HIDDEN}6, scimToken: ${HIDDEN}7 } }`;
   const config = loadText(text);
   const before = structuredClone(config);
   const printable = printableConfig(config);
 
   expect(JSON.stringify(printable)).not.toContain(HIDDEN);
+  expect(printable.connections.hr?.events).toMatchObject({
+    key: '***',
+    otherKeys: ['***'],
+    push: { token: '***' },
+  });
   expect(printable.redis.url).toBe(
     'redis+sentinel://bridge:***@one.example:26379,two.example/main/1?sentinelPassword=***',
   );

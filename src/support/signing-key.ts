@@ -1,0 +1,56 @@
+// Keys as operators have them: PEM, or one JWK as JSON; and what they sign with.
+import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+
+/** Algorithms of JWS (RFC 7518 §3.1, RFC 8037 §3.1): one for each kind of key. */
+export type SigningAlgorithm = 'ES256' | 'EdDSA' | 'RS256';
+
+export interface SigningKey {
+  key: KeyObject;
+  algorithm: SigningAlgorithm;
+}
+
+const SHORTEST_RSA = 2048;
+const FORM = 'Not a private key. Give PEM (PKCS #8) or one JWK';
+const MAKE_ONE = 'openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out events.pem';
+
+/** @returns the key, or a sentence about what is wrong with it, which repeats nothing of it */
+export function parsePrivateKey(text: string): SigningKey | string {
+  const key = read(text, createPrivateKey);
+  if (!key) return `${FORM}; make one with: ${MAKE_ONE}`;
+  return withAlgorithm(key);
+}
+
+/** @returns the public key; the public part where a private one is given; or a sentence about what is wrong */
+export function parsePublicKey(text: string): SigningKey | string {
+  const key = read(text, createPublicKey);
+  return key ? withAlgorithm(key) : 'Not a public key. Give PEM (SPKI) or one JWK.';
+}
+
+/** Variables of the environment often carry the line breaks of a PEM as `\n`. */
+function read(
+  text: string,
+  create: (input: string | { key: JsonWebKey; format: 'jwk' }) => KeyObject,
+): KeyObject | undefined {
+  try {
+    const trimmed = text.trim();
+    if (!trimmed.startsWith('{')) return create(trimmed.replaceAll('\\n', '\n'));
+    return create({ key: JSON.parse(trimmed) as JsonWebKey, format: 'jwk' });
+  } catch {
+    return undefined;
+  }
+}
+
+function withAlgorithm(key: KeyObject): SigningKey | string {
+  const { namedCurve, modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
+  const kind = key.asymmetricKeyType;
+  if (kind === 'ed25519') return { key, algorithm: 'EdDSA' };
+  if (kind === 'ec') {
+    return namedCurve === 'prime256v1'
+      ? { key, algorithm: 'ES256' }
+      : 'An elliptic curve key has to be on P-256.';
+  }
+  if (kind !== 'rsa') return 'Take a key of the kind EC P-256, Ed25519 or RSA.';
+  return modulusLength >= SHORTEST_RSA
+    ? { key, algorithm: 'RS256' }
+    : `An RSA key needs ${SHORTEST_RSA} bits or more.`;
+}
