@@ -2,6 +2,7 @@
 import { buildAdmin } from './app/admin.ts';
 import { openDoors, scimConnections } from './app/entrance.ts';
 import { buildEstates } from './app/estates.ts';
+import { buildEvents } from './app/events.ts';
 import { buildHealth } from './app/health.ts';
 import { createInstruments } from './app/instruments.ts';
 import { STORE_WAIT_MS, scriptsOn, type AppDeps, type Parts } from './app/parts.ts';
@@ -66,6 +67,10 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   }
   const scim = role === 'all' || role === 'api' ? states : [];
   const { requests: observe, onDeviation } = instruments;
+  const events = buildEvents(parts, states, {
+    api: role === 'all' || role === 'api',
+    worker: role === 'all' || role === 'worker',
+  });
   const doors = await openDoors(parts, scim);
   const secretFiles = watchSecretFiles(deps, config, doors.renew);
   releasers.add('secret files', secretFiles.stop);
@@ -73,7 +78,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const connections = createScimRouters({ ...deps, onDeviation }, scimParts, config.server);
   let stopping = false;
   const health = buildHealth(parts, targets, states, queues, () => stopping);
-  const metrics = buildScrape(parts, instruments, { targets, states, queues, doors });
+  const metrics = buildScrape(parts, instruments, { targets, states, queues, doors, events });
   const { host, metricsPort } = config.server;
   const ownPort = metricsPort !== null;
   const admin = role === 'all' || role === 'api' ? buildAdmin(parts, targets, states) : undefined;
@@ -81,6 +86,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     ...deps,
     health,
     connections,
+    events: events.routers,
     observe: parts.tracing ? traced(observe, parts.tracing) : observe,
     admin,
     metrics: ownPort ? undefined : metrics,
@@ -88,9 +94,11 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   try {
     const http = await listen(app, config.server);
     releasers.add('http', () => http.stop(HTTP_DEADLINE_MS));
+    releasers.add('receivers of events', events.drain);
     const drain = (): Promise<void> => {
       stopping = true;
       http.drain();
+      events.drain();
       return deps.clock.sleep(scim.length > 0 ? config.server.drainMs : 0);
     };
     const stop = releasers.releaseAll;

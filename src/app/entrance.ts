@@ -2,6 +2,7 @@
 import type { Config } from '../config/schema.ts';
 import { connectRedis } from '../directory/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import { EVENT_URIS } from '../events/claims.ts';
 import type { createScimRouters } from '../http/scim/connections.ts';
 import { groupResourceType } from '../scim/index.ts';
 import { createDoors, type Doors } from '../tokens/doors.ts';
@@ -41,6 +42,7 @@ export function scimConnections(
     const targets = settings.targets.flatMap((name) => config.targets[name] ?? []);
     const { schemas } = settings;
     const groupType = groupResourceType({ schemas });
-    return [{ settings, directory, door, userType: userTypeFor(targets, schemas), groupType }];
+    const eventUris = settings.events ? EVENT_URIS : undefined;
+    return [{ settings, directory, door, userType: userTypeFor(targets, schemas), groupType, eventUris }];
   });
 }

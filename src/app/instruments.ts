@@ -6,6 +6,7 @@ import type { Config } from '../config/schema.ts';
 import type { Backlog } from '../directory/backlog.ts';
 import type { BreakerState } from '../directory/breaker.ts';
 import type { StorePulse } from '../directory/connection.ts';
+import type { EventStanding } from '../directory/event-stream.ts';
 import type { Lane } from '../directory/records.ts';
 import type { Answered, OnAnswered } from '../http/middleware/request-context.ts';
 import { operationOf } from '../http/scim/operation.ts';
@@ -24,6 +25,8 @@ export interface Sources {
   breaker: (target: string) => Promise<BreakerState>;
   /** Where identity providers are answered. */
   tokens: () => TokenTimes[];
+  /** Security events of connections that have a receiver. */
+  events: () => Promise<{ connection: string; standing: EventStanding }[]>;
   /** Unix milliseconds, by target; only where a worker runs. */
   lastFetches: () => Map<string, number>;
 }
@@ -212,13 +215,26 @@ async function readShared(metrics: Metrics, targets: string[], sources: Sources)
   );
   for (const gauge of SHARED) metrics[gauge].reset();
   for (const each of found.flat()) show(metrics, each);
+  for (const each of pulse.up ? await sources.events().catch(() => []) : []) showEvents(metrics, each);
   for (const [target, at] of sources.lastFetches()) metrics.workerLastFetch.set({ target }, at / 1000);
 }
 
 const SHARED = [
   ...(['outboxDirty', 'outboxPending', 'outboxOldest', 'deadLetters', 'onHold', 'guardHeld'] as const),
   ...(['breakerOpen', 'drift', 'reconcileLastSuccess', 'reconcileSeconds', 'reconcileWrites'] as const),
+  ...(['eventsPending', 'eventsOldest', 'eventsKept', 'events'] as const),
 ] as const;
+
+function showEvents(
+  metrics: Metrics,
+  { connection, standing }: { connection: string; standing: EventStanding },
+): void {
+  metrics.eventsPending.set({ connection }, standing.pending);
+  metrics.eventsOldest.set({ connection }, standing.oldestMs / 1000);
+  metrics.eventsKept.set({ connection }, standing.kept);
+  for (const outcome of ['delivered', 'refused', 'dropped'] as const)
+    metrics.events.inc({ connection, outcome }, standing[outcome]);
+}
 
 /** The connections of a target together: sums, and of ages and times the worse one. */
 function show(

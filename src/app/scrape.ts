@@ -5,6 +5,7 @@ import { createMetricsRouter } from '../http/metrics.ts';
 import type { TargetQueue } from '../queue/target-queue.ts';
 import type { Target } from '../sync/target.ts';
 import type { Doors } from '../tokens/doors.ts';
+import type { Events } from './events.ts';
 import type { Instruments, Sources } from './instruments.ts';
 import type { Parts } from './parts.ts';
 import { outboxesOf } from './states.ts';
@@ -18,11 +19,13 @@ export function buildScrape(
     states,
     queues,
     doors,
+    events,
   }: {
     targets: Map<string, Target>;
     states: DesiredState[];
     queues: Map<string, TargetQueue>;
     doors: Doors;
+    events: Pick<Events, 'feeds'>;
   },
 ): ReturnType<typeof createMetricsRouter> {
   const sources: Sources = {
@@ -30,6 +33,13 @@ export function buildScrape(
     backlogs: (name) => Promise.all([...outboxesOf(states, name).values()].map((outbox) => outbox.backlog())),
     breaker: async (name) => (await targets.get(name)?.breaker.read()) ?? { open: false },
     tokens: doors.tokens,
+    events: () =>
+      Promise.all(
+        [...events.feeds].map(async ([connection, feed]) => ({
+          connection,
+          standing: await feed.standing(),
+        })),
+      ),
     lastFetches: () => new Map([...queues].map(([name, queue]) => [name, queue.lastSweepAt()])),
   };
   return createMetricsRouter(contentType, () => scrape(sources));

@@ -19,6 +19,7 @@ export function buildStates(
         targets: connection.targets,
         groupsMatter: connection.targets.some(groupsMatterAt),
         leaseMs: LEASE_MS,
+        ...(connection.events ? { events: connection.events } : {}),
         log: {
           maxEntries: config.provisioningLog.maxEntries,
           maxAgeMs: config.provisioningLog.maxAgeDays * DAY_MS,

@@ -23,6 +23,7 @@ const COMMANDS: Record<string, () => Promise<Add>> = {
   restore: async () => (await import('./backup.ts')).restore,
   'dead-letters': async () => (await import('./dead-letters.ts')).deadLetters,
   acts: async () => (await import('./acts.ts')).acts,
+  events: async () => (await import('./events.ts')).events,
   log: async () => (await import('./log.ts')).log,
   resync: async () => (await import('./resync.ts')).resync,
   token: async () => (await import('./token.ts')).token,

@@ -1,5 +1,6 @@
 // status: how far each target is behind.
 import type { Command } from 'commander';
+import type { EventStanding } from '../directory/event-stream.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
@@ -20,7 +21,7 @@ export function status(program: Command, cli: Cli): void {
 const moment = (ms: number): string => new Date(ms).toISOString();
 
 function print({ connection, target, users, groups, ...rest }: TargetStatus): void {
-  const { dirty, blocked, oldestMs, guard, breaker, reconcile, hold } = rest;
+  const { dirty, blocked, oldestMs, guard, breaker, reconcile, hold, events } = rest;
   console.log(
     `${connection} → ${target}: ${users} users, ${groups} groups; ` +
       `${dirty} not applied yet${dirty > 0 ? ` (the oldest for ${duration(oldestMs)})` : ''}, ` +
@@ -44,6 +45,18 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus): vo
     const by = `on hold since ${moment(hold.since)} by ${hold.by}`;
     console.log(`  ${by}: nothing is written until scim-bridge release`);
   }
+  if (events) console.log(`  events: ${standingOf(events)}`);
+}
+
+/** What became of the events of a connection, in words. */
+export function standingOf({ pending, oldestMs, kept, delivered, dropped, problem }: EventStanding): string {
+  return [
+    `${pending} not taken yet${pending > 0 ? ` (the oldest for ${duration(oldestMs)})` : ''}`,
+    `${delivered} delivered`,
+    ...(dropped > 0 ? [`${dropped} dropped`] : []),
+    ...(kept > 0 ? [`${kept} refused: see scim-bridge events refused`] : []),
+    ...(problem === null ? [] : [`the receiver ${problem}`]),
+  ].join(', ');
 }
 
 const STEPS = [

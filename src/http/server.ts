@@ -16,6 +16,8 @@ export interface HttpDeps {
   health: Router;
   /** SCIM routers by the path they are mounted at. */
   connections: Map<string, Router>;
+  /** Where receivers of security events come, by mount path. */
+  events?: Map<string, Router>;
   /** What operators see below /admin; undefined = off. */
   admin?: Router | undefined;
   /** Who wants to know what became of the requests below such a path; `''`: of those that fit none. */
@@ -44,6 +46,7 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
   const nothing = (): never => {
     throw notFound('No such address: SCIM is served at /scim/v2 and /connections/{name}/scim/v2.');
   };
+  for (const [path, events] of deps.events ?? []) router.use(path, context, events, nothing);
   if (deps.admin) router.use('/admin', context, deps.admin, nothing);
   router.use(context, nothing);
   router.use(createErrorHandler(deps));

@@ -2,6 +2,7 @@
 import type { Backlog } from '../directory/backlog.ts';
 import type { Breaker, BreakerState } from '../directory/breaker.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import type { EventStanding } from '../directory/event-stream.ts';
 import type { RunReport } from '../directory/runs.ts';
 import type { Hold } from '../directory/staging.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
@@ -24,6 +25,8 @@ export interface TargetStatus {
   guard: Record<DestructiveKind, number> & { held: number };
   hold: Hold | null;
   reconcile: { last: RunReport | null; /** Unix milliseconds. */ lastSuccessAt: number | null };
+  /** Security events of the connection; null = it has no receiver. */
+  events: EventStanding | null;
 }
 
 /** One row for each connection and target. @param breakers by target */
@@ -34,16 +37,21 @@ export async function readStatus(
   const rows: TargetStatus[] = [];
   for (const state of states) {
     const { connection, directory } = state;
-    const [users, groups] = await Promise.all([directory.count('User'), directory.count('Group')]);
+    const [users, groups, events] = await Promise.all([
+      directory.count('User'),
+      directory.count('Group'),
+      directory.tellsEvents ? state.events.standing() : null,
+    ]);
     for (const target of state.outboxes.keys()) {
       const breaker = (await breakers.get(target)?.read()) ?? { open: false };
-      rows.push({ connection, target, users, groups, breaker, ...(await readTarget(state, target)) });
+      const part = await readTarget(state, target);
+      rows.push({ connection, target, users, groups, breaker, ...part, events });
     }
   }
   return rows;
 }
 
-type TargetPart = Omit<TargetStatus, 'connection' | 'target' | 'users' | 'groups' | 'breaker'>;
+type TargetPart = Omit<TargetStatus, 'connection' | 'target' | 'users' | 'groups' | 'breaker' | 'events'>;
 
 async function readTarget({ outboxes }: DesiredState, target: string): Promise<TargetPart> {
   const outbox = outboxes.get(target);

@@ -15,6 +15,8 @@ export interface ProviderDeps {
   clock: Clock;
   ids: Ids;
   serially: Serially;
+  /** Security events that are told of changes (RFC 9967 §4); absent = none. */
+  eventUris?: readonly string[] | undefined;
 }
 
 /** The part of a request that shapes its answer. */

@@ -13,7 +13,7 @@ import { LIST_LIMITS } from './search.ts';
 export type Discovery = ReturnType<typeof createDiscovery>;
 
 export function createDiscovery(
-  { userType, groupType }: ProviderDeps,
+  { userType, groupType, eventUris }: ProviderDeps,
   /** Largest body that is read, in bytes. */
   maxPayloadSize: number,
 ) {
@@ -37,6 +37,7 @@ export function createDiscovery(
           bulk,
           maxResults: LIST_LIMITS.maxCount,
           sort: true,
+          eventUris,
           pagination: { defaultPageSize: LIST_LIMITS.defaultCount, maxPageSize: LIST_LIMITS.maxCount },
         }),
       ),

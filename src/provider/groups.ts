@@ -1,6 +1,6 @@
 // Groups as RFC 7644 §3 asks. Member changes are set operations in the directory: they need no read of the group,
 // so they cost the same whatever its size, and parallel ones lose nothing.
-import type { MemberStep as DirectoryStep } from '../directory/writes.ts';
+import type { MemberStep as DirectoryStep, Method } from '../directory/writes.ts';
 import type { StoredRecord } from '../directory/records.ts';
 import {
   applyPatch,
@@ -65,6 +65,7 @@ export function createGroups(deps: ProviderDeps) {
   function change(
     id: string,
     context: RequestContext,
+    method: Method,
     next: (before: Resource) => Resource,
     steps: readonly MemberStep[],
   ): Promise<StoredRecord> {
@@ -82,6 +83,7 @@ export function createGroups(deps: ProviderDeps) {
           text,
           now: clock.now(),
           request: context.request,
+          method,
         };
         const stored = settle('Group', id, await directory.putGroup(write, await toSets(id, steps, context)));
         if (stored) return { id, text, ...stored };
@@ -97,7 +99,7 @@ export function createGroups(deps: ProviderDeps) {
     const keeps = members === undefined && profile.name !== 'rfc';
     const steps: MemberStep[] = keeps ? [] : [{ kind: 'replace', values: members ?? [] }];
     const next = (before: Resource): Resource => keepImmutable(groupType, before, resource, 'replace');
-    return answer(200, await change(id, context, next, steps), context);
+    return answer(200, await change(id, context, 'put', next, steps), context);
   }
 
   /** PATCH (§3.5.2): 204, unless the client asks for attributes; a body would read every member. */
@@ -105,7 +107,8 @@ export function createGroups(deps: ProviderDeps) {
     const { rest, steps } = splitMembers(parsePatch(groupType, body, profile));
     const version = onlySets(rest, steps, context)
       ? await changeMembers(id, steps, context)
-      : (await change(id, context, (before) => applyPatch(groupType, before, rest, profile), steps)).version;
+      : (await change(id, context, 'patch', (before) => applyPatch(groupType, before, rest, profile), steps))
+          .version;
     if (context.attributes === undefined && context.excludedAttributes === undefined) {
       return { status: 204, etag: weakVersion(version) };
     }

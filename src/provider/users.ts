@@ -1,5 +1,5 @@
 // Users as RFC 7644 §3 asks, over the directory.
-import type { GroupName } from '../directory/writes.ts';
+import type { GroupName, Method } from '../directory/writes.ts';
 import type { StoredRecord } from '../directory/records.ts';
 import {
   applyPatch,
@@ -79,6 +79,7 @@ export function createUsers(deps: ProviderDeps) {
   function change(
     id: string,
     context: RequestContext,
+    method: Method,
     next: (before: Resource) => Resource,
   ): Promise<Answer> {
     return serially(`User:${id}`, async () => {
@@ -86,7 +87,8 @@ export function createUsers(deps: ProviderDeps) {
         const record = await directory.get('User', id);
         if (!record) throw missing('User', id);
         requireMatch(record, context);
-        const answered = await write(id, next(JSON.parse(record.text) as Resource), record.version, context);
+        const resource = next(JSON.parse(record.text) as Resource);
+        const answered = await write(id, resource, record.version, context, method);
         if (answered) return answered;
       }
       throw contended();
@@ -99,9 +101,10 @@ export function createUsers(deps: ProviderDeps) {
     resource: Resource,
     expected: number | undefined,
     context: RequestContext,
+    method: Method,
   ): Promise<Answer | undefined> {
     const text = JSON.stringify(resource);
-    const change = { id, expected, resource, text, now: clock.now(), request: context.request };
+    const change = { id, expected, resource, text, now: clock.now(), request: context.request, method };
     const stored = settle('User', id, await directory.putUser(change));
     return stored && answer(200, { id, text, ...stored }, stored.groups, context);
   }
@@ -116,8 +119,8 @@ export function createUsers(deps: ProviderDeps) {
   async function replaceWith(id: string, resource: Resource, context: RequestContext): Promise<Answer> {
     // What was there before matters only to a client that asks for a certain version, and to what may not change.
     if (context.ifMatch !== undefined || userType.immutable.length > 0)
-      return change(id, context, (before) => keepImmutable(userType, before, resource, 'replace'));
-    const answered = await write(id, resource, undefined, context);
+      return change(id, context, 'put', (before) => keepImmutable(userType, before, resource, 'replace'));
+    const answered = await write(id, resource, undefined, context, 'put');
     if (!answered) throw contended();
     return answered;
   }
@@ -126,7 +129,7 @@ export function createUsers(deps: ProviderDeps) {
   async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     projectionOf(context);
     const operations = parsePatch(userType, body, profile);
-    return change(id, context, (before) => applyPatch(userType, before, operations, profile));
+    return change(id, context, 'patch', (before) => applyPatch(userType, before, operations, profile));
   }
 
   /** DELETE (§3.6); a second one is 404. The name is free at once. */

@@ -150,6 +150,30 @@ export const METRICS = {
     labels: ['target', 'kind'],
     help: `Changes that comparisons ordered. ${SHARED}`,
   },
+  eventsPending: {
+    type: 'gauge',
+    name: 'bridge_events_pending',
+    labels: ['connection'],
+    help: `Security events that the receiver of a connection has not taken yet. ${SHARED}`,
+  },
+  eventsOldest: {
+    type: 'gauge',
+    name: 'bridge_events_oldest_seconds',
+    labels: ['connection'],
+    help: `Age of the oldest of them, in seconds; 0 when all are taken. ${SHARED}`,
+  },
+  eventsKept: {
+    type: 'gauge',
+    name: 'bridge_events_refused',
+    labels: ['connection'],
+    help: `Security events that the receiver refused and a person has to look at. ${SHARED}`,
+  },
+  events: {
+    type: 'counter',
+    name: 'bridge_events_total',
+    labels: ['connection', 'outcome'],
+    help: `Security events that are no longer pending: delivered, refused, or dropped because they were too many or too old. ${SHARED}`,
+  },
   redisUp: { type: 'gauge', name: 'bridge_redis_up', labels: [], help: '1 when Redis answers this process.' },
   redisRole: {
     type: 'gauge',

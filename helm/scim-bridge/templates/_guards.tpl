@@ -44,6 +44,12 @@ Shapes and words are checked before this by values.schema.json.
 {{- $_ := set $places (printf "config.connections.%s.tokens[%d].secret" $name $index) $token.secret -}}
 {{- end }}
 {{- end }}
+{{- range $name, $connection := .Values.config.connections -}}
+{{- $events := $connection.events | default dict -}}
+{{- $_ := set $places (printf "config.connections.%s.events.key" $name) $events.key -}}
+{{- $_ := set $places (printf "config.connections.%s.events.poll.token" $name) (dig "poll" "token" "" $events) -}}
+{{- $_ := set $places (printf "config.connections.%s.events.push.token" $name) (dig "push" "token" "" $events) -}}
+{{- end }}
 {{- range $name, $target := .Values.config.targets -}}
 {{- $_ := set $places (printf "config.targets.%s.token" $name) $target.token -}}
 {{- $_ := set $places (printf "config.targets.%s.scimToken" $name) $target.scimToken -}}

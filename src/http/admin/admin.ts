@@ -10,6 +10,7 @@ import { createAdminRouter } from './router.ts';
 import { checkRoutes } from './routes/checks.ts';
 import { comparisonRoutes } from './routes/comparisons.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
+import { eventRoutes } from './routes/events.ts';
 import { holdRoutes } from './routes/holds.ts';
 import { linkRoutes } from './routes/links.ts';
 import { actRoutes } from './routes/acts.ts';
@@ -54,5 +55,5 @@ export function createAdmin(
 const routesOf = (context: AdminContext): AdminRoute[] =>
   [
     ...[statusRoutes, planRoutes, comparisonRoutes, operationRoutes, resourceRoutes, deadLetterRoutes],
-    ...[holdRoutes, linkRoutes, logRoutes, actRoutes, tokenRoutes, checkRoutes],
+    ...[holdRoutes, linkRoutes, logRoutes, actRoutes, tokenRoutes, checkRoutes, eventRoutes],
   ].flatMap((routes) => routes(context));

@@ -32,6 +32,11 @@ const VERDICTS: Verdict[] = [
 ];
 const kinds = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, whole]));
 
+const eventStanding = object({
+  ...{ pending: whole, oldestMs: { type: 'number' }, kept: whole },
+  ...{ delivered: whole, refused: whole, dropped: whole, problem: orNull('string') },
+});
+
 export const SCHEMAS = {
   Problem: {
     ...object({ type: text, title: text, status: whole, detail: text }),
@@ -46,6 +51,7 @@ export const SCHEMAS = {
       guard: object({ held: whole, ...kinds }),
       hold: { oneOf: [{ type: 'null' }, object({ since: unixMs, by: text, note: text }, ['since', 'by'])] },
       reconcile: object({ last: { type: ['object', 'null'] }, lastSuccessAt: orNull('integer') }),
+      events: { oneOf: [{ type: 'null' }, eventStanding] },
     },
     [
       'connection',
@@ -61,6 +67,7 @@ export const SCHEMAS = {
       'guard',
       'hold',
       'reconcile',
+      'events',
     ],
   ),
   StagedPlan: object(
@@ -79,6 +86,13 @@ export const SCHEMAS = {
       ...{ ref: text, subject: text, name: text, member: text, place: whole, reason: text },
     },
     ['kind', 'ref', 'name'],
+  ),
+  RefusedEvent: object(
+    {
+      ...{ connection: text, id: text, at: dateTime, resource: text, version: whole },
+      ...{ what: arrayOf(text), names: arrayOf(text), err: text, description: text },
+    },
+    ['connection', 'id', 'at', 'resource', 'what', 'names', 'err', 'description'],
   ),
   DeadLetter: object({
     ...{ connection: text, target: text, ref: text },

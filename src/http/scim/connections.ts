@@ -24,6 +24,8 @@ export interface ScimConnection {
   door: Door;
   userType: ResourceType;
   groupType: ResourceType;
+  /** What receivers are told of, where there are some (RFC 9967 §4). */
+  eventUris?: readonly string[] | undefined;
 }
 
 /** Routers by mount path: `/connections/<name>/scim/v2`, and `/scim/v2` for the connection `default`. */
@@ -42,7 +44,7 @@ export function createScimRouters(
   // One for all connections: who guesses guesses everywhere.
   const badCredentials = createBadCredentials();
   const routers = new Map<string, Router>();
-  for (const { settings, directory, door, userType, groupType } of connections) {
+  for (const { settings, directory, door, userType, groupType, eventUris } of connections) {
     const { name } = settings;
     const profile = profileOf(settings.profile, createHabits(deps, settings));
     const reviveInactive = settings.reviveInactive ?? settings.profile !== 'rfc';
@@ -50,6 +52,7 @@ export function createScimRouters(
       directory,
       userType,
       groupType,
+      eventUris,
       profile,
       reviveInactive,
       clock,

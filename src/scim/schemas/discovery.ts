@@ -15,6 +15,8 @@ export interface ServiceProviderOptions {
   /** Page sizes; given where cursors are served beside startIndex (RFC 9865 section 4). */
   readonly pagination?: { readonly defaultPageSize: number; readonly maxPageSize: number };
   readonly etag?: boolean;
+  /** Security events that receivers can be told of (RFC 9967 section 4); absent = none. */
+  readonly eventUris?: readonly string[] | undefined;
   readonly documentationUri?: string;
   readonly authenticationSchemes?: readonly object[];
 }
@@ -48,6 +50,8 @@ export function serviceProviderConfig(options: ServiceProviderOptions): Record<s
     ...(options.pagination && {
       pagination: { cursor: true, index: true, defaultPaginationMethod: 'index', ...options.pagination },
     }),
+    // Requests that are answered later by an event are not served.
+    ...(options.eventUris && { securityEvents: { asyncRequest: 'none', eventUris: options.eventUris } }),
     authenticationSchemes: options.authenticationSchemes ?? [BEARER],
     meta: {
       resourceType: 'ServiceProviderConfig',

@@ -1,4 +1,4 @@
-// The schemas of the discovery documents themselves (RFC 7643 section 8.7.2; pagination: RFC 9865 section 4).
+// The schemas of the discovery documents themselves (RFC 7643 section 8.7.2; pagination: RFC 9865 section 4; securityEvents: RFC 9967 section 4).
 import { attribute, type Attribute, type Schema } from '../attributes.ts';
 import { RESOURCE_TYPE_URN, SCHEMA_URN, SERVICE_PROVIDER_CONFIG_URN } from '../urns.ts';
 
@@ -54,6 +54,15 @@ const serviceProviderConfigSchema: Schema = {
         shown('defaultPageSize', 'Page size without count.', { type: 'integer' }),
         shown('maxPageSize', 'Largest page size.', { type: 'integer' }),
         shown('cursorTimeout', 'Seconds for which a cursor is valid at least.', { type: 'integer' }),
+      ],
+    }),
+    shown('securityEvents', 'What receivers are told of changes.', {
+      type: 'complex',
+      subAttributes: [
+        shown('asyncRequest', 'Whether requests are answered later by an event.', {
+          canonicalValues: ['none', 'long', 'request'],
+        }),
+        shown('eventUris', 'Events that receivers are told.', { multiValued: true, caseExact: true }),
       ],
     }),
     shown('authenticationSchemes', 'Ways to authenticate.', {

@@ -35,6 +35,7 @@ export const HEALTHY: Record<string, string> = {
   [`bridge_platform_requests_total{${CALL},status="409"}`]: '0+30x600',
   [`bridge_platform_requests_total{${CALL},status="503"}`]: '0x600',
   'bridge_breaker_open{target="main"}': '0x600',
+  [`bridge_events_oldest_seconds{${DEFAULT}}`]: '2x600',
   'bridge_guard_held{target="main",kind="deactivate"}': '0x600',
   'bridge_reconcile_last_success_timestamp_seconds{target="main"}': '1+60x600',
   'bridge_reconcile_writes_total{target="main",kind="update"}': '4x600',
@@ -82,6 +83,7 @@ export const SITUATIONS: Record<string, Situation> = {
   'the workers stop': { changes: { last_fetch: '0+60x500 30000x100' }, fires: ['ScimBridgeNoWorker'] },
   'there never was a worker': { changes: { last_fetch: null }, fires: ['ScimBridgeNoWorker'] },
   'a person is refused': { changes: { dead_letters: '2x600' }, fires: ['ScimBridgeDeadLetters'] },
+  'a receiver is away': { changes: { events_oldest: '0+60x600' }, fires: ['ScimBridgeEventsWait'] },
   'the platform key is revoked': {
     changes: { 'platform_requests status="401"': '0x580 0+4x20' },
     fires: ['ScimBridgePlatformRefusesKey'],

@@ -29,6 +29,18 @@ export const REFUSED: Record<string, Refused> = {
     values: { config: { connections: { default: { tokens: [{ name: 'a', secret: 'written-out-0123456789' }] } } } },
     says: 'config.connections.default.tokens[0].secret is written out',
   },
+  'a key of events that is written out': {
+    values: { config: { connections: { default: { events: { key: 'written-out-0123456789' } } } } },
+    says: 'config.connections.default.events.key is written out',
+  },
+  'a token for fetching events that is written out': {
+    values: { config: { connections: { default: { events: { poll: { token: 'written-out-0123456789' } } } } } },
+    says: 'config.connections.default.events.poll.token is written out',
+  },
+  'a token of a receiver that is written out': {
+    values: { config: { connections: { default: { events: { push: { token: 'written-out-0123456789' } } } } } },
+    says: 'config.connections.default.events.push.token is written out',
+  },
   'a platform key that is written out': {
     values: { config: { targets: { main: { token: 'written-out-0123456789' } } } },
     says: 'config.targets.main.token is written out',

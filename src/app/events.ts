@@ -1,0 +1,53 @@
+// Receivers of security events: how each connection that has one tells it of changes.
+import type { DesiredState } from '../directory/desired-state.ts';
+import { createFeed, type Feed } from '../events/feed.ts';
+import { createPoll } from '../events/poll.ts';
+import { startPush } from '../events/push.ts';
+import { startTending } from '../events/tend.ts';
+import { createEventRouters } from '../http/events.ts';
+import type { Parts } from './parts.ts';
+
+export interface Events {
+  /** By connection; empty where none has a receiver. */
+  feeds: Map<string, Feed>;
+  /** Where receivers come, by mount path; none without identity providers. */
+  routers: ReturnType<typeof createEventRouters>;
+  /** Whoever waits for events is answered now. */
+  drain: () => void;
+}
+
+export function buildEvents(
+  parts: Parts,
+  states: DesiredState[],
+  { api, worker }: { api: boolean; worker: boolean },
+): Events {
+  const { config, logger, releasers } = parts;
+  const draining = new AbortController();
+  const told = states.flatMap(({ connection, events: stream }) => {
+    const settings = config.connections[connection]?.events;
+    return settings ? [{ settings, stream, feed: createFeed(stream, connection, settings) }] : [];
+  });
+  const feeds = told.map(({ feed }) => feed);
+  const tending = startTending(parts, feeds);
+  releasers.add('events', tending.stop);
+  for (const { settings, stream, feed } of told) {
+    const { connection } = feed;
+    if (!worker || settings.push === null) continue;
+    const push = startPush(
+      { ...parts, logger: logger.child({ connection }) },
+      { feed, stream },
+      settings.push,
+    );
+    releasers.add(`push of events of ${connection}`, push.stop);
+  }
+  const entrances = told.map(({ settings, feed }) => {
+    const { poll } = settings;
+    if (poll === null) return { feed };
+    return { feed, poll: { ask: createPoll(parts, feed, draining.signal), token: () => poll.token } };
+  });
+  return {
+    feeds: new Map(feeds.map((feed) => [feed.connection, feed])),
+    routers: createEventRouters(parts, api ? entrances : [], config.server),
+    drain: () => draining.abort(),
+  };
+}

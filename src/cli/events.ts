@@ -1,0 +1,38 @@
+// events: what receivers of security events have not taken, and what they refused.
+import type { Command } from 'commander';
+import { listRefusedEvents, resolveRefusedEvents } from '../ops/events.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { withStore } from './store.ts';
+
+export function events(program: Command, cli: Cli): void {
+  const group = program
+    .command('events')
+    .description('security events that a receiver refused; how many wait is in status');
+
+  group
+    .command('refused')
+    .description('what was refused, and why in the words of the receiver')
+    .option('--json', 'print as JSON')
+    .action(async (flags: { json?: boolean }, command: Command) => {
+      const found = await withStore(readConfig(command, cli), listRefusedEvents);
+      if (flags.json) console.log(JSON.stringify(found));
+      else if (found.length === 0) console.log('No event was refused.');
+      else
+        for (const { connection, at, resource, what, err, description } of found)
+          console.log(`${at}  ${connection}  ${resource}  ${what.join(' and ')}  ${err}: ${description}`);
+    });
+
+  for (const [name, description] of [
+    ['retry', 'send all of them again, behind those that wait'],
+    ['drop', 'forget all of them'],
+  ] as const)
+    group
+      .command(name)
+      .description(description)
+      .action(async (_flags: object, command: Command) => {
+        const count = await withStore(readConfig(command, cli), (states) =>
+          resolveRefusedEvents(states, name),
+        );
+        console.log(count === 0 ? 'No event was refused.' : `${count} done.`);
+      });
+}

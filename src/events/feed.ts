@@ -1,0 +1,58 @@
+// The events of one connection as tokens: what both ways of delivery read and settle.
+import type { EventStanding, EventStream, Refusal } from '../directory/event-stream.ts';
+import { eventIdOf, toClaims } from './claims.ts';
+import { createSigner, type KeySettings, type Signer } from './signer.ts';
+
+export interface FeedSettings extends KeySettings {
+  issuer: string;
+  audience: string;
+  maxAgeMs: number;
+}
+
+export interface EventToken {
+  jti: string;
+  /** Signed, in compact form. */
+  text: string;
+}
+
+export interface Feed {
+  connection: string;
+  /** The oldest ones that nobody took, in order. They stay until they are settled. */
+  next(count: number): Promise<EventToken[]>;
+  /** Takes tokens off the list; unknown ones and such as were settled before are nobody's loss. */
+  settle(
+    acknowledged: readonly string[],
+    refused?: readonly (Omit<Refusal, 'id'> & { jti: string })[],
+  ): Promise<void>;
+  standing(): Promise<EventStanding>;
+  /** Drops what is too old. */
+  tend(): Promise<EventStanding>;
+  keys: Signer['keys'];
+}
+
+export function createFeed(stream: EventStream, connection: string, settings: FeedSettings): Feed {
+  const signer = createSigner(settings);
+  const idsOf = (jti: string): string[] => {
+    const id = eventIdOf(jti, connection);
+    return id === undefined ? [] : [id];
+  };
+  return {
+    connection,
+    next: async (count) => {
+      const { issuer, audience } = settings;
+      const claims = (await stream.oldest(count)).map((event) =>
+        toClaims(event, { connection, issuer, audience }),
+      );
+      return Promise.all(claims.map(async (each) => ({ jti: each.jti, text: await signer.sign(each) })));
+    },
+    settle: async (acknowledged, refused = []) => {
+      await stream.settle(
+        acknowledged.flatMap(idsOf),
+        refused.flatMap(({ jti, ...reason }) => idsOf(jti).map((id) => ({ id, ...reason }))),
+      );
+    },
+    standing: () => stream.standing(),
+    tend: () => stream.standing(settings.maxAgeMs),
+    keys: signer.keys,
+  };
+}

@@ -1,0 +1,98 @@
+// What a receiver asks when it fetches events (RFC 8936 §2): it settles what it has and gets what comes next.
+import { setMaxListeners } from 'node:events';
+import type { Clock } from '../support/clock.ts';
+import type { EventToken, Feed } from './feed.ts';
+
+export interface PollRequest {
+  /** 0 = only settle. */
+  maxEvents: number;
+  returnImmediately: boolean;
+  ack: string[];
+  refused: { jti: string; err: string; description: string }[];
+}
+
+export interface PollAnswer {
+  sets: Record<string, string>;
+  moreAvailable: boolean;
+}
+
+const USUAL_EVENTS = 100;
+const MOST_EVENTS = 500;
+/** In one request, acknowledged and refused. */
+const MOST_SETTLED = 10_000;
+const MOST_TEXT = 500;
+/** Shorter than the patience of proxies. */
+const WAIT_MS = 20_000;
+const LOOK_MS = 250;
+/** Requests that wait at one process for one connection; a receiver needs one. */
+const MOST_WAITING = 10;
+
+/** @returns the request, or a sentence about what is wrong with it */
+export function parsePollRequest(body: unknown): PollRequest | string {
+  // Everything is optional (§2.2), the body as well.
+  const given = (body ?? {}) as Record<string, unknown>;
+  if (!isObject(given)) return 'The body must be a JSON object.';
+  const { maxEvents = USUAL_EVENTS, returnImmediately = false, ack = [], setErrs = {} } = given;
+  if (typeof maxEvents !== 'number' || !Number.isSafeInteger(maxEvents) || maxEvents < 0)
+    return 'maxEvents must be a whole number from 0.';
+  if (typeof returnImmediately !== 'boolean') return 'returnImmediately must be true or false.';
+  if (!Array.isArray(ack) || !ack.every((each) => typeof each === 'string'))
+    return 'ack must be a list of jti values.';
+  if (!isObject(setErrs)) return 'setErrs must be an object by jti.';
+  const refusals = Object.entries(setErrs);
+  if (ack.length + refusals.length > MOST_SETTLED)
+    return `Settle at most ${MOST_SETTLED} events in one request.`;
+  const refused = [];
+  for (const [jti, reason] of refusals) {
+    if (!isObject(reason) || typeof reason.err !== 'string') return 'Each entry of setErrs must have err.';
+    const description = typeof reason.description === 'string' ? reason.description : '';
+    refused.push({ jti, err: reason.err.slice(0, MOST_TEXT), description: description.slice(0, MOST_TEXT) });
+  }
+  return { maxEvents: Math.min(maxEvents, MOST_EVENTS), returnImmediately, ack, refused };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export type Poll = (request: PollRequest, left: AbortSignal) => Promise<PollAnswer>;
+
+/** @param stopping ends all waiting */
+export function createPoll({ clock }: { clock: Clock }, feed: Feed, stopping: AbortSignal): Poll {
+  let waiting = 0;
+  // Each request that waits listens to it.
+  setMaxListeners(0, stopping);
+
+  async function look(maxEvents: number): Promise<PollAnswer> {
+    // One more than asked for tells whether there is more.
+    const found = await feed.next(maxEvents + 1);
+    return answerOf(found.slice(0, maxEvents), found.length > maxEvents);
+  }
+
+  async function wait(maxEvents: number, left: AbortSignal): Promise<PollAnswer> {
+    const over = AbortSignal.any([stopping, left]);
+    const endsAt = clock.now() + WAIT_MS;
+    for (;;) {
+      await clock.sleep(LOOK_MS, over);
+      const answer = await look(maxEvents);
+      if (Object.keys(answer.sets).length > 0 || over.aborted || clock.now() >= endsAt) return answer;
+    }
+  }
+
+  return async ({ maxEvents, returnImmediately, ack, refused }, left) => {
+    if (ack.length + refused.length > 0) await feed.settle(ack, refused);
+    const answer = await look(maxEvents);
+    const mayWait = !returnImmediately && maxEvents > 0 && !stopping.aborted && waiting < MOST_WAITING;
+    if (!mayWait || Object.keys(answer.sets).length > 0) return answer;
+    waiting += 1;
+    try {
+      return await wait(maxEvents, left);
+    } finally {
+      waiting -= 1;
+    }
+  };
+}
+
+const answerOf = (tokens: EventToken[], moreAvailable: boolean): PollAnswer => ({
+  sets: Object.fromEntries(tokens.map(({ jti, text }) => [jti, text])),
+  moreAvailable,
+});

@@ -1,0 +1,100 @@
+// Posts the events of one connection to its receiver, one after the other and in order. One process at a time does so;
+// the others look now and then whether it is still there.
+import { backoffMs } from '../support/backoff.ts';
+import type { Clock } from '../support/clock.ts';
+import type { Ids } from '../support/ids.ts';
+import type { Logger } from '../support/logger.ts';
+import type { EventStream } from '../directory/event-stream.ts';
+import type { Feed } from './feed.ts';
+import { postToken, type ReceiverSettings } from './post.ts';
+
+export interface Push {
+  /** Ends after the post that is under way, which is cut off. */
+  stop: () => Promise<void>;
+}
+
+/** Longer than two posts with the longest timeout. */
+const LEASE_MS = 45_000;
+const IDLE_MS = 250;
+const STANDBY_MS = 2000;
+const PORTION = 20;
+const BACKOFF = { baseMs: 250, maxMs: 300_000 };
+
+export function startPush(
+  deps: { clock: Clock; logger: Logger; ids: Ids; random: () => number },
+  { feed, stream }: { feed: Feed; stream: Pick<EventStream, 'lead' | 'resign' | 'note'> },
+  settings: ReceiverSettings,
+): Push {
+  const { clock, logger, random } = deps;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const name = deps.ids.request();
+  let failures = 0;
+  // What another process noted may still stand there.
+  let isNoted = true;
+  let isDeaf = false;
+
+  async function fail(problem: string, retryAfterMs = 0): Promise<number> {
+    failures += 1;
+    isNoted = true;
+    if (failures === 1) logger.warn({ problem }, 'events can not be delivered: they wait and are sent again');
+    await stream.note(problem);
+    return Math.max(Math.min(retryAfterMs, BACKOFF.maxMs), backoffMs(failures, BACKOFF, random));
+  }
+
+  async function succeed(): Promise<void> {
+    if (failures > 0) logger.info({ failures }, 'events are delivered again');
+    failures = 0;
+    isNoted = false;
+    await stream.note(null);
+  }
+
+  /** @returns how long to wait before the next round, milliseconds */
+  async function round(): Promise<number> {
+    if (!(await stream.lead(name, LEASE_MS))) return STANDBY_MS;
+    const tokens = await feed.next(PORTION);
+    for (const { jti, text } of tokens) {
+      // Whoever was paused for too long finds that another one goes on.
+      if (signal.aborted || !(await stream.lead(name, LEASE_MS))) return 0;
+      const delivered = await postToken(settings, text, signal);
+      if (delivered.kind === 'later')
+        return signal.aborted ? 0 : fail(delivered.problem, delivered.retryAfterMs);
+      if (delivered.kind === 'accepted') await feed.settle([jti]);
+      else {
+        const { err, description } = delivered;
+        logger.warn({ jti, err }, 'the receiver refused an event: see scim-bridge events refused');
+        await feed.settle([], [{ jti, err, description }]);
+      }
+      if (isNoted) await succeed();
+    }
+    return tokens.length > 0 ? 0 : IDLE_MS;
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      const waitMs = await round().then(
+        (ms) => {
+          isDeaf = false;
+          return ms;
+        },
+        (error: unknown) => {
+          // Redis away is told by its connection; anything else is told once here.
+          if (!isDeaf)
+            logger.warn({ reason: (error as Error).message }, 'events can not be read: tried again');
+          isDeaf = true;
+          return STANDBY_MS;
+        },
+      );
+      await clock.sleep(waitMs, signal);
+    }
+    await stream.resign(name).catch(() => undefined);
+  }
+
+  const running = run();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}

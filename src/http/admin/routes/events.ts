@@ -1,0 +1,29 @@
+// events: what receivers of security events refused.
+import { listRefusedEvents, resolveRefusedEvents } from '../../../ops/events.ts';
+import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { arrayOf, object, refTo, whole } from '../schemas.ts';
+
+export const eventRoutes = (context: AdminContext): AdminRoute[] => [
+  route({
+    method: 'get',
+    path: '/events/refused',
+    id: 'listRefusedEvents',
+    twin: 'events refused --json',
+    summary: 'Security events that a receiver refused, and why in its words.',
+    answers: { status: 200, description: 'All that are kept.', schema: arrayOf(refTo('RefusedEvent')) },
+    handle: async () => json(await listRefusedEvents(context.states)),
+  }),
+  resolve(context, 'retry', 'Sends all of them again, behind those that wait.'),
+  resolve(context, 'drop', 'Forgets all of them.'),
+];
+
+const resolve = (context: AdminContext, name: 'retry' | 'drop', summary: string): AdminRoute =>
+  route({
+    method: 'post',
+    path: `/events/${name}`,
+    id: `${name}RefusedEvents`,
+    twin: `events ${name}`,
+    summary,
+    answers: { status: 200, description: 'How many there were.', schema: object({ count: whole }) },
+    handle: async () => json({ count: await resolveRefusedEvents(context.states, name) }),
+  });

@@ -1,0 +1,90 @@
+// Where receivers of security events come: for events (RFC 8936), and for the keys that check them.
+import { timingSafeEqual } from 'node:crypto';
+import express, { type RequestHandler, type Router } from 'express';
+import { parsePollRequest, type Poll } from '../events/poll.ts';
+import type { Feed } from '../events/feed.ts';
+import { invalidValue, methodNotAllowed, tooManyRequests, unauthorized } from '../scim/index.ts';
+import type { Clock } from '../support/clock.ts';
+import { digestOf } from '../tokens/secret.ts';
+import { createBadCredentials } from './middleware/bad-credentials.ts';
+import { createClientAddress, type ClientAddress } from './middleware/client-address.ts';
+import { createJsonBody } from './middleware/json-body.ts';
+
+export interface EventsConnection {
+  feed: Feed;
+  /** Absent = events are pushed, and only the keys are here. `token` is asked at each request: it may be replaced. */
+  poll?: { ask: Poll; token: () => string };
+}
+
+const MAX_BYTES = 1_048_576;
+/** Receivers look again when a token has a key that they do not know. */
+const KEYS_MAX_AGE_S = 300;
+
+/** Routers by mount path: `/connections/<name>/events`. */
+export function createEventRouters(
+  { clock }: { clock: Clock },
+  connections: readonly EventsConnection[],
+  { trustedProxies }: { trustedProxies: readonly string[] },
+): Map<string, Router> {
+  const clientAddress = createClientAddress(trustedProxies);
+  return new Map(
+    connections.map(({ feed, poll }) => {
+      const router = express.Router();
+      router
+        .route('/keys')
+        .get(async (_request, response) => {
+          const text = JSON.stringify(await feed.keys());
+          response
+            .writeHead(200, {
+              'Content-Type': 'application/jwk-set+json',
+              'Cache-Control': `max-age=${KEYS_MAX_AGE_S}`,
+            })
+            .end(text);
+        })
+        .all(refuse('GET'));
+      if (poll)
+        router
+          .route('/')
+          .all(createReceiverCheck({ clock, clientAddress }, poll.token))
+          .post(createJsonBody(MAX_BYTES), answerPoll(poll.ask))
+          .all(refuse('POST'));
+      return [`/connections/${feed.connection}/events`, router];
+    }),
+  );
+}
+
+const refuse =
+  (...allow: string[]): RequestHandler =>
+  () => {
+    throw methodNotAllowed(allow);
+  };
+
+/** The token of the receiver and no other: that of the identity provider may write, this one may only read events. */
+function createReceiverCheck(
+  { clock, clientAddress }: { clock: Clock; clientAddress: ClientAddress },
+  token: () => string,
+): RequestHandler {
+  const badCredentials = createBadCredentials();
+  return (request, response, next) => {
+    const [, presented = ''] = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
+    if (presented !== '' && timingSafeEqual(digestOf(presented), digestOf(token()))) {
+      next();
+      return;
+    }
+    const waitMs = presented === '' ? 0 : badCredentials.note(clientAddress(request), clock.now());
+    if (waitMs === 0) throw unauthorized('Send the token of events.poll: Authorization: Bearer <token>.');
+    response.setHeader('Connection', 'close');
+    throw tooManyRequests('Too many wrong tokens from this address.', waitMs / 1000);
+  };
+}
+
+const answerPoll =
+  (ask: Poll): RequestHandler =>
+  async (request, response) => {
+    const asked = parsePollRequest(request.body);
+    if (typeof asked === 'string') throw invalidValue(asked);
+    const left = new AbortController();
+    response.on('close', () => left.abort());
+    const text = JSON.stringify(await ask(asked, left.signal));
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(text);
+  };

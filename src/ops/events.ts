@@ -1,0 +1,45 @@
+// What operators do with security events: see what the receiver refused, send it again or forget it.
+import type { DesiredState } from '../directory/desired-state.ts';
+import type { EventName } from '../directory/event-stream.ts';
+
+/** An event that the receiver did not want. */
+export interface RefusedEvent {
+  connection: string;
+  /** Of the event in its stream; the token's jti is `<connection>.<id>`. */
+  id: string;
+  /** RFC 3339: when the change was stored. */
+  at: string;
+  /** Such as `User:3f…`. */
+  resource: string;
+  version?: number;
+  what: EventName[];
+  names: string[];
+  /** In the words of the receiver. */
+  err: string;
+  description: string;
+}
+
+/** Of all connections, also of those that have no receiver any more. */
+export async function listRefusedEvents(states: readonly DesiredState[]): Promise<RefusedEvent[]> {
+  const found: RefusedEvent[] = [];
+  for (const { connection, events } of states) {
+    for (const { id, at, kind, resource, version, what, names, refusal } of await events.refusals()) {
+      found.push({
+        ...{ connection, id, at: new Date(at).toISOString(), resource: `${kind}:${resource}` },
+        ...(version === undefined ? {} : { version }),
+        ...{ what, names, ...refusal },
+      });
+    }
+  }
+  return found;
+}
+
+/** Sends all refused events again, behind those that wait, or forgets them. @returns how many */
+export async function resolveRefusedEvents(
+  states: readonly DesiredState[],
+  how: 'retry' | 'drop',
+): Promise<number> {
+  let count = 0;
+  for (const { events } of states) count += await events.resolve(how);
+  return count;
+}

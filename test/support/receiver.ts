@@ -1,0 +1,71 @@
+// A receiver of security events on this machine: it answers as told, and checks tokens as receivers do, with the keys that
+// the bridge shows and nothing else.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createRemoteJWKSet, jwtVerify, type JWTPayload } from 'jose';
+
+export const ISSUER = 'https://scim.example.com';
+export const AUDIENCE = 'https://siem.example.com';
+
+/** What a checked token says. */
+export type Told = JWTPayload & {
+  jti: string;
+  txn: string;
+  sub_id: { format: string; uri: string; externalId?: string };
+  events: Record<string, { attributes?: string[]; version?: string }>;
+};
+
+export interface Answer {
+  status: number;
+  body?: string;
+  headers?: Record<string, string>;
+}
+
+export interface Receiver {
+  endpoint: string;
+  /** Every post so far, in the order in which they came. */
+  posts: { headers: Record<string, unknown>; text: string; answered: number }[];
+  /** What the next posts are answered; 202 when there is none left. */
+  answers: Answer[];
+  /** While false, nobody is answered, and connections are cut. */
+  isThere: boolean;
+  stop(): Promise<void>;
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const server = createServer((request, response) => {
+    if (!receiver.isThere) {
+      request.socket.destroy();
+      return;
+    }
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { status, body, headers } = receiver.answers.shift() ?? { status: 202 };
+      const text = Buffer.concat(chunks).toString();
+      receiver.posts.push({ headers: request.headers, text, answered: status });
+      response.writeHead(status, headers).end(body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const receiver: Receiver = {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`,
+    posts: [],
+    answers: [],
+    isThere: true,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return receiver;
+}
+
+/** @param keysUri where the bridge shows its keys. @returns what checks one token and tells what it says */
+export function createCheck(keysUri: string): (text: string) => Promise<Told> {
+  const keys = createRemoteJWKSet(new URL(keysUri), { cooldownDuration: 0 });
+  return async (text) => {
+    const expected = { issuer: ISSUER, audience: AUDIENCE, typ: 'secevent+jwt' };
+    return (await jwtVerify(text, keys, expected)).payload as Told;
+  };
+}
