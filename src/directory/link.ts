@@ -44,6 +44,8 @@ export interface Link {
   writtenAt?: number;
   /** Consecutive failed attempts. */
   attempts?: number;
+  /** Those at the end of them that were refused in a way that may pass. */
+  doubted?: number;
   /** Unix milliseconds since which the account id is looked for in vain. */
   searchingSince?: number;
   condition?: Condition;

@@ -17,11 +17,14 @@ const BACKOFF = { baseMs: 500, maxMs: 30_000 };
 const LONGEST_PAUSE_MS = 3_600_000;
 const CREDENTIAL_PAUSE_MS = 15_000;
 /** A refusal that may pass is believed after so many in a row. */
-const DOUBTED_TRIES = 5;
+const DOUBTED_TRIES = 8;
 const RETRY_STATUS = new Set([408, 425, 429]);
 
-/** @param attempt how many times in a row this resource has failed, this time included */
-export function judge(error: PlatformError, attempt: number, random: () => number): Verdict {
+/**
+ * @param attempt how many times in a row this resource has failed, this time included
+ * @param doubted how many of them, without a break and up to now, were refusals that may pass
+ */
+export function judge(error: PlatformError, attempt: number, random: () => number, doubted = 0): Verdict {
   const wait = backoffMs(attempt, BACKOFF, random);
   if (error instanceof PlatformAborted)
     return { kind: 'later', afterMs: 0, pauseMs: 0, message: error.message };
@@ -43,7 +46,7 @@ export function judge(error: PlatformError, attempt: number, random: () => numbe
       message: error.message,
     };
   }
-  if (isDoubtful(error) && attempt < DOUBTED_TRIES) {
+  if (isDoubtful(error) && doubted < DOUBTED_TRIES) {
     return { kind: 'later', afterMs: wait, pauseMs: 0, message: error.message };
   }
   const reason = status === 409 ? 'Conflict' : status === 403 ? 'Forbidden' : 'Refused';

@@ -176,8 +176,10 @@ function createContext(
 async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome): Promise<void> {
   const { work, link } = context;
   const { outbox } = deps;
-  if (outcome.kind === 'synced' || outcome.kind === 'held' || outcome.kind === 'waiting')
+  if (outcome.kind === 'synced' || outcome.kind === 'held' || outcome.kind === 'waiting') {
     delete link.attempts;
+    delete link.doubted;
+  }
   context.journal.ended(outcome);
   context.journal.settle();
   if (outcome.kind === 'synced' || outcome.kind === 'held') {
@@ -235,7 +237,9 @@ async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): 
     const afterMs = backoffMs(link.attempts, { baseMs: 1000, maxMs: 60_000 }, deps.random);
     return { kind: 'later', writes, afterMs, condition: toCondition(context, 'NotApplied', error.message) };
   }
-  const verdict = judge(error, link.attempts, deps.random);
+  if (isDoubtful(error)) link.doubted = (link.doubted ?? 0) + 1;
+  else delete link.doubted;
+  const verdict = judge(error, link.attempts, deps.random, link.doubted);
   if (verdict.kind === 'refused' && !(isDoubtful(error) && !(await answersOtherwise(context, error)))) {
     return {
       kind: 'blocked',

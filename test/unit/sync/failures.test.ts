@@ -13,7 +13,8 @@ const call = { method: 'PATCH', route: '/api/scim/v2/Users/{id}' };
 const redact = (text: string): string => text;
 const response = (status: number, retryAfterMs?: number, platformMessage = 'says no') =>
   new PlatformResponse({ status, platformMessage, retryAfterMs }, call);
-const verdict = (error: Parameters<typeof judge>[0], attempt = 1) => judge(error, attempt, () => 0);
+const verdict = (error: Parameters<typeof judge>[0], attempt = 1, doubted = 0) =>
+  judge(error, attempt, () => 0, doubted);
 
 describe('the verdict on a platform failure', () => {
   it.each([408, 425, 500, 501, 502, 503, 504, 599])(
@@ -59,8 +60,8 @@ describe('the verdict on a platform failure', () => {
     ["a firewall's page", new PlatformIntermediary({ status: 403, platformMessage: '<html>' }, call)],
     ['a 404', response(404)],
   ])('believes %s only when it stays', (_what, error) => {
-    expect(verdict(error, 4)).toMatchObject({ kind: 'later', pauseMs: 0 });
-    expect(verdict(error, 5)).toMatchObject({ kind: 'refused' });
+    expect(verdict(error, 20, 7)).toMatchObject({ kind: 'later', pauseMs: 0 });
+    expect(verdict(error, 20, 8)).toMatchObject({ kind: 'refused' });
   });
 
   it('hears a wish for days of silence as one for an hour', () => {
