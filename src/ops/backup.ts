@@ -7,7 +7,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import type { ArchiveLine } from '../directory/archive.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 
@@ -148,7 +147,16 @@ export async function* contentOf(file: string): AsyncGenerator<BackupLine> {
   }
 }
 
-const linesOf = (file: string) => createInterface({ input: createReadStream(file), crlfDelay: Infinity });
+/** One at a time: readline would read a thousand lines ahead, and a line is a portion of hundreds of kilobytes. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of createReadStream(file, { encoding: 'utf8' })) {
+    const lines = (rest + String(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield line.replace(/\r$/, '');
+  }
+  if (rest !== '') yield rest;
+}
 
 function parsed(text: string): unknown {
   try {
