@@ -29,12 +29,22 @@ export async function letters({ again }) {
     )
       await run('drop', choice);
   };
+  const retryAll = async () => {
+    if (
+      await confirmed(
+        'Retry all?',
+        `${count(all.length, 'resource is', 'resources are')} sent again.`,
+        'Retry',
+      )
+    )
+      await run('retry', { all: true });
+  };
   return [
     h(
       'div',
       { class: 'acts' },
       h('span', { class: 'grow soft' }, count(all.length, 'resource', 'resources')),
-      act('Retry all', () => run('retry', { all: true }), { class: 'main' }),
+      act('Retry all', retryAll, { class: 'main' }),
       act('Drop all', drop({ all: true }, 'Everything')),
     ),
     h(

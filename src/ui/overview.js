@@ -136,6 +136,14 @@ function orders({ connection, target, hold }, again) {
     again();
   };
   const release = async () => {
+    if (
+      !(await confirmed(
+        'Release?',
+        `What has gathered for ${target} meanwhile is written, as it is desired now. The guard holds what takes away too much.`,
+        'Release',
+      ))
+    )
+      return;
     await post('/release', { target, by });
     say(`${where} is released.`);
     again();

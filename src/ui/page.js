@@ -1,5 +1,6 @@
 // Sign-in, navigation, and the refresh of what is shown.
 import { get, isSignedIn, signIn, signOut } from './api.js';
+import { doctor } from './checks.js';
 import { field, h, say } from './dom.js';
 import { letters } from './letters.js';
 import { log } from './log.js';
@@ -16,6 +17,7 @@ const VIEWS = {
   people: { title: 'People and groups', draw: people },
   log: { title: 'Log', draw: log },
   tokens: { title: 'Tokens', draw: tokens },
+  doctor: { title: 'Doctor', draw: doctor },
 };
 
 const main = document.getElementById('view');

@@ -1,5 +1,6 @@
 // One person or group: why it is, or is not, at each target as desired. Names travel in bodies, never in addresses.
 import { operator, post } from './api.js';
+import { access } from './checks.js';
 import { act, ago, confirmed, empty, field, h, pill, say, shown, table } from './dom.js';
 
 const TONES = {
@@ -70,6 +71,7 @@ function card(each, again) {
         reasons.map((reason) => h('li', {}, reason)),
       ),
     syncing(ref, target, again),
+    kind === 'User' && access(ref, connection, target, name),
     values.length > 0 && [
       h('h3', {}, 'Values'),
       table(

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { eventually } from '../../support/eventually.ts';
+import { FAINT_TEXT } from './contrast.ts';
 import { ADMIN_TOKEN, openAdmin, type AdminRig } from './rig.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
@@ -12,7 +13,7 @@ const SHOTS = process.env.ADMIN_SCREENSHOTS;
 const PEOPLE = ['ada.lovelace', 'grace.hopper', 'alan.turing', 'mary.jackson', 'john.backus', 'edith.clarke']
   .concat(['karen.jones', 'hedy.lamarr'])
   .map((name) => `${name}@acme.example`);
-const VIEWS = ['overview', 'plans', 'letters', 'people', 'log', 'tokens'];
+const VIEWS = ['overview', 'plans', 'letters', 'people', 'log', 'tokens', 'doctor'];
 let rig: AdminRig;
 
 beforeAll(async () => {
@@ -123,6 +124,7 @@ inBrowser('in a browser', () => {
         );
         expect([view, unnamed]).toEqual([view, 0]);
         expect(await page.innerText('main')).not.toMatch(/\b(null|undefined|NaN)\b|object Object/);
+        expect([view, await page.evaluate(FAINT_TEXT)]).toEqual([view, []]);
         await shoot(`${view}-${width}`);
       }
     },
@@ -142,7 +144,15 @@ inBrowser('in a browser', () => {
     await see('As desired');
     await see('Timeline');
     expect(page.url()).not.toContain('alan');
+    await page.getByRole('button', { name: /^Verify access of alan/ }).click();
+    await see('From push to what is visible');
+    expect(await page.locator('.access tbody tr').count()).toBe(4);
+    expect(await page.evaluate(FAINT_TEXT)).toEqual([]);
     await shoot('explain');
+    await open('doctor');
+    await page.getByRole('button', { name: 'Examine' }).click();
+    await see(/a writable primary/);
+    await shoot('doctor');
   }, 60_000);
 
   test('a plan is approved by hand, and the platform has it', async () => {

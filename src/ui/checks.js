@@ -1,0 +1,87 @@
+// doctor: is everything around the bridge as it must be? verify-access: what does one person really see? Both only read.
+import { get, post } from './api.js';
+import { act, duration, h, pill, say, table } from './dom.js';
+
+const TONES = { ok: 'good', warning: 'warn', error: 'bad' };
+
+/** Asked for by hand, because every question goes to Redis and the platform. */
+export function doctor() {
+  const told = h('div', { 'aria-live': 'polite', id: 'findings' });
+  const examine = async () => {
+    const findings = await get('/doctor');
+    told.replaceChildren(
+      h(
+        'ul',
+        { class: 'notes' },
+        findings.map(({ level, area, message, advice }) =>
+          h(
+            'li',
+            {},
+            pill(TONES[level] ?? 'calm', level),
+            ` ${area}: ${message}`,
+            advice && h('p', { class: 'soft' }, advice),
+          ),
+        ),
+      ),
+    );
+  };
+  return h(
+    'section',
+    { class: 'card', 'aria-label': 'Examination' },
+    h(
+      'p',
+      { class: 'soft' },
+      'Looks at Redis, every target, clocks and settings, as this process sees them. Nothing is written.',
+    ),
+    h('div', { class: 'acts' }, act('Examine', examine, { class: 'main' })),
+    told,
+  );
+}
+
+const STAGES = { push: 'Pushed', stored: 'Stored', applied: 'Applied', visible: 'Visible' };
+
+/** What a person really sees at a target, read back from there. */
+export function access(user, connection, target, name) {
+  const told = h('div', { 'aria-live': 'polite', class: 'access' });
+  const ask = async () => {
+    try {
+      told.replaceChildren(...report(await post('/verify-access', { user, connection, target })));
+    } catch (error) {
+      told.replaceChildren();
+      say(error.message, 'bad');
+    }
+  };
+  const verify = act('Verify access', ask, { 'aria-label': `Verify access of ${name} at ${target}` });
+  return [h('div', { class: 'acts' }, verify), told];
+}
+
+function report({ ok, chain, differences, notes, entities }) {
+  return [
+    h('p', { class: 'lead' }, pill(ok ? 'good' : 'bad', ok ? 'Access is as desired' : 'A link is missing')),
+    table(
+      'From push to what is visible',
+      ['Link', 'State', 'Detail', 'After'],
+      chain.map(({ stage, ok: isThere, detail, afterMs }) => [
+        STAGES[stage] ?? stage,
+        isThere === undefined
+          ? pill('calm', 'not looked at')
+          : pill(isThere ? 'good' : 'bad', isThere ? 'yes' : 'no'),
+        detail,
+        afterMs === undefined ? '–' : duration(Math.max(0, afterMs)),
+      ]),
+    ),
+    differences.length > 0 && h('p', {}, `Different: ${differences.map((each) => each.name).join(', ')}`),
+    entities &&
+      h(
+        'p',
+        { class: 'soft' },
+        `Visible: ${entities.map((each) => each.name ?? each).join(', ') || 'nothing'}`,
+      ),
+    notes.length > 0 &&
+      h(
+        'ul',
+        { class: 'notes' },
+        notes.map((note) => h('li', {}, note)),
+      ),
+  ].filter(Boolean);
+}
