@@ -1,7 +1,7 @@
 // events: what receivers of security events have not taken, and what they refused.
 import type { Command } from 'commander';
 import { listRefusedEvents, resolveRefusedEvents } from '../ops/events.ts';
-import { readConfig, type Cli } from './cli.ts';
+import { actorOf, readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 
 export function events(program: Command, cli: Cli): void {
@@ -31,7 +31,7 @@ export function events(program: Command, cli: Cli): void {
       .description(description)
       .action(async (_flags: object, command: Command) => {
         const count = await withStore(readConfig(command, cli), (states) =>
-          resolveRefusedEvents(states, name),
+          resolveRefusedEvents(states, name, actorOf(cli)),
         );
         console.log(count === 0 ? 'No event was refused.' : `${count} done.`);
       });

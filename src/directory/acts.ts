@@ -8,6 +8,7 @@ import type { Scripts } from './scripts.ts';
 export const ACTS = [
   ...(['hold', 'release', 'resync', 'approvePlan', 'rejectPlan'] as const),
   ...(['retryDeadLetters', 'dropDeadLetters', 'forgetLink', 'importLinks'] as const),
+  ...(['retryEvents', 'dropEvents'] as const),
   ...(['createToken', 'revokeToken', 'restore'] as const),
 ] as const;
 

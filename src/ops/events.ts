@@ -1,4 +1,5 @@
 // What operators do with security events: see what the receiver refused, send it again or forget it.
+import type { Actor } from '../directory/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { EventName } from '../directory/event-stream.ts';
 
@@ -38,8 +39,14 @@ export async function listRefusedEvents(states: readonly DesiredState[]): Promis
 export async function resolveRefusedEvents(
   states: readonly DesiredState[],
   how: 'retry' | 'drop',
+  actor: Actor,
 ): Promise<number> {
-  let count = 0;
-  for (const { events } of states) count += await events.resolve(how);
-  return count;
+  let total = 0;
+  for (const { events, acts } of states) {
+    const count = await events.resolve(how);
+    if (count > 0)
+      await acts.record({ act: how === 'retry' ? 'retryEvents' : 'dropEvents', ...actor, count });
+    total += count;
+  }
+  return total;
 }

@@ -343,6 +343,10 @@ test('an event that the receiver refuses is kept; one that it refuses for the se
     { connection: 'pushed', err: 'invalid_request' },
   ]);
   expect(await admin('POST', '/events/drop')).toEqual({ count: 1 });
+  expect((await admin('GET', '/acts')).map(({ act }: { act: string }) => act)).toEqual([
+    'retryEvents',
+    'dropEvents',
+  ]);
 }, 30_000);
 
 test('a receiver that is away gets everything when it is back, from one process at a time', async () => {

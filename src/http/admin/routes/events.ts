@@ -1,7 +1,8 @@
 // events: what receivers of security events refused.
 import { listRefusedEvents, resolveRefusedEvents } from '../../../ops/events.ts';
+import { actor, byField } from './holds.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, object, refTo, whole } from '../schemas.ts';
+import { arrayOf, body, object, refTo, whole } from '../schemas.ts';
 
 export const eventRoutes = (context: AdminContext): AdminRoute[] => [
   route({
@@ -18,12 +19,15 @@ export const eventRoutes = (context: AdminContext): AdminRoute[] => [
 ];
 
 const resolve = (context: AdminContext, name: 'retry' | 'drop', summary: string): AdminRoute =>
-  route({
+  route<{ by?: string }>({
     method: 'post',
     path: `/events/${name}`,
     id: `${name}RefusedEvents`,
     twin: `events ${name}`,
     summary,
+    body: body({ by: byField }),
+    bodyOptional: true,
     answers: { status: 200, description: 'How many there were.', schema: object({ count: whole }) },
-    handle: async () => json({ count: await resolveRefusedEvents(context.states, name) }),
+    handle: async ({ body: { by } }) =>
+      json({ count: await resolveRefusedEvents(context.states, name, actor(by)) }),
   });
