@@ -1,7 +1,14 @@
 // Desired state of one connection: what its identity provider wants, kept in Redis.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from './keys.ts';
-import { fold, parseStored, type Kind, type PlacedRecord, type StoredRecord } from './records.ts';
+import {
+  fold,
+  parseStored,
+  ScannedRecord,
+  type Kind,
+  type PlacedRecord,
+  type StoredRecord,
+} from './records.ts';
 import type { Scripts } from './scripts.ts';
 import { createWrites, toGroupNames, type DirectoryOptions, type GroupName } from './writes.ts';
 
@@ -62,13 +69,14 @@ export function createDirectory(
     const range = [`(${after}`, '+inf', 'BYSCORE', 'LIMIT', 0, SCAN_CHUNK, 'WITHSCORES'] as const;
     const found = await redis.zrange(keys.key('order', kind), ...range);
     if (found.length === 0) return undefined;
-    const last = Number(found.at(-1));
-    const places = new Map<string, number>();
-    for (let index = 0; index < found.length; index += 2) {
-      places.set(found[index] ?? '', Number(found[index + 1]));
+    const ids = found.filter((_, index) => index % 2 === 0);
+    const stored = await redis.hmget(records(kind), ...ids);
+    const chunk: PlacedRecord[] = [];
+    for (const [index, id] of ids.entries()) {
+      const text = stored[index];
+      if (text) chunk.push(new ScannedRecord(id, Number(found[2 * index + 1]), text));
     }
-    const stored = await getMany(kind, [...places.keys()]);
-    return { last, records: stored.map((record) => ({ ...record, place: places.get(record.id) ?? last })) };
+    return { last: Number(found.at(-1)), records: chunk };
   }
 
   /** All resources placed behind `after`, in order of creation, in chunks, with bounded memory. */

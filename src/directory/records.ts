@@ -48,5 +48,30 @@ export function parseStored(id: string, stored: string): StoredRecord {
   };
 }
 
+/** A record of a scan. Of most only the text is looked at, so the rest is read when somebody asks. */
+export class ScannedRecord implements PlacedRecord {
+  readonly id: string;
+  readonly place: number;
+  readonly text: string;
+  readonly #stored: string;
+
+  constructor(id: string, place: number, stored: string) {
+    this.id = id;
+    this.place = place;
+    this.text = stored.slice(stored.indexOf('\n') + 1);
+    this.#stored = stored;
+  }
+
+  get version(): number {
+    return parseStored(this.id, this.#stored).version;
+  }
+  get created(): number {
+    return parseStored(this.id, this.#stored).created;
+  }
+  get lastModified(): number {
+    return parseStored(this.id, this.#stored).lastModified;
+  }
+}
+
 /** Comparison form of values that SCIM compares without case. */
 export const fold = foldCase;

@@ -1,4 +1,4 @@
-// What a query finds, one by one, in bounded memory: candidates by index or by a scan, then the whole filter.
+// What a query finds, chunk by chunk, in bounded memory: candidates by index or by a scan, then the whole filter.
 import type { Kind, PlacedRecord } from '../directory/records.ts';
 import {
   equalityOf,
@@ -82,7 +82,7 @@ export function createMatches({ directory }: ProviderDeps, textsOf: Texts) {
     query: ListQuery,
     baseUrl: string,
     after = 0,
-  ): AsyncGenerator<Match> {
+  ): AsyncGenerator<Match[]> {
     const { kind, names, filter, sort } = wanted;
     const mayMatch = filter && textTest(filter);
     const isSure = filter && !sort ? sureTest(names, filter) : undefined;
@@ -91,12 +91,14 @@ export function createMatches({ directory }: ProviderDeps, textsOf: Texts) {
       const isOpen = ({ text }: PlacedRecord): boolean => !isSure?.(text);
       const open = filter || sort ? records.filter(isOpen) : [];
       const resources = await seenBy(query, kind, open, baseUrl);
-      const seen = new Map(open.map((record, index) => [record, resources[index]]));
+      const matches: Match[] = [];
+      let next = 0;
       for (const record of records) {
-        const resource = seen.get(record);
-        if (!filter || !seen.has(record) || evaluateFilter(filter, resource))
-          yield { kind, record, resource };
+        const resource = open[next] === record ? resources[next++] : undefined;
+        if (!filter || resource === undefined || evaluateFilter(filter, resource))
+          matches.push({ kind, record, resource });
       }
+      yield matches;
     }
   };
 }

@@ -1,5 +1,5 @@
 // One page of what a query finds: by position, sorted, or by cursor. Resource types follow each other.
-import type { Kind, StoredRecord } from '../directory/records.ts';
+import type { Kind, PlacedRecord, StoredRecord } from '../directory/records.ts';
 import {
   compareKeys,
   invalidCursor,
@@ -10,7 +10,7 @@ import {
   type SortKey,
 } from '../scim/index.ts';
 import type { ProviderDeps } from './context.ts';
-import type { Match, Matches, Wanted } from './matches.ts';
+import type { Matches, Wanted } from './matches.ts';
 
 export interface Found {
   readonly kind: Kind;
@@ -49,8 +49,9 @@ export function createPages({ directory }: ProviderDeps, matchesOf: Matches) {
     const found: Found[] = [];
     let totalResults = 0;
     for (const each of wanted) {
-      for await (const match of matchesOf(each, query, baseUrl)) {
-        if (++totalResults >= startIndex && found.length < count) found.push(match);
+      for await (const matches of matchesOf(each, query, baseUrl)) {
+        for (const { kind, record } of matches)
+          if (++totalResults >= startIndex && found.length < count) found.push({ kind, record });
       }
     }
     return { found, position: { totalResults, startIndex } };
@@ -69,9 +70,10 @@ export function createPages({ directory }: ProviderDeps, matchesOf: Matches) {
     };
     let totalResults = 0;
     for (const each of wanted) {
-      for await (const { kind, record, resource } of matchesOf(each, query, baseUrl)) {
-        totalResults++;
-        first.push({ key: each.sort?.keyOf(resource), kind, id: record.id });
+      for await (const matches of matchesOf(each, query, baseUrl)) {
+        totalResults += matches.length;
+        for (const { kind, record, resource } of matches)
+          first.push({ key: each.sort?.keyOf(resource), kind, id: record.id });
         if (first.length >= 2 * needed + SPARE) trim();
       }
     }
@@ -104,13 +106,13 @@ export function createPages({ directory }: ProviderDeps, matchesOf: Matches) {
       query.filterText === undefined
         ? (await Promise.all(wanted.map(({ kind }) => directory.count(kind)))).reduce((a, b) => a + b, 0)
         : from?.totalResults;
-    const found: Match[] = [];
+    const found: { kind: Kind; record: PlacedRecord }[] = [];
     let seen = 0;
     crawl: for (const [index, each] of wanted.slice(start).entries()) {
       const after = index === 0 ? from?.after : undefined;
-      for await (const match of matchesOf(each, query, baseUrl, after)) {
-        if (seen++ < query.count) found.push(match);
-        else if (counted !== undefined) break crawl;
+      for await (const matches of matchesOf(each, query, baseUrl, after)) {
+        for (const { kind, record } of matches) if (seen++ < query.count) found.push({ kind, record });
+        if (seen > query.count && counted !== undefined) break crawl;
       }
     }
     const totalResults = counted ?? seen;
