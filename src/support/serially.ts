@@ -2,17 +2,22 @@
 
 export type Serially = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
-/** One queue per name, in memory, gone when it is empty. Saves retries; correctness never rests on it. */
+/**
+ * One queue per name, in memory, gone when it is empty. Saves retries; correctness never rests on it.
+ * The map holds who waits and never a result: a map that others come to and leave is slow to let go of what it held.
+ */
 export function createSerially(): Serially {
-  const tails = new Map<string, Promise<unknown>>();
-  return <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    const before = tails.get(name);
-    const run = before ? before.then(work, work) : work();
-    tails.set(name, run);
-    const leave = (): void => {
-      if (tails.get(name) === run) tails.delete(name);
-    };
-    run.then(leave, leave);
-    return run;
+  const queues = new Map<string, (() => void)[]>();
+  return async (name, work) => {
+    const waiting = queues.get(name);
+    if (waiting) await new Promise<void>((go) => waiting.push(go));
+    else queues.set(name, []);
+    try {
+      return await work();
+    } finally {
+      const next = queues.get(name)?.shift();
+      if (next) next();
+      else queues.delete(name);
+    }
   };
 }
