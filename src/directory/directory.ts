@@ -1,6 +1,5 @@
 // Desired state of one connection: what its identity provider wants, kept in Redis.
 import type { Redis } from 'ioredis';
-import { gather } from './gather.ts';
 import type { Keyspace } from './keys.ts';
 import {
   fold,
@@ -40,13 +39,8 @@ export function createDirectory(
   const { redis, scripts, keys } = deps;
   const records = (kind: Kind): string => keys.key(kind === 'User' ? 'users' : 'groups');
 
-  const storedText = {
-    User: gather((ids: string[]) => redis.hmget(records('User'), ...ids)),
-    Group: gather((ids: string[]) => redis.hmget(records('Group'), ...ids)),
-  };
-
   async function get(kind: Kind, id: string): Promise<StoredRecord | undefined> {
-    const stored = await storedText[kind](id);
+    const stored = await redis.hget(records(kind), id);
     return stored === null ? undefined : parseStored(id, stored);
   }
 
