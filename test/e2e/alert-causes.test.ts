@@ -269,4 +269,10 @@ describe('at the inbound side', () => {
     redis = await startLocalRedis({ env: {}, port, folder });
     await until(bridge, 'Redis is back', (each) => each.value('bridge_redis_up') === 1);
   }, 30_000);
+
+  test('ScimBridgeAbsent: the last process ends, and with it the series that says whether Redis is up', async () => {
+    expect((await scrape(bridge.app.port)).find('bridge_redis_up')).toHaveLength(1);
+    await bridge.app.stop();
+    await expect(scrape(bridge.app.port)).rejects.toThrow(/ECONNREFUSED/);
+  });
 });

@@ -6,7 +6,7 @@ export async function eventually<T>(
 ): Promise<T> {
   const deadline = Date.now() + limitMs;
   let last: unknown;
-  let waitMs = 10;
+  let waitMs = 20;
   for (;;) {
     try {
       const found = await probe();

@@ -349,14 +349,18 @@ test('an event that the receiver refuses is kept; one that it refuses for the se
   ]);
 }, 30_000);
 
-test('a receiver that is away gets everything when it is back, from one process at a time', async () => {
+test('a receiver that is away (ScimBridgeEventsWait) gets everything when it is back, from one process at a time', async () => {
   const other = await bridge.another('worker');
   receiver.posts.length = 0;
   receiver.isThere = false;
   const { id } = await client('pushed').user('waited@acme.example');
   await titles(id, 'a', 'b', 'c');
+  const oldest = async (): Promise<number> =>
+    (await scrape(bridge.app.port)).value('bridge_events_oldest_seconds', { connection: 'pushed' });
+  await eventually('the oldest grows old', async () => (await oldest()) > 1);
   receiver.isThere = true;
   await posted(4);
+  await eventually('none waits', async () => (await oldest()) === 0);
   await other.stop();
   await titles(id, 'd');
   await posted(5);
