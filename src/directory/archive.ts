@@ -32,7 +32,8 @@ const DERIVED =
   /^(userNames|externalIds:User|externalIds:Group|displayNames|emails|groupNames|memberCount|memberships:.*|groupsOf|forms|references:.*|linked:.*|owed:.*|prints?:.*)$/;
 /**
  * True of this moment only: who works on what, what waits, and what was concluded from lists. Marks are among it, because
- * a mark and its place among those that are due are two keys, and half of one waits for ever; restore marks everything. Events are for receivers of that moment.
+ * a mark and its place among those that are due are two keys, and half of one waits for ever; restore marks everything.
+ * Events are for receivers of that moment.
  */
 const MOMENTARY =
   /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|lease:.*|inflight:.*|tickets:.*|run:.*|hold:.*|mapped:.*|groupsSeen:.*|events\w*|eventCounts|users|groups)$/;

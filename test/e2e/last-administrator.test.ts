@@ -2,36 +2,18 @@
 // no approval overrules that. Where the key belongs to an administrator this can not happen, because the bridge never
 // touches that account; so the tenant here does not tell whose key it is.
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
-import { request } from 'undici';
 import type { App } from '../../src/app.ts';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { createCommands, type Commands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
+import { startFront, type Front, type FrontAnswer } from '../support/front.ts';
 
-/** The sandbox behind an address that knows no `GET /api/v1/users/me`, as tenants exist. */
-async function startNameless(platformUrl: () => string): Promise<Server> {
-  const server = createServer((incoming, outgoing) => {
-    const { url = '', method = 'GET', headers } = incoming;
-    if (url.endsWith('/users/me')) return outgoing.writeHead(404).end('{"error":"Not found"}');
-    if (url.startsWith('/api/v1/users?')) {
-      lists += 1;
-      if (isListBroken) return outgoing.writeHead(503).end();
-    }
-    const { host: _host, connection: _connection, ...rest } = headers;
-    void buffer(incoming)
-      .then((body) => request(platformUrl() + url, { method: method as 'GET', headers: rest, body }))
-      .then(async (answer) => {
-        const body = await buffer(answer.body);
-        const type = answer.headers['content-type'];
-        outgoing.writeHead(answer.statusCode, type === undefined ? {} : { 'content-type': type }).end(body);
-      })
-      .catch(() => outgoing.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
+/** What an address in front of the sandbox says that knows no `GET /api/v1/users/me`, as tenants exist. */
+function nameless(_method: string, url: string): FrontAnswer | undefined {
+  if (url.endsWith('/users/me')) return { status: 404, body: '{"error":"Not found"}' };
+  if (!url.startsWith('/api/v1/users?')) return undefined;
+  lists += 1;
+  return isListBroken ? { status: 503 } : undefined;
 }
 
 const prefix = `test-${randomUUID()}`;
@@ -39,7 +21,7 @@ const ADMIN = 'admin@acme.example';
 const SECOND = 'second@acme.example';
 let bridge: Bridge;
 let worker: App;
-let front: Server;
+let front: Front;
 let commands: Commands;
 let admin: string;
 let second: string;
@@ -49,16 +31,16 @@ let lists = 0;
 let isListBroken = false;
 
 beforeAll(async () => {
-  let platformUrl = '';
-  front = await startNameless(() => platformUrl);
-  const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  front = await startFront();
+  front.answer = nameless;
+  const { url } = front;
   bridge = await buildBridge({
     role: 'api',
     configure: (config) => {
       config.redis.prefix = prefix;
       const { main } = config.targets;
       if (!main) throw new Error('no target');
-      platformUrl = main.url;
+      front.platformUrl = main.url;
       main.url = url;
     },
   });
@@ -79,8 +61,7 @@ beforeAll(async () => {
 afterAll(async () => {
   commands.remove();
   await bridge.stop();
-  front.closeAllConnections();
-  front.close();
+  front.stop();
 });
 
 const json = async (...args: string[]) => (await commands.run(...args, '--json')).json;
