@@ -1,5 +1,6 @@
 // Desired state of one connection: what its identity provider wants, kept in Redis.
 import type { Redis } from 'ioredis';
+import { fieldsOf } from './command.ts';
 import type { Keyspace } from './keys.ts';
 import {
   fold,
@@ -39,8 +40,13 @@ export function createDirectory(
   const { redis, scripts, keys } = deps;
   const records = (kind: Kind): string => keys.key(kind === 'User' ? 'users' : 'groups');
 
+  const storedText = {
+    User: scripts.gather((ids: string[]) => fieldsOf(redis, records('User'), ids)),
+    Group: scripts.gather((ids: string[]) => fieldsOf(redis, records('Group'), ids)),
+  };
+
   async function get(kind: Kind, id: string): Promise<StoredRecord | undefined> {
-    const stored = await redis.hget(records(kind), id);
+    const stored = await storedText[kind](id);
     return stored === null ? undefined : parseStored(id, stored);
   }
 

@@ -2,11 +2,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
+import { scriptOn } from './command.ts';
+import { gatherOn, type Gather } from './gather.ts';
 import type { Confirm } from './replicas.ts';
 
 const FOLDER = join(import.meta.dirname, 'scripts');
-/** Not scripts of their own: put before every one, in this order. */
-const SHARED = ['shared', 'telling'];
+/** Not scripts of their own: put before every one, and before every call of one. */
+const SHARED = 'shared';
+const TELLING = 'telling';
+/** Tag of a call that a script could not do: a bug, which concerns no other call. */
+const FAILED = 'failed';
 /**
  * What must not be lost once it is answered: pushes, decisions of people, and what a sync is about to write at the
  * platform. Everything else is found out again.
@@ -15,6 +20,9 @@ const CONFIRMED = new Set([
   ...['put_user', 'put_group', 'delete_user', 'delete_group'],
   ...['save_link', 'forget_link', 'guard_take', 'guard_decide', 'hold', 'append_act'],
 ]);
+
+/** What a busy service does all day, for many requests at once. Everything else leaves when it is called. */
+const GATHERED = new Set(['put_user', 'put_group', 'read_users']);
 
 /** A reply of a script: a tag that names the outcome, then its values. */
 export type Reply = [tag: string, ...values: unknown[]];
@@ -27,28 +35,59 @@ export interface Scripts {
    * @param texts what follows them as it is, where the header has it: large or rarely looked into, so not worth decoding
    */
   run(name: string, base: string, args: object, ...texts: string[]): Promise<Reply>;
+  /** For other commands that many requests send at once. */
+  gather: Gather;
 }
 
-/** Defines every script on the connection; each then costs one EVALSHA. */
+/** A call as it travels: the count of its texts, its arguments as JSON, its texts. */
+type Call = string[];
+type Send = (base: string, ...calls: string[]) => Promise<Reply[]>;
+/** How one script is called on the keys of one base. */
+type Way = (call: Call) => Promise<Reply>;
+
+/** Defines every script on the connection. Calls cost one EVALSHA, alone or together; each of them stands for itself. */
 export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
-  const shared = SHARED.map((name) => readFileSync(join(FOLDER, `${name}.lua`), 'utf8')).join('\n');
-  const commands = new Map<string, (...args: string[]) => Promise<Reply>>();
-  for (const file of readdirSync(FOLDER)) {
-    const name = file.replace(/\.lua$/, '');
-    if (SHARED.includes(name) || name === file) continue;
-    const lua = `${shared}\n${readFileSync(join(FOLDER, file), 'utf8')}`;
-    const command = `bridge_${name}`;
-    redis.defineCommand(command, { numberOfKeys: 1, lua });
-    const run = (redis as unknown as Record<string, (...args: string[]) => Promise<Reply>>)[command];
-    if (run) commands.set(name, run.bind(redis));
+  const gather = gatherOn(redis);
+  const ways = new Map([...defineAll(redis)].map(([name, command]) => [name, waysOf(name, command)]));
+
+  function waysOf(name: string, command: Send): (base: string) => Way {
+    const isConfirmed = confirm && CONFIRMED.has(name);
+    const known = new Map<string, Way>();
+    return (base) => {
+      let way = known.get(base);
+      if (!way) {
+        const send = async (calls: Call[]): Promise<Reply[]> => {
+          const replies = await command(base, ...calls.flat());
+          if (isConfirmed) await confirm(base);
+          return replies;
+        };
+        way = GATHERED.has(name) ? gather(send) : async (call) => (await send([call]))[0] as Reply;
+        known.set(base, way);
+      }
+      return way;
+    };
   }
+
   return {
-    run: (name, base, args, ...texts) => {
-      const command = commands.get(name);
-      if (!command) throw new Error(`No script named ${name} in ${FOLDER}`);
-      const reply = command(base, JSON.stringify(args), ...texts);
-      if (!confirm || !CONFIRMED.has(name)) return reply;
-      return reply.then((answer) => confirm(base).then(() => answer));
+    gather,
+    run: async (name, base, args, ...texts) => {
+      const way = ways.get(name);
+      if (!way) throw new Error(`No script named ${name} in ${FOLDER}`);
+      const reply = await way(base)([String(texts.length), JSON.stringify(args), ...texts]);
+      // In the words of Redis, which tell whether it is a bug or only not now.
+      if (reply[0] === FAILED) throw new Error(String(reply[1]), { cause: `script ${name}` });
+      return reply;
     },
   };
+}
+
+function* defineAll(redis: Redis): Generator<[name: string, send: Send]> {
+  const textOf = (name: string): string => readFileSync(join(FOLDER, `${name}.lua`), 'utf8');
+  const [shared, telling] = [textOf(SHARED), textOf(TELLING)];
+  for (const file of readdirSync(FOLDER)) {
+    const name = file.replace(/\.lua$/, '');
+    if (name === SHARED || name === TELLING || name === file) continue;
+    const lua = `${shared}\nlocal function run()\n${telling}\n${textOf(name)}\nend\nreturn answer_each(run)`;
+    yield [name, scriptOn(redis, lua) as Send];
+  }
 }

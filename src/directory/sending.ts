@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Redis } from 'ioredis';
 
 /** So much leaves at once, so that Redis works while this turn goes on. */
-const ENOUGH_BYTES = 8192;
+const ENOUGH_BYTES = 512;
 
 /** Commands of one turn of the event loop leave in few writes: the system call costs more than a command. */
 export function gatherWrites(redis: Redis): void {

@@ -18,7 +18,7 @@ if p.forget then
   redis.call('HDEL', key('links', p.target), p.ref)
   unlink(p.target, p.kind .. ':' .. p.forget, p.ref)
 else
-  redis.call('HSET', key('links', p.target), p.ref, ARGV[2])
+  redis.call('HSET', key('links', p.target), p.ref, texts[1])
   if p.way then forget_print(p.target, p.way, p.ref) end
 end
 if p.dropOwed then

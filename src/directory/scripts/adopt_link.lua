@@ -16,7 +16,7 @@ local former = stored and cjson.decode(stored).id
 if former == p.platformId then return { 'unchanged' } end
 if former then unlink(p.target, p.kind .. ':' .. former, p.ref) end
 if holder and holder ~= p.ref then redis.call('HDEL', key('links', p.target), holder) end
-redis.call('HSET', key('links', p.target), p.ref, ARGV[2])
+redis.call('HSET', key('links', p.target), p.ref, texts[1])
 redis.call('HSET', key('linked', p.target), way, p.ref)
 if p.kind == 'User' then
   for _, group in ipairs(groups_of(p.id)) do

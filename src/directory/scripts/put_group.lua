@@ -10,7 +10,7 @@ local record = stored and parse(stored) or { version = 0, created = p.now, entri
 if p.expected and record.version ~= p.expected then return { 'stale' } end
 
 local before, changed = record.text, false
-if ARGV[2] and ARGV[2] ~= record.text then
+if texts[1] and texts[1] ~= record.text then
   local entries = cjson.encode(p.entries)
   if entries ~= record.entries then
     local family, holder = holder_of_another(p.entries, p.id)
@@ -24,7 +24,7 @@ if ARGV[2] and ARGV[2] ~= record.text then
     for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do mark('User:' .. user, 1) end
   end
   if record.version == 0 then redis.call('ZADD', key('order', 'Group'), next_number(), p.id) end
-  record.entries, record.text, record.state, changed = entries, ARGV[2], 'active', true
+  record.entries, record.text, record.state, changed = entries, texts[1], 'active', true
 end
 
 -- A member value is a user's id; some providers send its externalId or userName instead.

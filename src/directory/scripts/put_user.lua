@@ -4,7 +4,7 @@
 --        lane (overrules the one that follows from what happens) }, text, entries as JSON: [[short family, value], ...]
 -- RETURN {"stored"|"unchanged", version, created, modified, [group, displayName, ...]} |
 --        {"taken", family, id of the holder} | {"stale"} | {"missing"}
-local text, entries = ARGV[2], writes_short() and ARGV[3] or long_entries(ARGV[3])
+local text, entries = texts[1], writes_short() and texts[2] or long_entries(texts[2])
 local stored = redis.call('HGET', key('users'), p.id)
 if not stored and p.expected ~= 0 then return { 'missing' } end
 local record = stored and parse(stored) or { version = 0, created = p.now, entries = '', state = 'new' }

@@ -11,7 +11,7 @@ local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
-redis.call('HSET', key('links', p.target), p.ref, ARGV[2])
+redis.call('HSET', key('links', p.target), p.ref, texts[1])
 clear_doubts(p.target, p.ref, p.doubts)
 if p.platformId then
   redis.call('HSET', key('linked', p.target), p.kind .. ':' .. p.platformId, p.ref)

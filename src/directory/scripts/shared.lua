@@ -1,7 +1,7 @@
 -- Put before every script: key names, records, memberships and marks, written once.
--- KEYS[1] is the base of the connection's keys, ARGV[1] the named arguments as JSON.
+-- KEYS[1] is the base of the connection's keys. Of the call that is done: its named arguments, and the texts behind them.
 local base = KEYS[1]
-local p = cjson.decode(ARGV[1])
+local p, texts
 -- A dirty score is lane * SPAN + due milliseconds: lanes sort first, then age.
 local SPAN = 10000000000000
 
@@ -318,4 +318,34 @@ local function long_entries(text)
     if entry[1] == 'm' then entries[#entries + 1] = { 'emails', entry[2] } end
   end
   return cjson.encode(entries)
+end
+
+-- What all of Redis suffers from is an error of the command, so that the client looks for another server.
+local function error_of_server(message)
+  for _, word in ipairs({ 'READONLY', 'OOM', 'MISCONF', 'NOREPLICAS', 'MASTERDOWN' }) do
+    local at = string.find(message, word .. ' ', 1, true)
+    if at then return string.sub(message, at) end
+  end
+end
+
+-- Does the calls that came together, in their order, and answers each: what fails in one says nothing of its neighbours.
+-- ARGV is for each of them the count of its texts, its arguments as JSON, and the texts.
+local function answer_each(run)
+  local replies, at = {}, 1
+  while at <= #ARGV do
+    local count = tonumber(ARGV[at])
+    local done, reply = pcall(function()
+      p, texts = cjson.decode(ARGV[at + 1]), { unpack(ARGV, at + 2, at + 1 + count) }
+      return run()
+    end)
+    if not done then
+      local message = type(reply) == 'table' and reply.err or tostring(reply)
+      local server = error_of_server(message)
+      if server then return { err = server } end
+      reply = { 'failed', message }
+    end
+    replies[#replies + 1] = reply
+    at = at + 2 + count
+  end
+  return replies
 end

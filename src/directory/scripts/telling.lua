@@ -1,4 +1,4 @@
--- Put before every script, behind shared.lua: what receivers of security events are told of a change (ADR 0015).
+-- Put before every call of a script, behind shared.lua: what receivers of security events are told of a change (ADR 0015).
 -- p.events { method (put|patch), most, externalIds } is there only where the connection has events on: who has none pays
 -- for one look at it.
 if p.events then

@@ -1,0 +1,60 @@
+// Calls of one turn of the event loop leave as one command: making, sending and answering a command costs more than the
+// work that Redis does for it.
+import type { Redis } from 'ioredis';
+
+type Send<Item, Reply> = (items: Item[]) => Promise<Reply[]>;
+
+/** @param send answers in the order of the items; when it fails, all of them do */
+export type Gather = <Item, Reply>(send: Send<Item, Reply>) => (item: Item) => Promise<Reply>;
+
+/** Calls of one kind that wait for the end of the turn. */
+interface Batch {
+  send: Send<unknown, unknown>;
+  items: unknown[];
+  settle: { resolve: (reply: unknown) => void; reject: (error: unknown) => void }[];
+}
+
+/** So many leave at once at the latest: while Redis does them, the rest of the turn goes on here. */
+const MOST = 4;
+
+/**
+ * What is called first arrives first, as on any connection: one batch is open at a time, and it leaves before whatever
+ * else is sent.
+ */
+export function gatherOn(redis: Redis): Gather {
+  let open: Batch | undefined;
+
+  function leave(): void {
+    if (!open) return;
+    const { send, items, settle } = open;
+    open = undefined;
+    send(items).then(
+      (replies) => settle.forEach(({ resolve }, index) => resolve(replies[index])),
+      (error: unknown) => settle.forEach(({ reject }) => reject(error)),
+    );
+  }
+
+  const sendCommand = redis.sendCommand.bind(redis);
+  redis.sendCommand = (...command) => {
+    leave();
+    return sendCommand(...command);
+  };
+
+  function call(send: Batch['send'], item: unknown): Promise<unknown> {
+    if (open?.send !== send) {
+      leave();
+      open = { send, items: [], settle: [] };
+      setImmediate(leave);
+    }
+    const { items, settle } = open;
+    return new Promise((resolve, reject) => {
+      items.push(item);
+      settle.push({ resolve, reject });
+      if (items.length === MOST) leave();
+    });
+  }
+
+  return <Item, Reply>(send: Send<Item, Reply>) =>
+    (item: Item) =>
+      call(send as Batch['send'], item) as Promise<Reply>;
+}

@@ -1,0 +1,105 @@
+// Calls of one turn of the event loop that share a command: each is answered as if it had come alone.
+import { Redis } from 'ioredis';
+import { loadScripts } from '../../../src/directory/scripts.ts';
+import { startRedisServer } from '../../support/redis-servers.ts';
+import { idOf, openStore, type Store } from './rig.ts';
+
+describe('calls that leave together', () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore();
+  });
+  afterEach(() => store.close());
+
+  const put = (name: string, userName = name, isNew = true) =>
+    store.state.directory.putUser({
+      id: idOf(name),
+      expected: isNew ? 0 : undefined,
+      resource: { userName },
+      text: JSON.stringify({ userName }),
+      now: Date.now(),
+      request: 'r',
+    });
+
+  it('a hundred of them are stored in their order, in a quarter of the commands', async () => {
+    await store.close();
+    // Nobody else is counted on a server of its own.
+    const server = await startRedisServer([]);
+    store = await openStore({ url: `redis://127.0.0.1:${server.port}` });
+    const before = await calls(store.redis);
+    const names = Array.from({ length: 100 }, (_, index) => `p${100 + index}`);
+    const outcomes = await Promise.all(names.map((name) => put(name)));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(names.map(() => 'stored'));
+    const { records } = await store.state.directory.page('User', 1, 100);
+    expect(records.map(({ id }) => id)).toEqual(names.map(idOf));
+    expect((await calls(store.redis)) - before).toBeLessThan(30);
+    await store.close();
+    await server.stop();
+    store = await openStore();
+  });
+
+  it('each has its own outcome: the first of two with one name is stored, the other one is told', async () => {
+    const [ada, other, missing, bob] = await Promise.all([
+      put('ada', 'same@x.com'),
+      put('other', 'Same@x.com'),
+      put('nobody', 'n@x.com', false),
+      put('bob'),
+    ]);
+    expect(ada).toMatchObject({ kind: 'stored' });
+    expect(other).toEqual({ kind: 'taken', attribute: 'userName', holder: idOf('ada') });
+    expect(missing).toEqual({ kind: 'missing' });
+    expect(bob).toMatchObject({ kind: 'stored' });
+  });
+
+  it('nothing overtakes anything: what is called first is done first, together or alone', async () => {
+    await put('ada');
+    const { directory } = store.state;
+    const removal = { id: idOf('ada'), expected: undefined, now: Date.now(), request: 'r' };
+    const [before, removed, after, again] = await Promise.all([
+      directory.get('User', idOf('ada')),
+      directory.remove('User', removal),
+      directory.get('User', idOf('ada')),
+      put('ada'),
+    ]);
+    expect(before).toMatchObject({ id: idOf('ada') });
+    expect(removed).toEqual({ kind: 'removed' });
+    expect(after).toBeUndefined();
+    expect(again).toMatchObject({ kind: 'stored' });
+  });
+
+  it('a server that forgot the scripts is told them again', async () => {
+    await put('ada');
+    await store.redis.script('FLUSH');
+    const [bob, ada] = await Promise.all([put('bob'), store.state.directory.usersOf([idOf('ada')])]);
+    expect(bob).toMatchObject({ kind: 'stored' });
+    expect(ada).toHaveLength(1);
+  });
+
+  it('what fails in one is told to that one, and the others are done', async () => {
+    const half = { family: 'userNames', value: '\ud800' };
+    const read = (by: object) => store.scripts.run('read_users', store.keys.base, by);
+    await put('ada');
+    const results = await Promise.allSettled([read({ ids: [idOf('ada')] }), read(half), put('bob')]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await store.state.directory.count('User')).toBe(2);
+  });
+
+  it('a server that can not write is an error of the command, so that the client looks for another one', async () => {
+    // A replica of nobody answers reads.
+    const server = await startRedisServer(['replicaof 127.0.0.1 1']);
+    const seen: string[] = [];
+    const reconnectOnError = (error: Error): boolean => seen.push(error.message) < 0;
+    const redis = new Redis({ port: server.port, reconnectOnError });
+    const order = loadScripts(redis).run('hold', '{a}:', { target: 'main', by: 'x', note: '' });
+    await expect(order).rejects.toThrow(/^READONLY/);
+    expect(seen).toHaveLength(1);
+    redis.disconnect();
+    await server.stop();
+  });
+});
+
+async function calls(redis: Redis): Promise<number> {
+  const stats = await redis.info('commandstats');
+  const counted = [...stats.matchAll(/^cmdstat_(?:evalsha|eval|hmget):calls=(\d+)/gm)];
+  return counted.reduce((sum, [, count]) => sum + Number(count), 0);
+}
