@@ -30,20 +30,16 @@ class LeanCommand extends OfClient {
   initPromise(): void {
     this.stringifyArguments();
     this.promise = new Promise((resolve, reject) => {
-      const succeed = (reply: unknown): void => {
-        this._clearTimers();
-        this.isSettled = true;
-        try {
-          resolve(this.transformReply(reply));
-          this.isResolved = true;
-        } catch (error) {
-          reject(error);
-        }
-      };
       const fail = (error: Error): void => {
         this._clearTimers();
         this.isSettled = true;
         reject(error);
+      };
+      const succeed = (reply: unknown): void => {
+        this._clearTimers();
+        this.isResolved = true;
+        this.isSettled = true;
+        resolve(this.transformReply(reply));
       };
       this.resolve = succeed;
       this.reject = fail;
