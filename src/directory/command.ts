@@ -82,6 +82,13 @@ const send = (redis: Redis, command: Internals): Promise<unknown> =>
 export const fieldsOf = (redis: Redis, key: string, fields: string[]): Promise<(string | null)[]> =>
   send(redis, new LeanCommand('hmget', [key, ...fields])) as Promise<(string | null)[]>;
 
+/** ZRANGE BYSCORE: at most `count` members behind the score `after`, each followed by its score. */
+export const placedBehind = (redis: Redis, key: string, after: number, count: number): Promise<string[]> =>
+  send(
+    redis,
+    new LeanCommand('zrangebyscore', [key, `(${after}`, '+inf', 'WITHSCORES', 'LIMIT', 0, count]),
+  ) as Promise<string[]>;
+
 /** @returns runs the script on one key and the texts behind it, once, whatever the server knew of it */
 export function scriptOn(redis: Redis, lua: string): (key: string, ...texts: string[]) => Promise<unknown> {
   const script: Script = { lua, sha: createHash('sha1').update(lua).digest('hex'), known: new WeakSet() };

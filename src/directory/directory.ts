@@ -1,6 +1,6 @@
 // Desired state of one connection: what its identity provider wants, kept in Redis.
 import type { Redis } from 'ioredis';
-import { fieldsOf } from './command.ts';
+import { fieldsOf, placedBehind } from './command.ts';
 import type { Keyspace } from './keys.ts';
 import {
   fold,
@@ -53,7 +53,7 @@ export function createDirectory(
   /** Records in the given order; ids that are gone are left out. */
   async function getMany(kind: Kind, ids: string[]): Promise<StoredRecord[]> {
     if (ids.length === 0) return [];
-    const stored = await redis.hmget(records(kind), ...ids);
+    const stored = await fieldsOf(redis, records(kind), ids);
     return stored.flatMap((text, index) => (text === null ? [] : [parseStored(ids[index] ?? '', text)]));
   }
 
@@ -72,11 +72,10 @@ export function createDirectory(
     kind: Kind,
     after: number,
   ): Promise<{ last: number; records: PlacedRecord[] } | undefined> {
-    const range = [`(${after}`, '+inf', 'BYSCORE', 'LIMIT', 0, SCAN_CHUNK, 'WITHSCORES'] as const;
-    const found = await redis.zrange(keys.key('order', kind), ...range);
+    const found = await placedBehind(redis, keys.key('order', kind), after, SCAN_CHUNK);
     if (found.length === 0) return undefined;
     const ids = found.filter((_, index) => index % 2 === 0);
-    const stored = await redis.hmget(records(kind), ...ids);
+    const stored = await fieldsOf(redis, records(kind), ids);
     const chunk: PlacedRecord[] = [];
     for (const [index, id] of ids.entries()) {
       const text = stored[index];
