@@ -1,4 +1,4 @@
-// Calls of one turn of the event loop leave as one command: making, sending and answering a command costs more than the
+// Calls of one turn of the event loop leave as one command (ADR 0016): making, sending and answering one costs more than the
 // work that Redis does for it.
 import type { Redis } from 'ioredis';
 

@@ -335,7 +335,7 @@ local function answer_each(run)
   while at <= #ARGV do
     local count = tonumber(ARGV[at])
     local done, reply = pcall(function()
-      p, texts = cjson.decode(ARGV[at + 1]), { unpack(ARGV, at + 2, at + 1 + count) }
+      p, texts, tell = cjson.decode(ARGV[at + 1]), { unpack(ARGV, at + 2, at + 1 + count) }, nil
       return run()
     end)
     if not done then
