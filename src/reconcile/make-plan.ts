@@ -13,7 +13,7 @@ import { examineUsers, readValues, type Examined } from './examine-users.ts';
 import { heldEntries } from './held.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
 import { heedRefusals } from './refusals.ts';
-import { surveyGroups, type GroupChoice, type GroupSurvey } from './survey-groups.ts';
+import { absentGroups, surveyGroups, type GroupChoice, type GroupSurvey } from './survey-groups.ts';
 import { chunks, surveyUsers, type UserSurvey } from './survey-users.ts';
 
 export interface PlanOptions {
@@ -61,6 +61,7 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
   groupWork.catch(() => undefined); // awaited below
   const users = await surveyUsers(survey, everybody, async () => (await groupWork).groups.linked);
   const { groups, examined: examinedGroups } = await groupWork;
+  if (!users.isAll) examinedGroups.push(...(await lookAtAbsentGroups(survey, groups)));
   const values = await lookAtValues(survey, full);
   for (const ref of values.suspects) users.suspects.set(ref, []);
   const seen = [...users.settled, ...(await secondLook(survey, users, values.suspects)), ...examinedGroups];
@@ -109,6 +110,12 @@ async function lookAtGroups(
   });
   return { groups, examined };
 }
+
+const lookAtAbsentGroups = async (survey: Survey, groups: GroupSurvey): Promise<Examined[]> =>
+  examineGroups(survey, await absentGroups(survey, groups), {
+    withMembers: () => false,
+    ...(groups.proof.complete ? { strangers: groups } : {}),
+  });
 
 async function secondLook(survey: Survey, users: UserSurvey, valued: Set<Ref>): Promise<Examined[]> {
   const options = {

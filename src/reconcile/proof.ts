@@ -46,9 +46,8 @@ export function createProof<T extends { id: string }>(): ProofKeeper<T> {
       if (totalResults !== total) fail(`the platform counted ${total} at first and ${totalResults} later`);
       arrived += resources.length;
       const fresh = resources.filter(({ id }) => {
-        if (ids.has(id)) return false;
-        ids.add(id);
-        return true;
+        const before = ids.size;
+        return ids.add(id).size > before;
       });
       if (fresh.length < resources.length) fail('an id came twice');
       return fresh;

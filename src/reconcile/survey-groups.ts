@@ -27,6 +27,7 @@ export interface GroupSurvey {
   changedAt: Map<Ref, string>;
   /** Where the next run goes on. */
   cursor: number;
+  isListed: (platformId: string) => boolean;
 }
 
 export interface GroupChoice {
@@ -39,7 +40,6 @@ export interface GroupChoice {
 export async function surveyGroups(survey: Survey, choice: GroupChoice): Promise<GroupSurvey> {
   let found = await walk(survey, choice);
   for (let again = 1; again < WALKS && !found.proof.complete; again++) found = await walk(survey, choice);
-  if (found.proof.complete) await addAbsent(survey, found);
   for await (const refs of survey.estate.drifts.allMarked()) {
     for (const ref of refs) if (parseRef(ref).kind === 'Group') found.suspects.add(ref);
   }
@@ -52,14 +52,10 @@ export async function surveyGroups(survey: Survey, choice: GroupChoice): Promise
   return found;
 }
 
-interface Draft extends GroupSurvey {
-  ids: Set<string>;
-}
-
-async function walk(survey: Survey, choice: GroupChoice): Promise<Draft> {
+async function walk(survey: Survey, choice: GroupChoice): Promise<GroupSurvey> {
   const { estate, signal, tally } = survey;
   const reader = createProof<WireGroup>();
-  const draft: Draft = {
+  const draft: GroupSurvey = {
     proof: reader.verdict(),
     linked: 0,
     suspects: new Set(),
@@ -68,7 +64,7 @@ async function walk(survey: Survey, choice: GroupChoice): Promise<Draft> {
     unmanaged: new Map(),
     changedAt: new Map(),
     cursor: await estate.runs.cursor('members'),
-    ids: new Set(),
+    isListed: (id) => reader.has(id),
   };
   const pages = walkList(
     (startIndex, count, pageSignal) => {
@@ -90,7 +86,7 @@ async function walk(survey: Survey, choice: GroupChoice): Promise<Draft> {
 
 async function takePage(
   survey: Survey,
-  draft: Draft,
+  draft: GroupSurvey,
   groups: WireGroup[],
   choice: GroupChoice,
 ): Promise<void> {
@@ -100,7 +96,6 @@ async function takePage(
   const elsewhere = await Promise.all(others.map((notes) => notes.counterparts('Group', ids)));
   const seen = await runs.groupsSeen(holders.map((holder) => holder?.ref ?? 'Group:'));
   groups.forEach((group, index) => {
-    draft.ids.add(group.id);
     const holder = holders[index];
     const link = holder && parseLink(holder.text);
     if (!holder || link?.id !== group.id) {
@@ -121,18 +116,24 @@ async function takePage(
   });
 }
 
-/** Linked and not in the list, which was read whole: to be asked for alone. */
-async function addAbsent(survey: Survey, found: GroupSurvey): Promise<void> {
-  const { ids } = found as Draft;
+/**
+ * Linked and not in the list, which was read whole: to be asked for alone. All that is linked is looked at for it, users
+ * too, so it is asked only when somebody of ours is missing.
+ */
+export async function absentGroups(survey: Survey, { proof, suspects, isListed }: GroupSurvey): Promise<Ref[]> {
+  if (!proof.complete) return [];
+  const found = new Set<Ref>();
   const { drifts } = survey.estate;
   for await (const linked of drifts.allLinked('Group')) {
-    const absent = linked.filter(({ platformId }) => !ids.has(platformId));
+    const absent = linked.filter(({ platformId }) => !isListed(platformId));
     const standing = await drifts.standing(absent.map(({ ref }) => ref));
     standing.forEach(({ ref, text }, index) => {
       const link = parseLink(text);
-      if (link.id === absent[index]?.platformId && !link.departed) found.suspects.add(ref);
+      const isCurrent = link.id === absent[index]?.platformId;
+      if (isCurrent && !link.departed && !suspects.has(ref)) found.add(ref);
     });
   }
+  return [...found];
 }
 
 /** The next few in order of creation, from where the last run stopped. */

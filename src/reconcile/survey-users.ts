@@ -31,6 +31,8 @@ export interface UserSurvey {
   proof: Proof;
   /** Ours that were seen. */
   linked: number;
+  /** All that is linked was seen, groups too: nobody needs to be looked for. */
+  isAll: boolean;
   /** Seen differently, or not seen: to be looked at alone. With the names that differ, where that is all there is to it. */
   suspects: Map<Ref, string[]>;
   /** What is on its way, and what other rules change; needs no second look. */
@@ -55,8 +57,8 @@ export async function surveyUsers(
 ): Promise<UserSurvey> {
   let found = await walk(survey, everybody);
   for (let again = 1; again < WALKS && !found.proof.complete; again++) found = await walk(survey, everybody);
-  const isAll = found.linked + (await groupsSeen()) === (await survey.estate.drifts.countLinked());
-  if (found.proof.complete && !isAll) await addAbsent(survey, found);
+  found.isAll = found.linked + (await groupsSeen()) === (await survey.estate.drifts.countLinked());
+  if (found.proof.complete && !found.isAll) await addAbsent(survey, found);
   dropUnreturned(survey, found);
   await addUnseen(survey, found, everybody);
   return found;
@@ -78,6 +80,7 @@ async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
   const draft: Draft = {
     proof: reader.verdict(),
     linked: 0,
+    isAll: false,
     suspects: new Map(),
     settled: [],
     unseen: new Set(),
