@@ -90,8 +90,9 @@ export function createDriftNotes(
 
   /** Positions of those who do not look as they did when they were equal to a link that was not written since, or are marked. */
   async function unlikePrints(seen: { platformId: string; print: string }[]): Promise<number[]> {
-    const flat = seen.flatMap(({ platformId, print }) => [`User:${platformId}`, print]);
-    const [, ...others] = await scripts.run('known_equal', keys.base, { target, seen: flat });
+    const ways = seen.map(({ platformId }) => `User:${platformId}`);
+    const prints = seen.map(({ print }) => print);
+    const [, ...others] = await scripts.run('known_equal', keys.base, { target, ways, prints });
     return others.map(Number);
   }
 
