@@ -82,15 +82,15 @@ type Members = Record<string, unknown>;
 
 function renamed(members: Members, names: ReadonlyMap<string, string>): Members {
   const result: Members = {};
-  for (const [name, value] of Object.entries(members)) result[names.get(name) ?? name] = value;
+  for (const name in members) result[names.get(name) ?? name] = members[name];
   return result;
 }
 
 /** Most people have an address that is their userName, and a displayName of both their names. */
-const expectedOf = (core: Members): Members => ({
-  emails: core.userName,
-  displayName: `${String(core['name.givenName'])} ${String(core['name.familyName'])}`,
-});
+const EXPECTED: [name: string, valueOf: (core: Members) => unknown][] = [
+  ['emails', ({ userName }) => userName],
+  ['displayName', (core) => `${String(core['name.givenName'])} ${String(core['name.familyName'])}`],
+];
 
 export function toLinkText(link: Link, isShort: boolean): string {
   if (!isShort) return JSON.stringify(link);
@@ -98,8 +98,8 @@ export function toLinkText(link: Link, isShort: boolean): string {
   if (link.origin) short.origin = SHORT_ORIGINS.get(link.origin);
   if (link.core) {
     const core: Members = { ...link.core };
-    for (const [name, value] of Object.entries(expectedOf(core)))
-      if (typeof value === 'string' && core[name] === value) core[name] = SAME;
+    for (const [name, valueOf] of EXPECTED)
+      if (typeof core[name] === 'string' && core[name] === valueOf(core)) core[name] = SAME;
     short.core = renamed(core, SHORT_CORE);
   }
   return JSON.stringify(renamed(short, SHORT));
@@ -112,7 +112,7 @@ export function parseLink(text: string): Link {
   if (typeof link.origin === 'string') link.origin = LONG_ORIGINS.get(link.origin) ?? link.origin;
   if (link.core) {
     const core = renamed(link.core as Members, LONG_CORE);
-    for (const [name, value] of Object.entries(expectedOf(core))) if (core[name] === SAME) core[name] = value;
+    for (const [name, valueOf] of EXPECTED) if (core[name] === SAME) core[name] = valueOf(core);
     link.core = core;
   }
   return link;
