@@ -120,7 +120,10 @@ async function takePage(
  * Linked and not in the list, which was read whole: to be asked for alone. All that is linked is looked at for it, users
  * too, so it is asked only when somebody of ours is missing.
  */
-export async function absentGroups(survey: Survey, { proof, suspects, isListed }: GroupSurvey): Promise<Ref[]> {
+export async function absentGroups(
+  survey: Survey,
+  { proof, suspects, isListed }: GroupSurvey,
+): Promise<Ref[]> {
   if (!proof.complete) return [];
   const found = new Set<Ref>();
   const { drifts } = survey.estate;

@@ -1,5 +1,6 @@
 // Reads every user of the platform once and finds whoever differs. People for whom nothing is marked are compared with
 // their links: those hold what was applied, which is what is desired as long as the mapping is the same.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { hashOfLink, type Counterpart, type Print } from '../directory/drift.ts';
 import { parseLink, type Link } from '../directory/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
@@ -110,6 +111,8 @@ async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
     },
   );
   for await (const users of pages) {
+    // Pages come in swarms. One in each turn, so that the next calls leave, once the budget lets them, between two of them.
+    await nextTurn();
     // Redis is asked about this page while the next ones come from the platform.
     const work = takePage(survey, draft, users, everybody);
     work.catch(() => undefined); // awaited below

@@ -17,6 +17,8 @@ export interface WalkOptions {
 /** One page, or nothing when it could not be read well. */
 type Fetched<T> = Page<T> | undefined;
 
+/** Pages under way or waiting for an earlier one, by pages under way: memory stays bounded when one is late. */
+const AHEAD = 2;
 const ATTEMPTS = 3;
 const BACKOFF = { baseMs: 500, maxMs: 5000 };
 
@@ -37,29 +39,33 @@ export async function* walkList<T extends { id: string }>(
   if (size === 0) return;
   const window: Promise<Fetched<T>>[] = [];
   let next = 1 + size;
+  let underWay = 0;
   const fill = (): void => {
-    while (window.length < inFlight && next <= first.totalResults) {
+    while (underWay < inFlight && window.length < inFlight * AHEAD && next <= first.totalResults) {
       const startIndex = next;
       const wanted = Math.min(size, first.totalResults - startIndex + 1);
-      const page = insist(
-        () => fetchPage(startIndex, size, signal),
-        proof,
-        options,
-        (found) => found >= wanted,
-      );
+      const fetch = () => fetchPage(startIndex, size, signal);
+      // What comes next is asked for as soon as any page is here, even if one before it is late.
+      const page = insist(fetch, proof, options, (found) => found >= wanted).finally(() => {
+        underWay--;
+        fill();
+      });
       page.catch(() => undefined); // awaited below, or dropped when the walk ends early
       window.push(page);
+      underWay++;
       next += size;
     }
   };
-  for (;;) {
-    fill();
-    const page = window.shift();
-    if (page === undefined) return;
-    const found = await page;
-    // What comes next is on its way while this page is looked at.
-    fill();
-    if (found !== undefined) yield proof.accept(found);
+  try {
+    for (;;) {
+      fill();
+      const page = window.shift();
+      if (page === undefined) return;
+      const found = await page;
+      if (found !== undefined) yield proof.accept(found);
+    }
+  } finally {
+    next = Infinity;
   }
 }
 

@@ -105,6 +105,29 @@ test('a page that fails once is asked for again, and the walk is complete', asyn
   expect(proof.complete).toBe(true);
 });
 
+test('more is asked for while an early page is late: so many at a time, and no further than memory allows', async () => {
+  const items = all(70);
+  const asked: number[] = [];
+  let [underWay, most] = [0, 0];
+  let arrive: () => void = () => undefined;
+  const late = new Promise<void>((resolve) => (arrive = resolve));
+  const walked = walk(async (startIndex, count) => {
+    asked.push(startIndex);
+    most = Math.max(most, ++underWay);
+    await (startIndex === 8 ? late : Promise.resolve());
+    underWay--;
+    return honest(items)(startIndex, count);
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  // The late one is taken out to be waited for; as many as may be kept meanwhile have come.
+  expect(asked).toEqual([1, 8, 15, 22, 29, 36, 43, 50]);
+  arrive();
+  const { seen, proof } = await walked;
+  expect(seen).toEqual(items);
+  expect(proof.complete).toBe(true);
+  expect(most).toBe(3);
+});
+
 test('an empty list that is counted as full proves nothing', async () => {
   const { proof } = await walk((startIndex) =>
     Promise.resolve({ startIndex, totalResults: 40, resources: [] }),
