@@ -16,12 +16,7 @@ for _, user in ipairs(p.users) do
     redis.call('HDEL', marks, user)
     redis.call('HDEL', key('owed', p.target .. ':' .. user), p.group)
     cleared = cleared + 1
-    wake(p.target, 'User:' .. user, 1)
-    if p.sign == '-' then
-      for _, group in ipairs(redis.call('HKEYS', key('owed', p.target .. ':' .. user))) do
-        if group ~= p.group then mark('Group:' .. group, 1) end
-      end
-    end
+    if p.sign == '-' then end_removal(p.target, p.group, user) else wake(p.target, 'User:' .. user, 1) end
   end
 end
 return { 'cleared', cleared }

@@ -1,6 +1,6 @@
 // What may happen between two steps of a sync: the real sync, a platform in memory, one platform call at a time.
 import { add, drop, idOf } from '../lua/rig.ts';
-import { openEstate, type Estate, type Worker } from './workers.ts';
+import { openEstate, RULES, type Estate, type Worker } from './workers.ts';
 
 const ADA = idOf('ada');
 const BOB = idOf('bob');
@@ -62,6 +62,24 @@ describe('changes while a sync runs', () => {
     await estate.drain();
     expect(membersAt('Sales')).toEqual([]);
     expect(userAt('ada')?.attributes.get('teams') ?? null).toBeNull();
+  });
+
+  it('a removal that is taken back keeps nobody waiting for it', async () => {
+    const { teams: _, ...attributes } = RULES.attributes;
+    // Nothing of the user depends on groups, so no change of a group marks the user.
+    await open({}, { ...RULES, attributes });
+    await user(ADA, 'ada');
+    await estate.store.putGroup(G, 'Sales', [add(ADA)]);
+    await estate.store.putGroup(H, 'Later');
+    await estate.drain();
+    await estate.store.members(G, drop(ADA));
+    await expect(first.start()).resolves.toBe(`Group:${G}`);
+    await estate.store.members(H, add(ADA));
+    await expect(second.start()).resolves.toBe(`Group:${H}`);
+    await finish(second);
+    await estate.store.members(G, add(ADA));
+    await estate.drain();
+    expect([membersAt('Sales'), membersAt('Later')]).toEqual([['ada'], ['ada']]);
   });
 
   it('a user who is removed while it is being created ends up closed, with no membership', async () => {
