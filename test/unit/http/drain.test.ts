@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { listen } from '../../../src/http/server.ts';
 
@@ -23,14 +24,15 @@ test('a draining server answers, on connections it has and on new ones, and asks
 });
 
 test('what is under way when the server stops gets its answer, and then nothing keeps it open', async () => {
-  let finish = (): void => undefined;
-  const server = await listen((_request, response) => (finish = () => void response.end('late')), LOCAL);
+  let arrive: (response: ServerResponse) => void;
+  const underWay = new Promise<ServerResponse>((resolve) => (arrive = resolve));
+  const server = await listen((_request, response) => arrive(response), LOCAL);
   const socket = connect(server.port, '127.0.0.1');
   socket.write(REQUEST);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  const response = await underWay;
   const answered = once(socket, 'data');
   const stopped = server.stop(20_000);
-  finish();
+  response.end('late');
   expect(String(await answered)).toMatch(/late$/);
   const startedAt = Date.now();
   await stopped;
