@@ -13,8 +13,9 @@ export {
   type StorePulse,
 } from './store-health.ts';
 
+/** MOVED and ASK come through only where the client can not follow: a cluster is changing its mind. */
 const AWAY =
-  /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MISCONF|OOM|NOREPLICAS|UNKILLABLE|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)\b|isn't (writeable|ready)|Connection is closed|Command (timed out|aborted)|max retries per request|Too many Cluster redirections|Cluster is ended|startup nodes|slots cache|ECONN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|Stream connection ended|not confirmed by a replica/;
+  /^(MOVED|ASK|READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MISCONF|OOM|NOREPLICAS|UNKILLABLE|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)\b|isn't (writeable|ready)|Connection is closed|Command (timed out|aborted)|max retries per request|Too many Cluster redirections|Cluster is ended|startup nodes|slots cache|ECONN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|Stream connection ended|not confirmed by a replica/;
 
 /** Longest wait for an answer of Redis before a request is told to come back. */
 const ANSWER_LIMIT_MS = 5000;
@@ -78,10 +79,12 @@ function connectCluster({ nodes, options, tls }: ClusterPlace, role: ConnectionR
     // Zero: what was under way to a node that is lost fails instead of being sent again.
     retryDelayOnFailover: role === 'commands' ? 0 : 100,
     clusterRetryStrategy: pauseBefore,
-    slotsRefreshInterval: SLOTS_REFRESH_MS,
     // A certificate names the host, not the address behind it.
     ...(tls ? { dnsLookup: (host, done) => done(null, host) } : {}),
   });
+  // The client's own timer survives its end when it ends in the middle of a round.
+  const refreshing = setInterval(() => cluster.refreshSlotsCache(), SLOTS_REFRESH_MS).unref();
+  cluster.once('end', () => clearInterval(refreshing));
   cluster.on('+node', (node: Redis) => {
     prepare(node, role);
     // Nodes connect with their first command, and whatever comes before they are ready would fail.

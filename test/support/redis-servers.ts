@@ -24,14 +24,36 @@ const SERVER = ['redis-server', 'valkey-server'].find(
   (name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0,
 );
 
-/** @param args what comes after `--port`; @param options how the test connects */
-export async function startRedisServer(
+interface StartOptions {
+  /** How the test connects. */
+  options?: ServerOptions;
+  sentinel?: boolean;
+  /** One that is free, unless it is given. */
+  port?: number;
+}
+
+/** @param args what comes after `--port` */
+export function startRedisServer(args: string[], settings: StartOptions = {}): Promise<RedisServer> {
+  const start = (): Promise<RedisServer> => startOnce(args, settings);
+  return settings.port === undefined ? untilPortsAreFree(start) : start();
+}
+
+class ServerEnded extends Error {}
+
+/** A port that was free a moment ago may be another test's by now. */
+async function untilPortsAreFree<T>(start: () => Promise<T>): Promise<T> {
+  for (let left = 3; ; left--) {
+    try {
+      return await start();
+    } catch (error) {
+      if (left === 0 || !(error instanceof ServerEnded)) throw error;
+    }
+  }
+}
+
+async function startOnce(
   args: string[],
-  {
-    options = {},
-    sentinel = false,
-    port,
-  }: { options?: ServerOptions; sentinel?: boolean; port?: number } = {},
+  { options = {}, sentinel = false, port }: StartOptions,
 ): Promise<RedisServer> {
   if (SERVER === undefined) throw new Error('no redis-server');
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-redis-'));
@@ -50,10 +72,19 @@ export async function startRedisServer(
     ...options,
   });
   client.on('error', () => undefined);
-  await eventually('the server answers', async () => {
-    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
-    return (await client.ping()) === 'PONG';
+  const answers = eventually('the server answers', async () => (await client.ping()) === 'PONG');
+  // Without a server the ping would wait for ever.
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new ServerEnded(`the server ended with ${code}`);
   });
+  try {
+    await Promise.race([answers, ended]);
+  } catch (error) {
+    client.disconnect();
+    throw error;
+  } finally {
+    for (const promise of [answers, ended]) promise.catch(() => undefined);
+  }
   const end = async (): Promise<void> => {
     await killed(child);
     client.disconnect();
@@ -161,7 +192,9 @@ export async function startCluster({ replicaOf }: { replicaOf?: string } = {}): 
     busOf.set(node.port, bus);
     return node;
   };
-  const nodes = await Promise.all(Array.from({ length: replicaOf === undefined ? 3 : 4 }, start));
+  const nodes = await Promise.all(
+    Array.from({ length: replicaOf === undefined ? 3 : 4 }, () => untilPortsAreFree(start)),
+  );
   const [first] = nodes;
   if (!first) throw new Error('no nodes');
   for (const [index, node] of nodes.slice(0, 3).entries()) {

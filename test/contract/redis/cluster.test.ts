@@ -1,5 +1,9 @@
 // The whole bridge on a Redis Cluster: every script, the queue and the wake-up between them.
 import { request } from 'undici';
+import { connectRedis, isStoreUnavailable, untilReady } from '../../../src/directory/connection.ts';
+import { createConfirmation } from '../../../src/directory/replicas.ts';
+import { systemClock } from '../../../src/support/clock.ts';
+import { silentLogger } from '../../../src/support/logger.ts';
 import { buildBridge, type Bridge } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openReconciling } from '../../support/reconciling.ts';
@@ -56,6 +60,21 @@ test('the keys lie on more than one node, and each connection, target and queue 
   }
   expect([...holders.keys()].sort()).toEqual(['default', 'queue.main', 'ready', 'target.main']);
   for (const nodes of holders.values()) expect(nodes.size).toBe(1);
+});
+
+test('a confirmation that the cluster sends elsewhere is "not now", no fault of ours', async () => {
+  const redis = connectRedis({ url: '', cluster: cluster.addresses }, 'commands', silentLogger);
+  await untilReady(redis, 5000);
+  const confirm = createConfirmation({ redis, clock: systemClock });
+  await confirm('{default}');
+  // What a client believes while a cluster replaces a primary.
+  const { slots } = redis as unknown as { slots: string[][] };
+  slots.unshift(...slots.splice(Math.ceil(slots.length / 3)));
+  const error = await createConfirmation({ redis, clock: systemClock })('{default}').catch(
+    (caught: unknown) => caught,
+  );
+  expect([String(error), isStoreUnavailable(error)]).toEqual([expect.stringContaining('MOVED'), true]);
+  redis.disconnect();
 });
 
 test('reconcile reads and repairs on a cluster', async () => {
