@@ -133,9 +133,15 @@ export function createDirectory(
       }
       case 'Group.displayname':
         return ids('displayNames', fold(value));
-      case 'User.externalid':
+      case 'User.externalid': {
+        const [first, others] = await Promise.all([
+          ids('externalIds:User', value),
+          ids('sharedExternalIds:User', value),
+        ]);
+        return [...first, ...others];
+      }
       case 'Group.externalid':
-        return ids(`externalIds:${kind}`, value);
+        return ids('externalIds:Group', value);
       case 'User.groups.value':
         return redis.smembers(keys.key('members', value));
       case 'Group.members.value': {
@@ -166,7 +172,11 @@ export function createDirectory(
   /** Users with the groups they are in, in one round trip; ids that are gone are left out. */
   const usersOf = (ids: string[]): Promise<UserWithGroups[]> => withGroups({ ids });
 
-  /** Nobody or the one user who holds a unique value; undefined where `attribute` is not unique. */
+  /** Whether several users have this externalId, so that it alone says nothing of who somebody is. */
+  const isShared = async (externalId: string): Promise<boolean> =>
+    ((await lookup('User', 'externalid', externalId)) ?? []).length > 1;
+
+  /** Nobody or the users who hold a value that is unique, but for externalIds that a provider lets people share. */
   async function holderOf(attribute: string, value: string): Promise<UserWithGroups[] | undefined> {
     const index = uniqueIndex(attribute, value);
     // A lone surrogate is in nobody's name, and JSON can not carry it to the script.
@@ -206,6 +216,7 @@ export function createDirectory(
     scan,
     inOrder,
     lookup,
+    isShared,
     usersOf,
     holderOf,
     groupsOf,
@@ -218,11 +229,14 @@ export function createDirectory(
 interface UniqueIndex {
   family: string;
   value: string;
+  /** Where those are who share the value. */
+  lookup?: string;
 }
 
-/** Attributes of users whose index holds one id per value, so that it alone decides an equality. */
+/** Attributes of users whose indexes alone decide an equality. */
 function uniqueIndex(attribute: string, value: string): UniqueIndex | undefined {
   if (attribute === 'username') return { family: 'userNames', value: fold(value) };
-  if (attribute === 'externalid') return { family: 'externalIds:User', value };
+  if (attribute === 'externalid')
+    return { family: 'externalIds:User', value, lookup: 'sharedExternalIds:User' };
   return undefined;
 }

@@ -2,9 +2,9 @@
 import { fold, type Kind } from './records.ts';
 
 /**
- * `[key family, value]`: the record is found under this value. Every family but `emails` has one holder per value. Those of
- * users have short names, because they are kept with each of them: `u` userNames, `m` userNames too, but it is also an
- * address of the user, `x` externalIds:User, `e` emails (scripts/shared.lua).
+ * `[key family, value]`: the record is found under this value. Every family but `emails` and `sharedExternalIds:User` has
+ * one holder per value. Those of users have short names, because they are kept with each of them: `u` userNames, `m`
+ * userNames too, but it is also an address of the user, `x` externalIds:User, `e` emails (scripts/shared.lua).
  */
 export type IndexEntry = [family: string, value: string];
 
@@ -28,7 +28,11 @@ export function indexEntries(kind: Kind, resource: IndexedResource): IndexEntry[
   return kind === 'User' ? entriesOfUser(resource) : entriesOfGroup(resource);
 }
 
-function entriesOfUser({ userName, externalId, emails }: IndexedResource): IndexEntry[] {
+/** @param isShared whether the externalId is another user's already: then neither of them is known by it alone */
+export function entriesOfUser(
+  { userName, externalId, emails }: IndexedResource,
+  isShared = false,
+): IndexEntry[] {
   const addresses = new Set<string>();
   for (const email of Array.isArray(emails) ? (emails as { value?: unknown }[]) : []) {
     const address = text(email?.value);
@@ -39,7 +43,7 @@ function entriesOfUser({ userName, externalId, emails }: IndexedResource): Index
   // Most people's address is their userName: one index finds them by both.
   if (name !== undefined) entries.push([addresses.delete(fold(name)) ? 'm' : 'u', fold(name)]);
   const foreign = text(externalId);
-  if (foreign !== undefined) entries.push(['x', foreign]);
+  if (foreign !== undefined) entries.push([isShared ? 'sharedExternalIds:User' : 'x', foreign]);
   for (const address of addresses) entries.push(['e', address]);
   return entries;
 }

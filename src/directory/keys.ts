@@ -10,6 +10,7 @@
  * | users, groups | hash | id → stored record (records.ts) |
  * | order:User, order:Group | zset | ids in order of creation |
  * | userNames, externalIds:User, externalIds:Group, displayNames | hash | folded value → id: unique |
+ * | sharedExternalIds:User | hash | externalId that another user has too → ids joined by commas, without the first holder |
  * | emails | hash | folded address that is not the userName → ids joined by commas: not unique |
  * | groupNames | hash | group id → displayName as written |
  * | members:<group> | set | ids of users |

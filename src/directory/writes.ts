@@ -1,5 +1,5 @@
 // Changes of the desired state: each is one script, which also leaves the dirty marks.
-import { attributeOf, indexEntries, type IndexedResource } from './indexes.ts';
+import { attributeOf, entriesOfUser, indexEntries, type IndexedResource } from './indexes.ts';
 import type { Keyspace } from './keys.ts';
 import { fold, LANES, type Kind, type Lane } from './records.ts';
 import type { Reply, Scripts } from './scripts.ts';
@@ -50,6 +50,8 @@ export interface Change {
   lane?: Lane;
   /** How the client changed it, for security events; a creation tells itself. */
   method?: Method;
+  /** A user may have the externalId of another one. */
+  shared?: boolean;
 }
 
 export interface Removal {
@@ -86,8 +88,8 @@ export function createWrites(
 
   /** Stores a user. The lane follows from what happens: leaving is a deactivation, coming is new. */
   async function putUser(change: Change): Promise<PutOutcome> {
-    const { id, expected, resource, text, now, request, lane, method = 'put' } = change;
-    const entries = JSON.stringify(indexEntries('User', resource));
+    const { id, expected, resource, text, now, request, lane, method = 'put', shared } = change;
+    const entries = JSON.stringify(entriesOfUser(resource, shared));
     const active = resource.active !== false;
     const { targets, groupsMatter } = options;
     // Written out: spreading costs as much as all the rest here, and this is what a service does all day.

@@ -162,7 +162,10 @@ async function recognise(
       return name !== undefined && fold(group.displayName) === fold(name) ? 'same' : 'mismatch';
     }
     const user = await target.client.users.get(platformId, { signal });
-    if (user.externalId && ours.externalId) return user.externalId === ours.externalId ? 'same' : 'mismatch';
+    if (user.externalId && ours.externalId) {
+      if (user.externalId !== ours.externalId) return 'mismatch';
+      if (!(await directory.isShared(ours.externalId))) return 'same';
+    }
     return fold(user.userName) === fold(ours.userName ?? '') ? 'same' : 'mismatch';
   } catch (error) {
     if (isGone(error)) return 'absent';

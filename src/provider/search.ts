@@ -87,11 +87,12 @@ export function createSearch(deps: ProviderDeps) {
 
   /**
    * Id of the user that `/Me` is (RFC 7644 §3.11): who has the subject as externalId, else as userName.
-   * @throws 404 when there is nobody
+   * @throws 404 when there is nobody, or several share the externalId
    */
   async function subject(name: string): Promise<string> {
     for (const attribute of name === '' ? [] : ['externalid', 'username']) {
-      const [user] = (await directory.holderOf(attribute, name)) ?? [];
+      const [user, another] = (await directory.holderOf(attribute, name)) ?? [];
+      if (another) break;
       if (user) return user.record.id;
     }
     throw notFound('The token speaks for nobody who is here.');

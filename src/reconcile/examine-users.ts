@@ -177,9 +177,11 @@ async function findNamesake(
   strangers: Strangers | undefined,
 ): Promise<Namesake | undefined | 'unknown'> {
   const userName = String(core.userName);
-  const externalId = core.externalId ?? '';
-  if (strangers)
-    return strangers.byExternalId.get(String(externalId)) ?? strangers.byName.get(fold(userName));
+  if (strangers) {
+    const known = core.externalId == null ? undefined : strangers.byExternalId.get(String(core.externalId));
+    const isKnown = known && !(await survey.estate.directory.isShared(String(core.externalId)));
+    return isKnown ? known : strangers.byName.get(fold(userName));
+  }
   const found = await asking(survey, (signal) =>
     survey.estate.target.client.users.findBy('userName', userName, { signal }),
   );

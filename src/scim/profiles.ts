@@ -7,7 +7,7 @@ interface Deviation {
   readonly name: string;
   readonly description: string;
   readonly source: string;
-  /** Named profiles that do not do this; `rfc` never does, `auto` and `lenient` always do. */
+  /** Profiles that do not do this; `rfc` never does, `auto` and `lenient` do all that others do not contradict. */
   readonly not?: readonly ProfileName[];
   /** The profile that it speaks for: nobody else is known to do it. */
   readonly hint?: ProfileName;
@@ -92,6 +92,14 @@ const table = [
     hint: 'lenient',
   },
   {
+    name: 'urn-dot',
+    description: 'a dot between URN and attribute: urn:ietf:…:enterprise:2.0:User.manager',
+    source:
+      "Entra before 2019 (Microsoft's known issues of SCIM); SCIM Inbound collection of AzureAD/SCIMReferenceCode",
+    not: ['okta'],
+    hint: 'entra',
+  },
+  {
     name: 'missing-schema',
     description: '`schemas` is missing, or without the core URN',
     source: 'gh:wso2-extensions/identity-inbound-provisioning-scim2#438, OneLogin',
@@ -165,6 +173,15 @@ const table = [
     description: "userName eq 'jdoe'",
     source: "RFC 7644 section 3.7.1, its own example: filter=displayName sw 'Group'",
     not: ['entra', 'okta'],
+  },
+  {
+    name: 'shared-external-id',
+    description:
+      'a user with the externalId of another one; POST revives nobody then who has another userName',
+    source:
+      'Entra maps mailNickname by default, which is not unique; PostmanCollection of AzureAD/SCIMReferenceCode',
+    // Okta renames with a POST of the same externalId (gh:growthbook/growthbook#1680): nobody can have both.
+    not: ['okta', 'auto', 'lenient'],
   },
   {
     name: 'value-path-comparison',

@@ -134,14 +134,17 @@ export async function createUser(context: SyncContext, desired: DesiredUser, exi
   return { kind: 'linked' };
 }
 
-/** externalId first, then userName; the platform may ignore a filter, so every hit is compared again. */
+/**
+ * externalId first, unless people share it, then userName; the platform may ignore a filter, so every hit is compared
+ * again.
+ */
 async function exactMatches(
   context: SyncContext,
   userName: string,
   externalId: string | null,
 ): Promise<WireUser[]> {
   const { users } = context.target.client;
-  if (externalId !== null) {
+  if (externalId !== null && !(await context.directory.isShared(externalId))) {
     const exact = (await byExternalId(context, externalId)).filter((user) => user.externalId === externalId);
     if (exact.length > 0) return exact;
   }

@@ -27,11 +27,13 @@ if texts[1] and texts[1] ~= record.text then
   record.entries, record.text, record.state, changed = entries, texts[1], 'active', true
 end
 
--- A member value is a user's id; some providers send its externalId or userName instead.
+-- A member value is a user's id; some providers send its externalId or userName instead. One that several people share
+-- means none of them: a wrong guess would give somebody the rows of another.
 local function resolve(value)
   if redis.call('HEXISTS', key('users'), value) == 1 then return value end
-  local folded = p.folded[value] or value
-  return redis.call('HGET', key('externalIds:User'), value) or redis.call('HGET', key('userNames'), folded) or nil
+  local named = redis.call('HGET', key('userNames'), p.folded[value] or value)
+  if redis.call('HEXISTS', key('sharedExternalIds:User'), value) == 1 then return named or nil end
+  return redis.call('HGET', key('externalIds:User'), value) or named or nil
 end
 
 -- Both answer whether something happened, and to whom.

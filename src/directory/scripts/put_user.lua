@@ -39,7 +39,9 @@ if entries ~= record.entries then
   if record.version > 0 then drop_entries(cjson.decode(record.entries), p.id) end
   add_entries(wanted, p.id)
   local names = { key('references', p.id) }
-  for _, entry in ipairs(wanted) do names[#names + 1] = key('references', entry[2]) end
+  for _, entry in ipairs(wanted) do
+    if family_of(entry) ~= 'sharedExternalIds:User' then names[#names + 1] = key('references', entry[2]) end
+  end
   if redis.call('EXISTS', unpack(names)) > 0 then heal(names) end
 end
 if record.version == 0 then redis.call('ZADD', key('order', 'User'), next_number(), p.id) end

@@ -1,11 +1,13 @@
 -- Reads users with their groups, as of one moment: by id, or by a value that an index knows.
 -- KEYS base
--- ARGV { ids, groupsOnly } or { family, value }
+-- ARGV { ids, groupsOnly } or { family, value, lookup: a family where more of them may be }
 -- RETURN {"users", [id, record or '', group, displayName, group, displayName, ...], ...}
 local ids = p.ids
 if not ids then
   local id = redis.call('HGET', key(p.family), p.value)
   ids = id and { id } or {}
+  local others = p.lookup and redis.call('HGET', key(p.lookup), p.value)
+  for other in string.gmatch(others or '', '[^,]+') do ids[#ids + 1] = other end
 end
 
 local reply, names = { 'users' }, {}

@@ -295,15 +295,16 @@ local function unawait(group, value)
   return true
 end
 
--- Index entries are [family, value]; every family but emails has one holder per value. Of users they have short names:
+-- Index entries are [family, value]; every family but the lookups has one holder per value. Of users they have short names:
 -- `m` is a userName that is an address of the user too.
 local FAMILIES = { m = 'userNames', u = 'userNames', x = 'externalIds:User', e = 'emails' }
+local LOOKUPS = { emails = true, ['sharedExternalIds:User'] = true }
 local function family_of(entry) return FAMILIES[entry[1]] or entry[1] end
 
 local function holder_of_another(entries, id)
   for _, entry in ipairs(entries) do
     local family = family_of(entry)
-    local holder = family ~= 'emails' and redis.call('HGET', key(family), entry[2])
+    local holder = not LOOKUPS[family] and redis.call('HGET', key(family), entry[2])
     if holder and holder ~= id then return family, holder end
   end
 end
@@ -311,14 +312,14 @@ end
 local function drop_entries(entries, id)
   for _, entry in ipairs(entries) do
     local family = family_of(entry)
-    if family == 'emails' then drop_lookup(family, entry[2], id) else redis.call('HDEL', key(family), entry[2]) end
+    if LOOKUPS[family] then drop_lookup(family, entry[2], id) else redis.call('HDEL', key(family), entry[2]) end
   end
 end
 
 local function add_entries(entries, id)
   for _, entry in ipairs(entries) do
     local family = family_of(entry)
-    if family == 'emails' then add_lookup(family, entry[2], id) else redis.call('HSET', key(family), entry[2], id) end
+    if LOOKUPS[family] then add_lookup(family, entry[2], id) else redis.call('HSET', key(family), entry[2], id) end
   end
 end
 

@@ -64,10 +64,15 @@ function pushSection(parsing: Parsing, section: Section, value: unknown): void {
   if (!isObject(value))
     throw invalidValue(`Operation ${position}: the value of "${section.urn}" must be an object.`);
   for (const key of Object.keys(value)) {
+    if (isOwnSchema(section, key, value[key])) continue;
     const target = parsePath(type, `${section.urn}:${key}`, profile);
     pushTarget(parsing, target, op === 'remove' ? undefined : value[key], true);
   }
 }
+
+// Models of scim2-tester say in each of their parts of which schema it is; POST and PUT drop that as well.
+const isOwnSchema = (section: Section, key: string, value: unknown): boolean =>
+  key === 'schemas' && !section.schema.open && Array.isArray(value) && String(value) === section.urn;
 
 // A path is no longer than its key; plain names and URNs of whole extensions are what the RFC shows.
 function isPlain(target: Target, key: string): boolean {

@@ -1,6 +1,6 @@
 // What Microsoft's published SCIM request collections and validator look at, in checks of our own, with their odd
-// spellings: lower-case paths, capitalised keys, bare filter values. Under `entra` and `auto`. Left out: that several
-// users share one externalId, which is unique per connection here.
+// spellings: lower-case paths, capitalised keys, bare filter values. Under `entra` and `auto`; that several users share
+// one externalId and that PATCH is answered without a body is asked of `entra` only.
 import { randomUUID } from 'node:crypto';
 import {
   ENTERPRISE,
@@ -155,15 +155,16 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       }
     });
 
-    test('replace of userName: answered with the user', async () => {
-      const userName = `ryan3${suffix}`;
-      const { status, body } = await patch(`/Users/${minimal.id}`, {
-        op: 'replace',
-        path: 'userName',
-        value: userName,
-      });
-      expect(status).toBe(200);
-      expect(body.userName).toBe(userName);
+    test('replace of userName: 204, or the user to whoever asks for attributes', async () => {
+      const path = `/Users/${minimal.id}`;
+      const renamed = (name: string) => ({ op: 'replace', path: 'userName', value: `${name}${suffix}` });
+      const { status, body } = await patch(path, renamed('ryan3'));
+      expect([status, body?.userName]).toEqual(
+        profile === 'entra' ? [204, undefined] : [200, `ryan3${suffix}`],
+      );
+      expect((await scim.get(path)).body.userName).toBe(`ryan3${suffix}`);
+      const asked = await patch(`${path}?attributes=userName`, renamed('ryan4'));
+      expect([asked.status, asked.body.userName]).toEqual([200, `ryan4${suffix}`]);
     });
 
     test('"active" as text, switched off and on', async () => {
@@ -171,8 +172,8 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
         ['False', false],
         ['True', true],
       ]) {
-        const { body } = await patch(`/Users/${minimal.id}`, { op: 'Replace', path: 'active', value });
-        expect(body.active).toBe(active);
+        await patch(`/Users/${minimal.id}`, { op: 'Replace', path: 'active', value });
+        expect((await scim.get(`/Users/${minimal.id}`)).body.active).toBe(active);
       }
     });
 
@@ -183,10 +184,10 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
         { op: 'Add', path: 'emails[type eq "work"].value', value: `new${suffix}@example.com` },
         { op: 'Add', path: 'addresses[type eq "work"].country', value: 'Jamaica' },
         { op: 'Replace', path: 'name.familyName', value: 'Unreal' },
-        { op: 'Add', path: `${ENTERPRISE}:manager`, value: 'Suzzy' },
+        { op: 'Add', path: `${ENTERPRISE}.manager`, value: 'Suzzy' },
         { op: 'Remove', path: `${ENTERPRISE}:department` },
       ];
-      for (const operation of operations) expect((await patch(path, operation)).status).toBe(200);
+      for (const operation of operations) expect((await patch(path, operation)).status).toBeLessThan(300);
       const { body } = await scim.get(path);
       expect(body).toMatchObject({
         displayName: 'Bob',

@@ -1,0 +1,121 @@
+// Entra's default externalId is the mailNickname, which two people may have, now or one after the other. Each of them is a
+// person: own account, own rows.
+import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
+import { openReconciling } from '../support/reconciling.ts';
+
+let bridge: Bridge;
+beforeAll(async () => {
+  bridge = await buildBridge({
+    configure: (config) => {
+      const { main } = config.targets;
+      if (config.connections.default) config.connections.default.profile = 'entra';
+      if (!main) return;
+      main.timeoutMs = 500;
+      main.attributes.country = {
+        type: 'string',
+        from: 'addresses[type eq "work"].country',
+        onEmpty: 'clear',
+      } as never;
+    },
+  });
+});
+afterAll(() => bridge.stop());
+
+const person = (externalId: string, country: string): object => ({
+  externalId,
+  addresses: [{ type: 'work', country }],
+});
+const countryOf = async (userName: string): Promise<unknown> => {
+  const user = await bridge.platform.user(userName);
+  return user?.active ? user.attributes.country : undefined;
+};
+const idsOf = async (externalId: string): Promise<string[]> => {
+  const filter = encodeURIComponent(`externalId eq "${externalId}"`);
+  const { body } = await bridge.idp.send('GET', `/Users?filter=${filter}`);
+  return body.Resources.map(({ id }: { id: string }) => id).sort();
+};
+
+test('two people of one externalId have an account each, also when the answers to their creates are lost', async () => {
+  const { idp, platform } = bridge;
+  const lost = { method: 'POST', path: '/scim/v2/Users$', times: 2, timeoutAfterCommit: { share: 1 } };
+  await platform.control('PATCH', '/faults', { rules: [lost] });
+  const ids = await Promise.all([
+    idp.createUser('jo@north.example', person('jo', 'NO')),
+    idp.createUser('jo@south.example', person('jo', 'PT')),
+  ]);
+  const both = async () => [await countryOf('jo@north.example'), await countryOf('jo@south.example')];
+  await eventually('each has the own rows', async () => (await both()).join() === 'NO,PT', 20_000);
+  await platform.control('PATCH', '/faults', {});
+  expect((await platform.state()).users.filter(({ userName }) => userName.startsWith('jo@'))).toHaveLength(2);
+  expect(await idsOf('jo')).toEqual(ids.sort());
+}, 40_000);
+
+test('it is still two when one of them is changed, and one when the other is gone', async () => {
+  const { idp } = bridge;
+  const ids = await idsOf('jo');
+  for (const id of ids)
+    expect((await idp.patch(`/Users/${id}`, { op: 'replace', path: 'title', value: id })).status).toBe(204);
+  expect(await idsOf('jo')).toEqual(ids);
+  const [first = '', second = ''] = ids;
+  await idp.send('DELETE', `/Users/${first}`);
+  expect(await idsOf('jo')).toEqual([second]);
+  await idp.patch(`/Users/${second}`, { op: 'replace', path: 'title', value: 'alone' });
+  expect(await idsOf('jo')).toEqual([second]);
+});
+
+test('whoever gets the externalId of somebody who left is a new person, and whoever comes back is the same', async () => {
+  const { idp, platform } = bridge;
+  const former = await idp.createUser('sam@old.example', person('sam', 'NO'));
+  await eventually('there', async () => (await countryOf('sam@old.example')) === 'NO');
+  await idp.patch(`/Users/${former}`, { op: 'Replace', path: 'active', value: 'False' });
+  const next = await idp.createUser('sam@new.example', person('sam', 'PT'));
+  expect(next).not.toBe(former);
+  await eventually('there', async () => (await countryOf('sam@new.example')) === 'PT');
+  expect(await platform.user('sam@old.example')).toMatchObject({
+    active: false,
+    attributes: { country: 'NO' },
+  });
+  expect(await idp.createUser('sam@old.example', person('sam', 'SE'))).toBe(former);
+});
+
+test('a member named by a shared externalId is nobody', async () => {
+  const { idp } = bridge;
+  const ids = await Promise.all(
+    ['a', 'b'].map((each) => idp.createUser(`kim@${each}.example`, person('kim', 'NO'))),
+  );
+  const group = await idp.createGroup('named', ['kim', ids[0] ?? '']);
+  const { body } = await idp.send('GET', `/Groups/${group}`);
+  expect(body.members.map(({ value }: { value: string }) => value).sort()).toEqual(['kim', ids[0]].sort());
+  const [, other = ''] = ids;
+  expect((await idp.send('GET', `/Users/${other}`)).body.groups ?? []).toEqual([]);
+});
+
+test('reconcile finds nothing to do', async () => {
+  const reconciling = await openReconciling(bridge);
+  await reconciling.settled();
+  const { report } = await reconciling.run();
+  expect(report.outcome).toBe('converged');
+  await reconciling.stop();
+});
+
+test.each(['auto', 'okta', 'rfc', 'lenient'] as const)(
+  'under %s an externalId is one person',
+  async (profile) => {
+    const strict = await buildBridge({
+      role: 'api',
+      configure: (config) => {
+        if (config.connections.default) config.connections.default.profile = profile;
+      },
+    });
+    await strict.idp.createUser('one@acme.example', { externalId: 'one' });
+    const user = {
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+      userName: 'two',
+      externalId: 'one',
+    };
+    const { status, body } = await strict.idp.send('POST', '/Users', user);
+    expect([status, body.scimType]).toEqual([409, 'uniqueness']);
+    await strict.stop();
+  },
+);
