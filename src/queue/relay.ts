@@ -3,6 +3,7 @@ import { Queue, type ConnectionOptions } from 'bullmq';
 import type { Claim, Outbox } from '../directory/outbox.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
+import { settledWithin } from '../support/within.ts';
 import {
   jobId,
   PRIORITY,
@@ -33,6 +34,8 @@ export interface Relay {
 
 const CLAIM_LIMIT = 200;
 const PORTION_MS = 10;
+/** What is handed over meanwhile may wait for Redis, which may be gone: its marks stay. */
+const LAST_SWEEP_MS = 3000;
 const FAILED = 'outbox can not be read, trying again every second';
 
 /** @param outboxes one per connection that feeds the target */
@@ -116,8 +119,10 @@ export function createRelay(
     stop: async () => {
       stopping.abort();
       wake.abort();
-      await running;
-      await Promise.allSettled([...queues.values()].map((queue) => queue.close()));
+      const closed = running.then(() =>
+        Promise.allSettled([...queues.values()].map((queue) => queue.close())),
+      );
+      await settledWithin(clock, closed, LAST_SWEEP_MS);
     },
   };
 }

@@ -3,6 +3,7 @@
 import { Worker, type ConnectionOptions } from 'bullmq';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
+import { settledWithin } from '../support/within.ts';
 import { queueName, queuePrefix, STREAMS, type SyncJob } from './jobs.ts';
 
 /** What BullMQ takes as a connection; the composition root opens it. */
@@ -19,12 +20,14 @@ export interface WorkerOptions {
 export type SyncHandler = (job: SyncJob, signal: AbortSignal) => Promise<void>;
 
 export interface SyncWorker {
-  /** Stops fetching, lets running syncs end, and after `deadlineMs` asks them to stop. */
+  /** Stops fetching, lets running syncs end, and after `deadlineMs` asks them to stop. It ends in any case. */
   stop(deadlineMs: number): Promise<void>;
 }
 
 const URGENT_SLOTS = 2;
 const ABORT_GRACE_MS = 2000;
+/** How long the connections of workers that have nothing to do may take to close. */
+const CLOSE_MS = 2000;
 const LOCK_MS = 15_000;
 const STALLED_CHECK_MS = 5000;
 
@@ -34,19 +37,15 @@ export function createSyncWorker(
 ): SyncWorker {
   const { handler, clock, logger } = deps;
   const abort = new AbortController();
+  const running = new Set<Promise<void>>();
   const workers = STREAMS.map((stream) => {
     const worker = new Worker<SyncJob>(
       queueName(options.target, stream),
       async (job) => {
-        try {
-          await handler(job.data, abort.signal);
-        } catch (error) {
-          // The mark is still there: it is handed over again when the lease runs out.
-          logger.error(
-            { err: error as Error, target: options.target, ref: job.data.ref },
-            'sync ended unexpectedly',
-          );
-        }
+        const sync = bring(job.data);
+        running.add(sync);
+        await sync;
+        running.delete(sync);
       },
       {
         connection: deps.connection,
@@ -67,16 +66,25 @@ export function createSyncWorker(
     return worker;
   });
 
+  async function bring(job: SyncJob): Promise<void> {
+    try {
+      await handler(job, abort.signal);
+    } catch (error) {
+      // The mark is still there: it is handed over again when the lease runs out.
+      logger.error({ err: error as Error, target: options.target, ref: job.ref }, 'sync ended unexpectedly');
+    }
+  }
+
   return {
     stop: async (deadlineMs) => {
+      // A connection to a cluster that is lost just now may never say that it is closed: what counts are the syncs.
       const closed = Promise.allSettled(workers.map((worker) => worker.close()));
-      const finished = new AbortController();
-      void closed.then(() => finished.abort());
-      await clock.sleep(deadlineMs, finished.signal);
+      if (await settledWithin(clock, closed, CLOSE_MS)) return;
+      const idle = Promise.race([closed, Promise.all(running)]);
+      if (await settledWithin(clock, idle, deadlineMs)) return;
       abort.abort();
-      await clock.sleep(ABORT_GRACE_MS, finished.signal);
       // Whoever does not listen is left behind: its lease runs out and another process takes over.
-      if (!finished.signal.aborted) await Promise.allSettled(workers.map((worker) => worker.close(true)));
+      await settledWithin(clock, idle, ABORT_GRACE_MS);
     },
   };
 }

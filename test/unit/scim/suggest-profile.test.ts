@@ -32,7 +32,8 @@ test.each([
 });
 
 test('whatever was seen, the suggested profile accepts it', () => {
-  const names = deviations.map(({ name }) => name);
+  // It is asked of `auto`, which takes all but what contradicts something else.
+  const names = deviations.filter(({ not = [] }) => !not.includes('auto')).map(({ name }) => name);
   for (const one of names) {
     for (const other of names) {
       const name = seen({ [one]: 7, [other]: 7 });
