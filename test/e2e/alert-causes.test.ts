@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { createIdp } from '../support/idp.ts';
 import { openReconciling, scimPatch } from '../support/reconciling.ts';
 import { scrape, type Scrape } from '../support/scrape.ts';
+import { createStory } from '../support/story.ts';
 
 const MAIN = { target: 'main' };
 /** Scrapes share what one of the last second has read of Redis. */
@@ -26,27 +27,60 @@ const until = (bridge: Bridge, what: string, isSo: (now: Scrape) => boolean, lim
     limitMs,
   );
 
-describe('at the platform', () => {
-  let bridge: Bridge;
-  beforeAll(async () => {
-    bridge = await buildBridge({
+const faults = (bridge: Bridge, body: object) => bridge.platform.control('PATCH', '/faults', body);
+const settled = async (bridge: Bridge) => {
+  await pause(FRESH_MS);
+  await until(bridge, 'all applied', (now) => now.value('bridge_outbox_dirty', MAIN) === 0, 40_000);
+};
+
+const atThePlatform = createStory(
+  () =>
+    buildBridge({
       configure: (config) => {
         config.reconcile.schedule = null;
         const { main } = config.targets;
         if (!main) throw new Error('no target');
         main.guard.deactivate = { count: 1, percent: 100 };
       },
-    });
-  });
-  afterAll(() => bridge.stop());
-  const faults = (body: object) => bridge.platform.control('PATCH', '/faults', body);
-  const settled = async () => {
-    await pause(FRESH_MS);
-    await until(bridge, 'all applied', (now) => now.value('bridge_outbox_dirty', MAIN) === 0, 40_000);
-  };
+    }),
+  (bridge) => bridge.stop(),
+);
+/** A key that is refused is tried again after a quarter of a minute: others need not wait for that. */
+const withRevokedKey = createStory(buildBridge, (bridge) => bridge.stop());
 
-  test('ScimBridgeBreakerOpen, ScimBridgePlatformErrors, ScimBridgeOldestChange: it fails for a while', async () => {
-    await faults({ status5xx: { share: 1 } });
+interface Inbound {
+  bridge: Bridge;
+  redis: LocalRedis;
+  /** What the server needs to come back as the same one. */
+  place: { folder: string; port: number };
+}
+
+const inbound = createStory<Inbound>(
+  async () => {
+    const place = { folder: mkdtempSync(join(tmpdir(), 'scim-bridge-alerts-')), port: await freePort() };
+    const redis = await startLocalRedis({ env: {}, ...place });
+    const bridge = await buildBridge({
+      configure: (config) => {
+        config.redis.url = redis.url;
+        config.reconcile.schedule = null;
+        const [token] = config.connections.default?.tokens ?? [];
+        if (token) token.expiresAt = new Date(Date.now() + 3 * 86_400_000).toISOString();
+      },
+    });
+    await until(bridge, 'Redis is there', (now) => now.value('bridge_redis_up') === 1);
+    return { bridge, redis, place };
+  },
+  async ({ bridge, redis, place }) => {
+    await bridge.stop();
+    await redis.stop();
+    rmSync(place.folder, { recursive: true, force: true });
+  },
+);
+
+describe('at the platform', () => {
+  const test = atThePlatform;
+  test('ScimBridgeBreakerOpen, ScimBridgePlatformErrors, ScimBridgeOldestChange: it fails for a while', async (bridge) => {
+    await faults(bridge, { status5xx: { share: 1 } });
     for (let n = 0; n < 4; n++) await bridge.idp.createUser(`late${n}@acme.example`);
     const broken = await until(
       bridge,
@@ -67,7 +101,7 @@ describe('at the platform', () => {
     const later = await scrape(bridge.app.port);
     expect(later.sum('bridge_platform_requests_total', MAIN) - seen).toBeLessThanOrEqual(3);
 
-    await faults({});
+    await faults(bridge, {});
     const back = await until(
       bridge,
       'applied',
@@ -85,25 +119,28 @@ describe('at the platform', () => {
     expect(back.sum('bridge_rate_wait_seconds_sum', MAIN)).toBeGreaterThan(1);
   }, 60_000);
 
-  test('ScimBridgePlatformRefusesKey: the key is revoked', async () => {
-    await settled();
-    await faults({ status5xx: { share: 1, status: 401 } });
-    const before = (await scrape(bridge.app.port)).sum('bridge_platform_requests_total', { status: '401' });
-    await bridge.idp.createUser('locked-out@acme.example');
-    const after = await until(
-      bridge,
-      'calls are refused, and somebody waits',
-      (now) =>
-        now.sum('bridge_platform_requests_total', { status: '401' }) > before &&
-        now.value('bridge_outbox_dirty', MAIN) === 1,
-    );
-    // Nobody is given up for that.
-    expect(after.value('bridge_dead_letters', MAIN)).toBe(0);
-    await faults({});
-    await settled();
-  }, 60_000);
+  withRevokedKey(
+    'ScimBridgePlatformRefusesKey: the key is revoked',
+    async (bridge) => {
+      await faults(bridge, { status5xx: { share: 1, status: 401 } });
+      const before = (await scrape(bridge.app.port)).sum('bridge_platform_requests_total', { status: '401' });
+      await bridge.idp.createUser('locked-out@acme.example');
+      const after = await until(
+        bridge,
+        'calls are refused, and somebody waits',
+        (now) =>
+          now.sum('bridge_platform_requests_total', { status: '401' }) > before &&
+          now.value('bridge_outbox_dirty', MAIN) === 1,
+      );
+      // Nobody is given up for that.
+      expect(after.value('bridge_dead_letters', MAIN)).toBe(0);
+      await faults(bridge, {});
+      await settled(bridge);
+    },
+    60_000,
+  );
 
-  test('ScimBridgeDeadLetters: the platform refuses a group for good', async () => {
+  test('ScimBridgeDeadLetters: the platform refuses a group for good', async (bridge) => {
     await bridge.idp.createGroup('system:all', [await bridge.idp.createUser('free@acme.example')]);
     const now = await until(
       bridge,
@@ -114,11 +151,11 @@ describe('at the platform', () => {
     expect(now.sum('bridge_sync_operations_total', refused)).toBeGreaterThan(0);
   });
 
-  test('ScimBridgeGuardHeld: more leave than usual', async () => {
+  test('ScimBridgeGuardHeld: more leave than usual', async (bridge) => {
     const { idp } = bridge;
     const ids = [];
     for (let n = 0; n < 3; n++) ids.push(await idp.createUser(`leaver${n}@acme.example`));
-    await settled();
+    await settled(bridge);
     for (const id of ids) await idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
     const now = await until(
       bridge,
@@ -128,8 +165,8 @@ describe('at the platform', () => {
     expect(now.value('bridge_guard_held', { ...MAIN, kind: 'delete' })).toBe(0);
   }, 30_000);
 
-  test('ScimBridgeReconcileStale, -Writes and ScimBridgeDriftStays: somebody else writes there too', async () => {
-    await settled();
+  test('ScimBridgeReconcileStale, -Writes and ScimBridgeDriftStays: somebody else writes there too', async (bridge) => {
+    await settled(bridge);
     const rec = await openReconciling(bridge);
     try {
       const before = await scrape(bridge.app.port);
@@ -174,38 +211,19 @@ describe('at the platform', () => {
 });
 
 describe('at the inbound side', () => {
-  let bridge: Bridge;
-  let redis: LocalRedis;
-  let folder: string;
-  let port: number;
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'scim-bridge-alerts-'));
-    port = await freePort();
-    redis = await startLocalRedis({ env: {}, port, folder });
-    bridge = await buildBridge({
-      configure: (config) => {
-        config.redis.url = `redis://127.0.0.1:${port}`;
-        config.reconcile.schedule = null;
-        const [token] = config.connections.default?.tokens ?? [];
-        if (token) token.expiresAt = new Date(Date.now() + 3 * 86_400_000).toISOString();
-      },
-    });
-    await until(bridge, 'Redis is there', (now) => now.value('bridge_redis_up') === 1);
-  });
-  afterAll(async () => {
-    await bridge.stop();
-    await redis.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  test('ScimBridgeTokenExpires, ScimBridgeTokenExpiresSoon: a token has three days left', async () => {
+  const test = inbound;
+  test('ScimBridgeTokenExpires, ScimBridgeTokenExpiresSoon: a token has three days left', async ({
+    bridge,
+  }) => {
     const now = await scrape(bridge.app.port);
     const left = now.value('bridge_token_expiry_timestamp_seconds', { token: 'primary' }) - Date.now() / 1000;
     expect(left / 86_400).toBeGreaterThan(2.9);
     expect(left / 86_400).toBeLessThanOrEqual(3);
   });
 
-  test('ScimBridgeNoPushes: the counter of a connection stands still while nobody calls', async () => {
+  test('ScimBridgeNoPushes: the counter of a connection stands still while nobody calls', async ({
+    bridge,
+  }) => {
     await bridge.idp.send('GET', '/Users');
     const count = (now: Scrape): number => now.sum('bridge_http_requests_total', { connection: 'default' });
     const before = count(await scrape(bridge.app.port));
@@ -213,7 +231,9 @@ describe('at the inbound side', () => {
     expect(count(await scrape(bridge.app.port))).toBe(before);
   });
 
-  test('ScimBridgeUnauthorized and ScimBridgeQuarantineRisk: a token that is not valid', async () => {
+  test('ScimBridgeUnauthorized and ScimBridgeQuarantineRisk: a token that is not valid', async ({
+    bridge,
+  }) => {
     const stranger = createIdp(bridge.idp.baseUrl, `${TOKEN}-of-yesterday`);
     for (let n = 0; n < 25; n++) await stranger.send('GET', '/Users');
     const now = await scrape(bridge.app.port);
@@ -221,7 +241,7 @@ describe('at the inbound side', () => {
     expect(now.value('bridge_quarantine_risk', { connection: 'default' })).toBeGreaterThan(0.4);
   });
 
-  test('ScimBridgeRedisNotPrimary: the address leads to a replica', async () => {
+  test('ScimBridgeRedisNotPrimary: the address leads to a replica', async ({ bridge }) => {
     const { states, redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
     expect(states).toHaveLength(1);
     await eventually('connected', () => direct.status === 'ready');
@@ -241,7 +261,7 @@ describe('at the inbound side', () => {
     );
   }, 30_000);
 
-  test('ScimBridgeSlowAnswers, ScimBridgeRedisSlow: Redis takes its time', async () => {
+  test('ScimBridgeSlowAnswers, ScimBridgeRedisSlow: Redis takes its time', async ({ bridge }) => {
     const before = await scrape(bridge.app.port);
     await pause(FRESH_MS);
     const { redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
@@ -258,7 +278,8 @@ describe('at the inbound side', () => {
     expect(over(await scrape(bridge.app.port)) - over(before)).toBe(1);
   }, 30_000);
 
-  test('ScimBridgeRedisDown and ScimBridgeInboundErrors: Redis is away; what it knew is not shown any more', async () => {
+  test('ScimBridgeRedisDown and ScimBridgeInboundErrors: Redis is away; what it knew is not shown any more', async (world) => {
+    const { bridge, redis, place } = world;
     redis.process?.kill('SIGKILL');
     const now = await until(bridge, 'Redis is away', (each) => each.value('bridge_redis_up') === 0);
     expect(now.find('bridge_outbox_dirty')).toEqual([]);
@@ -266,11 +287,13 @@ describe('at the inbound side', () => {
     expect((await bridge.idp.send('POST', '/Users', { userName: 'x@acme.example' })).status).toBe(503);
     const after = await scrape(bridge.app.port);
     expect(after.sum('bridge_http_requests_total', { operation: 'create', status: '503' })).toBe(1);
-    redis = await startLocalRedis({ env: {}, port, folder });
+    world.redis = await startLocalRedis({ env: {}, ...place });
     await until(bridge, 'Redis is back', (each) => each.value('bridge_redis_up') === 1);
   }, 30_000);
 
-  test('ScimBridgeAbsent: the last process ends, and with it the series that says whether Redis is up', async () => {
+  test('ScimBridgeAbsent: the last process ends, and with it the series that says whether Redis is up', async ({
+    bridge,
+  }) => {
     expect((await scrape(bridge.app.port)).find('bridge_redis_up')).toHaveLength(1);
     await bridge.app.stop();
     await expect(scrape(bridge.app.port)).rejects.toThrow(/ECONNREFUSED/);

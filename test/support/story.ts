@@ -1,0 +1,37 @@
+// Stories that wait more than they work are told side by side, each in a world of its own.
+
+export type Chapter<World> = (name: string, tell: (world: World) => Promise<void>, limitMs?: number) => void;
+
+/**
+ * To be called outside of `describe`: all stories of a file begin before its first test. The chapters of one follow each
+ * other as tests do, and each test awaits its own.
+ */
+export function createStory<World>(
+  open: () => Promise<World>,
+  close: (world: World) => Promise<void>,
+): Chapter<World> {
+  const chapters: { tell: (world: World) => Promise<void>; ended?: Promise<void> }[] = [];
+  let opened: Promise<World> | undefined;
+  beforeAll(() => {
+    const world = (opened = open());
+    let before: Promise<unknown> = world;
+    for (const chapter of chapters) {
+      const ended = before.then(async () => chapter.tell(await world));
+      chapter.ended = ended;
+      // Its test tells of a failure; the next chapter is told all the same.
+      before = ended.catch(() => undefined);
+    }
+  });
+  afterAll(async () => {
+    if (opened) await close(await opened);
+  });
+  return (name, tell, limitMs) => {
+    const chapter: (typeof chapters)[number] = { tell };
+    chapters.push(chapter);
+    const heard = async (): Promise<void> => {
+      if (!chapter.ended) throw new Error('the story has not begun');
+      await chapter.ended;
+    };
+    test(name, heard, limitMs);
+  };
+}
