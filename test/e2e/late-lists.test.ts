@@ -1,53 +1,72 @@
 // Promise 2 where the platform's lists are late, cut short or a web page for a moment, and where names change hands.
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
+import { createStory, type Chapter } from '../support/story.ts';
 
 const LONG_MS = 40_000;
-let bridge: Bridge;
-let front: Server;
-let platformUrl = '';
-/** How many members an answer shows; what a group has beyond that is cut off. */
-let shownMembers = Infinity;
+
+interface World {
+  bridge: Bridge;
+  front: Front;
+}
+
+interface Front {
+  url: string;
+  /** Where everything goes; set before the first request. */
+  platformUrl: string;
+  /** How many members an answer shows; what a group has beyond that is cut off. */
+  shownMembers: number;
+  stop(): void;
+}
 
 /** Stands between bridge and sandbox: hands everything on and cuts the member lists of answers short. */
-async function openFront(): Promise<string> {
-  front = createServer((incoming, answer) => {
+async function openFront(): Promise<Front> {
+  const server = createServer((incoming, answer) => {
     const handOn = async (): Promise<void> => {
       const chunks: Buffer[] = [];
       for await (const chunk of incoming) chunks.push(chunk as Buffer);
       const { authorization, 'content-type': type } = incoming.headers;
-      const given = await request(platformUrl + (incoming.url ?? ''), {
+      const given = await request(front.platformUrl + (incoming.url ?? ''), {
         method: incoming.method as 'GET',
         headers: { ...(authorization && { authorization }), ...(type && { 'content-type': type }) },
         ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
       });
       const text = await given.body.text();
       answer.writeHead(given.statusCode, { 'content-type': 'application/json' });
-      answer.end(/\/Groups\/[^/?]+/.test(incoming.url ?? '') ? cut(text) : text);
+      answer.end(/\/Groups\/[^/?]+/.test(incoming.url ?? '') ? cut(text, front.shownMembers) : text);
     };
     handOn().catch(() => incoming.destroy());
   });
-  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const front: Front = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    platformUrl: '',
+    shownMembers: Infinity,
+    stop: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+  return front;
 }
 
-function cut(text: string): string {
+function cut(text: string, shownMembers: number): string {
   if (!text.startsWith('{')) return text;
   const group = JSON.parse(text) as { members?: unknown[] };
   if (group.members) group.members = group.members.slice(0, shownMembers);
   return JSON.stringify(group);
 }
 
-beforeAll(async () => {
-  const url = await openFront();
-  bridge = await buildBridge({
+async function openWorld(): Promise<World> {
+  const front = await openFront();
+  const bridge = await buildBridge({
     configure: ({ targets: { main } }) => {
       if (!main) return;
-      platformUrl = main.url;
-      main.url = url;
+      front.platformUrl = main.url;
+      main.url = front.url;
       main.timeoutMs = 2000;
       main.attributes = {
         country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'keep' },
@@ -55,18 +74,23 @@ beforeAll(async () => {
       };
     },
   });
-}, 30_000);
-afterEach(() => bridge.platform.control('PATCH', '/faults', {}));
-afterAll(async () => {
+  return { bridge, front };
+}
+
+async function closeWorld({ bridge, front }: World): Promise<void> {
   await bridge.stop();
-  front.closeAllConnections();
-  front.close();
-});
+  front.stop();
+}
+
+/** Each in a world of its own, all at once: most of the time they wait for what is tried again. */
+const test: Chapter<World> = (...chapter) => createStory(openWorld, closeWorld)(...chapter);
 
 const person = { userType: 'Contractor', addresses: [{ type: 'work', country: 'PT' }] };
-const letters = (): string[] => bridge.logs.filter((line) => line.includes('needs a person'));
+const letters = ({ logs }: Bridge): string[] => logs.filter((line) => line.includes('needs a person'));
 
-test('creates whose answers were lost are found again although the lists show them later', async () => {
+test('creates whose answers were lost are found again although the lists show them later', async ({
+  bridge,
+}) => {
   const { idp, platform } = bridge;
   const creates = '/(Users|Groups|user-attributes)$';
   const rules = [{ method: 'POST', path: creates, times: 4, dropAfter: true }];
@@ -82,10 +106,12 @@ test('creates whose answers were lost are found again although the lists show th
     country: 'PT',
     contractor: true,
   });
-  expect(letters()).toEqual([]);
+  expect(letters(bridge)).toEqual([]);
 }, 60_000);
 
-test('a name that was given up a moment ago is taken although the lists still show it elsewhere', async () => {
+test('a name that was given up a moment ago is taken although the lists still show it elsewhere', async ({
+  bridge,
+}) => {
   const { idp, platform } = bridge;
   const first = await idp.createUser('given-up@acme.example', person);
   const group = await idp.createGroup('given up');
@@ -105,10 +131,10 @@ test('a name that was given up a moment ago is taken although the lists still sh
   );
   await eventually('the next group', () => platform.group('given up'), LONG_MS);
   expect((await platform.user('given-up@acme.example'))?.externalId).toBe('another person');
-  expect(letters()).toEqual([]);
+  expect(letters(bridge)).toEqual([]);
 }, 120_000);
 
-test('three people who exchange their names get them, and nobody has two accounts', async () => {
+test('three people who exchange their names get them, and nobody has two accounts', async ({ bridge }) => {
   const { idp, platform } = bridge;
   const names = ['north@acme.example', 'east@acme.example', 'south@acme.example'];
   const ids = await Promise.all(names.map((name) => idp.createUser(name, { ...person, externalId: name })));
@@ -132,34 +158,38 @@ test('three people who exchange their names get them, and nobody has two account
   );
   const { users } = await platform.state();
   expect(users.filter(({ externalId }) => names.includes(externalId ?? ''))).toHaveLength(3);
-  expect(letters()).toEqual([]);
+  expect(letters(bridge)).toEqual([]);
 }, 60_000);
 
-test('a web page in the place of the user list, for a moment, gives nobody up', async () => {
+test('a web page in the place of the user list, for a moment, gives nobody up', async ({ bridge }) => {
   const { idp, platform } = bridge;
   const rules = [{ method: 'GET', path: '/api/v1/users$', times: 2, htmlAnswer: true }];
   await platform.control('PATCH', '/faults', { rules });
   await idp.createUser('paged@acme.example', person);
   await eventually('active', async () => (await platform.user('paged@acme.example'))?.active, LONG_MS);
   expect((await platform.user('paged@acme.example'))?.attributes).toMatchObject({ contractor: true });
-  expect(letters()).toEqual([]);
+  expect(letters(bridge)).toEqual([]);
 }, 60_000);
 
-test('members beyond those that an answer shows count as members when their accounts say so', async () => {
+test('members beyond those that an answer shows count as members when their accounts say so', async ({
+  bridge,
+  front,
+}) => {
   const { idp, platform } = bridge;
-  shownMembers = 2;
+  front.shownMembers = 2;
   const names = ['m1', 'm2', 'm3', 'm4', 'm5'].map((name) => `${name}@acme.example`);
   const ids = await Promise.all(names.map((name) => idp.createUser(name, person)));
   await idp.createGroup('cut short', ids);
   for (const name of names)
     await eventually(`${name} active`, async () => (await platform.user(name))?.active, LONG_MS);
   expect((await platform.group('cut short'))?.members).toHaveLength(5);
-  shownMembers = Infinity;
 }, 60_000);
 
-test('an account whose making nobody knows of yet is not taken for a stranger by the next one of that name', async () => {
+test('an account whose making nobody knows of yet is not taken for a stranger by the next one of that name', async ({
+  bridge,
+}) => {
   const { idp, platform } = bridge;
-  const before = letters().length;
+  const before = letters(bridge).length;
   const rules = [{ method: 'POST', path: '/Users$', times: 1, dropAfter: true }];
   await platform.control('PATCH', '/faults', { rules });
   const first = await idp.createUser('unknown@acme.example', { ...person, externalId: 'unknown 1' });
@@ -170,5 +200,5 @@ test('an account whose making nobody knows of yet is not taken for a stranger by
     (await platform.user('known@acme.example'))?.externalId === 'unknown 1' &&
     (await platform.user('unknown@acme.example'))?.externalId === 'unknown 2';
   await eventually('both are there', both, LONG_MS);
-  expect(letters()).toHaveLength(before);
+  expect(letters(bridge)).toHaveLength(before);
 }, 60_000);
