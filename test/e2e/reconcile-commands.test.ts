@@ -6,34 +6,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseSaved } from '../../src/reconcile/plan.ts';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
+import { createStory } from '../support/story.ts';
 import { brief, openReconciling, scimPatch, type Reconciling } from '../support/reconciling.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
-const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-plan-'));
-const FILE = join(folder, 'plan.json');
 const PEOPLE = Array.from({ length: 30 }, (_, index) => `p${index}@acme.example`);
-let bridge: Bridge;
-let rec: Reconciling;
 
-function settingsFile(name: string, change: (target: any) => void = () => undefined): string {
-  const target = {
-    url: bridge.sandbox.ready.platformUrl,
-    token: bridge.sandbox.ready.fixtures.apiKeys.admin,
-    allowLoopbackHttp: true,
-    rateLimit: { requestsPerSecond: 2000, burst: 2000 },
-    attributes: { country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'clear' } },
-    guard: { deactivate: { count: 5 } },
-  };
-  change(target);
-  const { url, prefix } = bridge.config.redis;
-  const settings = {
-    redis: { url, prefix },
-    connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
-    targets: { main: target },
-  };
-  const file = join(folder, name);
-  writeFileSync(file, JSON.stringify(settings));
-  return file;
+/** A company that a bridge has brought to the platform, and its operator. */
+interface World {
+  bridge: Bridge;
+  rec: Reconciling;
+  /** Where a plan is saved. */
+  file: string;
+  /** What the commands are told, in a file. */
+  settingsFile: (name: string, change?: (target: any) => void) => string;
+  /** A command with these settings, unchanged. */
+  run: (...args: string[]) => Promise<Ended>;
+  /** Somebody else changes the display name at the platform. */
+  rename: (userName: string, value: string) => Promise<unknown>;
+  close: () => Promise<void>;
 }
 
 interface Ended {
@@ -52,16 +43,6 @@ function start(args: string[]): { ended: Promise<Ended>; kill: () => void } {
   return { ended, kill: () => void child.kill('SIGKILL') };
 }
 
-const run = (...args: string[]) => start(['--config', settingsFile('bridge.json'), ...args]).ended;
-const patchUser = async (userName: string, ...operations: object[]) =>
-  rec.meddle(
-    'PATCH',
-    `/api/scim/v2/Users/${(await bridge.platform.user(userName))?.scimId}`,
-    scimPatch(...operations),
-  );
-const rename = (userName: string, value: string) =>
-  patchUser(userName, { op: 'replace', path: 'displayName', value });
-
 /** Scripts rely on config/plan.schema.json. */
 function expectPublishedForm(json: string): void {
   const isPublishedForm = new Ajv({ strict: true, allowUnionTypes: true }).compile(
@@ -71,8 +52,9 @@ function expectPublishedForm(json: string): void {
   expect(isPublishedForm.errors ?? []).toEqual([]);
 }
 
-beforeAll(async () => {
-  bridge = await buildBridge({
+async function openWorld(): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-plan-'));
+  const bridge = await buildBridge({
     configure: (config) => {
       Object.assign(config.targets.main?.attributes ?? {}, {
         country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'clear' },
@@ -80,20 +62,57 @@ beforeAll(async () => {
       if (config.targets.main) config.targets.main.guard.deactivate.count = 5;
     },
   });
-  rec = await openReconciling(bridge);
+  const rec = await openReconciling(bridge);
   for (const name of PEOPLE)
     await bridge.idp.createUser(name, { addresses: [{ type: 'work', country: 'PT' }] });
   await rec.settled();
   // From here on no service runs: the commands have to do it alone.
   await bridge.app.stop();
-}, 60_000);
-afterAll(async () => {
-  await rec.stop();
-  await bridge.sandbox.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+  const settingsFile: World['settingsFile'] = (name, change = () => undefined) => {
+    const target = {
+      url: bridge.sandbox.ready.platformUrl,
+      token: bridge.sandbox.ready.fixtures.apiKeys.admin,
+      allowLoopbackHttp: true,
+      rateLimit: { requestsPerSecond: 2000, burst: 2000 },
+      attributes: {
+        country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'clear' },
+      },
+      guard: { deactivate: { count: 5 } },
+    };
+    change(target);
+    const { url, prefix } = bridge.config.redis;
+    const settings = {
+      redis: { url, prefix },
+      connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
+      targets: { main: target },
+    };
+    const file = join(folder, name);
+    writeFileSync(file, JSON.stringify(settings));
+    return file;
+  };
+  return {
+    ...{ bridge, rec, settingsFile },
+    file: join(folder, 'plan.json'),
+    run: (...args) => start(['--config', settingsFile('bridge.json'), ...args]).ended,
+    rename: async (userName, value) =>
+      rec.meddle(
+        'PATCH',
+        `/api/scim/v2/Users/${(await bridge.platform.user(userName))?.scimId}`,
+        scimPatch({ op: 'replace', path: 'displayName', value }),
+      ),
+    close: async () => {
+      await rec.stop();
+      await bridge.sandbox.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
 
-test('plan exits 0 without changes, 2 with some, and writes nothing', async () => {
+const test = createStory(openWorld, ({ close }) => close());
+/** Who comes after somebody who was killed waits for half a minute: others need not. */
+const afterKill = createStory(openWorld, ({ close }) => close());
+
+test('plan exits 0 without changes, 2 with some, and writes nothing', async ({ bridge, run, rename }) => {
   await expect(run('plan')).resolves.toMatchObject({ code: 0, out: expect.stringContaining('no changes') });
   await rename(PEOPLE[0] ?? '', 'Meddled');
   await bridge.platform.forgetRequests();
@@ -103,7 +122,10 @@ test('plan exits 0 without changes, 2 with some, and writes nothing', async () =
   await expect(bridge.platform.writes()).resolves.toEqual([]);
 }, 60_000);
 
-test('reconcile alone, as a CronJob runs it, repairs and exits 0; the next one writes nothing', async () => {
+test('reconcile alone, as a CronJob runs it, repairs and exits 0; the next one writes nothing', async ({
+  bridge,
+  run,
+}) => {
   await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
   expect((await bridge.platform.user(PEOPLE[0] ?? ''))?.displayName).toBe('Jo p0@acme.example');
   await bridge.platform.forgetRequests();
@@ -114,36 +136,44 @@ test('reconcile alone, as a CronJob runs it, repairs and exits 0; the next one w
   await expect(bridge.platform.writes()).resolves.toEqual([]);
 }, 60_000);
 
-test('a saved plan is applied exactly; after anything moved, or was edited, it is refused', async () => {
+test('a saved plan is applied exactly; after anything moved, or was edited, it is refused', async ({
+  bridge,
+  file,
+  run,
+  rename,
+}) => {
   await rename(PEOPLE[1] ?? '', 'Meddled');
-  await expect(run('plan', '--out', FILE)).resolves.toMatchObject({ code: 2 });
-  expectPublishedForm(readFileSync(FILE, 'utf8'));
-  expect(parseSaved(readFileSync(FILE, 'utf8'))[0]?.entries.map(brief)).toContain(
+  await expect(run('plan', '--out', file)).resolves.toMatchObject({ code: 2 });
+  expectPublishedForm(readFileSync(file, 'utf8'));
+  expect(parseSaved(readFileSync(file, 'utf8'))[0]?.entries.map(brief)).toContain(
     `update | ${PEOPLE[1]} | platform changed`,
   );
   // Drift that came later is none of this plan's business.
   await rename(PEOPLE[2] ?? '', 'Later');
-  await expect(run('apply', FILE, '--yes')).resolves.toMatchObject({ code: 0 });
+  await expect(run('apply', file, '--yes')).resolves.toMatchObject({ code: 0 });
   expect((await bridge.platform.user(PEOPLE[1] ?? ''))?.displayName).toBe('Jo p1@acme.example');
   expect((await bridge.platform.user(PEOPLE[2] ?? ''))?.displayName).toBe('Later');
 
-  await run('plan', '--out', FILE);
+  await run('plan', '--out', file);
   await rename(PEOPLE[2] ?? '', 'Even later');
   await bridge.platform.forgetRequests();
-  await expect(run('apply', FILE, '--yes')).resolves.toMatchObject({
+  await expect(run('apply', file, '--yes')).resolves.toMatchObject({
     code: 3,
     err: expect.stringContaining('stale'),
   });
   await expect(bridge.platform.writes()).resolves.toEqual([]);
 
-  writeFileSync(FILE, readFileSync(FILE, 'utf8').replace('Later', 'Mallory'));
-  await expect(run('apply', FILE, '--yes')).resolves.toMatchObject({
+  writeFileSync(file, readFileSync(file, 'utf8').replace('Later', 'Mallory'));
+  await expect(run('apply', file, '--yes')).resolves.toMatchObject({
     code: 1,
     err: expect.stringContaining('changed after it was made'),
   });
 }, 60_000);
 
-test('plan with other settings shows what they would do to everybody, and changes nothing', async () => {
+test('plan with other settings shows what they would do to everybody, and changes nothing', async ({
+  settingsFile,
+  run,
+}) => {
   const file = settingsFile('new.json', (target) => {
     target.attributes.country.expression = '"X"';
     delete target.attributes.country.from;
@@ -158,7 +188,12 @@ test('plan with other settings shows what they would do to everybody, and change
   await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
 }, 60_000);
 
-test('more deactivations than the guard lets through are held, the rest goes on: exit 2', async () => {
+test('more deactivations than the guard lets through are held, the rest goes on: exit 2', async ({
+  bridge,
+  settingsFile,
+  run,
+  rename,
+}) => {
   const file = settingsFile('narrow.json', (target) => {
     target.users = {
       scope: PEOPLE.slice(0, 20)
@@ -176,21 +211,25 @@ test('more deactivations than the guard lets through are held, the rest goes on:
   await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
 }, 60_000);
 
-test('killed in the middle, the next run is clean and nothing is applied twice', async () => {
-  for (const name of PEOPLE.slice(5, 25)) await rename(name, 'Meddled');
-  const args = ['--config', settingsFile('bridge.json'), 'reconcile', '--yes'];
-  await bridge.platform.control('PATCH', '/faults', { latencyMs: 40 });
-  await bridge.platform.forgetRequests();
-  const first = start(args);
-  for (let tries = 0; tries < 400 && (await bridge.platform.writes()).length < 3; tries++)
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  first.kill();
-  await first.ended;
-  await bridge.platform.control('PATCH', '/faults', {});
-  await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
-  const { users } = await bridge.platform.state();
-  expect(users.filter(({ displayName }) => displayName === 'Meddled')).toEqual([]);
-  await bridge.platform.forgetRequests();
-  await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
-  await expect(bridge.platform.writes()).resolves.toEqual([]);
-}, 120_000);
+afterKill(
+  'killed in the middle, the next run is clean and nothing is applied twice',
+  async ({ bridge, settingsFile, run, rename }) => {
+    for (const name of PEOPLE.slice(5, 25)) await rename(name, 'Meddled');
+    const args = ['--config', settingsFile('bridge.json'), 'reconcile', '--yes'];
+    await bridge.platform.control('PATCH', '/faults', { latencyMs: 40 });
+    await bridge.platform.forgetRequests();
+    const first = start(args);
+    for (let tries = 0; tries < 400 && (await bridge.platform.writes()).length < 3; tries++)
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    first.kill();
+    await first.ended;
+    await bridge.platform.control('PATCH', '/faults', {});
+    await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
+    const { users } = await bridge.platform.state();
+    expect(users.filter(({ displayName }) => displayName === 'Meddled')).toEqual([]);
+    await bridge.platform.forgetRequests();
+    await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
+    await expect(bridge.platform.writes()).resolves.toEqual([]);
+  },
+  120_000,
+);
