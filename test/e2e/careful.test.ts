@@ -2,13 +2,17 @@
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { openReconciling, type Reconciling } from '../support/reconciling.ts';
+import { createStories } from '../support/story.ts';
 
 const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
-let bridge: Bridge;
-let rec: Reconciling;
 
-beforeAll(async () => {
-  bridge = await buildBridge({
+interface World {
+  bridge: Bridge;
+  rec: Reconciling;
+}
+
+async function openWorld(): Promise<World> {
+  const bridge = await buildBridge({
     configure: ({ targets: { main } }) => {
       if (!main) return;
       Object.assign(main.attributes, {
@@ -20,21 +24,21 @@ beforeAll(async () => {
       main.users.deprovision = 'delete';
     },
   });
-  rec = await openReconciling(bridge);
-}, 60_000);
-afterEach(() => bridge.platform.control('PATCH', '/faults', {}));
-afterAll(async () => {
+  return { bridge, rec: await openReconciling(bridge) };
+}
+
+const test = createStories(openWorld, async ({ bridge, rec }) => {
   await rec.stop();
   await bridge.stop();
 });
 
-const active = (userName: string) =>
-  eventually(`${userName} is active`, async () => (await bridge.platform.user(userName))?.active, 20_000);
+const active = ({ platform }: Bridge, userName: string) =>
+  eventually(`${userName} is active`, async () => (await platform.user(userName))?.active, 20_000);
 
-test('BRIDGE-04 lists and truth values go by value calls only, never in a SCIM body', async () => {
+test('BRIDGE-04 lists and truth values go by value calls only, never in a SCIM body', async ({ bridge }) => {
   await bridge.platform.forgetRequests();
   await bridge.idp.createUser('lists@acme.example', { userType: 'Contractor' });
-  await active('lists@acme.example');
+  await active(bridge, 'lists@acme.example');
   const user = await bridge.platform.user('lists@acme.example');
   expect(user?.attributes).toMatchObject({ contractor: true, regions: ['north', 'south'] });
   const writes = await bridge.platform.writes();
@@ -45,7 +49,7 @@ test('BRIDGE-04 lists and truth values go by value calls only, never in a SCIM b
   for (const body of scim) expect(body).not.toMatch(/contractor|regions|north/);
 }, 40_000);
 
-test('BRIDGE-07 a user list that is cut short removes nobody', async () => {
+test('BRIDGE-07 a user list that is cut short removes nobody', async ({ bridge, rec }) => {
   for (let place = 0; place < 45; place += 1) await bridge.idp.createUser(`p${place}@acme.example`);
   await rec.settled();
   const people = async () =>
@@ -70,7 +74,9 @@ test('BRIDGE-07 a user list that is cut short removes nobody', async () => {
   expect(await people()).toEqual(before);
 }, 90_000);
 
-test('BRIDGE-10 who leaves a group that carries roles is reported, for the role remains', async () => {
+test('BRIDGE-10 who leaves a group that carries roles is reported, for the role remains', async ({
+  bridge,
+}) => {
   const id = await bridge.idp.createUser('builder@acme.example');
   const group = await bridge.idp.createGroup('builders', [id]);
   await eventually('in the group', async () =>
@@ -89,9 +95,12 @@ test('BRIDGE-10 who leaves a group that carries roles is reported, for the role 
   expect(JSON.parse(told)).toMatchObject({ ref: `Group:${group}` });
 }, 40_000);
 
-test('BRIDGE-12 an account that carries another externalId by now is not deleted', async () => {
+test('BRIDGE-12 an account that carries another externalId by now is not deleted', async ({
+  bridge,
+  rec,
+}) => {
   const id = await bridge.idp.createUser('other@acme.example');
-  await active('other@acme.example');
+  await active(bridge, 'other@acme.example');
   const account = await bridge.platform.user('other@acme.example');
   const path = `/api/scim/v2/Users/${account?.scimId}`;
   await rec.meddle('PATCH', path, {
@@ -99,7 +108,7 @@ test('BRIDGE-12 an account that carries another externalId by now is not deleted
     Operations: [{ op: 'replace', path: 'externalId', value: 'somebody-else' }],
   });
   const mine = await bridge.idp.createUser('mine@acme.example');
-  await active('mine@acme.example');
+  await active(bridge, 'mine@acme.example');
   await bridge.idp.send('DELETE', `/Users/${mine}`);
   await bridge.idp.send('DELETE', `/Users/${id}`);
   await eventually(
@@ -115,7 +124,9 @@ test('BRIDGE-12 an account that carries another externalId by now is not deleted
   expect(await bridge.platform.user('other@acme.example')).toMatchObject({ externalId: 'somebody-else' });
 }, 40_000);
 
-test('BRIDGE-03 without a user list nobody is activated whose values cannot be written, and that is reported', async () => {
+test('BRIDGE-03 without a user list nobody is activated whose values cannot be written, and that is reported', async ({
+  bridge,
+}) => {
   const hidden = { method: 'GET', path: '^/api/v1/users$', htmlAnswer: true };
   await bridge.platform.control('PATCH', '/faults', { rules: [hidden] });
   const id = await bridge.idp.createUser('hidden@acme.example', { [EXTENSION]: { level: 3 } });

@@ -4,15 +4,9 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createStories } from '../support/story.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
-
-// Everything temporary goes here, so that what is left behind shows.
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Run {
   code: number | null;
@@ -20,7 +14,7 @@ interface Run {
   errors: string;
 }
 
-async function runDemo(onOutput?: (output: string, pid: number) => void): Promise<Run> {
+async function runDemo(folder: string, onOutput?: (output: string, pid: number) => void): Promise<Run> {
   const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1', TMPDIR: folder };
   // Its own private Redis, whatever the test run uses.
   delete env.REDIS_URL;
@@ -35,8 +29,14 @@ async function runDemo(onOutput?: (output: string, pid: number) => void): Promis
   return run;
 }
 
-test('the demo ends with both sides equal, and leaves nothing behind', async () => {
-  const { code, output, errors } = await runDemo();
+/** Everything temporary goes into a folder, so that what is left behind shows. */
+const test = createStories(
+  () => mkdtempSync(join(tmpdir(), 'scim-bridge-test-')),
+  (folder) => rmSync(folder, { recursive: true, force: true }),
+);
+
+test('the demo ends with both sides equal, and leaves nothing behind', async (folder) => {
+  const { code, output, errors } = await runDemo(folder);
   expect(errors).toBe('');
   expect(code).toBe(0);
   // Plain lines: no colours, no cursor movements.
@@ -61,9 +61,9 @@ test('the demo ends with both sides equal, and leaves nothing behind', async () 
   expect(readdirSync(folder)).toEqual([]);
 }, 60_000);
 
-test('an interrupted demo says so, cleans up and fails', async () => {
+test('an interrupted demo says so, cleans up and fails', async (folder) => {
   let sent = false;
-  const { code, errors } = await runDemo((output, pid) => {
+  const { code, errors } = await runDemo(folder, (output, pid) => {
     if (sent || !output.includes('The first day')) return;
     sent = true;
     process.kill(pid, 'SIGTERM');

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
-import { createStory, type Chapter } from '../support/story.ts';
+import { createStories } from '../support/story.ts';
 
 const LONG_MS = 40_000;
 
@@ -83,7 +83,7 @@ async function closeWorld({ bridge, front }: World): Promise<void> {
 }
 
 /** Each in a world of its own, all at once: most of the time they wait for what is tried again. */
-const test: Chapter<World> = (...chapter) => createStory(openWorld, closeWorld)(...chapter);
+const test = createStories(openWorld, closeWorld);
 
 const person = { userType: 'Contractor', addresses: [{ type: 'work', country: 'PT' }] };
 const letters = ({ logs }: Bridge): string[] => logs.filter((line) => line.includes('needs a person'));

@@ -2,12 +2,16 @@
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFront, type Front, type FrontAnswer } from '../support/front.ts';
+import { createStories } from '../support/story.ts';
 
-let bridge: Bridge;
-let front: Front;
-beforeAll(async () => {
-  front = await startFront();
-  bridge = await buildBridge({
+interface World {
+  bridge: Bridge;
+  front: Front;
+}
+
+async function openWorld(): Promise<World> {
+  const front = await startFront();
+  const bridge = await buildBridge({
     configure: (config) => {
       const { main } = config.targets;
       if (!main) throw new Error('no target');
@@ -18,14 +22,16 @@ beforeAll(async () => {
       main.attributes = { team: { type: 'string', from: 'title', onEmpty: 'keep' } };
     },
   });
-});
-afterAll(async () => {
+  return { bridge, front };
+}
+
+const test = createStories(openWorld, async ({ bridge, front }) => {
   await bridge.stop();
   front.stop();
 });
 
-const standing = async () => {
-  const health = await fetch(`http://127.0.0.1:${bridge.app.port}/health`).then((answer) => answer.json());
+const standing = async ({ app }: Bridge) => {
+  const health = await fetch(`http://127.0.0.1:${app.port}/health`).then((answer) => answer.json());
   return (health as any).components['target main'] as { dirty: number; blocked: number };
 };
 const json = { 'content-type': 'application/json' };
@@ -36,9 +42,8 @@ const speakers: [string, FrontAnswer][] = [
   ['a firewall', { status: 403, headers: html, body: '<html><title>Blocked</title></html>' }],
 ];
 
-test.each(speakers)(
-  '%s keeps no leaver open, loses no link and makes no dead letter',
-  async (name, answer) => {
+for (const [name, answer] of speakers)
+  test(`${name} keeps no leaver open, loses no link and makes no dead letter`, async ({ bridge, front }) => {
     const { idp, platform } = bridge;
     const key = name.replace(/\W+/g, '');
     const names = ['leaver', 'gone', 'edited', 'joins'].map((each) => `${each}.${key}@acme.example`);
@@ -63,13 +68,11 @@ test.each(speakers)(
     await eventually('each was refused', () => answers >= 8);
     front.answer = () => undefined;
 
-    await eventually('caught up', async () => (await standing()).dirty === 0);
+    await eventually('caught up', async () => (await standing(bridge)).dirty === 0);
     const [left, removed, changed, joined] = await here();
     expect([left?.active, removed?.active]).toEqual([false, false]);
     expect(changed).toMatchObject({ displayName: 'New', active: true, attributes: { team: 'T' } });
     expect(joined?.groups).toEqual([key]);
     expect((await platform.state()).users.length).toBe(before);
-    expect((await standing()).blocked).toBe(0);
-  },
-  60_000,
-);
+    expect((await standing(bridge)).blocked).toBe(0);
+  }, 60_000);

@@ -7,13 +7,13 @@ export type Chapter<World> = (name: string, tell: (world: World) => Promise<void
  * other as tests do, and each test awaits its own.
  */
 export function createStory<World>(
-  open: () => Promise<World>,
-  close: (world: World) => Promise<void>,
+  open: () => World | Promise<World>,
+  close: (world: World) => void | Promise<void>,
 ): Chapter<World> {
   const chapters: { tell: (world: World) => Promise<void>; ended?: Promise<void> }[] = [];
   let opened: Promise<World> | undefined;
   beforeAll(() => {
-    const world = (opened = open());
+    const world = (opened = Promise.resolve(open()));
     let before: Promise<unknown> = world;
     for (const chapter of chapters) {
       const ended = before.then(async () => chapter.tell(await world));
@@ -35,3 +35,12 @@ export function createStory<World>(
     test(name, heard, limitMs);
   };
 }
+
+/** Each test is a story: a world of its own for every one. */
+export const createStories =
+  <World>(
+    open: () => World | Promise<World>,
+    close: (world: World) => void | Promise<void>,
+  ): Chapter<World> =>
+  (...chapter) =>
+    createStory(open, close)(...chapter);
