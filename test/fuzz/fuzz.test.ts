@@ -14,6 +14,9 @@ import { createHostileRequests } from './hostile-requests.ts';
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 3);
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1e9);
 const WORKERS = 4;
+/** What each worker makes at least: where little is done in a second, it goes on until then, up to a minute more. */
+const ENOUGH = 2;
+const PATIENCE_MS = 60_000;
 /** Far more than any request takes, also on a machine that does other things. */
 const LONGEST_MS = 5000;
 
@@ -28,7 +31,9 @@ async function hurl(scim: Client, seed: number, until: number): Promise<{ sent: 
   const known: string[] = [];
   const request = createHostileRequests(createChance(seed), known);
   let sent = 0;
-  for (; Date.now() < until; sent += 1) {
+  const isOver = (): boolean =>
+    Date.now() >= until && (known.length >= ENOUGH || Date.now() >= until + PATIENCE_MS);
+  for (; !isOver(); sent += 1) {
     const { method, path, body, headers } = request();
     const what = `seed ${seed}, request ${sent}: ${method} ${path.slice(0, 200)} ${(JSON.stringify(body) ?? '').slice(0, 2000)}`;
     const began = performance.now();
