@@ -60,10 +60,15 @@ export function createUsers(deps: ProviderDeps) {
   /** Stores a user; with an externalId that another one has, where the provider is known for it. */
   async function put(change: Change): Promise<PutOutcome> {
     const outcome = await directory.putUser(change);
-    const isOthers = outcome.kind === 'taken' && outcome.attribute === 'externalId';
-    return isOthers && profile.allows('shared-external-id')
-      ? directory.putUser({ ...change, shared: true })
-      : outcome;
+    if (outcome.kind !== 'taken' || outcome.attribute !== 'externalId') return outcome;
+    const mayShare = profile.allows('shared-external-id') || (await sharesAlready(change));
+    return mayShare ? directory.putUser({ ...change, shared: true }) : outcome;
+  }
+
+  /** Whoever shares one since another profile was set goes on: a leaver must not be refused. */
+  async function sharesAlready({ id, resource }: Change): Promise<boolean> {
+    const record = await directory.get('User', id);
+    return record !== undefined && (JSON.parse(record.text) as Resource).externalId === resource.externalId;
   }
 
   /** Okta re-hires with a POST of the same externalId (gh:better-auth/better-auth#11111); 409 would strand the user. */

@@ -81,10 +81,12 @@ export function createSyncWorker(
       const closed = Promise.allSettled(workers.map((worker) => worker.close()));
       if (await settledWithin(clock, closed, CLOSE_MS)) return;
       const idle = Promise.race([closed, Promise.all(running)]);
-      if (await settledWithin(clock, idle, deadlineMs)) return;
-      abort.abort();
-      // Whoever does not listen is left behind: its lease runs out and another process takes over.
-      await settledWithin(clock, idle, ABORT_GRACE_MS);
+      if (!(await settledWithin(clock, idle, deadlineMs))) {
+        abort.abort();
+        // Whoever does not listen is left behind: its lease runs out and another process takes over.
+        await settledWithin(clock, idle, ABORT_GRACE_MS);
+      }
+      await settledWithin(clock, closed, CLOSE_MS);
     },
   };
 }

@@ -1,7 +1,8 @@
 // Entra's default externalId is the mailNickname, which two people may have, now or one after the other. Each of them is a
 // person: own account, own rows.
-import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
+import { createIdp } from '../support/idp.ts';
 import { openReconciling } from '../support/reconciling.ts';
 
 let bridge: Bridge;
@@ -89,6 +90,34 @@ test('a member named by a shared externalId is nobody', async () => {
   expect(body.members.map(({ value }: { value: string }) => value).sort()).toEqual(['kim', ids[0]].sort());
   const [, other = ''] = ids;
   expect((await idp.send('GET', `/Users/${other}`)).body.groups ?? []).toEqual([]);
+});
+
+test('under another profile, set later, who shares one can be changed and can leave', async () => {
+  const { idp, platform, config } = bridge;
+  const ids = await Promise.all(
+    ['a', 'b'].map((each) => idp.createUser(`pat@${each}.example`, person('pat', 'NO'))),
+  );
+  await eventually(
+    'there',
+    async () => (await countryOf('pat@b.example')) && (await countryOf('pat@a.example')),
+  );
+  if (config.connections.default) config.connections.default.profile = 'auto';
+  const { port } = await bridge.another('api');
+  const strict = createIdp(`http://127.0.0.1:${port}/scim/v2`, TOKEN);
+  for (const id of ids) {
+    const { status } = await strict.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+    expect(status).toBe(200);
+  }
+  const states = async () =>
+    Promise.all(['a', 'b'].map(async (each) => (await platform.user(`pat@${each}.example`))?.active));
+  await eventually('both have left', async () => (await states()).join() === 'false,false');
+  const other = {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+    userName: 'new',
+    externalId: 'pat',
+  };
+  expect((await strict.send('POST', '/Users', other)).body.userName).toBe('new');
+  expect(await idsOf('pat')).toEqual(ids.sort());
 });
 
 test('reconcile finds nothing to do', async () => {
