@@ -56,6 +56,6 @@ async function run(config: Config, role: Role, parent: MessagePort): Promise<voi
   await tracing?.stop().catch(() => undefined);
   logger.info('stopped');
   logger.flush();
-  // Everything of ours is closed: a connection that a library forgot does not hold up the process.
+  // Ends this thread alone; `serve` keeps its exit code. All of ours is closed, and what a library forgot does not hold it up.
   process.exit();
 }

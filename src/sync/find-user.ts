@@ -144,9 +144,10 @@ async function exactMatches(
   externalId: string | null,
 ): Promise<WireUser[]> {
   const { users } = context.target.client;
-  if (externalId !== null && !(await context.directory.isShared(externalId))) {
+  if (externalId !== null) {
     const exact = (await byExternalId(context, externalId)).filter((user) => user.externalId === externalId);
-    if (exact.length > 0) return exact;
+    // Asked afterwards: whose account the platform shows, was stored here before.
+    if (exact.length > 0 && !(await context.directory.isShared(externalId))) return exact;
   }
   const called = async (wanted: string): Promise<WireUser[]> => {
     const found = await users.findBy('userName', wanted, context.call);

@@ -12,12 +12,10 @@ beforeAll(async () => {
       const { main } = config.targets;
       if (config.connections.default) config.connections.default.profile = 'entra';
       if (!main) return;
-      main.timeoutMs = 500;
-      main.attributes.country = {
-        type: 'string',
-        from: 'addresses[type eq "work"].country',
-        onEmpty: 'clear',
-      } as never;
+      main.timeoutMs = 2000;
+      Object.assign(main.attributes, {
+        country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'clear' },
+      });
     },
   });
 });
@@ -50,6 +48,26 @@ test('two people of one externalId have an account each, also when the answers t
   await platform.control('PATCH', '/faults', {});
   expect((await platform.state()).users.filter(({ userName }) => userName.startsWith('jo@'))).toHaveLength(2);
   expect(await idsOf('jo')).toEqual(ids.sort());
+}, 40_000);
+
+test('an account that another one got while somebody was looked for is not taken for the own one', async () => {
+  const { idp, platform } = bridge;
+  const rules = [
+    { method: 'GET', path: '/scim/v2/Users$', times: 1, latencyMs: 1200 },
+    { method: 'POST', path: '/scim/v2/Users$', times: 1, timeoutAfterCommit: { share: 1 } },
+  ];
+  await platform.control('PATCH', '/faults', { rules });
+  await idp.createUser('lee@north.example', person('lee', 'NO'));
+  // Nobody shares the externalId yet; when the platform answers, somebody does, whose account is known to nobody here.
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  await idp.createUser('lee@south.example', person('lee', 'PT'));
+  const both = async () => [await countryOf('lee@north.example'), await countryOf('lee@south.example')];
+  await eventually('each has the own rows', async () => (await both()).join() === 'NO,PT', 20_000);
+  await platform.control('PATCH', '/faults', {});
+  const renamed = (await platform.writes()).filter(
+    ({ method, body }) => method === 'PATCH' && JSON.stringify(body).includes('"lee@'),
+  );
+  expect(renamed).toEqual([]);
 }, 40_000);
 
 test('it is still two when one of them is changed, and one when the other is gone', async () => {
