@@ -35,7 +35,7 @@ export interface Keyring {
 
 type Held = HeldToken & { proof: Buffer };
 
-const FRAME_BYTES = 1024;
+const FRAME_BYTES = 256;
 const LONGEST = FRAME_BYTES - 2;
 
 /** Secrets of any length as blocks of one length, so that comparing takes the same time whatever they are. */
