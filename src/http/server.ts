@@ -7,7 +7,7 @@ import type { Ids } from '../support/ids.ts';
 import type { Logger } from '../support/logger.ts';
 import { notFound } from '../scim/index.ts';
 import { createErrorHandler } from './middleware/errors.ts';
-import { createRequestContext, type OnAnswered } from './middleware/request-context.ts';
+import { createRequestContext, tellRequestId, type OnAnswered } from './middleware/request-context.ts';
 
 export interface HttpDeps {
   logger: Logger;
@@ -42,7 +42,7 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
   // Not logged: probes come every few seconds.
   router.use(deps.health);
   if (deps.metrics) router.use(deps.metrics);
-  const context = createRequestContext(deps, deps.observe?.(''));
+  const context = [createRequestContext(deps, deps.observe?.('')), tellRequestId];
   const nothing = (): never => {
     throw notFound('No such address: SCIM is served at /scim/v2 and /connections/{name}/scim/v2.');
   };

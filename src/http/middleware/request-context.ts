@@ -8,6 +8,9 @@ import type { Logger } from '../../support/logger.ts';
 const GIVEN_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
 const CORRELATION_ID = Symbol('correlation id');
 
+/** The header that names it. */
+export const REQUEST_ID = 'X-Request-Id';
+
 /** Kept on the request itself: a map on the side costs more, request after request. */
 interface Identified {
   [CORRELATION_ID]?: string;
@@ -16,6 +19,12 @@ interface Identified {
 /** The id that follows a push to the platform call; a client may bring its own in `X-Request-Id`. */
 export const correlationIdOf = (request: IncomingMessage): string =>
   (request as Identified)[CORRELATION_ID] ?? '-';
+
+/** Tells the caller the id. Where SCIM is answered it stands among the other headers: one set apart costs all of them. */
+export const tellRequestId: RequestHandler = (request, response, next) => {
+  response.setHeader(REQUEST_ID, correlationIdOf(request));
+  next();
+};
 
 /** A request that came to its end. Times are Unix milliseconds. */
 export interface Answered {
@@ -46,7 +55,6 @@ export function createRequestContext(
     const given = request.headers['x-request-id'];
     const id = typeof given === 'string' && GIVEN_ID.test(given) ? given : ids.request();
     (request as Identified)[CORRELATION_ID] = id;
-    response.setHeader('X-Request-Id', id);
     const startedAt = clock.now();
     const { method, originalUrl } = request;
     response.on('close', () => {

@@ -2,11 +2,12 @@
 import type { Response } from 'express';
 import type { Answer } from '../../provider/context.ts';
 import { errorBody, type ScimError } from '../../scim/index.ts';
+import { correlationIdOf, REQUEST_ID } from '../middleware/request-context.ts';
 
 const SCIM_JSON = 'application/scim+json';
 
 export function respond(response: Response, { status, text, location, etag }: Answer): void {
-  const headers: Record<string, string | number> = {};
+  const headers: Record<string, string | number> = { [REQUEST_ID]: correlationIdOf(response.req) };
   if (etag !== undefined) headers.ETag = etag;
   if (location !== undefined) headers.Location = location;
   if (text === undefined) {
