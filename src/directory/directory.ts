@@ -159,15 +159,11 @@ export function createDirectory(
     }
   }
 
-  const readUsers = async (by: { ids: string[]; groupsOnly?: boolean } | UniqueIndex): Promise<string[][]> =>
-    (await scripts.run('read_users', keys.base, by)).slice(1) as string[][];
+  const readUsers = async (by: { ids: string[]; groupsOnly?: boolean } | UniqueIndex): Promise<ReadUser[]> =>
+    toUsers(await scripts.ask('read_users', keys.base, by), 'ids' in by ? by.ids : undefined);
 
-  async function withGroups(by: { ids: string[] } | UniqueIndex): Promise<UserWithGroups[]> {
-    const users = await readUsers(by);
-    return users.flatMap(([id = '', stored, ...groups]) =>
-      stored ? [{ record: parseStored(id, stored), groups: toGroupNames(groups) }] : [],
-    );
-  }
+  const withGroups = async (by: { ids: string[] } | UniqueIndex): Promise<UserWithGroups[]> =>
+    (await readUsers(by)).filter((user): user is UserWithGroups => user.record !== undefined);
 
   /** Users with the groups they are in, in one round trip; ids that are gone are left out. */
   const usersOf = (ids: string[]): Promise<UserWithGroups[]> => withGroups({ ids });
@@ -186,7 +182,7 @@ export function createDirectory(
   /** The groups of each user, in the order of `ids`. */
   async function groupsOf(ids: string[]): Promise<GroupName[][]> {
     if (ids.length === 0) return [];
-    return (await readUsers({ ids, groupsOnly: true })).map(([, , ...groups]) => toGroupNames(groups));
+    return (await readUsers({ ids, groupsOnly: true })).map(({ groups }) => groups);
   }
 
   /** Member values of a group: ids of users, then values whose user is not there yet. */
@@ -224,6 +220,29 @@ export function createDirectory(
     tombstone,
     count,
   };
+}
+
+interface ReadUser {
+  record: StoredRecord | undefined;
+  groups: GroupName[];
+}
+
+/** @param ids as they were asked for; absent where an index was */
+function toUsers(lines: string, ids: string[] | undefined): ReadUser[] {
+  const users: ReadUser[] = [];
+  for (let at = 0; at < lines.length;) {
+    const space = lines.indexOf(' ', at);
+    const head = lines.indexOf('\n', space) + 1;
+    const text = lines.indexOf('\n', head) + 1;
+    const next = lines.indexOf('\n', text) + 1 || lines.length + 1;
+    const id = ids?.[users.length] ?? lines.slice(at, space);
+    users.push({
+      record: text === head + 1 ? undefined : parseStored(id, lines.slice(head, next - 1)),
+      groups: toGroupNames(lines.slice(space + 1, head - 1)),
+    });
+    at = next;
+  }
+  return users;
 }
 
 interface UniqueIndex {

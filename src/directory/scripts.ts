@@ -21,7 +21,10 @@ const CONFIRMED = new Set([
   ...['save_link', 'forget_link', 'guard_take', 'guard_decide', 'hold', 'append_act'],
 ]);
 
-/** What a busy service does all day, for many requests at once. Everything else leaves when it is called. */
+/**
+ * What a busy service does all day, for many requests at once. Everything else leaves when it is called. These answer in
+ * one text each: the client takes longer to take a list apart than we take to read a text.
+ */
 const GATHERED = new Set(['put_user', 'put_group', 'read_users']);
 
 /** A reply of a script: a tag that names the outcome, then its values. */
@@ -35,15 +38,17 @@ export interface Scripts {
    * @param texts what follows them as it is, where the header has it: large or rarely looked into, so not worth decoding
    */
   run(name: string, base: string, args: object, ...texts: string[]): Promise<Reply>;
+  /** The same for a script that replies with one text. */
+  ask(name: string, base: string, args: object, ...texts: string[]): Promise<string>;
   /** For other commands that many requests send at once. */
   gather: Gather;
 }
 
 /** A call as it travels: the count of its texts, its arguments as JSON, its texts. */
 type Call = string[];
-type Send = (base: string, ...calls: string[]) => Promise<Reply[]>;
+type Send = (base: string, ...calls: string[]) => Promise<(Reply | string)[]>;
 /** How one script is called on the keys of one base. */
-type Way = (call: Call) => Promise<Reply>;
+type Way = (call: Call) => Promise<Reply | string>;
 
 /** Defines every script on the connection. Calls cost one EVALSHA, alone or together; each of them stands for itself. */
 export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
@@ -56,29 +61,28 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
     return (base) => {
       let way = known.get(base);
       if (!way) {
-        const send = async (calls: Call[]): Promise<Reply[]> => {
+        const send = async (calls: Call[]): Promise<(Reply | string)[]> => {
           const replies = await command(base, ...calls.flat());
           if (isConfirmed) await confirm(base);
           return replies;
         };
-        way = GATHERED.has(name) ? gather(send) : async (call) => (await send([call]))[0] as Reply;
+        way = GATHERED.has(name) ? gather(send) : async (call) => (await send([call]))[0] ?? '';
         known.set(base, way);
       }
       return way;
     };
   }
 
-  return {
-    gather,
-    run: async (name, base, args, ...texts) => {
-      const way = ways.get(name);
-      if (!way) throw new Error(`No script named ${name} in ${FOLDER}`);
-      const reply = await way(base)([String(texts.length), JSON.stringify(args), ...texts]);
-      // In the words of Redis, which tell whether it is a bug or only not now.
-      if (reply[0] === FAILED) throw new Error(String(reply[1]), { cause: `script ${name}` });
-      return reply;
-    },
-  };
+  async function run(name: string, base: string, args: object, ...texts: string[]): Promise<Reply | string> {
+    const way = ways.get(name);
+    if (!way) throw new Error(`No script named ${name} in ${FOLDER}`);
+    const reply = await way(base)([String(texts.length), JSON.stringify(args), ...texts]);
+    // In the words of Redis, which tell whether it is a bug or only not now.
+    if (reply[0] === FAILED) throw new Error(String(reply[1]), { cause: `script ${name}` });
+    return reply;
+  }
+
+  return { gather, run: run as Scripts['run'], ask: run as Scripts['ask'] };
 }
 
 function* defineAll(redis: Redis): Generator<[name: string, send: Send]> {

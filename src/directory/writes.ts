@@ -2,7 +2,7 @@
 import { attributeOf, entriesOfUser, indexEntries, type IndexedResource } from './indexes.ts';
 import type { Keyspace } from './keys.ts';
 import { fold, LANES, type Kind, type Lane } from './records.ts';
-import type { Reply, Scripts } from './scripts.ts';
+import type { Scripts } from './scripts.ts';
 
 export interface DirectoryOptions {
   /** Names of the targets that must become equal to this connection. */
@@ -104,7 +104,7 @@ export function createWrites(
       lane: lane && LANES.indexOf(lane),
       events: events[method],
     };
-    return toPutOutcome(await scripts.run('put_user', keys.base, args, text, entries));
+    return toPutOutcome(await scripts.ask('put_user', keys.base, args, text, entries));
   }
 
   /** Stores a group and changes its members, in one step. */
@@ -122,13 +122,13 @@ export function createWrites(
       folded: foldedNames(steps),
       events: events[method],
     };
-    return toPutOutcome(await scripts.run('put_group', keys.base, args, text));
+    return toPutOutcome(await scripts.ask('put_group', keys.base, args, text));
   }
 
   /** Changes members only: no read, no compare, so parallel pushes to one group lose nothing. */
   async function changeMembers(change: MemberChange): Promise<PutOutcome> {
     const args = { ...common, ...change, lane: LANES.indexOf('edit'), folded: foldedNames(change.steps) };
-    return toPutOutcome(await scripts.run('put_group', keys.base, args));
+    return toPutOutcome(await scripts.ask('put_group', keys.base, args));
   }
 
   async function remove(kind: Kind, removal: Removal): Promise<RemoveOutcome> {
@@ -140,8 +140,10 @@ export function createWrites(
   return { putUser, putGroup, changeMembers, remove };
 }
 
-/** `[id, displayName, id, displayName, ...]` in order of ids. */
-export function toGroupNames(pairs: string[]): GroupName[] {
+/** JSON `[id, displayName, id, displayName, ...]` or nothing → groups in order of ids. */
+export function toGroupNames(json: string): GroupName[] {
+  if (json === '') return [];
+  const pairs = JSON.parse(json) as string[];
   const groups: GroupName[] = [];
   for (let index = 0; index < pairs.length; index += 2) {
     groups.push({ id: pairs[index] ?? '', displayName: pairs[index + 1] ?? '' });
@@ -158,21 +160,21 @@ function foldedNames(steps: MemberStep[]): Record<string, string> {
   return Object.fromEntries(folded);
 }
 
-function toPutOutcome([tag, ...values]: Reply): PutOutcome {
+/** `tag value value value rest` */
+function toPutOutcome(reply: string): PutOutcome {
+  const [tag = '', first = '', second = '', third = ''] = reply.split(' ', 4);
   switch (tag) {
     case 'stored':
-    case 'unchanged': {
-      const [version, created, lastModified, groups = []] = values as [number, string, string, string[]?];
+    case 'unchanged':
       return {
         kind: tag,
-        version: Number(version),
-        created: Number(created),
-        lastModified: Number(lastModified),
-        groups: toGroupNames(groups),
+        version: Number(first),
+        created: Number(second),
+        lastModified: Number(third),
+        groups: toGroupNames(reply.slice(tag.length + first.length + second.length + third.length + 4)),
       };
-    }
     case 'taken':
-      return { kind: 'taken', attribute: attributeOf(String(values[0])), holder: String(values[1]) };
+      return { kind: 'taken', attribute: attributeOf(first), holder: second };
     case 'stale':
     case 'missing':
       return { kind: tag };

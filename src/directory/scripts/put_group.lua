@@ -3,18 +3,18 @@
 -- ARGV { id, expected (0: must not exist; absent: whatever is there), now, request, targets, lane, groupsMatter,
 --        displayName, entries: [[family, value]], steps: [{ kind: add|remove|replace, values }],
 --        folded: { value: folded value } } , text (absent: keep, then without displayName and entries)
--- RETURN {"stored"|"unchanged", version, created, modified} | {"taken", family, holder} | {"stale"} | {"missing"}
+-- RETURN 'stored|unchanged version created modified' | 'taken family id', that of the holder | 'stale' | 'missing'
 local stored = redis.call('HGET', key('groups'), p.id)
-if not stored and p.expected ~= 0 then return { 'missing' } end
+if not stored and p.expected ~= 0 then return 'missing' end
 local record = stored and parse(stored) or { version = 0, created = p.now, entries = '', state = 'new' }
-if p.expected and record.version ~= p.expected then return { 'stale' } end
+if p.expected and record.version ~= p.expected then return 'stale' end
 
 local before, changed = record.text, false
 if texts[1] and texts[1] ~= record.text then
   local entries = cjson.encode(p.entries)
   if entries ~= record.entries then
     local family, holder = holder_of_another(p.entries, p.id)
-    if family then return { 'taken', family, holder } end
+    if family then return table.concat({ 'taken', family, holder }, ' ') end
     if record.version > 0 then drop_entries(cjson.decode(record.entries), p.id) end
     add_entries(p.entries, p.id)
   end
@@ -79,4 +79,4 @@ if changed then
   if tell then tell('Group', p.id, record, { text = before, members = members }) end
 end
 if changed or next(net) then mark('Group:' .. p.id, p.lane) end
-return { changed and 'stored' or 'unchanged', record.version, record.created, record.modified }
+return table.concat({ changed and 'stored' or 'unchanged', record.version, record.created, record.modified }, ' ')

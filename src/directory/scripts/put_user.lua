@@ -2,23 +2,17 @@
 -- KEYS base
 -- ARGV { id, expected (0: must not exist; absent: whatever is there), now, request, targets, groupsMatter, active,
 --        lane (overrules the one that follows from what happens) }, text, entries as JSON: [[short family, value], ...]
--- RETURN {"stored"|"unchanged", version, created, modified, [group, displayName, ...]} |
---        {"taken", family, id of the holder} | {"stale"} | {"missing"}
+-- RETURN 'stored|unchanged version created modified groups', these as JSON [group, displayName, ...] or nothing |
+--        'taken family id', that of the holder | 'stale' | 'missing'
 local text, entries = texts[1], writes_short() and texts[2] or long_entries(texts[2])
 local stored = redis.call('HGET', key('users'), p.id)
-if not stored and p.expected ~= 0 then return { 'missing' } end
+if not stored and p.expected ~= 0 then return 'missing' end
 local record = stored and parse(stored) or { version = 0, created = p.now, entries = '', state = 'new' }
-if p.expected and record.version ~= p.expected then return { 'stale' } end
+if p.expected and record.version ~= p.expected then return 'stale' end
 
-local function groups()
-  local found = {}
-  for _, group in ipairs(groups_of(p.id)) do
-    found[#found + 1] = group
-    found[#found + 1] = redis.call('HGET', key('groupNames'), group) or ''
-  end
-  return found
+if record.text == text then
+  return table.concat({ 'unchanged', record.version, record.created, record.modified, named_groups_of(p.id, {}) }, ' ')
 end
-if record.text == text then return { 'unchanged', record.version, record.created, record.modified, groups() } end
 
 -- Members that were sent before their user: it can be found under all of these names now.
 local function heal(names)
@@ -35,7 +29,7 @@ end
 if entries ~= record.entries then
   local wanted = cjson.decode(entries)
   local family, holder = holder_of_another(wanted, p.id)
-  if family then return { 'taken', family, holder } end
+  if family then return table.concat({ 'taken', family, holder }, ' ') end
   if record.version > 0 then drop_entries(cjson.decode(record.entries), p.id) end
   add_entries(wanted, p.id)
   local names = { key('references', p.id) }
@@ -53,4 +47,4 @@ record.state = p.active and 'active' or 'inactive'
 store('users', p.id, record)
 if tell then tell('User', p.id, record, { text = before, state = state }) end
 mark('User:' .. p.id, p.lane or lane)
-return { 'stored', record.version, record.created, p.now, groups() }
+return table.concat({ 'stored', record.version, record.created, p.now, named_groups_of(p.id, {}) }, ' ')

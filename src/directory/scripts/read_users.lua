@@ -1,7 +1,9 @@
 -- Reads users with their groups, as of one moment: by id, or by a value that an index knows.
 -- KEYS base
 -- ARGV { ids, groupsOnly } or { family, value, lookup: a family where more of them may be }
--- RETURN {"users", [id, record or '', group, displayName, group, displayName, ...], ...}
+-- RETURN three lines for each user: 'id groups', these as JSON [group, displayName, ...] or nothing; the head and the text of
+--        the record, both empty where there is none or none is asked for. Ids that the caller named are not repeated:
+--        a client chose them, line breaks and all.
 local ids = p.ids
 if not ids then
   local id = redis.call('HGET', key(p.family), p.value)
@@ -10,14 +12,9 @@ if not ids then
   for other in string.gmatch(others or '', '[^,]+') do ids[#ids + 1] = other end
 end
 
-local reply, names = { 'users' }, {}
+local lines, names = {}, {}
 for _, id in ipairs(ids) do
-  local user = { id, not p.groupsOnly and redis.call('HGET', key('users'), id) or '' }
-  for _, group in ipairs(groups_of(id)) do
-    names[group] = names[group] or redis.call('HGET', key('groupNames'), group) or ''
-    user[#user + 1] = group
-    user[#user + 1] = names[group]
-  end
-  reply[#reply + 1] = user
+  lines[#lines + 1] = (p.ids and '' or id) .. ' ' .. named_groups_of(id, names)
+  lines[#lines + 1] = not p.groupsOnly and redis.call('HGET', key('users'), id) or '\n'
 end
-return reply
+return table.concat(lines, '\n')

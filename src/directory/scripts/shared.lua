@@ -202,6 +202,17 @@ local function groups_of(user)
   return groups
 end
 
+-- JSON [group, displayName, group, displayName, ...], or nothing. `names` are those that are known already.
+local function named_groups_of(user, names)
+  local found = {}
+  for _, group in ipairs(groups_of(user)) do
+    names[group] = names[group] or redis.call('HGET', key('groupNames'), group) or ''
+    found[#found + 1] = group
+    found[#found + 1] = names[group]
+  end
+  return #found > 0 and cjson.encode(found) or ''
+end
+
 local function shorten_groups_of(user)
   local former = key('memberships', user)
   if redis.call('EXISTS', former) == 0 then return end

@@ -77,7 +77,7 @@ describe('calls that leave together', () => {
 
   it('what fails in one is told to that one, and the others are done', async () => {
     const half = { family: 'userNames', value: '\ud800' };
-    const read = (by: object) => store.scripts.run('read_users', store.keys.base, by);
+    const read = (by: object) => store.scripts.ask('read_users', store.keys.base, by);
     await put('ada');
     const results = await Promise.allSettled([read({ ids: [idOf('ada')] }), read(half), put('bob')]);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
