@@ -25,6 +25,8 @@ export interface RequestContext {
   request: string;
   /** Address of the connection's SCIM root, without a trailing slash. */
   baseUrl: string;
+  /** The body nests little and holds whole characters only, as its text told. */
+  hasSoundBody?: boolean;
   attributes?: string | undefined;
   excludedAttributes?: string | undefined;
   /** If-Match, where the client sent one. */

@@ -42,7 +42,11 @@ export function createUsers(deps: ProviderDeps) {
   /** POST (§3.3). @throws 409 uniqueness when userName or externalId is taken */
   async function create(body: unknown, context: RequestContext): Promise<Answer> {
     projectionOf(context);
-    const resource = parseResource(userType, body, { operation: 'create', profile });
+    const resource = parseResource(userType, body, {
+      operation: 'create',
+      profile,
+      isSound: context.hasSoundBody,
+    });
     const id = ids.resource();
     const now = clock.now();
     const text = JSON.stringify(resource);
@@ -126,7 +130,11 @@ export function createUsers(deps: ProviderDeps) {
   /** PUT (§3.5.1): the resource becomes the body. */
   async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     projectionOf(context);
-    const resource = parseResource(userType, body, { operation: 'replace', profile });
+    const resource = parseResource(userType, body, {
+      operation: 'replace',
+      profile,
+      isSound: context.hasSoundBody,
+    });
     return replaceWith(id, resource, context);
   }
 

@@ -19,6 +19,7 @@ export {
   type ListQuery,
   type ListResponse,
 } from './list-response.ts';
+export { isSound } from './json.ts';
 export { applyPatch } from './patch/apply.ts';
 export { membersOf, splitMembers } from './patch/members.ts';
 export type { MemberStep, PatchOperation } from './patch/operation.ts';

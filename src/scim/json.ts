@@ -29,6 +29,19 @@ export function checkBody(value: unknown, depth = 0): void {
   }
 }
 
+function countOf(character: string, text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) count++;
+  return count;
+}
+
+/**
+ * Whether the text alone tells that its value passes `checkBody`, which costs less than a walk through it: only an escape
+ * writes half of a character pair in UTF-8, and nothing nests deeper than there are brackets.
+ */
+export const isSound = (json: string): boolean =>
+  !json.includes('\\u') && countOf('{', json) + countOf('[', json) <= MAX_DEPTH;
+
 /** An own member by name without regard to case (RFC 7643 section 2.1); the exact spelling first. */
 export function member(body: JsonObject, name: string): unknown {
   if (Object.hasOwn(body, name)) return body[name];

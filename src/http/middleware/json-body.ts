@@ -1,12 +1,21 @@
 // Reads a JSON body. What identity providers send, plain UTF-8 of announced length, is read here, because the tracking
 // and decoding of express.json cost more than the parsing; everything else (gzip, chunks) is left to it.
 import { isUtf8 } from 'node:buffer';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import express, { type RequestHandler } from 'express';
-import { invalidSyntax, payloadTooLarge, type ScimError } from '../../scim/index.ts';
+import { invalidSyntax, isSound, payloadTooLarge, type ScimError } from '../../scim/index.ts';
 
 const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
 const BYTE_ORDER_MARK = 0xfeff;
+
+const SOUND = Symbol('sound body');
+
+interface Read {
+  [SOUND]?: boolean;
+}
+
+/** Whether the text of the body told that there is nothing in it to be refused. */
+export const hasSoundBody = (request: IncomingMessage): boolean => (request as Read)[SOUND] ?? false;
 
 /** The content type is not asked: providers send several, and some send none. */
 export function createJsonBody(limit: number): RequestHandler {
@@ -29,7 +38,9 @@ export function createJsonBody(limit: number): RequestHandler {
         return;
       }
       try {
-        request.body = parse(body.toString());
+        const text = body.toString();
+        request.body = parse(text);
+        (request as Read)[SOUND] = isSound(text);
       } catch {
         next(invalidSyntax('The body is not JSON.'));
         return;

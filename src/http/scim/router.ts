@@ -23,7 +23,7 @@ import {
   readQuery,
 } from '../../scim/index.ts';
 import { subjectOf } from '../middleware/authenticate.ts';
-import { createJsonBody } from '../middleware/json-body.ts';
+import { createJsonBody, hasSoundBody } from '../middleware/json-body.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
 import { respond } from './respond.ts';
 
@@ -57,6 +57,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
 
   function contextOf(request: Request): RequestContext {
     const context: RequestContext = { request: correlationIdOf(request), baseUrl: baseUrl(request) };
+    if (hasSoundBody(request)) context.hasSoundBody = true;
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
     if (ifMatch !== undefined) context.ifMatch = ifMatch;
     if (ifNoneMatch !== undefined) context.ifNoneMatch = ifNoneMatch;
