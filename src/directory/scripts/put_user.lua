@@ -26,25 +26,39 @@ local function heal(names)
     end
   end
 end
+local is_new = record.version == 0
+-- Who is new is in no group, unless one has waited.
+local may_be_member = not is_new
 if entries ~= record.entries then
   local wanted = cjson.decode(entries)
-  local family, holder = holder_of_another(wanted, p.id)
+  local family, holder
+  if is_new then
+    family, holder = claim_entries(wanted, p.id)
+  else
+    family, holder = holder_of_another(wanted, p.id)
+  end
   if family then return table.concat({ 'taken', family, holder }, ' ') end
-  if record.version > 0 then drop_entries(cjson.decode(record.entries), p.id) end
-  add_entries(wanted, p.id)
+  if not is_new then
+    drop_entries(cjson.decode(record.entries), p.id)
+    add_entries(wanted, p.id)
+  end
   local names = { key('references', p.id) }
   for _, entry in ipairs(wanted) do
     if family_of(entry) ~= 'sharedExternalIds:User' then names[#names + 1] = key('references', entry[2]) end
   end
-  if redis.call('EXISTS', unpack(names)) > 0 then heal(names) end
+  if redis.call('EXISTS', unpack(names)) > 0 then
+    heal(names)
+    may_be_member = true
+  end
 end
-if record.version == 0 then redis.call('ZADD', key('order', 'User'), next_number(), p.id) end
+if is_new then redis.call('ZADD', key('order', 'User'), next_number(), p.id) end
 local lane = 1
-if record.version == 0 then lane = 2 elseif record.state ~= 'inactive' and not p.active then lane = 0 end
+if is_new then lane = 2 elseif record.state ~= 'inactive' and not p.active then lane = 0 end
 local before, state = record.text, record.state
 record.version, record.entries, record.text = record.version + 1, entries, text
 record.state = p.active and 'active' or 'inactive'
 store('users', p.id, record)
 if tell then tell('User', p.id, record, { text = before, state = state }) end
 mark('User:' .. p.id, p.lane or lane)
-return table.concat({ 'stored', record.version, record.created, p.now, named_groups_of(p.id, {}) }, ' ')
+local groups = may_be_member and named_groups_of(p.id, {}) or ''
+return table.concat({ 'stored', record.version, record.created, p.now, groups }, ' ')

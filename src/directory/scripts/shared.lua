@@ -5,18 +5,33 @@ local p, texts
 -- A dirty score is lane * SPAN + due milliseconds: lanes sort first, then age.
 local SPAN = 10000000000000
 
+-- What the calls of one command share is looked up once: names, the time, which stands still for it, and numbers.
+local families = {}
 local function key(family, id)
   if id then return base .. family .. ':' .. id end
-  return base .. family
+  local name = families[family] or base .. family
+  families[family] = name
+  return name
 end
 
+local now_ms
 local function clock()
+  if now_ms then return now_ms end
   local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
+  now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
+  return now_ms
 end
 
+-- Each is higher than those before it; what a command takes and does not need is never used.
+local NUMBERS_AT_ONCE = 8
+local number, last_number = 0, 0
 local function next_number()
-  return redis.call('INCR', key('sequence'))
+  if number == last_number then
+    last_number = redis.call('INCRBY', key('sequence'), NUMBERS_AT_ONCE)
+    number = last_number - NUMBERS_AT_ONCE
+  end
+  number = number + 1
+  return number
 end
 
 -- A stored record: 'version created modified state entries', a line break, the text. `entries` are the index entries
@@ -65,9 +80,12 @@ end
 
 -- Marks a ref as not yet equal at the target. The oldest time of acceptance stays, the generation is new.
 -- A job that still waits in the queue will read this change, unless the change is more urgent than the job.
+local told = {}
 local function enqueue(target, ref, score)
   redis.call('ZADD', key('dirty', target), score, ref)
-  redis.call('PUBLISH', base .. 'marked', target)
+  -- Nobody hears of it before the command is over.
+  if not told[target] then redis.call('PUBLISH', base .. 'marked', target) end
+  told[target] = true
 end
 
 local function dirty_score(target, ref)
@@ -189,8 +207,8 @@ end
 
 -- Whoever adds an id has dropped it before: it is not in there.
 local function add_lookup(family, value, id)
-  local held = redis.call('HGET', key(family), value)
-  redis.call('HSET', key(family), value, held and (held .. ',' .. id) or id)
+  if redis.call('HSETNX', key(family), value, id) == 1 then return end
+  redis.call('HSET', key(family), value, redis.call('HGET', key(family), value) .. ',' .. id)
 end
 
 -- The groups that a user is in: the short form is a lookup, the former one a set for each user.
@@ -334,6 +352,22 @@ local function add_entries(entries, id)
   end
 end
 
+-- The entries of who had none before. Answers the family and the holder of a value that another one has; then none is added.
+local function claim_entries(entries, id)
+  for at, entry in ipairs(entries) do
+    local family = family_of(entry)
+    if LOOKUPS[family] then
+      add_lookup(family, entry[2], id)
+    elseif redis.call('HSETNX', key(family), entry[2], id) == 0 then
+      local holder = redis.call('HGET', key(family), entry[2])
+      if holder ~= id then
+        drop_entries({ unpack(entries, 1, at - 1) }, id)
+        return family, holder
+      end
+    end
+  end
+end
+
 -- The former form of a user's entries, as text.
 local function long_entries(text)
   local entries = {}
@@ -352,16 +386,18 @@ local function error_of_server(message)
   end
 end
 
+local function answer(run, at, count)
+  p, texts, tell = cjson.decode(ARGV[at + 1]), { unpack(ARGV, at + 2, at + 1 + count) }, nil
+  return run()
+end
+
 -- Does the calls that came together, in their order, and answers each: what fails in one says nothing of its neighbours.
 -- ARGV is for each of them the count of its texts, its arguments as JSON, and the texts.
 local function answer_each(run)
   local replies, at = {}, 1
   while at <= #ARGV do
     local count = tonumber(ARGV[at])
-    local done, reply = pcall(function()
-      p, texts, tell = cjson.decode(ARGV[at + 1]), { unpack(ARGV, at + 2, at + 1 + count) }, nil
-      return run()
-    end)
+    local done, reply = pcall(answer, run, at, count)
     if not done then
       local message = type(reply) == 'table' and reply.err or tostring(reply)
       local server = error_of_server(message)
