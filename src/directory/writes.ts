@@ -31,6 +31,9 @@ export type PutOutcome =
   | { kind: 'stale' }
   | { kind: 'missing' };
 
+/** `text` as it is stored now; `absent`: one of the attributes has no value that could be replaced. */
+export type ReplaceOutcome = (PutOutcome & { text: string }) | { kind: 'absent' };
+
 export type RemoveOutcome = { kind: 'removed' } | { kind: 'stale' } | { kind: 'missing' };
 
 export type Method = 'put' | 'patch';
@@ -52,6 +55,14 @@ export interface Change {
   method?: Method;
   /** A user may have the externalId of another one. */
   shared?: boolean;
+}
+
+/** A user with other values for some plain attributes of the core schema, which it has already. */
+export interface Replacement {
+  id: string;
+  values: ReadonlyMap<string, string | boolean>;
+  now: number;
+  request: string;
 }
 
 export interface Removal {
@@ -107,6 +118,17 @@ export function createWrites(
     return toPutOutcome(await scripts.ask('put_user', keys.base, args, text, entries));
   }
 
+  /** Stores a user with other values in the place of those it has, without a look at the rest. */
+  async function replaceValues({ id, values, now, request }: Replacement): Promise<ReplaceOutcome> {
+    const { targets, groupsMatter } = options;
+    const pairs = [...values].map(([name, value]) => [name, JSON.stringify(value)]);
+    const args = { targets, groupsMatter, id, now, request, values: pairs, events: events.patch };
+    const reply = await scripts.ask('put_user', keys.base, args);
+    if (reply === 'absent') return { kind: 'absent' };
+    const end = reply.indexOf('\n');
+    return { ...toPutOutcome(end < 0 ? reply : reply.slice(0, end)), text: reply.slice(end + 1) };
+  }
+
   /** Stores a group and changes its members, in one step. */
   async function putGroup(
     { resource, text, lane, method = 'put', ...change }: Change,
@@ -137,7 +159,7 @@ export function createWrites(
     return { kind: tag as RemoveOutcome['kind'] };
   }
 
-  return { putUser, putGroup, changeMembers, remove };
+  return { putUser, replaceValues, putGroup, changeMembers, remove };
 }
 
 /** JSON `[id, displayName, id, displayName, ...]` or nothing → groups in order of ids. */

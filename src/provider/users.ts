@@ -8,7 +8,9 @@ import {
   parsePatch,
   parseProjection,
   parseResource,
+  plainValues,
   weakVersion,
+  type PlainValues,
   type Projection,
   type Resource,
 } from '../scim/index.ts';
@@ -147,6 +149,18 @@ export function createUsers(deps: ProviderDeps) {
     return answered;
   }
 
+  /** Puts values in the place of others where the user is stored; undefined when one of them has nothing to replace. */
+  async function replaceValues(
+    id: string,
+    values: PlainValues,
+    context: RequestContext,
+  ): Promise<Answer | undefined> {
+    const outcome = await directory.replaceValues({ id, values, now: clock.now(), request: context.request });
+    if (outcome.kind === 'absent') return undefined;
+    const stored = settle('User', id, outcome);
+    return stored && answer(200, { id, text: outcome.text, ...stored }, stored.groups, context);
+  }
+
   /**
    * PATCH (§3.5.2): all operations or none. Entra is answered as the tests of its maker ask: 204, unless it asks for
    * attributes.
@@ -155,7 +169,10 @@ export function createUsers(deps: ProviderDeps) {
     const projection = projectionOf(context);
     const operations = parsePatch(userType, body, profile);
     const next = (before: Resource): Resource => applyPatch(userType, before, operations, profile);
-    const { text, ...bare } = await change(id, context, 'patch', next);
+    // A condition has to be looked at first.
+    const values = context.ifMatch === undefined ? plainValues(userType, operations) : undefined;
+    const replaced = values && (await replaceValues(id, values, context));
+    const { text, ...bare } = replaced ?? (await change(id, context, 'patch', next));
     if (text === undefined || (profile.name === 'entra' && !projection)) return { ...bare, status: 204 };
     return { ...bare, text };
   }

@@ -76,6 +76,8 @@ export interface Section {
   readonly core: boolean;
   /** Of an extension: whether every resource has to have it. */
   readonly required: boolean;
+  /** Names of attributes with one simple value that mean nothing else in this schema: as a key, they are found in the text. */
+  readonly plain: ReadonlySet<string>;
   readonly fields: Fields;
 }
 
@@ -104,6 +106,17 @@ function toParts(definition: Attribute, path: string): Fields | undefined {
   if (definition.type === 'complex') return toFields(definition.subAttributes ?? [], `${path}.`);
   if (!definition.multiValued) return undefined;
   return toFields([{ ...definition, name: 'value', multiValued: false }], `${path}.`);
+}
+
+/** See `Section.plain`. */
+export function plainNames({ list }: Fields): ReadonlySet<string> {
+  const plain = list.filter(
+    ({ name, attribute }) =>
+      attribute.type !== 'complex' &&
+      !attribute.multiValued &&
+      !list.some(({ parts }) => parts?.byName.has(name)),
+  );
+  return new Set(plain.map(({ name }) => name));
 }
 
 /** Member names that an open schema takes: own keys that cannot reach a prototype. */

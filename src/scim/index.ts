@@ -21,6 +21,7 @@ export {
 } from './list-response.ts';
 export { isSound } from './json.ts';
 export { applyPatch } from './patch/apply.ts';
+export { plainValues, type PlainValues } from './patch/plain-values.ts';
 export { membersOf, splitMembers } from './patch/members.ts';
 export type { MemberStep, PatchOperation } from './patch/operation.ts';
 export { parsePatch } from './patch/parse.ts';

@@ -1,6 +1,7 @@
 // A resource type: its schemas compiled to lookups, its judge, its filter cache, and its canonical form.
 import {
   findField,
+  plainNames,
   toFields,
   type Attribute,
   type Field,
@@ -52,7 +53,8 @@ function toSection(schema: Schema, core: boolean, required = false): Section {
     ? [...leadingAttributes, ...schema.attributes, ...trailingAttributes]
     : schema.attributes;
   const fields = toFields(attributes, core ? '' : `${schema.id}:`);
-  return { schema, urn: schema.id, key: schema.id.toLowerCase(), core, required, fields };
+  const plain = plainNames(fields);
+  return { schema, urn: schema.id, key: schema.id.toLowerCase(), core, required, fields, plain };
 }
 
 /** Attributes whose values are in the stored text. */

@@ -1,18 +1,47 @@
 -- Stores a user with its indexes, heals references that waited for it and leaves a dirty mark, in one step.
 -- KEYS base
 -- ARGV { id, expected (0: must not exist; absent: whatever is there), now, request, targets, groupsMatter, active,
---        lane (overrules the one that follows from what happens) }, text, entries as JSON: [[short family, value], ...]
--- RETURN 'stored|unchanged version created modified groups', these as JSON [group, displayName, ...] or nothing |
---        'taken family id', that of the holder | 'stale' | 'missing'
-local text, entries = texts[1], writes_short() and texts[2] or long_entries(texts[2])
+--        lane (overrules the one that follows from what happens),
+--        values: [[name, JSON], ...] of plain core attributes, for those that are there; then without active },
+--      text, entries as JSON: [[short family, value], ...]; both absent where there are values
+-- RETURN 'stored|unchanged version created modified groups', these as JSON [group, displayName, ...] or nothing, and where
+--        there are values the text in a second line |
+--        'taken family id', that of the holder | 'stale' | 'missing' | 'absent': one of the attributes has no value
+local text, entries = texts[1], texts[2]
 local stored = redis.call('HGET', key('users'), p.id)
 if not stored and p.expected ~= 0 then return 'missing' end
 local record = stored and parse(stored) or { version = 0, created = p.now, entries = '', state = 'new' }
 if p.expected and record.version ~= p.expected then return 'stale' end
 
-if record.text == text then
-  return table.concat({ 'unchanged', record.version, record.created, record.modified, named_groups_of(p.id, {}) }, ' ')
+-- A quote within a text has a backslash before it, so `"name":` is a key wherever it stands. Extensions come last, and their
+-- keys are URNs, as the values of `schemas` are, which come first.
+local function replace_value(name, value)
+  local from, to = string.find(text, '"' .. name .. '":', 1, true)
+  local extension = string.find(text, ',"urn:', string.find(text, ']', 1, true) or 1, true)
+  if not from or (extension and extension < from) then return false end
+  local last
+  for _, pattern in ipairs({ '^"[^"\\]*"', '^true', '^false' }) do
+    if not last then _, last = string.find(text, pattern, to + 1) end
+  end
+  if not last then return false end
+  text = string.sub(text, 1, to) .. value .. string.sub(text, last + 1)
+  return true
 end
+local function outcome(tag, modified, groups)
+  local line = table.concat({ tag, record.version, record.created, modified, groups }, ' ')
+  return p.values and line .. '\n' .. text or line
+end
+
+if p.values then
+  text, entries, p.active = record.text, record.entries, record.state ~= 'inactive'
+  for _, value in ipairs(p.values) do
+    if not replace_value(value[1], value[2]) then return 'absent' end
+    if value[1] == 'active' then p.active = value[2] == 'true' end
+  end
+elseif not writes_short() then
+  entries = long_entries(entries)
+end
+if record.text == text then return outcome('unchanged', record.modified, named_groups_of(p.id, {})) end
 
 -- Members that were sent before their user: it can be found under all of these names now.
 local function heal(names)
@@ -60,5 +89,4 @@ record.state = p.active and 'active' or 'inactive'
 store('users', p.id, record)
 if tell then tell('User', p.id, record, { text = before, state = state }) end
 mark('User:' .. p.id, p.lane or lane)
-local groups = may_be_member and named_groups_of(p.id, {}) or ''
-return table.concat({ 'stored', record.version, record.created, p.now, groups }, ' ')
+return outcome('stored', p.now, may_be_member and named_groups_of(p.id, {}) or '')

@@ -16,7 +16,7 @@ export function sureTest(type: ResourceType, filter: Filter): TextTest | undefin
       return tests.length === 0 ? undefined : (text) => tests.some((test) => test(text));
     }
     case 'compare':
-      return isPlainCore(type, filter.attribute) ? comparisonTest(type, filter) : undefined;
+      return isPlainCore(type, filter.attribute) ? comparisonTest(filter) : undefined;
     case 'element':
     case 'not':
     case 'present':
@@ -25,26 +25,21 @@ export function sureTest(type: ResourceType, filter: Filter): TextTest | undefin
 }
 
 /** A single value right below the resource, whose name means nothing else in the core schema. */
-function isPlainCore(type: ResourceType, { steps, field }: FilterAttribute): boolean {
+function isPlainCore({ core }: ResourceType, { steps, field }: FilterAttribute): boolean {
   const [name = '', ...deeper] = steps;
-  if (deeper.length > 0 || !field || type.core.fields.byName.get(name) !== field) return false;
-  if (field.attribute.multiValued || field.attribute.mutability === 'readOnly') return false;
-  return !type.core.fields.list.some(({ parts }) => parts?.byName.has(name));
+  if (deeper.length > 0 || !field || core.fields.byName.get(name) !== field) return false;
+  return core.plain.has(name) && field.attribute.mutability !== 'readOnly';
 }
 
-function comparisonTest(type: ResourceType, comparison: Comparison): TextTest | undefined {
+function comparisonTest(comparison: Comparison): TextTest | undefined {
   const value = valuePattern(comparison);
   if (value === undefined) return undefined;
   const pattern = new RegExp(`"${comparison.attribute.steps[0] ?? ''}":${value}`);
-  // A quote within a text has a backslash before it, so these are keys wherever they stand.
-  const extensions = type.sections.map(({ urn }) => `,${JSON.stringify(urn)}:{`);
   return (text) => {
     const at = text.search(pattern);
-    return at >= 0 && extensions.every((key) => !isBefore(text.indexOf(key), at));
+    return at >= 0 && at < endOfCore(text);
   };
 }
-
-const isBefore = (place: number, at: number): boolean => place >= 0 && place < at;
 
 function valuePattern({ operator, value, collation, attribute }: Comparison): string | undefined {
   if (typeof value === 'boolean') return operator === 'eq' ? `${value}[,}]` : undefined;
@@ -70,6 +65,14 @@ function valuePattern({ operator, value, collation, attribute }: Comparison): st
     case 'le':
       return undefined;
   }
+}
+
+/** An extension's key is the first with a colon, whether it is configured or not: a quote within a text has a backslash before it. */
+const EXTENSION = /,"[^"\\]*:[^"\\]*":\{/;
+
+function endOfCore(text: string): number {
+  const at = text.search(EXTENSION);
+  return at < 0 ? text.length : at;
 }
 
 /** What follows must not combine with the last character to another one. */

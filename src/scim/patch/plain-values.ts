@@ -1,0 +1,40 @@
+// Most pushes put plain values of the core schema in the place of others: active, title, displayName. That can be done where
+// the text is stored; reading and parsing the resource for it costs more than everything else that a change does.
+import type { Field } from '../attributes.ts';
+import type { ResourceType } from '../resource-type.ts';
+import type { PatchOperation } from './operation.ts';
+
+/** Names of plain attributes (`Section.plain`) with their new values. */
+export type PlainValues = ReadonlyMap<string, string | boolean>;
+
+/** More of them are done faster in the parsed resource. */
+const MOST_OPERATIONS = 4;
+/** What a resource is found by has index entries. */
+const IDENTIFIERS = new Set(['userName', 'externalId']);
+
+/** Whether any value of the type may stand there, as it was sent. */
+const takesAnything = ({ name, attribute }: Field): boolean =>
+  (attribute.type === 'string' || attribute.type === 'boolean') &&
+  attribute.mutability === 'readWrite' &&
+  !attribute.required &&
+  !IDENTIFIERS.has(name);
+
+/**
+ * What the operations come to where a resource has a value for each of these attributes already; undefined when they do
+ * more than put plain values in the place of others. `applyPatch` says the same of all others.
+ */
+export function plainValues(
+  { core }: ResourceType,
+  operations: readonly PatchOperation[],
+): PlainValues | undefined {
+  if (operations.length === 0 || operations.length > MOST_OPERATIONS) return undefined;
+  const values = new Map<string, string | boolean>();
+  for (const { op, target, value } of operations) {
+    if (op === 'remove' || target.kind !== 'attribute' || target.section !== core) return undefined;
+    const { field, filter, sub } = target;
+    if (filter || sub || !core.plain.has(field.name) || !takesAnything(field)) return undefined;
+    if (typeof value !== field.attribute.type) return undefined;
+    values.set(field.name, value as string | boolean);
+  }
+  return values;
+}
