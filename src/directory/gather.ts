@@ -4,8 +4,11 @@ import type { Redis } from 'ioredis';
 
 type Send<Item, Reply> = (items: Item[]) => Promise<Reply[]>;
 
-/** @param send answers in the order of the items; when it fails, all of them do */
-export type Gather = <Item, Reply>(send: Send<Item, Reply>) => (item: Item) => Promise<Reply>;
+/**
+ * @param send answers in the order of the items; when it fails, all of them do
+ * @param most so many leave at once at the latest: while Redis does them, the rest of the turn goes on here
+ */
+export type Gather = <Item, Reply>(send: Send<Item, Reply>, most: number) => (item: Item) => Promise<Reply>;
 
 /** Calls of one kind that wait for the end of the turn. */
 interface Batch {
@@ -13,9 +16,6 @@ interface Batch {
   items: unknown[];
   settle: { resolve: (reply: unknown) => void; reject: (error: unknown) => void }[];
 }
-
-/** So many leave at once at the latest: while Redis does them, the rest of the turn goes on here. */
-const MOST = 4;
 
 /**
  * What is called first arrives first, as on any connection: one batch is open at a time, and it leaves before whatever
@@ -40,7 +40,7 @@ export function gatherOn(redis: Redis): Gather {
     return sendCommand(...command);
   };
 
-  function call(send: Batch['send'], item: unknown): Promise<unknown> {
+  function call(send: Batch['send'], most: number, item: unknown): Promise<unknown> {
     if (open?.send !== send) {
       leave();
       open = { send, items: [], settle: [] };
@@ -50,11 +50,11 @@ export function gatherOn(redis: Redis): Gather {
     return new Promise((resolve, reject) => {
       items.push(item);
       settle.push({ resolve, reject });
-      if (items.length === MOST) leave();
+      if (items.length === most) leave();
     });
   }
 
-  return <Item, Reply>(send: Send<Item, Reply>) =>
+  return <Item, Reply>(send: Send<Item, Reply>, most: number) =>
     (item: Item) =>
-      call(send as Batch['send'], item) as Promise<Reply>;
+      call(send as Batch['send'], most, item) as Promise<Reply>;
 }

@@ -1,7 +1,13 @@
 // All middleware in its order, on one screen.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express, { type Request, type Response, type Router } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Request,
+  type RequestHandler,
+  type Response,
+  type Router,
+} from 'express';
 import type { Clock } from '../support/clock.ts';
 import type { Ids } from '../support/ids.ts';
 import type { Logger } from '../support/logger.ts';
@@ -32,13 +38,16 @@ export interface HttpDeps {
  */
 export function createHttpApp(deps: HttpDeps): RequestListener {
   const router = express.Router({ caseSensitive: true });
-  // One layer for both: matching a path costs more than either.
-  for (const [path, scim] of deps.connections) {
+  const fail = createErrorHandler(deps);
+  const mounts = [...deps.connections].map(([path, scim]): Mount => {
     const context = createRequestContext(deps, deps.observe?.(path));
-    router.use(path, (request, response, next) =>
-      context(request, response, () => scim(request, response, next)),
-    );
-  }
+    // One layer for both: matching a path costs more than either.
+    return {
+      path,
+      serve: (request, response, next) => context(request, response, () => scim(request, response, next)),
+    };
+  });
+  for (const { path, serve } of mounts) router.use(path, serve);
   // Not logged: probes come every few seconds.
   router.use(deps.health);
   if (deps.metrics) router.use(deps.metrics);
@@ -49,10 +58,35 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
   for (const [path, events] of deps.events ?? []) router.use(path, context, events, nothing);
   if (deps.admin) router.use('/admin', context, deps.admin, nothing);
   router.use(context, nothing);
-  router.use(createErrorHandler(deps));
+  router.use(fail);
   return (request, response) => {
-    router(request as Request, response as Response, () => response.destroy());
+    const mount = mounts.find(({ path }) => isBelow(request.url, path));
+    if (mount) enter(mount, request as Request, response as Response, fail);
+    else router(request as Request, response as Response, () => response.destroy());
   };
+}
+
+interface Mount {
+  path: string;
+  serve: RequestHandler;
+}
+
+const isBelow = (url: string | undefined, path: string): boolean =>
+  url?.startsWith(path) === true && url[path.length] === '/';
+
+/** What the router does with a path that it is used at, for plain addresses: finding out that they are costs it more. */
+function enter(
+  { path, serve }: Mount,
+  request: Request,
+  response: Response,
+  fail: ErrorRequestHandler,
+): void {
+  request.originalUrl = request.url;
+  request.baseUrl = path;
+  request.url = request.url.slice(path.length);
+  void serve(request, response, (error: unknown) => {
+    void fail(error ?? notFound('No such address.'), request, response, () => response.destroy());
+  });
 }
 
 /** Metrics on a port of their own, out of reach of identity providers. */
