@@ -57,6 +57,10 @@ export interface Field {
   readonly name: string;
   /** As a client would write it in full: `name.givenName`, `urn:…:User:manager.value`. */
   readonly path: string;
+  /** Where it stands among its siblings, from 0. */
+  readonly place: number;
+  /** Whether any text that a client sends is its value, as it is. */
+  readonly keepsText: boolean;
   /** Sub-attributes; for a simple multi-valued attribute the implied `value` (RFC 7643 section 2.4). */
   readonly parts: Fields | undefined;
 }
@@ -87,7 +91,7 @@ export function findField(fields: Fields, name: string): Field | undefined {
 }
 
 export function toFields(attributes: readonly Attribute[], prefix: string): Fields {
-  const list = attributes.map((definition) => toField(definition, prefix));
+  const list = attributes.map((definition, place) => toField(definition, prefix, place));
   const byName = new Map<string, Field>();
   for (const field of list) byName.set(field.name, field);
   for (const field of list) {
@@ -97,9 +101,13 @@ export function toFields(attributes: readonly Attribute[], prefix: string): Fiel
   return { list, byName };
 }
 
-function toField(definition: Attribute, prefix: string): Field {
-  const path = prefix + definition.name;
-  return { attribute: definition, name: definition.name, path, parts: toParts(definition, path) };
+function toField(definition: Attribute, prefix: string, place: number): Field {
+  const { name, type, multiValued } = definition;
+  const path = prefix + name;
+  const isText = type === 'string' || type === 'reference' || type === 'binary';
+  // An empty externalId is none.
+  const keepsText = isText && !multiValued && path !== 'externalId';
+  return { attribute: definition, name, path, place, keepsText, parts: toParts(definition, path) };
 }
 
 function toParts(definition: Attribute, path: string): Fields | undefined {

@@ -161,6 +161,35 @@ export function orderSection(
   return ordered;
 }
 
+/** Adds what the extensions hold, by URN, in order, and lists those that hold something. */
+function addExtensions(
+  type: ResourceType,
+  resource: Resource,
+  extensions: Readonly<Record<string, unknown>>,
+): void {
+  for (const section of type.sections) {
+    if (!Object.hasOwn(extensions, section.urn) || extensions[section.urn] === undefined) continue;
+    const members = orderSection(section, extensions[section.urn] as Record<string, unknown>);
+    if (!members) continue;
+    resource.schemas.push(section.urn);
+    resource[section.urn] = members;
+  }
+}
+
+/** The canonical resource of core values by their place (`Field.place`), and of what extensions hold by URN. */
+export function assemble(
+  type: ResourceType,
+  values: readonly unknown[],
+  extensions: Readonly<Record<string, unknown>>,
+): Resource {
+  const resource: Resource = { schemas: [type.core.urn] };
+  for (const { name, place } of type.core.fields.list) {
+    if (values[place] !== undefined) resource[name] = values[place];
+  }
+  addExtensions(type, resource, extensions);
+  return resource;
+}
+
 /**
  * The canonical resource: `schemas` first and computed (core URN, then each extension that has values), core
  * attributes in schema order, extensions in order, `meta` last. `draft` holds canonical names and values.
@@ -171,13 +200,7 @@ export function toCanonical(type: ResourceType, draft: Readonly<Record<string, u
     if (name === 'schemas' || name === 'meta') continue;
     if (Object.hasOwn(draft, name) && draft[name] !== undefined) resource[name] = draft[name];
   }
-  for (const section of type.sections) {
-    if (!Object.hasOwn(draft, section.urn) || draft[section.urn] === undefined) continue;
-    const members = orderSection(section, draft[section.urn] as Record<string, unknown>);
-    if (!members) continue;
-    resource.schemas.push(section.urn);
-    resource[section.urn] = members;
-  }
+  addExtensions(type, resource, draft);
   if (Object.hasOwn(draft, 'meta') && draft.meta !== undefined) resource.meta = draft.meta;
   return resource;
 }

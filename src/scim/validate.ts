@@ -5,20 +5,14 @@ import { invalidSyntax, invalidValue } from './errors.ts';
 import { presentUrn } from './former-urn.ts';
 import { checkBody, isObject, type JsonObject } from './json.ts';
 import type { Profile } from './profiles.ts';
-import {
-  findSection,
-  findUnqualified,
-  toCanonical,
-  type Resource,
-  type ResourceType,
-} from './resource-type.ts';
+import { assemble, findSection, findUnqualified, type Resource, type ResourceType } from './resource-type.ts';
 import { readOpen, readValue } from './values.ts';
 
-function readSection(section: Section, raw: unknown, draft: JsonObject, profile: Profile): void {
+function readSection(section: Section, raw: unknown, extensions: JsonObject, profile: Profile): void {
   if (raw === null || raw === undefined) return;
   if (!isObject(raw)) throw invalidValue(`"${section.urn}" must be an object.`);
-  const members = (Object.hasOwn(draft, section.urn) ? draft[section.urn] : {}) as JsonObject;
-  draft[section.urn] = members;
+  const members = (Object.hasOwn(extensions, section.urn) ? extensions[section.urn] : {}) as JsonObject;
+  extensions[section.urn] = members;
   for (const key of Object.keys(raw)) {
     const field = findField(section.fields, key);
     if (field) members[field.name] = readValue(field, raw[key], profile);
@@ -40,25 +34,25 @@ function readForeignKey(
   type: ResourceType,
   sent: string,
   raw: unknown,
-  draft: JsonObject,
+  extensions: JsonObject,
   profile: Profile,
 ): void {
   const key = presentUrn(type, sent, profile);
   const section = findSection(type, key);
   if (section) {
-    if (!section.core) readSection(section, raw, draft, profile);
+    if (!section.core) readSection(section, raw, extensions, profile);
     else profile.allows('unknown-attribute');
     return;
   }
   const found = key.includes(':') ? resolveAttribute(type, key) : undefined;
   if (found?.kind === 'attribute' && !found.section.core && !found.sub && profile.allows('path-keys')) {
-    readSection(found.section, { [found.field.name]: raw }, draft, profile);
+    readSection(found.section, { [found.field.name]: raw }, extensions, profile);
   } else if (found?.kind === 'member' && profile.allows('path-keys')) {
-    readSection(found.section, { [found.name]: raw }, draft, profile);
+    readSection(found.section, { [found.name]: raw }, extensions, profile);
   } else {
     const unqualified = findUnqualified(type, key);
     if (unqualified && profile.allows('unqualified-extension')) {
-      readSection(unqualified.section, { [unqualified.field.name]: raw }, draft, profile);
+      readSection(unqualified.section, { [unqualified.field.name]: raw }, extensions, profile);
     } else profile.allows('unknown-attribute');
   }
 }
@@ -100,13 +94,14 @@ export function parseResource(type: ResourceType, body: unknown, context: BodyCo
   const { profile, isSound } = context;
   if (!isSound) checkBody(body);
   checkSchemas(type, body, profile);
-  const draft: JsonObject = {};
+  const values = new Array<unknown>(type.core.fields.list.length);
+  const extensions: JsonObject = {};
   for (const key of Object.keys(body)) {
     const field = findField(type.core.fields, key);
-    if (!field) readForeignKey(type, key, body[key], draft, profile);
-    else if (!isLeftOut(type, field)) draft[field.name] = readValue(field, body[key], profile);
+    if (!field) readForeignKey(type, key, body[key], extensions, profile);
+    else if (!isLeftOut(type, field)) values[field.place] = readValue(field, body[key], profile);
   }
-  const resource = toCanonical(type, draft);
+  const resource = assemble(type, values, extensions);
   const fault = type.judge.fault(resource);
   if (fault) throw fault;
   return resource;

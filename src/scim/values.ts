@@ -94,15 +94,26 @@ export function lastSegment(address: string): string {
   }
 }
 
-/** Writes the given sub-attributes into `target`: null unsets, unknown and readOnly ones are left out. */
-export function readParts(field: Field, raw: JsonObject, target: JsonObject, profile: Profile): void {
+/**
+ * Writes the given sub-attributes into `target`: null unsets, unknown and readOnly ones are left out.
+ * @returns whether some were written, all with a value, and in schema order, as most clients send them
+ */
+export function readParts(field: Field, raw: JsonObject, target: JsonObject, profile: Profile): boolean {
   const parts = field.parts;
   if (!parts) throw notA(field, 'a simple value');
+  let last = -1;
+  let isOrdered = true;
   for (const key of Object.keys(raw)) {
     const part = findField(parts, key);
     if (!part) profile.allows('unknown-attribute');
-    else if (part.attribute.mutability !== 'readOnly') target[part.name] = readPart(part, raw[key], profile);
+    else if (part.attribute.mutability !== 'readOnly') {
+      const value = readPart(part, raw[key], profile);
+      target[part.name] = value;
+      isOrdered &&= part.place > last && value !== undefined;
+      last = part.place;
+    }
   }
+  return isOrdered && last >= 0;
 }
 
 const HAVE_NO_EMPTY_TEXT = new Set(['boolean', 'decimal', 'integer', 'dateTime']);
@@ -114,6 +125,7 @@ function saysNothing({ attribute, path }: Field, raw: unknown, profile: Profile)
 }
 
 function readPart(part: Field, raw: unknown, profile: Profile): unknown {
+  if (part.keepsText && typeof raw === 'string') return raw;
   if (raw === null || raw === undefined || saysNothing(part, raw, profile)) return undefined;
   return readScalar(part, raw, profile);
 }
@@ -131,8 +143,7 @@ export function readElement(field: Field, raw: unknown, profile: Profile): JsonO
   const input = toComplexInput(field, raw, profile);
   if (!input || !field.parts) return undefined;
   const element: JsonObject = {};
-  readParts(field, input, element, profile);
-  return orderParts(field.parts, element);
+  return readParts(field, input, element, profile) ? element : orderParts(field.parts, element);
 }
 
 /** The elements of a multi-valued attribute; a single value counts as a list of one where the profile says so. */
@@ -187,6 +198,7 @@ export function fromElements(field: Field, elements: readonly JsonObject[]): unk
 
 /** Any value of a declared attribute in canonical form; undefined means unassigned. @throws 400 invalidValue. */
 export function readValue(field: Field, raw: unknown, profile: Profile): unknown {
+  if (field.keepsText && typeof raw === 'string') return raw;
   if (raw === null || raw === undefined) return undefined;
   // Nothing identifies nobody; kept, it would collide with the next empty one.
   if (raw === '' && field.path === 'externalId' && profile.allows('empty-reference')) return undefined;
@@ -203,16 +215,21 @@ export function readValue(field: Field, raw: unknown, profile: Profile): unknown
   const input = toComplexInput(field, raw, profile);
   if (!input || !field.parts) return undefined;
   const parts: JsonObject = {};
-  readParts(field, input, parts, profile);
-  return settleComplex(field, parts, profile);
+  const isOrdered = readParts(field, input, parts, profile);
+  return settleComplex(field, parts, profile, isOrdered);
 }
 
 /** A single complex value in order; undefined when empty, or when it is a reference to nobody. */
-export function settleComplex(field: Field, parts: JsonObject, profile: Profile): JsonObject | undefined {
+export function settleComplex(
+  field: Field,
+  parts: JsonObject,
+  profile: Profile,
+  isOrdered = false,
+): JsonObject | undefined {
   if (!field.parts) return undefined;
   if (parts.value === '' && field.parts.byName.has('$ref') && profile.allows('empty-reference'))
     return undefined;
-  return orderParts(field.parts, parts);
+  return isOrdered ? parts : orderParts(field.parts, parts);
 }
 
 function checkNumber(section: Section, name: string, raw: unknown): void {
