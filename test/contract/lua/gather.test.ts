@@ -67,6 +67,16 @@ describe('calls that leave together', () => {
     expect(again).toMatchObject({ kind: 'stored' });
   });
 
+  it('ids are what a client wrote, line breaks and all: nobody is there, and nobody else is mixed up with them', async () => {
+    await put('ada');
+    const forged = ['x \n1 1 1 active []\n{}', '\n\n', '', ' ', idOf('ada'), 'y\nz'];
+    const users = await store.state.directory.usersOf(forged);
+    expect(users.map(({ record }) => [record.id, record.text])).toEqual([
+      [idOf('ada'), '{"userName":"ada"}'],
+    ]);
+    expect(await store.state.directory.groupsOf(forged)).toEqual(forged.map(() => []));
+  });
+
   it('a server that forgot the scripts is told them again', async () => {
     await put('ada');
     await store.redis.script('FLUSH');
