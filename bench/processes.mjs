@@ -13,6 +13,9 @@ export const SERVER_CORE = 0;
 export const LOAD_CORE = 1;
 export const TOKEN = 'a-token-for-measurements-0123456789';
 
+/** Leavers come one after the other, as many as there are: none of them waits for a person. */
+const OPEN = { deactivate: { count: 1_000_000, percent: 100 } };
+
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-V']).status === 0;
 const TICKS_PER_SECOND = 100;
 const START_LIMIT_MS = 20_000;
@@ -108,7 +111,9 @@ export function createStage() {
       server: { host: '127.0.0.1', port },
       redis: { url: redisUrl, prefix: name },
       connections: { default: { tokens: [{ name: 'bench', secret: TOKEN }] } },
-      targets: { main: { url, token, allowLoopbackHttp: true, rateLimit: { requestsPerSecond } } },
+      targets: {
+        main: { url, token, allowLoopbackHttp: true, rateLimit: { requestsPerSecond }, guard: OPEN },
+      },
       logging: { level: process.env.BENCH_LEVEL ?? 'info' },
     };
     const file = join(folder, `${name}.json`);
