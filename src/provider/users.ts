@@ -95,24 +95,25 @@ export function createUsers(deps: ProviderDeps) {
     return answer(200, record, groups, context);
   }
 
+  /** PUTs and PATCHes of one user are done in the order they came, however many steps each of them takes. */
+  const inTurn = <T>(id: string, work: () => Promise<T>): Promise<T> => serially(`User:${id}`, work);
+
   /** Reads, lets `next` make the new resource, and writes it if nobody came first; else all over again. */
-  function change(
+  async function change(
     id: string,
     context: RequestContext,
     method: Method,
     next: (before: Resource) => Resource,
   ): Promise<Answer> {
-    return serially(`User:${id}`, async () => {
-      for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
-        const record = await directory.get('User', id);
-        if (!record) throw missing('User', id);
-        requireMatch(record, context);
-        const resource = next(JSON.parse(record.text) as Resource);
-        const answered = await write(id, resource, record.version, context, method);
-        if (answered) return answered;
-      }
-      throw contended();
-    });
+    for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
+      const record = await directory.get('User', id);
+      if (!record) throw missing('User', id);
+      requireMatch(record, context);
+      const resource = next(JSON.parse(record.text) as Resource);
+      const answered = await write(id, resource, record.version, context, method);
+      if (answered) return answered;
+    }
+    throw contended();
   }
 
   /** Stores the resource if it is at `expected` (undefined: at whatever version). @returns undefined when it is not */
@@ -140,13 +141,15 @@ export function createUsers(deps: ProviderDeps) {
     return replaceWith(id, resource, context);
   }
 
-  async function replaceWith(id: string, resource: Resource, context: RequestContext): Promise<Answer> {
-    // What was there before matters only to a client that asks for a certain version, and to what may not change.
-    if (context.ifMatch !== undefined || userType.immutable.length > 0)
-      return change(id, context, 'put', (before) => keepImmutable(userType, before, resource, 'replace'));
-    const answered = await write(id, resource, undefined, context, 'put');
-    if (!answered) throw contended();
-    return answered;
+  function replaceWith(id: string, resource: Resource, context: RequestContext): Promise<Answer> {
+    return inTurn(id, async () => {
+      // What was there before matters only to a client that asks for a certain version, and to what may not change.
+      if (context.ifMatch !== undefined || userType.immutable.length > 0)
+        return change(id, context, 'put', (before) => keepImmutable(userType, before, resource, 'replace'));
+      const answered = await write(id, resource, undefined, context, 'put');
+      if (!answered) throw contended();
+      return answered;
+    });
   }
 
   /** Puts values in the place of others where the user is stored; undefined when one of them has nothing to replace. */
@@ -171,8 +174,11 @@ export function createUsers(deps: ProviderDeps) {
     const next = (before: Resource): Resource => applyPatch(userType, before, operations, profile);
     // A condition has to be looked at first.
     const values = context.ifMatch === undefined ? plainValues(userType, operations) : undefined;
-    const replaced = values && (await replaceValues(id, values, context));
-    const { text, ...bare } = replaced ?? (await change(id, context, 'patch', next));
+    const { text, ...bare } = await inTurn(
+      id,
+      async () =>
+        (values && (await replaceValues(id, values, context))) ?? change(id, context, 'patch', next),
+    );
     if (text === undefined || (profile.name === 'entra' && !projection)) return { ...bare, status: 204 };
     return { ...bare, text };
   }

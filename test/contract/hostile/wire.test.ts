@@ -130,6 +130,27 @@ describe('one connection', () => {
     expect(answers.map(({ body }) => body.title)).toEqual(['a', 'b', 'c']);
   });
 
+  test('pipelined PUTs and PATCHes of one user keep their order, whatever each of them takes', async () => {
+    const { id } = await scim.user('piped2@x.example');
+    const write = (method: string, body: object) => {
+      const text = JSON.stringify(body);
+      return rawRequest(`${method} ${USERS}/${id}`, { ...AUTH, 'Content-Length': text.length }, text);
+    };
+    const patch = (operation: object) => write('PATCH', { Operations: [operation] });
+    const wire = [
+      write('PUT', { ...userBody('piped2@x.example'), title: 'first' }),
+      // Has to be read; the next one does not.
+      patch({ op: 'remove', path: 'title', value: 'nobody' }),
+      patch({ op: 'replace', path: 'title', value: 'second' }),
+      patch({ op: 'remove', path: 'title' }),
+      write('PUT', { ...userBody('piped2@x.example'), title: 'third' }),
+      patch({ op: 'add', path: 'name.givenName', value: 'Pip' }),
+    ];
+    const answers = await exchange(scim.port, Buffer.concat(wire), wire.length);
+    const titles = answers.map(({ body }) => body?.title as unknown);
+    expect(titles).toEqual(['first', 'first', 'second', undefined, 'third', 'third']);
+  });
+
   test('it stays open after 400, 401, 404, 405, 409 and 412, and each answer is its own', async () => {
     const existing = await scim.user('alive@x.example');
     const post = (body: string, auth: object = AUTH): Buffer =>
