@@ -31,7 +31,7 @@ async function put(kind, type, id, body, steps) {
     request: 'bench',
   };
   const outcome = await (kind === 'User'
-    ? directory.putUser(change)
+    ? (directory.createUser ?? directory.putUser)(change)
     : directory.putGroup(change, steps ?? []));
   if (outcome.kind !== 'stored') throw new Error(`preloading ${kind} ${id}: ${JSON.stringify(outcome)}`);
 }

@@ -22,7 +22,7 @@
  * | tombstones | hash | id → what was deleted and when |
  * | sequence | string | one counter for order, generations, tickets and fences |
  * | marks:<t> | hash | ref → `generation since request`: this ref is not yet equal at the target |
- * | accepted:<t> | zset | every marked ref by the `since` of its mark: the oldest is how far the target is behind |
+ * | accepted:<t> | zset | refs that were handed to the queue, by the `since` of their marks: the oldest of them, or of those in `dirty`, is how far the target is behind |
  * | dirty:<t> | zset | ref by lane and due time: to be handed to the queue |
  * | inflight:<t> | zset | ref by the moment at which its job or its worker counts as lost |
  * | tickets:<t> | hash | ref → `ticket lane` of the job that waits in the queue, `- lane` while it runs |

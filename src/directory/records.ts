@@ -34,6 +34,10 @@ export interface PlacedRecord extends StoredRecord {
   place: number;
 }
 
+/** A record as it is stored at its first version. `entries`: its index entries as JSON. */
+export const firstRecord = (now: number, isActive: boolean, entries: string, text: string): string =>
+  `1 ${now} ${now} ${isActive ? 'active' : 'inactive'} ${entries}\n${text}`;
+
 /** Reads `version created modified state entries`, a line break, the text (scripts/shared.lua writes it). */
 export function parseStored(id: string, stored: string): StoredRecord {
   const first = stored.indexOf(' ');

@@ -17,7 +17,7 @@ const FAILED = 'failed';
  * platform. Everything else is found out again.
  */
 const CONFIRMED = new Set([
-  ...['put_user', 'put_group', 'delete_user', 'delete_group'],
+  ...['create_user', 'put_user', 'put_group', 'delete_user', 'delete_group'],
   ...['save_link', 'forget_link', 'guard_take', 'guard_decide', 'hold', 'append_act'],
 ]);
 
@@ -27,6 +27,7 @@ const CONFIRMED = new Set([
  * (ADR 0016): reads are soon done, and who waits for them is soon answered.
  */
 const GATHERED = new Map([
+  ['create_user', 8],
   ['put_user', 8],
   ['put_group', 8],
   ['read_users', 4],

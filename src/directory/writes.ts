@@ -1,7 +1,7 @@
 // Changes of the desired state: each is one script, which also leaves the dirty marks.
 import { attributeOf, entriesOfUser, indexEntries, type IndexedResource } from './indexes.ts';
 import type { Keyspace } from './keys.ts';
-import { fold, LANES, type Kind, type Lane } from './records.ts';
+import { firstRecord, fold, LANES, type Kind, type Lane } from './records.ts';
 import type { Scripts } from './scripts.ts';
 
 export interface DirectoryOptions {
@@ -38,10 +38,9 @@ export type RemoveOutcome = { kind: 'removed' } | { kind: 'stale' } | { kind: 'm
 
 export type Method = 'put' | 'patch';
 
-/** A resource as it shall be; `expected` 0 means that it must not exist yet, undefined whatever is there. */
-export interface Change {
+/** A resource that is new. The id of a user was made for it just now; a group's may have been used before. */
+export interface Creation {
   id: string;
-  expected: number | undefined;
   resource: IndexedResource;
   /** Canonical JSON of `resource`. */
   text: string;
@@ -49,12 +48,18 @@ export interface Change {
   now: number;
   /** Correlation id of the push. */
   request: string;
-  /** Only to overrule the lane that follows from what happens, as an import does. */
+  /** Only to overrule the lane that follows from what happens. */
   lane?: Lane;
-  /** How the client changed it, for security events; a creation tells itself. */
-  method?: Method;
   /** A user may have the externalId of another one. */
   shared?: boolean;
+}
+
+/** A resource as it shall be. */
+export interface Change extends Creation {
+  /** The version that must be there; undefined: whatever is there; 0, of a group: none. */
+  expected: number | undefined;
+  /** How the client changed it, for security events; a creation tells itself. */
+  method?: Method;
 }
 
 /** A user with other values for some plain attributes of the core schema, which it has already. */
@@ -97,7 +102,26 @@ export function createWrites(
   const events = { put: toldBy('put'), patch: toldBy('patch') };
   const common = { targets: options.targets, groupsMatter: options.groupsMatter, events: events.patch };
 
-  /** Stores a user. The lane follows from what happens: leaving is a deactivation, coming is new. */
+  /** Stores a user who is new. `stale`: this very call was sent twice, its first answer was lost. */
+  async function createUser(creation: Creation): Promise<PutOutcome> {
+    const { id, resource, text, now, request, lane, shared } = creation;
+    const entries = entriesOfUser(resource, shared);
+    const record = firstRecord(now, resource.active !== false, JSON.stringify(entries), text);
+    const { targets, groupsMatter } = options;
+    const args = {
+      targets,
+      groupsMatter,
+      id,
+      // Never reckoned with there, and a number would be written out digit by digit each time.
+      now: String(now),
+      request,
+      lane: lane && LANES.indexOf(lane),
+      events: events.put,
+    };
+    return toPutOutcome(await scripts.ask('create_user', keys.base, args, record, ...entries.flat()));
+  }
+
+  /** Stores a user who is there. The lane follows from what happens: leaving is a deactivation. */
   async function putUser(change: Change): Promise<PutOutcome> {
     const { id, expected, resource, text, now, request, lane, method = 'put', shared } = change;
     const entries = JSON.stringify(entriesOfUser(resource, shared));
@@ -159,7 +183,7 @@ export function createWrites(
     return { kind: tag as RemoveOutcome['kind'] };
   }
 
-  return { putUser, replaceValues, putGroup, changeMembers, remove };
+  return { createUser, putUser, replaceValues, putGroup, changeMembers, remove };
 }
 
 /** JSON `[id, displayName, id, displayName, ...]` or nothing → groups in order of ids. */

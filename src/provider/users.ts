@@ -1,5 +1,5 @@
 // Users as RFC 7644 §3 asks, over the directory.
-import type { Change, GroupName, Method, PutOutcome } from '../directory/writes.ts';
+import type { Creation, GroupName, Method, PutOutcome } from '../directory/writes.ts';
 import type { StoredRecord } from '../directory/records.ts';
 import {
   applyPatch,
@@ -52,8 +52,8 @@ export function createUsers(deps: ProviderDeps) {
     const id = ids.resource();
     const now = clock.now();
     const text = JSON.stringify(resource);
-    const change = { id, expected: 0, resource, text, now, request: context.request };
-    const outcome = await put(change);
+    const creation = { id, resource, text, now, request: context.request };
+    const outcome = await sharing(creation, directory.createUser);
     if (outcome.kind === 'taken' && (await isRevival(outcome.holder, resource))) {
       const revived = await replaceWith(outcome.holder, resource, { ...context, ifMatch: undefined });
       return { ...revived, status: 201, location: locationOf(userType, outcome.holder, context.baseUrl) };
@@ -64,15 +64,18 @@ export function createUsers(deps: ProviderDeps) {
   }
 
   /** Stores a user; with an externalId that another one has, where the provider is known for it. */
-  async function put(change: Change): Promise<PutOutcome> {
-    const outcome = await directory.putUser(change);
+  async function sharing<C extends Creation>(
+    change: C,
+    store: (change: C) => Promise<PutOutcome>,
+  ): Promise<PutOutcome> {
+    const outcome = await store(change);
     if (outcome.kind !== 'taken' || outcome.attribute !== 'externalId') return outcome;
     const mayShare = profile.allows('shared-external-id') || (await sharesAlready(change));
-    return mayShare ? directory.putUser({ ...change, shared: true }) : outcome;
+    return mayShare ? store({ ...change, shared: true }) : outcome;
   }
 
   /** Whoever shares one since another profile was set goes on: a leaver must not be refused. */
-  async function sharesAlready({ id, resource }: Change): Promise<boolean> {
+  async function sharesAlready({ id, resource }: Creation): Promise<boolean> {
     const record = await directory.get('User', id);
     return record !== undefined && (JSON.parse(record.text) as Resource).externalId === resource.externalId;
   }
@@ -126,7 +129,7 @@ export function createUsers(deps: ProviderDeps) {
   ): Promise<Answer | undefined> {
     const text = JSON.stringify(resource);
     const change = { id, expected, resource, text, now: clock.now(), request: context.request, method };
-    const stored = settle('User', id, await put(change));
+    const stored = settle('User', id, await sharing(change, directory.putUser));
     return stored && answer(200, { id, text, ...stored }, stored.groups, context);
   }
 

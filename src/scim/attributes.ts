@@ -61,6 +61,8 @@ export interface Field {
   readonly place: number;
   /** Whether any text that a client sends is its value, as it is. */
   readonly keepsText: boolean;
+  /** Whether it points to another resource: then `$ref` may stand for its value. */
+  readonly isReference: boolean;
   /** Sub-attributes; for a simple multi-valued attribute the implied `value` (RFC 7643 section 2.4). */
   readonly parts: Fields | undefined;
 }
@@ -90,6 +92,17 @@ export function findField(fields: Fields, name: string): Field | undefined {
   return fields.byName.get(name) ?? fields.byName.get(name.toLowerCase());
 }
 
+/** Whether the names are all spelled as in the schema, and stand in its order. */
+export function isOrdered(fields: Fields, names: readonly string[]): boolean {
+  let last = -1;
+  for (const name of names) {
+    const field = fields.byName.get(name);
+    if (!field || field.name !== name || field.place <= last) return false;
+    last = field.place;
+  }
+  return true;
+}
+
 export function toFields(attributes: readonly Attribute[], prefix: string): Fields {
   const list = attributes.map((definition, place) => toField(definition, prefix, place));
   const byName = new Map<string, Field>();
@@ -107,7 +120,9 @@ function toField(definition: Attribute, prefix: string, place: number): Field {
   const isText = type === 'string' || type === 'reference' || type === 'binary';
   // An empty externalId is none.
   const keepsText = isText && !multiValued && path !== 'externalId';
-  return { attribute: definition, name, path, place, keepsText, parts: toParts(definition, path) };
+  const parts = toParts(definition, path);
+  const isReference = parts?.byName.has('$ref') ?? false;
+  return { attribute: definition, name, path, place, keepsText, isReference, parts };
 }
 
 function toParts(definition: Attribute, path: string): Fields | undefined {

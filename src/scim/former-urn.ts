@@ -8,7 +8,7 @@ const FORMER = /^urn:(?:ietf:params:)?scim:schemas:extension:enterprise:[12]\.0(
 
 /** A key or a path with URN and colon as they are today where the profile accepts what it has. */
 export function presentUrn(type: ResourceType, written: string, profile: Profile): string {
-  if (!written.includes(':')) return written;
+  if (!written.includes(':') || type.byExactUrn.has(written)) return written;
   const text = withColon(type, written, profile);
   const former = FORMER.exec(text)?.[0];
   if (former === undefined) return text;

@@ -1,6 +1,7 @@
 // A resource type: its schemas compiled to lookups, its judge, its filter cache, and its canonical form.
 import {
   findField,
+  isOrdered,
   plainNames,
   toFields,
   type Attribute,
@@ -39,6 +40,8 @@ export interface ResourceType extends ResourceTypeDefinition {
   readonly sections: readonly Section[];
   /** Core and extensions, longest URN first: a URN may be the beginning of another one. */
   readonly byUrn: readonly Section[];
+  /** The same by their URNs as the schemas spell them. */
+  readonly byExactUrn: ReadonlyMap<string, Section>;
   /** What may not change once it has a value; members of a group apart, which are kept as a set. */
   readonly immutable: readonly PlacedField[];
   /** Whether something is stored that is not shown unless it is asked for. */
@@ -77,6 +80,7 @@ export function createResourceType(definition: ResourceTypeDefinition): Resource
     core,
     sections,
     byUrn: [core, ...sections].sort((a, b) => b.key.length - a.key.length),
+    byExactUrn: new Map([core, ...sections].map((section) => [section.urn, section])),
     immutable: stored.filter(({ field }) => field.attribute.mutability === 'immutable'),
     hides: stored.some(({ field }) => field.attribute.returned === 'request'),
     judge: compileJudge(core, sections),
@@ -115,7 +119,8 @@ export function groupResourceType(options: { schemas?: readonly CustomSchema[] }
 
 /** The section whose URN `key` is, in any case. */
 export function findSection(type: ResourceType, key: string): Section | undefined {
-  if (!key.includes(':')) return undefined;
+  const exact = type.byExactUrn.get(key);
+  if (exact || !key.includes(':')) return exact;
   const lower = key.toLowerCase();
   return type.byUrn.find((section) => section.key === lower);
 }
@@ -132,11 +137,17 @@ export function findUnqualified(
   return undefined;
 }
 
-/** Sub-attributes in schema order; undefined when none has a value. Keys of `values` are canonical names. */
+/**
+ * Sub-attributes in schema order; undefined when none has a value. Keys of `values` are canonical names. What is in order
+ * already is answered as it is, without a copy.
+ */
 export function orderParts(
   fields: Fields,
-  values: Readonly<Record<string, unknown>>,
+  values: Record<string, unknown>,
 ): Record<string, unknown> | undefined {
+  const names = Object.keys(values);
+  if (names.length === 0) return undefined;
+  if (isOrdered(fields, names) && hasAll(values, names)) return values;
   let ordered: Record<string, unknown> | undefined;
   for (const { name } of fields.list) {
     if (!Object.hasOwn(values, name) || values[name] === undefined) continue;
@@ -146,14 +157,22 @@ export function orderParts(
   return ordered;
 }
 
+const hasAll = (values: Readonly<Record<string, unknown>>, names: readonly string[]): boolean =>
+  names.every((name) => values[name] !== undefined);
+
+const isSorted = (names: readonly string[]): boolean =>
+  names.every((name, index) => index === 0 || (names[index - 1] ?? '') < name);
+
 /** Members of an extension in canonical order: schema order, or by name where the schema is open. */
 export function orderSection(
   section: Section,
-  values: Readonly<Record<string, unknown>>,
+  values: Record<string, unknown>,
 ): Record<string, unknown> | undefined {
   if (!section.schema.open) return orderParts(section.fields, values);
+  const names = Object.keys(values);
+  if (names.length > 0 && isSorted(names) && hasAll(values, names)) return values;
   let ordered: Record<string, unknown> | undefined;
-  for (const name of Object.keys(values).sort()) {
+  for (const name of names.sort()) {
     if (values[name] === undefined) continue;
     ordered ??= {};
     ordered[name] = values[name];

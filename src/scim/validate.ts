@@ -6,11 +6,15 @@ import { presentUrn } from './former-urn.ts';
 import { checkBody, isObject, type JsonObject } from './json.ts';
 import type { Profile } from './profiles.ts';
 import { assemble, findSection, findUnqualified, type Resource, type ResourceType } from './resource-type.ts';
-import { readOpen, readValue } from './values.ts';
+import { isStored, readOpen, readValue } from './values.ts';
 
 function readSection(section: Section, raw: unknown, extensions: JsonObject, profile: Profile): void {
   if (raw === null || raw === undefined) return;
   if (!isObject(raw)) throw invalidValue(`"${section.urn}" must be an object.`);
+  if (!Object.hasOwn(extensions, section.urn) && isStored(section.fields, raw)) {
+    extensions[section.urn] = raw;
+    return;
+  }
   const members = (Object.hasOwn(extensions, section.urn) ? extensions[section.urn] : {}) as JsonObject;
   extensions[section.urn] = members;
   for (const key of Object.keys(raw)) {

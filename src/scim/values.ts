@@ -1,5 +1,5 @@
 // One value as a client sent it → its canonical form: types, unassigned values, one primary (RFC 7643 section 2).
-import { findField, type Field, type Section } from './attributes.ts';
+import { findField, type Field, type Fields, type Section } from './attributes.ts';
 import { invalidValue } from './errors.ts';
 import { identity } from './identity.ts';
 import { isObject, type JsonObject } from './json.ts';
@@ -73,7 +73,7 @@ export function toComplexInput(field: Field, raw: unknown, profile: Profile): Js
 
 // `{"$ref": …}` and OneLogin's `{"managerId": …}` name the value in another way.
 function withValue(field: Field, raw: JsonObject, profile: Profile): JsonObject {
-  if (!field.parts?.byName.has('$ref') || Object.hasOwn(raw, 'value')) return raw;
+  if (!field.isReference || Object.hasOwn(raw, 'value')) return raw;
   if (typeof raw.$ref === 'string' && profile.allows('reference-for-value')) {
     return { ...raw, value: lastSegment(raw.$ref) };
   }
@@ -94,26 +94,33 @@ export function lastSegment(address: string): string {
   }
 }
 
-/**
- * Writes the given sub-attributes into `target`: null unsets, unknown and readOnly ones are left out.
- * @returns whether some were written, all with a value, and in schema order, as most clients send them
- */
-export function readParts(field: Field, raw: JsonObject, target: JsonObject, profile: Profile): boolean {
+/** Whether the value is stored as it is, whatever the profile says. */
+function staysAsSent({ attribute, keepsText }: Field, raw: unknown): boolean {
+  if (attribute.mutability === 'readOnly') return false;
+  if (typeof raw === 'string') return keepsText;
+  return typeof raw === 'boolean' && attribute.type === 'boolean' && !attribute.multiValued;
+}
+
+/** Whether that holds for all that the object says, in the order in which it is stored: then nothing is to be made of it. */
+export function isStored(fields: Fields, raw: JsonObject): boolean {
+  let last = -1;
+  for (const name of Object.keys(raw)) {
+    const field = fields.byName.get(name);
+    if (!field || field.name !== name || field.place <= last || !staysAsSent(field, raw[name])) return false;
+    last = field.place;
+  }
+  return last >= 0;
+}
+
+/** Writes the given sub-attributes into `target`: null unsets, unknown and readOnly ones are left out. */
+export function readParts(field: Field, raw: JsonObject, target: JsonObject, profile: Profile): void {
   const parts = field.parts;
   if (!parts) throw notA(field, 'a simple value');
-  let last = -1;
-  let isOrdered = true;
   for (const key of Object.keys(raw)) {
     const part = findField(parts, key);
     if (!part) profile.allows('unknown-attribute');
-    else if (part.attribute.mutability !== 'readOnly') {
-      const value = readPart(part, raw[key], profile);
-      target[part.name] = value;
-      isOrdered &&= part.place > last && value !== undefined;
-      last = part.place;
-    }
+    else if (part.attribute.mutability !== 'readOnly') target[part.name] = readPart(part, raw[key], profile);
   }
-  return isOrdered && last >= 0;
 }
 
 const HAVE_NO_EMPTY_TEXT = new Set(['boolean', 'decimal', 'integer', 'dateTime']);
@@ -142,8 +149,10 @@ export function readElement(field: Field, raw: unknown, profile: Profile): JsonO
   if (Array.isArray(raw)) throw notA(field, 'a list of objects');
   const input = toComplexInput(field, raw, profile);
   if (!input || !field.parts) return undefined;
+  if (isStored(field.parts, input)) return input;
   const element: JsonObject = {};
-  return readParts(field, input, element, profile) ? element : orderParts(field.parts, element);
+  readParts(field, input, element, profile);
+  return orderParts(field.parts, element);
 }
 
 /** The elements of a multi-valued attribute; a single value counts as a list of one where the profile says so. */
@@ -191,6 +200,7 @@ export function fromElements(field: Field, elements: readonly JsonObject[]): unk
   if (field.attribute.type !== 'complex') return elements.map((element) => element.value);
   const each = distinct(field, elements);
   const newest = each.findLastIndex((element) => element.primary === true);
+  if (each.findIndex((element) => element.primary === true) === newest) return [...each];
   return each.map((element, index) =>
     element.primary === true && index !== newest ? { ...element, primary: false } : element,
   );
@@ -214,9 +224,10 @@ export function readValue(field: Field, raw: unknown, profile: Profile): unknown
   }
   const input = toComplexInput(field, raw, profile);
   if (!input || !field.parts) return undefined;
+  if (isStored(field.parts, input)) return settleComplex(field, input, profile, true);
   const parts: JsonObject = {};
-  const isOrdered = readParts(field, input, parts, profile);
-  return settleComplex(field, parts, profile, isOrdered);
+  readParts(field, input, parts, profile);
+  return settleComplex(field, parts, profile);
 }
 
 /** A single complex value in order; undefined when empty, or when it is a reference to nobody. */
@@ -227,7 +238,7 @@ export function settleComplex(
   isOrdered = false,
 ): JsonObject | undefined {
   if (!field.parts) return undefined;
-  if (parts.value === '' && field.parts.byName.has('$ref') && profile.allows('empty-reference'))
+  if (parts.value === '' && field.isReference && profile.allows('empty-reference'))
     return undefined;
   return isOrdered ? parts : orderParts(field.parts, parts);
 }

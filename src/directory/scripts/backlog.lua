@@ -4,7 +4,11 @@
 -- ARGV { target, kinds (of the guard) }
 -- RETURN {"backlog", now, dirty, inflight, blocked, oldest (time of acceptance, or ''), hold (1 or 0), last run (JSON or ''),
 --        last success (or ''), staged of each kind, [action, writes, ...], waiting in each lane}
-local oldest = redis.call('ZRANGE', key('accepted', p.target), 0, 0, 'WITHSCORES')
+-- Of who was handed to the queue it is known; who waits to be, is as old as its place says.
+local oldest = tonumber(redis.call('ZRANGE', key('accepted', p.target), 0, 0, 'WITHSCORES')[2])
+local function note_age(time)
+  if not oldest or time < oldest then oldest = time end
+end
 local run = redis.call('HMGET', key('reconcile', p.target), 'last', 'lastSuccessAt')
 local staged = {}
 for index, kind in ipairs(p.kinds) do
@@ -12,14 +16,17 @@ for index, kind in ipairs(p.kinds) do
 end
 local lanes = {}
 for lane = 0, 3 do
-  lanes[lane + 1] = redis.call('ZCOUNT', key('dirty', p.target), lane * SPAN, '(' .. string.format('%d', (lane + 1) * SPAN))
+  local from, to = string.format('%d', lane * SPAN), '(' .. string.format('%d', (lane + 1) * SPAN)
+  lanes[lane + 1] = redis.call('ZCOUNT', key('dirty', p.target), from, to)
+  local first = redis.call('ZRANGEBYSCORE', key('dirty', p.target), from, to, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  if first then note_age(tonumber(first) % SPAN) end
 end
 return {
   'backlog', clock(),
   redis.call('HLEN', key('marks', p.target)),
   redis.call('ZCARD', key('inflight', p.target)),
   redis.call('ZCARD', key('blocked', p.target)),
-  oldest[2] or '',
+  oldest and string.format('%d', oldest) or '',
   redis.call('EXISTS', key('hold', p.target)),
   run[1] or '', run[2] or '',
   staged,

@@ -22,7 +22,8 @@ local function clock()
   return now_ms
 end
 
--- Each is higher than those before it; what a command takes and does not need is never used.
+-- As text: what is a number here is written out digit by digit for every command. Each is higher than those before it; what
+-- a command takes and does not need is never used.
 local NUMBERS_AT_ONCE = 8
 local number, last_number = 0, 0
 local function next_number()
@@ -31,7 +32,7 @@ local function next_number()
     number = last_number - NUMBERS_AT_ONCE
   end
   number = number + 1
-  return number
+  return string.format('%d', number)
 end
 
 -- A stored record: 'version created modified state entries', a line break, the text. `entries` are the index entries
@@ -82,7 +83,7 @@ end
 -- A job that still waits in the queue will read this change, unless the change is more urgent than the job.
 local told = {}
 local function enqueue(target, ref, score)
-  redis.call('ZADD', key('dirty', target), score, ref)
+  redis.call('ZADD', key('dirty', target), string.format('%d', score), ref)
   -- Nobody hears of it before the command is over.
   if not told[target] then redis.call('PUBLISH', base .. 'marked', target) end
   told[target] = true
@@ -144,15 +145,28 @@ local function mark_at(target, ref, lane, now, due)
   if not held then
     -- Neither a job nor the dirty set knows a ref without a mark, and only such a ref can be blocked.
     redis.call('ZREM', key('blocked', target), ref)
-    redis.call('ZADD', key('accepted', target), since, ref)
     return enqueue(target, ref, lane * SPAN + due)
   end
+  -- It waits in this lane or a more urgent one and is due: the relay has been told, or it has handed it to the queue.
+  local score = dirty_score(target, ref)
+  if score and math.floor(score / SPAN) <= lane and score % SPAN <= due then return end
   local waiting = waiting_lane(target, ref)
   if waiting and waiting <= lane then return end
-  local score = dirty_score(target, ref)
-  -- It waits in this lane or a more urgent one and is due: the relay has been told.
-  if score and math.floor(score / SPAN) <= lane and score % SPAN <= due then return end
   make_due(target, ref, lane, due)
+end
+
+-- For a ref that is likely to be without a mark, and can not be blocked.
+local function mark_first(ref, lane)
+  local now = clock()
+  local since = string.format('%d', now)
+  for _, target in ipairs(p.targets) do
+    local text = next_number() .. ' ' .. since .. ' ' .. (p.request or '-')
+    if redis.call('HSETNX', key('marks', target), ref, text) == 1 then
+      enqueue(target, ref, lane * SPAN + now)
+    else
+      mark_at(target, ref, lane, now)
+    end
+  end
 end
 
 local function mark(ref, lane)
@@ -366,6 +380,26 @@ local function claim_entries(entries, id)
       end
     end
   end
+end
+
+-- Members that were sent before their user: it can be found under these entries now. An externalId that is shared says
+-- nothing of who somebody is. Answers whether somebody waited.
+local function heal(user, entries)
+  local names = {}
+  for _, entry in ipairs(entries) do
+    if family_of(entry) ~= 'sharedExternalIds:User' then names[#names + 1] = key('references', entry[2]) end
+  end
+  if #names == 0 or redis.call('EXISTS', unpack(names)) == 0 then return false end
+  for _, name in ipairs(names) do
+    for _, reference in ipairs(redis.call('SMEMBERS', name)) do
+      local group, value = string.match(reference, '^(%S+) (.*)$')
+      if unawait(group, value) and join(group, user) then
+        bump('groups', group)
+        mark('Group:' .. group, 1)
+      end
+    end
+  end
+  return true
 end
 
 -- The former form of a user's entries, as text.

@@ -11,15 +11,16 @@ describe('calls that leave together', () => {
   });
   afterEach(() => store.close());
 
-  const put = (name: string, userName = name, isNew = true) =>
-    store.state.directory.putUser({
-      id: idOf(name),
-      expected: isNew ? 0 : undefined,
-      resource: { userName },
-      text: JSON.stringify({ userName }),
-      now: Date.now(),
-      request: 'r',
-    });
+  const changeOf = (name: string, userName: string) => ({
+    id: idOf(name),
+    resource: { userName },
+    text: JSON.stringify({ userName }),
+    now: Date.now(),
+    request: 'r',
+  });
+  const put = (name: string, userName = name) => store.state.directory.createUser(changeOf(name, userName));
+  const replace = (name: string, userName = name) =>
+    store.state.directory.putUser({ ...changeOf(name, userName), expected: undefined });
 
   it('a hundred of them are stored in their order, in a quarter of the commands', async () => {
     await store.close();
@@ -42,7 +43,7 @@ describe('calls that leave together', () => {
     const [ada, other, missing, bob] = await Promise.all([
       put('ada', 'same@x.com'),
       put('other', 'Same@x.com'),
-      put('nobody', 'n@x.com', false),
+      replace('nobody', 'n@x.com'),
       put('bob'),
     ]);
     expect(ada).toMatchObject({ kind: 'stored' });

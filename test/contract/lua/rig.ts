@@ -117,15 +117,11 @@ async function build(
     state,
     rival,
     outbox,
-    putUser: async (id, resource, lane = 'edit') =>
-      directory.putUser({
-        id,
-        resource,
-        text: JSON.stringify(resource),
-        lane,
-        ...(await stored('User', id)),
-        ...common(),
-      }),
+    putUser: async (id, resource, lane = 'edit') => {
+      const change = { id, resource, text: JSON.stringify(resource), lane, ...common() };
+      const { expected } = await stored('User', id);
+      return expected === 0 ? directory.createUser(change) : directory.putUser({ ...change, expected });
+    },
     putGroup: async (id, displayName, steps = []) => {
       const resource = { displayName };
       const text = JSON.stringify(resource);

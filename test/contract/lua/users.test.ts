@@ -1,4 +1,4 @@
-// put_user.lua and delete_user.lua: records, indexes and marks of users.
+// create_user.lua, put_user.lua and delete_user.lua: records, indexes and marks of users.
 import { add, idOf, openStore, type Store } from './rig.ts';
 
 const ADA = idOf('ada');
@@ -28,7 +28,7 @@ describe('users in the directory', () => {
   it('keeps created, moves lastModified and counts versions', async () => {
     const change = { id: ADA, resource: ada, text: JSON.stringify(ada), lane: 'new' as const, request: 'r' };
     const { directory } = store.state;
-    await directory.putUser({ ...change, expected: 0, now: 1_700_000_000_001 });
+    await directory.createUser({ ...change, now: 1_700_000_000_001 });
     const text = JSON.stringify({ ...ada, title: 'new' });
     await directory.putUser({ ...change, text, expected: 1, now: 1_700_000_000_999 });
     await expect(directory.putUser({ ...change, text, expected: 2, now: 5 })).resolves.toMatchObject({
@@ -70,7 +70,7 @@ describe('users in the directory', () => {
     const change = { id: ADA, resource: ada, text: '{}', lane: 'edit' as const, now: 1, request: 'r' };
     const { directory } = store.state;
     await expect(directory.putUser({ ...change, expected: 7 })).resolves.toEqual({ kind: 'stale' });
-    await expect(directory.putUser({ ...change, expected: 0 })).resolves.toEqual({ kind: 'stale' });
+    await expect(directory.createUser(change)).resolves.toEqual({ kind: 'stale' });
     await expect(directory.putUser({ ...change, id: EVE, expected: 1 })).resolves.toEqual({
       kind: 'missing',
     });
@@ -185,12 +185,12 @@ describe('two clients that write users at once', () => {
   afterEach(() => store.close());
 
   it('lets one of them win a name', async () => {
-    const claim = { expected: 0, resource: ada, text: '{}', lane: 'new' as const, now: 1, request: 'r' };
+    const claim = { resource: ada, text: '{}', lane: 'new' as const, now: 1, request: 'r' };
     for (let round = 0; round < 20; round++) {
       const resource = { userName: `name-${round}` };
       const outcomes = await Promise.all([
-        store.state.directory.putUser({ ...claim, id: idOf(`a${round}x`), resource }),
-        store.rival.directory.putUser({ ...claim, id: idOf(`b${round}x`), resource }),
+        store.state.directory.createUser({ ...claim, id: idOf(`a${round}x`), resource }),
+        store.rival.directory.createUser({ ...claim, id: idOf(`b${round}x`), resource }),
       ]);
       expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['stored', 'taken']);
     }
