@@ -38,6 +38,9 @@ export interface PlacedRecord extends StoredRecord {
 export const firstRecord = (now: number, isActive: boolean, entries: string, text: string): string =>
   `1 ${now} ${now} ${isActive ? 'active' : 'inactive'} ${entries}\n${text}`;
 
+/** The text of a record as it is stored. */
+export const textOf = (stored: string): string => stored.slice(stored.indexOf('\n') + 1);
+
 /** Reads `version created modified state entries`, a line break, the text (scripts/shared.lua writes it). */
 export function parseStored(id: string, stored: string): StoredRecord {
   const first = stored.indexOf(' ');
@@ -62,7 +65,7 @@ export class ScannedRecord implements PlacedRecord {
   constructor(id: string, place: number, stored: string) {
     this.id = id;
     this.place = place;
-    this.text = stored.slice(stored.indexOf('\n') + 1);
+    this.text = textOf(stored);
     this.#stored = stored;
   }
 

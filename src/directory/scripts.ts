@@ -17,18 +17,20 @@ const FAILED = 'failed';
  * platform. Everything else is found out again.
  */
 const CONFIRMED = new Set([
-  ...['create_user', 'put_user', 'put_group', 'delete_user', 'delete_group'],
+  ...['create_user', 'put_user', 'replace_values', 'put_group', 'delete_user', 'delete_group'],
   ...['save_link', 'forget_link', 'guard_take', 'guard_decide', 'hold', 'append_act'],
 ]);
 
 /**
  * What a busy service does all day, for many requests at once. Everything else leaves when it is called. These answer in
- * one text each: the client takes longer to take a list apart than we take to read a text. So many leave together at most
+ * one text each, if they need not make a long one for it: the client takes longer to take a list apart than we take to
+ * read a text. So many leave together at most
  * (ADR 0016): reads are soon done, and who waits for them is soon answered.
  */
 const GATHERED = new Map([
   ['create_user', 8],
   ['put_user', 8],
+  ['replace_values', 8],
   ['put_group', 8],
   ['read_users', 4],
 ]);

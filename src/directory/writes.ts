@@ -1,7 +1,7 @@
 // Changes of the desired state: each is one script, which also leaves the dirty marks.
 import { attributeOf, entriesOfUser, indexEntries, type IndexedResource } from './indexes.ts';
 import type { Keyspace } from './keys.ts';
-import { firstRecord, fold, LANES, type Kind, type Lane } from './records.ts';
+import { firstRecord, fold, LANES, textOf, type Kind, type Lane } from './records.ts';
 import type { Scripts } from './scripts.ts';
 
 export interface DirectoryOptions {
@@ -91,6 +91,9 @@ export interface MemberChange {
   steps: MemberStep[];
 }
 
+/** What a script writes down and never reckons with: a number is written out digit by digit there, each time. */
+const asText = (now: number): string => String(now);
+
 const RESOURCE_ID = /^[0-9a-z]{20}$/;
 
 export function createWrites(
@@ -112,8 +115,7 @@ export function createWrites(
       targets,
       groupsMatter,
       id,
-      // Never reckoned with there, and a number would be written out digit by digit each time.
-      now: String(now),
+      now: asText(now),
       request,
       lane: lane && LANES.indexOf(lane),
       events: events.put,
@@ -133,7 +135,7 @@ export function createWrites(
       groupsMatter,
       id,
       expected,
-      now,
+      now: asText(now),
       request,
       active,
       lane: lane && LANES.indexOf(lane),
@@ -146,11 +148,18 @@ export function createWrites(
   async function replaceValues({ id, values, now, request }: Replacement): Promise<ReplaceOutcome> {
     const { targets, groupsMatter } = options;
     const pairs = [...values].map(([name, value]) => [name, JSON.stringify(value)]);
-    const args = { targets, groupsMatter, id, now, request, values: pairs, events: events.patch };
-    const reply = await scripts.ask('put_user', keys.base, args);
-    if (reply === 'absent') return { kind: 'absent' };
-    const end = reply.indexOf('\n');
-    return { ...toPutOutcome(end < 0 ? reply : reply.slice(0, end)), text: reply.slice(end + 1) };
+    const args = {
+      targets,
+      groupsMatter,
+      id,
+      now: asText(now),
+      request,
+      values: pairs,
+      events: events.patch,
+    };
+    const [head, record = ''] = (await scripts.run('replace_values', keys.base, args)) as [string, string?];
+    if (head === 'absent') return { kind: 'absent' };
+    return { ...toPutOutcome(head), text: textOf(record) };
   }
 
   /** Stores a group and changes its members, in one step. */

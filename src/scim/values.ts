@@ -238,8 +238,7 @@ export function settleComplex(
   isOrdered = false,
 ): JsonObject | undefined {
   if (!field.parts) return undefined;
-  if (parts.value === '' && field.isReference && profile.allows('empty-reference'))
-    return undefined;
+  if (parts.value === '' && field.isReference && profile.allows('empty-reference')) return undefined;
   return isOrdered ? parts : orderParts(field.parts, parts);
 }
 

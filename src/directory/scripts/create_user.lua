@@ -18,7 +18,7 @@ if family then
   return table.concat({ 'taken', family, holder }, ' ')
 end
 redis.call('ZADD', key('order', 'User'), next_number(), p.id)
-local groups = heal(p.id, entries) and named_groups_of(p.id, {}) or ''
+local groups = heal(p.id, entries) and named_groups_of(p.id) or ''
 if tell then tell('User', p.id, parse(record), {}) end
 mark_first('User:' .. p.id, p.lane or 2)
 return table.concat({ 'stored 1', p.now, p.now, groups }, ' ')

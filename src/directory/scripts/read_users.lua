@@ -12,9 +12,9 @@ if not ids then
   for other in string.gmatch(others or '', '[^,]+') do ids[#ids + 1] = other end
 end
 
-local lines, names = {}, {}
+local lines = {}
 for _, id in ipairs(ids) do
-  lines[#lines + 1] = (p.ids and '' or id) .. ' ' .. named_groups_of(id, names)
+  lines[#lines + 1] = (p.ids and '' or id) .. ' ' .. named_groups_of(id)
   lines[#lines + 1] = not p.groupsOnly and redis.call('HGET', key('users'), id) or '\n'
 end
 return table.concat(lines, '\n')

@@ -37,15 +37,26 @@ end
 
 -- A stored record: 'version created modified state entries', a line break, the text. `entries` are the index entries
 -- of the record as JSON, so that a writer need not read the old resource to know which of them go.
+-- Answers all but the text, and where it begins: it is long, so who does not need it does not take it out.
+local function parse_head(stored)
+  local version, created, modified, state, entries, at =
+    string.match(stored, '^(%d+) (%d+) (%d+) (%S+) ([^\n]*)\n()')
+  return { version = tonumber(version), created = created, modified = modified, state = state, entries = entries }, at
+end
+
 local function parse(stored)
-  local version, created, modified, state, entries, text =
-    string.match(stored, '^(%d+) (%d+) (%d+) (%S+) ([^\n]*)\n(.*)$')
-  return { version = tonumber(version), created = created, modified = modified, state = state, entries = entries, text = text }
+  local record, at = parse_head(stored)
+  record.text = string.sub(stored, at)
+  return record
+end
+
+-- What stands before the text of a record that is written now.
+local function head_of(record)
+  return record.version .. ' ' .. record.created .. ' ' .. p.now .. ' ' .. record.state .. ' ' .. record.entries .. '\n'
 end
 
 local function store(family, id, record)
-  redis.call('HSET', key(family), id, string.format('%d %s %s %s %s\n%s',
-    record.version, record.created, p.now, record.state, record.entries, record.text))
+  redis.call('HSET', key(family), id, head_of(record) .. record.text)
 end
 
 -- Tells receivers of security events of a change (telling.lua); nil where the connection has events off. `record` as it
@@ -234,15 +245,19 @@ local function groups_of(user)
   return groups
 end
 
--- JSON [group, displayName, group, displayName, ...], or nothing. `names` are those that are known already.
-local function named_groups_of(user, names)
+-- JSON [group, displayName, group, displayName, ...], or nothing. The calls of one command look a name up once: who asks
+-- for names renames nothing.
+local named = {}
+local function named_groups_of(user)
   local found = {}
-  for _, group in ipairs(groups_of(user)) do
-    names[group] = names[group] or redis.call('HGET', key('groupNames'), group) or ''
-    found[#found + 1] = group
-    found[#found + 1] = names[group]
+  for at, group in ipairs(groups_of(user)) do
+    if not named[group] then
+      local name = redis.call('HGET', key('groupNames'), group) or ''
+      named[group] = cjson.encode(group) .. ',' .. cjson.encode(name)
+    end
+    found[at] = named[group]
   end
-  return #found > 0 and cjson.encode(found) or ''
+  return #found > 0 and '[' .. table.concat(found, ',') .. ']' or ''
 end
 
 local function shorten_groups_of(user)

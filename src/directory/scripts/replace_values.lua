@@ -1,0 +1,46 @@
+-- Replaces values of a user's plain core attributes in the stored text, which is not read for it, and leaves a dirty mark.
+-- KEYS base
+-- ARGV { id, now, request, targets, groupsMatter, values: [[name, JSON], ...] }
+-- RETURN {'stored|unchanged version created modified groups' as put_user does, the record as it is stored now} | {'missing'} |
+--        {'absent'}: one of the attributes has no value that could be replaced
+local stored = redis.call('HGET', key('users'), p.id)
+if not stored then return { 'missing' } end
+local record, at = parse_head(stored)
+
+-- Where the value of an attribute begins and ends. A quote within a text has a backslash before it, so `"name":` is a key
+-- wherever it stands. Extensions come last, and their keys are URNs, as the values of `schemas` are, which come first.
+local function find_value(text, start, name)
+  local _, colon = string.find(text, '"' .. name .. '":', start, true)
+  local extension = string.find(text, ',"urn:', string.find(text, ']', start, true) or start, true)
+  if not colon or (extension and extension < colon) then return nil end
+  local _, last = string.find(text, '^"[^"\\]*"', colon + 1)
+  if not last then _, last = string.find(text, '^true', colon + 1) end
+  if not last then _, last = string.find(text, '^false', colon + 1) end
+  return colon + 1, last
+end
+
+-- Texts are long, and each that is made costs as much as a command: the last value is put in as the record is made.
+local text, start, changed = stored, at, false
+local head, value, tail
+for index, pair in ipairs(p.values) do
+  if index > 1 then text, start = head .. value .. tail, 1 end
+  local first, last = find_value(text, start, pair[1])
+  if not last then return { 'absent' } end
+  head, value, tail = string.sub(text, start, first - 1), pair[2], string.sub(text, last + 1)
+  changed = changed or string.sub(text, first, last) ~= value
+  if pair[1] == 'active' then p.active = value == 'true' end
+end
+local function outcome(tag, modified, now)
+  return { table.concat({ tag, record.version, record.created, modified, named_groups_of(p.id) }, ' '), now }
+end
+if not changed then return outcome('unchanged', record.modified, stored) end
+
+local state, lane = record.state, 1
+if p.active == false and state ~= 'inactive' then lane = 0 end
+if p.active ~= nil then record.state = p.active and 'active' or 'inactive' end
+record.version = record.version + 1
+local now = head_of(record) .. head .. value .. tail
+redis.call('HSET', key('users'), p.id, now)
+if tell then tell('User', p.id, parse(now), { text = string.sub(stored, at), state = state }) end
+mark('User:' .. p.id, lane)
+return outcome('stored', p.now, now)
