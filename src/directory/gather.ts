@@ -2,7 +2,8 @@
 // work that Redis does for it.
 import type { Redis } from 'ioredis';
 
-type Send<Item, Reply> = (items: Item[]) => Promise<Reply[]>;
+/** An Error among the replies is the failure of that item alone. */
+type Send<Item, Reply> = (items: Item[]) => Promise<(Reply | Error)[]>;
 
 /**
  * @param send answers in the order of the items; when it fails, all of them do
@@ -14,7 +15,17 @@ export type Gather = <Item, Reply>(send: Send<Item, Reply>, most: number) => (it
 interface Batch {
   send: Send<unknown, unknown>;
   items: unknown[];
-  settle: { resolve: (reply: unknown) => void; reject: (error: unknown) => void }[];
+  settle: Settle[];
+}
+
+interface Settle {
+  resolve: (reply: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+function settleWith({ resolve, reject }: Settle, reply: unknown): void {
+  if (reply instanceof Error) reject(reply);
+  else resolve(reply);
 }
 
 /**
@@ -29,7 +40,7 @@ export function gatherOn(redis: Redis): Gather {
     const { send, items, settle } = open;
     open = undefined;
     send(items).then(
-      (replies) => settle.forEach(({ resolve }, index) => resolve(replies[index])),
+      (replies) => settle.forEach((each, index) => settleWith(each, replies[index])),
       (error: unknown) => settle.forEach(({ reject }) => reject(error)),
     );
   }
@@ -44,13 +55,13 @@ export function gatherOn(redis: Redis): Gather {
     if (open?.send !== send) {
       leave();
       open = { send, items: [], settle: [] };
-      setImmediate(leave);
     }
     const { items, settle } = open;
     return new Promise((resolve, reject) => {
       items.push(item);
       settle.push({ resolve, reject });
       if (items.length === most) leave();
+      else if (items.length === 1) setImmediate(leave);
     });
   }
 

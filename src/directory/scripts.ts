@@ -65,34 +65,35 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
 
   function waysOf(name: string, command: Send): (base: string) => Way {
     const isConfirmed = confirm && CONFIRMED.has(name);
+    const most = GATHERED.get(name) ?? 1;
     const known = new Map<string, Way>();
     return (base) => {
       let way = known.get(base);
       if (!way) {
-        const send = async (calls: Call[]): Promise<(Reply | string)[]> => {
+        const send = async (calls: Call[]): Promise<(Reply | string | Error)[]> => {
           const replies = await command(base, ...calls.flat());
           if (isConfirmed) await confirm(base);
-          return replies;
+          return replies.map((reply) => (reply[0] === FAILED ? failure(name, reply) : reply));
         };
-        const most = GATHERED.get(name);
-        way = most ? gather(send, most) : async (call) => (await send([call]))[0] ?? '';
+        way = gather(send, most);
         known.set(base, way);
       }
       return way;
     };
   }
 
-  async function run(name: string, base: string, args: object, ...texts: string[]): Promise<Reply | string> {
+  function run(name: string, base: string, args: object, ...texts: string[]): Promise<Reply | string> {
     const way = ways.get(name);
     if (!way) throw new Error(`No script named ${name} in ${FOLDER}`);
-    const reply = await way(base)([String(texts.length), JSON.stringify(args), ...texts]);
-    // In the words of Redis, which tell whether it is a bug or only not now.
-    if (reply[0] === FAILED) throw new Error(String(reply[1]), { cause: `script ${name}` });
-    return reply;
+    return way(base)([String(texts.length), JSON.stringify(args), ...texts]);
   }
 
   return { gather, run: run as Scripts['run'], ask: run as Scripts['ask'] };
 }
+
+/** In the words of Redis, which tell whether it is a bug or only not now. */
+const failure = (name: string, [, message]: Reply | string): Error =>
+  new Error(String(message), { cause: `script ${name}` });
 
 function* defineAll(redis: Redis): Generator<[name: string, send: Send]> {
   const textOf = (name: string): string => readFileSync(join(FOLDER, `${name}.lua`), 'utf8');

@@ -53,7 +53,8 @@ export function createUsers(deps: ProviderDeps) {
     const now = clock.now();
     const text = JSON.stringify(resource);
     const creation = { id, resource, text, now, request: context.request };
-    const outcome = await sharing(creation, directory.createUser);
+    const first = await directory.createUser(creation);
+    const outcome = first.kind === 'taken' ? await share(creation, first, directory.createUser) : first;
     if (outcome.kind === 'taken' && (await isRevival(outcome.holder, resource))) {
       const revived = await replaceWith(outcome.holder, resource, { ...context, ifMatch: undefined });
       return { ...revived, status: 201, location: locationOf(userType, outcome.holder, context.baseUrl) };
@@ -63,15 +64,15 @@ export function createUsers(deps: ProviderDeps) {
     return answer(201, { id, text, ...stored }, stored.groups, context);
   }
 
-  /** Stores a user; with an externalId that another one has, where the provider is known for it. */
-  async function sharing<C extends Creation>(
+  /** Where the provider is known for it, the user is stored with an externalId that another one has. */
+  async function share<C extends Creation>(
     change: C,
+    taken: PutOutcome & { kind: 'taken' },
     store: (change: C) => Promise<PutOutcome>,
   ): Promise<PutOutcome> {
-    const outcome = await store(change);
-    if (outcome.kind !== 'taken' || outcome.attribute !== 'externalId') return outcome;
+    if (taken.attribute !== 'externalId') return taken;
     const mayShare = profile.allows('shared-external-id') || (await sharesAlready(change));
-    return mayShare ? store({ ...change, shared: true }) : outcome;
+    return mayShare ? store({ ...change, shared: true }) : taken;
   }
 
   /** Whoever shares one since another profile was set goes on: a leaver must not be refused. */
@@ -129,7 +130,9 @@ export function createUsers(deps: ProviderDeps) {
   ): Promise<Answer | undefined> {
     const text = JSON.stringify(resource);
     const change = { id, expected, resource, text, now: clock.now(), request: context.request, method };
-    const stored = settle('User', id, await sharing(change, directory.putUser));
+    const first = await directory.putUser(change);
+    const outcome = first.kind === 'taken' ? await share(change, first, directory.putUser) : first;
+    const stored = settle('User', id, outcome);
     return stored && answer(200, { id, text, ...stored }, stored.groups, context);
   }
 
@@ -141,18 +144,18 @@ export function createUsers(deps: ProviderDeps) {
       profile,
       isSound: context.hasSoundBody,
     });
-    return replaceWith(id, resource, context);
+    return await replaceWith(id, resource, context);
   }
 
-  function replaceWith(id: string, resource: Resource, context: RequestContext): Promise<Answer> {
-    return inTurn(id, async () => {
-      // What was there before matters only to a client that asks for a certain version, and to what may not change.
-      if (context.ifMatch !== undefined || userType.immutable.length > 0)
-        return change(id, context, 'put', (before) => keepImmutable(userType, before, resource, 'replace'));
-      const answered = await write(id, resource, undefined, context, 'put');
-      if (!answered) throw contended();
-      return answered;
-    });
+  async function replaceWith(id: string, resource: Resource, context: RequestContext): Promise<Answer> {
+    // What was there before matters only to a client that asks for a certain version, and to what may not change.
+    const isConditional = context.ifMatch !== undefined || userType.immutable.length > 0;
+    const next = (before: Resource): Resource => keepImmutable(userType, before, resource, 'replace');
+    const answered = await inTurn(id, () =>
+      isConditional ? change(id, context, 'put', next) : write(id, resource, undefined, context, 'put'),
+    );
+    if (!answered) throw contended();
+    return answered;
   }
 
   /** Puts values in the place of others where the user is stored; undefined when one of them has nothing to replace. */
