@@ -82,11 +82,11 @@ const rateLimitSchema = section(
     requestsPerSecond: {
       type: 'number',
       description: 'Requests per second, on average.',
-      default: 10_000,
+      default: 50_000,
       minimum: 1,
       maximum: 1_000_000,
     },
-    burst: whole('Requests that may come at once after a pause.', 20_000, 1, 1_000_000),
+    burst: whole('Requests that may come at once after a pause.', 100_000, 1, 1_000_000),
   },
 );
 

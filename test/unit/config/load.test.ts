@@ -32,7 +32,7 @@ describe('environment only', () => {
           tokens: [{ name: 'primary', secret: SECRET }],
           jwt: null,
           allowedNetworks: [],
-          rateLimit: { requestsPerSecond: 10_000, burst: 20_000 },
+          rateLimit: { requestsPerSecond: 50_000, burst: 100_000 },
           targets: ['main'],
           schemas: [],
           events: null,
