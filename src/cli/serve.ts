@@ -14,7 +14,9 @@ const LAST_RESORT_MS = 40_000;
  * to several hundred megabytes of garbage before anybody collects it. All of it does, settings included: what is loaded
  * here as well would be in memory twice.
  */
-const MEMORY = { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 160 };
+const OLD_GENERATION_MB = 160;
+/** Garbage of requests costs less in a larger young generation; where workers are in the same process they need the room. */
+const youngGenerationMb = (role: Role): number => (role === 'api' ? 36 : 24);
 
 export function serve(program: Command, cli: Cli): void {
   program
@@ -25,7 +27,11 @@ export function serve(program: Command, cli: Cli): void {
       const { config: file } = command.optsWithGlobals<{ config?: string }>();
       const workerData: ServeTask = { role, cwd: cli.cwd, ...(file === undefined ? {} : { file }) };
       const script = new URL(`./serve-thread${extname(import.meta.url)}`, import.meta.url);
-      const thread = new Worker(script, { workerData, env: cli.env, resourceLimits: MEMORY });
+      const resourceLimits = {
+        maxYoungGenerationSizeMb: youngGenerationMb(role),
+        maxOldGenerationSizeMb: OLD_GENERATION_MB,
+      };
+      const thread = new Worker(script, { workerData, env: cli.env, resourceLimits });
       stopOnSignal(thread);
       cli.exit(await ended(thread));
     });
