@@ -36,7 +36,12 @@ async function atOnce(total, work) {
 
 await atOnce(users, async (index) => {
   const resource = parseResource(userType, user(index), context);
-  await (directory.createUser ?? directory.putUser)({ id: userId(index), resource, text: JSON.stringify(resource), ...common });
+  await (directory.createUser ?? directory.putUser)({
+    id: userId(index),
+    resource,
+    text: JSON.stringify(resource),
+    ...common,
+  });
   await redis.hset(keys.key('links', 'main'), refOf(index), toLinkText(linkOf(index), true));
   await redis.hset(keys.key('linked', 'main'), `User:scim-${index}`, refOf(index));
 });
