@@ -9,9 +9,16 @@ type Process = Pick<NodeJS.Process, 'platform' | 'env' | 'execPath' | 'execArgv'
   execve?: (file: string, args: string[], env: NodeJS.ProcessEnv) => void;
 };
 
-/** For a process that is to run for long. Who has set the number keeps it; where it can not be set, nothing happens. */
+/**
+ * For a process that is to run for long. Who has set the number keeps it; where processes have none, or may not start
+ * programs, all stays as it is. A system that refuses a program to start itself ends it here: then set the number outside.
+ */
 export function useOneArena(self: Process): void {
   const { platform, env, execPath, execArgv, argv, channel } = self;
   if (platform !== 'linux' || env[ARENAS] !== undefined || channel) return;
-  self.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, [ARENAS]: '1' });
+  try {
+    self.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, [ARENAS]: '1' });
+  } catch {
+    // Without it the process is somewhat larger, and that is all.
+  }
 }

@@ -15,7 +15,9 @@ function readSection(section: Section, raw: unknown, extensions: JsonObject, pro
     extensions[section.urn] = raw;
     return;
   }
-  const members = (Object.hasOwn(extensions, section.urn) ? extensions[section.urn] : {}) as JsonObject;
+  // What came first may be the client's own object.
+  const first = Object.hasOwn(extensions, section.urn) ? (extensions[section.urn] as JsonObject) : {};
+  const members = { ...first };
   extensions[section.urn] = members;
   for (const key of Object.keys(raw)) {
     const field = findField(section.fields, key);

@@ -8,6 +8,9 @@ local now = clock()
 local claims = {}
 
 local function hand_over(ref, ticket, lane)
+  -- Among the dirty its place told how old it is.
+  local held = redis.call('HGET', key('marks', p.target), ref)
+  if held then redis.call('ZADD', key('accepted', p.target), string.match(held, '^%d+ (%d+)'), ref) end
   redis.call('HSET', tickets, ref, ticket .. ' ' .. lane)
   redis.call('ZADD', inflight, now + p.leaseMs, ref)
   claims[#claims + 1] = { ref, tostring(ticket), lane }
@@ -44,9 +47,6 @@ for lane = 0, 3 do
       -- A ref that somebody works on stays where it is; ack_dirty pokes the relay when that work ends.
       if redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 0 then
         redis.call('ZREM', dirty, ref)
-        -- Until here its place among the dirty told how old it is.
-        local held = redis.call('HGET', key('marks', p.target), ref)
-        if held then redis.call('ZADD', key('accepted', p.target), string.match(held, '^%d+ (%d+)'), ref) end
         hand_over(ref, next_number(), lane)
       end
     end

@@ -9,7 +9,8 @@ local record, entries = texts[1], {}
 for at = 2, #texts, 2 do entries[#entries + 1] = { texts[at], texts[at + 1] } end
 if not writes_short() then
   local head, short, text = string.match(record, '^(%d+ %d+ %d+ %S+ )([^\n]*)(.*)$')
-  record = head .. long_entries(short) .. text
+  local long = long_entries(short)
+  record, entries = head .. long .. text, cjson.decode(long)
 end
 if redis.call('HSETNX', key('users'), p.id, record) == 0 then return 'stale' end
 local family, holder = claim_entries(entries, p.id)

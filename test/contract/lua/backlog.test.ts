@@ -59,6 +59,17 @@ test('a change that comes while its resource is synced keeps the age of the firs
   expect((await store.outbox.backlog()).oldestMs).toBeGreaterThanOrEqual(40);
 });
 
+test('what was handed over by a process that does not note its age is as old as its mark once it is handed over again', async () => {
+  await hire(ADA);
+  await store.claimRefs();
+  await store.redis.del(store.keys.key('accepted', 'main'));
+  // Its job is lost.
+  await store.redis.zadd(store.keys.key('inflight', 'main'), 1, ref(ADA));
+  await pause(40);
+  expect(await store.claimRefs()).toEqual([ref(ADA)]);
+  expect((await store.outbox.backlog()).oldestMs).toBeGreaterThanOrEqual(40);
+});
+
 test('what waits is told by urgency, and handed over it waits no more', async () => {
   await store.putUser(ADA, { userName: 'ada' }, 'new');
   await store.putUser(BOB, { userName: 'bob', active: false }, 'deactivation');

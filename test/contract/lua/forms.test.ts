@@ -96,6 +96,18 @@ describe('a directory of a former version', () => {
     expect(from - Date.now()).toBeGreaterThan(50 * 60_000);
   });
 
+  it('a user who comes while it may still run is found by it too', async () => {
+    const EVE = idOf('eve');
+    const emails = [{ value: 'eve@x.com' }];
+    await expect(store.putUser(EVE, { userName: 'eve@x.com', emails })).resolves.toMatchObject({
+      kind: 'stored',
+    });
+    await expect(entriesOf(EVE)).resolves.toBe('[["userNames","eve@x.com"],["emails","eve@x.com"]]');
+    await expect(store.redis.hget(store.keys.key('emails'), 'eve@x.com')).resolves.toBe(EVE);
+    await store.remove('User', EVE);
+    await expect(store.redis.hget(store.keys.key('emails'), 'eve@x.com')).resolves.toBeNull();
+  });
+
   it('takes the short forms with what is written later, and loses nothing on the way', async () => {
     await store.redis.set(store.keys.key('forms'), OVER);
     await writeEverything();

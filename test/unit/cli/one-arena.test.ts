@@ -38,6 +38,10 @@ test('the number that somebody has set stays, so it starts again once', () => {
 
 test('nothing happens where it can not be done, or would cut the line to a parent', () => {
   expect(start({ platform: 'darwin' })).toEqual([]);
+  const refuse = (): never => {
+    throw new Error('ERR_ACCESS_DENIED');
+  };
+  expect(start({ execve: refuse })).toEqual([]);
   expect(start({ channel: {} as NonNullable<NodeJS.Process['channel']> })).toEqual([]);
   const bare = { ...process, env: {}, platform: 'linux' as const, execve: undefined };
   expect(() => useOneArena(bare as unknown as Parameters<typeof useOneArena>[0])).not.toThrow();
