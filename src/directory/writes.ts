@@ -111,6 +111,7 @@ export function createWrites(
     const entries = entriesOfUser(resource, shared);
     const record = firstRecord(now, resource.active !== false, JSON.stringify(entries), text);
     const { targets, groupsMatter } = options;
+    // Written out: spreading costs as much as all the rest here, and this is what a service does all day.
     const args = {
       targets,
       groupsMatter,
@@ -129,7 +130,6 @@ export function createWrites(
     const entries = JSON.stringify(entriesOfUser(resource, shared));
     const active = resource.active !== false;
     const { targets, groupsMatter } = options;
-    // Written out: spreading costs as much as all the rest here, and this is what a service does all day.
     const args = {
       targets,
       groupsMatter,
