@@ -1,5 +1,5 @@
 // A list in a Redis stream that shows when an entry was altered or taken out: every hash covers the entry and the hash
-// before it (scripts/shared.lua, write_chained).
+// before it (scripts/shared/log.lua).
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 

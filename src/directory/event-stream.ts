@@ -1,5 +1,5 @@
 // Security events that a receiver has not taken yet, in order, and what became of the others. The script that stores a
-// change adds its event (scripts/telling.lua); here they are read and taken off.
+// change adds its event (scripts/shared/telling.lua); here they are read and taken off.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from './keys.ts';
 import type { Kind } from './records.ts';

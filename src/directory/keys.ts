@@ -1,5 +1,5 @@
 // Every Redis key of a connection. One rule: base + family [+ ':' + id]; Lua scripts follow the same rule
-// (scripts/shared.lua), so no key is ever spelled twice. The braces are a Redis Cluster hash tag: all keys of
+// (scripts/shared/keys.lua), so no key is ever spelled twice. The braces are a Redis Cluster hash tag: all keys of
 // one connection live on one node, which is what lets one script change them together.
 
 /**

@@ -1,5 +1,5 @@
 // What was done at a target and what was not, entry by entry, kept for a while in a Redis stream. The worker writes an
-// entry with the next step that it records anyway (scripts/shared.lua, write_log), so it costs no round trip.
+// entry with the next step that it records anyway (scripts/shared/log.lua), so it costs no round trip.
 import type { Redis } from 'ioredis';
 import { createChainedStream, type Placed } from './chained-stream.ts';
 import type { Keyspace } from './keys.ts';

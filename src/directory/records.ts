@@ -17,6 +17,9 @@ export function parseRef(ref: Ref): { kind: Kind; id: string } {
 export const LANES = ['deactivation', 'edit', 'new', 'reconcile'] as const;
 export type Lane = (typeof LANES)[number];
 
+/** What a user's record says of `active`; absent counts as active. */
+export type UserState = 'active' | 'inactive';
+
 /** A stored resource. `text` is the canonical SCIM JSON without id, meta, groups and members. */
 export interface StoredRecord {
   id: string;
@@ -35,13 +38,13 @@ export interface PlacedRecord extends StoredRecord {
 }
 
 /** A record as it is stored at its first version. `entries`: its index entries as JSON. */
-export const firstRecord = (now: number, isActive: boolean, entries: string, text: string): string =>
-  `1 ${now} ${now} ${isActive ? 'active' : 'inactive'} ${entries}\n${text}`;
+export const firstRecord = (now: number, state: UserState, entries: string, text: string): string =>
+  `1 ${now} ${now} ${state} ${entries}\n${text}`;
 
 /** The text of a record as it is stored. */
 export const textOf = (stored: string): string => stored.slice(stored.indexOf('\n') + 1);
 
-/** Reads `version created modified state entries`, a line break, the text (scripts/shared.lua writes it). */
+/** Reads `version created modified state entries`, a line break, the text (scripts/shared/records.lua writes it). */
 export function parseStored(id: string, stored: string): StoredRecord {
   const first = stored.indexOf(' ');
   const second = stored.indexOf(' ', first + 1);

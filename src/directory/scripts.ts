@@ -1,15 +1,10 @@
-// Loads the Lua scripts beside this file and calls them with named arguments.
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+// Calls the Lua scripts beside this file with named arguments.
 import type { Redis } from 'ioredis';
 import { scriptOn } from './command.ts';
 import { gatherOn, type Gather } from './gather.ts';
 import type { Confirm } from './replicas.ts';
+import { scriptTexts } from './script-texts.ts';
 
-const FOLDER = join(import.meta.dirname, 'scripts');
-/** Not scripts of their own: put before every one, and before every call of one. */
-const SHARED = 'shared';
-const TELLING = 'telling';
 /** Tag of a call that a script could not do: a bug, which concerns no other call. */
 const FAILED = 'failed';
 /**
@@ -17,7 +12,7 @@ const FAILED = 'failed';
  * platform. Everything else is found out again.
  */
 const CONFIRMED = new Set([
-  ...['create_user', 'put_user', 'replace_values', 'put_group', 'delete_user', 'delete_group'],
+  ...['create_users', 'put_user', 'replace_values', 'put_group', 'delete_user', 'delete_group'],
   ...['save_link', 'forget_link', 'guard_take', 'guard_decide', 'hold', 'append_act'],
 ]);
 
@@ -27,7 +22,6 @@ const CONFIRMED = new Set([
  * read a text. So many leave together at most (ADR 0016): reads are soon done, and who waits for them is soon answered.
  */
 const GATHERED = new Map([
-  ['create_user', 8],
   ['put_user', 8],
   ['replace_values', 8],
   ['put_group', 8],
@@ -41,53 +35,71 @@ export interface Scripts {
   /**
    * Runs one script atomically.
    * @param base the connection's key base (keys.ts)
-   * @param args the named arguments listed in the script's header
+   * @param args the named arguments listed in the script's header; as JSON, made once, where all calls have them alike
    * @param texts what follows them as it is, where the header has it: large or rarely looked into, so not worth decoding
    */
-  run(name: string, base: string, args: object, ...texts: string[]): Promise<Reply>;
+  run(name: string, base: string, args: object | string, ...texts: string[]): Promise<Reply>;
   /** The same for a script that replies with one text. */
-  ask(name: string, base: string, args: object, ...texts: string[]): Promise<string>;
+  ask(name: string, base: string, args: object | string, ...texts: string[]): Promise<string>;
+  /** Sends one command of a script that takes its calls together (script-texts.ts). */
+  send(name: string, base: string, texts: string[]): Promise<unknown>;
   /** For other commands that many requests send at once. */
   gather: Gather;
 }
 
 /** A call as it travels: the count of its texts, its arguments as JSON, its texts. */
 type Call = string[];
-type Send = (base: string, ...calls: string[]) => Promise<(Reply | string)[]>;
+type Send = (base: string, ...calls: string[]) => Promise<unknown>;
 /** How one script is called on the keys of one base. */
 type Way = (call: Call) => Promise<Reply | string>;
 
 /** Defines every script on the connection. Calls cost one EVALSHA, alone or together; each of them stands for itself. */
 export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
   const gather = gatherOn(redis);
-  const ways = new Map([...defineAll(redis)].map(([name, command]) => [name, waysOf(name, command)]));
+  const commands = new Map(defineAll(redis));
+  const ways = new Map([...commands.keys()].map((name) => [name, waysOf(name)]));
 
-  function waysOf(name: string, command: Send): (base: string) => Way {
-    const isConfirmed = confirm && CONFIRMED.has(name);
+  async function send(name: string, base: string, texts: string[]): Promise<unknown> {
+    const command = commands.get(name);
+    if (!command) throw new Error(`There is no script named ${name}`);
+    const reply = await command(base, ...texts);
+    if (confirm && CONFIRMED.has(name)) await confirm(base);
+    return reply;
+  }
+
+  function waysOf(name: string): (base: string) => Way {
     const most = GATHERED.get(name) ?? 1;
     const known = new Map<string, Way>();
     return (base) => {
       let way = known.get(base);
       if (!way) {
-        const send = async (calls: Call[]): Promise<(Reply | string | Error)[]> => {
-          const replies = await command(base, ...calls.flat());
-          if (isConfirmed) await confirm(base);
+        const sendAll = async (calls: Call[]): Promise<(Reply | string | Error)[]> => {
+          const replies = (await send(name, base, calls.flat())) as (Reply | string)[];
           return replies.map((reply) => (reply[0] === FAILED ? failure(name, reply) : reply));
         };
-        way = gather(send, most);
+        way = gather(sendAll, most);
         known.set(base, way);
       }
       return way;
     };
   }
 
-  function run(name: string, base: string, args: object, ...texts: string[]): Promise<Reply | string> {
+  function run(
+    name: string,
+    base: string,
+    args: object | string,
+    ...texts: string[]
+  ): Promise<Reply | string> {
     const way = ways.get(name);
-    if (!way) throw new Error(`No script named ${name} in ${FOLDER}`);
-    return way(base)([String(texts.length), JSON.stringify(args), ...texts]);
+    if (!way) throw new Error(`There is no script named ${name}`);
+    return way(base)([
+      String(texts.length),
+      typeof args === 'string' ? args : JSON.stringify(args),
+      ...texts,
+    ]);
   }
 
-  return { gather, run: run as Scripts['run'], ask: run as Scripts['ask'] };
+  return { gather, send, run: run as Scripts['run'], ask: run as Scripts['ask'] };
 }
 
 /** In the words of Redis, which tell whether it is a bug or only not now. */
@@ -95,12 +107,5 @@ const failure = (name: string, [, message]: Reply | string): Error =>
   new Error(String(message), { cause: `script ${name}` });
 
 function* defineAll(redis: Redis): Generator<[name: string, send: Send]> {
-  const textOf = (name: string): string => readFileSync(join(FOLDER, `${name}.lua`), 'utf8');
-  const [shared, telling] = [textOf(SHARED), textOf(TELLING)];
-  for (const file of readdirSync(FOLDER)) {
-    const name = file.replace(/\.lua$/, '');
-    if (name === SHARED || name === TELLING || name === file) continue;
-    const lua = `${shared}\nlocal function run()\n${telling}\n${textOf(name)}\nend\nreturn answer_each(run)`;
-    yield [name, scriptOn(redis, lua) as Send];
-  }
+  for (const [name, lua] of scriptTexts()) yield [name, scriptOn(redis, lua)];
 }

@@ -30,7 +30,7 @@ export interface Whereabouts {
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
 }
 
-/** A dirty score is lane * SPAN + due milliseconds (scripts/shared.lua). */
+/** A dirty score is lane * SPAN + due milliseconds (scripts/shared/keys.lua). */
 const SPAN = 10_000_000_000_000;
 
 export async function readWhereabouts(

@@ -1,7 +1,8 @@
 // Changes of the desired state: each is one script, which also leaves the dirty marks.
 import { attributeOf, entriesOfUser, indexEntries, type IndexedResource } from './indexes.ts';
 import type { Keyspace } from './keys.ts';
-import { firstRecord, fold, LANES, textOf, type Kind, type Lane } from './records.ts';
+import { firstRecord, fold, LANES, textOf, type Kind, type Lane, type UserState } from './records.ts';
+import { createNewcomers, STORED } from './newcomers.ts';
 import type { Scripts } from './scripts.ts';
 
 export interface DirectoryOptions {
@@ -9,7 +10,7 @@ export interface DirectoryOptions {
   targets: string[];
   /** Whether a mapped attribute or a scope depends on memberships, so that users change with their groups. */
   groupsMatter: boolean;
-  /** What receivers of security events are told; undefined = nothing (scripts/telling.lua). */
+  /** What receivers of security events are told; undefined = nothing (scripts/shared/telling.lua). */
   events?: { mostPending: number; externalIds: boolean } | undefined;
 }
 
@@ -48,8 +49,6 @@ export interface Creation {
   now: number;
   /** Correlation id of the push. */
   request: string;
-  /** Only to overrule the lane that follows from what happens. */
-  lane?: Lane;
   /** A user may have the externalId of another one. */
   shared?: boolean;
 }
@@ -58,6 +57,8 @@ export interface Creation {
 export interface Change extends Creation {
   /** The version that must be there; undefined: whatever is there; 0, of a group: none. */
   expected: number | undefined;
+  /** Of a group; absent: a new one is `new`, another `edit`. */
+  lane?: Lane;
   /** How the client changed it, for security events; a creation tells itself. */
   method?: Method;
 }
@@ -91,8 +92,7 @@ export interface MemberChange {
   steps: MemberStep[];
 }
 
-/** What a script writes down and never reckons with: a number is written out digit by digit there, each time. */
-const asText = (now: number): string => String(now);
+const stateOf = ({ active }: IndexedResource): UserState => (active === false ? 'inactive' : 'active');
 
 const RESOURCE_ID = /^[0-9a-z]{20}$/;
 
@@ -100,64 +100,45 @@ export function createWrites(
   { scripts, keys }: { scripts: Scripts; keys: Keyspace },
   options: DirectoryOptions,
 ) {
+  const { targets, groupsMatter } = options;
   const { mostPending: most, externalIds } = options.events ?? {};
   const toldBy = (method: Method) => options.events && { method, most, externalIds };
   const events = { put: toldBy('put'), patch: toldBy('patch') };
-  const common = { targets: options.targets, groupsMatter: options.groupsMatter, events: events.patch };
+  const common = { targets, groupsMatter, events: events.patch };
+  const base = keys.base;
+  /** The same for every change of a user: made once here, and read once by the script. */
+  const standing = {
+    put: JSON.stringify({ targets, groupsMatter, events: events.put }),
+    patch: JSON.stringify(common),
+  };
+  const storeNew = createNewcomers({ scripts, base }, standing.put);
 
   /** Stores a user who is new. `stale`: this very call was sent twice, its first answer was lost. */
   async function createUser(creation: Creation): Promise<PutOutcome> {
-    const { id, resource, text, now, request, lane, shared } = creation;
+    const { id, resource, text, now, request, shared } = creation;
     const entries = entriesOfUser(resource, shared);
-    const record = firstRecord(now, resource.active !== false, JSON.stringify(entries), text);
-    const { targets, groupsMatter } = options;
-    // Written out: spreading costs as much as all the rest here, and this is what a service does all day.
-    const args = {
-      targets,
-      groupsMatter,
-      id,
-      now: asText(now),
-      request,
-      lane: lane && LANES.indexOf(lane),
-      events: events.put,
-    };
-    return toPutOutcome(await scripts.ask('create_user', keys.base, args, record, ...entries.flat()));
+    const record = firstRecord(now, stateOf(resource), JSON.stringify(entries), text);
+    const reply = await storeNew({ id, record, entries, request });
+    if (!reply.startsWith(STORED)) return toPutOutcome(reply);
+    const groups = toGroupNames(reply.slice(STORED.length));
+    return { kind: 'stored', version: 1, created: now, lastModified: now, groups };
   }
 
   /** Stores a user who is there. The lane follows from what happens: leaving is a deactivation. */
   async function putUser(change: Change): Promise<PutOutcome> {
-    const { id, expected, resource, text, now, request, lane, method = 'put', shared } = change;
+    const { id, expected, resource, text, now, request, method = 'put', shared } = change;
     const entries = JSON.stringify(entriesOfUser(resource, shared));
-    const active = resource.active !== false;
-    const { targets, groupsMatter } = options;
-    const args = {
-      targets,
-      groupsMatter,
-      id,
-      expected,
-      now: asText(now),
-      request,
-      active,
-      lane: lane && LANES.indexOf(lane),
-      events: events[method],
-    };
-    return toPutOutcome(await scripts.ask('put_user', keys.base, args, text, entries));
+    const version = expected === undefined ? '' : String(expected);
+    const texts = [id, String(now), request, version, stateOf(resource), text, entries];
+    return toPutOutcome(await scripts.ask('put_user', base, standing[method], ...texts));
   }
 
   /** Stores a user with other values in the place of those it has, without a look at the rest. */
   async function replaceValues({ id, values, now, request }: Replacement): Promise<ReplaceOutcome> {
-    const { targets, groupsMatter } = options;
-    const pairs = [...values].map(([name, value]) => [name, JSON.stringify(value)]);
-    const args = {
-      targets,
-      groupsMatter,
-      id,
-      now: asText(now),
-      request,
-      values: pairs,
-      events: events.patch,
-    };
-    const [head, record = ''] = (await scripts.run('replace_values', keys.base, args)) as [string, string?];
+    const texts = [id, String(now), request];
+    for (const [name, value] of values) texts.push(name, JSON.stringify(value));
+    const reply = await scripts.run('replace_values', base, standing.patch, ...texts);
+    const [head, record = ''] = reply as [string, string?];
     if (head === 'absent') return { kind: 'absent' };
     return { ...toPutOutcome(head), text: textOf(record) };
   }
@@ -177,18 +158,18 @@ export function createWrites(
       folded: foldedNames(steps),
       events: events[method],
     };
-    return toPutOutcome(await scripts.ask('put_group', keys.base, args, text));
+    return toPutOutcome(await scripts.ask('put_group', base, args, text));
   }
 
   /** Changes members only: no read, no compare, so parallel pushes to one group lose nothing. */
   async function changeMembers(change: MemberChange): Promise<PutOutcome> {
     const args = { ...common, ...change, lane: LANES.indexOf('edit'), folded: foldedNames(change.steps) };
-    return toPutOutcome(await scripts.ask('put_group', keys.base, args));
+    return toPutOutcome(await scripts.ask('put_group', base, args));
   }
 
   async function remove(kind: Kind, removal: Removal): Promise<RemoveOutcome> {
     const script = kind === 'User' ? 'delete_user' : 'delete_group';
-    const [tag] = await scripts.run(script, keys.base, { ...common, ...removal });
+    const [tag] = await scripts.run(script, base, { ...common, ...removal });
     return { kind: tag as RemoveOutcome['kind'] };
   }
 

@@ -6,6 +6,7 @@
 --        alarm (moment at which to look again although nothing changed), gatherMs, targets: [target],
 --        doubts (as they were read), way (kind:platform id of the link), log (as append_log.lua) }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
+-- NEEDS links, log, marks
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end

@@ -4,6 +4,7 @@
 -- ARGV { target, ref, group, fence, leaseMs, sign, users, request, targets: [target],
 --        log (as append_log.lua) }
 -- RETURN {"cleared", how many} | {"fenced"}
+-- NEEDS log, owed
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end

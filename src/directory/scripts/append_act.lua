@@ -2,5 +2,6 @@
 -- KEYS base
 -- ARGV { log: { entries, maxEntries, maxAgeMs } }
 -- RETURN {"written"}
+-- NEEDS log
 write_chained(key('acts'), key('actsChain'), p.log)
 return { 'written' }

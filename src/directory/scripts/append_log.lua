@@ -2,5 +2,6 @@
 -- KEYS base
 -- ARGV { target, log: { entries, maxEntries, maxAgeMs } }
 -- RETURN {"written"}
+-- NEEDS log
 write_log(p.target, p.log)
 return { 'written' }

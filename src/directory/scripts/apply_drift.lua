@@ -4,6 +4,7 @@
 -- ARGV { target, targets: [target], request, run, fence (of the reconcile run; absent: nobody's), drifts: [{ ref, kind, id,
 --        version (0: no record), link (SHA-1 of its text), names, add: [user], remove: [user or @platform id], lane }] }
 -- RETURN {"noted", one of applied | stale | busy for each} | {"fenced"}
+-- NEEDS owed
 if p.fence and redis.call('GET', key('run', p.target)) ~= p.fence then return { 'fenced' } end
 
 local function version_of(drift)

@@ -6,6 +6,7 @@
 --        groups: [id, displayName, ...] of a user; owed: [group, sign, ...] of a user
 --        held: 1 when the guard holds something of this ref; tombstone: of a resource that was deleted;
 --        doubts: as apply_drift.lua wrote them; short: 1 when the link is to be written in its short form
+-- NEEDS forms, groups, marks
 local inflight, tickets = key('inflight', p.target), key('tickets', p.target)
 local held = redis.call('HGET', key('marks', p.target), p.ref)
 if not held then

@@ -2,6 +2,7 @@
 -- KEYS base
 -- ARGV { target, limit, room (how many may be in flight before only deactivations are taken), leaseMs }
 -- RETURN list of {ref, ticket, lane}; nothing while the target is on hold
+-- NEEDS marks
 if redis.call('EXISTS', key('hold', p.target)) == 1 then return {} end
 local inflight, dirty, tickets = key('inflight', p.target), key('dirty', p.target), key('tickets', p.target)
 local now = clock()

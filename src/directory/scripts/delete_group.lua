@@ -2,6 +2,7 @@
 -- KEYS base
 -- ARGV { id, expected (absent: whatever is there), now, request, targets, groupsMatter }
 -- RETURN {"removed", version} | {"stale"} | {"missing"}
+-- NEEDS guard, references
 local stored = redis.call('HGET', key('groups'), p.id)
 if not stored then return { 'missing' } end
 local record = parse(stored)
@@ -15,6 +16,9 @@ note_gone('Group', p.id)
 redis.call('HSET', key('tombstones'), p.id, cjson.encode({ kind = 'Group', version = record.version, deletedAt = p.now }))
 for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do part(p.id, user) end
 for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do unawait(p.id, value) end
-if tell then tell('Group', p.id, record, { what = 'delete' }) end
+if p.events then
+  -- NEEDS telling
+  tell('Group', p.id, record, { what = 'delete' })
+end
 mark('Group:' .. p.id, 1)
 return { 'removed', record.version }

@@ -2,6 +2,7 @@
 -- KEYS base
 -- ARGV { id, expected (absent: whatever is there), now, request, targets, groupsMatter }
 -- RETURN {"removed", version} | {"stale"} | {"missing"}
+-- NEEDS groups, guard, memberships
 local stored = redis.call('HGET', key('users'), p.id)
 if not stored then return { 'missing' } end
 local record = parse(stored)
@@ -12,7 +13,10 @@ redis.call('ZREM', key('order', 'User'), p.id)
 drop_entries(cjson.decode(record.entries), p.id)
 note_gone('User', p.id)
 redis.call('HSET', key('tombstones'), p.id, cjson.encode({ kind = 'User', version = record.version, deletedAt = p.now }))
-if tell then tell('User', p.id, record, { what = 'delete' }) end
+if p.events then
+  -- NEEDS telling
+  tell('User', p.id, record, { what = 'delete' })
+end
 p.groupsMatter = false
 for _, group in ipairs(groups_of(p.id)) do
   part(group, p.id)

@@ -2,6 +2,7 @@
 -- KEYS base
 -- ARGV { target, targets: [target], ref, platformId, request }
 -- RETURN {"forgotten"} | {"kept"}
+-- NEEDS links, marks
 local link = redis.call('HGET', key('links', p.target), p.ref)
 if not link or cjson.decode(link).id ~= p.platformId then return { 'kept' } end
 redis.call('HDEL', key('links', p.target), p.ref)

@@ -4,6 +4,7 @@
 -- ARGV { target, targets: [target], kinds, serial, upTo (last place that was listed; absent: all), refs (absent: all),
 --        action: approve|reject, expiryMs (of an approval), by, request }
 -- RETURN {"decided", how many of each kind} | {"expired"} | {"unknown"}
+-- NEEDS guard, marks
 local now = clock()
 local serial, expires = unpack(redis.call('HMGET', key('guardPlan', p.target), 'serial', 'expires'))
 local source, from, to = 'guardStaged', '(' .. p.serial, p.upTo or '+inf'

@@ -2,6 +2,7 @@
 -- KEYS base
 -- ARGV { target, ref, kinds, wanted: [[kind, subject]] (held or rejected in this sync) }
 -- RETURN {"settled", how many entries are gone}
+-- NEEDS guard
 local held = key('guardHeld', p.target .. ':' .. p.ref)
 local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
 local function name(subject) return subject == '' and p.ref or p.ref .. ' ' .. subject end

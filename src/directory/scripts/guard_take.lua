@@ -4,6 +4,7 @@
 --        windowMs, expiryMs (of a staged plan), whole (all items or none),
 --        always (neither an approval nor an earlier count lets an item through) }
 -- RETURN {"judged", [allowed|held|rejected of each item]}
+-- NEEDS numbers
 local now = clock()
 local plan, waiting = key('guardPlan', p.target), key('guardWaiting', p.target)
 local serial, expires = unpack(redis.call('HMGET', plan, 'serial', 'expires'))

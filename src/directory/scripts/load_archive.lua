@@ -3,6 +3,7 @@
 -- KEYS base
 -- ARGV { family, id, target, items, key, type (of a plain key) }
 -- RETURN {"loaded", how many, how many were left out because nothing can refer to them, or because a newer one has the name}
+-- NEEDS references
 -- Asked while nothing is stored yet: what is put back has no former version beside it.
 writes_short()
 local loaded, dropped = 0, 0

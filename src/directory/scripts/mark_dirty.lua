@@ -2,5 +2,6 @@
 -- KEYS base
 -- ARGV { targets, refs, lane, request }
 -- RETURN {"marked", how many}
+-- NEEDS marks
 for _, ref in ipairs(p.refs) do mark(ref, p.lane) end
 return { 'marked', #p.refs }

@@ -2,6 +2,7 @@
 -- KEYS base
 -- ARGV { target, prints: [[way (kind:platform id), ref, SHA-1 of the link's text, print]] }
 -- RETURN {"noted", how many}
+-- NEEDS links
 local noted = 0
 for _, each in ipairs(p.prints) do
   local way, ref, link, print = unpack(each)

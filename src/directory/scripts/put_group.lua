@@ -4,6 +4,7 @@
 --        displayName, entries: [[family, value]], steps: [{ kind: add|remove|replace, values }],
 --        folded: { value: folded value } } , text (absent: keep, then without displayName and entries)
 -- RETURN 'stored|unchanged version created modified' | 'taken family id', that of the holder | 'stale' | 'missing'
+-- NEEDS references
 local stored = redis.call('HGET', key('groups'), p.id)
 if not stored and p.expected ~= 0 then return 'missing' end
 local record = stored and parse(stored) or { version = 0, created = p.now, entries = '', state = 'new' }
@@ -76,7 +77,10 @@ changed = changed or members
 if changed then
   record.version, record.modified = record.version + 1, p.now
   store('groups', p.id, record)
-  if tell then tell('Group', p.id, record, { text = before, members = members }) end
+  if p.events then
+    -- NEEDS telling
+    tell('Group', p.id, record, { text = before, members = members })
+  end
 end
 if changed or next(net) then mark('Group:' .. p.id, p.lane) end
 return table.concat({ changed and 'stored' or 'unchanged', record.version, record.created, record.modified }, ' ')

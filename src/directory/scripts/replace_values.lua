@@ -1,8 +1,10 @@
 -- Replaces values of a user's plain core attributes in the stored text, which is not read for it, and leaves a dirty mark.
 -- KEYS base
--- ARGV { id, now, request, targets, groupsMatter, values: [[name, JSON], ...] }
+-- ARGV { targets, groupsMatter }, then id, now, request, and of each value the name and the JSON
 -- RETURN {'stored|unchanged version created modified groups' as put_user does, the record as it is stored now} | {'missing'} |
 --        {'absent'}: one of the attributes has no value that could be replaced
+-- NEEDS groups, marks, records
+p.id, p.now, p.request = texts[1], texts[2], texts[3]
 local stored = redis.call('HGET', key('users'), p.id)
 if not stored then return { 'missing' } end
 local record, at = parse_head(stored)
@@ -20,27 +22,28 @@ local function find_value(text, start, name)
 end
 
 -- Texts are long, and each that is made costs as much as a command: the last value is put in as the record is made.
-local text, start, changed = stored, at, false
+local text, start, changed, active = stored, at, false, nil
 local head, value, tail
-for index, pair in ipairs(p.values) do
-  if index > 1 then text, start = head .. value .. tail, 1 end
-  local first, last = find_value(text, start, pair[1])
+for index = 4, #texts, 2 do
+  if index > 4 then text, start = head .. value .. tail, 1 end
+  local first, last = find_value(text, start, texts[index])
   if not last then return { 'absent' } end
-  head, value, tail = string.sub(text, start, first - 1), pair[2], string.sub(text, last + 1)
+  head, value, tail = string.sub(text, start, first - 1), texts[index + 1], string.sub(text, last + 1)
   changed = changed or string.sub(text, first, last) ~= value
-  if pair[1] == 'active' then p.active = value == 'true' end
+  if texts[index] == 'active' then active = value == 'true' and 'active' or 'inactive' end
 end
 local function outcome(tag, modified, now)
   return { table.concat({ tag, record.version, record.created, modified, named_groups_of(p.id) }, ' '), now }
 end
 if not changed then return outcome('unchanged', record.modified, stored) end
 
-local state, lane = record.state, 1
-if p.active == false and state ~= 'inactive' then lane = 0 end
-if p.active ~= nil then record.state = p.active and 'active' or 'inactive' end
-record.version = record.version + 1
+local state = record.state
+record.version, record.state = record.version + 1, active or state
 local now = head_of(record) .. head .. value .. tail
 redis.call('HSET', key('users'), p.id, now)
-if tell then tell('User', p.id, parse(now), { text = string.sub(stored, at), state = state }) end
-mark('User:' .. p.id, lane)
+if p.events then
+  -- NEEDS telling
+  tell('User', p.id, parse(now), { text = string.sub(stored, at), state = state })
+end
+mark('User:' .. p.id, active == 'inactive' and state ~= 'inactive' and 0 or 1)
 return outcome('stored', p.now, now)

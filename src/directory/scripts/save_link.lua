@@ -6,6 +6,7 @@
 --      surplus: users whom the platform has in this group although the source took them out unseen
 --      wake: the user may gain memberships now, so groups that owe it one are marked
 -- RETURN {"saved"} | {"fenced"}
+-- NEEDS groups, links, log, owed
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end

@@ -62,8 +62,8 @@ test('memberships are told at the group, also where somebody else changed them',
   await store.remove('User', ADA);
   expect(await told()).toEqual([
     ['Group:team@1', 'create', 'displayName members'],
-    ['Group:team@2', 'patch', 'members'],
     ['User:ada@1', 'create', 'active externalId name userName'],
+    ['Group:team@2', 'patch', 'members'],
     ['Group:team@3', 'patch', 'members'],
     ['User:ada@gone', 'delete', ''],
     ['Group:team@4', 'patch', 'members'],

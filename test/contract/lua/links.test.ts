@@ -164,12 +164,14 @@ describe('two targets of one connection', () => {
   });
 
   it('are told apart on the channel', async () => {
+    await store.putUser(ADA, { userName: 'ada' }, 'new');
+    await store.settleAll();
     const told: string[] = [];
     const listener = store.redis.duplicate();
     listener.on('message', (_channel, target) => told.push(target));
     await listener.subscribe(store.state.channel);
     await store.state.outboxes.get('second')?.mark([USER], 'edit');
-    await store.putUser(ADA, { userName: 'ada' });
+    await store.putUser(ADA, { userName: 'ada', title: 'Analyst' });
     await store.redis.ping();
     await listener.unsubscribe();
     listener.disconnect();

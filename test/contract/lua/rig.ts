@@ -27,6 +27,7 @@ export interface Store {
   /** The same directory through a connection of its own. */
   rival: DesiredState;
   outbox: Outbox;
+  /** @param lane in which a new one shall wait */
   putUser(id: string, resource: IndexedResource, lane?: Lane): Promise<PutOutcome>;
   putGroup(id: string, displayName: string, steps?: MemberStep[]): Promise<PutOutcome>;
   members(group: string, ...steps: MemberStep[]): Promise<PutOutcome>;
@@ -117,10 +118,13 @@ async function build(
     state,
     rival,
     outbox,
-    putUser: async (id, resource, lane = 'edit') => {
-      const change = { id, resource, text: JSON.stringify(resource), lane, ...common() };
+    putUser: async (id, resource, lane) => {
+      const change = { id, resource, text: JSON.stringify(resource), ...common() };
       const { expected } = await stored('User', id);
-      return expected === 0 ? directory.createUser(change) : directory.putUser({ ...change, expected });
+      if (expected !== 0) return directory.putUser({ ...change, expected });
+      const outcome = await directory.createUser(change);
+      if (lane) for (const each of state.outboxes.values()) await each.mark([`User:${id}`], lane);
+      return outcome;
     },
     putGroup: async (id, displayName, steps = []) => {
       const resource = { displayName };

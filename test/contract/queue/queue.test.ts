@@ -104,7 +104,7 @@ describe('queue', () => {
     startRelay();
     await edit('one');
     await eventually('equal', equal);
-    expect(jobs).toEqual([{ connection: 'idp', ref: USER, lane: 'edit' }]);
+    expect(jobs).toEqual([{ connection: 'idp', ref: USER, lane: 'new' }]);
     await withQueues(async (queue) =>
       expect(await queue.getJobCounts()).toMatchObject({ completed: 0, failed: 0 }),
     );

@@ -1,0 +1,101 @@
+-- Stores users under ids that were made for them just now, with their indexes, heals references that waited for them and
+-- leaves dirty marks, in one step. Nobody can be in a group under such an id, or have seen it blocked. What is stored comes
+-- ready and in the order in which Redis takes it (newcomers.ts): to put it in order here would take longer than to store it.
+-- KEYS base
+-- ARGV { targets, groupsMatter }; how many users; 'family count' of each column of index entries; then id and record of each
+--      user, the request of each, and of each column value and id, or ids where many may have one value
+-- RETURN 'stored': all, and nobody waited for one of them | {'stored groups' for each, these as put_user has them} |
+--        'refused': one of many, and nothing is stored | 'taken family id', that of the holder, or 'stale': it is there
+--        already, by this very call, which was sent again; both of a single user
+-- NEEDS entries, forms, spread
+p = cjson.decode(ARGV[1])
+local count, is_short = tonumber(ARGV[2]), writes_short()
+-- Where records begin, requests, and index entries.
+local first, requests, at = 4, 4 + 2 * count, 4 + 3 * count
+local function refuse(...) return count == 1 and table.concat({ ... }, ' ') or 'refused' end
+
+-- Where the index entries of each family stand, and where somebody may be awaited who has them. An externalId that is shared
+-- says nothing of who somebody is.
+local indexes, references = {}, {}
+for short, size in string.gmatch(ARGV[3], '(%S+) (%d+)') do
+  local family, last, values = FAMILIES[short] or short, at + 2 * size - 1, {}
+  for from = at, last, 2 do
+    values[#values + 1] = ARGV[from]
+    if family ~= SHARED then references[#references + 1] = key('references', ARGV[from]) end
+  end
+  for index, holder in ipairs(call_with('HMGET', key(family), values)) do
+    local id = at + 2 * index - 1
+    if holder == ARGV[id] then return refuse('stale') end
+    if holder and not LOOKUPS[family] then return refuse('taken', family, holder) end
+    if holder then ARGV[id] = holder .. ',' .. ARGV[id] end
+  end
+  indexes[#indexes + 1] = { family = family, short = short, first = at, last = last }
+  at = last + 1
+end
+
+-- A number serves as place and as generation.
+local number, now = redis.call('INCRBY', key('sequence'), count) - count, clock()
+local since, score = string.format('%d', now), string.format('%d', 2 * SPAN + now)
+local places, marks, due = {}, {}, {}
+for user = 1, count do
+  number = number + 1
+  local id, text = ARGV[first + 2 * user - 2], string.format('%d', number)
+  local ref, last = 'User:' .. id, 2 * user
+  places[last - 1], places[last] = text, id
+  marks[last - 1], marks[last] = ref, text .. ' ' .. since .. ' ' .. ARGV[requests + user - 1]
+  due[last - 1], due[last] = score, ref
+end
+
+if redis.call('ZADD', key('order', 'User'), 'NX', unpack(places)) < count then
+  for at = first, requests - 1, 2 do
+    local id = ARGV[at]
+    if redis.call('HEXISTS', key('users'), id) == 0 then redis.call('ZREM', key('order', 'User'), id) end
+  end
+  return refuse('stale')
+end
+if not is_short then
+  for at = first + 1, requests, 2 do
+    local head, short, text = string.match(ARGV[at], '^(%d+ %d+ %d+ %S+ )([^\n]*)(.*)$')
+    ARGV[at] = head .. long_entries(short) .. text
+  end
+end
+redis.call('HSET', key('users'), unpack(ARGV, first, requests - 1))
+for _, index in ipairs(indexes) do call_with('HSET', key(index.family), ARGV, index.first, index.last) end
+if not is_short then
+  -- NEEDS indexes
+  for _, index in ipairs(indexes) do
+    -- By its short family it is found as an address too; the former form has an index for each.
+    for from = index.first, index.short == 'm' and index.last or 0, 2 do add_lookup('emails', ARGV[from], ARGV[from + 1]) end
+  end
+end
+for _, target in ipairs(p.targets) do
+  redis.call('HSET', key('marks', target), unpack(marks))
+  redis.call('ZADD', key('dirty', target), unpack(due))
+  redis.call('PUBLISH', base .. 'marked', target)
+end
+
+if not p.events and not any_exists(references) then return 'stored' end
+
+do
+  -- NEEDS groups, records, references, telling
+  local function references_of_call()
+    local names = {}
+    for _, index in ipairs(indexes) do
+      for from = index.first, index.family == SHARED and 0 or index.last, 2 do
+        local is_its_own = string.find(ARGV[from + 1], p.id, 1, true)
+        if is_its_own then names[#names + 1] = key('references', ARGV[from]) end
+      end
+    end
+    return names
+  end
+
+  local replies = {}
+  for user = 1, count do
+    local record = ARGV[first + 2 * user - 1]
+    p = cjson.decode(ARGV[1])
+    p.id, p.now, p.request = ARGV[first + 2 * user - 2], string.match(record, '^%d+ (%d+)'), ARGV[requests + user - 1]
+    if p.events then tell('User', p.id, parse(record), {}) end
+    replies[user] = 'stored ' .. (heal(p.id, references_of_call()) and named_groups_of(p.id) or '')
+  end
+  return replies
+end

@@ -1,0 +1,38 @@
+-- NEEDS entries
+local function holder_of_another(entries, id)
+  for _, entry in ipairs(entries) do
+    local family = family_of(entry)
+    local holder = not LOOKUPS[family] and redis.call('HGET', key(family), entry[2])
+    if holder and holder ~= id then return family, holder end
+  end
+end
+
+-- Lookups that are not unique hold ids joined by commas.
+local function drop_lookup(family, value, id)
+  local held = ',' .. (redis.call('HGET', key(family), value) or '') .. ','
+  local from, to = string.find(held, ',' .. id .. ',', 1, true)
+  if not from then return end
+  local rest = string.sub(held, 1, from) .. string.sub(held, to + 1)
+  if rest == ',' then return redis.call('HDEL', key(family), value) end
+  redis.call('HSET', key(family), value, string.sub(rest, 2, -2))
+end
+
+-- Whoever adds an id has dropped it before: it is not in there.
+local function add_lookup(family, value, id)
+  if redis.call('HSETNX', key(family), value, id) == 1 then return end
+  redis.call('HSET', key(family), value, redis.call('HGET', key(family), value) .. ',' .. id)
+end
+
+local function drop_entries(entries, id)
+  for _, entry in ipairs(entries) do
+    local family = family_of(entry)
+    if LOOKUPS[family] then drop_lookup(family, entry[2], id) else redis.call('HDEL', key(family), entry[2]) end
+  end
+end
+
+local function add_entries(entries, id)
+  for _, entry in ipairs(entries) do
+    local family = family_of(entry)
+    if LOOKUPS[family] then add_lookup(family, entry[2], id) else redis.call('HSET', key(family), entry[2], id) end
+  end
+end

@@ -1,0 +1,42 @@
+-- Members that were sent before their user.
+-- NEEDS memberships, spread
+-- A member value whose user is not there yet, findable under the value itself and under its folded form.
+local function await(group, value, folded)
+  if redis.call('HSETNX', key('unresolved', group), value, folded) == 0 then return false end
+  redis.call('SADD', key('references', value), group .. ' ' .. value)
+  redis.call('SADD', key('references', folded), group .. ' ' .. value)
+  return true
+end
+
+local function unawait(group, value)
+  local folded = redis.call('HGET', key('unresolved', group), value)
+  if not folded then return false end
+  redis.call('HDEL', key('unresolved', group), value)
+  redis.call('SREM', key('references', value), group .. ' ' .. value)
+  redis.call('SREM', key('references', folded), group .. ' ' .. value)
+  return true
+end
+
+-- Where somebody is awaited who has these index entries. An externalId that is shared says nothing of who somebody is.
+local function references_to(entries)
+  local names = {}
+  for _, entry in ipairs(entries) do
+    if entry[1] ~= SHARED then names[#names + 1] = key('references', entry[2]) end
+  end
+  return names
+end
+
+-- The user can be found under these names now. Answers whether somebody waited.
+local function heal(user, names)
+  if not any_exists(names) then return false end
+  for _, name in ipairs(names) do
+    for _, reference in ipairs(redis.call('SMEMBERS', name)) do
+      local group, value = string.match(reference, '^(%S+) (.*)$')
+      if unawait(group, value) and join(group, user) then
+        bump('groups', group)
+        mark('Group:' .. group, 1)
+      end
+    end
+  end
+  return true
+end

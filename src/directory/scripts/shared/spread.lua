@@ -1,0 +1,19 @@
+-- Lua hands over some thousands of values at once, and a user may have more addresses.
+local MOST_VALUES = 4000
+local function call_with(command, name, values, first, last)
+  first, last = first or 1, last or #values
+  if last - first < MOST_VALUES then return redis.call(command, name, unpack(values, first, last)) end
+  local replies = {}
+  for from = first, last, MOST_VALUES do
+    local reply = redis.call(command, name, unpack(values, from, math.min(from + MOST_VALUES - 1, last)))
+    for _, each in ipairs(type(reply) == 'table' and reply or {}) do replies[#replies + 1] = each end
+  end
+  return replies
+end
+
+local function any_exists(names)
+  for from = 1, #names, MOST_VALUES do
+    if redis.call('EXISTS', unpack(names, from, math.min(from + MOST_VALUES - 1, #names))) > 0 then return true end
+  end
+  return false
+end

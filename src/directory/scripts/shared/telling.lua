@@ -1,0 +1,65 @@
+-- What receivers of security events are told of a change (ADR 0015). p.events { method (put|patch), most, externalIds } is
+-- there only where the connection has events on: who has none pays for one look at it.
+local function same(one, other)
+  if type(one) ~= 'table' or type(other) ~= 'table' then return one == other end
+  for name, value in pairs(one) do
+    if not same(value, other[name]) then return false end
+  end
+  for name in pairs(other) do
+    if one[name] == nil then return false end
+  end
+  return true
+end
+
+-- Names of what was added, revised or removed, as paths (RFC 7644 section 3.5.2): what an extension has stands behind
+-- its URN.
+local function compare(before, after, prefix, names)
+  local function look(name)
+    local one, other = before[name], after[name]
+    if same(one, other) then return end
+    if prefix == '' and string.find(name, ':', 1, true) then
+      compare(type(one) == 'table' and one or {}, type(other) == 'table' and other or {}, name .. ':', names)
+    else
+      names[#names + 1] = prefix .. name
+    end
+  end
+  for name in pairs(after) do look(name) end
+  for name in pairs(before) do
+    if after[name] == nil then look(name) end
+  end
+  return names
+end
+
+local function resource_of(text)
+  return text and cjson.decode(text) or {}
+end
+
+local function add_event(event)
+  local at = redis.call('XADD', key('events'), '*', 'e', cjson.encode(event))
+  local over = redis.call('XLEN', key('events')) - p.events.most
+  if over <= 0 then return at end
+  redis.call('HINCRBY', key('eventCounts'), 'dropped', over)
+  redis.call('XTRIM', key('events'), 'MAXLEN', p.events.most)
+  return at
+end
+
+-- `record` as it is stored now; `was` { text, state: as they were; method: how it changed, if not as the request says;
+-- members: whether they changed; what: `delete` }. What follows from one call carries the id of the first event, as `txn`.
+local function tell(kind, id, record, was)
+  local what = { was.what or record.version == 1 and 'create' or was.method or p.events.method }
+  local event = { kind = kind, id = id, what = what, txn = p.txn }
+  if p.events.externalIds then event.externalId = resource_of(record.text).externalId end
+  if was.what ~= 'delete' then
+    local names = compare(resource_of(was.text), resource_of(record.text), '', {})
+    if was.members then names[#names + 1] = 'members' end
+    table.sort(names)
+    -- An empty list would become an object.
+    if #names > 0 then event.names = names end
+    event.version = record.version
+    if record.version > 1 and kind == 'User' and was.state ~= record.state then
+      what[2] = record.state == 'active' and 'activate' or 'deactivate'
+    end
+  end
+  local at = add_event(event)
+  p.txn = p.txn or at
+end

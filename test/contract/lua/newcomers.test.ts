@@ -1,0 +1,144 @@
+// create_users.lua: users who come together are stored as if each had come alone.
+import fc from 'fast-check';
+import type { PutOutcome } from '../../../src/directory/writes.ts';
+import { add, idOf, openStore, type Store } from './rig.ts';
+
+interface Person {
+  userName: string;
+  externalId?: string | undefined;
+  emails?: { value: string }[];
+}
+
+let stores: Store[] = [];
+const open = async (options?: Parameters<typeof openStore>[0]): Promise<Store> => {
+  const store = await openStore(options);
+  stores.push(store);
+  return store;
+};
+afterEach(async () => {
+  await Promise.all(stores.map((store) => store.close()));
+  stores = [];
+});
+
+const creationOf = (name: string, person: Person) => ({
+  id: idOf(name),
+  resource: { ...person },
+  text: JSON.stringify(person),
+  now: 1_700_000_000_000,
+  request: `r-${name}`,
+});
+const create = (store: Store, name: string, person: Person): Promise<PutOutcome> =>
+  store.state.directory.createUser(creationOf(name, person));
+
+/** Who is due, and in which lane; when depends on the clock of the server. */
+async function lanesOf(store: Store, key: string): Promise<string[]> {
+  const held = await store.redis.zrange(key, '0', '-1', 'WITHSCORES');
+  const refs = held.filter((_, at) => at % 2 === 0);
+  return refs.map((ref, at) => `${ref} ${Math.floor(Number(held[2 * at + 1]) / 1e13)}`).sort();
+}
+
+/** Everything that is stored, without what differs from run to run: generations and times. */
+async function contents(store: Store): Promise<Record<string, unknown>> {
+  const all: Record<string, unknown> = {};
+  for (const family of await store.families()) {
+    const key = `${store.keys.base}${family}`;
+    const type = await store.redis.type(key);
+    if (type === 'hash') {
+      const fields = await store.redis.hgetall(key);
+      const values = Object.entries(fields).map(([field, value]) => [
+        field,
+        family.startsWith('marks')
+          ? value.split(' ')[2]
+          : value
+              .replaceAll(/\b\d{13}\b/g, 'time')
+              .split(',')
+              .sort()
+              .join(','),
+      ]);
+      all[family] = Object.fromEntries(values);
+    } else if (family.startsWith('dirty')) all[family] = await lanesOf(store, key);
+    else if (type === 'zset') all[family] = await store.redis.zrange(key, '0', '-1');
+    else if (type === 'set') all[family] = (await store.redis.smembers(key)).sort();
+  }
+  return all;
+}
+
+const pool = (...values: string[]) => fc.constantFrom(...values);
+const person = fc.record({
+  userName: pool('ada@x.com', 'ADA@x.com', 'bob@x.com', 'cyd', 'dan', 'eve', 'fay', 'gus', 'hal'),
+  externalId: fc.option(pool('1', '2', '3', '4', '5', '6', '7', '8'), { nil: undefined }),
+  emails: fc.array(
+    pool('ada@x.com', 'bob@x.com', 'both@x.com').map((value) => ({ value })),
+    { maxLength: 3 },
+  ),
+});
+const awaited = fc.subarray(['bob@x.com', 'cyd', '3', 'both@x.com']);
+
+test('together or one after the other: the same people, names, memberships and marks', async () => {
+  const people = fc.array(person, { minLength: 1, maxLength: 8 });
+  const former = fc.array(person, { maxLength: 2 });
+  await fc.assert(
+    fc.asyncProperty(former, people, awaited, async (before, newcomers, names) => {
+      const [together, alone] = [await open({ groupsMatter: true }), await open({ groupsMatter: true })];
+      for (const store of [together, alone]) {
+        for (const [index, each] of before.entries()) await create(store, `former${index}`, each);
+        await store.putGroup(idOf('team'), 'Team', [add(...names)]);
+      }
+      const atOnce = await Promise.all(newcomers.map((each, index) => create(together, `p${index}`, each)));
+      const inTurn: PutOutcome[] = [];
+      for (const [index, each] of newcomers.entries()) inTurn.push(await create(alone, `p${index}`, each));
+      expect(atOnce).toEqual(inTurn);
+      const [one, other] = [await contents(together), await contents(alone)];
+      expect({ ...one, sequence: '' }).toEqual({ ...other, sequence: '' });
+    }),
+    { numRuns: 60 },
+  );
+}, 60_000);
+
+test('a call that is sent again is stale, alone or among others, whatever happened to the user since', async () => {
+  const store = await open();
+  const ada = { userName: 'ada@x.com', emails: [{ value: 'home@x.com' }] };
+  await create(store, 'ada', ada);
+  await expect(create(store, 'ada', ada)).resolves.toEqual({ kind: 'stale' });
+  await store.putUser(idOf('ada'), { userName: 'countess@x.com' });
+  const before = await contents(store);
+  await expect(create(store, 'ada', ada)).resolves.toEqual({ kind: 'stale' });
+  expect({ ...(await contents(store)), sequence: '' }).toEqual({ ...before, sequence: '' });
+  const [again, bob] = await Promise.all([
+    create(store, 'ada', ada),
+    create(store, 'bob', { userName: 'bob' }),
+  ]);
+  expect([again.kind, bob.kind]).toEqual(['stale', 'stored']);
+  await expect(store.state.directory.count('User')).resolves.toBe(2);
+});
+
+test('a user with more addresses than Lua can hand over at once is stored, changed and found', async () => {
+  const store = await open();
+  const emails = Array.from({ length: 9001 }, (_, index) => ({ value: `a${index}@x.com` }));
+  await store.putGroup(idOf('team'), 'Team', [add('a9000@x.com')]);
+  const [many] = await Promise.all([
+    create(store, 'many', { userName: 'many', emails }),
+    create(store, 'few', { userName: 'few', emails: emails.slice(4000, 4001) }),
+  ]);
+  expect(many).toMatchObject({ kind: 'stored', groups: [{ displayName: 'Team' }] });
+  const find = (address: string) => store.state.directory.lookup('User', 'emails.value', address);
+  await expect(find('A8999@x.com')).resolves.toEqual([idOf('many')]);
+  expect((await find('a4000@x.com'))?.sort()).toEqual([idOf('few'), idOf('many')]);
+  await store.putUser(idOf('many'), { userName: 'many', emails: [{ value: 'z@x.com' }, ...emails.slice(1)] });
+  await expect(find('a0@x.com')).resolves.toEqual([]);
+  await expect(find('z@x.com')).resolves.toEqual([idOf('many')]);
+});
+
+test('people who come together are told of one by one, each with what followed from it', async () => {
+  const store = await open({ events: { mostPending: 100, externalIds: true } });
+  await store.putGroup(idOf('team'), 'Team', [add('ada', 'bob')]);
+  await Promise.all(['ada', 'bob'].map((name) => create(store, name, { userName: name, externalId: name })));
+  const events = await store.state.events.oldest(10);
+  expect(events.map(({ resource, what }) => `${resource.replace(/0+$/, '')} ${what.join(' ')}`)).toEqual([
+    'team create',
+    ...['ada create', 'team patch'],
+    ...['bob create', 'team patch'],
+  ]);
+  expect(events[2]?.transaction).toBe(events[1]?.id);
+  expect(events[4]?.transaction).toBe(events[3]?.id);
+});

@@ -1,0 +1,47 @@
+// The Lua scripts as they are put together: what one uses must be there, also where it is seldom entered.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { scriptTexts } from '../../../src/directory/script-texts.ts';
+
+const FOLDER = join(import.meta.dirname, '../../../src/directory/scripts');
+const bare = (lua: string): string => lua.replaceAll(/'[^'\n]*'/g, "''").replaceAll(/--.*/g, '');
+const namesIn = (lua: string): string[] =>
+  [...lua.matchAll(/^ *local (?:function )?(\w+(?:, \w+)*)/gm)].flatMap(([, names = '']) =>
+    names.split(', '),
+  );
+
+const parts = readdirSync(join(FOLDER, 'shared')).map((file) =>
+  bare(readFileSync(join(FOLDER, 'shared', file), 'utf8')),
+);
+/** What only a part can define: no script has it for itself. */
+const shared = new Set(
+  parts.flatMap((part) =>
+    part.split('\n').flatMap((line) => (line.startsWith('local') ? namesIn(line) : [])),
+  ),
+);
+
+const texts = [...scriptTexts()];
+
+test.each(texts)('%s finds what it uses', (_name, lua) => {
+  const text = bare(lua);
+  const known = new Set<string>();
+  const missing = new Set<string>();
+  for (const line of text.split('\n')) {
+    for (const name of namesIn(line)) known.add(name);
+    for (const [name] of line.matchAll(/(?<![.\w])[A-Za-z_]\w*/g)) {
+      if (shared.has(name) && !known.has(name)) missing.add(name);
+    }
+  }
+  expect([...missing]).toEqual([]);
+});
+
+test.each(texts)('%s takes no part twice from its head', (_name, lua) => {
+  const [head = ''] = lua.split('\nlocal function run()\n');
+  const functions = head.split('\n').filter((line) => line.startsWith('local function '));
+  if (head !== lua) expect(functions).toEqual([...new Set(functions)]);
+  expect(lua).not.toContain('-- NEEDS');
+});
+
+test('takes no part that it does not need', () => {
+  expect(texts.find(([name]) => name === 'known_equal')?.[1]).not.toContain('local function heal');
+});
