@@ -47,8 +47,6 @@ export interface ResourceType extends ResourceTypeDefinition {
   /** Whether something is stored that is not shown unless it is asked for. */
   readonly hides: boolean;
   readonly judge: Judge;
-  /** Room for parsed filters; see `parseFilter`. */
-  readonly filterCache: Map<string, unknown>;
 }
 
 function toSection(schema: Schema, core: boolean, required = false): Section {
@@ -84,7 +82,6 @@ export function createResourceType(definition: ResourceTypeDefinition): Resource
     immutable: stored.filter(({ field }) => field.attribute.mutability === 'immutable'),
     hides: stored.some(({ field }) => field.attribute.returned === 'request'),
     judge: compileJudge(core, sections),
-    filterCache: new Map(),
   };
 }
 

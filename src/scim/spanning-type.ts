@@ -21,7 +21,6 @@ export function spanningType(type: ResourceType, others: readonly ResourceType[]
     ),
     sections,
     byUrn: [...urns.values()].sort((a, b) => b.key.length - a.key.length),
-    filterCache: new Map(),
   };
 }
 

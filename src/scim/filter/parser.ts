@@ -1,7 +1,7 @@
 // Tokens to a filter tree: recursive descent, `or` under `and` under `not`, depth-limited (RFC 7644 section 3.4.2.2).
 import type { Fields } from '../attributes.ts';
 import { invalidFilter } from '../errors.ts';
-import type { DeviationName, Profile } from '../profiles.ts';
+import type { Profile } from '../profiles.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { toComparison } from './comparison.ts';
 import type { CompareOperator, Filter } from './filter.ts';
@@ -18,8 +18,6 @@ import {
 
 const MAX_LENGTH = 4096;
 const MAX_DEPTH = 32;
-const CACHE_SIZE = 500;
-const CACHED_LENGTH = 512;
 const OPERATORS: ReadonlySet<string> = new Set(['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le']);
 
 interface Parsing {
@@ -122,46 +120,19 @@ function parseElement(parsing: Parsing, located: Located, token: Token): Filter 
   return { kind: 'element', attribute, filter: { kind: 'and', branches: [filter, comparison] } };
 }
 
-function parseText(type: ResourceType, text: string, profile: Profile): Filter {
+/**
+ * Parses a filter (RFC 7644 section 3.4.2.2). Nothing is kept for the next time: providers ask for another person each time,
+ * and looking it up takes as long as parsing it.
+ * @throws 400 invalidFilter with the position, counted in characters from 0.
+ */
+export function parseFilter(type: ResourceType, text: string, profile: Profile): Filter {
+  if (text.length > MAX_LENGTH) throw invalidFilter(`The filter is longer than ${MAX_LENGTH} characters.`);
   const parsing: Parsing = { lexer: createLexer(text), profile, depth: 0 };
   const filter = parseOr(parsing, resourceScope(type, profile));
   const rest = parsing.lexer.next();
   if (rest.kind !== 'end')
     throw invalidFilter(`Unexpected "${rest.text.slice(0, 200)}" at position ${rest.at}.`);
   return filter;
-}
-
-interface Cached {
-  readonly filter: Filter;
-  readonly deviations: readonly DeviationName[];
-}
-
-/**
- * Parses a filter (RFC 7644 section 3.4.2.2), from the resource type's bounded cache when it was seen before.
- * @throws 400 invalidFilter with the position, counted in characters from 0.
- */
-export function parseFilter(type: ResourceType, text: string, profile: Profile): Filter {
-  const key = `${profile.name} ${text}`;
-  const cached = type.filterCache.get(key) as Cached | undefined;
-  if (cached) {
-    for (const deviation of cached.deviations) profile.allows(deviation);
-    return cached.filter;
-  }
-  if (text.length > MAX_LENGTH) throw invalidFilter(`The filter is longer than ${MAX_LENGTH} characters.`);
-  const deviations: DeviationName[] = [];
-  const recording: Profile = {
-    name: profile.name,
-    allows: (deviation) => profile.allows(deviation) && deviations.push(deviation) > 0,
-  };
-  const filter = parseText(type, text, recording);
-  if (text.length <= CACHED_LENGTH) remember(type.filterCache, key, { filter, deviations });
-  return filter;
-}
-
-function remember(cache: Map<string, unknown>, key: string, entry: Cached): void {
-  const oldest = cache.size >= CACHE_SIZE ? cache.keys().next().value : undefined;
-  if (oldest !== undefined) cache.delete(oldest);
-  cache.set(key, entry);
 }
 
 /**
