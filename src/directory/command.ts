@@ -59,8 +59,11 @@ class ScriptCommand extends LeanCommand {
   readonly script: Script;
   socket: object | undefined;
 
-  constructor(script: Script, args: string[]) {
-    super('evalsha', [script.sha, 1, ...args]);
+  constructor(script: Script, key: string, texts: string[]) {
+    super('evalsha', []);
+    // Set here, the client does not look for lists within the list: a script may have hundreds of texts.
+    this.args = [script.sha, '1', key];
+    for (const text of texts) this.args.push(text);
     this.script = script;
   }
 
@@ -90,17 +93,17 @@ export const placedBehind = (redis: Redis, key: string, after: number, count: nu
   ) as Promise<string[]>;
 
 /** @returns runs the script on one key and the texts behind it, once, whatever the server knew of it */
-export function scriptOn(redis: Redis, lua: string): (key: string, ...texts: string[]) => Promise<unknown> {
+export function scriptOn(redis: Redis, lua: string): (key: string, texts: string[]) => Promise<unknown> {
   const script: Script = { lua, sha: createHash('sha1').update(lua).digest('hex'), known: new WeakSet() };
-  return async (...args) => {
-    const command = new ScriptCommand(script, args);
+  return async (key, texts) => {
+    const command = new ScriptCommand(script, key, texts);
     try {
       return await send(redis, command);
     } catch (error) {
       // SCRIPT FLUSH, or a primary that took over: nothing was done.
       if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
       if (command.socket) script.known.delete(command.socket);
-      return send(redis, new ScriptCommand(script, args));
+      return send(redis, new ScriptCommand(script, key, texts));
     }
   };
 }

@@ -49,7 +49,7 @@ export interface Scripts {
 
 /** A call as it travels: the count of its texts, its arguments as JSON, its texts. */
 type Call = string[];
-type Send = (base: string, ...calls: string[]) => Promise<unknown>;
+type Send = (base: string, texts: string[]) => Promise<unknown>;
 /** How one script is called on the keys of one base. */
 type Way = (call: Call) => Promise<Reply | string>;
 
@@ -62,7 +62,7 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
   async function send(name: string, base: string, texts: string[]): Promise<unknown> {
     const command = commands.get(name);
     if (!command) throw new Error(`There is no script named ${name}`);
-    const reply = await command(base, ...texts);
+    const reply = await command(base, texts);
     if (confirm && CONFIRMED.has(name)) await confirm(base);
     return reply;
   }
@@ -74,7 +74,7 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
       let way = known.get(base);
       if (!way) {
         const sendAll = async (calls: Call[]): Promise<(Reply | string | Error)[]> => {
-          const replies = (await send(name, base, calls.flat())) as (Reply | string)[];
+          const replies = (await send(name, base, textsOf(calls))) as (Reply | string)[];
           return replies.map((reply) => (reply[0] === FAILED ? failure(name, reply) : reply));
         };
         way = gather(sendAll, most);
@@ -100,6 +100,13 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
   }
 
   return { gather, send, run: run as Scripts['run'], ask: run as Scripts['ask'] };
+}
+
+/** As `flat` does, which takes several times as long for so many. */
+function textsOf(calls: Call[]): string[] {
+  const texts: string[] = [];
+  for (const call of calls) for (const text of call) texts.push(text);
+  return texts;
 }
 
 /** In the words of Redis, which tell whether it is a bug or only not now. */
