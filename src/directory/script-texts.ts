@@ -17,13 +17,13 @@ export function* scriptTexts(): Generator<[name: string, lua: string]> {
 
 function assemble(name: string): string {
   const text = textOf(name);
-  const isAtOnce = AT_ONCE.has(name);
+  const [common, answer] = AT_ONCE.has(name)
+    ? ['keys, errors', 'answer_all']
+    : ['keys, calls', 'answer_each'];
   const known = new Set<string>();
-  const common = isAtOnce ? '-- NEEDS keys' : '-- NEEDS keys, calls';
-  const parts = [common, ...(HEADER.exec(text) ?? [])].map((line) => expand(line, known));
+  const head = [`-- NEEDS ${common}`, ...(HEADER.exec(text) ?? [])].map((line) => expand(line, known));
   const body = expand(text.replace(HEADER, ''), known);
-  if (isAtOnce) return [...parts, body].join('\n');
-  return [...parts, 'local function run()', body, 'end', 'return answer_each(run)'].join('\n');
+  return [...head, 'local function run()', body, 'end', `return ${answer}(run)`].join('\n');
 }
 
 /** @param known parts that the text can already use; what it takes in is added, but for what is within a block of its own */

@@ -101,9 +101,19 @@ describe('calls that leave together', () => {
     const seen: string[] = [];
     const reconnectOnError = (error: Error): boolean => seen.push(error.message) < 0;
     const redis = new Redis({ port: server.port, reconnectOnError });
-    const order = loadScripts(redis).run('hold', '{a}:', { target: 'main', by: 'x', note: '' });
+    const scripts = loadScripts(redis);
+    const order = scripts.run('hold', '{a}:', { target: 'main', by: 'x', note: '' });
     await expect(order).rejects.toThrow(/^READONLY/);
-    expect(seen).toHaveLength(1);
+    const newcomer = scripts.send('create_users', '{a}:', [
+      '{"targets":["main"]}',
+      '1',
+      '',
+      'id',
+      'record',
+      'r',
+    ]);
+    await expect(newcomer).rejects.toThrow(/^READONLY/);
+    expect(seen).toHaveLength(2);
     redis.disconnect();
     await server.stop();
   });

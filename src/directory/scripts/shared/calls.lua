@@ -1,11 +1,4 @@
--- What all of Redis suffers from is an error of the command, so that the client looks for another server.
-local function error_of_server(message)
-  for _, word in ipairs({ 'READONLY', 'OOM', 'MISCONF', 'NOREPLICAS', 'MASTERDOWN' }) do
-    local at = string.find(message, word .. ' ', 1, true)
-    if at then return string.sub(message, at) end
-  end
-end
-
+-- NEEDS errors
 -- Arguments that calls have alike are decoded once. What a call sets in `p` is its own.
 local standing, standing_text
 local function arguments(text)
@@ -26,7 +19,7 @@ local function answer_each(run)
     local count = tonumber(ARGV[at])
     local done, reply = pcall(answer, run, at, count)
     if not done then
-      local message = type(reply) == 'table' and reply.err or tostring(reply)
+      local message = message_of(reply)
       local server = error_of_server(message)
       if server then return { err = server } end
       reply = { 'failed', message }
