@@ -16,53 +16,78 @@ export interface Newcomer {
 const MOST = 8;
 /** Families of index entries in which several users may have one value. */
 const SHARED = new Set(['e', 'sharedExternalIds:User']);
-/** The families of one index; a value has one holder in both of them. */
-const OTHER_FAMILY: Partial<Record<string, string>> = { m: 'u', u: 'm' };
+/** The families of userNames: a value has one holder in both of them. */
+const NAMES = ['m', 'u'];
 /** Tag of the answer for a user who is stored; the groups follow. */
 export const STORED = 'stored ';
 
-type Answer = string | Error;
+/** How create_users.lua answers. */
+type Reply = 'stored' | ['stored', ...answers: string[]] | ['refused', ...idsAndReasons: string[]];
 
 /**
  * @param standing arguments that are the same for all, as JSON
- * @returns stores one of them; answers as create_users.lua does for each, or for a single one
+ * @returns stores one of them; answers `stored groups`, or why not: `taken family id` or `stale`
  */
 export function createNewcomers(
   { scripts, base }: { scripts: Scripts; base: string },
   standing: string,
 ): (newcomer: Newcomer) => Promise<string> {
-  async function storeAll(users: Newcomer[]): Promise<Answer[]> {
+  async function storeAll(users: Newcomer[]): Promise<string[]> {
+    const rival = firstRival(users);
+    if (rival > 0) {
+      const before = await storeAll(users.slice(0, rival));
+      return [...before, ...(await storeAll(users.slice(rival)))];
+    }
     const texts = arrange(users, standing);
-    const reply = texts ? await scripts.send('create_users', base, texts) : 'refused';
+    const reply = (await scripts.send('create_users', base, texts)) as Reply;
     if (reply === 'stored') return users.map(() => STORED);
-    if (reply === 'refused') return Promise.all(users.map(storeAlone));
-    return typeof reply === 'string' ? [reply] : (reply as string[]);
+    const [tag, ...rest] = reply;
+    return tag === 'stored' ? rest : storeOthers(users, rest);
   }
 
   /** Who can not be stored keeps nobody else from it. */
-  async function storeAlone(user: Newcomer): Promise<Answer> {
-    const [answer] = await storeAll([user]).catch((error: unknown) => [error as Error]);
-    return answer ?? new Error('A user was stored without an answer');
+  async function storeOthers(users: Newcomer[], idsAndReasons: string[]): Promise<string[]> {
+    const reasons = new Map<string, string>();
+    for (let at = 0; at < idsAndReasons.length; at += 2) {
+      reasons.set(idsAndReasons[at] ?? '', idsAndReasons[at + 1] ?? '');
+    }
+    const others = users.filter(({ id }) => !reasons.has(id));
+    const stored = others.length > 0 ? await storeAll(others) : [];
+    return users.map(({ id }) => reasons.get(id) ?? stored.shift() ?? '');
   }
 
   return scripts.gather(storeAll, MOST);
 }
 
-/** The texts that create_users.lua reads; undefined when two of them want one value that only one user may have. */
-function arrange(users: Newcomer[], standing: string): string[] | undefined {
-  const columns = new Map<string, Map<string, string>>();
+/** The first of them who wants a userName or externalId that one before wants too; -1 = nobody. */
+function firstRival(users: Newcomer[]): number {
+  if (users.length === 1) return -1;
+  const wanted = new Set<string>();
+  return users.findIndex(({ entries }) =>
+    entries.some(([family, value]) => {
+      if (SHARED.has(family)) return false;
+      const name = `${NAMES.includes(family) ? 'name' : family} ${value}`;
+      if (wanted.has(name)) return true;
+      wanted.add(name);
+      return false;
+    }),
+  );
+}
+
+/** The texts that create_users.lua reads. */
+function arrange(users: Newcomer[], standing: string): string[] {
+  // Of several reasons the userName is told.
+  const columns = new Map(NAMES.map((family) => [family, new Map<string, string>()]));
   for (const { id, entries } of users) {
     for (const [family, value] of entries) {
       const column = columns.get(family) ?? new Map<string, string>();
       columns.set(family, column);
-      const holder = column.get(value);
-      const isTaken = holder !== undefined || columns.get(OTHER_FAMILY[family] ?? '')?.has(value);
-      if (isTaken && !SHARED.has(family)) return undefined;
-      column.set(value, holder === undefined ? id : `${holder},${id}`);
+      const others = column.get(value);
+      column.set(value, others === undefined ? id : `${others},${id}`);
     }
   }
   let sizes = '';
-  for (const [family, column] of columns) sizes += `${family} ${column.size} `;
+  for (const [family, column] of columns) if (column.size > 0) sizes += `${family} ${column.size} `;
   const texts = [standing, String(users.length), sizes];
   for (const { id, record } of users) texts.push(id, record);
   for (const { request } of users) texts.push(request);

@@ -4,15 +4,22 @@
 -- KEYS base
 -- ARGV { targets, groupsMatter }; how many users; 'family count' of each column of index entries; then id and record of each
 --      user, the request of each, and of each column value and id, or ids where many may have one value
--- RETURN 'stored': all, and nobody waited for one of them | {'stored groups' for each, these as put_user has them} |
---        'refused': one of many, and nothing is stored | 'taken family id', that of the holder, or 'stale': it is there
---        already, by this very call, which was sent again; both of a single user
+-- RETURN 'stored': all, and nobody waited for one of them | {'stored', then for each 'stored groups', these as put_user has them} |
+--        {'refused', then id and reason of each who is; and nobody is stored}: 'taken family id', that of the holder, or
+--        'stale': it is there already, by this very call, which was sent again
 -- NEEDS entries, forms, spread
 p = cjson.decode(ARGV[1])
 local count, is_short = tonumber(ARGV[2]), writes_short()
 -- Where records begin, requests, and index entries.
 local first, requests, at = 4, 4 + 2 * count, 4 + 3 * count
-local function refuse(...) return count == 1 and table.concat({ ... }, ' ') or 'refused' end
+
+local refusals, is_refused = { 'refused' }, {}
+local function refuse(id, reason)
+  if is_refused[id] then return end
+  is_refused[id] = true
+  refusals[#refusals + 1] = id
+  refusals[#refusals + 1] = redis.call('HEXISTS', key('users'), id) == 1 and 'stale' or reason
+end
 
 -- Where the index entries of each family stand, and where somebody may be awaited who has them. An externalId that is shared
 -- says nothing of who somebody is.
@@ -24,14 +31,17 @@ for short, size in string.gmatch(ARGV[3], '(%S+) (%d+)') do
     if family ~= SHARED then references[#references + 1] = key('references', ARGV[from]) end
   end
   for index, holder in ipairs(call_with('HMGET', key(family), values)) do
-    local id = at + 2 * index - 1
-    if holder == ARGV[id] then return refuse('stale') end
-    if holder and not LOOKUPS[family] then return refuse('taken', family, holder) end
-    if holder then ARGV[id] = holder .. ',' .. ARGV[id] end
+    local ids = at + 2 * index - 1
+    if holder and not LOOKUPS[family] then
+      refuse(ARGV[ids], table.concat({ 'taken', family, holder }, ' '))
+    elseif holder then
+      ARGV[ids] = holder .. ',' .. ARGV[ids]
+    end
   end
   indexes[#indexes + 1] = { family = family, short = short, first = at, last = last }
   at = last + 1
 end
+if #refusals > 1 then return refusals end
 
 -- A number serves as place and as generation.
 local number, now = redis.call('INCRBY', key('sequence'), count) - count, clock()
@@ -49,9 +59,13 @@ end
 if redis.call('ZADD', key('order', 'User'), 'NX', unpack(places)) < count then
   for at = first, requests - 1, 2 do
     local id = ARGV[at]
-    if redis.call('HEXISTS', key('users'), id) == 0 then redis.call('ZREM', key('order', 'User'), id) end
+    if redis.call('HEXISTS', key('users'), id) == 1 then
+      refuse(id, 'stale')
+    else
+      redis.call('ZREM', key('order', 'User'), id)
+    end
   end
-  return refuse('stale')
+  return refusals
 end
 if not is_short then
   for at = first + 1, requests, 2 do
@@ -70,7 +84,8 @@ if not is_short then
 end
 for _, target in ipairs(p.targets) do
   redis.call('HSET', key('marks', target), unpack(marks))
-  redis.call('ZADD', key('dirty', target), unpack(due))
+  -- Who came, left and comes again by a call that was sent twice stays in the lane of the leaver.
+  redis.call('ZADD', key('dirty', target), 'LT', unpack(due))
   redis.call('PUBLISH', base .. 'marked', target)
 end
 
@@ -89,13 +104,13 @@ do
     return names
   end
 
-  local replies = {}
+  local replies = { 'stored' }
   for user = 1, count do
     local record = ARGV[first + 2 * user - 1]
     p = cjson.decode(ARGV[1])
     p.id, p.now, p.request = ARGV[first + 2 * user - 2], string.match(record, '^%d+ (%d+)'), ARGV[requests + user - 1]
     if p.events then tell('User', p.id, parse(record), {}) end
-    replies[user] = 'stored ' .. (heal(p.id, references_of_call()) and named_groups_of(p.id) or '')
+    replies[user + 1] = 'stored ' .. (heal(p.id, references_of_call()) and named_groups_of(p.id) or '')
   end
   return replies
 end

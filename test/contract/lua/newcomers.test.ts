@@ -112,6 +112,28 @@ test('a call that is sent again is stale, alone or among others, whatever happen
   await expect(store.state.directory.count('User')).resolves.toBe(2);
 });
 
+test('who is refused costs the others no command of their own, and a name that passed on is not held against its first user', async () => {
+  const store = await open();
+  await create(store, 'ada', { userName: 'ada' });
+  await store.putUser(idOf('ada'), { userName: 'countess' });
+  await create(store, 'eve', { userName: 'ada' });
+  await expect(create(store, 'ada', { userName: 'ada' })).resolves.toEqual({ kind: 'stale' });
+  const names = ['bob', 'ada', 'cyd', 'countess', 'dan', 'bob'];
+  const outcomes = await Promise.all(names.map((name, at) => create(store, `n${at}`, { userName: name })));
+  expect(outcomes.map((outcome) => (outcome.kind === 'taken' ? outcome.holder : outcome.kind))).toEqual([
+    ...['stored', idOf('eve'), 'stored', idOf('ada'), 'stored', idOf('n0')],
+  ]);
+  await expect(store.state.directory.count('User')).resolves.toBe(5);
+});
+
+test('who left and comes again by a call that was sent twice stays as urgent as a leaver', async () => {
+  const store = await open();
+  await create(store, 'ada', { userName: 'ada' });
+  await store.remove('User', idOf('ada'));
+  await create(store, 'ada', { userName: 'ada' });
+  await expect(store.outbox.claim(10, 10)).resolves.toMatchObject([{ lane: 'deactivation' }]);
+});
+
 test('a user with more addresses than Lua can hand over at once is stored, changed and found', async () => {
   const store = await open();
   const emails = Array.from({ length: 9001 }, (_, index) => ({ value: `a${index}@x.com` }));
