@@ -16,7 +16,7 @@ const LAST_RESORT_MS = 40_000;
  */
 const OLD_GENERATION_MB = 160;
 /** Garbage of requests costs less in a larger young generation; where workers are in the same process they need the room. */
-const youngGenerationMb = (role: Role): number => (role === 'api' ? 36 : 24);
+const youngGenerationMb = (role: Role): number => (role === 'api' ? 48 : 24);
 
 export function serve(program: Command, cli: Cli): void {
   program
