@@ -44,7 +44,7 @@ export const firstRecord = (now: number, state: UserState, entries: string, text
 /** The text of a record as it is stored. */
 export const textOf = (stored: string): string => stored.slice(stored.indexOf('\n') + 1);
 
-/** Reads `version created modified state entries`, a line break, the text (scripts/shared/records.lua writes it). */
+/** Reads `version created modified state entries`, a line break, the text (scripts/shared/heads.lua writes it). */
 export function parseStored(id: string, stored: string): StoredRecord {
   const first = stored.indexOf(' ');
   const second = stored.indexOf(' ', first + 1);

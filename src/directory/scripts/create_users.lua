@@ -23,15 +23,21 @@ end
 
 -- Where the index entries of each family stand, and where somebody may be awaited who has them. An externalId that is shared
 -- says nothing of who somebody is.
-local indexes, references = {}, {}
-for short, size in string.gmatch(ARGV[3], '(%S+) (%d+)') do
-  local family, last, values = FAMILIES[short] or short, at + 2 * size - 1, {}
-  for from = at, last, 2 do
-    values[#values + 1] = ARGV[from]
-    if family ~= SHARED then references[#references + 1] = key('references', ARGV[from]) end
+local indexes, references, awaited = {}, with_room(), 0
+for short, digits in string.gmatch(ARGV[3], '(%S+) (%d+)') do
+  local size = tonumber(digits)
+  local family, last, values = FAMILIES[short] or short, at + 2 * size - 1, with_room()
+  for index = 1, size do
+    local value = ARGV[at + 2 * index - 2]
+    values[index] = value
+    if family ~= SHARED then
+      awaited = awaited + 1
+      references[awaited] = key('references', value)
+    end
   end
-  for index, holder in ipairs(call_with('HMGET', key(family), values)) do
-    local ids = at + 2 * index - 1
+  local holders = call_with('HMGET', key(family), values, 1, size)
+  for index = 1, size do
+    local holder, ids = holders[index], at + 2 * index - 1
     if holder and not LOOKUPS[family] then
       refuse(ARGV[ids], table.concat({ 'taken', family, holder }, ' '))
     elseif holder then
@@ -46,7 +52,7 @@ if #refusals > 1 then return refusals end
 -- A number serves as place and as generation.
 local number, now = redis.call('INCRBY', key('sequence'), count) - count, clock()
 local since, score = string.format('%d', now), string.format('%d', 2 * SPAN + now)
-local places, marks, due = {}, {}, {}
+local places, marks, due = with_room(), with_room(), with_room()
 for user = 1, count do
   number = number + 1
   local id, text = ARGV[first + 2 * user - 2], string.format('%d', number)
@@ -56,7 +62,7 @@ for user = 1, count do
   due[last - 1], due[last] = score, ref
 end
 
-if redis.call('ZADD', key('order', 'User'), 'NX', unpack(places)) < count then
+if redis.call('ZADD', key('order', 'User'), 'NX', unpack(places, 1, 2 * count)) < count then
   for at = first, requests - 1, 2 do
     local id = ARGV[at]
     if redis.call('HEXISTS', key('users'), id) == 1 then
@@ -83,16 +89,16 @@ if not is_short then
   end
 end
 for _, target in ipairs(p.targets) do
-  redis.call('HSET', key('marks', target), unpack(marks))
+  redis.call('HSET', key('marks', target), unpack(marks, 1, 2 * count))
   -- Who came, left and comes again by a call that was sent twice stays in the lane of the leaver.
-  redis.call('ZADD', key('dirty', target), 'LT', unpack(due))
+  redis.call('ZADD', key('dirty', target), 'LT', unpack(due, 1, 2 * count))
   redis.call('PUBLISH', base .. 'marked', target)
 end
 
-if not p.events and not any_exists(references) then return 'stored' end
+if not p.events and not any_exists(references, awaited) then return 'stored' end
 
 do
-  -- NEEDS groups, records, references, telling
+  -- NEEDS named_groups, records, references, telling
   local function references_of_call()
     local names = {}
     for _, index in ipairs(indexes) do

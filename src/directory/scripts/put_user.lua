@@ -4,10 +4,10 @@
 --      entries as JSON: [[short family, value], ...]
 -- RETURN 'stored|unchanged version created modified groups', these as JSON [group, displayName, ...] or nothing |
 --        'taken family id', that of the holder | 'stale' | 'missing'
--- NEEDS forms, groups, marks, records
+-- NEEDS forms, heads, outcomes, together
 p.id, p.now, p.request = texts[1], texts[2], texts[3]
 local expected, state, text, entries = tonumber(texts[4]), texts[5], texts[6], texts[7]
-local stored = redis.call('HGET', key('users'), p.id)
+local stored = field('users', p.id)
 if not stored then return 'missing' end
 local record, at = parse_head(stored)
 if expected and record.version ~= expected then return 'stale' end
@@ -16,10 +16,9 @@ if not writes_short() then
   entries = long_entries(entries)
 end
 
-local function outcome(tag, modified)
-  return table.concat({ tag, record.version, record.created, modified, named_groups_of(p.id) }, ' ')
+if #text == #stored - at + 1 and string.find(stored, text, at, true) then
+  return outcome('unchanged', record, record.modified)
 end
-if #text == #stored - at + 1 and string.find(stored, text, at, true) then return outcome('unchanged', record.modified) end
 
 if entries ~= record.entries then
   -- NEEDS references
@@ -28,15 +27,14 @@ if entries ~= record.entries then
   if family then return table.concat({ 'taken', family, holder }, ' ') end
   drop_entries(cjson.decode(record.entries), p.id)
   add_entries(wanted, p.id)
-  heal(p.id, references_to(wanted))
+  if heal(p.id, references_to(wanted)) then known.groupsOf = nil end
 end
 local lane = record.state ~= 'inactive' and state == 'inactive' and 0 or 1
 local was = p.events and { text = string.sub(stored, at), state = record.state }
 record.version, record.entries, record.text, record.state = record.version + 1, entries, text, state
-store('users', p.id, record)
+change_user(p.id, written(record, text), lane)
 if p.events then
   -- NEEDS telling
   tell('User', p.id, record, was)
 end
-mark('User:' .. p.id, lane)
-return outcome('stored', p.now)
+return outcome('stored', record, p.now)

@@ -4,7 +4,7 @@
 -- RETURN three lines for each user: 'id groups', these as JSON [group, displayName, ...] or nothing; the head and the text of
 --        the record, both empty where there is none or none is asked for. Ids that the caller named are not repeated:
 --        a client chose them, line breaks and all.
--- NEEDS groups
+-- NEEDS named_groups
 local ids = p.ids
 if not ids then
   local id = redis.call('HGET', key(p.family), p.value)

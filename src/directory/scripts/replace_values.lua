@@ -3,9 +3,9 @@
 -- ARGV { targets, groupsMatter }, then id, now, request, and of each value the name and the JSON
 -- RETURN {'stored|unchanged version created modified groups' as put_user does, the record as it is stored now} | {'missing'} |
 --        {'absent'}: one of the attributes has no value that could be replaced
--- NEEDS groups, marks, records
+-- NEEDS heads, outcomes, together
 p.id, p.now, p.request = texts[1], texts[2], texts[3]
-local stored = redis.call('HGET', key('users'), p.id)
+local stored = field('users', p.id)
 if not stored then return { 'missing' } end
 local record, at = parse_head(stored)
 
@@ -32,18 +32,14 @@ for index = 4, #texts, 2 do
   changed = changed or string.sub(text, first, last) ~= value
   if texts[index] == 'active' then active = value == 'true' and 'active' or 'inactive' end
 end
-local function outcome(tag, modified, now)
-  return { table.concat({ tag, record.version, record.created, modified, named_groups_of(p.id) }, ' '), now }
-end
-if not changed then return outcome('unchanged', record.modified, stored) end
+if not changed then return { outcome('unchanged', record, record.modified), stored } end
 
 local state = record.state
 record.version, record.state = record.version + 1, active or state
-local now = head_of(record) .. head .. value .. tail
-redis.call('HSET', key('users'), p.id, now)
+local now = written(record, head, value, tail)
+change_user(p.id, now, active == 'inactive' and state ~= 'inactive' and 0 or 1)
 if p.events then
-  -- NEEDS telling
+  -- NEEDS records, telling
   tell('User', p.id, parse(now), { text = string.sub(stored, at), state = state })
 end
-mark('User:' .. p.id, active == 'inactive' and state ~= 'inactive' and 0 or 1)
-return outcome('stored', p.now, now)
+return { outcome('stored', record, p.now), now }

@@ -1,6 +1,7 @@
 // create_users.lua: users who come together are stored as if each had come alone.
 import fc from 'fast-check';
 import type { PutOutcome } from '../../../src/directory/writes.ts';
+import { contents } from './contents.ts';
 import { add, idOf, openStore, type Store } from './rig.ts';
 
 interface Person {
@@ -29,39 +30,6 @@ const creationOf = (name: string, person: Person) => ({
 });
 const create = (store: Store, name: string, person: Person): Promise<PutOutcome> =>
   store.state.directory.createUser(creationOf(name, person));
-
-/** Who is due, and in which lane; when depends on the clock of the server. */
-async function lanesOf(store: Store, key: string): Promise<string[]> {
-  const held = await store.redis.zrange(key, '0', '-1', 'WITHSCORES');
-  const refs = held.filter((_, at) => at % 2 === 0);
-  return refs.map((ref, at) => `${ref} ${Math.floor(Number(held[2 * at + 1]) / 1e13)}`).sort();
-}
-
-/** Everything that is stored, without what differs from run to run: generations and times. */
-async function contents(store: Store): Promise<Record<string, unknown>> {
-  const all: Record<string, unknown> = {};
-  for (const family of await store.families()) {
-    const key = `${store.keys.base}${family}`;
-    const type = await store.redis.type(key);
-    if (type === 'hash') {
-      const fields = await store.redis.hgetall(key);
-      const values = Object.entries(fields).map(([field, value]) => [
-        field,
-        family.startsWith('marks')
-          ? value.split(' ')[2]
-          : value
-              .replaceAll(/\b\d{13}\b/g, 'time')
-              .split(',')
-              .sort()
-              .join(','),
-      ]);
-      all[family] = Object.fromEntries(values);
-    } else if (family.startsWith('dirty')) all[family] = await lanesOf(store, key);
-    else if (type === 'zset') all[family] = await store.redis.zrange(key, '0', '-1');
-    else if (type === 'set') all[family] = (await store.redis.smembers(key)).sort();
-  }
-  return all;
-}
 
 const pool = (...values: string[]) => fc.constantFrom(...values);
 const person = fc.record({

@@ -1,13 +1,13 @@
 -- NEEDS errors
 -- Arguments that calls have alike are decoded once. What a call sets in `p` is its own.
 local standing, standing_text
-local function arguments(text)
-  if text ~= standing_text then standing, standing_text = { __index = cjson.decode(text) }, text end
-  return setmetatable({}, standing)
-end
+-- What a script does once for all of its calls, after them.
+local finish
 
 local function answer(run, at, count)
-  p, texts = arguments(ARGV[at + 1]), { unpack(ARGV, at + 2, at + 1 + count) }
+  local text = ARGV[at + 1]
+  if text ~= standing_text then standing, standing_text = { __index = cjson.decode(text) }, text end
+  p, texts = setmetatable({}, standing), { unpack(ARGV, at + 2, at + 1 + count) }
   return run()
 end
 
@@ -19,13 +19,12 @@ local function answer_each(run)
     local count = tonumber(ARGV[at])
     local done, reply = pcall(answer, run, at, count)
     if not done then
-      local message = message_of(reply)
-      local server = error_of_server(message)
-      if server then return { err = server } end
+      local message, is_of_server = words_of(reply)
+      if is_of_server then return { err = message } end
       reply = { 'failed', message }
     end
     replies[#replies + 1] = reply
     at = at + 2 + count
   end
-  return replies
+  return finish and answer_all(finish) or replies
 end

@@ -5,9 +5,15 @@ local p, texts
 -- A dirty score is lane * SPAN + due milliseconds: lanes sort first, then age.
 local SPAN = 10000000000000
 
+local names = {}
 local function key(family, id)
   if id then return base .. family .. ':' .. id end
-  return base .. family
+  local name = names[family]
+  if not name then
+    name = base .. family
+    names[family] = name
+  end
+  return name
 end
 
 -- Time stands still for a command.

@@ -1,5 +1,5 @@
 -- What is not yet equal at a target, and when it is due.
--- NEEDS numbers
+-- NEEDS mark_texts
 
 -- Marks a ref as not yet equal at the target. The oldest time of acceptance stays, the generation is new.
 -- A job that still waits in the queue will read this change, unless the change is more urgent than the job.
@@ -50,23 +50,24 @@ local function announce(target, ref)
   redis.call('SADD', key('guardWaiting', target), ref)
 end
 
-local function mark_at(target, ref, lane, now, due)
-  local held = redis.call('HGET', key('marks', target), ref)
-  local since = held and string.match(held, '^%d+ (%d+)') or string.format('%d', now)
-  redis.call('HSET', key('marks', target), ref, next_number() .. ' ' .. since .. ' ' .. (p.request or '-'))
+-- Sees to it that a ref that is marked now is looked at. `held`: the mark it had before; `score`: its place among the due.
+local function make_known(target, ref, lane, due, held, score)
   if lane == 0 then announce(target, ref) end
-  due = due or now
   if not held then
     -- Neither a job nor the dirty set knows a ref without a mark, and only such a ref can be blocked.
     redis.call('ZREM', key('blocked', target), ref)
     return enqueue(target, ref, lane * SPAN + due)
   end
-  -- It waits in this lane or a more urgent one and is due: the relay has been told, or it has handed it to the queue.
-  local score = dirty_score(target, ref)
-  if score and math.floor(score / SPAN) <= lane and score % SPAN <= due then return end
+  if is_waiting(score, lane, due) then return end
   local waiting = waiting_lane(target, ref)
   if waiting and waiting <= lane then return end
   make_due(target, ref, lane, due)
+end
+
+local function mark_at(target, ref, lane, now, due)
+  local held = redis.call('HGET', key('marks', target), ref)
+  redis.call('HSET', key('marks', target), ref, renewed(held, now, p.request))
+  make_known(target, ref, lane, due or now, held, held and dirty_score(target, ref))
 end
 
 local function mark(ref, lane)

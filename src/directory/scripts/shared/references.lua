@@ -28,7 +28,7 @@ end
 
 -- The user can be found under these names now. Answers whether somebody waited.
 local function heal(user, names)
-  if not any_exists(names) then return false end
+  if not any_exists(names, #names) then return false end
   for _, name in ipairs(names) do
     for _, reference in ipairs(redis.call('SMEMBERS', name)) do
       local group, value = string.match(reference, '^(%S+) (.*)$')

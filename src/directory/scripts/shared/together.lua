@@ -1,0 +1,58 @@
+-- For scripts whose calls are about one user each, whose id is the first text. A command of Redis costs less than what
+-- surrounds it here, so what one call reads is read for all who came together, and all are stored and marked at the end.
+-- NEEDS mark_texts
+local known = {}
+local ids = {}
+do
+  local at = 1
+  while at <= #ARGV do
+    ids[#ids + 1] = ARGV[at + 2]
+    at = at + 2 + tonumber(ARGV[at])
+  end
+end
+
+-- A field of a hash whose fields are ids of users; false: it is not there.
+local function field(family, id)
+  local fields = known[family]
+  if fields then return fields[id] end
+  fields = {}
+  for place, value in ipairs(redis.call('HMGET', key(family), unpack(ids))) do fields[ids[place]] = value end
+  known[family] = fields
+  return fields[id]
+end
+
+-- Who changes twice is marked in the more urgent lane and for the last request.
+local changed, refs, lanes, requests = {}, {}, {}, {}
+local function change_user(id, record, lane)
+  known.users[id] = record
+  changed[#changed + 1] = id
+  changed[#changed + 1] = record
+  local ref = 'User:' .. id
+  if not lanes[ref] then refs[#refs + 1] = ref end
+  lanes[ref] = math.min(lanes[ref] or lane, lane)
+  requests[ref] = p.request
+end
+
+-- Where this fails, all calls of the command are told so.
+function finish()
+  if #refs == 0 then return end
+  redis.call('HSET', key('users'), unpack(changed))
+  local now = clock()
+  for _, target in ipairs(p.targets) do
+    local held = redis.call('HMGET', key('marks', target), unpack(refs))
+    local scores = redis.call('ZMSCORE', key('dirty', target), unpack(refs))
+    local marks, unknown = {}, {}
+    for place, ref in ipairs(refs) do
+      marks[2 * place - 1], marks[2 * place] = ref, renewed(held[place], now, requests[ref])
+      local lane, score = lanes[ref], scores[place] and tonumber(scores[place])
+      if lane == 0 or not held[place] or not is_waiting(score, lane, now) then
+        unknown[#unknown + 1] = { ref = ref, lane = lane, held = held[place], score = score }
+      end
+    end
+    redis.call('HSET', key('marks', target), unpack(marks))
+    if #unknown > 0 then
+      -- NEEDS marks
+      for _, one in ipairs(unknown) do make_known(target, one.ref, one.lane, now, one.held, one.score) end
+    end
+  end
+end

@@ -1,0 +1,36 @@
+// What is in Redis of a store, to compare two of them.
+import type { Store } from './rig.ts';
+
+/** Who is due, and in which lane; when depends on the clock of the server. */
+async function lanesOf(store: Store, key: string): Promise<string[]> {
+  const held = await store.redis.zrange(key, '0', '-1', 'WITHSCORES');
+  const refs = held.filter((_, at) => at % 2 === 0);
+  return refs.map((ref, at) => `${ref} ${Math.floor(Number(held[2 * at + 1]) / 1e13)}`).sort();
+}
+
+/** Everything that is stored, without what differs from run to run: generations and times. */
+export async function contents(store: Store): Promise<Record<string, unknown>> {
+  const all: Record<string, unknown> = {};
+  for (const family of await store.families()) {
+    const key = `${store.keys.base}${family}`;
+    const type = await store.redis.type(key);
+    if (type === 'hash') {
+      const fields = await store.redis.hgetall(key);
+      const values = Object.entries(fields).map(([field, value]) => [
+        field,
+        family.startsWith('marks') || family.startsWith('tickets')
+          ? value.split(' ').at(-1)
+          : value
+              .replaceAll(/\b\d{13}\b/g, 'time')
+              .split(',')
+              .sort()
+              .join(','),
+      ]);
+      all[family] = Object.fromEntries(values);
+    } else if (family.startsWith('dirty')) all[family] = await lanesOf(store, key);
+    else if (family.startsWith('accepted')) all[family] = (await store.redis.zrange(key, '0', '-1')).sort();
+    else if (type === 'zset') all[family] = await store.redis.zrange(key, '0', '-1');
+    else if (type === 'set') all[family] = (await store.redis.smembers(key)).sort();
+  }
+  return all;
+}

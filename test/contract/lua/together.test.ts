@@ -1,0 +1,122 @@
+// shared/together.lua: changes of users that come together are done as if each had come alone.
+import fc from 'fast-check';
+import { contents } from './contents.ts';
+import { add, idOf, openStore, type Store } from './rig.ts';
+
+interface Put {
+  name: string;
+  person: { userName: string; externalId?: string | undefined; title: string; active: boolean };
+  expected?: number | undefined;
+}
+interface Replacement {
+  name: string;
+  values: [name: string, value: string | boolean][];
+}
+
+let stores: Store[] = [];
+const open = async (options?: Parameters<typeof openStore>[0]): Promise<Store> => {
+  const store = await openStore(options);
+  stores.push(store);
+  return store;
+};
+afterEach(async () => {
+  await Promise.all(stores.map((store) => store.close()));
+  stores = [];
+});
+
+const NAMES = ['ada', 'bob', 'cyd'];
+const NOW = 1_700_000_000_000;
+
+async function hireAll(store: Store): Promise<void> {
+  for (const name of NAMES) {
+    const resource = { userName: name, title: 'one', active: true };
+    const text = JSON.stringify(resource);
+    await store.state.directory.createUser({ id: idOf(name), resource, text, now: NOW, request: 'r' });
+  }
+}
+
+const put = (store: Store, { name, person, expected }: Put, at: number) =>
+  store.state.directory.putUser({
+    id: idOf(name),
+    resource: { ...person },
+    text: JSON.stringify(person),
+    now: NOW + at,
+    request: `r${at}`,
+    expected,
+  });
+const replace = (store: Store, { name, values }: Replacement, at: number) =>
+  store.state.directory.replaceValues({
+    id: idOf(name),
+    values: new Map(values),
+    now: NOW + at,
+    request: `r${at}`,
+  });
+const change = (store: Store, one: Put | Replacement, at: number) =>
+  'person' in one ? put(store, one, at) : replace(store, one, at);
+
+const pool = (...values: string[]) => fc.constantFrom(...values);
+const titles = pool('one', 'two', 'six');
+const puts = fc.record({
+  name: pool(...NAMES, 'nobody'),
+  person: fc.record({
+    userName: pool(...NAMES, 'dan', 'DAN'),
+    externalId: fc.option(pool('1', '2'), { nil: undefined }),
+    title: titles,
+    active: fc.boolean(),
+  }),
+  expected: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined, freq: 3 }),
+});
+const replacements = fc.record({
+  name: pool(...NAMES, 'nobody'),
+  values: fc.uniqueArray(
+    fc.oneof(fc.tuple(fc.constant('title'), titles), fc.tuple(fc.constant('active'), fc.boolean())),
+    { minLength: 1, selector: ([name]) => name },
+  ),
+});
+
+test('together or one after the other: the same answers, people, names, memberships, marks and lanes', async () => {
+  const changes = fc.array(fc.oneof(puts, replacements), { minLength: 2, maxLength: 12 });
+  const awaited = fc.subarray(['dan', '1', '2']);
+  await fc.assert(
+    fc.asyncProperty(changes, awaited, fc.boolean(), async (all, names, isApplied) => {
+      const [together, alone] = [await open({ groupsMatter: true }), await open({ groupsMatter: true })];
+      for (const store of [together, alone]) {
+        await hireAll(store);
+        await store.putGroup(idOf('team'), 'Team', [add(idOf('ada'), ...names)]);
+        if (isApplied) await store.claimRefs();
+      }
+      const atOnce = await Promise.all(all.map((each, at) => change(together, each, at)));
+      const inTurn: unknown[] = [];
+      for (const [at, each] of all.entries()) inTurn.push(await change(alone, each, at));
+      expect(atOnce).toEqual(inTurn);
+      const [one, other] = [await contents(together), await contents(alone)];
+      expect({ ...one, sequence: '' }).toEqual({ ...other, sequence: '' });
+    }),
+    { numRuns: 80 },
+  );
+}, 60_000);
+
+test('one user twice in a command: each change is made of the one before it, and the more urgent lane stays', async () => {
+  const store = await open();
+  await hireAll(store);
+  const person = { userName: 'ada', title: 'two', active: false };
+  const outcomes = await Promise.all([
+    put(store, { name: 'ada', person }, 1),
+    put(store, { name: 'ada', person }, 2),
+    put(store, { name: 'ada', person: { ...person, active: true }, expected: 2 }, 3),
+    put(store, { name: 'ada', person, expected: 2 }, 4),
+    replace(store, { name: 'bob', values: [['active', false]] }, 5),
+    replace(store, { name: 'bob', values: [['title', 'six']] }, 6),
+  ]);
+  expect(outcomes).toMatchObject([
+    { kind: 'stored', version: 2 },
+    { kind: 'unchanged', version: 2, lastModified: NOW + 1 },
+    { kind: 'stored', version: 3, lastModified: NOW + 3 },
+    { kind: 'stale' },
+    { kind: 'stored', version: 2 },
+    { kind: 'stored', version: 3, text: '{"userName":"bob","title":"six","active":false}' },
+  ]);
+  const { 'dirty:main': lanes, 'marks:main': marks } = await contents(store);
+  expect(lanes).toEqual(expect.arrayContaining([`User:${idOf('ada')} 0`, `User:${idOf('bob')} 0`]));
+  expect(marks).toMatchObject({ [`User:${idOf('ada')}`]: 'r3', [`User:${idOf('bob')}`]: 'r6' });
+});
