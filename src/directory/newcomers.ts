@@ -21,6 +21,9 @@ const NAMES = ['m', 'u'];
 /** Tag of the answer for a user who is stored; the groups follow. */
 export const STORED = 'stored ';
 
+/** One for each user; an Error is the failure of that user alone. */
+type Answers = (string | Error)[];
+
 /** How create_users.lua answers. */
 type Reply = 'stored' | ['stored', ...answers: string[]] | ['refused', ...idsAndReasons: string[]];
 
@@ -32,11 +35,11 @@ export function createNewcomers(
   { scripts, base }: { scripts: Scripts; base: string },
   standing: string,
 ): (newcomer: Newcomer) => Promise<string> {
-  async function storeAll(users: Newcomer[]): Promise<string[]> {
+  async function storeAll(users: Newcomer[]): Promise<Answers> {
     const rival = firstRival(users);
     if (rival > 0) {
       const before = await storeAll(users.slice(0, rival));
-      return [...before, ...(await storeAll(users.slice(rival)))];
+      return [...before, ...(await storeRest(users.slice(rival)))];
     }
     const texts = arrange(users, standing);
     const reply = (await scripts.send('create_users', base, texts)) as Reply;
@@ -46,15 +49,19 @@ export function createNewcomers(
   }
 
   /** Who can not be stored keeps nobody else from it. */
-  async function storeOthers(users: Newcomer[], idsAndReasons: string[]): Promise<string[]> {
+  async function storeOthers(users: Newcomer[], idsAndReasons: string[]): Promise<Answers> {
     const reasons = new Map<string, string>();
     for (let at = 0; at < idsAndReasons.length; at += 2) {
       reasons.set(idsAndReasons[at] ?? '', idsAndReasons[at + 1] ?? '');
     }
     const others = users.filter(({ id }) => !reasons.has(id));
-    const stored = others.length > 0 ? await storeAll(others) : [];
+    const stored = others.length > 0 ? await storeRest(others) : [];
     return users.map(({ id }) => reasons.get(id) ?? stored.shift() ?? '');
   }
+
+  /** What is known of those before them stays, whatever happens now. */
+  const storeRest = (users: Newcomer[]): Promise<Answers> =>
+    storeAll(users).catch((error: unknown) => users.map(() => error as Error));
 
   return scripts.gather(storeAll, MOST);
 }

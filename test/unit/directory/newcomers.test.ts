@@ -1,0 +1,35 @@
+// A command of newcomers that is parted: Redis is lost between its parts.
+import type { Redis } from 'ioredis';
+import { gatherOn } from '../../../src/directory/gather.ts';
+import { createNewcomers } from '../../../src/directory/newcomers.ts';
+import type { Scripts } from '../../../src/directory/scripts.ts';
+
+const newcomer = (id: string, userName = id) => ({
+  id,
+  record: '{}',
+  entries: [['u', userName]] as [string, string][],
+  request: 'r',
+});
+
+/** A Redis that answers once and is gone then. */
+function storeOver(answer: unknown): ReturnType<typeof createNewcomers> {
+  const answers = [answer];
+  const gather = gatherOn({ sendCommand: () => Promise.resolve() } as unknown as Redis);
+  const send = () =>
+    answers.length > 0 ? Promise.resolve(answers.pop()) : Promise.reject(new Error('Connection is closed.'));
+  return createNewcomers({ scripts: { gather, send } as unknown as Scripts, base: 'b:' }, '{}');
+}
+
+test.each([
+  [
+    'one is refused',
+    ['refused', 'ada', 'taken u eve'],
+    [newcomer('ada'), newcomer('bob')],
+    ['taken u eve', 'lost'],
+  ],
+  ['two want one name', 'stored', [newcomer('ada'), newcomer('bob', 'ada')], ['stored ', 'lost']],
+])('%s: who was answered before keeps the answer', async (_, answer, newcomers, expected) => {
+  const store = storeOver(answer);
+  const outcomes = await Promise.all(newcomers.map((each) => store(each).catch(() => 'lost')));
+  expect(outcomes).toEqual(expected);
+});
