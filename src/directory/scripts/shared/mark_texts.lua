@@ -3,7 +3,7 @@
 -- change that is not applied stays. A pattern would go from digit to digit.
 local function renewed(held, now, request)
   local from = held and string.find(held, ' ', 1, true)
-  local since = from and string.sub(held, from + 1, string.find(held, ' ', from + 1, true) - 1)
+  local since = from and string.sub(held, from + 1, (string.find(held, ' ', from + 1, true) or 0) - 1)
   return next_number() .. ' ' .. (since or string.format('%d', now)) .. ' ' .. (request or '-')
 end
 
