@@ -34,3 +34,17 @@ export async function contents(store: Store): Promise<Record<string, unknown>> {
   }
   return all;
 }
+
+/** Does all at once in one store, and one after the other in another that is as it is: answers and contents are the same. */
+export async function expectSameTogether<Item>(
+  [together, alone]: [Store, Store],
+  items: Item[],
+  act: (store: Store, item: Item, at: number) => Promise<unknown>,
+): Promise<void> {
+  const atOnce = await Promise.all(items.map((item, at) => act(together, item, at)));
+  const inTurn: unknown[] = [];
+  for (const [at, item] of items.entries()) inTurn.push(await act(alone, item, at));
+  expect(atOnce).toEqual(inTurn);
+  const [one, other] = [await contents(together), await contents(alone)];
+  expect({ ...one, sequence: '' }).toEqual({ ...other, sequence: '' });
+}

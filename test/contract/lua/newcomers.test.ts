@@ -1,7 +1,7 @@
 // create_users.lua: users who come together are stored as if each had come alone.
 import fc from 'fast-check';
 import type { PutOutcome } from '../../../src/directory/writes.ts';
-import { contents } from './contents.ts';
+import { contents, expectSameTogether } from './contents.ts';
 import { add, idOf, openStore, type Store } from './rig.ts';
 
 interface Person {
@@ -47,17 +47,12 @@ test('together or one after the other: the same people, names, memberships and m
   const former = fc.array(person, { maxLength: 2 });
   await fc.assert(
     fc.asyncProperty(former, people, awaited, async (before, newcomers, names) => {
-      const [together, alone] = [await open({ groupsMatter: true }), await open({ groupsMatter: true })];
-      for (const store of [together, alone]) {
+      const pair: [Store, Store] = [await open({ groupsMatter: true }), await open({ groupsMatter: true })];
+      for (const store of pair) {
         for (const [index, each] of before.entries()) await create(store, `former${index}`, each);
         await store.putGroup(idOf('team'), 'Team', [add(...names)]);
       }
-      const atOnce = await Promise.all(newcomers.map((each, index) => create(together, `p${index}`, each)));
-      const inTurn: PutOutcome[] = [];
-      for (const [index, each] of newcomers.entries()) inTurn.push(await create(alone, `p${index}`, each));
-      expect(atOnce).toEqual(inTurn);
-      const [one, other] = [await contents(together), await contents(alone)];
-      expect({ ...one, sequence: '' }).toEqual({ ...other, sequence: '' });
+      await expectSameTogether(pair, newcomers, (store, each, at) => create(store, `p${at}`, each));
     }),
     { numRuns: 60 },
   );

@@ -1,6 +1,6 @@
 // shared/together.lua: changes of users that come together are done as if each had come alone.
 import fc from 'fast-check';
-import { contents } from './contents.ts';
+import { contents, expectSameTogether } from './contents.ts';
 import { add, idOf, openStore, type Store } from './rig.ts';
 
 interface Put {
@@ -76,21 +76,18 @@ const replacements = fc.record({
 
 test('together or one after the other: the same answers, people, names, memberships, marks and lanes', async () => {
   const changes = fc.array(fc.oneof(puts, replacements), { minLength: 2, maxLength: 12 });
+  const stages = pool('new', 'begun', 'applied');
   const awaited = fc.subarray(['dan', '1', '2']);
   await fc.assert(
-    fc.asyncProperty(changes, awaited, fc.boolean(), async (all, names, isApplied) => {
-      const [together, alone] = [await open({ groupsMatter: true }), await open({ groupsMatter: true })];
-      for (const store of [together, alone]) {
+    fc.asyncProperty(changes, awaited, stages, async (all, names, stage) => {
+      const pair: [Store, Store] = [await open({ groupsMatter: true }), await open({ groupsMatter: true })];
+      for (const store of pair) {
         await hireAll(store);
         await store.putGroup(idOf('team'), 'Team', [add(idOf('ada'), ...names)]);
-        if (isApplied) await store.claimRefs();
+        if (stage === 'begun') await store.claimRefs();
+        if (stage === 'applied') await store.settleAll();
       }
-      const atOnce = await Promise.all(all.map((each, at) => change(together, each, at)));
-      const inTurn: unknown[] = [];
-      for (const [at, each] of all.entries()) inTurn.push(await change(alone, each, at));
-      expect(atOnce).toEqual(inTurn);
-      const [one, other] = [await contents(together), await contents(alone)];
-      expect({ ...one, sequence: '' }).toEqual({ ...other, sequence: '' });
+      await expectSameTogether(pair, all, change);
     }),
     { numRuns: 80 },
   );
