@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { PutOutcome } from '../../../src/directory/writes.ts';
 import { contents, expectSameTogether } from './contents.ts';
-import { add, idOf, openStore, type Store } from './rig.ts';
+import { add, idOf, openStores, type Store } from './rig.ts';
 
 interface Person {
   userName: string;
@@ -10,16 +10,7 @@ interface Person {
   emails?: { value: string }[];
 }
 
-let stores: Store[] = [];
-const open = async (options?: Parameters<typeof openStore>[0]): Promise<Store> => {
-  const store = await openStore(options);
-  stores.push(store);
-  return store;
-};
-afterEach(async () => {
-  await Promise.all(stores.map((store) => store.close()));
-  stores = [];
-});
+const open = openStores();
 
 const creationOf = (name: string, person: Person) => ({
   id: idOf(name),

@@ -162,6 +162,20 @@ async function build(
   };
 }
 
+/** For tests with several stores: opens one; all are closed after each test. */
+export function openStores(): typeof openStore {
+  let stores: Store[] = [];
+  afterEach(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    stores = [];
+  });
+  return async (options) => {
+    const store = await openStore(options);
+    stores.push(store);
+    return store;
+  };
+}
+
 /** What a worker does whose every write succeeds. */
 async function settle(outbox: Outbox, get: DesiredState['directory']['get'], begin: Begin): Promise<void> {
   if (begin.kind !== 'begun') return;

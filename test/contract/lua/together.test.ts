@@ -1,7 +1,7 @@
 // shared/together.lua: changes of users that come together are done as if each had come alone.
 import fc from 'fast-check';
 import { contents, expectSameTogether } from './contents.ts';
-import { add, idOf, openStore, type Store } from './rig.ts';
+import { add, idOf, openStores, type Store } from './rig.ts';
 
 interface Put {
   name: string;
@@ -13,16 +13,7 @@ interface Replacement {
   values: [name: string, value: string | boolean][];
 }
 
-let stores: Store[] = [];
-const open = async (options?: Parameters<typeof openStore>[0]): Promise<Store> => {
-  const store = await openStore(options);
-  stores.push(store);
-  return store;
-};
-afterEach(async () => {
-  await Promise.all(stores.map((store) => store.close()));
-  stores = [];
-});
+const open = openStores();
 
 const NAMES = ['ada', 'bob', 'cyd'];
 const NOW = 1_700_000_000_000;
