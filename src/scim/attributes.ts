@@ -6,7 +6,7 @@ export type Mutability = 'readOnly' | 'readWrite' | 'immutable' | 'writeOnly';
 export type Returned = 'always' | 'never' | 'default' | 'request';
 export type Uniqueness = 'none' | 'server' | 'global';
 
-/** One attribute definition, exactly the members that `/Schemas` shows. */
+/** One attribute definition: the members that `/Schemas` shows, and whether it shows the attribute. */
 export interface Attribute {
   readonly name: string;
   readonly type: AttributeType;
@@ -20,6 +20,8 @@ export interface Attribute {
   readonly canonicalValues?: readonly string[];
   readonly referenceTypes?: readonly string[];
   readonly subAttributes?: readonly Attribute[];
+  /** False for a part that clients send and that no answer shows: it is read and filtered by, and promised to nobody. */
+  readonly announced?: false;
 }
 
 export interface Schema {

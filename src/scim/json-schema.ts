@@ -2,17 +2,25 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import type { Attribute, Field, Section } from './attributes.ts';
 import { invalidValue, type ScimError } from './errors.ts';
+import { CONTROL, NAMES } from './names.ts';
 
 type JsonSchema = Record<string, unknown>;
 
 const SCALAR = { type: ['string', 'number', 'boolean'] };
-const DATE_TIME = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)?$';
+const DATE_TIME =
+  '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)?$';
+/** base64 or base64url, padded or not (RFC 7643 section 2.3.6). */
+const BASE64 = '^([\\w+/-]{4})*([\\w+/-]{2}(==)?|[\\w+/-]{3}=?)?$';
+/** An absolute or relative URI (RFC 7643 section 2.3.7); letters beyond ASCII are left alone. */
+const URI = '^([^\\s\\p{Cc}<>"{}|\\\\^`%]|%[0-9A-Fa-f]{2})*$';
 
 function singular(definition: Attribute): JsonSchema {
   switch (definition.type) {
-    case 'string':
     case 'reference':
+      return { type: 'string', pattern: URI, ...(definition.required && { minLength: 1 }) };
     case 'binary':
+      return { type: 'string', pattern: BASE64, ...(definition.required && { minLength: 1 }) };
+    case 'string':
       return definition.required ? { type: 'string', pattern: '\\S' } : { type: 'string' };
     case 'dateTime':
       return { type: 'string', pattern: DATE_TIME };
@@ -43,6 +51,16 @@ function extension(section: Section): JsonSchema {
   return { ...schema, additionalProperties: { anyOf: [SCALAR, { type: 'array', items: SCALAR }] } };
 }
 
+/** Names stand on the screens of operators: no control character may be in them. */
+function oneLine(properties: JsonSchema): JsonSchema {
+  const names = Object.entries(properties).filter(([name]) => NAMES.has(name));
+  const strict = names.map(([name, schema]) => [
+    name,
+    { ...(schema as JsonSchema), not: { pattern: CONTROL } },
+  ]);
+  return { ...properties, ...(Object.fromEntries(strict) as JsonSchema) };
+}
+
 function toJsonSchema(core: Section, extensions: readonly Section[]): JsonSchema {
   const schema = closed(core.fields.list.map((field) => field.attribute));
   const urns = Object.fromEntries(extensions.map((section) => [section.urn, extension(section)]));
@@ -51,7 +69,7 @@ function toJsonSchema(core: Section, extensions: readonly Section[]): JsonSchema
     ({ attribute }) => attribute.mutability === 'readOnly' || attribute.name === 'members',
   );
   const trusted = Object.fromEntries(own.map((field) => [field.name, {}]));
-  const properties = { ...(schema.properties as JsonSchema), ...trusted, ...urns };
+  const properties = { ...oneLine(schema.properties as JsonSchema), ...trusted, ...urns };
   const required = [
     ...(schema.required as string[]),
     ...extensions.filter(({ required }) => required).map(({ urn }) => urn),
@@ -78,6 +96,8 @@ function toScimError(error: ErrorObject, core: Section, extensions: readonly Sec
       path === core.urn ? '' : `${path}${extensions.some(({ urn }) => urn === path) ? ':' : '.'}`;
     return invalidValue(`Attribute "${parent}${params.missingProperty}" is required.`);
   }
+  if (error.keyword === 'not')
+    return invalidValue(`Attribute "${path}" holds a control character, such as a line break or a tab.`);
   if (error.keyword === 'pattern') return invalidValue(`Attribute "${path}" is empty or not well formed.`);
   return invalidValue(`Attribute "${path}" ${error.message ?? 'is not valid'}.`);
 }

@@ -1,5 +1,5 @@
 // Query parameters of a list, and the ListResponse (RFC 7644 section 3.4.2, RFC 9865 for cursors).
-import { invalidCount, invalidCursor, invalidValue } from './errors.ts';
+import { invalidCount, invalidCursor, invalidFilter, invalidValue } from './errors.ts';
 import { LIST_RESPONSE_URN } from './urns.ts';
 
 export interface ListQuery {
@@ -72,9 +72,16 @@ function cursorOf(raw: RawListQuery, count: number): string | undefined {
   return cursor;
 }
 
+// An empty filter may be one that a client failed to fill in: answering everybody would be a guess.
+function filterOf(raw: unknown): string | undefined {
+  const filter = text('filter', raw);
+  if (filter === undefined && typeof raw === 'string') throw invalidFilter('"filter" is empty.');
+  return filter;
+}
+
 /** The checked query; see `parseListQuery` and `parseSearchRequest`. */
 export function toListQuery(raw: RawListQuery, limits: ListLimits): ListQuery {
-  const filterText = text('filter', raw.filter);
+  const filterText = filterOf(raw.filter);
   const sortBy = text('sortBy', raw.sortBy);
   const sortOrder = order(raw.sortOrder);
   const attributes = text('attributes', raw.attributes);

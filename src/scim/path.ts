@@ -27,6 +27,8 @@ export type Target =
   | { readonly kind: 'unknown' };
 
 const MAX_LENGTH = 4096;
+/** About what may stand behind an attribute whose sub-attributes are not known. */
+const VALUE_FILTER = /^\[\s*[A-Za-z(][^]*\](\.[A-Za-z$_][A-Za-z0-9$_-]*)?$/;
 
 function malformed(text: string): Error {
   return invalidPath(`"${text.slice(0, 200)}" is not a valid path.`);
@@ -49,7 +51,10 @@ export function parsePath(type: ResourceType, text: string, profile: Profile): T
   const bracket = trimmed.indexOf('[');
   if (bracket < 0) return toTarget(resolveAttribute(type, trimmed), trimmed, profile);
   const target = toTarget(resolveAttribute(type, trimmed.slice(0, bracket)), trimmed, profile);
-  if (target.kind === 'unknown') return target;
+  if (target.kind === 'unknown') {
+    if (!VALUE_FILTER.test(trimmed.slice(bracket))) throw malformed(trimmed);
+    return target;
+  }
   if (
     target.kind !== 'attribute' ||
     target.sub ||

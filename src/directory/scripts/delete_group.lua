@@ -8,6 +8,14 @@ if not stored then return { 'missing' } end
 local record = parse(stored)
 if p.expected and record.version ~= p.expected then return { 'stale' } end
 
+-- A group within other groups is a member value that no user answers to.
+local function leave_parents()
+  for _, reference in ipairs(redis.call('SMEMBERS', key('references', p.id))) do
+    local parent, value = string.match(reference, '^(%S+) (.*)$')
+    if value == p.id and unawait(parent, value) then bump('groups', parent) end
+  end
+end
+
 redis.call('HDEL', key('groups'), p.id)
 redis.call('HDEL', key('groupNames'), p.id)
 redis.call('ZREM', key('order', 'Group'), p.id)
@@ -16,6 +24,7 @@ note_gone('Group', p.id)
 redis.call('HSET', key('tombstones'), p.id, cjson.encode({ kind = 'Group', version = record.version, deletedAt = p.now }))
 for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do part(p.id, user) end
 for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do unawait(p.id, value) end
+leave_parents()
 if p.events then
   -- NEEDS telling
   tell('Group', p.id, record, { what = 'delete' })

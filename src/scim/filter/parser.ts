@@ -62,7 +62,8 @@ function parseTerm(parsing: Parsing, scope: Scope): Filter {
     return { kind: 'not', branch: parseGroup(parsing, scope, parsing.lexer.next()) };
   }
   const located = scope.resolve(token);
-  if (parsing.lexer.peek().kind === '[') return parseElement(parsing, located, token);
+  const next = parsing.lexer.peek();
+  if (next.kind === '[' && next.at === token.end) return parseElement(parsing, located, token);
   return parseExpression(parsing, located, token);
 }
 

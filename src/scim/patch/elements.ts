@@ -161,7 +161,9 @@ function select(change: Change, elements: readonly JsonObject[]): JsonObject[] {
 function whole(change: Change, elements: readonly JsonObject[]): JsonObject[] {
   const { op, field, value, profile } = change;
   if (op === 'remove' && value === undefined) return [];
-  const given = readElements(field, value, profile);
+  // Section 3.5.2.1 adds "a new value": one that stands for itself is no deviation.
+  const isOne = op === 'add' && value !== null && value !== undefined && !Array.isArray(value);
+  const given = readElements(field, isOne ? [value] : value, profile);
   if (op === 'add') return append(field, elements, given);
   if (op === 'replace') return given;
   return withoutListed(field, elements, given);

@@ -1,6 +1,6 @@
 // Group members live apart from the group as a set keyed by `value`; here PATCH operations on them become set steps.
 import type { Field } from '../attributes.ts';
-import { invalidPath, invalidValue } from '../errors.ts';
+import { invalidPath, invalidValue, mutability } from '../errors.ts';
 import { equalityOf } from '../filter/evaluate.ts';
 import type { Filter } from '../filter/filter.ts';
 import { isObject } from '../json.ts';
@@ -57,27 +57,44 @@ function namedMembers(filter: Filter): string[] | undefined {
   return equality?.attribute === 'members.value' ? [equality.value] : undefined;
 }
 
-// Only `value` is kept of a member, so a change to another sub-attribute changes nothing.
-function isAboutValue(sub: Field | undefined): boolean {
-  return sub === undefined || sub.name === 'value';
+const isImmutable = (sub: Field): Error =>
+  mutability(`Attribute "${sub.path}" cannot be changed: remove the member and add another one.`);
+
+/**
+ * Operations on one sub-attribute. They are immutable or readOnly (RFC 7643 section 4.2), so `value` can only be repeated;
+ * removing it means removing the member, by the letter of the RFC not even that.
+ */
+function partSteps(
+  op: PatchOperation['op'],
+  { filter }: AttributeTarget,
+  sub: Field,
+  raw: unknown,
+  profile: Profile,
+): MemberStep[] {
+  if (sub.attribute.mutability === 'readOnly' && profile.allows('read-only-ignored')) return [];
+  const named = filter && namedMembers(filter);
+  if (sub.name !== 'value' || !named) throw isImmutable(sub);
+  if (op === 'remove' && profile.name !== 'rfc') return [{ kind: 'remove', values: named }];
+  if (op === 'remove' || named.length !== 1 || raw !== named[0]) throw isImmutable(sub);
+  return [...expectedSteps(op, named, profile), { kind: 'add', values: named }];
 }
+
+// By the letter a replacement needs what it replaces; other profiles save the read (`replace-creates`).
+const expectedSteps = (op: PatchOperation['op'], values: string[], profile: Profile): MemberStep[] =>
+  op === 'replace' && profile.name === 'rfc' ? [{ kind: 'expect', values }] : [];
 
 function filteredSteps(
   op: PatchOperation['op'],
   filter: Filter,
-  target: AttributeTarget,
   raw: unknown,
   profile: Profile,
 ): MemberStep[] {
-  if (!isAboutValue(target.sub)) return [];
   const named = namedMembers(filter);
   if (op === 'remove') return [named ? { kind: 'remove', values: named } : { kind: 'removeWhere', filter }];
   if (named?.length !== 1) throw invalidPath('Members can be set by a filter on "value" only.');
   const given = isObject(raw) && memberKey(raw) === undefined ? [] : memberValues(raw, profile);
   const values = given.length > 0 ? given : named;
-  // By the letter a replacement needs what it replaces; other profiles save the read (`replace-creates`).
-  const expected: MemberStep[] =
-    op === 'replace' && profile.name === 'rfc' ? [{ kind: 'expect', values: named }] : [];
+  const expected = expectedSteps(op, named, profile);
   if (values.length === 1 && values[0] === named[0]) return [...expected, { kind: 'add', values }];
   return [...expected, { kind: 'remove', values: named }, { kind: 'add', values }];
 }
@@ -92,10 +109,10 @@ export function toMemberSteps(
   raw: unknown,
   profile: Profile,
 ): MemberStep[] {
-  if (target.filter) return filteredSteps(op, target.filter, target, raw, profile);
-  if (!isAboutValue(target.sub)) return [];
+  if (target.sub) return partSteps(op, target, target.sub, raw, profile);
+  if (target.filter) return filteredSteps(op, target.filter, raw, profile);
   if (op === 'remove' && raw === undefined) return [{ kind: 'replace', values: [] }];
-  const values = memberValues(raw, target.sub ? undefined : profile);
+  const values = memberValues(raw, profile);
   return op !== 'replace' && values.length === 0 ? [] : [{ kind: op, values }];
 }
 

@@ -106,7 +106,8 @@ function pushAttribute(parsing: Parsing, target: AttributeTarget, value: unknown
     checkRemoval(parsing, value);
     return push(parsing, { kind: 'members', steps: toMemberSteps(op, target, value, profile) }, undefined);
   }
-  if (sub?.attribute.mutability === 'readOnly') return pushReadOnlyPart(parsing, target, sub, value);
+  if (sub?.attribute.mutability === 'readOnly')
+    return pushReadOnlyPart(parsing, target, sub, value, pathless);
   checkRemoval(parsing, value);
   push(parsing, target, value);
 }
@@ -119,7 +120,13 @@ function checkRemoval(parsing: Parsing, value: unknown): void {
 }
 
 // `manager.$ref` says who the manager is; `manager.displayName` says nothing that is kept.
-function pushReadOnlyPart(parsing: Parsing, target: AttributeTarget, sub: Field, value: unknown): void {
+function pushReadOnlyPart(
+  parsing: Parsing,
+  target: AttributeTarget,
+  sub: Field,
+  value: unknown,
+  pathless: boolean,
+): void {
   const { profile, position } = parsing;
   const identifier = target.field.parts?.byName.get('value');
   if (
@@ -130,7 +137,7 @@ function pushReadOnlyPart(parsing: Parsing, target: AttributeTarget, sub: Field,
   ) {
     return push(parsing, { ...target, sub: identifier }, lastSegment(value));
   }
-  if (profile.allows('read-only-ignored')) return;
+  if (pathless && profile.allows('read-only-ignored')) return;
   throw mutability(`Operation ${position}: attribute "${sub.path}" is read-only.`);
 }
 

@@ -1,6 +1,7 @@
 // Most pushes put plain values of the core schema in the place of others: active, title, displayName. That can be done where
 // the text is stored; reading and parsing the resource for it costs more than everything else that a change does.
 import type { Field } from '../attributes.ts';
+import { hasControl, NAMES } from '../names.ts';
 import type { ResourceType } from '../resource-type.ts';
 import type { PatchOperation } from './operation.ts';
 
@@ -34,6 +35,8 @@ export function plainValues(
     const { field, filter, sub } = target;
     if (filter || sub || !core.plain.has(field.name) || !takesAnything(field)) return undefined;
     if (typeof value !== field.attribute.type) return undefined;
+    // The judge of the whole resource says why not.
+    if (NAMES.has(field.name) && hasControl(value as string)) return undefined;
     values.set(field.name, value as string | boolean);
   }
   return values;

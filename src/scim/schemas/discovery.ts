@@ -1,6 +1,6 @@
 // The discovery documents (RFC 7644 section 4), made from the same data that is enforced.
 import { MAX_PATCH_OPERATIONS } from '../patch/operation.ts';
-import type { Schema } from '../attributes.ts';
+import type { Attribute, Schema } from '../attributes.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { serviceProviderSchemas } from './service-provider.ts';
 import { RESOURCE_TYPE_URN, SCHEMA_URN, SERVICE_PROVIDER_CONFIG_URN } from '../urns.ts';
@@ -77,6 +77,12 @@ export function resourceTypeDocuments(
   }));
 }
 
+/** Without the parts that no answer shows. */
+const announced = (attributes: readonly Attribute[]): Attribute[] =>
+  attributes
+    .filter((each) => each.announced !== false)
+    .map((each) => (each.subAttributes ? { ...each, subAttributes: announced(each.subAttributes) } : each));
+
 /**
  * The documents of `/Schemas` (RFC 7643 section 7): each schema of the resource types once, then those of the
  * discovery documents. `baseUrl` has no trailing slash.
@@ -93,7 +99,7 @@ export function schemaDocuments(types: readonly ResourceType[], baseUrl: string)
     id: schema.id,
     name: schema.name,
     description: schema.description,
-    attributes: schema.attributes,
+    attributes: announced(schema.attributes),
     meta: { resourceType: 'Schema', location: `${baseUrl}/Schemas/${schema.id}` },
   }));
 }

@@ -16,12 +16,13 @@ export const enterpriseUserSchema: Schema = {
       type: 'complex',
       subAttributes: [
         attribute('value', 'Identifier of the manager.', { caseExact: true }),
-        // The RFC leaves $ref writable; this service builds it from `value`, and says so.
+        // Read in place of `value`, which is what is kept.
         attribute('$ref', 'Address of the manager.', {
           type: 'reference',
           caseExact: true,
           mutability: 'readOnly',
           referenceTypes: ['User'],
+          announced: false,
         }),
         attribute('displayName', 'Display name of the manager.', { mutability: 'readOnly' }),
       ],

@@ -7,7 +7,7 @@ export const groupSchema: Schema = {
   name: 'Group',
   description: 'Group',
   attributes: [
-    attribute('displayName', 'Name of the group.', { required: true }),
+    attribute('displayName', 'Name of the group.', { required: true, uniqueness: 'server' }),
     attribute('members', 'Members of the group, told apart by `value` alone.', {
       type: 'complex',
       multiValued: true,
@@ -19,7 +19,7 @@ export const groupSchema: Schema = {
           mutability: 'immutable',
           referenceTypes: ['User'],
         }),
-        attribute('display', 'Name of the member.', { mutability: 'readOnly' }),
+        attribute('display', 'Name of the member.', { mutability: 'readOnly', announced: false }),
         // Groups in groups are kept as they are sent, but they never come to anything: so they are not offered.
         attribute('type', 'Kind of the member.', { mutability: 'immutable', canonicalValues: ['User'] }),
       ],

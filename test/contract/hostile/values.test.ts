@@ -73,21 +73,41 @@ describe('text that is no text (RFC 3629 knows no surrogates)', () => {
     },
   );
 
-  test('NUL, line breaks and control characters are kept exactly, in names and members', async () => {
-    const userName = 'a\u0000b\r\nc\u001f d';
-    const { id } = await scim.user(userName, { externalId: 'e\u0000\n x' });
-    expect((await scim.get(`/Users/${id}`)).body).toMatchObject({ userName, externalId: 'e\u0000\n x' });
-    const group = await scim.group('with\nbreak', ['later\u0000\n one', 'not here\u0000']);
+  test.each(['userName', 'displayName', 'externalId'])(
+    'control characters in %s are 400 invalidValue on every way in: they would forge lines on a terminal',
+    async (name) => {
+      const { id } = await scim.user(`plain-${name}@x.example`);
+      const group = await scim.group(`plain-${name}`);
+      for (const control of ['\u0000', '\t', '\n', '\r', '\u001b[2J', '\u007f', '\u009b', '\u2028']) {
+        const value = `a${control}b`;
+        const refusals = [
+          await scim.post('/Users', userBody(`control-${name}@x.example`, { [name]: value })),
+          await scim.put(`/Users/${id}`, userBody(`plain-${name}@x.example`, { [name]: value })),
+          await scim.patch(`/Users/${id}`, { op: 'replace', path: name, value }),
+          await scim.patch(`/Users/${id}`, { op: 'add', value: { [name]: value } }),
+        ];
+        if (name !== 'userName') {
+          const body = { schemas: [GROUP], displayName: `control-${name}`, [name]: value };
+          refusals.push(await scim.post('/Groups', body), await scim.put(`/Groups/${group.id}`, body));
+          refusals.push(await scim.patch(`/Groups/${group.id}`, { op: 'replace', path: name, value }));
+        }
+        for (const refusal of refusals) {
+          expect(refusal).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+          expect(refusal.body.detail).toContain(`"${name}"`);
+        }
+      }
+      expect((await scim.get(`/Users/${id}`)).body.userName).toBe(`plain-${name}@x.example`);
+    },
+  );
+
+  test('NUL, line breaks and control characters are kept exactly in other values, and in members', async () => {
+    const addresses = [{ formatted: 'Main Street 1\r\n1000 Town\u001f', type: 'work' }];
+    const { id } = await scim.user('several-lines@x.example', { addresses, title: 'a\u0000b' });
+    expect((await scim.get(`/Users/${id}`)).body).toMatchObject({ addresses, title: 'a\u0000b' });
+    const group = await scim.group('with odd members', ['later\u0000\n one', 'not here\u0000']);
     expect(
       (await scim.get(`/Groups/${group.id}`)).body.members.map(({ value }: Json) => value).sort(),
     ).toEqual(['later\u0000\n one', 'not here\u0000'].sort());
-    const late = await scim.user('later\u0000\n one');
-    expect((await scim.get(`/Groups/${group.id}`)).body.members.map(({ value }: Json) => value)).toContain(
-      late.id,
-    );
-    expect(
-      (await scim.find('/Users', `userName eq ${JSON.stringify(userName)}`)).map((each) => each.id),
-    ).toEqual([id]);
   });
 
   test('bytes that are not UTF-8 are refused, not replaced by U+FFFD (RFC 8259 §8.1)', async () => {

@@ -22,12 +22,15 @@ describe('list parameters (7644 §3.4.2.4)', () => {
     ['count=', { startIndex: 1, count: 100 }],
     ['filter=userName+eq+"jo@x.example"&', { startIndex: 1, count: 100, filterText: 'userName eq "jo@x.example"' }],
     ['aadOptscim062020&filter=id%20pr', { startIndex: 1, count: 100, filterText: 'id pr' }],
-    ['filter=', { startIndex: 1, count: 100 }],
     ['attributes=id&excludedAttributes=members', { startIndex: 1, count: 100, attributes: 'id', excludedAttributes: 'members' }],
     ['sortBy=userName&sortOrder=Descending', { startIndex: 1, count: 100, sortBy: 'userName', sortOrder: 'descending' }],
   ]; // prettier-ignore
   test.each(queries)('%s', (query, expected) => {
     expect(parseListQuery(new URLSearchParams(query), limits)).toEqual(expected);
+  });
+
+  test.each(['filter=', 'filter=%20', 'Filter='])('%s is refused: everybody would be a guess', (query) => {
+    expect(refusal(() => parseListQuery(new URLSearchParams(query), limits))).toBe('400 invalidFilter');
   });
 
   test.each(['count=ten', 'startIndex=1.5', 'count=1e3', 'count=99999999999999999999', 'sortOrder=up'])(

@@ -202,7 +202,7 @@ describe('manager in every shape (pitfall 15)', () => {
       { op: 'replace', path: `${ENTERPRISE}:manager.$ref`, value: '../Users/9' },
       { value: '9' },
     ],
-    ['manager.displayName', { op: 'replace', path: 'manager.displayName', value: 'Boss' }, { value: '5' }],
+    ['pathless manager.displayName', { op: 'add', value: { 'manager.displayName': 'Boss' } }, { value: '5' }],
     ['pathless text', { op: 'add', value: { [`${ENTERPRISE}:manager`]: '9' } }, { value: '9' }],
     ['pathless nested', { op: 'add', value: { [ENTERPRISE]: { manager: { value: '9' } } } }, { value: '9' }],
     ['pathless manager.value', { op: 'add', value: { 'manager.value': '9' } }, { value: '9' }],

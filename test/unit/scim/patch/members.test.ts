@@ -38,7 +38,7 @@ describe('member steps', () => {
     ['remove of the value of a member', { op: 'remove', path: 'members[value eq "9"].value' }, [{ kind: 'remove', values: ['9'] }]],
     ['remove of the display of a member keeps the member', { op: 'remove', path: 'members[value eq "9"].display' }, []],
     ['a display alone changes nothing', { op: 'replace', path: 'members[value eq "9"].display', value: 'x' }, []],
-    ['exchange of a member', { op: 'replace', path: 'members[value eq "9"].value', value: '8' }, [{ kind: 'remove', values: ['9'] }, { kind: 'add', values: ['8'] }]],
+    ['the same value of a member again', { op: 'replace', path: 'members[value eq "9"].value', value: '9' }, [{ kind: 'add', values: ['9'] }]],
     ['add by filter', { op: 'add', path: 'members[value eq "9"]', value: { type: 'User' } }, [{ kind: 'add', values: ['9'] }]],
   ]; // prettier-ignore
   test.each(situations)('%s', (_name, operation, expected) => {

@@ -1,0 +1,10 @@
+// Attributes of the core schemas by which people know a resource.
+
+export const NAMES: ReadonlySet<string> = new Set(['userName', 'displayName', 'externalId']);
+
+/** Control characters and line breaks, as a regular expression with Unicode properties. */
+export const CONTROL = '[\\p{Cc}\\u2028\\u2029]';
+
+const control = new RegExp(CONTROL, 'u');
+
+export const hasControl = (text: string): boolean => control.test(text);
