@@ -18,13 +18,27 @@ export function buildEstates(
       const settings = config.targets[name];
       const drifts = state.drifts.get(name);
       const runs = state.runs.get(name);
-      if (!target || !settings || !drifts || !runs) return [];
+      const coverage = state.coverage.get(name);
+      if (!target || !settings || !drifts || !runs || !coverage) return [];
       const others = states.flatMap((other) => (other === state ? [] : (other.drifts.get(name) ?? [])));
       const { guard, concurrency } = settings;
       const digest = digestOf(settings);
       const { members } = settings.groups;
       const estate: Estate = {
-        ...{ ...state, target, outbox, drifts, runs, others, clock, random, concurrency, digest, members },
+        ...{
+          ...state,
+          target,
+          outbox,
+          drifts,
+          runs,
+          coverage,
+          others,
+          clock,
+          random,
+          concurrency,
+          digest,
+          members,
+        },
       };
       const { url, token, allowLoopbackHttp, timeoutMs } = settings;
       const readTrail = createTrailReader({ url, token, allowLoopbackHttp, timeoutMs }, (signal) =>

@@ -37,6 +37,9 @@ export function buildHealth(
     );
     const books = states.flatMap(({ runs }) => runs.get(name) ?? []);
     const runs = await Promise.all(books.map((each) => each.read()));
+    const missing = runs
+      .flatMap(({ last }) => (last?.coverage ? [last.coverage.users, last.coverage.groups] : []))
+      .reduce((sum, coverage) => sum + coverage.missing, 0);
     const comparedAt = runs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
     const reconcileAgeMs = comparedAt.length === 0 ? null : clock.now() - Math.min(...comparedAt);
     const breaker = (await targets.get(name)?.breaker.read()) ?? { open: false };
@@ -44,9 +47,10 @@ export function buildHealth(
       ...(breaker.open ? [`calls fail (${breaker.status || 'no answer'}): only probes are sent`] : []),
       ...(blocked ? [`${blocked} resources need a person: see dead-letters`] : []),
       ...(held > 0 ? [`the guard holds ${held} removals: see plans`] : []),
+      ...(missing > 0 ? [`${missing} desired users or groups are missing since the last reconcile`] : []),
       ...(holds.some(Boolean) ? ['on hold by order of an operator: see release'] : []),
     ];
-    return { ok: true, findings, dirty, inflight, blocked, held, reconcileAgeMs, breaker };
+    return { ok: true, findings, dirty, inflight, blocked, held, missing, reconcileAgeMs, breaker };
   };
   return createHealthRouter({
     live: () => {

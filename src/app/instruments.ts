@@ -220,6 +220,7 @@ async function readShared(metrics: Metrics, targets: string[], sources: Sources)
 }
 
 const SHARED = [
+  'coverage',
   ...(['outboxDirty', 'outboxPending', 'outboxOldest', 'deadLetters', 'onHold', 'guardHeld'] as const),
   ...(['breakerOpen', 'drift', 'reconcileLastSuccess', 'reconcileSeconds', 'reconcileWrites'] as const),
   ...(['eventsPending', 'eventsOldest', 'eventsKept', 'events'] as const),
@@ -270,6 +271,12 @@ function show(
   if (runs.length > 0) {
     const longest = Math.max(...runs.map(({ startedAt, endedAt }) => endedAt - startedAt));
     metrics.reconcileSeconds.set({ target }, longest / 1000);
+  }
+  for (const { coverage } of runs) {
+    for (const resource of ['users', 'groups'] as const) {
+      for (const [state, count] of Object.entries(coverage?.[resource] ?? {}))
+        metrics.coverage.inc({ target, resource, state }, Number(count));
+    }
   }
   for (const { action, cause, count } of runs.flatMap(({ drift }) => drift ?? [])) {
     metrics.drift.inc({ target, kind: action, attribution: cause }, count);

@@ -67,9 +67,10 @@ export async function printPlans(plans: Plan[], all: boolean, { env }: Cli): Pro
   for (const each of plans) console.log(renderPlan(each, { all, colour }).join('\n'));
 }
 
-/** 0 nothing to change, 2 changes, 1 when too little could be read to say that there are none. */
+/** 0 nothing to change, 2 changes or somebody missing, 1 when too little could be read to say that there are none. */
 function exitCodeOf(plans: Plan[]): number {
-  if (plans.some((each) => changesIn(each) > 0)) return EXIT_CHANGES;
+  const isMissing = ({ coverage: { users, groups } }: Plan): boolean => users.missing + groups.missing > 0;
+  if (plans.some((each) => changesIn(each) > 0 || isMissing(each))) return EXIT_CHANGES;
   const isProven = plans.every(
     ({ proof, unknown }) => proof.users.complete && proof.groups.complete && unknown === 0,
   );

@@ -24,6 +24,7 @@ const EXIT_CODES: Record<Outcome, number> = {
   drifted: 2,
   blocked: 1,
   unproven: 1,
+  incomplete: 1,
   failed: 1,
 };
 

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { EventStanding } from '../directory/event-stream.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status.ts';
+import { coverageText } from '../reconcile/coverage-text.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 
@@ -11,7 +12,9 @@ export function status(program: Command, cli: Cli): void {
     .description('how far each target is behind; exit 2 while something is not applied')
     .option('--json', 'print as JSON')
     .action(async (options: { json?: boolean }, command: Command) => {
-      const rows = await withStore(readConfig(command, cli), readStatus);
+      const rows = await withStore(readConfig(command, cli), (states, breakers) =>
+        readStatus(states, breakers),
+      );
       if (options.json) console.log(JSON.stringify(rows));
       else for (const row of rows) print(row);
       cli.exit(rows.every(isConverged) ? 0 : 2);
@@ -28,6 +31,11 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus): vo
       `${blocked} need a person` +
       (guard.held > 0 ? `, ${guard.held} held by the guard: see scim-bridge plans list` : ''),
   );
+  const { coverage } = rest;
+  console.log(`  people: ${coverageText(coverage.users)}`);
+  if (coverage.groups.desired > 0) console.log(`  groups: ${coverageText(coverage.groups)}`);
+  const missing = coverage.users.missing + coverage.groups.missing;
+  if (missing > 0) console.log('  somebody is missing: run scim-bridge reconcile, which brings them');
   const lanes = Object.entries(rest.lanes).filter(([, count]) => count > 0);
   if (lanes.length > 0) console.log(`  waiting: ${lanes.map((lane) => lane.reverse().join(' ')).join(', ')}`);
   if (breaker.open) {

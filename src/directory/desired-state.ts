@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import { createActs, type Acts } from './acts.ts';
 import { createArchive, type Archive } from './archive.ts';
+import { createCoverageReader, type CoverageReader } from './coverage.ts';
 import { createDirectory, type Directory } from './directory.ts';
 import { createDriftNotes, type DriftNotes } from './drift.ts';
 import { createEventStream, type EventStream } from './event-stream.ts';
@@ -28,6 +29,8 @@ export interface DesiredState {
   events: EventStream;
   /** By target. */
   outboxes: Map<string, Outbox>;
+  /** Whether everything stored is covered, by target. */
+  coverage: Map<string, CoverageReader>;
   /** What reconcile reads and notes, by target. */
   drifts: Map<string, DriftNotes>;
   /** Reconcile runs, by target. */
@@ -60,7 +63,13 @@ export function createDesiredState(
     tokens: createStoredTokens({ redis: deps.redis, keys }),
     events: createEventStream({ ...deps, keys }),
     outboxes: new Map(
-      targets.map((target) => [target, createOutbox({ ...deps, keys }, { target, leaseMs, log })]),
+      targets.map((target) => [
+        target,
+        createOutbox({ ...deps, keys }, { target, leaseMs, groupsMatter, log }),
+      ]),
+    ),
+    coverage: new Map(
+      targets.map((target) => [target, createCoverageReader({ ...deps, keys }, { target, groupsMatter })]),
     ),
     drifts: new Map(targets.map((target) => [target, createDriftNotes({ ...deps, keys }, { target })])),
     runs: new Map(targets.map((target) => [target, createRunStore({ ...deps, keys }, { target })])),

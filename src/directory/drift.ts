@@ -125,35 +125,6 @@ export function createDriftNotes(
     return refs.filter((_, index) => marks[index] !== null);
   }
 
-  /** How many platform ids lead back to one of ours; a few more than there are links, never fewer. */
-  const countLinked = (): Promise<number> => redis.hlen(key('linked'));
-
-  async function* fields(family: string): AsyncGenerator<[field: string, value: string][]> {
-    let cursor = '0';
-    do {
-      const [next, found] = await redis.hscan(key(family), cursor, 'COUNT', SCAN_COUNT);
-      cursor = next;
-      const entries: [string, string][] = [];
-      for (let index = 0; index + 1 < found.length; index += 2)
-        entries.push([found[index] ?? '', found[index + 1] ?? '']);
-      yield entries;
-    } while (cursor !== '0');
-  }
-
-  /** Every platform id of one kind that leads back to a ref, in no order; an id may come twice. */
-  async function* allLinked(kind: Kind): AsyncGenerator<{ platformId: string; ref: Ref }[]> {
-    for await (const entries of fields('linked')) {
-      yield entries
-        .filter(([field]) => field.startsWith(`${kind}:`))
-        .map(([field, way]) => ({ platformId: field.slice(kind.length + 1), ref: parseWay(way).ref }));
-    }
-  }
-
-  /** Every ref that is not equal yet, in no order. */
-  async function* allMarked(): AsyncGenerator<Ref[]> {
-    for await (const entries of fields('marks')) yield entries.map(([ref]) => ref as Ref);
-  }
-
   /** Whether some resource of ours was deleted at the source, as opposed to never heard of. */
   async function deletedAtSource(id: string): Promise<boolean> {
     return (await redis.hexists(keys.key('tombstones'), id)) === 1;
@@ -178,9 +149,6 @@ export function createDriftNotes(
     notePrints,
     standing,
     stillMarked,
-    countLinked,
-    allLinked,
-    allMarked,
     deletedAtSource,
     membersOf,
   };

@@ -15,6 +15,8 @@ export interface Condition {
 export interface Link {
   /** The platform's SCIM id. */
   id?: string;
+  /** What was brought in line: the version of the record, and its groups where rules look at them (scripts/shared/basis.lua). */
+  basis?: string;
   /** The platform's numeric user id as text; attribute values are keyed by it. */
   account?: string;
   /** Was an administrator when its account was looked up. */
@@ -55,7 +57,7 @@ export interface Link {
  * A link is kept for each user and target, so its text has short names and leaves out what repeats (ADR 0014). Members that
  * are rare keep their names.
  */
-const NAMES = { core: 'c', attributes: 'v', origin: 'o', account: 'n', writtenAt: 'w' };
+const NAMES = { basis: 'b', core: 'c', attributes: 'v', origin: 'o', account: 'n', writtenAt: 'w' };
 const CORE_NAMES = {
   userName: 'u',
   externalId: 'x',
@@ -94,7 +96,13 @@ const EXPECTED: [name: string, valueOf: (core: Members) => unknown][] = [
 
 export function toLinkText(link: Link, isShort: boolean): string {
   if (!isShort) return JSON.stringify(link);
-  const short: Members = { ...link };
+  const { id, basis } = link;
+  // First, in this order: scripts/shared/link_states.lua finds them there.
+  const short: Members = {
+    ...(id === undefined ? {} : { id }),
+    ...(basis === undefined ? {} : { basis }),
+    ...link,
+  };
   if (link.origin) short.origin = SHORT_ORIGINS.get(link.origin);
   if (link.core) {
     const core: Members = { ...link.core };

@@ -30,10 +30,10 @@ export type Outbox = ReturnType<typeof createOutbox>;
 
 export function createOutbox(
   deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  options: { target: string; leaseMs: number; log?: LogLimits | undefined },
+  options: { target: string; leaseMs: number; groupsMatter: boolean; log?: LogLimits | undefined },
 ) {
   const { redis, scripts, keys } = deps;
-  const { target, leaseMs } = options;
+  const { target, leaseMs, groupsMatter } = options;
   const targets = [target];
   const run = (name: string, args: object, ...texts: string[]): Promise<Reply> =>
     scripts.run(name, keys.base, { target, targets, leaseMs, ...args }, ...texts);
@@ -141,7 +141,7 @@ export function createOutbox(
     staging: createStaging(deps, { target }),
     log,
     claim,
-    ...createWork({ scripts, keys, log }, { target, leaseMs }),
+    ...createWork({ scripts, keys, log }, { target, leaseMs, groupsMatter }),
     memberMarks,
     readiness,
     mark,

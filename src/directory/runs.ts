@@ -1,14 +1,20 @@
 // What outlives a reconcile run: who runs now, how the last one ended, and how far the slow reads have come.
 import type { Redis } from 'ioredis';
+import type { Coverage } from './coverage.ts';
 import type { Keyspace } from './keys.ts';
 import type { Ref } from './records.ts';
 import type { Scripts } from './scripts.ts';
 
 /**
  * `drifted`: differences were only reported. `held`: some wait for approval. `blocked`: some need a person. `unproven`: a
- * list was not read whole. `failed`: it came to no end.
+ * list was not read whole. `incomplete`: somebody or something desired is still not there. `failed`: it came to no end.
  */
-export type Outcome = 'converged' | 'drifted' | 'held' | 'blocked' | 'unproven' | 'failed';
+export type Outcome = 'converged' | 'drifted' | 'held' | 'blocked' | 'unproven' | 'incomplete' | 'failed';
+
+export interface CoverageOfKinds {
+  users: Coverage;
+  groups: Coverage;
+}
 
 /** How a run ended. Times are Unix milliseconds of this process's clock. */
 export interface RunReport {
@@ -22,6 +28,8 @@ export interface RunReport {
   /** Resources compared. */
   users: number;
   groups: number;
+  /** How the resources of ours stand at the end; absent in a run that failed. */
+  coverage?: CoverageOfKinds;
   /** What no push explains, by action and cause. */
   drift?: DriftCount[];
   /** Why the run proves nothing, or what failed. */
@@ -43,6 +51,9 @@ export interface RunState {
 
 /** How far the reads that cost one call each have come, so that every run goes on where the last one stopped. */
 export type Cursor = 'values' | 'members';
+
+/** In the place of a digest: derived data was repaired, so the next run maps everybody and reads everything. */
+export const REPAIRED = 'repaired';
 
 export type RunStore = ReturnType<typeof createRunStore>;
 

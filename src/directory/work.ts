@@ -42,6 +42,8 @@ export interface Work {
   doubts: string;
   /** The link is written in its short form (ADR 0014). */
   isShort: boolean;
+  /** What this work decides on; the link keeps it at the end (scripts/shared/basis.lua). */
+  basis: string;
   /** Entries of the provisioning log, as text: they are written with the next step of this work that is kept. */
   journal: string[];
 }
@@ -71,10 +73,10 @@ const GATHER_MS = 250;
 
 export function createWork(
   deps: { scripts: Scripts; keys: Keyspace; log: ProvisioningLog },
-  options: { target: string; leaseMs: number },
+  options: { target: string; leaseMs: number; groupsMatter: boolean },
 ) {
   const { scripts, keys, log } = deps;
-  const { target, leaseMs } = options;
+  const { target, leaseMs, groupsMatter } = options;
   const targets = [target];
   const run = (name: string, args: object, ...texts: string[]): Promise<Reply> =>
     scripts.run(name, keys.base, { target, targets, leaseMs, ...args }, ...texts);
@@ -92,16 +94,17 @@ export function createWork(
 
   async function begin(ref: Ref, lane: Lane): Promise<Begin> {
     const { kind, id } = parseRef(ref);
-    const reply = await run('begin_sync', { ref, kind, id, lane: LANES.indexOf(lane) });
+    const reply = await run('begin_sync', { ref, kind, id, lane: LANES.indexOf(lane), groupsMatter });
     if (reply[0] !== 'begun') return { kind: reply[0] as 'clean' | 'busy' };
     const [fence, generation, since, request, record, link] = reply.slice(1, 7).map((value) => String(value));
-    const [groups, owed, held, tombstone, doubts, short] = reply.slice(7) as [
+    const [groups, owed, held, tombstone, doubts, short, basis] = reply.slice(7) as [
       string[],
       string[],
       number,
       string,
       string,
       number,
+      string,
     ];
     return {
       kind: 'begun',
@@ -122,6 +125,7 @@ export function createWork(
         deletedAt: tombstone ? Number((JSON.parse(tombstone) as { deletedAt: number }).deletedAt) : undefined,
         doubts,
         isShort: short === 1,
+        basis,
         journal: [],
       },
     };
@@ -171,7 +175,7 @@ export function createWork(
       fence: work.fence,
       generation: work.generation,
       doubts: work.doubts || undefined,
-      way: link.id === undefined || work.kind === 'Group' ? undefined : `User:${link.id}`,
+      way: link.id === undefined ? undefined : `${work.kind}:${link.id}`,
       outcome: outcome.kind,
       delayMs: outcome.kind === 'later' ? outcome.afterMs : 0,
       lane: LANES.indexOf(work.lane),
@@ -182,7 +186,12 @@ export function createWork(
       alarm: outcome.kind === 'later' ? undefined : outcome.alarmAt,
       request: work.request,
     };
-    const [tag, lag] = await runFor(work, 'ack_dirty', args, toLinkText(link, work.isShort));
+    const [tag, lag] = await runFor(
+      work,
+      'ack_dirty',
+      args,
+      toLinkText(ended(link, work, outcome), work.isShort),
+    );
     return tag === 'cleared'
       ? { kind: 'cleared', lagMs: Number(lag) }
       : { kind: tag as 'kept' | 'changed' | 'fenced' };
@@ -196,6 +205,12 @@ export function createWork(
   }
 
   return { begin, save, ack, ackMembers };
+}
+
+/** The link as it is kept: in line with what the work was about, unless that goes on. */
+function ended(link: Link, { basis }: Work, outcome: { kind: string; forget?: boolean }): Link {
+  if (outcome.kind === 'later') return link;
+  return outcome.forget ? { basis } : { ...link, basis };
 }
 
 export function pairs(flat: string[]): [string, string][] {

@@ -1,11 +1,13 @@
 // How far each target is behind, and what a person has to look at.
 import type { Backlog } from '../directory/backlog.ts';
+import type { CoverageReader } from '../directory/coverage.ts';
 import type { Breaker, BreakerState } from '../directory/breaker.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { EventStanding } from '../directory/event-stream.ts';
-import type { RunReport } from '../directory/runs.ts';
+import type { CoverageOfKinds, RunReport } from '../directory/runs.ts';
 import type { Hold } from '../directory/staging.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
+import type { Clock } from '../support/clock.ts';
 
 export interface TargetStatus {
   connection: string;
@@ -13,6 +15,8 @@ export interface TargetStatus {
   /** In the desired state. */
   users: number;
   groups: number;
+  /** How everything stored stands at the target; `seen` is what the last run saw. */
+  coverage: CoverageOfKinds;
   /** Not equal yet, under way, in need of a person. */
   dirty: number;
   inflight: number;
@@ -29,10 +33,40 @@ export interface TargetStatus {
   events: EventStanding | null;
 }
 
+/** Reads how everything stands; it takes about a second for 100,000 people. */
+export type ReadCoverage = (reader: CoverageReader) => Promise<CoverageOfKinds>;
+
+export const readCoverage: ReadCoverage = async (reader) => ({
+  users: await reader.read('User'),
+  groups: await reader.read('Group'),
+});
+
+/** A page that asks every few seconds must not keep Redis busy: most of the time goes by between two reads. */
+const REST = 20;
+const LEAST_REST_MS = 2000;
+
+/** The same, read anew only after twenty times as long as the last read took. */
+export function restfulCoverage(clock: Clock): ReadCoverage {
+  const known = new Map<CoverageReader, { until: number; coverage: Promise<CoverageOfKinds> }>();
+  return (reader) => {
+    const recent = known.get(reader);
+    if (recent && clock.now() < recent.until) return recent.coverage;
+    const startedAt = clock.now();
+    const entry = { until: Infinity, coverage: readCoverage(reader) };
+    known.set(reader, entry);
+    const rest = (): void => {
+      entry.until = clock.now() + Math.max(LEAST_REST_MS, REST * (clock.now() - startedAt));
+    };
+    entry.coverage.then(rest, () => known.delete(reader));
+    return entry.coverage;
+  };
+}
+
 /** One row for each connection and target. @param breakers by target */
 export async function readStatus(
   states: readonly DesiredState[],
   breakers: Map<string, Pick<Breaker, 'read'>>,
+  coverageOf: ReadCoverage = readCoverage,
 ): Promise<TargetStatus[]> {
   const rows: TargetStatus[] = [];
   for (const state of states) {
@@ -44,7 +78,7 @@ export async function readStatus(
     ]);
     for (const target of state.outboxes.keys()) {
       const breaker = (await breakers.get(target)?.read()) ?? { open: false };
-      const part = await readTarget(state, target);
+      const part = await readTarget(state, target, coverageOf);
       rows.push({ connection, target, users, groups, breaker, ...part, events });
     }
   }
@@ -53,13 +87,27 @@ export async function readStatus(
 
 type TargetPart = Omit<TargetStatus, 'connection' | 'target' | 'users' | 'groups' | 'breaker' | 'events'>;
 
-async function readTarget({ outboxes }: DesiredState, target: string): Promise<TargetPart> {
+async function readTarget(
+  { outboxes, coverage: readers }: DesiredState,
+  target: string,
+  coverageOf: ReadCoverage,
+): Promise<TargetPart> {
   const outbox = outboxes.get(target);
-  if (!outbox) throw new Error(`There is no outbox of ${target}.`);
-  const [backlog, hold] = await Promise.all([outbox.backlog(), outbox.staging.onHold()]);
+  const reader = readers.get(target);
+  if (!outbox || !reader) throw new Error(`There is no outbox of ${target}.`);
+  const [backlog, hold, { users, groups }] = await Promise.all([
+    outbox.backlog(),
+    outbox.staging.onHold(),
+    coverageOf(reader),
+  ]);
   const { dirty, inflight, blocked, oldestMs, lanes, held, lastRun, lastSuccessAt } = backlog;
   const total = Object.values(held).reduce((sum, each) => sum + each, 0);
+  const seen = lastRun?.coverage;
   return {
+    coverage: {
+      users: { ...users, seen: seen?.users.seen ?? null },
+      groups: { ...groups, seen: seen?.groups.seen ?? null },
+    },
     ...{ dirty, inflight, blocked, oldestMs, lanes },
     guard: { held: total, ...held },
     hold: hold ?? null,
@@ -67,6 +115,7 @@ async function readTarget({ outboxes }: DesiredState, target: string): Promise<T
   };
 }
 
-/** Nothing waits: neither for the worker nor for a person. */
-export const isConverged = ({ dirty, blocked, guard }: TargetStatus): boolean =>
-  dirty + blocked + guard.held === 0;
+/** Nothing waits, neither for the worker nor for a person, nobody desired is missing, and no exception stands. */
+export const isConverged = ({ dirty, blocked, guard, coverage: { users, groups } }: TargetStatus): boolean =>
+  dirty + blocked + guard.held === 0 &&
+  [users, groups].every(({ missing, held, exceptions }) => missing + held + exceptions === 0);

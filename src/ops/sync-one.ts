@@ -82,6 +82,8 @@ async function differencesOf(estate: Estate, ref: Ref, signal: AbortSignal): Pro
     visibility: createVisibility(),
     tally: { calls: 0, unknown: 0 },
     onProgress: () => undefined,
+    lost: new Set(),
+    isRepaired: false,
     remember: () => Promise.resolve(),
   };
   const examined = ref.startsWith('User:')

@@ -107,9 +107,9 @@ export function toDrifts(entries: PlanEntry[]): Drift[] {
   return [...drifts.values()];
 }
 
-/** Names in the sense of `Link.unsure`. What other rules have changed needs none: the link knows that it differs. */
+/** Names in the sense of `Link.unsure`. Only drift needs them: what else has changed differs from the link. */
 function namesIn({ action, attribution, attribute, platformId, after }: PlanEntry): string[] {
-  if (attribution.cause === 'mapping changed') return [];
+  if (attribution.cause === 'mapping changed' || attribution.cause === 'not applied') return [];
   switch (action) {
     case 'deactivate':
     case 'reactivate':
@@ -160,6 +160,8 @@ export async function staleEntries(estate: Estate, plan: Plan, signal: AbortSign
     visibility: createVisibility(),
     tally: { calls: 0, unknown: 0 },
     onProgress: () => undefined,
+    lost: new Set(),
+    isRepaired: false,
     remember: () => Promise.resolve(),
   };
   const refsOf = (kind: PlanEntry['kind'], has: (entry: PlanEntry) => boolean = () => true): Set<Ref> =>

@@ -31,6 +31,8 @@ export const DESTRUCTIVE: ReadonlySet<Action> = new Set([
 export type Cause =
   /** A push that the worker has not applied yet; it is on its way without this plan. */
   | 'source changed'
+  /** Desired, and nothing was going to apply it: the target is new, or a mark was lost. */
+  | 'not applied'
   /** Mapping, scope or names in the settings are others than those that were applied. */
   | 'mapping changed'
   /** Somebody changed it at the platform. */

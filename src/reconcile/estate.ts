@@ -1,8 +1,10 @@
 // What a comparison of one connection with one target is made from.
 import type { Acts } from '../directory/acts.ts';
+import type { CoverageReader } from '../directory/coverage.ts';
 import type { Directory } from '../directory/directory.ts';
 import type { DriftNotes, Print } from '../directory/drift.ts';
 import type { Links } from '../directory/links.ts';
+import type { Ref } from '../directory/records.ts';
 import type { Outbox } from '../directory/outbox.ts';
 import type { RunStore } from '../directory/runs.ts';
 import type { Clock } from '../support/clock.ts';
@@ -23,6 +25,7 @@ export interface Estate {
   links: Links;
   outbox: Outbox;
   drifts: DriftNotes;
+  coverage: CoverageReader;
   runs: RunStore;
   /** The notes of other connections that feed the same target: what they are linked to is managed too. */
   others: DriftNotes[];
@@ -45,6 +48,10 @@ export interface Survey {
   /** Calls made so far, and resources that could not be read. */
   tally: { calls: number; unknown: number };
   onProgress: (progress: Progress) => void;
+  /** Resources that are not covered although nothing is on its way: a run marks them (ADR 0021). */
+  lost: Set<Ref>;
+  /** Derived data was repaired since the last run: what was lost with it is looked for everywhere. */
+  isRepaired: boolean;
   /** Keeps what was found equal, for the next run; does nothing where nothing may be written. */
   remember: (prints: Print[]) => Promise<void>;
 }

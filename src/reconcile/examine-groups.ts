@@ -72,6 +72,7 @@ async function examine(
     link,
     basis: { version: record?.version ?? 0, link: hashOfLink(text) },
     marked,
+    isLost: survey.isRepaired || survey.lost.has(ref),
     wantedName,
     isDeleted,
     observed: present,

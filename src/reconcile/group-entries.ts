@@ -24,6 +24,8 @@ export interface GroupCase {
   link: Link;
   basis: Basis;
   marked: boolean;
+  /** Changes of members may have been lost, so a member of ours whom the source has not is one to be removed. */
+  isLost: boolean;
   /** Name that the target shall have; undefined when the target does not get this group. */
   wantedName: string | undefined;
   /** Deleted at the source. */
@@ -150,17 +152,18 @@ function strangeMembers(group: GroupCase, { policy, members }: GroupRules): Plan
   const { missing = [], surplus = [] } = group.members ?? {};
   const frozen = policy.policy === 'create-only' && group.link.making !== true;
   const added = missing.map((member): PlanEntry => ({
-    ...base(group, 'platform changed', frozen ? 'report' : 'apply'),
+    ...base(group, group.isLost ? 'not applied' : 'platform changed', frozen ? 'report' : 'apply'),
     action: 'addMember',
     member,
     before: { member: false },
     after: { member: true },
-    reason: 'member at the source, taken out at the platform',
+    reason: group.isLost ? 'member at the source' : 'member at the source, taken out at the platform',
   }));
   const removed = surplus.map((member): PlanEntry => {
-    const common = base(group, 'platform changed');
+    const isUnnoticed = group.isLost && member.ref !== null;
+    const common = base(group, isUnnoticed ? 'not applied' : 'platform changed');
     const states = { member, before: { member: true } };
-    if (members === 'owned') {
+    if (members === 'owned' && !isUnnoticed) {
       const reason = 'member whom the bridge did not add; groups.members: authoritative would remove it';
       return {
         ...common,
@@ -177,7 +180,7 @@ function strangeMembers(group: GroupCase, { policy, members }: GroupRules): Plan
       action: 'removeMember',
       after: { member: false },
       effect: policy.policy === 'sync' ? 'apply' : 'report',
-      reason: 'no member at the source, added at the platform',
+      reason: isUnnoticed ? 'no member at the source' : 'no member at the source, added at the platform',
     };
   });
   return [...added, ...removed];

@@ -2,10 +2,12 @@
 // has to remember for the next one is handed back as books.
 import type { Cursor } from '../directory/runs.ts';
 import { parseLink } from '../directory/links.ts';
+import { REPAIRED } from '../directory/runs.ts';
 import { refOf, type Ref } from '../directory/records.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { attribute, earliestDrift, type AuditTrail } from './attribution.ts';
 import { createVisibility, differences, wantedFromLink } from './compare.ts';
+import { readOrphans, type Orphans } from './cover.ts';
 import { DESTRUCTIVE, isDrift, type PlanEntry } from './entry.ts';
 import type { Estate, Progress, Survey } from './estate.ts';
 import { examineGroups } from './examine-groups.ts';
@@ -13,7 +15,7 @@ import { examineUsers, readValues, type Examined } from './examine-users.ts';
 import { heldEntries } from './held.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
 import { heedRefusals } from './refusals.ts';
-import { absentGroups, surveyGroups, type GroupChoice, type GroupSurvey } from './survey-groups.ts';
+import { surveyGroups, type GroupChoice, type GroupSurvey } from './survey-groups.ts';
 import { chunks, surveyUsers, type UserSurvey } from './survey-users.ts';
 
 export interface PlanOptions {
@@ -38,6 +40,10 @@ export interface Books {
   groupsSeen: Map<Ref, string>;
   /** Everybody was mapped by these rules. */
   mapped: boolean;
+  /** To be marked: nothing is on its way for them. */
+  lost: Ref[];
+  /** Whether the platform's lists showed what a resource of ours is linked to. */
+  isShown: (ref: Ref, platformId: string) => boolean;
 }
 
 /** Users whose attribute values are read one by one in each run, oldest look first. */
@@ -45,7 +51,8 @@ const VALUES_IN_TURN = 100;
 
 export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ plan: Plan; books: Books }> {
   const startedAt = estate.clock.now();
-  const rulesChanged = (await estate.runs.mappedBy()) !== estate.digest;
+  const mappedBy = await estate.runs.mappedBy();
+  const rulesChanged = mappedBy !== estate.digest;
   const everybody = (options.everybody ?? false) || rulesChanged;
   const survey: Survey = {
     estate,
@@ -53,20 +60,22 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
     visibility: createVisibility(),
     tally: { calls: 0, unknown: 0 },
     onProgress: options.onProgress ?? (() => undefined),
+    lost: new Set(),
+    isRepaired: mappedBy === REPAIRED,
     remember: options.remember ?? (() => Promise.resolve()),
   };
-  const full = options.full ?? false;
+  const full = (options.full ?? false) || survey.isRepaired;
+  const orphans = await readOrphans(survey);
   // Groups and their members are read while the much longer list of users arrives.
-  const groupWork = lookAtGroups(survey, { everybody, full });
+  const groupWork = lookAtGroups(survey, { everybody, full }, orphans.Group);
   groupWork.catch(() => undefined); // awaited below
-  const users = await surveyUsers(survey, everybody, async () => (await groupWork).groups.linked);
+  const users = await surveyUsers(survey, everybody, orphans.User);
   const { groups, examined: examinedGroups } = await groupWork;
-  if (!users.isAll) examinedGroups.push(...(await lookAtAbsentGroups(survey, groups)));
   const values = await lookAtValues(survey, full);
   for (const ref of values.suspects) users.suspects.set(ref, []);
   const seen = [...users.settled, ...(await secondLook(survey, users, values.suspects)), ...examinedGroups];
   const blocked = new Map((await estate.outbox.blocked()).map(({ ref, since }) => [ref, since]));
-  const examined = heedRefusals(seen, { blocked, rulesChanged });
+  const examined = heedRefusals(nameLost(survey, seen), { blocked, rulesChanged });
   const since = earliestDrift(examined);
   const hasDrift = examined.some(({ entries }) => entries.some(isDrift));
   const trail = hasDrift ? await options.readTrail?.(since ?? startedAt, options.signal) : undefined;
@@ -90,32 +99,33 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
     cost: {
       calls: survey.tally.calls,
       values: { read: values.read, of: values.of },
-      members: { read: groups.withMembers.size, of: groups.linked },
+      members: { read: groups.withMembers.size, of: groups.coverage.linked },
       durationMs: estate.clock.now() - startedAt,
     },
+    coverage: { users: users.coverage, groups: groups.coverage },
     counts: countsOf(entries),
     entries,
   };
-  return { plan, books: booksOf(groups, users, values.cursor, everybody, examined) };
+  const isShown = (ref: Ref, platformId: string): boolean =>
+    (ref.startsWith('User:') ? users : groups).isListed(platformId);
+  return {
+    plan,
+    books: { ...booksOf(groups, users, values.cursor, everybody, examined), lost: [...survey.lost], isShown },
+  };
 }
 
 async function lookAtGroups(
   survey: Survey,
   choice: GroupChoice,
+  orphans: Orphans,
 ): Promise<{ groups: GroupSurvey; examined: Examined[] }> {
-  const groups = await surveyGroups(survey, choice);
+  const groups = await surveyGroups(survey, choice, orphans);
   const examined = await examineGroups(survey, [...groups.suspects], {
     withMembers: (ref) => groups.withMembers.has(ref),
     ...(groups.proof.complete ? { strangers: groups } : {}),
   });
   return { groups, examined };
 }
-
-const lookAtAbsentGroups = async (survey: Survey, groups: GroupSurvey): Promise<Examined[]> =>
-  examineGroups(survey, await absentGroups(survey, groups), {
-    withMembers: () => false,
-    ...(groups.proof.complete ? { strangers: groups } : {}),
-  });
 
 async function secondLook(survey: Survey, users: UserSurvey, valued: Set<Ref>): Promise<Examined[]> {
   const options = {
@@ -181,6 +191,19 @@ async function compareValues(survey: Survey, refs: Ref[], look: ValueLook): Prom
       look.suspects.add(ref);
   });
 }
+
+/** What nothing was going to apply differs because it was lost or its target is new, not because rules changed. */
+const nameLost = ({ lost }: Survey, examined: Examined[]): Examined[] =>
+  lost.size === 0
+    ? examined
+    : examined.map((each) =>
+        lost.has(each.ref) ? { ...each, entries: each.entries.map(toNotApplied) } : each,
+      );
+
+const toNotApplied = (entry: PlanEntry): PlanEntry =>
+  entry.attribution.cause === 'mapping changed'
+    ? { ...entry, attribution: { ...entry.attribution, cause: 'not applied' } }
+    : entry;
 
 /** An account that is made anew gets its memberships with it: they are no drift of their own. */
 function withoutFollowers(entries: PlanEntry[]): PlanEntry[] {
@@ -254,7 +277,7 @@ function booksOf(
   values: number | undefined,
   everybody: boolean,
   examined: Examined[],
-): Books {
+): Omit<Books, 'lost' | 'isShown'> {
   const groupsSeen = new Map<Ref, string>();
   for (const { ref, entries } of examined) {
     const changed = groups.changedAt.get(ref);

@@ -1,6 +1,6 @@
 // A plan: everything that differs, in one document that can be kept, read, and applied exactly. Pure.
 import { createHash } from 'node:crypto';
-import type { DriftCount } from '../directory/runs.ts';
+import type { CoverageOfKinds, DriftCount } from '../directory/runs.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { ACTIONS, isChange, isDrift, type Action, type PlanEntry } from './entry.ts';
 import type { Proof } from './proof.ts';
@@ -31,6 +31,8 @@ export interface Plan {
   /** Resources that could not be read: nothing is known of them. */
   unknown: number;
   cost: Cost;
+  /** How the resources of ours stand (ADR 0021). */
+  coverage: CoverageOfKinds;
   counts: Partial<Record<Action, number>>;
   entries: PlanEntry[];
 }

@@ -40,7 +40,7 @@ function isAnswered(
   { ref, changedAt }: Examined,
   { blocked, rulesChanged }: Refusals,
 ): boolean {
-  if (!isChange(entry)) return false;
+  if (!isChange(entry) || entry.attribution.cause === 'not applied') return false;
   if (!isDrift(entry)) return entry.attribution.cause === 'source changed' || !rulesChanged;
   // An account that shall be closed is worth one call in every run.
   if (entry.action === 'deactivate') return false;

@@ -1,5 +1,6 @@
 // A plan for people: one line of counts, then a summary that is read in a minute, or every difference. Pure.
 import { ACTIONS, isChange, type Action, type PlanEntry } from './entry.ts';
+import { coverageText } from './coverage-text.ts';
 import type { Plan } from './plan.ts';
 
 export interface RenderOptions {
@@ -55,6 +56,8 @@ export function renderPlan(plan: Plan, { all, colour }: RenderOptions): string[]
   const byOne = all || changes.length <= ONE_BY_ONE;
   return [
     headline(plan, changes, others),
+    `  people: ${coverageText(plan.coverage.users)}`,
+    ...(plan.coverage.groups.desired > 0 ? [`  groups: ${coverageText(plan.coverage.groups)}`] : []),
     ...warnings(plan),
     ...(byOne ? changes.flatMap((entry) => oneByOne(entry, paint)) : summary(changes, paint)),
     ...aside(others, all, paint),
@@ -63,9 +66,12 @@ export function renderPlan(plan: Plan, { all, colour }: RenderOptions): string[]
   ];
 }
 
-function headline({ connection, target }: Plan, changes: PlanEntry[], others: PlanEntry[]): string {
+function headline({ connection, target, coverage }: Plan, changes: PlanEntry[], others: PlanEntry[]): string {
   const where = `${connection} → ${target}`;
   const left = others.filter(({ action }) => action !== 'unmanaged').length;
+  const { users, groups } = coverage;
+  if (changes.length === 0 && users.missing + groups.missing > 0)
+    return `${where}: no changes are known, but not everything is covered. reconcile looks at what is missing.`;
   if (changes.length === 0 && left > 0) return `${where}: no changes. ${left} differences stay, see below.`;
   if (changes.length === 0) return `${where}: no changes. The platform is as desired.`;
   const counted = ACTIONS.flatMap((action) => {

@@ -1,7 +1,7 @@
 // One run: take the right to it, compare, judge, mark, wait until the worker has applied it, and report.
 import { setMaxListeners } from 'node:events';
 import { RunLost } from '../directory/drift.ts';
-import type { Outcome, RunReport } from '../directory/runs.ts';
+import type { CoverageOfKinds, Outcome, RunReport } from '../directory/runs.ts';
 import type { Ref } from '../directory/records.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import type { Logger } from '../support/logger.ts';
@@ -9,6 +9,7 @@ import { applyPlan } from './apply.ts';
 import type { Estate } from './estate.ts';
 import { makePlan, type Books, type PlanOptions } from './make-plan.ts';
 import { changesIn, driftCounts, type Plan } from './plan.ts';
+import { readStanding, whatIsMissing } from './prove-desired.ts';
 
 export interface RunOptions extends PlanOptions {
   /** False: differences are reported and left alone. */
@@ -114,8 +115,13 @@ async function hold(estate: Estate, options: RunOptions, fence: string): Promise
   try {
     const remember = estate.drifts.notePrints;
     const { plan, books } = await makePlan(estate, { ...options, signal, remember });
-    const end = await carryOut(estate, { ...options, signal }, fence, plan, books);
-    const report = toReport(plan, startedAt, clock.now(), end);
+    const carried = await carryOut(estate, { ...options, signal }, fence, plan, books);
+    const { coverage, end } = await proveDesired(
+      estate,
+      { ...options, signal },
+      { startedAt, books, plan, end: carried },
+    );
+    const report = { ...toReport(plan, startedAt, clock.now(), end), coverage };
     await runs.end(report);
     return { report, plan };
   } catch (error) {
@@ -142,8 +148,11 @@ async function carryOut(
   const proven = plan.proof.users.complete && plan.proof.groups.complete && plan.unknown === 0;
   const unproven: End = { outcome: 'unproven', message: whyUnproven(plan) };
   if (wanted === 0) {
+    // What is lost looks as desired, as far as the lists tell: its sync finds out, and notes it.
+    const end = books.lost.length > 0 ? await restoreLost(estate, options, plan, books.lost) : CONVERGED;
     await keepBooks(estate, books);
     if (!proven) return unproven;
+    if (end.outcome !== 'converged') return end;
     return (
       (await whatIsHeld(estate, options, plan)) ??
       (plan.counts.conflict ? blocked(plan.counts.conflict) : CONVERGED)
@@ -155,8 +164,8 @@ async function carryOut(
     return proven ? { outcome: 'drifted', message: `${wanted} differences` } : unproven;
   }
   const applied = await applyPlan(estate, plan, options.guard, fence);
+  const end = await restoreLost(estate, options, plan, books.lost, applied.refs);
   await keepBooks(estate, books);
-  const end = await untilApplied(estate, options, applied.refs);
   if (end.outcome !== 'converged') return end;
   if (!proven) return unproven;
   if (applied.noted.stale + applied.noted.busy > 0)
@@ -165,6 +174,36 @@ async function carryOut(
 }
 
 const CONVERGED: End = { outcome: 'converged' };
+
+/** How often a run marks again what is lost before it ends as incomplete. */
+const ROUNDS = 2;
+
+/** Counts how everything stands at the end. What was lost while the run went on is brought in line by it too. */
+async function proveDesired(
+  estate: Estate,
+  options: RunOptions,
+  { startedAt, books, plan, end }: { startedAt: number; books: Books; plan: Plan; end: End },
+): Promise<{ coverage: CoverageOfKinds; end: End }> {
+  let result = end;
+  for (let round = 1; ; round++) {
+    const { coverage, lost } = await readStanding(estate, books.isShown, startedAt);
+    if (result.outcome !== 'converged' || lost.length === 0) return { coverage, end: result };
+    if (round > ROUNDS) return { coverage, end: { outcome: 'incomplete', message: whatIsMissing(coverage) } };
+    result = await restoreLost(estate, options, plan, lost);
+  }
+}
+
+/** Marks what is lost, and waits until that and what the plan has marked is applied. */
+async function restoreLost(
+  estate: Estate,
+  options: Pick<RunOptions, 'signal' | 'onProgress'>,
+  { id }: Plan,
+  lost: Ref[],
+  marked: Ref[] = [],
+): Promise<End> {
+  if (lost.length > 0) await estate.coverage.restoreMarks(lost, `plan:${id}`);
+  return untilApplied(estate, options, [...new Set([...marked, ...lost])]);
+}
 
 /**
  * As long as the guard holds anything, whoever asked for it, the platform is not as desired. What is not wanted any more,

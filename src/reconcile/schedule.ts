@@ -86,19 +86,21 @@ async function atStart(
   isDue: (moment: Date) => boolean,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { runs, drifts, digest } = estate;
+  const { runs, directory, digest } = estate;
   while (!signal.aborted) {
     try {
-      const [{ last }, mappedBy, linked] = await Promise.all([
+      const [{ last }, mappedBy, users, groups] = await Promise.all([
         runs.read(),
         runs.mappedBy(),
-        drifts.countLinked(),
+        directory.count('User'),
+        directory.count('Group'),
       ]);
-      if (linked === 0 && mappedBy === undefined) {
-        // Nobody was mapped by other rules yet.
+      if (mappedBy === undefined && users + groups === 0) {
+        // An empty directory: everything that is pushed from now on is mapped by these rules.
         await runs.noteMapped(digest);
         return undefined;
       }
+      if (mappedBy === undefined) return 'the target is new, or its state was repaired';
       if (mappedBy !== digest) return 'the mapping rules changed';
       return last && wasMissed(last.endedAt, clock.now(), isDue) ? 'a run was missed' : undefined;
     } catch {

@@ -1,8 +1,10 @@
 // Reads the list of groups without members, and decides whose members are worth reading: those that the platform says
 // were changed since they were found equal, and some of the others in turn.
+import { noCoverage, type Coverage } from '../directory/coverage.ts';
 import { parseLink } from '../directory/links.ts';
-import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
+import { fold, refOf, type Ref } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
+import { readCover, type Orphans } from './cover.ts';
 import type { Survey } from './estate.ts';
 import { createProof, type Proof } from './proof.ts';
 import { walkList } from './walk.ts';
@@ -16,7 +18,7 @@ const SETTLED_MS = 5000;
 
 export interface GroupSurvey {
   proof: Proof;
-  linked: number;
+  coverage: Coverage;
   /** To be looked at alone. */
   suspects: Set<Ref>;
   /** Whose members are to be read. */
@@ -37,19 +39,34 @@ export interface GroupChoice {
   full: boolean;
 }
 
-export async function surveyGroups(survey: Survey, choice: GroupChoice): Promise<GroupSurvey> {
+export async function surveyGroups(
+  survey: Survey,
+  choice: GroupChoice,
+  orphans: Orphans,
+): Promise<GroupSurvey> {
   let found = await walk(survey, choice);
   for (let again = 1; again < WALKS && !found.proof.complete; again++) found = await walk(survey, choice);
-  for await (const refs of survey.estate.drifts.allMarked()) {
-    for (const ref of refs) if (parseRef(ref).kind === 'Group') found.suspects.add(ref);
-  }
-  if (choice.everybody) {
-    for await (const records of survey.estate.directory.scan('Group'))
-      for (const { id } of records) found.suspects.add(refOf('Group', id));
-  }
+  await addDesired(survey, found, choice, orphans);
   await takeTurns(survey, found);
   for (const ref of found.withMembers) found.suspects.add(ref);
   return found;
+}
+
+/** Adds what the list does not decide: absent, deleted, marked and lost groups, and all where names are mapped anew. */
+async function addDesired(
+  survey: Survey,
+  found: GroupSurvey,
+  choice: GroupChoice,
+  orphans: Orphans,
+): Promise<void> {
+  const cover = await readCover(survey, 'Group', found.isListed);
+  found.coverage = cover.coverage;
+  const absent = found.proof.complete || choice.everybody ? cover.absent : [];
+  const others = choice.everybody ? cover.atRest : [];
+  for (const refs of [orphans.pending, orphans.suspects, cover.pending, absent, others])
+    for (const ref of refs) found.suspects.add(ref);
+  // Which members changed unnoticed is not known either.
+  for (const ref of cover.lost) found.withMembers.add(ref);
 }
 
 async function walk(survey: Survey, choice: GroupChoice): Promise<GroupSurvey> {
@@ -57,7 +74,7 @@ async function walk(survey: Survey, choice: GroupChoice): Promise<GroupSurvey> {
   const reader = createProof<WireGroup>();
   const draft: GroupSurvey = {
     proof: reader.verdict(),
-    linked: 0,
+    coverage: noCoverage(),
     suspects: new Set(),
     withMembers: new Set(),
     byName: new Map(),
@@ -104,7 +121,6 @@ async function takePage(
       draft.byName.set(fold(group.displayName), { id: group.id, name: group.displayName });
       return;
     }
-    draft.linked++;
     if (link.departed) return;
     const { ref } = holder;
     const applied = String(link.core?.displayName ?? '');
@@ -114,29 +130,6 @@ async function takePage(
     const isSettled = changed !== undefined && clock.now() - Date.parse(changed) > SETTLED_MS;
     if (isSettled) draft.changedAt.set(ref, changed);
   });
-}
-
-/**
- * Linked and not in the list, which was read whole: to be asked for alone. All that is linked is looked at for it, users
- * too, so it is asked only when somebody of ours is missing.
- */
-export async function absentGroups(
-  survey: Survey,
-  { proof, suspects, isListed }: GroupSurvey,
-): Promise<Ref[]> {
-  if (!proof.complete) return [];
-  const found = new Set<Ref>();
-  const { drifts } = survey.estate;
-  for await (const linked of drifts.allLinked('Group')) {
-    const absent = linked.filter(({ platformId }) => !isListed(platformId));
-    const standing = await drifts.standing(absent.map(({ ref }) => ref));
-    standing.forEach(({ ref, text }, index) => {
-      const link = parseLink(text);
-      const isCurrent = link.id === absent[index]?.platformId;
-      if (isCurrent && !link.departed && !suspects.has(ref)) found.add(ref);
-    });
-  }
-  return [...found];
 }
 
 /** The next few in order of creation, from where the last run stopped. */

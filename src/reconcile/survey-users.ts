@@ -1,10 +1,12 @@
 // Reads every user of the platform once and finds whoever differs. People for whom nothing is marked are compared with
 // their links: those hold what was applied, which is what is desired as long as the mapping is the same.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { noCoverage, type Coverage } from '../directory/coverage.ts';
 import { hashOfLink, type Counterpart, type Print } from '../directory/drift.ts';
 import { parseLink, type Link } from '../directory/links.ts';
-import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
+import { fold, type Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
+import { readCover, type Orphans } from './cover.ts';
 import { createShownNoter, differences, printOf, wantedFromLink } from './compare.ts';
 import { isDrift, isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import type { Survey } from './estate.ts';
@@ -30,15 +32,12 @@ const WALKS = 2;
 
 export interface UserSurvey {
   proof: Proof;
-  /** Ours that were seen. */
-  linked: number;
-  /** All that is linked was seen, groups too: nobody needs to be looked for. */
-  isAll: boolean;
+  coverage: Coverage;
   /** Seen differently, or not seen: to be looked at alone. With the names that differ, where that is all there is to it. */
   suspects: Map<Ref, string[]>;
   /** What is on its way, and what other rules change; needs no second look. */
   settled: Examined[];
-  /** Marked, or to be mapped, and not seen at the platform. */
+  /** Marked, lost, or to be mapped, and not compared with what the platform showed. */
   unseen: Set<Ref>;
   strangers: Strangers;
   /** Platform ids that belong to nobody, with their names. */
@@ -46,22 +45,12 @@ export interface UserSurvey {
   isListed: (platformId: string) => boolean;
 }
 
-/**
- * @param everybody map all records instead of trusting the links: the mapping has changed, or a person asks
- * @param groupsSeen linked groups that were seen: with the linked users they show without a look at each whether somebody
- *   of ours is missing
- */
-export async function surveyUsers(
-  survey: Survey,
-  everybody: boolean,
-  groupsSeen: () => Promise<number>,
-): Promise<UserSurvey> {
+/** @param everybody map all records instead of trusting the links: the mapping has changed, or a person asks */
+export async function surveyUsers(survey: Survey, everybody: boolean, orphans: Orphans): Promise<UserSurvey> {
   let found = await walk(survey, everybody);
   for (let again = 1; again < WALKS && !found.proof.complete; again++) found = await walk(survey, everybody);
-  found.isAll = found.linked + (await groupsSeen()) === (await survey.estate.drifts.countLinked());
-  if (found.proof.complete && !found.isAll) await addAbsent(survey, found);
   dropUnreturned(survey, found);
-  await addUnseen(survey, found, everybody);
+  await addDesired(survey, found, everybody, orphans);
   return found;
 }
 
@@ -80,8 +69,7 @@ async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
   const reader: ProofKeeper<WireUser> = createProof();
   const draft: Draft = {
     proof: reader.verdict(),
-    linked: 0,
-    isAll: false,
+    coverage: noCoverage(),
     suspects: new Map(),
     settled: [],
     unseen: new Set(),
@@ -145,7 +133,6 @@ async function takePage(survey: Survey, draft: Draft, page: WireUser[], everybod
       strange.push(user);
       return;
     }
-    draft.linked++;
     if (isProtected(link)) return;
     if (everybody || holder.marked) toMap.push({ holder, link, user });
     else {
@@ -174,7 +161,6 @@ const toPrint = ({ ref, text }: Counterpart, user: WireUser): Print => ({
 async function withoutKnownEqual(survey: Survey, draft: Draft, users: WireUser[]): Promise<WireUser[]> {
   const seen = users.map((user) => ({ platformId: user.id, print: printOf(user) }));
   const others = new Set(await survey.estate.drifts.unlikePrints(seen));
-  draft.linked += users.length - others.size;
   return users.filter((user, index) => {
     if (others.has(index)) return true;
     draft.noteShown(user);
@@ -226,20 +212,6 @@ async function takeStrangers(survey: Survey, draft: Draft, users: WireUser[]): P
   });
 }
 
-/** Linked, but not in the list: only a list that was read whole makes somebody a suspect of being gone. */
-async function addAbsent(survey: Survey, found: UserSurvey): Promise<void> {
-  const { drifts } = survey.estate;
-  for await (const linked of drifts.allLinked('User')) {
-    const absent = linked.filter(({ platformId }) => !found.isListed(platformId));
-    const standing = await drifts.standing(absent.map(({ ref }) => ref));
-    standing.forEach(({ ref, text }, index) => {
-      const link = parseLink(text);
-      const isCurrent = link.id === absent[index]?.platformId;
-      if (isCurrent && !link.departed && !isProtected(link)) found.suspects.set(ref, []);
-    });
-  }
-}
-
 /** What this platform never answers for anybody says nothing about one of them. */
 function dropUnreturned({ visibility }: Survey, { suspects }: UserSurvey): void {
   for (const [ref, names] of suspects) {
@@ -247,16 +219,16 @@ function dropUnreturned({ visibility }: Survey, { suspects }: UserSurvey): void 
   }
 }
 
-/** Marked, or to be mapped, and not among those who were seen: they have no account yet, or none any more. */
-async function addUnseen(survey: Survey, found: UserSurvey, everybody: boolean): Promise<void> {
-  const { seen } = found as Draft;
-  const { drifts, directory } = survey.estate;
-  const add = (refs: Ref[]): void => {
-    for (const ref of refs) if (!seen.has(ref) && !found.suspects.has(ref)) found.unseen.add(ref);
-  };
-  for await (const refs of drifts.allMarked()) add(refs.filter((ref) => parseRef(ref).kind === 'User'));
-  if (!everybody) return;
-  for await (const records of directory.scan('User')) add(records.map(({ id }) => refOf('User', id)));
+/** Adds whoever the list does not decide: absent, deleted, marked, lost and, where everybody is mapped, all others. */
+async function addDesired(survey: Survey, found: Draft, everybody: boolean, orphans: Orphans): Promise<void> {
+  const cover = await readCover(survey, 'User', found.isListed);
+  found.coverage = cover.coverage;
+  // Only a list that was read whole makes somebody a suspect of being gone.
+  const suspects = found.proof.complete ? [...orphans.suspects, ...cover.absent] : orphans.suspects;
+  for (const ref of suspects) found.suspects.set(ref, []);
+  const others = everybody ? [...cover.absent, ...cover.atRest] : [];
+  for (const refs of [orphans.pending, cover.pending, cover.lost, others])
+    for (const ref of refs) if (!found.seen.has(ref) && !found.suspects.has(ref)) found.unseen.add(ref);
 }
 
 /** Refs in portions, so that a first load of everybody is looked at with bounded memory. */

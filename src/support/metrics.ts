@@ -76,6 +76,12 @@ export const METRICS = {
     labels: ['target'],
     help: `Age of the oldest accepted change that is not applied, in seconds; 0 when all is applied. ${SHARED}`,
   },
+  coverage: {
+    type: 'gauge',
+    name: 'bridge_coverage',
+    labels: ['target', 'resource', 'state'],
+    help: `Desired users and groups by how they stood when the last reconcile ended: linked, seen (of the linked), pending, held, deadLetters, exceptions, missing. ${SHARED}`,
+  },
   deadLetters: {
     type: 'gauge',
     name: 'bridge_dead_letters',

@@ -1,9 +1,21 @@
 // Why a resource is not as desired, with the moment since which it is so.
 import type { Condition } from '../directory/links.ts';
+import type { Work } from '../directory/work.ts';
 import type { SyncContext } from './context.ts';
+import type { SyncOutcome } from './outcome.ts';
 
 export function condition(context: SyncContext, reason: string, message: string, status?: number): Condition {
   const before = context.link.condition;
   const since = before?.reason === reason ? before.since : context.clock.now();
   return { reason, message, since, ...(status === undefined ? {} : { status }) };
 }
+
+/** Linked, not stored, and never deleted: nothing destructive may follow from data that is missing. */
+export const isRecordLost = ({ record, deletedAt, link }: Work): boolean =>
+  record === undefined && deletedAt === undefined && (link.id !== undefined || link.creating === true);
+
+export const recordLost = (context: SyncContext): SyncOutcome => ({
+  kind: 'blocked',
+  writes: context.writes,
+  condition: condition(context, 'RecordLost', 'its desired state is missing in Redis: push it again'),
+});

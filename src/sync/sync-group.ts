@@ -4,7 +4,7 @@ import { fold, parseRef } from '../directory/records.ts';
 import type { PatchOperation, WireGroup } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { isAbsent } from './absence.ts';
-import { condition } from './condition.ts';
+import { condition, isRecordLost, recordLost } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { isGone, isStatus, mayHaveCommitted } from './failures.ts';
 import type { Exists } from './find-user.ts';
@@ -15,6 +15,7 @@ import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 
 export async function syncGroup(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { work, link, target } = context;
+  if (isRecordLost(work)) return recordLost(context);
   if (!work.record) return dissolve(context, exists);
   const { displayName } = JSON.parse(work.record.text) as Resource & { displayName: string };
   const name = target.mapping.groupName(displayName);

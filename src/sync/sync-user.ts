@@ -7,7 +7,7 @@ import type { PatchOperation, WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { isAbsent } from './absence.ts';
 import { writeAttributes } from './attributes.ts';
-import { condition } from './condition.ts';
+import { condition, isRecordLost, recordLost } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { attributeChanges, coreOperations } from './diff.ts';
 import { createUser, findUser, type Exists } from './find-user.ts';
@@ -29,6 +29,7 @@ export async function syncUser(context: SyncContext, exists: Exists): Promise<Sy
   const { work, link, target } = context;
   const { record } = work;
   if (!record) {
+    if (isRecordLost(work)) return recordLost(context);
     const untouchable = whyUntouchable(context, String(link.core?.userName ?? ''));
     return untouchable ? leaveAlone(context, untouchable) : depart(context, exists);
   }

@@ -15,10 +15,14 @@ export async function overview({ again }) {
   ];
 }
 
+const missingIn = ({ coverage: { users, groups } }) => users.missing + groups.missing;
+
 /** The worst first: one word for the whole target. */
-function stateOf({ hold, breaker, blocked, guard, dirty }) {
+function stateOf(row) {
+  const { hold, breaker, blocked, guard, dirty } = row;
   if (hold) return pill('warn', 'On hold');
   if (breaker.open) return pill('bad', 'Platform does not answer');
+  if (missingIn(row) > 0) return pill('bad', 'Somebody is missing');
   if (blocked > 0) return pill('bad', 'Needs a person');
   if (guard.held > 0) return pill('warn', 'Waits for approval');
   if (dirty > 0) return pill('info', 'Catching up');
@@ -26,7 +30,7 @@ function stateOf({ hold, breaker, blocked, guard, dirty }) {
 }
 
 function targetCard(row, again) {
-  const { connection, target, users, groups, dirty, inflight, blocked, oldestMs, guard } = row;
+  const { connection, target, dirty, inflight, blocked, oldestMs, guard } = row;
   return h(
     'section',
     { class: 'card', 'aria-label': `${connection} to ${target}` },
@@ -39,7 +43,7 @@ function targetCard(row, again) {
     h(
       'p',
       { class: 'soft' },
-      `${count(users, 'user', 'users')} and ${count(groups, 'group', 'groups')} desired`,
+      `${count(row.coverage.users.desired, 'user', 'users')} and ${count(row.coverage.groups.desired, 'group', 'groups')} desired`,
     ),
     h(
       'dl',
@@ -49,6 +53,9 @@ function targetCard(row, again) {
       figure('Under way', inflight),
       figure('Need a person', blocked, blocked > 0 && 'bad', '#/letters'),
       figure('Held by guard', guard.held, guard.held > 0 && 'warn', '#/plans'),
+      figure('Linked', row.coverage.users.linked + row.coverage.groups.linked),
+      figure('Missing', missingIn(row), missingIn(row) > 0 && 'bad'),
+      figure('Left as they are', row.coverage.users.exceptions + row.coverage.groups.exceptions),
       figure('Drift', driftOf(row), driftOf(row) > 0 && 'warn'),
     ),
     lanes(row),

@@ -15,9 +15,14 @@ import { eventually } from './eventually.ts';
 
 export interface Reconciling {
   estates: ScheduledEstate[];
-  plan(options?: { full?: boolean }): Promise<Plan>;
+  /** @param options.at the target, where there are several */
+  plan(options?: { full?: boolean; at?: string }): Promise<Plan>;
   /** One run that repairs. */
-  run(options?: { repair?: boolean; full?: boolean }): Promise<{ report: RunReport; plan?: Plan }>;
+  run(options?: {
+    repair?: boolean;
+    full?: boolean;
+    at?: string;
+  }): Promise<{ report: RunReport; plan?: Plan }>;
   /** Waits until nothing is left to apply. */
   settled(): Promise<void>;
   /** A call to the platform that is none of ours. */
@@ -29,8 +34,8 @@ const deps = { logger: silentLogger, clock: systemClock, ids: randomIds, random:
 
 export async function openReconciling(bridge: Bridge, config = bridge.config): Promise<Reconciling> {
   const { estates, stop } = await openEstates(config, deps, { worker: false });
-  const first = (): ScheduledEstate => {
-    const [found] = estates;
+  const first = (at?: string): ScheduledEstate => {
+    const [found] = estates.filter(({ estate }) => at === undefined || estate.target.name === at);
     if (!found) throw new Error('no estate');
     return found;
   };
@@ -38,13 +43,14 @@ export async function openReconciling(bridge: Bridge, config = bridge.config): P
   const common = () => ({ id: randomIds.request(), signal, readTrail: first().readTrail });
   return {
     estates,
-    plan: async (options = {}) => (await makePlan(first().estate, { ...common(), ...options })).plan,
-    run: ({ repair = true, full = false } = {}) =>
-      reconcile(first().estate, {
+    plan: async ({ at, ...options } = {}) =>
+      (await makePlan(first(at).estate, { ...common(), ...options })).plan,
+    run: ({ repair = true, full = false, at } = {}) =>
+      reconcile(first(at).estate, {
         ...common(),
         repair,
         full,
-        guard: first().guard,
+        guard: first(at).guard,
         logger: silentLogger,
       }),
     settled: async () => {

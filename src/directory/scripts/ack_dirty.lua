@@ -16,11 +16,17 @@ redis.call('ZREM', key('inflight', p.target), p.ref)
 redis.call('HDEL', key('tickets', p.target), p.ref)
 clear_doubts(p.target, p.ref, p.doubts)
 if p.forget then
-  redis.call('HDEL', key('links', p.target), p.ref)
   unlink(p.target, p.kind .. ':' .. p.forget, p.ref)
+  -- Of a resource that is still stored the link says that a sync has looked at it.
+  local is_stored = redis.call('HEXISTS', key(p.kind == 'User' and 'users' or 'groups'), p.id) == 1
+  if is_stored then
+    redis.call('HSET', key('links', p.target), p.ref, texts[1])
+  else
+    redis.call('HDEL', key('links', p.target), p.ref)
+  end
 else
   redis.call('HSET', key('links', p.target), p.ref, texts[1])
-  if p.way then forget_print(p.target, p.way, p.ref) end
+  if p.way then keep_way(p.target, p.way, p.ref) end
 end
 if p.dropOwed then
   local owed = key('owed', p.target .. ':' .. p.id)

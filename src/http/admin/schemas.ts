@@ -37,6 +37,11 @@ const eventStanding = object({
   ...{ delivered: whole, refused: whole, dropped: whole, problem: orNull('string') },
 });
 
+const coverage = object({
+  ...{ desired: whole, linked: whole, seen: orNull('integer'), pending: whole, held: whole },
+  ...{ deadLetters: whole, exceptions: whole, missing: whole },
+});
+
 export const SCHEMAS = {
   Problem: {
     ...object({ type: text, title: text, status: whole, detail: text }),
@@ -45,6 +50,7 @@ export const SCHEMAS = {
   TargetStatus: object(
     {
       ...{ connection: text, target: text, users: whole, groups: whole },
+      coverage: object({ users: coverage, groups: coverage }),
       ...{ dirty: whole, inflight: whole, blocked: whole, oldestMs: { type: 'number' } },
       lanes: object(Object.fromEntries(LANES.map((lane) => [lane, whole]))),
       breaker: object({ open: flag, since: unixMs, status: whole }, ['open']),
@@ -58,6 +64,7 @@ export const SCHEMAS = {
       'target',
       'users',
       'groups',
+      'coverage',
       'dirty',
       'inflight',
       'blocked',

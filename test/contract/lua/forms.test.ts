@@ -73,7 +73,7 @@ describe('a directory of a former version', () => {
     await expect(directory.lookup('Group', 'members.value', BOB)).resolves.toEqual(
       expect.arrayContaining([SALES, OPS]),
     );
-    await expect(links.get('main', `User:${ADA}`)).resolves.toEqual(link);
+    await expect(links.get('main', `User:${ADA}`)).resolves.toMatchObject(link);
     await store.outbox.mark([`User:${ADA}`], 'edit');
     const work = await store.begun(`User:${ADA}`);
     expect([work.link, work.groups.map(({ displayName }) => displayName).sort()]).toEqual([
@@ -90,7 +90,7 @@ describe('a directory of a former version', () => {
     await expect(groupsOf(ADA)).resolves.toEqual([idOf('new'), SALES].sort());
     await expect(entriesOf(ADA)).resolves.toBe(adaEntries);
     await expect(store.redis.hget(store.keys.key('emails'), 'ada@x.com')).resolves.toBe(ADA);
-    await expect(linkText()).resolves.toBe(JSON.stringify(link));
+    expect(JSON.parse((await linkText()) ?? '')).toMatchObject(link);
     expect(await store.families()).not.toContain('groupsOf');
     const from = Number(await store.redis.get(store.keys.key('forms')));
     expect(from - Date.now()).toBeGreaterThan(50 * 60_000);
@@ -116,7 +116,7 @@ describe('a directory of a former version', () => {
     await expect(entriesOf(ADA)).resolves.toBe('[["m","ada@x.com"],["e","home@x.com"]]');
     await expect(find('ada@x.com')).resolves.toEqual([ADA]);
     await expect(store.redis.hkeys(store.keys.key('emails'))).resolves.toEqual(['home@x.com']);
-    await expect(store.state.links.get('main', `User:${ADA}`)).resolves.toEqual(link);
+    await expect(store.state.links.get('main', `User:${ADA}`)).resolves.toMatchObject(link);
     expect((await linkText())?.length).toBeLessThan(JSON.stringify(link).length);
 
     // Names are free again, and a user that nobody has written since is removed with everything that was his.
@@ -145,7 +145,7 @@ describe('a directory of a former version', () => {
     await expect(find('home@x.com')).resolves.toEqual([ADA]);
     await writeEverything();
     await expect(entriesOf(ADA)).resolves.toBe('[["m","ada@x.com"],["e","home@x.com"]]');
-    await expect(store.state.links.get('main', `User:${ADA}`)).resolves.toEqual(link);
+    await expect(store.state.links.get('main', `User:${ADA}`)).resolves.toMatchObject(link);
   });
 
   it('counts a deactivation for the guard, whichever form the link has', async () => {

@@ -40,7 +40,7 @@ describe('outbox', () => {
     expect(work).toMatchObject({ kind: 'User', id: ADA, request: 'req', link: {}, record: { version: 1 } });
     const ack = await store.outbox.ack(work, { id: 'p1' }, SYNCED);
     expect(ack).toMatchObject({ kind: 'cleared' });
-    await expect(store.state.links.get('main', USER)).resolves.toEqual({ id: 'p1' });
+    await expect(store.state.links.get('main', USER)).resolves.toEqual({ id: 'p1', basis: '1' });
     await expect(store.outbox.depth()).resolves.toEqual({ dirty: 0, inflight: 0, blocked: 0 });
     await expect(store.outbox.begin(USER, 'edit')).resolves.toEqual({ kind: 'clean' });
     await expect(claim()).resolves.toEqual([]);
@@ -53,7 +53,10 @@ describe('outbox', () => {
     await expect(store.outbox.ack(work, { id: 'p1' }, SYNCED)).resolves.toEqual({ kind: 'changed' });
     await expect(claim()).resolves.toMatchObject([{ ref: USER }]);
     const next = await store.begun(USER);
-    expect([next.record?.text, next.link]).toEqual([expect.stringContaining('two'), { id: 'p1' }]);
+    expect([next.record?.text, next.link]).toEqual([
+      expect.stringContaining('two'),
+      { id: 'p1', basis: '1' },
+    ]);
   });
 
   it('counts the lag from the oldest change that is not applied yet', async () => {

@@ -39,6 +39,7 @@ export const HEALTHY: Record<string, string> = {
   'bridge_guard_held{target="main",kind="deactivate"}': '0x600',
   'bridge_reconcile_last_success_timestamp_seconds{target="main"}': '1+60x600',
   'bridge_reconcile_writes_total{target="main",kind="update"}': '4x600',
+  'bridge_coverage{target="main",resource="users",state="missing"}': '0x600',
   'bridge_drift{target="main",kind="update",attribution="other"}': '0x600',
   // Time begins at 0 here, and these are sixty days.
   [`bridge_token_expiry_timestamp_seconds{${DEFAULT},token="primary"}`]: '5184000x600',
@@ -101,6 +102,10 @@ export const SITUATIONS: Record<string, Situation> = {
   'every reconcile writes again': {
     changes: { reconcile_writes: '0+2x600' },
     fires: ['ScimBridgeReconcileWrites'],
+  },
+  'somebody desired is missing after a run': {
+    changes: { bridge_coverage: '3x600' },
+    fires: ['ScimBridgeDesiredMissing'],
   },
   'drift is reported and stays': { changes: { bridge_drift: '5x600' }, fires: ['ScimBridgeDriftStays'] },
   'a token has three weeks left': {

@@ -74,13 +74,15 @@ function estateOf(all: Person[], meddling: Meddling, there = all): Estate {
       standing,
       counterparts: (_kind: string, ids: string[]) => standing(ids.map((id) => `User:${id}`)),
       unlikePrints: (seen: unknown[]) => Promise.resolve(seen.map((_, index) => index)),
-      countLinked: () => Promise.resolve(all.length),
-      allMarked: none,
       deletedAtSource: () => Promise.resolve(false),
-      allLinked: async function* (kind: string) {
+    },
+    coverage: {
+      resources: async function* (kind: string) {
         await Promise.resolve();
-        if (kind === 'User') yield all.map(({ id }) => ({ platformId: id, ref: `User:${id}` }));
+        const linked = all.map(({ id }) => ({ platformId: id, ref: `User:${id}` }));
+        if (kind === 'User') yield { linked, others: [] };
       },
+      orphans: none,
     },
     target: {
       name: 'main',

@@ -10,6 +10,13 @@ local function forget_print(target, way, ref)
   if holder == ref and held ~= ref then redis.call('HSET', key('linked', target), way, ref) end
 end
 
+-- The same at the end of a sync. A way that was lost is there again; one that leads to another resource stays.
+local function keep_way(target, way, ref)
+  local holder = holder_of_way(target, way)
+  if not holder then return redis.call('HSET', key('linked', target), way, ref) end
+  forget_print(target, way, ref)
+end
+
 -- The way back from a platform id belongs to whoever holds it now.
 local function unlink(target, platform, ref)
   if holder_of_way(target, platform) == ref then redis.call('HDEL', key('linked', target), platform) end

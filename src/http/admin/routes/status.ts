@@ -1,9 +1,12 @@
 // What an operator looks at first: how far each target is behind, and by which settings.
-import { readStatus } from '../../../ops/status.ts';
+import { readStatus, restfulCoverage } from '../../../ops/status.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, refTo } from '../schemas.ts';
 
-export const statusRoutes = (context: AdminContext): AdminRoute[] => [
+export const statusRoutes = (
+  context: AdminContext,
+  coverageOf = restfulCoverage(context.clock),
+): AdminRoute[] => [
   route({
     method: 'get',
     path: '/status',
@@ -15,7 +18,7 @@ export const statusRoutes = (context: AdminContext): AdminRoute[] => [
       description: 'One row for each connection and target.',
       schema: arrayOf(refTo('TargetStatus')),
     },
-    handle: async () => json(await readStatus(context.states, context.breakers)),
+    handle: async () => json(await readStatus(context.states, context.breakers, coverageOf)),
   }),
   route({
     method: 'get',

@@ -1,0 +1,29 @@
+-- Marks resources whose mark was lost, or was never made because the target is new, and schedules marks that are in no list.
+-- What may have access that it should not have goes first.
+-- KEYS base
+-- ARGV { target, targets: [target], refs, request, lane }
+-- RETURN {"restored", how many}
+-- NEEDS link_states, marks
+local restored = 0
+
+local function lane_of(ref)
+  local kind, id = string.match(ref, '^(%a+):(.*)$')
+  if kind ~= 'User' or not is_open(p.target, ref) then return p.lane end
+  local stored = redis.call('HGET', key('users'), id)
+  local is_leaver = not stored or string.match(stored, '^%d+ %d+ %d+ (%S+)') == 'inactive'
+  return is_leaver and 0 or p.lane
+end
+
+local function restore(ref)
+  local lane = lane_of(ref)
+  if redis.call('HEXISTS', key('marks', p.target), ref) == 0 then return mark(ref, lane) end
+  if is_scheduled(p.target, ref) then return end
+  redis.call('HDEL', key('tickets', p.target), ref)
+  make_due(p.target, ref, lane, clock())
+end
+
+for _, ref in ipairs(p.refs) do
+  restore(ref)
+  restored = restored + 1
+end
+return { 'restored', restored }

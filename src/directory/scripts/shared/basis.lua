@@ -1,0 +1,14 @@
+-- The basis of a sync as one short text: the version of the record and, where rules look at memberships, a hash of the
+-- groups. A link keeps the basis that it was brought in line with. Another basis without a mark means that a mark was lost.
+-- NEEDS groups
+local function basis_of(kind, id, stored, groups_matter)
+  local version = stored and string.match(stored, '^%d+') or '0'
+  if kind ~= 'User' or not groups_matter then return version end
+  local named = groups_of(id)
+  if #named == 0 then return version end
+  table.sort(named)
+  for index, group in ipairs(named) do
+    named[index] = group .. ' ' .. (redis.call('HGET', key('groupNames'), group) or '')
+  end
+  return version .. '.' .. string.sub(redis.sha1hex(table.concat(named, '\n')), 1, 8)
+end

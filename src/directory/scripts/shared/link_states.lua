@@ -1,0 +1,27 @@
+-- What a link and a mark say of a resource, without a look at the platform.
+-- NEEDS basis
+-- The platform id and the basis stand first in the text of a link (link.ts), so most links need no JSON reader.
+local function parse_link_head(link)
+  local id, basis = string.match(link, '^{"id":"([^"\\]*)","b":"([^"\\]*)"')
+  if id then return id, basis end
+  local known = cjson.decode(link)
+  return known.id, known.b or known.basis
+end
+
+-- Whether a mark is in a list from which it is handed to the queue.
+local function is_scheduled(target, ref)
+  return redis.call('ZSCORE', key('dirty', target), ref) or redis.call('ZSCORE', key('inflight', target), ref)
+end
+
+-- Why nothing more happens to a resource that a sync has looked at; nil: it is in line with its link.
+-- `closed`: the account is closed or out of scope. `deadLetter`, `held`, `exception`: the link tells the condition.
+local function rest_of(target, ref, link)
+  local has_condition = string.find(link, '"condition":', 1, true)
+  if not has_condition and not string.find(link, '"departed":', 1, true) then return nil end
+  local known = cjson.decode(link)
+  if known.condition then
+    if known.condition.reason == 'Held' then return 'held' end
+    return redis.call('ZSCORE', key('blocked', target), ref) and 'deadLetter' or 'exception'
+  end
+  return known.departed and 'closed' or nil
+end

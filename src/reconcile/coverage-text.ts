@@ -1,0 +1,20 @@
+// How everything stored stands, in one line for people. Pure.
+import type { Coverage } from '../directory/coverage.ts';
+
+const WORDS = {
+  linked: 'linked',
+  seen: 'shown by the platform',
+  pending: 'pending',
+  held: 'held by the guard',
+  deadLetters: 'dead letters',
+  exceptions: 'left as they are',
+  missing: 'missing',
+} as const satisfies Partial<Record<keyof Coverage, string>>;
+
+/** Such as `300 desired: 298 linked, 298 shown by the platform, 2 pending, 0 missing`. */
+export function coverageText(coverage: Coverage): string {
+  const parts = (Object.keys(WORDS) as (keyof typeof WORDS)[])
+    .filter((name) => coverage[name] || name === 'linked' || name === 'missing')
+    .map((name) => `${coverage[name] ?? 0} ${WORDS[name]}`);
+  return `${coverage.desired} desired: ${parts.join(', ')}`;
+}
