@@ -12,6 +12,7 @@ import { buildTargets } from './app/targets.ts';
 import type { Config } from './config/schema.ts';
 import { watchSecretFiles } from './config/secret-files.ts';
 import { connectRedis, untilReady } from './directory/connection.ts';
+import { createAdmission } from './http/admission/admission.ts';
 import { createScimRouters } from './http/scim/connections.ts';
 import { createHttpApp, createMetricsApp, listen } from './http/server.ts';
 import { traced } from './http/traced.ts';
@@ -67,7 +68,9 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   }
   const scim = role === 'all' || role === 'api' ? states : [];
   const { requests: observe, onDeviation } = instruments;
+  const admission = createAdmission(config.server);
   const events = buildEvents(parts, states, {
+    admission,
     api: role === 'all' || role === 'api',
     worker: role === 'all' || role === 'worker',
   });
@@ -75,13 +78,13 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const secretFiles = watchSecretFiles(deps, config, doors.renew);
   releasers.add('secret files', secretFiles.stop);
   const scimParts = scimConnections(config, scim, doors);
-  const connections = createScimRouters({ ...deps, onDeviation }, scimParts, config.server);
+  const connections = createScimRouters({ ...deps, admission, onDeviation }, scimParts, config.server);
   let stopping = false;
   const health = buildHealth(parts, targets, states, queues, () => stopping);
   const metrics = buildScrape(parts, instruments, { targets, states, queues, doors, events });
   const { host, metricsPort } = config.server;
   const ownPort = metricsPort !== null;
-  const admin = role === 'all' || role === 'api' ? buildAdmin(parts, targets, states) : undefined;
+  const admin = role === 'all' || role === 'api' ? buildAdmin(parts, targets, states, admission) : undefined;
   const app = createHttpApp({
     ...deps,
     health,

@@ -3,6 +3,7 @@ import { printableConfig } from '../config/redact.ts';
 import { checkStore, readStoreFacts } from '../directory/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createOperationStore } from '../directory/operations.ts';
+import type { Admission } from '../http/admission/admission.ts';
 import { createAdmin, type Admin } from '../http/admin/admin.ts';
 import type { Target } from '../sync/target.ts';
 import { buildEstates } from './estates.ts';
@@ -13,6 +14,7 @@ export function buildAdmin(
   parts: Parts,
   targets: Map<string, Target>,
   states: DesiredState[],
+  admission: Admission,
 ): Admin['router'] | undefined {
   const { clock, config, redis, releasers } = parts;
   const { adminToken, maxBodyBytes, trustedProxies } = config.server;
@@ -38,7 +40,12 @@ export function buildAdmin(
       settings: () => printableConfig(config),
       store: createOperationStore({ redis }, { prefix: config.redis.prefix }),
     },
-    { token: () => config.server.adminToken ?? adminToken, maxBodyBytes, trustedProxies },
+    {
+      token: () => config.server.adminToken ?? adminToken,
+      maxBodyBytes,
+      trustedProxies,
+      admitted: admission.of('admin'),
+    },
   );
   releasers.add('admin operations', admin.stop);
   return admin.router;

@@ -4,6 +4,7 @@ import { createFeed, type Feed } from '../events/feed.ts';
 import { createPoll } from '../events/poll.ts';
 import { startPush } from '../events/push.ts';
 import { startTending } from '../events/tend.ts';
+import type { Admission } from '../http/admission/admission.ts';
 import { createEventRouters } from '../http/events.ts';
 import type { Parts } from './parts.ts';
 
@@ -19,7 +20,7 @@ export interface Events {
 export function buildEvents(
   parts: Parts,
   states: DesiredState[],
-  { api, worker }: { api: boolean; worker: boolean },
+  { api, worker, admission }: { api: boolean; worker: boolean; admission: Admission },
 ): Events {
   const { config, logger, releasers } = parts;
   const draining = new AbortController();
@@ -47,7 +48,7 @@ export function buildEvents(
   });
   return {
     feeds: new Map(feeds.map((feed) => [feed.connection, feed])),
-    routers: createEventRouters(parts, api ? entrances : [], config.server),
+    routers: createEventRouters(parts, api ? entrances : [], { ...config.server, admission }),
     drain: () => draining.abort(),
   };
 }

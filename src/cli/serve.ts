@@ -1,22 +1,21 @@
 // serve: runs the service until a signal ends it.
-import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { setFlagsFromString } from 'node:v8';
 import { Option, type Command } from 'commander';
-import type { Role } from '../app.ts';
-import type { Cli } from './cli.ts';
-import type { Announcement, ServeTask } from './serve-thread.ts';
+import { startApp, type Role } from '../app.ts';
+import { systemClock } from '../support/clock.ts';
+import { randomIds } from '../support/ids.ts';
+import { createLogger } from '../support/logger.ts';
+import { openTracing } from '../support/tracing.ts';
+import { readConfig, type Cli } from './cli.ts';
 
 const ROLES: Role[] = ['all', 'api', 'worker', 'scheduler'];
 /** A second signal, or this long after the first and `server.drainMs`, ends the process at once. */
 const LAST_RESORT_MS = 40_000;
 /**
- * The service runs in a thread because only there its memory can be bounded from within: left to itself the heap grows
- * to several hundred megabytes of garbage before anybody collects it. All of it does, settings included: what is loaded
- * here as well would be in memory twice.
+ * V8 collects garbage when the heap has grown by this percentage of what was alive. Its own default lets garbage grow
+ * to several times as much. What is alive is bounded by `server.limits`, so this is no limit and ends no process.
  */
-const OLD_GENERATION_MB = 160;
-/** Garbage of requests costs less in a larger young generation; where workers are in the same process they need the room. */
-const youngGenerationMb = (role: Role): number => (role === 'api' ? 48 : 24);
+const HEAP_GROWTH_PERCENT = 70;
 
 export function serve(program: Command, cli: Cli): void {
   program
@@ -24,37 +23,46 @@ export function serve(program: Command, cli: Cli): void {
     .description('run the service')
     .addOption(new Option('--role <role>', 'which part of the service').choices(ROLES).default('all'))
     .action(async ({ role }: { role: Role }, command: Command) => {
-      const { config: file } = command.optsWithGlobals<{ config?: string }>();
-      const workerData: ServeTask = { role, cwd: cli.cwd, ...(file === undefined ? {} : { file }) };
-      const script = new URL(`./serve-thread${extname(import.meta.url)}`, import.meta.url);
-      const resourceLimits = {
-        maxYoungGenerationSizeMb: youngGenerationMb(role),
-        maxOldGenerationSizeMb: OLD_GENERATION_MB,
-      };
-      const thread = new Worker(script, { workerData, env: cli.env, resourceLimits });
-      stopOnSignal(thread);
-      cli.exit(await ended(thread));
+      const config = readConfig(command, cli);
+      setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
+      const stopped = firstSignal(config.server.drainMs);
+      const logger = createLogger(config.logging.level);
+      const tracing = await openTracing(cli.env);
+      const app = await startApp(config, role, {
+        logger,
+        clock: systemClock,
+        ids: randomIds,
+        random: Math.random,
+        tracing,
+      });
+      logger.info(
+        { port: app.port, metricsPort: app.metricsPort, role, settings: config.source ?? 'environment' },
+        'listening',
+      );
+      const signal = await stopped;
+      logger.info({ signal }, 'stopping');
+      // Ctrl-C comes from an operator who waits for the end.
+      if (signal === 'SIGTERM') await app.drain();
+      await app.stop();
+      // A collector that does not answer does not delay the end.
+      await tracing?.stop().catch(() => undefined);
+      logger.info('stopped');
+      logger.flush();
+      // All parts are closed; a handle that a library forgot does not keep the process alive.
+      process.exit(0);
     });
 }
 
-/** @returns the exit code; rejects with what ended the thread when it failed */
-function ended(thread: Worker): Promise<number> {
-  return new Promise((resolve, reject) => {
-    thread.once('error', reject);
-    thread.once('exit', resolve);
-  });
-}
-
-function stopOnSignal(thread: Worker): void {
-  let stopping = false;
-  let drainMs = 0;
-  thread.on('message', (announced: Announcement) => void ({ drainMs } = announced));
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (stopping) process.exit(1);
-      stopping = true;
-      thread.postMessage(signal);
+/** @returns the first signal; a second one, or too long a stop after the first, ends the process with exit code 1 */
+function firstSignal(drainMs: number): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let isStopping = false;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (isStopping) process.exit(1);
+      isStopping = true;
       setTimeout(() => process.exit(1), LAST_RESORT_MS + drainMs).unref();
-    });
-  }
+      resolve(signal);
+    };
+    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  });
 }

@@ -6,6 +6,7 @@ import type { Feed } from '../events/feed.ts';
 import { invalidValue, methodNotAllowed, tooManyRequests, unauthorized } from '../scim/index.ts';
 import type { Clock } from '../support/clock.ts';
 import { digestOf } from '../tokens/secret.ts';
+import type { Admission } from './admission/admission.ts';
 import { createBadCredentials } from './middleware/bad-credentials.ts';
 import { createClientAddress, type ClientAddress } from './middleware/client-address.ts';
 import { createJsonBody } from './middleware/json-body.ts';
@@ -24,7 +25,7 @@ const KEYS_MAX_AGE_S = 300;
 export function createEventRouters(
   { clock }: { clock: Clock },
   connections: readonly EventsConnection[],
-  { trustedProxies }: { trustedProxies: readonly string[] },
+  { trustedProxies, admission }: { trustedProxies: readonly string[]; admission: Admission },
 ): Map<string, Router> {
   const clientAddress = createClientAddress(trustedProxies);
   return new Map(
@@ -46,7 +47,10 @@ export function createEventRouters(
         router
           .route('/')
           .all(createReceiverCheck({ clock, clientAddress }, poll.token))
-          .post(createJsonBody(MAX_BYTES), answerPoll(poll.ask))
+          .post(
+            createJsonBody({ limit: MAX_BYTES, admitted: admission.of(feed.connection) }),
+            answerPoll(poll.ask),
+          )
           .all(refuse('POST'));
       return [`/connections/${feed.connection}/events`, router];
     }),

@@ -12,6 +12,7 @@ import type { Clock } from '../support/clock.ts';
 import type { Ids } from '../support/ids.ts';
 import type { Logger } from '../support/logger.ts';
 import { notFound } from '../scim/index.ts';
+import { onePerSocket } from './admission/one-per-socket.ts';
 import { createErrorHandler } from './middleware/errors.ts';
 import { createRequestContext, tellRequestId, type OnAnswered } from './middleware/request-context.ts';
 
@@ -118,6 +119,7 @@ export async function listen(
   options: { host: string; port: number },
 ): Promise<Listening> {
   let draining = false;
+  const inTurn = onePerSocket(app);
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -126,7 +128,7 @@ export async function listen(
     },
     (request, response) => {
       if (draining) response.setHeader('Connection', 'close');
-      app(request, response);
+      inTurn(request, response);
     },
   );
   await new Promise<void>((resolve, reject) => {

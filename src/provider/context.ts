@@ -1,6 +1,6 @@
 // What every operation of the service provider needs: the connection's directory and types, and the request.
 import type { Directory } from '../directory/directory.ts';
-import type { Profile, ResourceType } from '../scim/index.ts';
+import type { LengthLimits, Profile, ResourceType } from '../scim/index.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Ids } from '../support/ids.ts';
 import type { Serially } from '../support/serially.ts';
@@ -12,6 +12,7 @@ export interface ProviderDeps {
   profile: Profile;
   /** Whether POST of a user that is there, inactive and has the same externalId brings it back (Okta re-hires so). */
   reviveInactive: boolean;
+  limits: LengthLimits;
   clock: Clock;
   ids: Ids;
   serially: Serially;

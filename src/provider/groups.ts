@@ -4,6 +4,8 @@ import type { MemberStep as DirectoryStep, Method } from '../directory/writes.ts
 import type { StoredRecord } from '../directory/records.ts';
 import {
   applyPatch,
+  checkLengths,
+  checkMemberLengths,
   evaluateFilter,
   keepImmutable,
   matches,
@@ -27,7 +29,7 @@ import { removeResource } from './remove.ts';
 export type Groups = ReturnType<typeof createGroups>;
 
 export function createGroups(deps: ProviderDeps) {
-  const { directory, groupType, profile, clock, ids, serially } = deps;
+  const { directory, groupType, profile, limits, clock, ids, serially } = deps;
 
   async function answer(status: number, record: StoredRecord, context: RequestContext): Promise<Answer> {
     const projection = parseProjection(groupType, context);
@@ -46,6 +48,8 @@ export function createGroups(deps: ProviderDeps) {
     const members = membersOf(body, profile) ?? [];
     const id = ids.resource();
     const text = JSON.stringify(resource);
+    checkLengths(resource, text, limits);
+    checkMemberLengths(members, limits);
     const change = { id, expected: 0, resource, text, now: clock.now(), request: context.request };
     const steps: DirectoryStep[] = members.length > 0 ? [{ kind: 'add', values: members }] : [];
     const stored = settle('Group', id, await directory.putGroup(change, steps));
@@ -74,8 +78,10 @@ export function createGroups(deps: ProviderDeps) {
         const record = await directory.get('Group', id);
         if (!record) throw missing('Group', id);
         requireMatch(record, context);
-        const resource = next(JSON.parse(record.text) as Resource);
+        const before = JSON.parse(record.text) as Resource;
+        const resource = next(before);
         const text = JSON.stringify(resource);
+        checkLengths(resource, text, limits, before);
         const write = {
           id,
           expected: record.version,
@@ -96,6 +102,7 @@ export function createGroups(deps: ProviderDeps) {
   async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     const resource = parseResource(groupType, body, { operation: 'replace', profile });
     const members = membersOf(body, profile);
+    if (members) checkMemberLengths(members, limits);
     const keeps = members === undefined && profile.name !== 'rfc';
     const steps: MemberStep[] = keeps ? [] : [{ kind: 'replace', values: members ?? [] }];
     const next = (before: Resource): Resource => keepImmutable(groupType, before, resource, 'replace');
@@ -105,6 +112,7 @@ export function createGroups(deps: ProviderDeps) {
   /** PATCH (§3.5.2): 204, unless the client asks for attributes; a body would read every member. */
   async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     const { rest, steps } = splitMembers(parsePatch(groupType, body, profile));
+    for (const step of steps) if ('values' in step) checkMemberLengths(step.values, limits);
     const version = onlySets(rest, steps, context)
       ? await changeMembers(id, steps, context)
       : (await change(id, context, 'patch', (before) => applyPatch(groupType, before, rest, profile), steps))

@@ -3,6 +3,7 @@ import type { Creation, GroupName, Method, PutOutcome } from '../directory/write
 import type { StoredRecord } from '../directory/records.ts';
 import {
   applyPatch,
+  checkLengths,
   keepImmutable,
   matches,
   parsePatch,
@@ -22,7 +23,7 @@ import { removeResource } from './remove.ts';
 export type Users = ReturnType<typeof createUsers>;
 
 export function createUsers(deps: ProviderDeps) {
-  const { directory, userType, profile, reviveInactive, clock, ids, serially } = deps;
+  const { directory, userType, profile, reviveInactive, limits, clock, ids, serially } = deps;
 
   const projectionOf = (context: RequestContext): Projection | undefined =>
     parseProjection(userType, context);
@@ -52,6 +53,7 @@ export function createUsers(deps: ProviderDeps) {
     const id = ids.resource();
     const now = clock.now();
     const text = JSON.stringify(resource);
+    checkLengths(resource, text, limits);
     const creation = { id, resource, text, now, request: context.request };
     const first = await directory.createUser(creation);
     const outcome = first.kind === 'taken' ? await share(creation, first, directory.createUser) : first;
@@ -113,8 +115,9 @@ export function createUsers(deps: ProviderDeps) {
       const record = await directory.get('User', id);
       if (!record) throw missing('User', id);
       requireMatch(record, context);
-      const resource = next(JSON.parse(record.text) as Resource);
-      const answered = await write(id, resource, record.version, context, method);
+      const before = JSON.parse(record.text) as Resource;
+      const resource = next(before);
+      const answered = await write(id, { resource, before, expected: record.version }, context, method);
       if (answered) return answered;
     }
     throw contended();
@@ -123,12 +126,12 @@ export function createUsers(deps: ProviderDeps) {
   /** Stores the resource if it is at `expected` (undefined: at whatever version). @returns undefined when it is not */
   async function write(
     id: string,
-    resource: Resource,
-    expected: number | undefined,
+    { resource, before, expected }: { resource: Resource; before?: Resource; expected?: number },
     context: RequestContext,
     method: Method,
   ): Promise<Answer | undefined> {
     const text = JSON.stringify(resource);
+    checkLengths(resource, text, limits, before);
     const change = { id, expected, resource, text, now: clock.now(), request: context.request, method };
     const first = await directory.putUser(change);
     const outcome = first.kind === 'taken' ? await share(change, first, directory.putUser) : first;
@@ -152,7 +155,7 @@ export function createUsers(deps: ProviderDeps) {
     const isConditional = context.ifMatch !== undefined || userType.immutable.length > 0;
     const next = (before: Resource): Resource => keepImmutable(userType, before, resource, 'replace');
     const answered = await inTurn(id, () =>
-      isConditional ? change(id, context, 'put', next) : write(id, resource, undefined, context, 'put'),
+      isConditional ? change(id, context, 'put', next) : write(id, { resource }, context, 'put'),
     );
     if (!answered) throw contended();
     return answered;

@@ -19,7 +19,8 @@ export {
   type ListQuery,
   type ListResponse,
 } from './list-response.ts';
-export { isSound } from './json.ts';
+export { scanJson } from './json.ts';
+export { checkLengths, checkMemberLengths, type LengthLimits } from './limits.ts';
 export { applyPatch } from './patch/apply.ts';
 export { plainValues, type PlainValues } from './patch/plain-values.ts';
 export { membersOf, splitMembers } from './patch/members.ts';

@@ -7,6 +7,7 @@ export interface ServerConfig {
   /** Base of meta.location and $ref, without a trailing slash; null = taken from the request. */
   publicUrl: string | null;
   maxBodyBytes: number;
+  limits: ServerLimits;
   drainMs: number;
   /** CIDR list of proxies whose word about their client counts; empty = nobody's. */
   trustedProxies: string[];
@@ -14,6 +15,17 @@ export interface ServerConfig {
   adminToken: string | null;
   /** null = /metrics is on `port`. */
   metricsPort: number | null;
+}
+
+/** What bounds the memory and the time that requests can take (docs/architecture.md, Limits). */
+export interface ServerLimits {
+  valueBytes: number;
+  nameCharacters: number;
+  resourceBytes: number;
+  userBodyBytes: number;
+  pageBytes: number;
+  inFlightBytes: number;
+  lists: number;
 }
 
 export interface RedisConfig {
@@ -53,7 +65,41 @@ export const serverSchema: SchemaNode = section('The HTTP side of the service.',
   publicUrl: optionalText(
     'Address under which identity providers reach the bridge, for example https://scim.example.com; used for meta.location and $ref. Without it the address of the request is used. Variable PUBLIC_URL.',
   ),
-  maxBodyBytes: whole('Largest request body, in bytes.', 10_485_760, 1024, 1_073_741_824),
+  maxBodyBytes: whole('Largest request body of groups and Bulk, in bytes.', 10_485_760, 1024, 1_073_741_824),
+  limits: section('What one request, and all requests together, may take.', {
+    valueBytes: whole('Longest text value of an attribute, in bytes.', 65_536, 1024, 1_048_576),
+    nameCharacters: whole('Longest userName, displayName and externalId, in characters.', 1000, 256, 10_000),
+    resourceBytes: whole(
+      'Largest stored user or group without its members, in bytes.',
+      524_288,
+      4096,
+      8_388_608,
+    ),
+    userBodyBytes: whole(
+      'Largest request body for a user, /Me and .search, in bytes, never more than maxBodyBytes.',
+      1_048_576,
+      1024,
+      16_777_216,
+    ),
+    pageBytes: whole(
+      'A page of a list ends when it has this many bytes, even if count asks for more resources.',
+      4_194_304,
+      65_536,
+      33_554_432,
+    ),
+    inFlightBytes: whole(
+      'Request bodies that one process holds at once, in bytes, and the same again for answers; one connection may have half. More is answered 503.',
+      50_331_648,
+      1_048_576,
+      1_073_741_824,
+    ),
+    lists: whole(
+      'Lists and searches that one process works on at once; one connection may have half. A few more wait, others are answered 503.',
+      6,
+      2,
+      64,
+    ),
+  }),
   drainMs: whole(
     'How long a process that is told to end (SIGTERM) still answers while /readyz says 503, in milliseconds: longer than load balancers take to notice.',
     3000,

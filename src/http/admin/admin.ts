@@ -1,6 +1,7 @@
 // The operators' side of the service, built together: the API, its page, and the long work behind them.
 import express, { type Router } from 'express';
 import type { OperationStore } from '../../directory/operations.ts';
+import type { Admitted } from '../admission/admission.ts';
 import { createClientAddress } from '../middleware/client-address.ts';
 import { createAdminAuthenticate } from './authenticate.ts';
 import { createOperations } from './operations.ts';
@@ -25,6 +26,7 @@ export interface AdminOptions {
   /** Asked at every request. */
   token: () => string;
   maxBodyBytes: number;
+  admitted: Admitted;
   /** CIDR list: who may say for whom it speaks. */
   trustedProxies: readonly string[];
 }
@@ -38,7 +40,7 @@ export interface Admin {
 
 export function createAdmin(
   deps: Omit<AdminContext, 'operations'> & { store: OperationStore },
-  { token, maxBodyBytes, trustedProxies }: AdminOptions,
+  { token, maxBodyBytes, trustedProxies, admitted }: AdminOptions,
 ): Admin {
   const operations = createOperations(deps);
   const clientAddress = createClientAddress(trustedProxies);
@@ -46,7 +48,7 @@ export function createAdmin(
   const router = express.Router();
   router.use(
     '/v1',
-    createAdminRouter(deps, routesOf({ ...deps, operations }), { authenticate, maxBodyBytes }),
+    createAdminRouter(deps, routesOf({ ...deps, operations }), { authenticate, maxBodyBytes, admitted }),
   );
   router.use(createPage());
   return { router, stop: operations.stop };

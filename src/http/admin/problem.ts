@@ -5,6 +5,7 @@ import { isStoreUnavailable } from '../../directory/connection.ts';
 import { ScimError } from '../../scim/index.ts';
 import type { Ids } from '../../support/ids.ts';
 import type { Logger } from '../../support/logger.ts';
+import { Busy } from '../../support/turns.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
 
 const PROBLEM_JSON = 'application/problem+json';
@@ -53,7 +54,8 @@ export function createProblemHandler({ logger, ids }: { logger: Logger; ids: Ids
     }
     const known = toProblem(error);
     if (known) {
-      if (known.status === 413) response.setHeader('Connection', 'close');
+      if (known.status === 413 || (known.status === 503 && !request.complete))
+        response.setHeader('Connection', 'close');
       respondProblem(response, known);
       return;
     }
@@ -66,6 +68,11 @@ export function createProblemHandler({ logger, ids }: { logger: Logger; ids: Ids
 
 function toProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
+  if (error instanceof Busy) {
+    return new Problem(503, 'The bridge has too much to do: come back.', {
+      headers: { 'Retry-After': String(error.retryAfterSeconds) },
+    });
+  }
   // The body reader speaks SCIM.
   if (error instanceof ScimError) return new Problem(error.status, error.detail, { headers: error.headers });
   if (isStoreUnavailable(error)) {

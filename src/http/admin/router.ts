@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import type { Ids } from '../../support/ids.ts';
 import type { Logger } from '../../support/logger.ts';
+import type { Admitted } from '../admission/admission.ts';
 import { createJsonBody } from '../middleware/json-body.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
 import { createChecks, type Checks } from './check.ts';
@@ -13,10 +14,10 @@ import { json, type AdminAnswer, type AdminRoute } from './route.ts';
 export function createAdminRouter(
   deps: { logger: Logger; ids: Ids },
   routes: readonly AdminRoute[],
-  options: { authenticate: RequestHandler; maxBodyBytes: number },
+  options: { authenticate: RequestHandler; maxBodyBytes: number; admitted: Admitted },
 ): Router {
   const router = express.Router();
-  const readBody = createJsonBody(options.maxBodyBytes);
+  const readBody = createJsonBody({ limit: options.maxBodyBytes, admitted: options.admitted });
   const checksOf = createChecks();
   router.use((_request, response, next) => {
     response.setHeader('Cache-Control', 'no-store');

@@ -1,35 +1,34 @@
 // The one place that turns a throw into a reply.
-import type { ErrorRequestHandler } from 'express';
+import type { ErrorRequestHandler, Request } from 'express';
 import { isStoreUnavailable } from '../../directory/connection.ts';
-import { invalidSyntax, ScimError, unavailable, unsupportedMediaType } from '../../scim/index.ts';
+import { ScimError, unavailable } from '../../scim/index.ts';
 import type { Ids } from '../../support/ids.ts';
 import type { Logger } from '../../support/logger.ts';
+import { Busy } from '../../support/turns.ts';
 import { respondError } from '../scim/respond.ts';
-import { tooLarge } from './json-body.ts';
 import { correlationIdOf } from './request-context.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** A refusal of the body reader, with the status it proposes. */
-interface BodyFault {
-  type?: string;
-  status?: number;
-  /** Of a body that is too large: bytes that it may have. */
-  limit?: number;
-}
+/** How long the rest of a refused body is discarded: a client that still sends would not read the answer. */
+const DISCARD_MS = 2000;
+/** Refusals after which the connection is closed if the body did not arrive. */
+const CLOSES = new Set([408, 413, 503]);
 
 export function createErrorHandler(deps: { logger: Logger; ids: Ids }): ErrorRequestHandler {
   const { logger, ids } = deps;
   return (error: unknown, request, response, _next) => {
+    // The client has left: its work was ended for that reason.
+    if (response.closed && (error as Error).name === 'AbortError') return;
     if (response.headersSent) {
       response.destroy();
       return;
     }
     const known = toScimError(error);
     if (known) {
-      // The rest of a body that nobody reads would block the connection.
-      if (known.status === 413) response.setHeader('Connection', 'close');
-      respondError(response, known);
+      const closes = CLOSES.has(known.status) && !request.complete;
+      if (closes) response.setHeader('Connection', 'close');
+      respondError(response, known, closes ? discarding(request) : undefined);
       return;
     }
     const errorId = ids.request();
@@ -46,23 +45,27 @@ function toScimError(error: unknown): ScimError | undefined {
       RETRY_AFTER_SECONDS,
     );
   }
-  const { type, status, limit } = error as BodyFault;
-  switch (type ?? '') {
-    case 'entity.too.large':
-      return tooLarge(limit ?? 0);
-    case 'entity.verify.failed':
-      return invalidSyntax('The body is not UTF-8.');
-    case 'entity.parse.failed':
-      return invalidSyntax('The body is not JSON.');
-    case 'encoding.unsupported':
-    case 'charset.unsupported':
-      return unsupportedMediaType('Send the body as UTF-8, plain, gzip or deflate.');
-    default:
-      // A path that can not be decoded, an aborted upload, a wrong length: the client's doing.
-      return status !== undefined && status >= 400 && status < 500
-        ? new ScimError(status, 'The request can not be read.', {
-            scimType: status === 400 ? 'invalidSyntax' : undefined,
-          })
-        : undefined;
+  if (error instanceof Busy) {
+    return unavailable('The bridge has too much to do: come back.', error.retryAfterSeconds);
   }
+  // A path that can not be decoded: Express proposes the status.
+  const { status } = error as { status?: number };
+  return status !== undefined && status >= 400 && status < 500
+    ? new ScimError(status, 'The request can not be read.', {
+        scimType: status === 400 ? 'invalidSyntax' : undefined,
+      })
+    : undefined;
 }
+
+/** Ends the answer when the body that nobody wants has arrived, or after a short time. */
+const discarding =
+  (request: Request) =>
+  (end: () => void): void => {
+    const timer = setTimeout(end, DISCARD_MS);
+    request.once('close', () => clearTimeout(timer));
+    request.once('end', () => {
+      clearTimeout(timer);
+      end();
+    });
+    request.resume();
+  };

@@ -1,68 +1,178 @@
-// Reads a JSON body. What identity providers send, plain UTF-8 of announced length, is read here, because the tracking
-// and decoding of express.json cost more than the parsing; everything else (gzip, chunks) is left to it.
+// Reads a JSON body in bounded memory: its bytes are counted as they arrive, and its structure is scanned before it is parsed.
 import { isUtf8 } from 'node:buffer';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import express, { type RequestHandler } from 'express';
-import { invalidSyntax, isSound, payloadTooLarge, type ScimError } from '../../scim/index.ts';
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { createGunzip, createInflate } from 'node:zlib';
+import type { RequestHandler, Response } from 'express';
+import {
+  invalidSyntax,
+  payloadTooLarge,
+  requestTimeout,
+  scanJson,
+  unavailable,
+  unsupportedMediaType,
+  type ScimError,
+} from '../../scim/index.ts';
+import type { Admitted } from '../admission/admission.ts';
+
+export interface JsonBodyOptions {
+  /** Largest body in bytes, after decompression. */
+  limit: number;
+  admitted: Pick<Admitted, 'bodies' | 'largeBodies'>;
+}
+
+/** A body that is not complete after this time is refused. */
+const READ_LIMIT_MS = 30_000;
+/** Bodies beyond this size are parsed and handled in turns. */
+const LARGE_BYTES = 262_144;
+/** No JSON that a client wrote grows more than this by decompression; small bodies may. */
+const MAX_RATIO = 200;
+const RETRY_AFTER_SECONDS = 2;
 
 const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
 const BYTE_ORDER_MARK = 0xfeff;
-
 const SOUND = Symbol('sound body');
 
-interface Read {
+interface WithBody extends IncomingMessage {
+  body?: unknown;
   [SOUND]?: boolean;
 }
 
-/** Whether the text of the body told that there is nothing in it to be refused. */
-export const hasSoundBody = (request: IncomingMessage): boolean => (request as Read)[SOUND] ?? false;
+/** Whether the scan of the body showed that each text in it is valid Unicode. */
+export const hasSoundBody = (request: WithBody): boolean => request[SOUND] ?? false;
 
-/** The content type is not asked: providers send several, and some send none. */
-export function createJsonBody(limit: number): RequestHandler {
-  const readAnything = express.json({ type: () => true, limit, strict: false, verify: requireUtf8 });
+/**
+ * Sets `request.body`; undefined without a body. The media type is not asked: providers send several, and some send none.
+ * Refuses with 400, 408, 413, 415, or 503 where the process or the connection has too much in flight.
+ */
+export function createJsonBody(options: JsonBodyOptions): RequestHandler {
+  const { largeBodies } = options.admitted;
   return (request, response, next) => {
-    const length = Number(request.headers['content-length'] ?? 0);
-    // Refused before it is read.
-    if (length > limit) throw tooLarge(limit);
-    if (!(length > 0) || !isPlain(request.headers)) {
-      readAnything(request, response, next);
-      return;
-    }
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('error', () => next(invalidSyntax('The body ended early.')));
-    request.on('end', () => {
-      const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-      if (!isUtf8(body)) {
-        next(invalidSyntax('The body is not UTF-8.'));
-        return;
-      }
+    const parse = (bytes: Buffer): void => {
       try {
-        const text = body.toString();
-        request.body = parse(text);
-        (request as Read)[SOUND] = isSound(text);
-      } catch {
-        next(invalidSyntax('The body is not JSON.'));
+        parseInto(request, bytes);
+      } catch (error) {
+        next(error);
         return;
       }
       next();
+    };
+    readBytes(request, response, options, (error, bytes) => {
+      if (error || !bytes) next(error);
+      else if (bytes.length <= LARGE_BYTES) parse(bytes);
+      else {
+        largeBodies.enter().then((leave) => {
+          response.once('close', leave);
+          // The client has left while its body waited.
+          if (response.closed) leave();
+          else parse(bytes);
+        }, next);
+      }
     });
   };
 }
 
+function parseInto(request: WithBody, bytes: Buffer): void {
+  if (!isUtf8(bytes)) throw invalidSyntax('The body is not UTF-8.');
+  request[SOUND] = scanJson(bytes).isSound;
+  const text = bytes.toString();
+  try {
+    request.body = JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text) as unknown;
+  } catch {
+    throw invalidSyntax('The body is not JSON.');
+  }
+}
+
+/** @throws what can be refused before anything is read */
+function readBytes(
+  request: IncomingMessage,
+  response: Response,
+  { limit, admitted: { bodies } }: JsonBodyOptions,
+  done: (error?: ScimError, bytes?: Buffer) => void,
+): void {
+  const {
+    'content-length': announced,
+    'content-type': type,
+    'transfer-encoding': transfer,
+  } = request.headers;
+  if (OTHER_CHARSET.test(type ?? '')) throw unreadable();
+  const decoder = decoderOf(request);
+  const length = Number(announced ?? 0);
+  if (length > limit) throw tooLarge(limit);
+  if (length === 0 && transfer === undefined) {
+    done();
+    return;
+  }
+  if (!bodies.fits(length)) throw tooMuch();
+
+  const source = decoder ?? request;
+  let chunks: Buffer[] = [];
+  let taken = 0;
+  let arrived = 0;
+  let isOver = false;
+  const release = (): void => {
+    bodies.give(taken);
+    taken = 0;
+  };
+  const end = (error?: ScimError): void => {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(timer);
+    source.off('data', onData);
+    if (!error) {
+      done(undefined, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+      return;
+    }
+    if (decoder) request.unpipe(decoder).off('data', onArrival);
+    decoder?.destroy();
+    chunks = [];
+    release();
+    done(error);
+  };
+  const onArrival = ({ length: bytes }: Buffer): void => void (arrived += bytes);
+  const onData = (chunk: Buffer): void => {
+    const size = taken + chunk.length;
+    if (size > limit) end(tooLarge(limit));
+    else if (decoder && size > Math.max(LARGE_BYTES, arrived * MAX_RATIO)) end(bomb());
+    else if (!bodies.take(chunk.length)) end(tooMuch());
+    else {
+      taken = size;
+      chunks.push(chunk);
+    }
+  };
+  const timer = setTimeout(() => end(requestTimeout('The body took too long.')), READ_LIMIT_MS);
+  // What was parsed is held until the answer has left.
+  response.once('close', release);
+  request.on('error', () => end(invalidSyntax('The body ended early.')));
+  source.on('data', onData).on('end', () => end());
+  if (!decoder) return;
+  decoder.on('error', () => end(invalidSyntax('The body can not be decompressed.')));
+  request.on('data', onArrival).pipe(decoder);
+}
+
+/** @returns undefined for a plain body @throws 415 */
+function decoderOf(request: IncomingMessage): (Readable & NodeJS.WritableStream) | undefined {
+  switch (request.headers['content-encoding']?.toLowerCase() ?? 'identity') {
+    case 'identity':
+      return undefined;
+    case 'gzip':
+      return createGunzip();
+    case 'deflate':
+      return createInflate();
+    default:
+      throw unreadable();
+  }
+}
+
+const unreadable = (): ScimError => unsupportedMediaType('Send the body as UTF-8, plain, gzip or deflate.');
+
+const tooMuch = (): ScimError =>
+  unavailable('Too many bodies are in flight: come back.', RETRY_AFTER_SECONDS);
+
+const bomb = (): ScimError => payloadTooLarge('The body grows too much by decompression.');
+
 /** RFC 7644 §3.7.4: the limit has to be named. */
-export const tooLarge = (limit: number): ScimError =>
-  payloadTooLarge(`The body is larger than ${limit} bytes (maxPayloadSize, server.maxBodyBytes).`);
-
-function isPlain(headers: IncomingHttpHeaders): boolean {
-  return headers['content-encoding'] === undefined && !OTHER_CHARSET.test(headers['content-type'] ?? '');
-}
-
-/** RFC 8259 §8.1: bodies are UTF-8; a lenient decoder would make one name of two broken ones. */
-function requireUtf8(_request: unknown, _response: unknown, body: Buffer): void {
-  if (!isUtf8(body)) throw new Error('The body is not UTF-8.');
-}
-
-function parse(text: string): unknown {
-  return JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
-}
+const tooLarge = (limit: number): ScimError =>
+  payloadTooLarge(
+    `The body is larger than ${limit} bytes (maxPayloadSize, server.maxBodyBytes; of a user server.limits.userBodyBytes).`,
+  );

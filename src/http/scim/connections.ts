@@ -1,12 +1,13 @@
 // The SCIM addresses of all connections: each has its own directory, schemas, tokens and habits.
 import type { Router } from 'express';
 import type { Directory } from '../../directory/directory.ts';
-import { profileOf, type ProfileName, type ResourceType } from '../../scim/index.ts';
+import { profileOf, type LengthLimits, type ProfileName, type ResourceType } from '../../scim/index.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { Ids } from '../../support/ids.ts';
 import type { Logger } from '../../support/logger.ts';
 import { createSerially } from '../../support/serially.ts';
 import type { Door } from '../../tokens/doors.ts';
+import type { Admission } from '../admission/admission.ts';
 import { createAuthenticate, type AuthenticateOptions } from '../middleware/authenticate.ts';
 import { createBadCredentials } from '../middleware/bad-credentials.ts';
 import { createClientAddress } from '../middleware/client-address.ts';
@@ -34,12 +35,19 @@ export function createScimRouters(
     clock: Clock;
     ids: Ids;
     logger: Logger;
+    admission: Admission;
     onDeviation?: OnDeviation;
   },
   connections: ScimConnection[],
-  server: { publicUrl: string | null; maxBodyBytes: number; trustedProxies: readonly string[] },
+  server: {
+    publicUrl: string | null;
+    maxBodyBytes: number;
+    limits: LengthLimits & { userBodyBytes: number; pageBytes: number };
+    trustedProxies: readonly string[];
+  },
 ): Map<string, Router> {
-  const { clock, ids } = deps;
+  const { clock, ids, admission } = deps;
+  const { limits } = server;
   const clientAddress = createClientAddress(server.trustedProxies);
   // One for all connections: who guesses guesses everywhere.
   const badCredentials = createBadCredentials();
@@ -55,6 +63,7 @@ export function createScimRouters(
       eventUris,
       profile,
       reviveInactive,
+      limits,
       clock,
       ids,
       serially: createSerially(),
@@ -62,7 +71,10 @@ export function createScimRouters(
     const authenticate = createAuthenticate({ clock, door, clientAddress, badCredentials }, settings);
     const roots = [...(name === 'default' ? ['/scim/v2'] : []), `/connections/${name}/scim/v2`];
     for (const root of roots) {
-      routers.set(root, createScimRouter(provider, { root, authenticate, ...server }));
+      routers.set(
+        root,
+        createScimRouter(provider, { root, authenticate, admitted: admission.of(name), ...server }),
+      );
     }
   }
   return routers;

@@ -22,6 +22,7 @@ import {
   parseSearchRequest,
   readQuery,
 } from '../../scim/index.ts';
+import type { Admitted } from '../admission/admission.ts';
 import { subjectOf } from '../middleware/authenticate.ts';
 import { createJsonBody, hasSoundBody } from '../middleware/json-body.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
@@ -34,6 +35,8 @@ export interface ScimRouterOptions {
   publicUrl: string | null;
   authenticate: RequestHandler;
   maxBodyBytes: number;
+  limits: { userBodyBytes: number };
+  admitted: Admitted;
 }
 
 /** Guards against a base that a client chose: only these characters may stand in a Host header. */
@@ -46,7 +49,11 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   const search = createSearch(deps);
   const discovery = createDiscovery(deps, options.maxBodyBytes);
   const bulk = createBulk(resources, deps.profile);
-  const json = createJsonBody(options.maxBodyBytes);
+  const { admitted, maxBodyBytes } = options;
+  const json = {
+    Users: createJsonBody({ limit: Math.min(options.limits.userBodyBytes, maxBodyBytes), admitted }),
+    Groups: createJsonBody({ limit: maxBodyBytes, admitted }),
+  };
 
   function baseUrl(request: Request): string {
     if (options.publicUrl !== null) return options.publicUrl + options.root;
@@ -97,7 +104,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
       .all(options.authenticate)
       .get(list)
       .post(
-        json,
+        json[endpoint],
         answer((request) => resource.create(request.body, contextOf(request))),
       )
       .all(refuse('GET', 'POST'));
@@ -105,7 +112,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
       .route(`/${endpoint}/.search`)
       .all(options.authenticate)
       .post(
-        json,
+        json.Users,
         answer((request) =>
           search.list(kind, parseSearchRequest(request.body, LIST_LIMITS, deps.profile), contextOf(request)),
         ),
@@ -116,11 +123,11 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
       .all(options.authenticate)
       .get(answer((request) => resource.get(id(request), contextOf(request))))
       .put(
-        json,
+        json[endpoint],
         answer((request) => resource.replace(id(request), request.body, contextOf(request))),
       )
       .patch(
-        json,
+        json[endpoint],
         answer((request) => resource.patch(id(request), request.body, contextOf(request))),
       )
       .delete(answer((request) => resource.remove(id(request), contextOf(request))))
@@ -171,13 +178,13 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   router.use(options.authenticate);
   router.post(
     '/Bulk',
-    json,
+    json.Groups,
     answer((request) => bulk.run(request.body, contextOf(request))),
   );
   router.all('/Bulk', refuse('POST'));
   router.post(
     '/.search',
-    json,
+    json.Users,
     answer((request) =>
       search.everywhere(parseSearchRequest(request.body, LIST_LIMITS, deps.profile), contextOf(request)),
     ),
@@ -196,11 +203,11 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     .route('/Me')
     .get(me((user, request) => users.get(user, contextOf(request))))
     .put(
-      json,
+      json.Users,
       me((user, request) => users.replace(user, request.body, contextOf(request))),
     )
     .patch(
-      json,
+      json.Users,
       me((user, request) => users.patch(user, request.body, contextOf(request))),
     )
     .delete(me((user, request) => users.remove(user, contextOf(request))))

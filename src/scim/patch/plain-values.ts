@@ -10,6 +10,8 @@ export type PlainValues = ReadonlyMap<string, string | boolean>;
 
 /** More of them are done faster in the parsed resource. */
 const MOST_OPERATIONS = 4;
+/** Longer ones are looked at with the resource that they are to be part of (limits.ts). */
+const MOST_CHARACTERS = 256;
 /** What a resource is found by has index entries. */
 const IDENTIFIERS = new Set(['userName', 'externalId']);
 
@@ -34,7 +36,7 @@ export function plainValues(
     if (op === 'remove' || target.kind !== 'attribute' || target.section !== core) return undefined;
     const { field, filter, sub } = target;
     if (filter || sub || !core.plain.has(field.name) || !takesAnything(field)) return undefined;
-    if (typeof value !== field.attribute.type) return undefined;
+    if (typeof value !== field.attribute.type || String(value).length > MOST_CHARACTERS) return undefined;
     // The judge of the whole resource says why not.
     if (NAMES.has(field.name) && hasControl(value as string)) return undefined;
     values.set(field.name, value as string | boolean);

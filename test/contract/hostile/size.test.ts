@@ -31,19 +31,24 @@ const nested = (depth: number, open: string, close: string, core = '1'): string 
   open.repeat(depth) + core + close.repeat(depth);
 
 describe('depth', () => {
-  test.each([33, 1000, 100_000, 1_000_000])('a body nested %d levels deep is 400', async (depth) => {
-    for (const body of [
-      nested(depth, '[', ']'),
-      nested(depth, '{"a":', '}'),
-      `{"userName":"deep","name":${nested(depth, '{"a":', '}')}}`,
-      `{"userName":"deep","${CUSTOM}":{"a":${nested(depth, '[', ']')}}}`,
-    ]) {
-      expect((await timely(() => scim.post('/Users', body))).status).toBe(400);
-    }
-    const { id } = await scim.user(`deep-${depth}@x.example`);
-    const patch = `{"Operations":[{"op":"add","path":"name","value":${nested(depth, '{"a":', '}')}}]}`;
-    expect((await timely(() => scim.send('PATCH', `/Users/${id}`, patch))).status).toBe(400);
-  });
+  test.each([33, 1000, 100_000, 1_000_000])(
+    'a body nested %d levels deep is 400, or 413 for its size',
+    async (depth) => {
+      for (const body of [
+        nested(depth, '[', ']'),
+        nested(depth, '{"a":', '}'),
+        `{"userName":"deep","name":${nested(depth, '{"a":', '}')}}`,
+        `{"userName":"deep","${CUSTOM}":{"a":${nested(depth, '[', ']')}}}`,
+      ]) {
+        const { status } = await timely(() => scim.post('/Users', body));
+        expect(status).toBe(body.length > 1_048_576 ? 413 : 400);
+      }
+      const { id } = await scim.user(`deep-${depth}@x.example`);
+      const patch = `{"Operations":[{"op":"add","path":"name","value":${nested(depth, '{"a":', '}')}}]}`;
+      const { status } = await timely(() => scim.send('PATCH', `/Users/${id}`, patch));
+      expect(status).toBe(patch.length > 1_048_576 ? 413 : 400);
+    },
+  );
 
   test.each([33, 2000, 30_000])(
     'a filter of %d brackets in a .search body is 400 invalidFilter',
@@ -130,9 +135,9 @@ describe('count', () => {
     expect([200, 400, 413]).toContain(answer.status);
   }, 120_000);
 
-  test('a pathless operation with 200,000 unknown keys is answered in time', async () => {
+  test('a pathless operation with 50,000 unknown keys is answered in time', async () => {
     const { id } = await scim.user('unknown-keys@x.example');
-    const value = Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [`unknown${n}`, n]));
+    const value = Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`unknown${n}`, n]));
     expect([200, 400]).toContain(
       (await timely(() => scim.patch(`/Users/${id}`, { op: 'add', value }))).status,
     );
@@ -171,12 +176,12 @@ describe('count', () => {
     expect((await scim.get(`/Groups/${id}`)).body.members).toHaveLength(10_000);
   });
 
-  test('a list of 20,000 schemas, or of 100,000 parameters, is answered in time', async () => {
+  test('a list of 20,000 schemas, or of 50,000 parameters, is answered in time', async () => {
     const schemas = Array.from({ length: 20_000 }, (_, n) => `urn:x:${n}`);
     expect((await timely(() => scim.post('/Users', userBody('schemas@x.example', { schemas })))).status).toBe(
       201,
     );
-    const attributes = Array.from({ length: 100_000 }, (_, n) => `name.x${n}`);
+    const attributes = Array.from({ length: 50_000 }, (_, n) => `name.x${n}`);
     expect((await timely(() => scim.post('/Users/.search', { attributes, count: 1 }))).status).toBe(200);
   });
 });

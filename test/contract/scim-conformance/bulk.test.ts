@@ -315,13 +315,14 @@ describe('limits (§3.7.4) and hostile input', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test('deep data is refused with its operation alone', async () => {
+  test('data that nests too deep is refused with the whole request, before anything is done', async () => {
     const deep = `${'['.repeat(20_000)}"bulkId:shallow"${']'.repeat(20_000)}`;
     const text = JSON.stringify({
       schemas: [BULK_REQUEST],
       Operations: [user('deep', { emails: 'DEEP' }), user('shallow')],
     });
-    const { Operations } = (await scim.post('/Bulk', text.replace('"DEEP"', deep))).body;
-    expect(statuses(Operations)).toEqual(['400', '201']);
+    const answer = await scim.post('/Bulk', text.replace('"DEEP"', deep));
+    expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidSyntax' } });
+    expect(await scim.find('/Users', 'userName sw "shallow"')).toEqual([]);
   });
 });

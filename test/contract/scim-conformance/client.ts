@@ -110,7 +110,9 @@ export function toAnswer(what: string, status: number, headers: Answer['headers'
   const fail = (fault: string): never => {
     throw new Error(`${what}: ${fault} (${status} ${text.slice(0, 300)})`);
   };
-  if (status >= 500 && status !== 501) fail('a request must never give a 5xx');
+  // Too much at once is told so.
+  const isRefusal = status === 501 || (status === 503 && /^\d+$/.test(String(headers['retry-after'])));
+  if (status >= 500 && !isRefusal) fail('a request must never give a 5xx');
   if (text === '') return { status, headers, text, body: undefined };
   if (headers['content-type'] !== 'application/scim+json') {
     fail(`media type is ${String(headers['content-type'])}`);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ScimError } from '../../../src/scim/index.ts';
-import { checkBody, isSound } from '../../../src/scim/json.ts';
+import { checkBody, scanJson } from '../../../src/scim/json.ts';
 
 const isRefused = (text: string): boolean => {
   try {
@@ -10,6 +10,14 @@ const isRefused = (text: string): boolean => {
   } catch (error) {
     expect(error).toBeInstanceOf(ScimError);
     return true;
+  }
+};
+const isSound = (text: string): boolean => {
+  try {
+    return scanJson(Buffer.from(text)).isSound;
+  } catch (error) {
+    expect(error).toBeInstanceOf(ScimError);
+    return false;
   }
 };
 const nested = (depth: number, [open = '', close = '']: string[]): string =>

@@ -1,0 +1,60 @@
+// How much one process takes on at once, and how much of it each connection may have (docs/architecture.md, Limits).
+import { createByteBudget, type ByteShare } from '../../support/byte-budget.ts';
+import { createTurns, type Turns } from '../../support/turns.ts';
+
+export interface AdmissionLimits {
+  /** Bytes of request bodies in flight, and of answers in flight. */
+  inFlightBytes: number;
+  /** Lists and searches at once. */
+  lists: number;
+}
+
+/** What one connection may have at once. */
+export interface Admitted {
+  bodies: ByteShare;
+  answers: ByteShare;
+  /** Lists and searches that read many resources. */
+  lists: Turns;
+  /** Everything else. */
+  singles: Turns;
+  /** Bodies that are large enough for parsing them to cost memory and time. */
+  largeBodies: Turns;
+}
+
+export interface Admission {
+  /** @param name of a connection: the same name shares the same limits */
+  of(name: string): Admitted;
+}
+
+const LIST_QUEUE = { queue: 32, waitMs: 2000 };
+const SINGLES = { atOnce: 64, queue: 2000, waitMs: 5000 };
+const LARGE_BODIES = { atOnce: 2, queue: 64, waitMs: 5000 };
+
+/** @param maxBodyBytes a body of this size must fit into the share of one connection */
+export function createAdmission({
+  limits,
+  maxBodyBytes,
+}: {
+  limits: AdmissionLimits;
+  maxBodyBytes: number;
+}): Admission {
+  const bodies = createByteBudget(Math.max(limits.inFlightBytes, 2 * maxBodyBytes));
+  const answers = createByteBudget(limits.inFlightBytes);
+  const lists = createTurns({ atOnce: limits.lists, ...LIST_QUEUE });
+  const singles = createTurns(SINGLES);
+  const largeBodies = createTurns(LARGE_BODIES);
+  const known = new Map<string, Admitted>();
+  return {
+    of(name) {
+      const admitted = known.get(name) ?? {
+        bodies: bodies.share(),
+        answers: answers.share(),
+        lists: lists(),
+        singles: singles(),
+        largeBodies: largeBodies(),
+      };
+      known.set(name, admitted);
+      return admitted;
+    },
+  };
+}

@@ -1,0 +1,166 @@
+// Bodies as attacks: what inflates, what is many small things, what comes slowly, and too many of them at once.
+import { gzipSync } from 'node:zlib';
+import { startApi, userBody, type Client } from '../scim-conformance/client.ts';
+import { TOKEN, type Bridge } from '../../support/build-bridge.ts';
+import { answersIn, exchange, expectUnharmed, openRaw, parseAnswers, rawRequest } from './attack.ts';
+
+const AUTH = { Authorization: `Bearer ${TOKEN}` };
+const USERS = '/scim/v2/Users';
+const GROUPS = '/scim/v2/Groups';
+
+let bridge: Bridge;
+let scim: Client;
+beforeAll(async () => {
+  ({ bridge, scim } = await startApi({
+    configure: ({ server }) => {
+      server.limits.inFlightBytes = 8_000_000;
+      server.maxBodyBytes = 4_000_000;
+    },
+  }));
+});
+afterAll(() => bridge.stop());
+afterEach(() => expectUnharmed(scim));
+
+describe('structure', () => {
+  const bomb = `[${'{},'.repeat(1_000_000)}{}]`;
+
+  test('a gzip body of a few kilobytes that holds a million objects is 413, for users and for groups', async () => {
+    const packed = gzipSync(bomb);
+    expect(packed.length).toBeLessThan(10_000);
+    for (const path of ['/Users', '/Groups', '/Bulk', '/Users/.search']) {
+      expect((await scim.post(path, packed, { 'content-encoding': 'gzip' })).status).toBe(413);
+    }
+  });
+
+  test('more than 500,000 brackets and commas are 413; a group of 65,000 members is stored in one push', async () => {
+    const values = (count: number): string => `[${'1,'.repeat(count)}1]`;
+    const body = `{"displayName":"x","members":${values(500_000)}}`;
+    expect((await scim.post('/Groups', body)).status).toBe(413);
+    const members = Array.from({ length: 65_000 }, (_, n) => ({ value: `somebody-${n}` }));
+    const { id } = (await scim.post('/Groups', { displayName: 'everybody', members })).body;
+    expect((await scim.get(`/Groups/${id}`)).body.members).toHaveLength(65_000);
+  });
+});
+
+describe('size', () => {
+  test('the body of a user is at most 1 MB, also on PATCH, /.search and when it is decompressed', async () => {
+    const { id } = await scim.user('size@x.example');
+    const text = JSON.stringify({ userName: 'large@x.example', title: 'x'.repeat(1_048_576) });
+    const packed = gzipSync(text);
+    for (const [method, path] of [
+      ['POST', '/Users'],
+      ['PUT', `/Users/${id}`],
+      ['PATCH', `/Users/${id}`],
+      ['POST', '/.search'],
+    ] as const) {
+      expect((await scim.send(method, path, text)).status).toBe(413);
+      expect((await scim.send(method, path, packed, { 'content-encoding': 'gzip' })).status).toBe(413);
+    }
+  });
+
+  test.each([
+    ['title', { title: 'x'.repeat(65_537) }],
+    ['name.givenName', { name: { givenName: 'x'.repeat(65_537) } }],
+    ['displayName', { displayName: 'x'.repeat(1001) }],
+    ['externalId', { externalId: 'x'.repeat(1001) }],
+    ['userName', { userName: 'x'.repeat(1001) }],
+  ])(
+    '%s that is too long is 400 invalidValue on POST, PUT and PATCH, and nothing is stored',
+    async (name, extra) => {
+      const { id, meta } = await scim.user(`long-${name}@x.example`);
+      const refused = {
+        status: 400,
+        body: { scimType: 'invalidValue', detail: expect.stringContaining(`"${name}"`) as unknown },
+      };
+      expect(await scim.post('/Users', userBody('other@x.example', extra))).toMatchObject(refused);
+      expect(await scim.put(`/Users/${id}`, userBody(`long-${name}@x.example`, extra))).toMatchObject(
+        refused,
+      );
+      expect(await scim.patch(`/Users/${id}`, { op: 'replace', value: extra })).toMatchObject(refused);
+      expect((await scim.get(`/Users/${id}`)).body.meta.version).toBe(meta.version);
+    },
+  );
+
+  test('a resource can not be grown beyond the limit by PATCH', async () => {
+    const { id } = await scim.user('grow@x.example');
+    const grow = (step: number) =>
+      scim.patch(`/Users/${id}`, {
+        op: 'add',
+        path: 'emails',
+        value: Array.from({ length: 3 }, (_, n) => ({ value: `${step}-${n}-${'x'.repeat(60_000)}` })),
+      });
+    expect([(await grow(1)).status, (await grow(2)).status]).toEqual([200, 200]);
+    expect(await grow(3)).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+    expect((await scim.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false })).status).toBe(
+      200,
+    );
+  });
+});
+
+describe('many at once', () => {
+  const large = Buffer.from(`{"displayName":"${'x'.repeat(3_000_000)}"}`);
+
+  test('beyond the share of the connection a body is 503 with Retry-After at once, and is not read', async () => {
+    const held = await openRaw(scim.port);
+    held.write(
+      rawRequest(`POST ${GROUPS}`, { ...AUTH, 'Content-Length': large.length }, large.subarray(0, -1)),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const startedAt = Date.now();
+    const [refused] = await exchange(
+      scim.port,
+      rawRequest(`POST ${GROUPS}`, { ...AUTH, 'Content-Length': large.length }),
+    );
+    expect(Date.now() - startedAt).toBeLessThan(1000);
+    expect(refused).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': expect.stringMatching(/^\d+$/) as unknown },
+    });
+    // A small body of the same connection still fits.
+    expect((await scim.post('/Users', userBody('small@x.example'))).status).toBe(201);
+    held.write(large.subarray(-1));
+    const wire = await held.read((text) => answersIn(text) === 1);
+    held.close();
+    expect(parseAnswers(wire)).toMatchObject([{ status: 400, body: { scimType: 'invalidValue' } }]);
+    expect((await scim.post('/Groups', large)).status).toBe(400);
+  });
+
+  test('a chunked body is counted as it arrives', async () => {
+    const held = await openRaw(scim.port);
+    held.write(
+      rawRequest(`POST ${GROUPS}`, { ...AUTH, 'Content-Length': large.length }, large.subarray(0, -1)),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const raw = await openRaw(scim.port);
+    raw.write(rawRequest(`POST ${GROUPS}`, { ...AUTH, 'Transfer-Encoding': 'chunked' }));
+    const chunk = Buffer.from(`80000\r\n${'x'.repeat(0x80000)}\r\n`);
+    for (let count = 0; count < 4; count++) raw.write(chunk);
+    const wire = await raw.read((text) => text.includes('\r\n\r\n'));
+    expect(wire).toMatch(/^HTTP\/1\.1 503 [^]*retry-after: \d+\r\n/i);
+    raw.close();
+    held.close();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect((await scim.post('/Groups', large)).status).toBe(400);
+  });
+});
+
+test('bodies that clients left in the middle give back what they held', async () => {
+  for (let round = 0; round < 5; round++) {
+    const raw = await openRaw(scim.port);
+    raw.write(rawRequest(`POST ${GROUPS}`, { ...AUTH, 'Content-Length': 3_000_000 }, 'x'.repeat(2_900_000)));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    raw.close();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect((await scim.post('/Groups', { displayName: 'after', title: 'x'.repeat(3_000_000) })).status).toBe(
+    201,
+  );
+});
+
+test('a wrong token is 401 before the body is looked at', async () => {
+  const [answer] = await exchange(
+    scim.port,
+    rawRequest(`POST ${USERS}`, { Authorization: 'Bearer wrong', 'Content-Length': 999_999_999 }),
+  );
+  expect(answer?.status).toBe(401);
+});

@@ -1,0 +1,44 @@
+// What is too long to be stored, by the attribute that is at fault.
+import { checkLengths, type Resource } from '../../../src/scim/index.ts';
+
+const limits = { valueBytes: 2000, nameCharacters: 300, resourceBytes: 5000 };
+const URN = 'urn:acme:2.0:Person';
+const check = (resource: object, before?: object): void =>
+  checkLengths(resource as Resource, JSON.stringify(resource), limits, before as Resource | undefined);
+const text = (length: number, unit = 'x'): string => unit.repeat(length);
+
+test.each([
+  ['userName', { userName: text(301) }],
+  ['displayName', { displayName: text(301, '😀') }],
+  ['externalId', { externalId: text(301) }],
+  ['title', { title: text(2001) }],
+  ['title', { title: text(1001, 'é') }],
+  ['name.givenName', { name: { givenName: text(2001) } }],
+  ['emails.value', { emails: [{ value: 'a@x' }, { value: text(2001) }] }],
+  [`${URN}:note`, { [URN]: { note: text(2001) } }],
+  [`${URN}:seat.room`, { [URN]: { seat: { room: text(2001) } } }],
+])('%s that is too long is refused by its name', (name, resource) => {
+  expect(() => check(resource)).toThrow(
+    expect.objectContaining({
+      status: 400,
+      scimType: 'invalidValue',
+      detail: expect.stringContaining(`"${name}"`),
+    }),
+  );
+});
+
+test('a text of exactly the limit is taken', () => {
+  check({ userName: text(300, '😀'), title: text(2000), name: { givenName: text(500, 'é') } });
+});
+
+test('a resource that is too large is refused by the attribute that holds most of it', () => {
+  const emails = Array.from({ length: 50 }, (_, index) => ({ value: `${index}${text(100)}` }));
+  expect(() => check({ userName: 'ada', title: text(1000), emails })).toThrow(/6\d\d\d bytes.*"emails"/);
+});
+
+test('a value from before the limit does not keep the resource from being changed, and may not grow', () => {
+  const before = { userName: text(400), title: text(6000), active: true };
+  check({ ...before, active: undefined }, before);
+  expect(() => check({ ...before, nickName: text(10) }, before)).toThrow(/bytes/);
+  expect(() => check({ ...before, userName: text(401) }, before)).toThrow(/"userName"/);
+});
