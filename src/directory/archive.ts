@@ -29,7 +29,7 @@ export interface ArchiveLine {
 
 /** Built anew from the rest when a backup is put back. */
 const DERIVED =
-  /^(userNames|externalIds:User|sharedExternalIds:User|externalIds:Group|displayNames|emails|groupNames|memberCount|memberships:.*|groupsOf|forms|references:.*|linked:.*|owed:.*|prints?:.*)$/;
+  /^(userNames|externalIds:User|sharedExternalIds:User|externalIds:Group|displayNames|emails|groupNames|memberCount|groupsOf|references:.*|linked:.*|owed:.*|prints?:.*)$/;
 /**
  * True of this moment only: who works on what, what waits, and what was concluded from lists. Marks are among it, because
  * a mark and its place among those that are due are two keys, and half of one waits for ever; restore marks everything.
@@ -91,8 +91,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
   }
 
   async function isEmpty(): Promise<boolean> {
-    for await (const name of allKeys())
-      if (!/^(hold:|mapped:|run:|reconcile:|forms$|acts)/.test(name)) return false;
+    for await (const name of allKeys()) if (!/^(hold:|mapped:|run:|reconcile:|acts)/.test(name)) return false;
     return true;
   }
 

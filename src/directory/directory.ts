@@ -147,14 +147,11 @@ export function createDirectory(
       case 'User.groups.value':
         return redis.smembers(keys.key('members', value));
       case 'Group.members.value': {
-        const [joined, formerly, waiting] = await Promise.all([
+        const [joined, waiting] = await Promise.all([
           ids('groupsOf', value),
-          redis.smembers(keys.key('memberships', value)),
           redis.smembers(keys.key('references', value)),
         ]);
-        return [
-          ...new Set([...joined, ...formerly, ...waiting.map((each) => each.slice(0, each.indexOf(' ')))]),
-        ];
+        return [...new Set([...joined, ...waiting.map((each) => each.slice(0, each.indexOf(' ')))])];
       }
       default:
         return undefined;

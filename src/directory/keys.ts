@@ -15,8 +15,6 @@
  * | groupNames | hash | group id → displayName as written |
  * | members:<group> | set | ids of users |
  * | groupsOf | hash | user id → ids of groups joined by commas: the other direction |
- * | memberships:<user> | set | ids of groups, as a former version wrote them (ADR 0014) |
- * | forms | string | from when on (Unix ms) the short forms of ADR 0014 are written |
  * | unresolved:<group> | hash | member value whose user is not there yet → its folded form |
  * | references:<raw or folded value> | set | `<group> <value>` waiting for such a user |
  * | tombstones | hash | id → what was deleted and when |

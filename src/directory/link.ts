@@ -94,8 +94,7 @@ const EXPECTED: [name: string, valueOf: (core: Members) => unknown][] = [
   ['displayName', (core) => `${String(core['name.givenName'])} ${String(core['name.familyName'])}`],
 ];
 
-export function toLinkText(link: Link, isShort: boolean): string {
-  if (!isShort) return JSON.stringify(link);
+export function toLinkText(link: Link): string {
   const { id, basis } = link;
   // First, in this order: scripts/shared/link_states.lua finds them there.
   const short: Members = {
@@ -113,7 +112,6 @@ export function toLinkText(link: Link, isShort: boolean): string {
   return JSON.stringify(renamed(short, SHORT));
 }
 
-/** Reads both forms. */
 export function parseLink(text: string): Link {
   if (text === '') return {};
   const link = renamed(JSON.parse(text) as Members, LONG);

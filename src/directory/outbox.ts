@@ -111,7 +111,7 @@ export function createOutbox(
     request: string,
   ): Promise<'imported' | 'unchanged' | 'taken' | 'busy' | 'unknown'> {
     const args = { ref, ...parseRef(ref), platformId: link.id, request };
-    const [tag] = await run('adopt_link', args, toLinkText(link, false));
+    const [tag] = await run('adopt_link', args, toLinkText(link));
     return tag as 'imported' | 'unchanged' | 'taken' | 'busy' | 'unknown';
   }
 

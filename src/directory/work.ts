@@ -40,8 +40,6 @@ export interface Work {
   deletedAt: number | undefined;
   /** Names that the platform was seen to hold differently, as JSON; '' when nothing is doubted. */
   doubts: string;
-  /** The link is written in its short form (ADR 0014). */
-  isShort: boolean;
   /** What this work decides on; the link keeps it at the end (scripts/shared/basis.lua). */
   basis: string;
   /** Entries of the provisioning log, as text: they are written with the next step of this work that is kept. */
@@ -97,13 +95,12 @@ export function createWork(
     const reply = await run('begin_sync', { ref, kind, id, lane: LANES.indexOf(lane), groupsMatter });
     if (reply[0] !== 'begun') return { kind: reply[0] as 'clean' | 'busy' };
     const [fence, generation, since, request, record, link] = reply.slice(1, 7).map((value) => String(value));
-    const [groups, owed, held, tombstone, doubts, short, basis] = reply.slice(7) as [
+    const [groups, owed, held, tombstone, doubts, basis] = reply.slice(7) as [
       string[],
       string[],
       number,
       string,
       string,
-      number,
       string,
     ];
     return {
@@ -124,7 +121,6 @@ export function createWork(
         held: held === 1,
         deletedAt: tombstone ? Number((JSON.parse(tombstone) as { deletedAt: number }).deletedAt) : undefined,
         doubts,
-        isShort: short === 1,
         basis,
         journal: [],
       },
@@ -147,7 +143,7 @@ export function createWork(
       surplus: options.surplus,
       wake: options.wake,
     };
-    const [tag] = await runFor(work, 'save_link', args, toLinkText(link, work.isShort));
+    const [tag] = await runFor(work, 'save_link', args, toLinkText(link));
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
   }
 
@@ -186,12 +182,7 @@ export function createWork(
       alarm: outcome.kind === 'later' ? undefined : outcome.alarmAt,
       request: work.request,
     };
-    const [tag, lag] = await runFor(
-      work,
-      'ack_dirty',
-      args,
-      toLinkText(ended(link, work, outcome), work.isShort),
-    );
+    const [tag, lag] = await runFor(work, 'ack_dirty', args, toLinkText(ended(link, work, outcome)));
     return tag === 'cleared'
       ? { kind: 'cleared', lagMs: Number(lag) }
       : { kind: tag as 'kept' | 'changed' | 'fenced' };

@@ -14,8 +14,7 @@ const FORMAT = 'scim-bridge backup';
 
 export interface BackupHeader {
   format: typeof FORMAT;
-  /** 2 since links and records have the short forms of ADR 0014; what 1 has is read as well. */
-  formatVersion: 1 | 2;
+  formatVersion: 1;
   /** ISO 8601. */
   createdAt: string;
   /** Connections with their targets. */
@@ -63,7 +62,7 @@ export async function backup(
       states.map(({ connection, outboxes }) => [connection, [...outboxes.keys()]]),
     );
     const header: BackupHeader = {
-      ...{ format: FORMAT, formatVersion: 2, createdAt: new Date(createdAt).toISOString(), connections },
+      ...{ format: FORMAT, formatVersion: 1, createdAt: new Date(createdAt).toISOString(), connections },
     };
     await write(header);
     const total = await itemsIn(states);
@@ -171,5 +170,5 @@ const isEnd = (value: unknown): value is BackupEnd =>
 
 const isHeader = (value: unknown): value is BackupHeader => {
   const { format, formatVersion, connections } = (value ?? {}) as Partial<BackupHeader>;
-  return format === FORMAT && (formatVersion === 1 || formatVersion === 2) && typeof connections === 'object';
+  return format === FORMAT && formatVersion === 1 && typeof connections === 'object';
 };

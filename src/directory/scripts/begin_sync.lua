@@ -2,11 +2,11 @@
 -- KEYS base
 -- ARGV { target, ref, kind, id, leaseMs, lane, groupsMatter }
 -- RETURN {"clean"} | {"busy"} | {"begun", fence, generation, since, request, record, link, groups, owed, held, tombstone,
---        doubts, short, basis}
+--        doubts, basis}
 --        groups: [id, displayName, ...] of a user; owed: [group, sign, ...] of a user
 --        held: 1 when the guard holds something of this ref; tombstone: of a resource that was deleted;
---        doubts: as apply_drift.lua wrote them; short: 1 when the link is to be written in its short form; basis: of this moment (basis.lua)
--- NEEDS basis, forms, marks
+--        doubts: as apply_drift.lua wrote them; basis: of this moment (basis.lua)
+-- NEEDS basis, marks
 local inflight, tickets = key('inflight', p.target), key('tickets', p.target)
 local held = redis.call('HGET', key('marks', p.target), p.ref)
 if not held then
@@ -50,6 +50,5 @@ return {
   redis.call('EXISTS', key('guardHeld', p.target .. ':' .. p.ref)),
   not record and redis.call('HGET', key('tombstones'), p.id) or '',
   redis.call('HGET', key('doubts', p.target), p.ref) or '',
-  writes_short() and 1 or 0,
   basis_of(p.kind, p.id, record, p.groupsMatter),
 }

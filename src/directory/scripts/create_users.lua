@@ -7,9 +7,9 @@
 -- RETURN 'stored': all, and nobody waited for one of them | {'stored', then for each 'stored groups', these as put_user has them} |
 --        {'refused', then id and reason of each who is; and nobody is stored}: 'taken family id', that of the holder, or
 --        'stale': it is there already, by this very call, which was sent again
--- NEEDS entries, forms, spread
+-- NEEDS entries, spread
 p = cjson.decode(ARGV[1])
-local count, is_short = tonumber(ARGV[2]), writes_short()
+local count = tonumber(ARGV[2])
 -- Where records begin, requests, and index entries.
 local first, requests, at = 4, 4 + 2 * count, 4 + 3 * count
 
@@ -44,7 +44,7 @@ for short, digits in string.gmatch(ARGV[3], '(%S+) (%d+)') do
       ARGV[ids] = holder .. ',' .. ARGV[ids]
     end
   end
-  indexes[#indexes + 1] = { family = family, short = short, first = at, last = last }
+  indexes[#indexes + 1] = { family = family, first = at, last = last }
   at = last + 1
 end
 if #refusals > 1 then return refusals end
@@ -73,21 +73,8 @@ if redis.call('ZADD', key('order', 'User'), 'NX', unpack(places, 1, 2 * count)) 
   end
   return refusals
 end
-if not is_short then
-  for at = first + 1, requests, 2 do
-    local head, short, text = string.match(ARGV[at], '^(%d+ %d+ %d+ %S+ )([^\n]*)(.*)$')
-    ARGV[at] = head .. long_entries(short) .. text
-  end
-end
 redis.call('HSET', key('users'), unpack(ARGV, first, requests - 1))
 for _, index in ipairs(indexes) do call_with('HSET', key(index.family), ARGV, index.first, index.last) end
-if not is_short then
-  -- NEEDS indexes
-  for _, index in ipairs(indexes) do
-    -- By its short family it is found as an address too; the former form has an index for each.
-    for from = index.first, index.short == 'm' and index.last or 0, 2 do add_lookup('emails', ARGV[from], ARGV[from + 1]) end
-  end
-end
 for _, target in ipairs(p.targets) do
   redis.call('HSET', key('marks', target), unpack(marks, 1, 2 * count))
   -- Who came, left and comes again by a call that was sent twice stays in the lane of the leaver.

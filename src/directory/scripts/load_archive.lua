@@ -4,8 +4,6 @@
 -- ARGV { family, id, target, items, key, type (of a plain key) }
 -- RETURN {"loaded", how many, how many were left out because nothing can refer to them, or because a newer one has the name}
 -- NEEDS references
--- Asked while nothing is stored yet: what is put back has no former version beside it.
-writes_short()
 local loaded, dropped = 0, 0
 local function count(is_loaded)
   if is_loaded then loaded = loaded + 1 else dropped = dropped + 1 end
@@ -61,7 +59,7 @@ end
 local function load_member(user)
   local is_known = redis.call('HEXISTS', key('groups'), p.id) == 1 and redis.call('HEXISTS', key('users'), user) == 1
   if is_known and redis.call('SADD', key('members', p.id), user) == 1 then
-    add_group_of(user, p.id)
+    add_lookup('groupsOf', user, p.id)
     redis.call('INCR', key('memberCount'))
   end
   return is_known

@@ -4,17 +4,13 @@
 --      entries as JSON: [[short family, value], ...]
 -- RETURN 'stored|unchanged version created modified groups', these as JSON [group, displayName, ...] or nothing |
 --        'taken family id', that of the holder | 'stale' | 'missing'
--- NEEDS forms, heads, outcomes, together
+-- NEEDS heads, outcomes, together
 p.id, p.now, p.request = texts[1], texts[2], texts[3]
 local expected, state, text, entries = tonumber(texts[4]), texts[5], texts[6], texts[7]
 local stored = field('users', p.id)
 if not stored then return 'missing' end
 local record, at = parse_head(stored)
 if expected and record.version ~= expected then return 'stale' end
-if not writes_short() then
-  -- NEEDS entries
-  entries = long_entries(entries)
-end
 
 if #text == #stored - at + 1 and string.find(stored, text, at, true) then
   return outcome('unchanged', record, record.modified)

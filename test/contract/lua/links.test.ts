@@ -250,7 +250,6 @@ describe('keys', () => {
       await store.remove('User', BOB);
       await store.settleAll();
       await expect(store.families()).resolves.toEqual([
-        'forms',
         'gone:Group',
         'gone:User',
         'memberCount',

@@ -4,13 +4,3 @@ local FAMILIES = { m = 'userNames', u = 'userNames', x = 'externalIds:User', e =
 local SHARED = 'sharedExternalIds:User'
 local LOOKUPS = { emails = true, [SHARED] = true }
 local function family_of(entry) return FAMILIES[entry[1]] or entry[1] end
-
--- The former form of a user's entries, as text.
-local function long_entries(text)
-  local entries = {}
-  for _, entry in ipairs(cjson.decode(text)) do
-    entries[#entries + 1] = { family_of(entry), entry[2] }
-    if entry[1] == 'm' then entries[#entries + 1] = { 'emails', entry[2] } end
-  end
-  return cjson.encode(entries)
-end

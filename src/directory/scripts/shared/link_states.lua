@@ -5,7 +5,7 @@ local function parse_link_head(link)
   local id, basis = string.match(link, '^{"id":"([^"\\]*)","b":"([^"\\]*)"')
   if id then return id, basis end
   local known = cjson.decode(link)
-  return known.id, known.b or known.basis
+  return known.id, known.b
 end
 
 -- Whether a mark is in a list from which it is handed to the queue.

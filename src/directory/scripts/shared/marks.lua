@@ -38,8 +38,7 @@ local function is_open(target, ref)
   if not link then return false end
   local known = cjson.decode(link)
   for _, name in ipairs(known.unsure or {}) do if name == 'active' then return true end end
-  local core = known.core or known.c or {}
-  return known.id ~= nil and core.active ~= false and core.a ~= false
+  return known.id ~= nil and (known.c or {}).a ~= false
 end
 
 -- A deactivation counts for the guard from the moment it is accepted, unless it is held or approved already.

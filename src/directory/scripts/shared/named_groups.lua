@@ -10,6 +10,5 @@ local named = setmetatable({}, {
 -- JSON [group, displayName, group, displayName, ...], or nothing. `held`: the lookup where it is read already.
 local function named_groups_of(user, held)
   if held == nil then held = redis.call('HGET', key('groupsOf'), user) end
-  held = held or table.concat(redis.call('SMEMBERS', key('memberships', user)), ',')
-  return held == '' and '' or '[' .. string.gsub(held, '[^,]+', named) .. ']'
+  return not held and '' or '[' .. string.gsub(held, '[^,]+', named) .. ']'
 end
