@@ -10,6 +10,8 @@ import { eventually } from './eventually.ts';
 
 export interface BridgeProcess {
   port: number;
+  /** Id of the process that runs now; undefined once it has ended. */
+  pid(): number | undefined;
   baseUrl: string;
   /** kill -9, then the same settings again. */
   killAndRestart(pauseMs?: number): Promise<void>;
@@ -24,7 +26,12 @@ export interface BridgeProcess {
 const START_MS = 45_000;
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 
-export async function startBridgeProcess(settings: object, role = 'all'): Promise<BridgeProcess> {
+/** @param env what is set besides the environment of the tests */
+export async function startBridgeProcess(
+  settings: object,
+  role = 'all',
+  env: Record<string, string> = {},
+): Promise<BridgeProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
   const file = join(folder, 'bridge.json');
   const port = await freePort();
@@ -36,6 +43,7 @@ export async function startBridgeProcess(settings: object, role = 'all'): Promis
   async function start(): Promise<void> {
     child = spawn(process.execPath, [MAIN, '--config', file, 'serve', '--role', role], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
     });
     child.stdout?.on('data', (data: Buffer) => (output = (output + data.toString()).slice(-200_000)));
     child.stderr?.on('data', (data: Buffer) => (output = (output + data.toString()).slice(-200_000)));
@@ -65,6 +73,7 @@ export async function startBridgeProcess(settings: object, role = 'all'): Promis
   await start();
   return {
     port,
+    pid: () => (child.exitCode === null && child.signalCode === null ? child.pid : undefined),
     baseUrl: `http://127.0.0.1:${port}/scim/v2`,
     killAndRestart: async (pauseMs = 0) => {
       await end('SIGKILL');

@@ -1,0 +1,162 @@
+// The bystander process: a neighbour with ordinary requests, a liveness probe and a watch on memory, apart from the
+// attacker's event loop. Started by bystanders.ts with {port, path, token, pid} as JSON; hears `begin` and `end`.
+import { Buffer } from 'node:buffer';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import process from 'node:process';
+import { setInterval } from 'node:timers';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const { port, path, token, pid } = JSON.parse(process.argv[2]);
+const PEOPLE = 20;
+const NEIGHBOUR_EVERY_MS = 25;
+const PROBE_EVERY_MS = 100;
+const REQUEST_LIMIT_MS = 15_000;
+
+const keepAlive = new Agent({ keepAlive: true, maxSockets: 1 });
+const people = [];
+let serial = 0;
+let measured;
+
+function ask(options, body) {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, timeout: REQUEST_LIMIT_MS, ...options }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (part) => (text += part));
+      answer.on('end', () => resolve({ status: answer.statusCode, headers: answer.headers, text }));
+      answer.on('error', reject);
+    });
+    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${REQUEST_LIMIT_MS} ms`)));
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+function askAsNeighbour(method, target, content) {
+  const body = content && JSON.stringify(content);
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(body && { 'content-type': 'application/scim+json', 'content-length': Buffer.byteLength(body) }),
+  };
+  return ask({ method, path: path + target, headers, agent: keepAlive }, body);
+}
+
+function newUser() {
+  const userName = `neighbour.${process.pid}.${serial++}@neighbour.example`;
+  return {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+    ...{ userName, externalId: userName, displayName: userName, active: true },
+  };
+}
+
+/** What an identity provider does all day, one after the other. */
+const ORDINARY = [
+  ({ id }) => askAsNeighbour('GET', `/Users/${id}`),
+  ({ id }) =>
+    askAsNeighbour('PATCH', `/Users/${id}`, {
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+      Operations: [{ op: 'replace', path: 'title', value: `title ${serial++}` }],
+    }),
+  () => askAsNeighbour('POST', '/Users', newUser()),
+  ({ userName }) => askAsNeighbour('GET', `/Users?filter=${encodeURIComponent(`userName eq "${userName}"`)}`),
+];
+
+/**
+ * Latency counts from the moment at which the request was due, so that one long wait is not one sample among many
+ * short ones: requests that became due behind it waited as well.
+ */
+async function neighbour() {
+  const into = measured;
+  const turn = serial++;
+  const due = performance.now();
+  try {
+    const { status, headers, text } = await ORDINARY[turn % ORDINARY.length](people[turn % people.length]);
+    if (status < 300) into?.latencies.push(performance.now() - due);
+    else if (status === 503 && /^\d+$/.test(headers['retry-after'] ?? '')) into && into.refused++;
+    else into?.faults.push(`neighbour: ${status} ${text.slice(0, 200)}`);
+  } catch (error) {
+    into?.faults.push(`neighbour: ${error.message}`);
+  }
+}
+
+async function probe() {
+  const into = measured;
+  const asked = performance.now();
+  try {
+    const { status } = await ask({ path: '/livez', agent: false });
+    into?.probes.push(performance.now() - asked);
+    if (status !== 200) into?.faults.push(`probe: ${status}`);
+  } catch (error) {
+    into?.faults.push(`probe: ${error.message}`);
+  }
+}
+
+/** Resident memory in MB, now and at its highest; NaN where the system does not tell. */
+function resident() {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const of = (name) => Math.round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024);
+    return { now: of('VmRSS'), peak: of('VmHWM') };
+  } catch {
+    return { now: NaN, peak: NaN };
+  }
+}
+
+/** The kernel notes the highest value by itself; 5 makes it start anew (proc(5), clear_refs). */
+function forgetPeak() {
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  } catch {
+    // The peak since the start counts then.
+  }
+}
+
+const at = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+
+function report({ latencies, probes, refused, faults }, pending) {
+  const sorted = latencies.toSorted((a, b) => a - b);
+  const { now, peak } = resident();
+  return {
+    neighbour: {
+      answered: sorted.length,
+      refused,
+      p50: at(sorted, 0.5),
+      p99: at(sorted, 0.99),
+      max: at(sorted, 1),
+    },
+    probes: { answered: probes.length, max: Math.max(...probes) },
+    memory: { endMb: now, peakMb: peak },
+    faults: [...faults.slice(0, 10), ...(pending > 0 ? [`${pending} without an answer`] : [])],
+  };
+}
+
+const underWay = new Set();
+function start(work) {
+  const running = work().finally(() => underWay.delete(running));
+  underWay.add(running);
+}
+
+for (let index = 0; index < PEOPLE; index++) {
+  const { status, text } = await askAsNeighbour('POST', '/Users', newUser());
+  if (status !== 201) throw new Error(`the neighbour cannot create people: ${status} ${text}`);
+  people.push(JSON.parse(text));
+}
+setInterval(() => start(neighbour), NEIGHBOUR_EVERY_MS);
+setInterval(() => start(probe), PROBE_EVERY_MS);
+
+process.on('disconnect', () => process.exit());
+process.on('message', async (order) => {
+  if (order === 'begin') {
+    forgetPeak();
+    measured = { latencies: [], probes: [], refused: 0, faults: [] };
+    process.send('begun');
+    return;
+  }
+  const ended = measured;
+  measured = undefined;
+  const pending = [...underWay];
+  await Promise.race([Promise.all(pending), sleep(REQUEST_LIMIT_MS)]);
+  process.send(report(ended, pending.filter((each) => underWay.has(each)).length));
+});
+process.send('ready');

@@ -1,0 +1,72 @@
+// Starts the bystander process and turns what it measured into one report for each situation.
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+export interface BystanderReport {
+  /** Milliseconds from the moment at which a request was due to its whole answer. */
+  neighbour: { answered: number; refused: number; p50: number; p99: number; max: number };
+  /** Milliseconds until /livez answered, on a connection of its own. */
+  probes: { answered: number; max: number };
+  /** Resident memory of the bridge in MB; NaN where the system does not tell. */
+  memory: { endMb: number; peakMb: number };
+  /** Answers other than 2xx and 503 with Retry-After, and requests without an answer. */
+  faults: string[];
+}
+
+export interface Bystanders {
+  /** @returns what the neighbour, the probe and the memory watch saw while `work` ran */
+  during<T>(work: () => Promise<T>): Promise<{ result: T; report: BystanderReport }>;
+  stop(): Promise<void>;
+}
+
+export interface Watched {
+  port: number;
+  pid: number;
+  /** SCIM root of the neighbour, such as /connections/neighbour/scim/v2. */
+  path: string;
+  token: string;
+}
+
+export async function startBystanders(watched: Watched): Promise<Bystanders> {
+  const child = fork(join(import.meta.dirname, 'bystander.mjs'), [JSON.stringify(watched)], {
+    execArgv: [],
+    serialization: 'advanced',
+  });
+  await heard(child);
+  return {
+    during: async (work) => {
+      child.send('begin');
+      await heard(child);
+      let result;
+      try {
+        result = await work();
+      } finally {
+        child.send('end');
+      }
+      return { result, report: (await heard(child)) as BystanderReport };
+    },
+    stop: async () => {
+      if (child.exitCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+async function heard(child: ChildProcess): Promise<unknown> {
+  const ended = new AbortController();
+  const exited = once(child, 'exit', { signal: ended.signal }).then(([code]) => {
+    throw new Error(`the bystander process ended with ${code}`);
+  });
+  exited.catch(() => undefined);
+  try {
+    const [message] = (await Promise.race([once(child, 'message', { signal: ended.signal }), exited])) as [
+      unknown,
+    ];
+    return message;
+  } finally {
+    ended.abort();
+  }
+}

@@ -1,0 +1,161 @@
+// A started bridge process with people, a platform and bystanders; judges each attack by what the bystanders saw.
+import { spawn } from 'node:child_process';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startLocalRedis } from '../../src/demo/local-redis.ts';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
+import { imageEnvironment } from '../support/image-environment.ts';
+import type { Tally } from './attacks.ts';
+import { startBystanders, type Bystanders, type BystanderReport } from './bystanders.ts';
+
+export const TOKENS = {
+  scim: 'scim-token-of-the-attacker-0123456789',
+  neighbour: 'scim-token-of-the-neighbour-0123456789',
+  receiver: 'read-only-token-of-a-receiver-0123456789',
+  admin: 'token-of-the-operators-0123456789',
+} as const;
+
+/** 50,000 for the large run: HOSTILE_PEOPLE=50000 npm test -- test/hostile */
+export const PEOPLE = Number(process.env.HOSTILE_PEOPLE ?? 5000);
+/** The goal is 250 ms on a machine that does nothing else; other tests run beside these. */
+const NEIGHBOUR_P99_MS = Number(process.env.HOSTILE_P99_MS ?? 2000);
+const PROBE_MS = Number(process.env.HOSTILE_PROBE_MS ?? 1000);
+const MEMORY_MB = 512;
+/** Share of the neighbour's requests that must be answered and not refused. */
+const SERVED = 0.9;
+/** An attack is over when its effects are: they are measured for a while after its last answer. */
+const AFTERMATH_MS = 500;
+
+export interface Siege {
+  bridge: BridgeProcess;
+  sandbox: Sandbox;
+  /** Runs an attack and fails unless the bridge served the bystanders as usual meanwhile. */
+  withstand<T extends Tally | void>(name: string, attack: () => Promise<T>): Promise<T>;
+  stop(): Promise<void>;
+}
+
+export interface SiegeOptions {
+  /** Preloaded for the attacker's connection, without marks: nothing is synced for them. */
+  people?: number;
+  /** Address of the attacker's platform, in place of the sandbox. */
+  platformUrl?: string;
+  /** Merged into the settings of the attacker's target. */
+  target?: object;
+}
+
+export async function startSiege({ people = 0, platformUrl, target }: SiegeOptions = {}): Promise<Siege> {
+  const redis = await startLocalRedis({ env: {} });
+  const sandbox = await startSandbox();
+  const prefix = `siege-${randomUUID()}`;
+  if (people > 0) await preload(redis.url, prefix, people);
+  const platform = {
+    url: sandbox.ready.platformUrl,
+    token: sandbox.ready.fixtures.apiKeys.admin,
+    allowLoopbackHttp: true,
+    rateLimit: { requestsPerSecond: 1000, burst: 1000 },
+  };
+  const settings = {
+    server: { adminToken: TOKENS.admin },
+    redis: { url: redis.url, prefix },
+    connections: {
+      default: {
+        tokens: [{ name: 'attacker', secret: TOKENS.scim }],
+        targets: ['main'],
+        events: {
+          issuer: 'https://scim.example.com',
+          audience: 'https://siem.example.com',
+          key: signingKey(),
+          poll: { token: TOKENS.receiver },
+        },
+      },
+      neighbour: { tokens: [{ name: 'neighbour', secret: TOKENS.neighbour }], targets: ['other'] },
+    },
+    targets: { main: { ...platform, ...(platformUrl && { url: platformUrl }), ...target }, other: platform },
+    reconcile: { schedule: null },
+    logging: { level: 'warn' },
+  };
+  const bridge = await startBridgeProcess(settings, 'all', imageEnvironment());
+  const watch = (): Promise<Bystanders> =>
+    startBystanders({
+      ...{ port: bridge.port, pid: bridge.pid() ?? 0, token: TOKENS.neighbour },
+      path: '/connections/neighbour/scim/v2',
+    });
+  let bystanders = await watch();
+  /** After a failed test the next one starts with a living process. */
+  const revive = async (): Promise<void> => {
+    if (bridge.pid() !== undefined) return;
+    await bystanders.stop();
+    await bridge.killAndRestart();
+    bystanders = await watch();
+  };
+  return {
+    bridge,
+    sandbox,
+    withstand: async (name, attack) => {
+      await revive();
+      const pid = bridge.pid();
+      const { result, report } = await bystanders.during(async () => {
+        const answered = await attack();
+        await sleep(AFTERMATH_MS);
+        return answered;
+      });
+      const process = bridge.pid() === pid ? 'the same' : `ended: ${bridge.output().slice(-2000)}`;
+      judge(name, process, report, result ?? undefined);
+      return result;
+    },
+    stop: async () => {
+      await bystanders.stop();
+      await bridge.stop();
+      await sandbox.stop();
+      await redis.stop();
+    },
+  };
+}
+
+function judge(name: string, process: string, report: BystanderReport, tally: Tally | undefined): void {
+  note(inWords(name, report, tally));
+  const { neighbour, probes, memory } = report;
+  const answers = tally?.faults ?? [];
+  expect({ process, faults: report.faults, answers }).toEqual({
+    ...{ process: 'the same', faults: [], answers: [] },
+  });
+  expect(neighbour.answered / (neighbour.answered + neighbour.refused)).toBeGreaterThan(SERVED);
+  expect(neighbour.p99).toBeLessThan(NEIGHBOUR_P99_MS);
+  expect(probes.max).toBeLessThan(PROBE_MS);
+  if (!Number.isNaN(memory.peakMb)) expect(memory.peakMb).toBeLessThanOrEqual(MEMORY_MB);
+}
+
+const note = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** Through the bridge's own code, because an HTTP client would take minutes for 50,000 people. */
+async function preload(url: string, prefix: string, people: number): Promise<void> {
+  const root = join(import.meta.dirname, '../..');
+  const file = join(root, 'bench/preload.mjs');
+  const members = String(Math.min(people, 10_000));
+  const args = [file, join(root, 'dist/main.js'), url, prefix, String(people), members];
+  const [code] = (await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'exit')) as [number];
+  if (code !== 0) throw new Error(`preload ended with ${code}`);
+}
+
+const signingKey = (): string =>
+  generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    .privateKey.export({ type: 'pkcs8', format: 'pem' })
+    .toString();
+
+function inWords(
+  name: string,
+  { neighbour, probes, memory }: BystanderReport,
+  tally: Tally | undefined,
+): string {
+  const ms = (value: number): string => (Number.isFinite(value) ? value.toFixed(0) : '-');
+  const { answered, refused, p50, p99, max } = neighbour;
+  return [
+    `hostile: ${name}:`,
+    `neighbour p50 ${ms(p50)} p99 ${ms(p99)} max ${ms(max)} ms (${answered} served, ${refused} refused),`,
+    `probes max ${ms(probes.max)} ms, memory peak ${memory.peakMb} MB`,
+    ...(tally ? [`; attacker ${JSON.stringify(tally.statuses)}, ${tally.closed} closed`] : []),
+  ].join(' ');
+}
