@@ -1,8 +1,12 @@
 // CSV after RFC 4180, out of text that arrives in pieces: quoted cells may hold commas, quotes and line ends.
 
+/** Longest cell, characters, and most cells of a row. */
+const MAX_CELL = 8 * 1024 * 1024;
+const MAX_CELLS = 10_000;
+
 /**
  * Rows as lists of cells, the header row first. A line end may be CRLF or LF; a trailing one makes no row. Throws
- * what `refuse` makes when the text ends inside a quoted cell.
+ * what `refuse` makes when the text ends inside a quoted cell, or a row has no end.
  */
 export async function* csvRows(
   text: AsyncIterable<string>,
@@ -37,6 +41,7 @@ export async function* csvRows(
   };
   for await (const piece of text) {
     for (const character of piece) take(character);
+    if (cell.length > MAX_CELL || row.length > MAX_CELLS) throw refuse('a table with a row without end');
     yield* rows;
     rows = [];
   }

@@ -134,6 +134,12 @@ export class PlatformDecode extends PlatformError {
 }
 
 /**
+ * A success whose body is larger than what is read, or would need too much memory (answer-bounds.ts). Of a list, a page
+ * with a smaller count may be read.
+ */
+export class AnswerTooLarge extends PlatformDecode {}
+
+/**
  * A list that was not read to a proven end: a page empty or short before the end, an id twice, totals that
  * disagree. Never conclude that something is gone; walk again later (the list may have changed meanwhile).
  */

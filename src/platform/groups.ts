@@ -1,4 +1,5 @@
 // SCIM groups (contract 2.1, 2.3). Lists leave the members out: a page of large groups would be tens of megabytes.
+import { MEMBERS_BOUNDS } from './answer-bounds.ts';
 import { scimFilter } from './filter.ts';
 import { walkByIndex, type WalkOptions } from './pages.ts';
 import { optional, readGroup, readScimList, type ListPage } from './readers.ts';
@@ -71,6 +72,7 @@ export function createGroups(send: Send): PlatformGroups {
           route: ONE,
           params: { id },
           query: { excludedAttributes: excluded(choice.members) },
+          ...(choice.members === false ? {} : { bounds: MEMBERS_BOUNDS }),
           read: readGroup,
         },
         options,
@@ -85,6 +87,7 @@ export function createGroups(send: Send): PlatformGroups {
           route: ONE,
           params: { id },
           body: patchBody(operations),
+          bounds: MEMBERS_BOUNDS,
           read: optional(readGroup),
         },
         options,

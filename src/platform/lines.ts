@@ -1,9 +1,11 @@
 // Newline-delimited JSON, one value to a line, out of text that arrives in pieces (contract 5.2, 6.3).
+import { checkJsonShape } from '../support/json-bounds.ts';
 import { parseJson } from './answer.ts';
 import type { OpenAnswer } from './streams.ts';
 
-/** Longest line that is read, characters. */
-const MAX_LINE = 64 * 1024 * 1024;
+/** Longest line that is read, characters; it is parsed as one value. */
+const MAX_LINE = 8 * 1024 * 1024;
+const BOUNDS = { maxDepth: 32, maxStructure: 1_000_000 };
 
 /** The lines of a text without their ends; the last one counts without an end of its own. */
 async function* linesOf(answer: OpenAnswer): AsyncGenerator<string, void, undefined> {
@@ -21,6 +23,8 @@ async function* linesOf(answer: OpenAnswer): AsyncGenerator<string, void, undefi
 export async function* jsonLines(answer: OpenAnswer): AsyncGenerator<unknown, void, undefined> {
   for await (const line of linesOf(answer)) {
     if (line.trim() === '') continue;
+    const tooMuch = checkJsonShape(Buffer.from(line), BOUNDS);
+    if (tooMuch !== undefined) throw answer.refuse(`a line that ${tooMuch}`);
     const json = parseJson(line);
     if (json === undefined) throw answer.refuse('a line that is no JSON');
     yield json.value;

@@ -16,10 +16,18 @@ export type Refuse = (reason: string) => Error;
 /** Turns the JSON of a success (undefined: no body) into a record, or throws what `refuse` makes. */
 export type Reader<T> = (body: unknown, refuse: Refuse) => T;
 
-/** An id as text, or undefined. Numbers beyond 2^53 are refused: they would address another record. */
+/** Longest id, characters: ids stand in addresses. */
+const MAX_ID = 1000;
+/** Most resources of one list. A walk remembers the id of each. */
+const MAX_TOTAL = 2_000_000;
+
+/**
+ * An id as text, or undefined for what cannot be one. Numbers beyond 2^53 are refused: they would address another record.
+ */
 export function textId(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  if (typeof value !== 'string' || value === '' || value.length > MAX_ID) return undefined;
+  return value === '__proto__' || /\p{Cc}/u.test(value) ? undefined : value;
 }
 
 function record(body: unknown, what: string, refuse: Refuse): Record<string, unknown> {
@@ -91,6 +99,7 @@ export function readScimList<T>(reader: Reader<T>, startIndex: number): Reader<L
     if (typeof totalResults !== 'number' || !Number.isSafeInteger(totalResults) || totalResults < 0) {
       throw refuse('list without totalResults');
     }
+    if (totalResults > MAX_TOTAL) throw refuse(`list of more than ${MAX_TOTAL} resources`);
     return { startIndex, totalResults, resources: resources(members['Resources'] ?? [], refuse) };
   };
 }

@@ -1,4 +1,5 @@
 // What a call to the platform is: its options, its template, and the address that it makes.
+import type { JsonBounds } from '../support/json-bounds.ts';
 import { PlatformArgument, type CallContext } from './errors.ts';
 import type { Reader } from './readers.ts';
 
@@ -34,6 +35,12 @@ export interface PlatformCall {
 /** The families of the platform's API; each has a credential of its own. */
 export type Family = 'scim' | 'rest' | 'data' | 'chat';
 
+/** How much of an answer is read and parsed (answer-bounds.ts). */
+export interface AnswerBounds extends JsonBounds {
+  /** Bytes of the body. */
+  maxBytes: number;
+}
+
 export interface PlatformRequest<T> {
   /** Chooses the credential. */
   family: Family;
@@ -50,6 +57,8 @@ export interface PlatformRequest<T> {
   accept?: string;
   /** Sent as x-request-id instead of the caller's correlation id. */
   requestId?: string;
+  /** For an answer that may be larger than usual. */
+  bounds?: AnswerBounds;
   /** Reads the JSON of a success; without it the body of a success is ignored. */
   read: Reader<T> | 'ignore';
 }

@@ -1,13 +1,16 @@
 // One request, one answer: address, credential, deadline, and the sorting of everything that can go wrong.
 // No retries: whether a call is worth repeating is the caller's to know.
 import { type Dispatcher, Pool } from 'undici';
+import { boundsOf, readAtMost, REFUSAL_BYTES, tooMuchIn } from './answer-bounds.ts';
 import { isWebPage, parseJson, type AnswerHeaders } from './answer.ts';
 import { createAttempt, refusedAnswer, type AttemptOptions } from './attempt.ts';
 import {
+  AnswerTooLarge,
   EndpointAbsent,
   PlatformAborted,
   PlatformConnection,
   PlatformDecode,
+  PlatformError,
   PlatformTimeout,
   type CallContext,
 } from './errors.ts';
@@ -15,8 +18,6 @@ import { faultCode } from './redact.ts';
 import { isWrite, type CallOptions, type PlatformRequest, type Send } from './request.ts';
 import { noteSent, type Flight } from './flight.ts';
 
-/** Largest answer that is read, bytes. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_CONNECT_MS = 10_000;
 
 export interface TransportOptions extends AttemptOptions {
@@ -27,8 +28,10 @@ export interface TransportOptions extends AttemptOptions {
 interface Answer {
   status: number;
   headers: AnswerHeaders;
-  text: string;
+  bytes: Buffer;
 }
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /**
  * Opens a keep-alive pool to the tenant. `send` does one request: waits for `admit`, then has `timeoutMs` for
@@ -42,7 +45,6 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     // the deadline below covers headers and body together
     headersTimeout: 0,
     bodyTimeout: 0,
-    maxResponseSize: MAX_ANSWER_BYTES,
     connect: { timeout: Math.min(options.timeoutMs, MAX_CONNECT_MS) },
   });
   // only writes need to know whether they left; reads skip the wrapping
@@ -66,7 +68,13 @@ export function createTransport(options: TransportOptions): { send: Send; close(
         signal: controller.signal,
         opaque: flight,
       });
-      return { status: response.statusCode, headers: response.headers, text: await response.body.text() };
+      const { statusCode: status, headers, body } = response;
+      const most = isSuccess(status) ? boundsOf(request).maxBytes : REFUSAL_BYTES;
+      const { bytes, isWhole } = await readAtMost(body, most);
+      if (isSuccess(status) && !isWhole) {
+        throw new AnswerTooLarge(`more than ${most} bytes`, { ...call, mayHaveCommitted: writes });
+      }
+      return { status, headers, bytes };
     };
     let ended: 'timeout' | 'aborted' | undefined;
     let end: (why: 'timeout' | 'aborted') => void = () => undefined;
@@ -87,11 +95,8 @@ export function createTransport(options: TransportOptions): { send: Send; close(
       const lost: CallContext = { ...call, mayHaveCommitted: writes && flight.sent };
       if (ended === 'aborted') throw new PlatformAborted(lost, { cause: signal?.reason, redact });
       if (ended === 'timeout') throw new PlatformTimeout(timeoutMs, lost);
-      const code = faultCode(fault);
-      if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
-        throw new PlatformDecode(`more than ${MAX_ANSWER_BYTES} bytes`, lost);
-      }
-      throw new PlatformConnection(code, lost, { cause: fault, redact });
+      if (fault instanceof PlatformError) throw fault;
+      throw new PlatformConnection(faultCode(fault), lost, { cause: fault, redact });
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
@@ -100,13 +105,17 @@ export function createTransport(options: TransportOptions): { send: Send; close(
 
   function readAnswer<T>(
     request: PlatformRequest<T>,
-    { status, headers, text }: Answer,
+    { status, headers, bytes }: Answer,
     call: CallContext,
   ): T {
-    if (status < 200 || status >= 300) throw refusedAnswer(options, request, { status, headers, text }, call);
+    const toText = (): string => new TextDecoder().decode(bytes);
+    if (!isSuccess(status)) throw refusedAnswer(options, request, { status, headers, text: toText() }, call);
     const answered: CallContext = { ...call, mayHaveCommitted: isWrite(request) };
+    const text = toText();
     if (isWebPage(text)) throw new EndpointAbsent(status, answered);
     if (request.read === 'ignore') return undefined as T;
+    const tooMuch = tooMuchIn(bytes, boundsOf(request));
+    if (tooMuch !== undefined) throw new AnswerTooLarge(tooMuch, answered);
     const refuse = (reason: string): PlatformDecode => new PlatformDecode(reason, answered);
     if (text.trim() === '') return request.read(undefined, refuse);
     const json = parseJson(text);

@@ -1,0 +1,60 @@
+// How much of one answer is read and parsed. The platform, or whatever answers in its place, must not fill our memory.
+import { checkJsonShape } from '../support/json-bounds.ts';
+import type { AnswerBounds, Family } from './request.ts';
+
+const MEGABYTE = 1024 * 1024;
+const MAX_DEPTH = 32;
+const USUAL: AnswerBounds = { maxBytes: 8 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 500_000 };
+/** Longer than any value that the bridge writes: 64,000 characters of up to four bytes. */
+const MAX_SCIM_TEXT = 256 * 1024;
+/** Results of queries are as large as the query asks for. */
+const RESULTS: AnswerBounds = { maxBytes: 16 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 2_000_000 };
+
+const BOUNDS: Record<Family, AnswerBounds> = {
+  scim: { ...USUAL, maxText: MAX_SCIM_TEXT },
+  rest: USUAL,
+  data: RESULTS,
+  chat: RESULTS,
+};
+
+/** A group with some 150,000 members: they come in one answer. */
+export const MEMBERS_BOUNDS: AnswerBounds = {
+  ...{ maxBytes: 16 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 1_000_000 },
+  maxText: MAX_SCIM_TEXT,
+};
+
+/** Of a refusal only the start is read: its message is shortened anyway. */
+export const REFUSAL_BYTES = 64 * 1024;
+
+export const boundsOf = ({
+  family,
+  bounds,
+}: {
+  family: Family;
+  bounds?: AnswerBounds | undefined;
+}): AnswerBounds => bounds ?? BOUNDS[family];
+
+/**
+ * Reads at most `most` bytes of a body; more are not read but end the connection.
+ * @returns the whole body, or its first bytes where the rest was left
+ */
+export async function readAtMost(
+  body: AsyncIterable<Uint8Array>,
+  most: number,
+): Promise<{ bytes: Buffer; isWhole: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    // Leaving the loop destroys the body, and with it the connection.
+    if (length > most) return { bytes: Buffer.concat(chunks).subarray(0, most), isWhole: false };
+  }
+  return { bytes: Buffer.concat(chunks), isWhole: true };
+}
+
+/** @returns why the bytes must not be parsed, or undefined */
+export const tooMuchIn = (bytes: Uint8Array, bounds: AnswerBounds): string | undefined => {
+  const reason = checkJsonShape(bytes, bounds);
+  return reason && `the answer ${reason}`;
+};
