@@ -1,5 +1,6 @@
 // The desired state of every connection.
 import { createDesiredState, type DesiredState } from '../directory/desired-state.ts';
+import { hasUniqueExternalIds } from '../scim/index.ts';
 import type { Outbox } from '../directory/outbox.ts';
 import type { Store } from './parts.ts';
 
@@ -19,6 +20,7 @@ export function buildStates(
         targets: connection.targets,
         groupsMatter: connection.targets.some(groupsMatterAt),
         leaseMs: LEASE_MS,
+        uniqueExternalIds: hasUniqueExternalIds(connection.profile),
         ...(connection.events ? { events: connection.events } : {}),
         log: {
           maxEntries: config.provisioningLog.maxEntries,

@@ -50,6 +50,7 @@ export function createDesiredState(
     log?: LogLimits;
     /** Absent = receivers are told nothing. */
     events?: DirectoryOptions['events'];
+    uniqueExternalIds?: boolean;
   },
 ): DesiredState {
   const { connection, targets, groupsMatter, leaseMs, log, events } = options;
@@ -58,7 +59,10 @@ export function createDesiredState(
     connection,
     acts: createActs({ ...deps, keys }),
     archive: createArchive({ ...deps, keys }),
-    directory: createDirectory({ ...deps, keys }, { targets, groupsMatter, events }),
+    directory: createDirectory(
+      { ...deps, keys },
+      { targets, groupsMatter, events, uniqueExternalIds: options.uniqueExternalIds },
+    ),
     links: createLinks({ redis: deps.redis, keys }),
     tokens: createStoredTokens({ redis: deps.redis, keys }),
     events: createEventStream({ ...deps, keys }),

@@ -167,9 +167,10 @@ export function createDirectory(
   /** Users with the groups they are in, in one round trip; ids that are gone are left out. */
   const usersOf = (ids: string[]): Promise<UserWithGroups[]> => withGroups({ ids });
 
-  /** Whether several users have this externalId, so that it alone says nothing of who somebody is. */
-  const isShared = async (externalId: string): Promise<boolean> =>
-    ((await lookup('User', 'externalid', externalId)) ?? []).length > 1;
+  /** Whether an externalId alone identifies a user: it is unique under the profile, and no two users have it from before. */
+  const identifies = async (externalId: string): Promise<boolean> =>
+    options.uniqueExternalIds === true &&
+    ((await lookup('User', 'externalid', externalId)) ?? []).length <= 1;
 
   /** Nobody or the users who hold a value that is unique, but for externalIds that a provider lets people share. */
   async function holderOf(attribute: string, value: string): Promise<UserWithGroups[] | undefined> {
@@ -211,7 +212,7 @@ export function createDirectory(
     scan,
     inOrder,
     lookup,
-    isShared,
+    identifies,
     usersOf,
     holderOf,
     groupsOf,

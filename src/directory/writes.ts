@@ -12,6 +12,8 @@ export interface DirectoryOptions {
   groupsMatter: boolean;
   /** What receivers of security events are told; undefined = nothing (scripts/shared/telling.lua). */
   events?: { mostPending: number; externalIds: boolean } | undefined;
+  /** An externalId means one person (profile `okta`); else several may have it. */
+  uniqueExternalIds?: boolean | undefined;
 }
 
 export interface GroupName {

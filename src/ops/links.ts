@@ -164,7 +164,7 @@ async function recognise(
     const user = await target.client.users.get(platformId, { signal });
     if (user.externalId && ours.externalId) {
       if (user.externalId !== ours.externalId) return 'mismatch';
-      if (!(await directory.isShared(ours.externalId))) return 'same';
+      if (await directory.identifies(ours.externalId)) return 'same';
     }
     return fold(user.userName) === fold(ours.userName ?? '') ? 'same' : 'mismatch';
   } catch (error) {

@@ -4,6 +4,7 @@ import type { StoredRecord } from '../directory/records.ts';
 import {
   applyPatch,
   checkLengths,
+  foldCase,
   keepImmutable,
   matches,
   parsePatch,
@@ -66,14 +67,14 @@ export function createUsers(deps: ProviderDeps) {
     return answer(201, { id, text, ...stored }, stored.groups, context);
   }
 
-  /** Where the provider is known for it, the user is stored with an externalId that another one has. */
+  /** Several users may have one externalId, unless it means one person under the profile. */
   async function share<C extends Creation>(
     change: C,
     taken: PutOutcome & { kind: 'taken' },
     store: (change: C) => Promise<PutOutcome>,
   ): Promise<PutOutcome> {
     if (taken.attribute !== 'externalId') return taken;
-    const mayShare = profile.allows('shared-external-id') || (await sharesAlready(change));
+    const mayShare = !profile.hasUniqueExternalIds || (await sharesAlready(change));
     return mayShare ? store({ ...change, shared: true }) : taken;
   }
 
@@ -83,12 +84,17 @@ export function createUsers(deps: ProviderDeps) {
     return record !== undefined && (JSON.parse(record.text) as Resource).externalId === resource.externalId;
   }
 
-  /** Okta re-hires with a POST of the same externalId (gh:better-auth/better-auth#11111); 409 would strand the user. */
+  /**
+   * A re-hire is a POST of the same person (gh:better-auth/better-auth#11111); 409 would strand the user. Another
+   * userName is another person, unless the externalId means one person: ids, accounts and groups are not inherited.
+   */
   async function isRevival(holder: string, resource: Resource): Promise<boolean> {
-    if (!reviveInactive || resource.externalId === undefined) return false;
+    if (!reviveInactive) return false;
     const record = await directory.get('User', holder);
     const before = record && (JSON.parse(record.text) as Resource);
-    return before?.active === false && before.externalId === resource.externalId;
+    if (before?.active !== false || before.externalId !== resource.externalId) return false;
+    if (profile.hasUniqueExternalIds && resource.externalId !== undefined) return true;
+    return foldCase(String(before.userName)) === foldCase(String(resource.userName));
   }
 
   /** GET (§3.4.1); 304 when If-None-Match names the version. */

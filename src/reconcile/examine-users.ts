@@ -179,7 +179,7 @@ async function findNamesake(
   const userName = String(core.userName);
   if (strangers) {
     const known = core.externalId == null ? undefined : strangers.byExternalId.get(String(core.externalId));
-    const isKnown = known && !(await survey.estate.directory.isShared(String(core.externalId)));
+    const isKnown = known && (await survey.estate.directory.identifies(String(core.externalId)));
     return isKnown ? known : strangers.byName.get(fold(userName));
   }
   const found = await asking(survey, (signal) =>

@@ -28,7 +28,14 @@ export type { MemberStep, PatchOperation } from './patch/operation.ts';
 export { parsePatch } from './patch/parse.ts';
 export { keepImmutable } from './immutable.ts';
 export { parsePath, type Target } from './path.ts';
-export { deviations, profileOf, type DeviationName, type Profile, type ProfileName } from './profiles.ts';
+export {
+  deviations,
+  hasUniqueExternalIds,
+  profileOf,
+  type DeviationName,
+  type Profile,
+  type ProfileName,
+} from './profiles.ts';
 export { parseProjection, project, wants, type Projection } from './project.ts';
 export { readPath } from './read-path.ts';
 export {

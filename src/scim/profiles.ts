@@ -175,15 +175,6 @@ const table = [
     not: ['entra', 'okta'],
   },
   {
-    name: 'shared-external-id',
-    description:
-      'a user with the externalId of another one; POST revives nobody then who has another userName',
-    source:
-      'Entra maps mailNickname by default, which is not unique; PostmanCollection of AzureAD/SCIMReferenceCode',
-    // Okta renames with a POST of the same externalId (gh:growthbook/growthbook#1680): nobody can have both.
-    not: ['okta', 'auto', 'lenient'],
-  },
-  {
     name: 'value-path-comparison',
     description: 'emails[type eq "work"].value eq "x" as a filter',
     source: 'Entra matching attribute',
@@ -199,9 +190,16 @@ export const deviations: readonly (Deviation & { readonly name: DeviationName })
 
 export interface Profile {
   readonly name: ProfileName;
+  /**
+   * Whether an externalId means one person. Okta's does, it renames with a POST of the same externalId
+   * (gh:growthbook/growthbook#1680). RFC 7643 sets no uniqueness, and Entra's default (mailNickname) is given again.
+   */
+  readonly hasUniqueExternalIds: boolean;
   /** True when this profile accepts the deviation; call it only where the deviation was met: it counts. */
   allows(deviation: DeviationName): boolean;
 }
+
+export const hasUniqueExternalIds = (profile: ProfileName): boolean => profile === 'okta';
 
 /** A profile by name; `onDeviation` is told of every deviation that was accepted. */
 export function profileOf(name: ProfileName, onDeviation: (kind: DeviationName) => void = () => {}): Profile {
@@ -211,6 +209,7 @@ export function profileOf(name: ProfileName, onDeviation: (kind: DeviationName) 
   }
   return {
     name,
+    hasUniqueExternalIds: hasUniqueExternalIds(name),
     allows(deviation) {
       if (refused.has(deviation)) return false;
       onDeviation(deviation);

@@ -34,7 +34,7 @@ export interface SyncContext {
   outbox: Outbox;
   links: Links;
   /** What is desired of others: read only. */
-  directory: Pick<Directory, 'get' | 'lookup' | 'isShared'>;
+  directory: Pick<Directory, 'get' | 'lookup' | 'identifies'>;
   clock: Clock;
   logger: Logger;
   /** Passed to every call: abort signal and correlation id of the push. */

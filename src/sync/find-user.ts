@@ -135,8 +135,8 @@ export async function createUser(context: SyncContext, desired: DesiredUser, exi
 }
 
 /**
- * externalId first, unless people share it, then userName; the platform may ignore a filter, so every hit is compared
- * again.
+ * Where an externalId identifies a person it comes first, then userName. The platform may ignore a filter, so every hit
+ * is compared again.
  */
 async function exactMatches(
   context: SyncContext,
@@ -144,10 +144,10 @@ async function exactMatches(
   externalId: string | null,
 ): Promise<WireUser[]> {
   const { users } = context.target.client;
-  if (externalId !== null) {
+  if (externalId !== null && (await context.directory.identifies(externalId))) {
     const exact = (await byExternalId(context, externalId)).filter((user) => user.externalId === externalId);
-    // Asked afterwards: whose account the platform shows, was stored here before.
-    if (exact.length > 0 && !(await context.directory.isShared(externalId))) return exact;
+    // Asked again: another user may have got it while the platform was asked.
+    if (exact.length > 0 && (await context.directory.identifies(externalId))) return exact;
   }
   const called = async (wanted: string): Promise<WireUser[]> => {
     const found = await users.findBy('userName', wanted, context.call);

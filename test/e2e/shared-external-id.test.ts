@@ -1,16 +1,25 @@
 // Entra's default externalId is the mailNickname, which two people may have, now or one after the other. Each of them is a
 // person: own account, own rows.
+import type { Config } from '../../src/config/schema.ts';
+import type { ProfileName } from '../../src/scim/index.ts';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { createIdp } from '../support/idp.ts';
 import { openReconciling } from '../support/reconciling.ts';
+
+const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
+const useProfile =
+  (profile: ProfileName) =>
+  ({ connections }: Config): void => {
+    if (connections.default) connections.default.profile = profile;
+  };
 
 let bridge: Bridge;
 beforeAll(async () => {
   bridge = await buildBridge({
     configure: (config) => {
       const { main } = config.targets;
-      if (config.connections.default) config.connections.default.profile = 'entra';
+      useProfile('entra')(config);
       if (!main) return;
       main.timeoutMs = 2000;
       Object.assign(main.attributes, {
@@ -119,7 +128,7 @@ test('under another profile, set later, who shares one can be changed and can le
     'there',
     async () => (await countryOf('pat@b.example')) && (await countryOf('pat@a.example')),
   );
-  if (config.connections.default) config.connections.default.profile = 'auto';
+  useProfile('okta')(config);
   const { port } = await bridge.another('api');
   const strict = createIdp(`http://127.0.0.1:${port}/scim/v2`, TOKEN);
   for (const id of ids) {
@@ -146,23 +155,56 @@ test('reconcile finds nothing to do', async () => {
   await reconciling.stop();
 });
 
-test.each(['auto', 'okta', 'rfc', 'lenient'] as const)(
-  'under %s an externalId is one person',
-  async (profile) => {
-    const strict = await buildBridge({
-      role: 'api',
-      configure: (config) => {
-        if (config.connections.default) config.connections.default.profile = profile;
-      },
-    });
-    await strict.idp.createUser('one@acme.example', { externalId: 'one' });
-    const user = {
-      schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
-      userName: 'two',
-      externalId: 'one',
-    };
-    const { status, body } = await strict.idp.send('POST', '/Users', user);
-    expect([status, body.scimType]).toEqual([409, 'uniqueness']);
-    await strict.stop();
-  },
-);
+test('under okta an externalId is one person', async () => {
+  const strict = await buildBridge({ role: 'api', configure: useProfile('okta') });
+  await strict.idp.createUser('one@acme.example', { externalId: 'one' });
+  const { status, body } = await strict.idp.send('POST', '/Users', {
+    ...{ schemas: [USER], userName: 'two', externalId: 'one' },
+  });
+  expect([status, body.scimType]).toEqual([409, 'uniqueness']);
+  await strict.stop();
+});
+
+describe.each(['auto', 'rfc', 'entra', 'lenient'] as const)('under %s', (profile) => {
+  let other: Bridge;
+  beforeAll(async () => {
+    other = await buildBridge({ configure: useProfile(profile) });
+  });
+  afterAll(() => other.stop());
+
+  const account = (userName: string) => other.platform.user(userName);
+  const financeAt = async (): Promise<string[]> =>
+    (await other.platform.state()).groups.find(({ displayName }) => displayName === 'Finance')?.members ?? [];
+  const isOpen = (userName: string) => async (): Promise<boolean> =>
+    (await account(userName))?.active === true;
+  const isClosed = (userName: string) => async (): Promise<boolean> =>
+    (await account(userName))?.active === false;
+
+  test('a newcomer with the externalId of a deactivated person gets an id and an account, and no group of theirs', async () => {
+    const { idp } = other;
+    const leaver = await idp.createUser('john.smith@acme.example', { externalId: 'jsmith' });
+    await idp.createGroup('Finance', [leaver]);
+    await eventually('in Finance', async () => (await financeAt()).includes('john.smith@acme.example'));
+    await idp.patch(`/Users/${leaver}`, { op: 'replace', path: 'active', value: false });
+    await eventually('closed', isClosed('john.smith@acme.example'));
+
+    const newcomer = await idp.createUser('jane.smith@acme.example', { externalId: 'jsmith' });
+    expect(newcomer).not.toBe(leaver);
+    await eventually('open', isOpen('jane.smith@acme.example'));
+    expect(await account('john.smith@acme.example')).toMatchObject({ active: false });
+    expect(await financeAt()).not.toContain('jane.smith@acme.example');
+    expect((await idp.send('GET', `/Users/${newcomer}`)).body.groups ?? []).toEqual([]);
+    expect((await idp.send('GET', `/Users/${leaver}`)).body.userName).toBe('john.smith@acme.example');
+  }, 40_000);
+
+  test('the account of a deleted person is not handed to a newcomer with the same externalId', async () => {
+    const { idp } = other;
+    const leaver = await idp.createUser('john.doe@acme.example', { externalId: 'jdoe' });
+    await eventually('open', isOpen('john.doe@acme.example'));
+    await idp.send('DELETE', `/Users/${leaver}`);
+    await eventually('closed', isClosed('john.doe@acme.example'));
+    await idp.createUser('jane.doe@acme.example', { externalId: 'jdoe' });
+    await eventually('open', isOpen('jane.doe@acme.example'));
+    expect(await account('john.doe@acme.example')).toMatchObject({ active: false });
+  }, 40_000);
+});

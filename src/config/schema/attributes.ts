@@ -18,9 +18,9 @@ const attributeSchema = section(
     },
     from: optionalText('SCIM attribute path of the value, such as addresses[type eq "work"].country.'),
     expression: optionalText('JSONata expression over the SCIM resource.'),
-    onEmpty: choice('What an empty value does at the platform: keep what is there, or clear it.', [
-      'keep',
+    onEmpty: choice('What an empty value does at the platform: clear what is there, or keep it.', [
       'clear',
+      'keep',
     ]),
   },
   ['type'],

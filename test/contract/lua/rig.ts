@@ -63,6 +63,7 @@ export interface StoreOptions {
   groupsMatter?: boolean;
   leaseMs?: number;
   events?: DirectoryOptions['events'];
+  uniqueExternalIds?: boolean;
   /** A Redis of its own; default the one that all tests share. */
   url?: string;
 }
@@ -72,6 +73,7 @@ export function openStore({
   groupsMatter = false,
   leaseMs = 5000,
   events,
+  uniqueExternalIds = false,
   url = process.env.TEST_REDIS_URL ?? '',
 }: StoreOptions = {}): Promise<Store> {
   const prefix = `test-${randomUUID()}`;
@@ -81,7 +83,7 @@ export function openStore({
     connections.push(redis);
     await redis.ping();
     const scripts = loadScripts(redis);
-    const options = { prefix, connection: 'idp', targets, groupsMatter, leaseMs, events };
+    const options = { prefix, connection: 'idp', targets, groupsMatter, leaseMs, events, uniqueExternalIds };
     return { redis, scripts, state: createDesiredState({ redis, scripts }, options) };
   };
   return build(open, prefix, targets[0] ?? 'main', async () => {

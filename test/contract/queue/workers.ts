@@ -59,7 +59,11 @@ export async function openEstate(
 ): Promise<Estate> {
   const userType = userResourceType({ userAttributes: [] });
   const mapping = compileMapping(rules, userType);
-  const store = await openStore({ groupsMatter: mapping.groupsMatter, leaseMs: 60_000 });
+  const store = await openStore({
+    groupsMatter: mapping.groupsMatter,
+    leaseMs: 60_000,
+    uniqueExternalIds: true,
+  });
   const platform = createFakePlatform();
   let passedMs = 0;
   const clock: Clock = { now: () => Date.now() + passedMs, sleep: () => Promise.resolve() };

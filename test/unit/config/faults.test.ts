@@ -406,7 +406,7 @@ attributes: { a: { type: string, from: bad }, b: { type: string, expression: bad
     expect(loadText(fileWith(more)).targets.main?.attributes.b).toEqual({
       type: 'string',
       expression: 'bad',
-      onEmpty: 'keep',
+      onEmpty: 'clear',
     });
   });
 });

@@ -72,9 +72,9 @@ test('the settings of the interface page are accepted as they stand, and equal t
   const { attributes: _, ...byDefault } = loadConfig({ env: ENV, cwd: folderWith() }).targets.main ?? {};
   expect(main).toEqual(byDefault);
   expect(attributes).toEqual({
-    country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'keep' },
-    clearance: { type: 'number', from: 'urn:cube:params:1.0:UserAttribute:clearance', onEmpty: 'keep' },
-    contractor: { type: 'boolean', expression: 'userType = "Contractor"', onEmpty: 'keep' },
+    country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'clear' },
+    clearance: { type: 'number', from: 'urn:cube:params:1.0:UserAttribute:clearance', onEmpty: 'clear' },
+    contractor: { type: 'boolean', expression: 'userType = "Contractor"', onEmpty: 'clear' },
     regions: {
       type: 'string_array',
       expression: 'groups.display[$match($, /^region-/)]',
