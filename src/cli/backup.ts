@@ -1,12 +1,25 @@
 // backup and restore: everything that Redis keeps, in one file; a restore comes up on hold.
 import { createInterface } from 'node:readline/promises';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
+import type { Config } from '../config/schema.ts';
+import type { BackupReport } from '../ops/backup.ts';
+import type { CheckedBackup, TokenInBackup } from '../ops/backup-file.ts';
+import type { RestoreReport } from '../ops/restore.ts';
 import { actorOf, readConfig, type Cli } from './cli.ts';
+import { complain, say, sayJson } from './output.ts';
+import { withInput, writePrivately } from './private-file.ts';
 import { createProgressLine } from './progress.ts';
 import { withStore } from './store.ts';
 
-interface Flags {
+interface BackupFlags {
+  overwrite?: boolean;
+  json?: boolean;
+}
+
+interface RestoreFlags {
   replace?: boolean;
+  tokens?: 'keep' | 'take';
+  acceptForgeable?: boolean;
   yes?: boolean;
   json?: boolean;
 }
@@ -14,62 +27,146 @@ interface Flags {
 export function backup(program: Command, cli: Cli): void {
   program
     .command('backup <file>')
-    .description('write everything that Redis keeps to a file with checksums, while the service runs')
+    .description(
+      'write everything that Redis keeps to a new file with checksums (- is standard output), while the service runs',
+    )
+    .option('--overwrite', 'put it in the place of a file that has the name')
     .option('--json', 'print as JSON')
-    .action(async (file: string, flags: Flags, command: Command) => {
-      const progress = createProgressLine('backup');
-      const report = await withStore(readConfig(command, cli), async (states) => {
-        const ops = await import('../ops/backup.ts');
-        return ops.backup(states, file, Date.now(), (done, total) =>
-          progress.show({ phase: 'items', done, total }),
+    .action(async (file: string, flags: BackupFlags, command: Command) => {
+      const config = readConfig(command, cli);
+      const report =
+        file === '-'
+          ? await writeBackup(config, toStandardOutput)
+          : await writePrivately(file, { overwrite: flags.overwrite ?? false }, (out) =>
+              writeBackup(config, async (text) => void (await out.write(text))),
+            );
+      for (const key of report.leftOut)
+        complain(
+          `Left out: ${key}. This version does not know such a key; another version may have left it.`,
         );
-      }).finally(progress.end);
-      if (flags.json) console.log(JSON.stringify({ file, ...report }));
-      else {
-        const { users = 0, groups = 0, links = 0 } = report.counts;
-        console.log(`${file}: ${users} users, ${groups} groups, ${links} links. SHA-256 ${report.sha256}`);
-        console.log('It holds personal data and digests of tokens: keep it as you keep Redis.');
-      }
+      // Standard output holds the backup itself.
+      const tell = file === '-' ? complain : say;
+      if (flags.json) tell(JSON.stringify({ file, ...report }));
+      else tell(...linesOf(file, report));
     });
+}
+
+function linesOf(file: string, { counts, sha256, signed }: BackupReport): string[] {
+  const { users = 0, groups = 0, links = 0, tokens = 0 } = counts;
+  return [
+    `${file}: ${users} users, ${groups} groups, ${links} links, ${tokens} inbound tokens. SHA-256 ${sha256}`,
+    'It holds personal data and digests of tokens: keep it as you keep Redis.',
+    ...(signed
+      ? []
+      : ['It has no HMAC: with backup.key in the settings, restore would notice a forged file.']),
+  ];
+}
+
+async function toStandardOutput(text: string): Promise<void> {
+  if (process.stdout.write(text)) return;
+  await new Promise((resolve) => process.stdout.once('drain', resolve));
+}
+
+async function writeBackup(config: Config, write: (text: string) => Promise<void>): Promise<BackupReport> {
+  const progress = createProgressLine('backup');
+  return withStore(config, async (states) => {
+    const ops = await import('../ops/backup.ts');
+    return ops.backup(states, write, {
+      createdAt: Date.now(),
+      key: config.backup.key,
+      onItems: (done, total) => progress.show({ phase: 'items', done, total }),
+    });
+  }).finally(progress.end);
 }
 
 export function restore(program: Command, cli: Cli): void {
   program
     .command('restore <file>')
-    .description('put a backup back; nothing is written to any platform until scim-bridge release')
+    .description(
+      'put a backup back (- is standard input); nothing is written to any platform until scim-bridge release',
+    )
     .option('--replace', 'remove what is stored first')
-    .option('--yes', 'do not ask on a terminal')
+    .addOption(
+      new Option(
+        '--tokens <which>',
+        'inbound tokens: keep those stored now, or take those of the file in their place (default: ask; keep without a terminal)',
+      ).choices(['keep', 'take']),
+    )
+    .option(
+      '--accept-forgeable',
+      'take a file whose HMAC is missing or wrong although backup.key is set: somebody may have written it',
+    )
+    .option('--yes', 'do not ask on a terminal whether to remove what is stored')
     .option('--json', 'print as JSON')
-    .action(async (file: string, flags: Flags, command: Command) => {
-      if (!(await agreed(flags))) throw new Error('Nothing was changed.');
-      const progress = createProgressLine('restore');
-      const report = await withStore(readConfig(command, cli), async (states) => {
-        const ops = await import('../ops/restore.ts');
-        return ops.restore(states, file, {
-          replace: flags.replace ?? false,
-          actor: actorOf(cli),
-          onItems: (done, total) => progress.show({ phase: 'items', done, total }),
-        });
-      }).finally(progress.end);
-      if (flags.json) {
-        console.log(JSON.stringify(report));
-        return;
-      }
-      const { users = 0, groups = 0, links = 0 } = report.counts;
-      console.log(`Restored from ${report.createdAt}: ${users} users, ${groups} groups, ${links} links.`);
-      if (report.dropped > 0)
-        console.log(`${report.dropped} were left out: they changed while the backup was taken.`);
-      console.log('Every target is on hold. Look at scim-bridge plan, then scim-bridge release.');
+    .action((file: string, flags: RestoreFlags, command: Command) => {
+      const config = readConfig(command, cli);
+      return withInput(file, async (input) => {
+        const { checkBackup } = await import('../ops/backup-file.ts');
+        const checked = await checkBackup(input, config.backup.key);
+        const canAsk = file !== '-' && process.stdin.isTTY && !flags.json;
+        if (checked.tokens.length > 0) complain(...describe(checked));
+        const tokens = flags.tokens ?? (canAsk ? await chosenTokens(checked.tokens) : 'keep');
+        if (flags.replace && !flags.yes && canAsk && !(await agreed()))
+          throw new Error('Nothing was changed.');
+        const progress = createProgressLine('restore');
+        const report = await withStore(config, async (states) => {
+          const ops = await import('../ops/restore.ts');
+          return ops.restore(states, input, checked, {
+            replace: flags.replace ?? false,
+            tokens,
+            acceptUnproven: flags.acceptForgeable ?? false,
+            actor: actorOf(cli),
+            onItems: (done, total) => progress.show({ phase: 'items', done, total }),
+          });
+        }).finally(progress.end);
+        if (flags.json) sayJson(report);
+        else say(...outcomeOf(report));
+      });
     });
 }
 
-/** Asks on a terminal before anything is removed; a script says --replace and means it. */
-async function agreed({ replace, yes, json }: Flags): Promise<boolean> {
-  if (!replace || yes || json || !process.stdin.isTTY) return true;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(
-    'Remove everything that is stored and put the backup there? Type yes: ',
+/** Tokens that would open connections, before anything is changed. */
+function describe({ tokens, header, proof }: CheckedBackup): string[] {
+  return [
+    `The backup of ${header.createdAt} holds ${tokens.length} inbound tokens:`,
+    ...tokens.map(
+      ({ connection, name, createdBy, createdAt, expiresAt }) =>
+        `  ${name} opens ${connection}, made ${createdAt} by ${createdBy}, ${expiresAt === null ? 'never expires' : `expires ${expiresAt}`}`,
+    ),
+    ...(proof === 'valid'
+      ? []
+      : ['Nothing proves that these tokens were in the backup when it was written.']),
+  ];
+}
+
+async function chosenTokens(tokens: readonly TokenInBackup[]): Promise<'keep' | 'take'> {
+  if (tokens.length === 0) return 'keep';
+  const answer = await ask(
+    'Whoever has one of them can push everybody of its connection. Type take to let them in, anything else leaves them out: ',
   );
+  return answer === 'take' ? 'take' : 'keep';
+}
+
+const agreed = async (): Promise<boolean> =>
+  (await ask('Remove everything that is stored and put the backup there? Type yes: ')) === 'yes';
+
+async function ask(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(question);
   terminal.close();
-  return answer.trim() === 'yes';
+  return answer.trim();
+}
+
+function outcomeOf({ createdAt, counts, dropped, tokens }: RestoreReport): string[] {
+  const { users = 0, groups = 0, links = 0 } = counts;
+  const names = tokens.ofFile.map(({ connection, name }) => `${name} (${connection})`).join(', ');
+  return [
+    `Restored from ${createdAt}: ${users} users, ${groups} groups, ${links} links.`,
+    ...(dropped > 0 ? [`${dropped} were left out: they changed while the backup was taken.`] : []),
+    ...(names !== '' && tokens.taken ? [`Inbound tokens of the file are valid now: ${names}.`] : []),
+    ...(names !== '' && !tokens.taken
+      ? [`Inbound tokens of the file were left out: ${names}. Make new ones, or restore with --tokens take.`]
+      : []),
+    'Every target is on hold. Look at scim-bridge plan, then scim-bridge release.',
+  ];
 }

@@ -34,7 +34,7 @@ interface TargetSettings extends Omit<TargetConfig, 'name' | 'attributes' | 'gua
 /** The settings document once it has passed the schema, which also filled in the defaults. */
 export interface Settings extends Pick<
   Config,
-  'server' | 'redis' | 'reconcile' | 'provisioningLog' | 'logging'
+  'server' | 'redis' | 'reconcile' | 'provisioningLog' | 'backup' | 'logging'
 > {
   connections: Record<string, ConnectionSettings>;
   targets: Record<string, TargetSettings>;
@@ -49,6 +49,7 @@ export function toConfig(settings: Settings, source: string | null): Omit<Config
     targets: mapEntries(settings.targets, toTarget),
     reconcile: settings.reconcile,
     provisioningLog: settings.provisioningLog,
+    backup: settings.backup,
     logging: settings.logging,
     source,
   };

@@ -2,6 +2,7 @@
 import { connectionsSchema, type ConnectionConfig } from './schema/connection.ts';
 import { section, type SchemaNode } from './schema/node.ts';
 import {
+  backupSchema,
   loggingSchema,
   provisioningLogSchema,
   reconcileSchema,
@@ -9,6 +10,7 @@ import {
   serverSchema,
 } from './schema/server.ts';
 import type {
+  BackupConfig,
   LoggingConfig,
   ProvisioningLogConfig,
   ReconcileConfig,
@@ -26,6 +28,7 @@ export interface Config {
   targets: Record<string, TargetConfig>;
   reconcile: ReconcileConfig;
   provisioningLog: ProvisioningLogConfig;
+  backup: BackupConfig;
   logging: LoggingConfig;
   /** Secrets that come from files; they change with them (secret-files.ts). */
   secretFiles: FileText[];
@@ -41,6 +44,7 @@ export const settingsSchema: SchemaNode = section('Settings of scim-bridge.', {
   targets: targetsSchema,
   reconcile: reconcileSchema,
   provisioningLog: provisioningLogSchema,
+  backup: backupSchema,
   logging: loggingSchema,
 });
 

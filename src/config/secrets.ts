@@ -4,8 +4,13 @@ import { checkSecretForm } from './forms.ts';
 import type { ConfigFault } from './faults.ts';
 import { select } from './places.ts';
 
-/** Secrets that callers of the bridge present; each must open one door only. */
-const OWN_SECRETS = ['server/adminToken', 'connections/*/tokens/*/secret', 'connections/*/events/poll/token'];
+/** Secrets that callers of the bridge present, and the one that proves backups; each must open one door only. */
+const OWN_SECRETS = [
+  'server/adminToken',
+  'connections/*/tokens/*/secret',
+  'connections/*/events/poll/token',
+  'backup/key',
+];
 
 /** Secrets that others gave out: the platform, a receiver of events. */
 const GIVEN_SECRETS = new Map([

@@ -1,5 +1,6 @@
 // Everything that Redis keeps for one connection, as lines that can be kept in a file and put back.
 import type { Redis } from 'ioredis';
+import { fateOf, isMomentary } from './archive-families.ts';
 import type { Keyspace } from './keys.ts';
 import type { Scripts } from './scripts.ts';
 import { primariesOf } from './store-health.ts';
@@ -27,17 +28,6 @@ export interface ArchiveLine {
   items: unknown[];
 }
 
-/** Built anew from the rest when a backup is put back. */
-const DERIVED =
-  /^(userNames|externalIds:User|sharedExternalIds:User|externalIds:Group|displayNames|emails|groupNames|memberCount|groupsOf|references:.*|linked:.*|owed:.*|prints?:.*)$/;
-/**
- * True of this moment only: who works on what, what waits, and what was concluded from lists. Marks are among it, because
- * a mark and its place among those that are due are two keys, and half of one waits for ever; restore marks everything.
- * Events are for receivers of that moment.
- */
-const MOMENTARY =
-  /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|lease:.*|inflight:.*|tickets:.*|run:.*|hold:.*|mapped:.*|groupsSeen:.*|events\w*|eventCounts|users|groups)$/;
-
 const PORTION = 200;
 
 export type Archive = ReturnType<typeof createArchive>;
@@ -60,16 +50,24 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
     }
   }
 
-  /** Records first, because everything else refers to them; then what is told apart by key. */
-  async function* dump(): AsyncGenerator<ArchiveLine> {
+  /**
+   * Records first, because everything else refers to them; then what is told apart by key. `onUnknown` is told of keys of
+   * no known family, which are left out.
+   */
+  async function* dump(onUnknown: (key: string) => void = () => {}): AsyncGenerator<ArchiveLine> {
     const startedAt = Date.now();
     for (const family of ['users', 'groups'] as const)
       for await (const items of portions(redis, keys.key(family), 'hash')) yield { family, items };
     // A key may be told twice by SCAN, and a list must not be put back twice.
     const told = new Set<string>();
     for await (const name of allKeys()) {
-      if (DERIVED.test(name) || MOMENTARY.test(name) || told.has(name)) continue;
+      const fate = fateOf(name);
+      if (fate === 'rebuilt' || told.has(name)) continue;
       told.add(name);
+      if (fate === 'unknown') {
+        onUnknown(name);
+        continue;
+      }
       yield* dumpKey(name);
     }
     // What changed meanwhile once more: the later line of a resource is the one that counts.
@@ -91,21 +89,24 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
   }
 
   async function isEmpty(): Promise<boolean> {
-    for await (const name of allKeys()) if (!/^(hold:|mapped:|run:|reconcile:|acts)/.test(name)) return false;
+    for await (const name of allKeys())
+      if (!/^(hold:|mapped:|run:|reconcile:|acts|tokens$|tokenUses$)/.test(name)) return false;
     return true;
   }
 
-  /** Removes everything of the connection but orders to hold, and the record of what operators ordered. */
-  async function clear(): Promise<void> {
+  /** Removes everything of the connection but orders to hold, the record of what operators ordered, and inbound tokens unless told. */
+  async function clear({ tokens }: { tokens: boolean }): Promise<void> {
+    const stays = (name: string): boolean =>
+      /^(hold:|acts)/.test(name) || (!tokens && /^(tokens|tokenUses)$/.test(name));
     const names: string[] = [];
-    for await (const name of allKeys()) if (!/^(hold:|acts)/.test(name)) names.push(keys.key(name));
+    for await (const name of allKeys()) if (!stays(name)) names.push(keys.key(name));
     hasActs = (await redis.exists(keys.key('acts'))) === 1;
     for (let start = 0; start < names.length; start += PORTION)
       await redis.unlink(...names.slice(start, start + PORTION));
   }
 
   async function load(line: ArchiveLine): Promise<{ loaded: number; dropped: number }> {
-    if (MOMENTARY.test(line.key ?? '')) return { loaded: 0, dropped: 0 };
+    if (isMomentary(line.key ?? '')) return { loaded: 0, dropped: 0 };
     // What is there goes on from what the file holds, or is of another past that must not be covered up.
     if (hasActs && /^acts/.test(line.key ?? '')) return { loaded: 0, dropped: 0 };
     const [, loaded, dropped] = await scripts.run('load_archive', keys.base, line);

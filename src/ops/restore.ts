@@ -1,10 +1,19 @@
 // Puts a backup back. Every target is on hold before the first line is written and stays so: links may be older than
 // reality, so a person looks at a plan before anything is written (scim-bridge plan, then release).
+import type { FileHandle } from 'node:fs/promises';
 import type { Actor } from '../directory/acts.ts';
 import type { ArchiveLine } from '../directory/archive.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { refOf, type Ref } from '../directory/records.ts';
-import { contentOf, familyOf, verifyBackup, type BackupHeader, type OnItems } from './backup.ts';
+import type { OnItems } from './backup.ts';
+import {
+  contentOf,
+  familyOf,
+  type BackupHeader,
+  type BackupLine,
+  type CheckedBackup,
+  type TokenInBackup,
+} from './backup-file.ts';
 
 export interface RestoreReport {
   createdAt: string;
@@ -15,11 +24,17 @@ export interface RestoreReport {
   dropped: number;
   /** Marked for another look once the hold is released. */
   marked: number;
+  /** Inbound tokens of the file, and whether they open their connections now. */
+  tokens: { taken: boolean; ofFile: TokenInBackup[] };
 }
 
 export interface RestoreOptions {
   /** Removes what is there first. */
   replace: boolean;
+  /** `keep`: those stored now stay, those of the file are left out. `take`: those of the file in the place of those stored. */
+  tokens: 'keep' | 'take';
+  /** Takes a file whose HMAC is missing or wrong. */
+  acceptUnproven: boolean;
   actor: Actor;
   onItems?: OnItems;
 }
@@ -36,41 +51,61 @@ const isTombstone = ({ family }: ArchiveLine): boolean => family === 'tombstones
 /** The file is read once for each: what refers to a record comes after all records. */
 const PASSES = [isRecord, isTombstone, (line: ArchiveLine) => !isRecord(line) && !isTombstone(line)];
 
-/** @throws BrokenBackup, RestoreRefused; both before anything was changed */
+/**
+ * Puts the file back of which `checked` tells.
+ * @throws RestoreRefused before anything was changed
+ */
 export async function restore(
   states: readonly DesiredState[],
-  file: string,
-  { replace, actor, onItems = () => undefined }: RestoreOptions,
+  file: FileHandle,
+  checked: CheckedBackup,
+  { replace, tokens, acceptUnproven, actor, onItems = () => undefined }: RestoreOptions,
 ): Promise<RestoreReport> {
-  const { header, end } = await verifyBackup(file);
+  const { header, end } = checked;
+  refuseUnlessProven(checked, acceptUnproven);
   const chosen = statesFor(header, states);
   if (!replace) await refuseUnlessEmpty(chosen);
   for (const { outboxes } of chosen)
     for (const { staging } of outboxes.values())
       await staging.hold(actor.by, `restored from ${header.createdAt}`);
-  for (const { archive } of chosen) await archive.clear();
+  const takesTokens = tokens === 'take';
+  for (const { archive } of chosen) await archive.clear({ tokens: takesTokens });
 
   const byName = new Map(chosen.map((state) => [state.connection, state]));
   const total = Object.values(end.counts).reduce((sum, count) => sum + count, 0);
   const counts: Record<string, number> = {};
   let [done, dropped] = [0, 0];
-  for (const belongs of PASSES) {
-    for await (const { connection, ...line } of contentOf(file)) {
-      if (!belongs(line)) continue;
-      const result = await byName.get(connection)?.archive.load(line);
-      const name = familyOf(line);
-      if (!line.again) counts[name] = (counts[name] ?? 0) + (result?.loaded ?? 0);
-      dropped += result?.dropped ?? 0;
-      done += line.items.length;
-      onItems(Math.min(done, total), total);
-    }
-  }
+  const load = async ({ connection, ...line }: BackupLine): Promise<void> => {
+    const result = await byName.get(connection)?.archive.load(line);
+    const name = familyOf(line);
+    if (!line.again) counts[name] = (counts[name] ?? 0) + (result?.loaded ?? 0);
+    dropped += result?.dropped ?? 0;
+    done += line.items.length;
+    onItems(Math.min(done, total), total);
+  };
+  for (const belongs of PASSES)
+    for await (const line of contentOf(file, header)) if (belongs(line)) await load(line);
+  if (takesTokens) for (const line of checked.tokenLines) await load(line);
   for (const { archive } of chosen) await archive.finish();
+  const names = checked.tokens.map(({ connection, name }) => `${connection}/${name}`).join(', ');
+  const admitted = takesTokens && names !== '' ? `, with the inbound tokens ${names}` : '';
   for (const { acts } of chosen)
-    await acts.record({ act: 'restore', ...actor, subject: `backup of ${header.createdAt}` });
+    await acts.record({ act: 'restore', ...actor, subject: `backup of ${header.createdAt}${admitted}` });
   let marked = 0;
   for (const state of chosen) marked += await markAll(state);
-  return { createdAt: header.createdAt, connections: [...byName.keys()], counts, dropped, marked };
+  return {
+    ...{ createdAt: header.createdAt, connections: [...byName.keys()], counts, dropped, marked },
+    tokens: { taken: takesTokens, ofFile: checked.tokens },
+  };
+}
+
+/** With a key in the settings, a file that does not prove that it was written with it may be anybody's. */
+function refuseUnlessProven({ proof }: CheckedBackup, acceptUnproven: boolean): void {
+  if (acceptUnproven || proof === 'valid' || proof === 'unknown') return;
+  const says = proof === 'invalid' ? 'The HMAC of the backup does not fit' : 'The backup has no HMAC';
+  throw new RestoreRefused(
+    `${says}, and backup.key is set: somebody may have written users, links or tokens into it. --accept-forgeable takes it all the same.`,
+  );
 }
 
 function statesFor({ connections }: BackupHeader, states: readonly DesiredState[]): DesiredState[] {

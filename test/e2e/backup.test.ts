@@ -127,7 +127,7 @@ test('what is lost comes back whole, on hold, and is then applied without a sing
 }, 120_000);
 
 test('a damaged, cut or foreign file changes nothing', async () => {
-  await commands.run('backup', file);
+  await commands.run('backup', file, '--overwrite');
   const before = await contents();
   const text = readFileSync(file, 'utf8');
   const broken = join(commands.folder, 'broken.ndjson');
@@ -136,7 +136,8 @@ test('a damaged, cut or foreign file changes nothing', async () => {
     [text.slice(0, text.lastIndexOf('{"end"')), 'no end'],
     [text.split('\n').toSpliced(3, 1).join('\n'), 'checksum'],
     [`${text}{"more":1}\n`, 'goes on'],
-    [text.slice(0, text.length / 2), 'no JSON'],
+    [`{"format":"${'x'.repeat(33 * 1024 * 1024)}`, 'Line 1 of the file is longer'],
+    [text.slice(0, text.length / 2), 'is no JSON'],
     ['{"hello":1}\n', 'no backup'],
     [text.replaceAll('"default"', '"other"'), 'checksum'],
   ];
@@ -167,7 +168,7 @@ test('a backup that is taken under load makes a consistent store', async () => {
     }
   })();
   await new Promise((resolve) => setTimeout(resolve, 300));
-  expect((await commands.run('backup', file)).code).toBe(0);
+  expect((await commands.run('backup', file, '--overwrite')).code).toBe(0);
   isOver = true;
   await pushing;
   await settled();
@@ -195,7 +196,7 @@ test('a change that a worker had just taken when the backup was made does not wa
   await bridge.idp.send('DELETE', `/Users/${passing}`);
   // What claiming does in the moment before the worker begins: the mark stays, its place among the due ones is gone.
   await store.redis.zrem(`${prefix}:{default}:dirty:main`, `User:${passing}`);
-  await commands.run('backup', file);
+  await commands.run('backup', file, '--overwrite');
   expect((await commands.run('restore', file, '--replace')).code).toBe(0);
   await commands.run('release');
   await settled();

@@ -45,6 +45,11 @@ export interface ReconcileConfig {
   onDrift: 'repair' | 'report';
 }
 
+export interface BackupConfig {
+  /** null = backups carry no HMAC. */
+  key: string | null;
+}
+
 export interface LoggingConfig {
   level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 }
@@ -189,6 +194,12 @@ export const provisioningLogSchema: SchemaNode = section(
     maxAgeDays: whole('Days.', 30, 1, 3650),
   },
 );
+
+export const backupSchema: SchemaNode = section('Proof of where a backup comes from.', {
+  key: optionalText(
+    'Secret of at least 16 characters with which backups carry an HMAC-SHA256; restore then refuses a file without a fitting one. Keep it apart from the backups.',
+  ),
+});
 
 export const loggingSchema: SchemaNode = section('What the service writes to standard output.', {
   level: choice(

@@ -80,6 +80,7 @@ describe('environment only', () => {
       },
       reconcile: { schedule: '*/30 * * * *', timezone: 'UTC', onDrift: 'repair' },
       provisioningLog: { maxEntries: 50_000, maxAgeDays: 30 },
+      backup: { key: null },
       logging: { level: 'info' },
       secretFiles: [],
       source: null,

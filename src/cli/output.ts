@@ -1,0 +1,21 @@
+// The one way to standard output and standard error: a line of ours holds text that identity providers, platforms and
+// colleagues chose, so every line is made visible first. No other file of cli/ writes to the console.
+import { visible, visibleIn } from '../support/visible.ts';
+
+/** Lines to standard output; a line break within one of them does not start another. */
+export function say(...lines: readonly string[]): void {
+  for (const line of lines) console.log(visible(line));
+}
+
+/** Lines to standard error. */
+export function complain(...lines: readonly string[]): void {
+  for (const line of lines) console.error(visible(line));
+}
+
+/** One JSON document on one line. */
+export const sayJson = (value: unknown): void => say(JSON.stringify(value));
+
+/** Lines that `render` may colour, because the text of `value` is made visible before it sees it. */
+export function sayPainted<T>(value: T, render: (value: T) => readonly string[]): void {
+  for (const line of render(visibleIn(value))) console.log(line);
+}

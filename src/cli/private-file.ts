@@ -1,0 +1,55 @@
+// Files with personal data: made anew for their owner alone, never through a link, never over another file unasked.
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * Lets `write` fill a file that nobody else may read, and removes it if that fails. With `overwrite` the whole file takes the
+ * place of what has the name; a link is replaced, not followed.
+ * @throws Error when the name is taken
+ */
+export async function writePrivately<T>(
+  file: string,
+  { overwrite }: { overwrite: boolean },
+  write: (out: FileHandle) => Promise<T>,
+): Promise<T> {
+  const path = overwrite ? `${file}.${randomBytes(6).toString('hex')}.part` : file;
+  const out = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+    throw new Error(`${file} is there already: name another file, or say --overwrite.`);
+  });
+  try {
+    const result = await write(out);
+    await out.sync();
+    if (overwrite) await rename(path, file);
+    return result;
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await out.close();
+  }
+}
+
+/** Opens a file for several readings; `-` is standard input, which is kept in a private file meanwhile. */
+export async function withInput<T>(file: string, use: (input: FileHandle) => Promise<T>): Promise<T> {
+  if (file !== '-') return closing(await open(file, 'r'), use);
+  const folder = await mkdtemp(join(tmpdir(), 'scim-bridge-'));
+  try {
+    return await closing(await open(join(folder, 'input'), 'wx+', 0o600), async (spool) => {
+      for await (const chunk of process.stdin) await spool.write(chunk as Buffer);
+      return use(spool);
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function closing<T>(file: FileHandle, use: (file: FileHandle) => Promise<T>): Promise<T> {
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}

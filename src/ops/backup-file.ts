@@ -1,0 +1,220 @@
+// The file of a backup as bytes: its lines, its checksums, and the pass that checks all of it before anything is changed.
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { faultOf } from '../directory/archive-line.ts';
+import type { ArchiveLine } from '../directory/archive.ts';
+
+export const FORMAT = 'scim-bridge backup';
+/** A resource is far smaller; a line without an end must not fill the memory. */
+export const MAX_LINE_BYTES = 32 * 1024 * 1024;
+
+export interface BackupHeader {
+  format: typeof FORMAT;
+  formatVersion: 1;
+  /** ISO 8601. */
+  createdAt: string;
+  /** Connections with their targets. */
+  connections: Record<string, string[]>;
+}
+
+export interface BackupEnd {
+  end: true;
+  lines: number;
+  /** Items by family, for people. */
+  counts: Record<string, number>;
+  sha256: string;
+  /** HMAC-SHA256 with `backup.key` over all lines and the members above. */
+  hmac?: string;
+}
+
+export type BackupLine = ArchiveLine & { connection: string };
+
+/** An inbound token that a backup holds: with it, its holder could push to the connection. */
+export interface TokenInBackup {
+  connection: string;
+  name: string;
+  createdBy: string;
+  createdAt: string;
+  /** null = never. */
+  expiresAt: string | null;
+}
+
+/** What is known of a file of which every line was checked. */
+export interface CheckedBackup {
+  header: BackupHeader;
+  end: BackupEnd;
+  tokens: TokenInBackup[];
+  /** Lines that hold tokens: those that were looked at are those that are put back. */
+  tokenLines: BackupLine[];
+  /** Whether it was written with `backup.key`; `unknown`: the settings have no key. */
+  proof: 'valid' | 'invalid' | 'missing' | 'unknown';
+}
+
+/** Thrown when a file is no backup, or not the one that was written. */
+export class BrokenBackup extends Error {
+  override name = 'BrokenBackup';
+}
+
+/** What a line is counted as. */
+export const familyOf = ({ family, key = '' }: ArchiveLine): string =>
+  family === 'plain' ? (key.split(':')[0] ?? '') : family;
+
+const isTokenLine = ({ family, key }: ArchiveLine): boolean =>
+  family === 'plain' && (key === 'tokens' || key === 'tokenUses');
+
+/** Checksums over lines, in the order in which they are added. */
+export function createChain(key: string | null) {
+  const hash = createHash('sha256');
+  const hmac = key === null ? undefined : createHmac('sha256', key);
+  let lines = 0;
+  return {
+    add(text: string): void {
+      hash.update(`${text}\n`);
+      hmac?.update(`${text}\n`);
+      lines++;
+    },
+    end(counts: Record<string, number>): BackupEnd {
+      const end: BackupEnd = { end: true, lines, counts, sha256: hash.digest('hex') };
+      return hmac ? { ...end, hmac: hmac.update(JSON.stringify(end)).digest('hex') } : end;
+    },
+  };
+}
+
+/**
+ * Reads the whole file and checks every line of it: form, families, ids, values, checksums.
+ * @throws BrokenBackup, naming the line
+ */
+export async function checkBackup(file: FileHandle, key: string | null): Promise<CheckedBackup> {
+  const chain = createChain(key);
+  const tokenLines: BackupLine[] = [];
+  let header: BackupHeader | undefined;
+  let end: BackupEnd | undefined;
+  let number = 0;
+  for await (const text of linesOf(file)) {
+    number++;
+    if (end)
+      throw new BrokenBackup('The backup goes on behind its end: it is not the file that was written.');
+    const value = parsed(text, number);
+    if (!header) {
+      header = headerOf(value);
+      chain.add(text);
+    } else if (isEnd(value)) end = value;
+    else {
+      const line = lineOf(value, header, number);
+      if (isTokenLine(line)) tokenLines.push(line);
+      chain.add(text);
+    }
+  }
+  if (!header) throw new BrokenBackup('The file is empty.');
+  if (!end) throw new BrokenBackup('The backup has no end: it was cut, or it was never finished.');
+  const computed = chain.end(end.counts);
+  if (end.lines !== computed.lines || end.sha256 !== computed.sha256)
+    throw new BrokenBackup('The checksum of the backup does not fit: it was altered or damaged.');
+  return { header, end, tokenLines, tokens: tokenLines.flatMap(tokensIn), proof: proofOf(end, computed) };
+}
+
+function proofOf(given: BackupEnd, computed: BackupEnd): CheckedBackup['proof'] {
+  if (computed.hmac === undefined) return 'unknown';
+  if (given.hmac === undefined) return 'missing';
+  const [a, b] = [given.hmac, computed.hmac].map((text) => Buffer.from(text, 'hex')) as [Buffer, Buffer];
+  return a.length === b.length && timingSafeEqual(a, b) ? 'valid' : 'invalid';
+}
+
+function headerOf(value: unknown): BackupHeader {
+  const { format, formatVersion, createdAt, connections } = (value ?? {}) as Partial<BackupHeader>;
+  const isKnown = format === FORMAT && formatVersion === 1;
+  const isWhole =
+    typeof createdAt === 'string' &&
+    !Number.isNaN(Date.parse(createdAt)) &&
+    typeof connections === 'object' &&
+    Object.values(connections).every((targets) => Array.isArray(targets) && targets.every(isText));
+  if (!isKnown || !isWhole)
+    throw new BrokenBackup('This is no backup of scim-bridge, or one of a newer version.');
+  return { format, formatVersion, createdAt: new Date(createdAt).toISOString(), connections };
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const isEnd = (value: unknown): value is BackupEnd => {
+  const { end, lines, counts, sha256, hmac } = (value ?? {}) as Partial<BackupEnd>;
+  return (
+    end === true &&
+    typeof lines === 'number' &&
+    isText(sha256) &&
+    (hmac === undefined || isText(hmac)) &&
+    typeof counts === 'object' &&
+    Object.values(counts).every((count) => typeof count === 'number')
+  );
+};
+
+/** @throws BrokenBackup */
+function lineOf(value: unknown, { connections }: BackupHeader, number: number): BackupLine {
+  const fault = faultOf(value);
+  if (fault) throw new BrokenBackup(`Line ${number} of the backup ${fault}: it was altered or damaged.`);
+  const line = value as BackupLine;
+  if (!isText(line.connection) || !Object.hasOwn(connections, line.connection))
+    throw new BrokenBackup(
+      `Line ${number} of the backup is of a connection that its first line does not name.`,
+    );
+  return line;
+}
+
+function tokensIn({ connection, key, items }: BackupLine): TokenInBackup[] {
+  if (key !== 'tokens') return [];
+  return (items as [string, string][]).map(([name, text]) => {
+    const { createdAt, createdBy, expiresAt } = JSON.parse(text) as Record<string, number | null>;
+    const time = (at: number): string => new Date(Math.min(Math.max(at, 0), 8.64e15)).toISOString();
+    return {
+      ...{ connection, name, createdBy: String(createdBy), createdAt: time(Number(createdAt)) },
+      expiresAt: typeof expiresAt === 'number' ? time(expiresAt) : null,
+    };
+  });
+}
+
+/** Lines between the first and the last, without tokens, of a file that was checked. */
+export async function* contentOf(file: FileHandle, header: BackupHeader): AsyncGenerator<BackupLine> {
+  let number = 0;
+  for await (const text of linesOf(file)) {
+    const value = parsed(text, ++number);
+    if (number === 1 || isEnd(value)) continue;
+    const line = lineOf(value, header, number);
+    if (!isTokenLine(line)) yield line;
+  }
+}
+
+/** One at a time: readline would read a thousand lines ahead. @throws BrokenBackup for one that does not end */
+async function* linesOf(file: FileHandle): AsyncGenerator<string> {
+  let parts: Buffer[] = [];
+  let size = 0;
+  let number = 1;
+  const taken = (): string => {
+    const text = Buffer.concat(parts).toString('utf8').replace(/\r$/, '');
+    parts = [];
+    size = 0;
+    number++;
+    return text;
+  };
+  for await (const chunk of file.createReadStream({ start: 0, autoClose: false }) as AsyncIterable<Buffer>) {
+    let start = 0;
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, start)) {
+      parts.push(chunk.subarray(start, at));
+      yield taken();
+      start = at + 1;
+    }
+    if (start < chunk.length) parts.push(chunk.subarray(start));
+    size += start === 0 ? chunk.length : chunk.length - start;
+    if (size > MAX_LINE_BYTES)
+      throw new BrokenBackup(
+        `Line ${number} of the file is longer than ${MAX_LINE_BYTES} bytes: this is no backup.`,
+      );
+  }
+  if (size > 0) yield taken();
+}
+
+function parsed(text: string, number: number): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new BrokenBackup(`Line ${number} of the backup is no JSON: it was altered or damaged.`);
+  }
+}

@@ -1,0 +1,26 @@
+// Every key family that keys.ts lists is either kept by a backup or built anew: none is lost because nobody thought of it.
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { fateOf } from '../../../src/directory/archive-families.ts';
+
+const table = readFileSync(new URL('../../../src/directory/keys.ts', import.meta.url), 'utf8');
+/** Keys as they may look, from the first column; budgets and breakers have a base of their own. */
+const keys = [...table.matchAll(/^ \* \| ([^|]+) \| [^|]+ \| ([^|]+)/gm)]
+  .filter(([, names]) => !/^(family|---)|budget|breaker/.test(names ?? ''))
+  .flatMap(([, names = '', content = '']) => [
+    ...names.split(', '),
+    ...[...content.matchAll(/(\w+:<t>) is the way back/g)].map(([, key = '']) => key),
+  ])
+  .map((key) => key.replace('<t>', 'main').replace('<kind>', 'delete').replace('<ref>', 'User:abc').replace(/<.*>/, 'abc')); // prettier-ignore
+
+test('the table of keys was read', () => {
+  expect(keys.length).toBeGreaterThan(40);
+});
+
+test.each(keys)('%s is kept or built anew', (key) => {
+  expect(fateOf(key)).not.toBe('unknown');
+});
+
+test('a key of no family is told apart', () => {
+  expect(fateOf('somethingElse:main')).toBe('unknown');
+});
