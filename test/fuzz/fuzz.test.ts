@@ -10,6 +10,7 @@ import {
 import type { Bridge } from '../support/build-bridge.ts';
 import { createChance } from './chance.ts';
 import { createHostileRequests } from './hostile-requests.ts';
+import { createWireAttacks } from './wire-attacks.ts';
 
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 3);
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1e9);
@@ -17,6 +18,8 @@ const WORKERS = 4;
 /** What each worker makes at least: where little is done in a second, it goes on until then, up to a minute more. */
 const ENOUGH = 2;
 const PATIENCE_MS = 60_000;
+/** Each worker pauses so long between two attacks on the wire. */
+const ATTACK_EVERY_MS = 500;
 /** Far more than any request takes, also on a machine that does other things. */
 const LONGEST_MS = 5000;
 
@@ -30,10 +33,19 @@ afterAll(() => bridge.stop());
 async function hurl(scim: Client, seed: number, until: number): Promise<{ sent: number; made: number }> {
   const known: string[] = [];
   const request = createHostileRequests(createChance(seed), known);
+  // Chance of its own: the number of requests between two attacks depends on the machine.
+  const attack = createWireAttacks(createChance(seed), scim.root);
+  let nextAttack = Date.now();
   let sent = 0;
   const isOver = (): boolean =>
     Date.now() >= until && (known.length >= ENOUGH || Date.now() >= until + PATIENCE_MS);
   for (; !isOver(); sent += 1) {
+    if (Date.now() >= nextAttack) {
+      const faults = await attack();
+      if (faults.length > 0)
+        throw new Error(`seed ${seed}, attack before request ${sent}: ${faults.join('\n')}`);
+      nextAttack = Date.now() + ATTACK_EVERY_MS;
+    }
     const { method, path, body, headers } = request();
     const what = `seed ${seed}, request ${sent}: ${method} ${path.slice(0, 200)} ${(JSON.stringify(body) ?? '').slice(0, 2000)}`;
     const began = performance.now();
