@@ -1,9 +1,11 @@
 // Bodies that are built to exhaust memory, sent with every kind of token.
 import { gzipSync } from 'node:zlib';
-import { burst, scimRequest, structure, type Tally } from './attacks.ts';
-import { PEOPLE, startSiege, type Siege } from './siege.ts';
+import { userBody } from '../contract/scim-conformance/client.ts';
+import { burst, scimRequest, structure, unfinished, type Tally } from './attacks.ts';
+import { PEOPLE, startSiege, TOKENS, type Siege } from './siege.ts';
 
 const USERS = '/scim/v2/Users';
+const EVENTS = '/connections/default/events';
 
 let siege: Siege;
 beforeAll(async () => {
@@ -14,13 +16,21 @@ afterAll(() => siege.stop());
 const port = (): number => siege.bridge.port;
 const post = (path: string, token: string, body: string | Buffer, headers = {}): Buffer =>
   scimRequest(`POST ${path}`, token, body, headers);
+const user = (name: string, extra: object): string =>
+  JSON.stringify(userBody(`${name}@bodies.example`, extra));
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 const refusals = ({ statuses }: Tally): number[] => Object.keys(statuses).map(Number).sort();
 
 describe('a gzip body of 9 kB that unpacks to 9 MB of structure is refused', () => {
   const bomb = gzipSync(structure(9_000_000));
-  test.each([['no valid token', USERS, 'wrong']])('%s', async (who, path, token) => {
+  test.each([
+    ['a SCIM token', USERS, TOKENS.scim],
+    ['a SCIM token, Bulk', '/scim/v2/Bulk', TOKENS.scim],
+    ["an event receiver's token", EVENTS, TOKENS.receiver],
+    ["an operator's token", '/admin/v1/plan', TOKENS.admin],
+    ['no valid token', USERS, 'wrong'],
+  ])('%s', async (who, path, token) => {
     const wire = post(path, token, bomb, { 'Content-Encoding': 'gzip' });
     const tally = await siege.withstand(`gzip bomb with ${who}`, () =>
       burst(
@@ -30,4 +40,65 @@ describe('a gzip body of 9 kB that unpacks to 9 MB of structure is refused', () 
     );
     for (const status of refusals(tally)) expect([400, 401, 413, 415, 503]).toContain(status);
   });
+});
+
+test('16 posts of 9 MB at once are refused', async () => {
+  const wires = times(16, (index) =>
+    post(USERS, TOKENS.scim, user(`nine${index}`, { title: 'x'.repeat(9_000_000) })),
+  );
+  const tally = await siege.withstand('16 posts of 9 MB', () => burst(port(), wires));
+  for (const status of refusals(tally)) expect([400, 413, 503]).toContain(status);
+});
+
+test('200 posts of 500 kB at once are refused or wait for their turn', async () => {
+  const wires = times(200, (index) =>
+    post(USERS, TOKENS.scim, user(`half${index}`, { title: 'x'.repeat(500_000) })),
+  );
+  const tally = await siege.withstand('200 posts of 500 kB', () => burst(port(), wires));
+  for (const status of refusals(tally)) expect([400, 413, 503]).toContain(status);
+});
+
+test('200 posts of 500 kB of structure at once are refused or wait for their turn', async () => {
+  const wire = post('/scim/v2/Bulk', TOKENS.scim, structure(500_000));
+  const tally = await siege.withstand('200 Bulk posts of 500 kB of structure', () =>
+    burst(
+      port(),
+      times(200, () => wire),
+    ),
+  );
+  for (const status of refusals(tally)) expect([400, 413, 503]).toContain(status);
+});
+
+test('60 users with a displayName of 1 MB are refused, and a page, a search and a plan go on', async () => {
+  const tally = await siege.withstand('60 users with a displayName of 1 MB, then lists', async () => {
+    const all: Tally[] = [];
+    for (const index of times(60, (each) => each)) {
+      const wire = post(USERS, TOKENS.scim, user(`long${index}`, { displayName: 'x'.repeat(1_000_000) }));
+      all.push(await burst(port(), [wire]));
+    }
+    const lists = [
+      `GET ${USERS}?count=100`,
+      `GET ${USERS}?filter=${encodeURIComponent('title co "nothing"')}`,
+    ];
+    all.push(
+      await burst(
+        port(),
+        lists.map((line) => scimRequest(line, TOKENS.scim)),
+      ),
+    );
+    return {
+      statuses: Object.assign({}, ...all.map(({ statuses }) => statuses)) as Tally['statuses'],
+      closed: all.reduce((sum, { closed }) => sum + closed, 0),
+      faults: all.flatMap(({ faults }) => faults),
+    };
+  });
+  expect(tally.statuses[201]).toBeUndefined();
+  expect(tally.closed).toBe(0);
+});
+
+test('100 bodies of 9 MB that never end take no memory', async () => {
+  const wire = post(USERS, TOKENS.scim, user('slow', { title: 'x'.repeat(9_000_000) }));
+  await siege.withstand('100 slow bodies of 9 MB', () =>
+    unfinished(port(), wire, { connections: 100, holdMs: 3000 }),
+  );
 });

@@ -62,22 +62,28 @@ const ORDINARY = [
   ({ userName }) => askAsNeighbour('GET', `/Users?filter=${encodeURIComponent(`userName eq "${userName}"`)}`),
 ];
 
+/** The person that a turn is about moves on with the kind of request, so that all of them are changed. */
+const turnOf = (turn) => ORDINARY[turn % ORDINARY.length](people[turn % people.length]);
+
 /**
- * Latency counts from the moment at which the request was due, so that one long wait is not one sample among many
- * short ones: requests that became due behind it waited as well.
+ * One request after the other, one every NEIGHBOUR_EVERY_MS while answers are faster than that. A wait counts for each
+ * request that would have been sent meanwhile, so that one long wait is not one sample among many short ones.
  */
-async function neighbour() {
+async function neighbour(turn) {
   const into = measured;
-  const turn = serial++;
-  const due = performance.now();
+  const sent = performance.now();
   try {
-    const { status, headers, text } = await ORDINARY[turn % ORDINARY.length](people[turn % people.length]);
-    if (status < 300) into?.latencies.push(performance.now() - due);
-    else if (status === 503 && /^\d+$/.test(headers['retry-after'] ?? '')) into && into.refused++;
-    else into?.faults.push(`neighbour: ${status} ${text.slice(0, 200)}`);
+    const { status, headers, text } = await turnOf(turn);
+    const waited = performance.now() - sent;
+    if (status < 300)
+      for (let each = waited; each > 0; each -= NEIGHBOUR_EVERY_MS) into?.latencies.push(each);
+    else if (status !== 503 || !/^\d+$/.test(headers['retry-after'] ?? ''))
+      into?.faults.push(`neighbour: ${status} ${text.slice(0, 200)}`);
+    else if (into) into.refused++;
   } catch (error) {
     into?.faults.push(`neighbour: ${error.message}`);
   }
+  await sleep(Math.max(0, sent + NEIGHBOUR_EVERY_MS - performance.now()));
 }
 
 async function probe() {
@@ -135,6 +141,11 @@ const underWay = new Set();
 function start(work) {
   const running = work().finally(() => underWay.delete(running));
   underWay.add(running);
+  return running;
+}
+
+async function keepAsking() {
+  for (let turn = 0; ; turn++) await start(() => neighbour(turn));
 }
 
 for (let index = 0; index < PEOPLE; index++) {
@@ -142,7 +153,7 @@ for (let index = 0; index < PEOPLE; index++) {
   if (status !== 201) throw new Error(`the neighbour cannot create people: ${status} ${text}`);
   people.push(JSON.parse(text));
 }
-setInterval(() => start(neighbour), NEIGHBOUR_EVERY_MS);
+void keepAsking();
 setInterval(() => start(probe), PROBE_EVERY_MS);
 
 process.on('disconnect', () => process.exit());

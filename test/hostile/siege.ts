@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startLocalRedis } from '../../src/demo/local-redis.ts';
@@ -20,9 +21,14 @@ export const TOKENS = {
 
 /** 50,000 for the large run: HOSTILE_PEOPLE=50000 npm test -- test/hostile */
 export const PEOPLE = Number(process.env.HOSTILE_PEOPLE ?? 5000);
-/** The goal is 250 ms on a machine that does nothing else; other tests run beside these. */
-const NEIGHBOUR_P99_MS = Number(process.env.HOSTILE_P99_MS ?? 2000);
-const PROBE_MS = Number(process.env.HOSTILE_PROBE_MS ?? 1000);
+const NEIGHBOUR_P99_MS = 250;
+const PROBE_MS = 1000;
+/**
+ * Other tests run beside these, so times may be longer the busier the machine is. HOSTILE_STRICT=1 asks for the promised
+ * times, on a machine that does nothing else.
+ */
+const slowness = (): number =>
+  process.env.HOSTILE_STRICT ? 1 : Math.max(4, (2 * (loadavg()[0] ?? 0)) / availableParallelism());
 const MEMORY_MB = 512;
 /** Share of the neighbour's requests that must be answered and not refused. */
 const SERVED = 0.9;
@@ -119,12 +125,13 @@ function judge(name: string, process: string, report: BystanderReport, tally: Ta
   note(inWords(name, report, tally));
   const { neighbour, probes, memory } = report;
   const answers = tally?.faults ?? [];
+  const factor = slowness();
   expect({ process, faults: report.faults, answers }).toEqual({
     ...{ process: 'the same', faults: [], answers: [] },
   });
   expect(neighbour.answered / (neighbour.answered + neighbour.refused)).toBeGreaterThan(SERVED);
-  expect(neighbour.p99).toBeLessThan(NEIGHBOUR_P99_MS);
-  expect(probes.max).toBeLessThan(PROBE_MS);
+  expect(neighbour.p99).toBeLessThan(NEIGHBOUR_P99_MS * factor);
+  expect(probes.max).toBeLessThan(PROBE_MS * factor);
   if (!Number.isNaN(memory.peakMb)) expect(memory.peakMb).toBeLessThanOrEqual(MEMORY_MB);
 }
 
