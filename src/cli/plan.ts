@@ -1,7 +1,10 @@
 // plan: what differs between the desired state and the platform. It writes nothing.
-import { writeFileSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { changesIn, driftOnly, toSaved, type Plan } from '../reconcile/plan.ts';
+import { changesIn, driftOnly, savedPieces, type Plan } from '../reconcile/plan.ts';
+import { inPieces } from '../support/pieces.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withEstates } from './estates.ts';
 import { createProgressLine } from './progress.ts';
@@ -31,14 +34,23 @@ export function plan(program: Command, cli: Cli): void {
     .option('--all', 'show every change, however many')
     .action(async (flags: PlanFlags, command: Command) => {
       const plans = await makePlans(flags, command, cli);
-      const saved = toSaved(plans);
-      if (flags.out !== undefined) writeFileSync(flags.out, `${JSON.stringify(saved)}\n`, { mode: 0o600 });
-      if (flags.json) console.log(JSON.stringify(saved));
+      if (flags.out !== undefined) await write(plans, createWriteStream(flags.out, { mode: 0o600 }));
+      if (flags.json) await write(plans, process.stdout);
       else await printPlans(plans, flags.all ?? false, cli);
       if (flags.out !== undefined && !flags.json)
         console.log(`\nSaved: scim-bridge apply ${flags.out} carries out exactly this.`);
       cli.exit(exitCodeOf(plans));
     });
+}
+
+/** Writes the saved form entry by entry, as fast as the other side takes it. */
+async function write(plans: Plan[], to: NodeJS.WritableStream): Promise<void> {
+  function* line(): Generator<string> {
+    yield* savedPieces(plans);
+    yield '\n';
+  }
+  const pieces = Readable.from(inPieces(line()), { objectMode: false });
+  await (to === process.stdout ? pipeline(pieces, to, { end: false }) : pipeline(pieces, to));
 }
 
 async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<Plan[]> {

@@ -1,6 +1,6 @@
 // reconcile and apply: a plan is carried out by the worker, and the command waits for it. A worker runs in this process
 // as long as the command does, so that neither a laptop nor a lone CronJob needs the service.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { Outcome, RunReport } from '../directory/runs.ts';
@@ -18,6 +18,8 @@ interface Flags {
 }
 
 const EXIT_STALE = 3;
+/** The text of a plan is parsed as a whole. */
+const MAX_PLAN_BYTES = 256 * 1024 * 1024;
 const EXIT_CODES: Record<Outcome, number> = {
   converged: 0,
   held: 2,
@@ -55,7 +57,7 @@ export function apply(program: Command, cli: Cli): void {
     .option('--yes', 'do not ask on a terminal')
     .option('--json', 'print as JSON')
     .action(async (file: string, flags: Flags, command: Command) => {
-      const plans = parseSaved(readFileSync(file, 'utf8'));
+      const plans = parseSaved(readPlan(file));
       await withEstates(readConfig(command, cli), { worker: true }, async (context) => {
         const pairs = plans.map((plan) => ({ plan, each: estateOf(plan, context.estates) }));
         const stale = [];
@@ -79,6 +81,15 @@ export function apply(program: Command, cli: Cli): void {
         cli.exit(worst(reports.map(({ outcome }) => EXIT_CODES[outcome])));
       });
     });
+}
+
+function readPlan(file: string): string {
+  const { size } = statSync(file);
+  if (size > MAX_PLAN_BYTES)
+    throw new Error(
+      `The plan ${file} has ${size} bytes, and ${MAX_PLAN_BYTES} can be read: make one with --target, or use scim-bridge reconcile.`,
+    );
+  return readFileSync(file, 'utf8');
 }
 
 /** An error outranks what is held, and that outranks what is equal. */

@@ -37,6 +37,7 @@ const KEPT = 50;
 const KEEP_SECONDS = 86_400;
 /** A result holds names and values of people: no longer than somebody looks at it. */
 const KEEP_RESULT_SECONDS = 3600;
+const RESULT_PIECE = 262_144;
 
 export type OperationStore = ReturnType<typeof createOperationStore>;
 
@@ -66,12 +67,29 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
     return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as Operation]));
   }
 
-  const putResult = async (id: string, result: unknown): Promise<void> => {
-    await redis.set(keys.key('operationResult', id), JSON.stringify(result), 'EX', KEEP_RESULT_SECONDS);
-  };
+  /** Stores the JSON of a result piece by piece, so that it never stands in memory as one text. */
+  async function putResult(id: string, pieces: Iterable<Buffer>): Promise<void> {
+    const key = keys.key('operationResult', id);
+    await redis.set(key, '', 'EX', KEEP_RESULT_SECONDS);
+    let length = 0;
+    for (const piece of pieces) {
+      // By its place, because the client repeats a command whose answer was lost.
+      await redis.setrange(key, length, piece);
+      length += piece.length;
+    }
+  }
 
-  /** JSON text; null when there is none or it has expired. */
-  const result = (id: string): Promise<string | null> => redis.get(keys.key('operationResult', id));
+  /** Bytes of a result; 0 when there is none or it has expired. */
+  const resultBytes = (id: string): Promise<number> => redis.strlen(keys.key('operationResult', id));
+
+  /** The JSON of a result in pieces. @throws when it expires on the way */
+  async function* result(id: string, bytes: number): AsyncGenerator<Buffer> {
+    for (let at = 0; at < bytes; at += RESULT_PIECE) {
+      const piece = await redis.getrangeBuffer(keys.key('operationResult', id), at, at + RESULT_PIECE - 1);
+      if (piece.length === 0) throw new Error('the result expired while it was read');
+      yield piece;
+    }
+  }
 
   const cancel = async (id: string): Promise<void> => {
     await redis.set(keys.key('operationCancel', id), '1', 'EX', KEEP_SECONDS);
@@ -80,5 +98,5 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
   const isCancelled = async (id: string): Promise<boolean> =>
     (await redis.exists(keys.key('operationCancel', id))) === 1;
 
-  return { put, get, all, putResult, result, cancel, isCancelled };
+  return { put, get, all, putResult, resultBytes, result, cancel, isCancelled };
 }

@@ -87,14 +87,31 @@ export function driftOnly(plan: Plan): Plan {
   return { ...plan, entries, counts: countsOf(entries) };
 }
 
-const hashOf = (plans: Plan[]): string => createHash('sha256').update(canonicalJson(plans)).digest('hex');
+/** SHA-256 over the canonical JSON, fed entry by entry: a plan of everybody never stands in memory as one text. */
+function hashOf(plans: Plan[]): string {
+  const hash = createHash('sha256');
+  plans.forEach((plan, index) => {
+    hash.update(index === 0 ? '[' : ',');
+    const { entries, ...rest } = plan;
+    // A stand-in keeps the place of the entries among the sorted members.
+    const [before = '', after = ''] = canonicalJson({ ...rest, entries: [] }).split('"entries":[]');
+    hash.update(`${before}"entries":[`);
+    entries.forEach((entry, at) => hash.update(`${at === 0 ? '' : ','}${canonicalJson(entry)}`));
+    hash.update(`]${after}`);
+  });
+  return hash.update(plans.length === 0 ? '[]' : ']').digest('hex');
+}
 
-export const toSaved = (plans: Plan[]): SavedPlans => ({
-  format: 'scim-bridge plans',
-  formatVersion: 1,
-  plans,
-  hash: hashOf(plans),
-});
+/** The document of saved plans (SavedPlans) as JSON, in pieces of one entry. */
+export function* savedPieces(plans: Plan[]): Generator<string> {
+  yield '{"format":"scim-bridge plans","formatVersion":1,"plans":[';
+  for (const [index, { entries, ...rest }] of plans.entries()) {
+    yield `${index === 0 ? '' : ','}${JSON.stringify(rest).slice(0, -1)},"entries":[`;
+    for (const [at, entry] of entries.entries()) yield `${at === 0 ? '' : ','}${JSON.stringify(entry)}`;
+    yield ']}';
+  }
+  yield `],"hash":"${hashOf(plans)}"}`;
+}
 
 /** @throws Error with what is wrong with the file */
 export function parseSaved(text: string): Plan[] {

@@ -8,6 +8,8 @@ import type {
 import type { Clock } from '../../support/clock.ts';
 import type { Ids } from '../../support/ids.ts';
 import type { Logger } from '../../support/logger.ts';
+import { inPieces } from '../../support/pieces.ts';
+import { createSerially } from '../../support/serially.ts';
 import { tooMany } from './problem.ts';
 
 export interface Work {
@@ -21,7 +23,8 @@ export interface Work {
 export interface Finished {
   outcome: string;
   message?: string | undefined;
-  result: unknown;
+  /** JSON in small texts. */
+  result: Iterable<string>;
 }
 
 export interface Order {
@@ -32,7 +35,10 @@ export interface Order {
 
 export type Operations = ReturnType<typeof createOperations>;
 
-/** At the same time in one process; a comparison reads the whole platform. */
+/**
+ * In one process, the one that works and those that wait for it. A comparison reads the whole platform and holds what
+ * differs in memory, so they run one after the other.
+ */
 const LIMIT = 4;
 const BEAT_MS = 1000;
 /** Without a sign of life for so long, the process that worked at it is gone. */
@@ -41,6 +47,7 @@ const RETRY_SECONDS = 10;
 
 export function createOperations(deps: { store: OperationStore; clock: Clock; ids: Ids; logger: Logger }) {
   const { store, clock, ids, logger } = deps;
+  const inTurn = createSerially();
   const running = new Map<string, { end: AbortController; done: Promise<void> }>();
 
   /** @throws Problem 429 when too many run here already */
@@ -81,9 +88,12 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
       operation.progress = [...others, progress];
     };
     try {
-      const { outcome, message, result } = await work({ id: operation.id, signal: end.signal, onProgress });
-      await store.putResult(operation.id, result);
-      Object.assign(operation, { state: 'succeeded', outcome, message: message ?? null });
+      await inTurn('operations', async () => {
+        end.signal.throwIfAborted();
+        const { outcome, message, result } = await work({ id: operation.id, signal: end.signal, onProgress });
+        await store.putResult(operation.id, inPieces(result));
+        Object.assign(operation, { state: 'succeeded', outcome, message: message ?? null });
+      });
     } catch (error) {
       const state = end.signal.aborted ? 'cancelled' : 'failed';
       Object.assign(operation, { state, outcome: state, message: (error as Error).message });
@@ -134,5 +144,6 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
     await Promise.allSettled([...running.values()].map(({ done }) => done));
   }
 
-  return { start, get, all, cancel, result: store.result, stop };
+  const { result, resultBytes } = store;
+  return { start, get, all, cancel, result, resultBytes, stop };
 }

@@ -50,6 +50,8 @@ export interface AdminCall<Body = unknown, Query = Record<string, unknown>> {
 
 export type AdminAnswer =
   | { kind: 'json'; status: number; body: unknown; headers?: Record<string, string> }
+  /** One document as it comes. */
+  | { kind: 'pieces'; contentType: string; pieces: AsyncIterable<string | Buffer> }
   /** Lines as they come, each without its line break. */
   | { kind: 'lines'; contentType: string; filename: string; lines: AsyncIterable<string> };
 

@@ -107,17 +107,18 @@ async function respond(request: Request, response: Response, answer: AdminAnswer
       .end(request.method === 'HEAD' ? undefined : text);
     return;
   }
-  const lines = answer.lines[Symbol.asyncIterator]();
-  // What fails before the first line can still be refused properly.
-  let next = await lines.next();
+  const isLines = answer.kind === 'lines';
+  const texts = (isLines ? answer.lines : answer.pieces)[Symbol.asyncIterator]();
+  // An error before the first text can still be answered with a problem document.
+  let next = await texts.next();
   response.writeHead(200, {
     'Content-Type': answer.contentType,
-    'Content-Disposition': `attachment; filename="${answer.filename}"`,
+    ...(isLines ? { 'Content-Disposition': `attachment; filename="${answer.filename}"` } : {}),
   });
-  for (; !next.done && !response.destroyed; next = await lines.next()) {
-    if (!response.write(`${next.value}\n`))
+  for (; !next.done && !response.destroyed; next = await texts.next()) {
+    if (!response.write(isLines ? `${String(next.value)}\n` : next.value))
       await Promise.race([once(response, 'drain'), once(response, 'close')]);
   }
-  await lines.return?.();
+  await texts.return?.();
   response.end();
 }

@@ -4,7 +4,7 @@ import type { Outcome, RunReport } from '../../../directory/runs.ts';
 import { staleEntries } from '../../../reconcile/apply.ts';
 import type { Progress } from '../../../reconcile/estate.ts';
 import { makePlan } from '../../../reconcile/make-plan.ts';
-import { changesIn, driftOnly, parseSaved, toSaved, type Plan } from '../../../reconcile/plan.ts';
+import { changesIn, driftOnly, parseSaved, savedPieces, type Plan } from '../../../reconcile/plan.ts';
 import { applySaved, reconcile } from '../../../reconcile/run.ts';
 import type { ScheduledEstate } from '../../../reconcile/schedule.ts';
 import type { Finished, Work } from '../operations.ts';
@@ -26,6 +26,9 @@ interface Order {
   driftOnly?: boolean;
   by?: string;
 }
+
+/** Largest plan that the service reads at once, beside all its other work. */
+const MAX_PLAN_BYTES = 64 * 1024 * 1024;
 
 const by = { ...text, minLength: 1, maxLength: 200, description: 'Who orders it, for the record.' };
 const target = { ...text, description: 'Only this target.' };
@@ -85,7 +88,10 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
       oneOf: [{ required: ['operation'] }, { required: ['saved'] }],
     },
     answers,
-    refuses: { 404: 'There is no such operation, or its result is not kept any more.' },
+    refuses: {
+      404: 'There is no such operation, or its result is not kept any more.',
+      413: 'The plan is too large to be applied from here.',
+    },
     handle: async ({ body: { operation, saved, by: who } }) => {
       const document = saved === undefined ? await resultOf(context, operation ?? '') : JSON.stringify(saved);
       const pairs = pairUp(context, read(document));
@@ -124,7 +130,7 @@ async function plan(context: AdminContext, order: Order, work: Work): Promise<Fi
     plans.push(order.driftOnly ? driftOnly(made.plan) : made.plan);
   }
   const changes = plans.reduce((sum, each) => sum + changesIn(each), 0);
-  return { outcome: changes > 0 ? 'changes' : 'no changes', result: toSaved(plans) };
+  return { outcome: changes > 0 ? 'changes' : 'no changes', result: savedPieces(plans) };
 }
 
 async function repair(context: AdminContext, order: Order, work: Work): Promise<Finished> {
@@ -157,7 +163,7 @@ async function carryOut(context: AdminContext, pairs: Pair[], work: Work): Promi
   }
   if (stale.length > 0) {
     const message = `${stale.length} moved since the plan was made: nothing was changed, make a new plan.`;
-    return { outcome: 'stale', message, result: { stale } };
+    return { outcome: 'stale', message, result: [JSON.stringify({ stale })] };
   }
   const reports: RunReport[] = [];
   for (const { plan: saved, each } of pairs) {
@@ -175,13 +181,22 @@ function toFinished(reports: RunReport[]): Finished {
   const outcome =
     WORST_FIRST.find((each) => reports.some((report) => report.outcome === each)) ?? 'converged';
   const { message } = reports.find((report) => report.outcome === outcome) ?? {};
-  return { outcome, message, result: reports };
+  return { outcome, message, result: [JSON.stringify(reports)] };
 }
 
+/** @throws Problem 404 without such a plan, 413 when it is too large for this way */
 async function resultOf({ operations }: AdminContext, id: string): Promise<string> {
-  const [operation, result] = await Promise.all([operations.get(id), operations.result(id)]);
-  if (operation?.kind === 'plan' && result !== null) return result;
-  throw new Problem(404, `There is no plan of operation ${id} any more: make a new one.`);
+  const [operation, bytes] = await Promise.all([operations.get(id), operations.resultBytes(id)]);
+  if (operation?.kind !== 'plan' || bytes === 0)
+    throw new Problem(404, `There is no plan of operation ${id} any more: make a new one.`);
+  if (bytes > MAX_PLAN_BYTES)
+    throw new Problem(
+      413,
+      `The plan of operation ${id} has ${bytes} bytes, and ${MAX_PLAN_BYTES} can be applied from here: use scim-bridge plan --out FILE and scim-bridge apply FILE, or reconcile.`,
+    );
+  const pieces: Buffer[] = [];
+  for await (const piece of operations.result(id, bytes)) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
 }
 
 function read(document: string): Plan[] {

@@ -7,6 +7,16 @@ import { arrayOf, refTo } from '../schemas.ts';
 const params = { id: 'As answered when it was started.' };
 const refuses = { 404: 'There is no such operation.' };
 
+/** The operation with its result as one JSON document, which is not put together in memory. */
+async function* withResult(
+  operation: Operation,
+  result: AsyncIterable<Buffer>,
+): AsyncGenerator<string | Buffer> {
+  yield `${JSON.stringify(operation).slice(0, -1)},"result":`;
+  yield* result;
+  yield '}';
+}
+
 export function operationRoutes({ operations }: AdminContext): AdminRoute[] {
   async function find(id: string): Promise<Operation> {
     const operation = await operations.get(id);
@@ -37,8 +47,10 @@ export function operationRoutes({ operations }: AdminContext): AdminRoute[] {
       refuses,
       handle: async ({ params: { id = '' } }) => {
         const operation = await find(id);
-        const result = operation.state === 'succeeded' ? await operations.result(id) : null;
-        return json(result === null ? operation : { ...operation, result: JSON.parse(result) as unknown });
+        const bytes = operation.state === 'succeeded' ? await operations.resultBytes(id) : 0;
+        if (bytes === 0) return json(operation);
+        const pieces = withResult(operation, operations.result(id, bytes));
+        return { kind: 'pieces', contentType: 'application/json', pieces };
       },
     }),
     route({
