@@ -1,15 +1,9 @@
 // Desired state of one connection: what its identity provider wants, kept in Redis.
 import type { Redis } from 'ioredis';
-import { fieldsOf, placedBehind } from './command.ts';
+import { fieldsOf } from './command.ts';
 import type { Keyspace } from './keys.ts';
-import {
-  fold,
-  parseStored,
-  ScannedRecord,
-  type Kind,
-  type PlacedRecord,
-  type StoredRecord,
-} from './records.ts';
+import { createReading } from './reading.ts';
+import { fold, parseStored, type Kind, type StoredRecord } from './records.ts';
 import type { Scripts } from './scripts.ts';
 import { createWrites, toGroupNames, type DirectoryOptions, type GroupName } from './writes.ts';
 
@@ -18,20 +12,29 @@ export interface UserWithGroups {
   groups: GroupName[];
 }
 
+export type GroupMembers =
+  | {
+      kind: 'listed';
+      /** Ids. */
+      users: string[];
+      /** Values whose user is not there yet. */
+      unresolved: string[];
+    }
+  | { kind: 'many'; count: number };
+
 export interface Tombstone {
   kind: Kind;
   version: number;
   deletedAt: number;
 }
 
-export interface Page {
-  total: number;
-  records: StoredRecord[];
-}
-
-const SCAN_CHUNK = 500;
 /** Reads that leave together (ADR 0016). */
 const TEXTS_AT_ONCE = 4;
+
+const SELECTIVE = new Set([
+  ...['User.id', 'User.username', 'User.emails.value', 'User.externalid'],
+  ...['Group.id', 'Group.displayname', 'Group.externalid'],
+]);
 
 export type Directory = ReturnType<typeof createDirectory>;
 
@@ -57,59 +60,6 @@ export function createDirectory(
     if (ids.length === 0) return [];
     const stored = await fieldsOf(redis, records(kind), ids);
     return stored.flatMap((text, index) => (text === null ? [] : [parseStored(ids[index] ?? '', text)]));
-  }
-
-  /** `count` resources from the 1-based `startIndex`, in order of creation (RFC 7644 §3.4.2.4). */
-  async function page(kind: Kind, startIndex: number, count: number): Promise<Page> {
-    const order = keys.key('order', kind);
-    const [total, ids] = await Promise.all([
-      redis.zcard(order),
-      count === 0 ? [] : redis.zrange(order, String(startIndex - 1), String(startIndex + count - 2)),
-    ]);
-    return { total, records: await getMany(kind, ids) };
-  }
-
-  /** The first chunk of resources placed behind `after`, and the place of its last one; undefined at the end. */
-  async function chunk(
-    kind: Kind,
-    after: number,
-  ): Promise<{ last: number; records: PlacedRecord[] } | undefined> {
-    const found = await placedBehind(redis, keys.key('order', kind), after, SCAN_CHUNK);
-    if (found.length === 0) return undefined;
-    const ids = found.filter((_, index) => index % 2 === 0);
-    const stored = await fieldsOf(redis, records(kind), ids);
-    const chunk: PlacedRecord[] = [];
-    for (const [index, id] of ids.entries()) {
-      const text = stored[index];
-      if (text) chunk.push(new ScannedRecord(id, Number(found[2 * index + 1]), text));
-    }
-    return { last: Number(found.at(-1)), records: chunk };
-  }
-
-  /** All resources placed behind `after`, in order of creation, in chunks, with bounded memory. */
-  async function* scan(kind: Kind, after = 0): AsyncGenerator<PlacedRecord[]> {
-    for (let next = await chunk(kind, after); next;) {
-      // Redis reads the next chunk while this one is looked at.
-      const following = chunk(kind, next.last);
-      // Whoever stops early never awaits it, and who goes on does.
-      following.catch(() => undefined);
-      yield next.records;
-      next = await following;
-    }
-  }
-
-  /** Those of `ids` that are placed behind `after`, in order of creation. */
-  async function inOrder(kind: Kind, ids: string[], after = 0): Promise<PlacedRecord[]> {
-    if (ids.length === 0) return [];
-    const [places, stored] = await Promise.all([
-      redis.zmscore(keys.key('order', kind), ...ids),
-      getMany(kind, ids),
-    ]);
-    const placeOf = new Map(ids.map((id, index) => [id, Number(places[index] ?? 0)]));
-    return stored
-      .map((record) => ({ ...record, place: placeOf.get(record.id) ?? 0 }))
-      .filter(({ place }) => place > after)
-      .sort((a, b) => a.place - b.place);
   }
 
   /**
@@ -158,6 +108,9 @@ export function createDirectory(
     }
   }
 
+  /** Whether `lookup` has an index for the attribute, in which few resources have the same value. */
+  const findsFew = (kind: Kind, attribute: string): boolean => SELECTIVE.has(`${kind}.${attribute}`);
+
   const readUsers = async (by: { ids: string[]; groupsOnly?: boolean } | UniqueIndex): Promise<ReadUser[]> =>
     toUsers(await scripts.ask('read_users', keys.base, by), 'ids' in by ? by.ids : undefined);
 
@@ -194,6 +147,13 @@ export function createDirectory(
     return { users, unresolved };
   }
 
+  /** The same, or how many there are where they are more than `most`. */
+  async function membersUpTo(group: string, most: number): Promise<GroupMembers> {
+    const reply = await scripts.run('read_members', keys.base, { group, most });
+    const [kind, first, unresolved] = reply as ['many', number] | ['listed', string[], string[]];
+    return kind === 'many' ? { kind, count: first } : { kind, users: first, unresolved };
+  }
+
   /** What was deleted under this id, and when (Unix milliseconds); undefined for ids that were never deleted. */
   async function tombstone(id: string): Promise<Tombstone | undefined> {
     const found = await redis.hget(keys.key('tombstones'), id);
@@ -204,19 +164,19 @@ export function createDirectory(
 
   return {
     ...createWrites(deps, options),
+    ...createReading(deps),
     /** Whether somebody is told of changes. */
     tellsEvents: options.events !== undefined,
     get,
     getMany,
-    page,
-    scan,
-    inOrder,
     lookup,
+    findsFew,
     identifies,
     usersOf,
     holderOf,
     groupsOf,
     membersOf,
+    membersUpTo,
     tombstone,
     count,
   };

@@ -41,10 +41,16 @@ const groupsJson = (groups: GroupName[], baseUrl: string): string =>
 
 /** Identity providers expect `members` on every group, empty or not (authentik skips additions without it). */
 const membersJson = ({ users, unresolved }: Members, baseUrl: string): string =>
-  `,"members":${JSON.stringify([
-    ...users.map((value) => ({ value, $ref: `${baseUrl}/Users/${value}`, type: 'User' })),
-    ...unresolved.map((value) => ({ value })),
-  ])}`;
+  `,"members":[${[
+    ...users.map(memberJson(JSON.stringify(`${baseUrl}/Users/`).slice(0, -1))),
+    ...unresolved.map((value) => `{"value":${JSON.stringify(value)}}`),
+  ].join(',')}]`;
+
+/** Ids are letters and digits. Groups have many members, and text that is put together takes less memory than objects. */
+const memberJson =
+  (refStart: string) =>
+  (id: string): string =>
+    `{"value":"${id}","$ref":${refStart}${id}","type":"User"}`;
 
 export function userText(
   type: ResourceType,

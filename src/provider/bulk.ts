@@ -50,7 +50,7 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
   /** @throws 400 or 413 for the message as a whole, and whatever is no refusal of an operation */
   async function run(body: unknown, { request, baseUrl }: RequestContext): Promise<Answer> {
     const { operations, failOnErrors } = parseBulkRequest(body, profile);
-    const work: Work = { ids: new Map(), context: { request, baseUrl } };
+    const work: Work = { ids: new Map(), context: { request, baseUrl, isSilent: true } };
     const results: (BulkResult | undefined)[] = operations.map(() => undefined);
     let errors = 0;
     for (const step of planBulk(operations)) {

@@ -3,7 +3,9 @@ import type { Directory } from '../directory/directory.ts';
 import type { LengthLimits, Profile, ResourceType } from '../scim/index.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Ids } from '../support/ids.ts';
+import type { Slice } from '../support/pace.ts';
 import type { Serially } from '../support/serially.ts';
+import type { Turns } from '../support/turns.ts';
 
 export interface ProviderDeps {
   directory: Directory;
@@ -12,7 +14,13 @@ export interface ProviderDeps {
   profile: Profile;
   /** Whether POST of a user that is there, inactive and has the same externalId brings it back (Okta re-hires so). */
   reviveInactive: boolean;
-  limits: LengthLimits;
+  /** `pageBytes`: a page of a list ends there. `inFlightBytes`: half of it is what answers of a connection may hold. */
+  limits: LengthLimits & { pageBytes: number; inFlightBytes: number };
+  /** Work on one resource, and work that reads many, a limited number at once. */
+  singles: Turns;
+  lists: Turns;
+  /** Long calculations give way to others. */
+  pace: () => Slice;
   clock: Clock;
   ids: Ids;
   serially: Serially;
@@ -28,6 +36,10 @@ export interface RequestContext {
   baseUrl: string;
   /** The body nests little and holds whole characters only, as its text told. */
   hasSoundBody?: boolean;
+  /** Ends when the client leaves. */
+  signal?: AbortSignal;
+  /** The resource is not shown, as in Bulk. */
+  isSilent?: boolean;
   attributes?: string | undefined;
   excludedAttributes?: string | undefined;
   /** If-Match, where the client sent one. */

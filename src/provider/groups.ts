@@ -15,31 +15,62 @@ import {
   parseProjection,
   parseResource,
   splitMembers,
+  tooMany,
   wants,
   weakVersion,
   type MemberStep,
   type PatchOperation,
   type Resource,
 } from '../scim/index.ts';
-import { groupText, locationOf } from './answers.ts';
+import { groupText, locationOf, type Members } from './answers.ts';
 import type { Answer, ProviderDeps, RequestContext } from './context.ts';
 import { contended, missing, requireMatch, settle, WRITE_ATTEMPTS } from './outcomes.ts';
+import { FEW_MEMBERS } from './texts.ts';
 import { removeResource } from './remove.ts';
+
+/** Of one member in an answer, with its address. */
+const MEMBER_BYTES = 160;
 
 export type Groups = ReturnType<typeof createGroups>;
 
 export function createGroups(deps: ProviderDeps) {
-  const { directory, groupType, profile, limits, clock, ids, serially } = deps;
+  const { directory, groupType, profile, limits, lists, clock, ids, serially } = deps;
 
-  async function answer(status: number, record: StoredRecord, context: RequestContext): Promise<Answer> {
-    const projection = parseProjection(groupType, context);
-    const members = wants(projection, 'members') ? await directory.membersOf(record.id) : undefined;
+  // More members are more than the answers of one connection may hold.
+  const mostMembers = Math.floor(limits.inFlightBytes / 2 / MEMBER_BYTES);
+
+  async function answer(
+    status: number,
+    record: StoredRecord,
+    context: RequestContext,
+    isRead = false,
+  ): Promise<Answer> {
+    const text = context.isSilent ? {} : { text: await shownText(record, context, isRead) };
     return {
       status,
-      text: groupText(groupType, record, members, context.baseUrl, projection),
+      ...text,
       etag: weakVersion(record.version),
       ...(status === 201 ? { location: locationOf(groupType, record.id, context.baseUrl) } : {}),
     };
+  }
+
+  /**
+   * Very many members are shown to a client that reads the group. A write is answered without them rather than refused
+   * after it was done. @throws 400 tooMany, Busy
+   */
+  async function shownText(record: StoredRecord, context: RequestContext, isRead: boolean): Promise<string> {
+    const projection = parseProjection(groupType, context);
+    const textWith = (members: Members | undefined): string =>
+      groupText(groupType, record, members, context.baseUrl, projection);
+    if (!wants(projection, 'members')) return textWith(undefined);
+    const members = await directory.membersUpTo(record.id, FEW_MEMBERS);
+    if (members.kind === 'listed') return textWith(members);
+    if (members.count > mostMembers) {
+      if (!isRead) return textWith(undefined);
+      throw tooMany(`The group has ${members.count} members: ask for it with excludedAttributes=members.`);
+    }
+    const all = lists.run(async () => textWith(await directory.membersOf(record.id)), context.signal);
+    return isRead ? all : all.catch(() => textWith(undefined));
   }
 
   /** POST (§3.3). @throws 409 uniqueness when displayName or externalId is taken */
@@ -62,7 +93,7 @@ export function createGroups(deps: ProviderDeps) {
     if (!record) throw missing('Group', id);
     const etag = weakVersion(record.version);
     if (matches(context.ifNoneMatch, etag)) return { status: 304, etag };
-    return answer(200, record, context);
+    return answer(200, record, context, true);
   }
 
   /** Reads, lets `next` make the new resource, and writes it with its member steps if nobody came first. */
@@ -175,10 +206,9 @@ export function createGroups(deps: ProviderDeps) {
         else values.add(value);
       }
     }
-    const known = new Set([
-      ...users,
-      ...(await directory.getMany('User', [...values])).map((user) => user.id),
-    ]);
+    const ids = new Set(users);
+    const others = [...values].filter((value) => !ids.has(value));
+    const known = new Set([...users, ...(await directory.getMany('User', others)).map((user) => user.id)]);
     return [...values].map((value) =>
       known.has(value) ? { value, $ref: `${baseUrl}/Users/${value}`, type: 'User' } : { value },
     );

@@ -11,6 +11,7 @@ import {
   type ListQuery,
   type ResourceType,
   type Sort,
+  type SortKey,
 } from '../scim/index.ts';
 import type { ProviderDeps } from './context.ts';
 import type { Texts } from './texts.ts';
@@ -33,8 +34,15 @@ export interface Wanted {
 export interface Match {
   readonly kind: Kind;
   readonly record: PlacedRecord;
-  /** As far as sorting looks into it. */
-  readonly resource: unknown;
+  /** Undefined where nothing is sorted. */
+  readonly key: SortKey;
+}
+
+/** The query as one request asks it. */
+export interface Asked {
+  readonly query: ListQuery;
+  readonly baseUrl: string;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** @throws 400 invalidFilter, 400 invalidValue for sortBy */
@@ -48,57 +56,76 @@ export const wantedOf = ({ kind, names }: Scope, query: ListQuery, { profile }: 
 /** Attributes that are not in the stored text; `id` is added at no cost. */
 const ADDED = ['meta', 'groups', 'members'];
 
+/** Looking for a text in a longer one takes longer than parsing it. */
+const LONG_TEXT = 65_536;
+
 export type Matches = ReturnType<typeof createMatches>;
 
-export function createMatches({ directory }: ProviderDeps, textsOf: Texts) {
-  async function* candidates({ kind, filter }: Wanted, isPaged: boolean, after: number) {
+export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts) {
+  async function* candidates(
+    { kind, filter }: Wanted,
+    { query, signal }: Asked,
+    after: number,
+  ): AsyncGenerator<PlacedRecord[]> {
     const equality = filter && equalityOf(filter);
     const ids = equality && (await directory.lookup(kind, equality.attribute, equality.value));
-    if (!ids) yield* directory.scan(kind, after);
-    // Where one lies in the order matters to nobody when it is the only one.
-    else if (ids.length > 1 || isPaged) yield await directory.inOrder(kind, ids, after);
+    if (!ids) yield* directory.scan(kind, after, signal);
+    // The place of a resource matters to nobody when it is the only one.
+    else if (ids.length > 1 || query.cursor !== undefined) yield* directory.inOrder(kind, ids, after, signal);
     else yield (await directory.getMany(kind, ids)).map((record) => ({ ...record, place: 0 }));
   }
 
   /** The resources as far as filter and sorting look into them: what they do not name need not be loaded or made. */
-  async function seenBy(
-    query: ListQuery,
+  async function* seenBy(
+    { query, baseUrl }: Asked,
     kind: Kind,
     records: PlacedRecord[],
-    baseUrl: string,
-  ): Promise<unknown[]> {
+  ): AsyncGenerator<[record: PlacedRecord, resource: unknown]> {
     const asked = `${query.filterText ?? ''} ${query.sortBy ?? ''}`.toLowerCase();
     const names = (name: string): boolean => asked.includes(name);
     if (!ADDED.some(names)) {
-      return records.map(({ id, text }) => Object.assign(JSON.parse(text) as object, { id }));
+      for (const record of records)
+        yield [record, Object.assign(JSON.parse(record.text) as object, { id: record.id })];
+      return;
     }
-    const texts = await textsOf(kind, records, baseUrl, names);
-    return texts.map((each) => JSON.parse(each) as unknown);
+    // A group may have very many members: no two groups are loaded at once.
+    const most = kind === 'Group' && names('members') ? 1 : records.length;
+    for (let at = 0; at < records.length; at += most) {
+      const some = records.slice(at, at + most);
+      const texts = await textsOf(kind, some, baseUrl, names);
+      for (const [index, record] of some.entries()) yield [record, JSON.parse(texts[index] ?? '{}')];
+    }
   }
 
-  /** Matches of one resource type in order of creation, behind the place `after`. */
-  return async function* matchesOf(
-    wanted: Wanted,
-    query: ListQuery,
-    baseUrl: string,
-    after = 0,
-  ): AsyncGenerator<Match[]> {
+  /** Matches of one resource type in order of creation, behind the place `after`. @throws when the client has left */
+  return async function* matchesOf(wanted: Wanted, asked: Asked, after = 0): AsyncGenerator<Match[]> {
     const { kind, names, filter, sort } = wanted;
     const mayMatch = filter && textTest(filter);
     const isSure = filter && !sort ? sureTest(names, filter) : undefined;
-    for await (const chunk of candidates(wanted, query.cursor !== undefined, after)) {
-      const records = mayMatch ? chunk.filter(({ text }) => mayMatch(text)) : chunk;
-      const isOpen = ({ text }: PlacedRecord): boolean => !isSure?.(text);
-      const open = filter || sort ? records.filter(isOpen) : [];
-      const resources = await seenBy(query, kind, open, baseUrl);
-      const matches: Match[] = [];
-      let next = 0;
+    const slice = pace();
+    for await (const records of candidates(wanted, asked, after)) {
+      const found = new Map<PlacedRecord, SortKey>();
+      const open: PlacedRecord[] = [];
       for (const record of records) {
-        const resource = open[next] === record ? resources[next++] : undefined;
-        if (!filter || resource === undefined || evaluateFilter(filter, resource))
-          matches.push({ kind, record, resource });
+        if (slice.isOver()) await slice.rest();
+        const { text } = record;
+        const isShort = text.length <= LONG_TEXT;
+        if (isShort && mayMatch && !mayMatch(text)) continue;
+        if ((filter || sort) && !(isShort && isSure?.(text))) open.push(record);
+        else found.set(record, undefined);
       }
+      if (open.length > 0) {
+        for await (const [record, resource] of seenBy(asked, kind, open)) {
+          if (!filter || evaluateFilter(filter, resource)) found.set(record, sort?.keyOf(resource));
+          if (slice.isOver()) await slice.rest();
+        }
+      }
+      const matches: Match[] = [];
+      for (const record of records)
+        if (found.has(record)) matches.push({ kind, record, key: found.get(record) });
       yield matches;
+      // The next portion may be here already: others come first.
+      await slice.rest();
     }
   };
 }

@@ -6,11 +6,10 @@ import {
   parseCursor,
   toCursor,
   type ListPosition,
-  type ListQuery,
   type SortKey,
 } from '../scim/index.ts';
 import type { ProviderDeps } from './context.ts';
-import type { Matches, Wanted } from './matches.ts';
+import type { Asked, Matches, Wanted } from './matches.ts';
 
 export interface Found {
   readonly kind: Kind;
@@ -18,8 +17,9 @@ export interface Found {
 }
 
 export interface FoundPage {
-  readonly found: Found[];
-  readonly position: ListPosition;
+  readonly found: readonly Found[];
+  /** Where the page is, when it shows the first `shown` of what was found. */
+  position: (shown: number) => ListPosition;
 }
 
 /** In the place of a resource type: the cursor counts positions of a sorted list. */
@@ -28,67 +28,99 @@ const SORTED = 'sorted';
 /** How many sort keys are kept beyond those of the pages up to the asked one. */
 const SPARE = 1000;
 
-export function createPages({ directory }: ProviderDeps, matchesOf: Matches) {
+interface Keyed {
+  readonly key: SortKey;
+  readonly kind: Kind;
+  readonly id: string;
+}
+
+export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, matchesOf: Matches) {
+  /** Takes records until there are `count`, or until one more has too many bytes; then it is full. */
+  function createPage<R extends StoredRecord>(count: number) {
+    const found: { kind: Kind; record: R }[] = [];
+    let bytes = 0;
+    let isFull = false;
+    return {
+      found,
+      /** @returns whether it was taken */
+      take: (kind: Kind, record: R): boolean => {
+        bytes += record.text.length;
+        isFull ||= found.length >= count || (found.length > 0 && bytes > pageBytes);
+        if (!isFull) found.push({ kind, record });
+        return !isFull;
+      },
+    };
+  }
+
   /** Without a filter the order in the directory is the answer. */
-  async function everything(wanted: readonly Wanted[], query: ListQuery): Promise<FoundPage> {
+  async function everything(wanted: readonly Wanted[], { query }: Asked): Promise<FoundPage> {
     const { startIndex, count } = query;
-    const found: Found[] = [];
+    const page = createPage(count);
     let skip = startIndex - 1;
+    let left = count;
     let totalResults = 0;
     for (const { kind } of wanted) {
-      const { total, records } = await directory.page(kind, skip + 1, count - found.length);
-      for (const record of records) found.push({ kind, record });
+      const { total, records } = await directory.page(kind, skip + 1, left, pageBytes);
+      const taken = records.filter((record) => page.take(kind, record)).length;
+      const asked = Math.max(0, Math.min(left, total - skip));
+      // A type that is shown in part ends the page.
+      left = taken < asked ? 0 : left - taken;
       skip = Math.max(0, skip - total);
       totalResults += total;
     }
-    return { found, position: { totalResults, startIndex } };
+    return { found: page.found, position: () => ({ totalResults, startIndex }) };
   }
 
-  async function filtered(wanted: readonly Wanted[], query: ListQuery, baseUrl: string): Promise<FoundPage> {
-    const { startIndex, count } = query;
-    const found: Found[] = [];
+  async function filtered(wanted: readonly Wanted[], asked: Asked): Promise<FoundPage> {
+    const { startIndex, count } = asked.query;
+    const page = createPage(count);
     let totalResults = 0;
     for (const each of wanted) {
-      for await (const matches of matchesOf(each, query, baseUrl)) {
-        for (const { kind, record } of matches)
-          if (++totalResults >= startIndex && found.length < count) found.push({ kind, record });
+      for await (const matches of matchesOf(each, asked)) {
+        for (const { kind, record } of matches) if (++totalResults >= startIndex) page.take(kind, record);
       }
     }
-    return { found, position: { totalResults, startIndex } };
+    return { found: page.found, position: () => ({ totalResults, startIndex }) };
   }
 
   /** RFC 7644 §3.4.2.3. Keeps key and id of no more matches than may still be on the page. */
-  async function sorted(wanted: readonly Wanted[], query: ListQuery, baseUrl: string): Promise<FoundPage> {
-    const { startIndex, count } = query;
-    const sign = query.sortOrder === 'descending' ? -1 : 1;
+  async function sorted(wanted: readonly Wanted[], asked: Asked): Promise<FoundPage> {
+    const { startIndex, count, sortOrder } = asked.query;
+    const sign = sortOrder === 'descending' ? -1 : 1;
+    const compare = (a: Keyed, b: Keyed): number => sign * compareKeys(a.key, b.key);
     const needed = startIndex - 1 + count;
-    const first: { key: SortKey; kind: Kind; id: string }[] = [];
-    // Sorting is stable: equal keys stay in order of creation.
-    const trim = (): void => {
-      first.sort((a, b) => sign * compareKeys(a.key, b.key));
-      if (first.length > needed) first.length = needed;
+    let first: Keyed[] = [];
+    let fresh: Keyed[] = [];
+    // Little is sorted at once, so that nothing else waits for it.
+    const settle = (): void => {
+      first = merged(first, fresh.sort(compare), compare, needed);
+      fresh = [];
     };
     let totalResults = 0;
     for (const each of wanted) {
-      for await (const matches of matchesOf(each, query, baseUrl)) {
+      for await (const matches of matchesOf(each, asked)) {
         totalResults += matches.length;
-        for (const { kind, record, resource } of matches)
-          first.push({ key: each.sort?.keyOf(resource), kind, id: record.id });
-        if (first.length >= 2 * needed + SPARE) trim();
+        for (const { kind, record, key } of matches) fresh.push({ key, kind, id: record.id });
+        if (fresh.length >= SPARE + first.length / 8) settle();
       }
     }
-    trim();
-    const page = first.slice(startIndex - 1);
-    const records = new Map<string, StoredRecord>();
-    for (const { kind } of wanted) {
-      const ids = page.filter((each) => each.kind === kind).map(({ id }) => id);
-      for (const record of await directory.getMany(kind, ids)) records.set(record.id, record);
+    settle();
+    const found = await loaded(first.slice(startIndex - 1));
+    return { found, position: () => ({ totalResults, startIndex }) };
+  }
+
+  /** Records of the first of `wanted`, as many as fit on a page; those that are gone are left out. */
+  async function loaded(wanted: readonly Keyed[]): Promise<Found[]> {
+    const page = createPage(wanted.length);
+    for (let at = 0; at < wanted.length;) {
+      const { kind } = wanted[at] as Keyed;
+      const next = wanted.findIndex((each, index) => index > at && each.kind !== kind);
+      const ids = wanted.slice(at, next < 0 ? undefined : next).map(({ id }) => id);
+      const { records, read } = await directory.portion(kind, ids, pageBytes);
+      if (!records.every((record) => page.take(kind, record)) || read < ids.length) break;
+      at += read;
     }
-    const found = page.flatMap(({ kind, id }) => {
-      const record = records.get(id);
-      return record ? [{ kind, record }] : [];
-    });
-    return { found, position: { totalResults, startIndex } };
+    return page.found;
   }
 
   /**
@@ -96,8 +128,9 @@ export function createPages({ directory }: ProviderDeps, matchesOf: Matches) {
    * stays exactly once, whatever comes and goes. With a filter, totalResults is what the first page counted.
    * @throws 400 invalidCursor
    */
-  async function byCursor(wanted: readonly Wanted[], query: ListQuery, baseUrl: string): Promise<FoundPage> {
-    if (query.sortBy !== undefined) return sortedByCursor(wanted, query, baseUrl);
+  async function byCursor(wanted: readonly Wanted[], asked: Asked): Promise<FoundPage> {
+    const { query } = asked;
+    if (query.sortBy !== undefined) return sortedByCursor(wanted, asked);
     const identity = [...wanted.map(({ kind }) => kind), query.filterText];
     const from = query.cursor ? parseCursor(query.cursor, identity) : undefined;
     const start = from ? wanted.findIndex(({ kind }) => kind === from.type) : 0;
@@ -106,38 +139,60 @@ export function createPages({ directory }: ProviderDeps, matchesOf: Matches) {
       query.filterText === undefined
         ? (await Promise.all(wanted.map(({ kind }) => directory.count(kind)))).reduce((a, b) => a + b, 0)
         : from?.totalResults;
-    const found: { kind: Kind; record: PlacedRecord }[] = [];
+    const { found, take } = createPage<PlacedRecord>(query.count);
     let seen = 0;
+    let hasMore = false;
     crawl: for (const [index, each] of wanted.slice(start).entries()) {
       const after = index === 0 ? from?.after : undefined;
-      for await (const matches of matchesOf(each, query, baseUrl, after)) {
-        for (const { kind, record } of matches) if (seen++ < query.count) found.push({ kind, record });
-        if (seen > query.count && counted !== undefined) break crawl;
+      for await (const matches of matchesOf(each, asked, after)) {
+        seen += matches.length;
+        for (const { kind, record } of matches) hasMore = !take(kind, record);
+        if (hasMore && counted !== undefined) break crawl;
       }
     }
     const totalResults = counted ?? seen;
-    const last = found.at(-1);
-    if (!last || seen <= query.count) return { found, position: { totalResults } };
-    const place = { type: last.kind, after: last.record.place, totalResults };
-    return { found, position: { totalResults, nextCursor: toCursor(place, identity) } };
+    return {
+      found,
+      position: (shown) => {
+        const last = found[shown - 1];
+        if (!last || (shown === found.length && !hasMore)) return { totalResults };
+        const place = { type: last.kind, after: last.record.place, totalResults };
+        return { totalResults, nextCursor: toCursor(place, identity) };
+      },
+    };
   }
 
   /** Its cursor is a position: what changes its place in the order during a crawl may be met twice or not at all. */
-  async function sortedByCursor(
-    wanted: readonly Wanted[],
-    query: ListQuery,
-    baseUrl: string,
-  ): Promise<FoundPage> {
+  async function sortedByCursor(wanted: readonly Wanted[], asked: Asked): Promise<FoundPage> {
+    const { query } = asked;
     const { cursor, filterText, sortBy, sortOrder } = query;
     const identity = [...wanted.map(({ kind }) => kind), filterText, sortBy, sortOrder];
     const before = cursor ? parseCursor(cursor, identity).after : 0;
-    const { found, position } = await sorted(wanted, { ...query, startIndex: before + 1 }, baseUrl);
-    const { totalResults } = position;
-    const after = before + found.length;
-    if (found.length === 0 || after >= totalResults) return { found, position: { totalResults } };
-    const nextCursor = toCursor({ type: SORTED, after, totalResults }, identity);
-    return { found, position: { totalResults, nextCursor } };
+    const { found, position } = await sorted(wanted, {
+      ...asked,
+      query: { ...query, startIndex: before + 1 },
+    });
+    return {
+      found,
+      position: (shown) => {
+        const { totalResults } = position(shown);
+        const after = before + shown;
+        if (shown === 0 || after >= totalResults) return { totalResults };
+        return { totalResults, nextCursor: toCursor({ type: SORTED, after, totalResults }, identity) };
+      },
+    };
   }
 
   return { everything, filtered, sorted, byCursor };
+}
+
+/** The first `most` of two sorted lists; equal ones of `a` come first. */
+function merged<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) => number, most: number): T[] {
+  const all: T[] = [];
+  let [atA, atB] = [0, 0];
+  while (all.length < most && (atA < a.length || atB < b.length)) {
+    const fromA = atB >= b.length || (atA < a.length && compare(a[atA] as T, b[atB] as T) <= 0);
+    all.push((fromA ? a[atA++] : b[atB++]) as T);
+  }
+  return all;
 }

@@ -1,6 +1,6 @@
 // Lists (RFC 7644 §3.4.2) and .search (§3.4.3): reads the query, picks the way to its page, writes the answer.
 import type { UserWithGroups } from '../directory/directory.ts';
-import type { Kind, StoredRecord } from '../directory/records.ts';
+import type { Kind } from '../directory/records.ts';
 import {
   equalityOf,
   listResponseText,
@@ -8,22 +8,26 @@ import {
   parseProjection,
   spanningType,
   wants,
-  type Filter,
   type ListQuery,
 } from '../scim/index.ts';
 import { userText } from './answers.ts';
 import type { Answer, ProviderDeps, RequestContext } from './context.ts';
-import { createMatches, wantedOf, type Scope, type Wanted } from './matches.ts';
+import { createMatches, wantedOf, type Asked, type Scope, type Wanted } from './matches.ts';
 import { createPages, type Found, type FoundPage } from './pages.ts';
 import { createTexts } from './texts.ts';
 
 /** Page sizes announced in ServiceProviderConfig. */
 export const LIST_LIMITS = { defaultCount: 100, maxCount: 1000 };
 
+/** So many are made before it is seen how large they are. */
+const TEXTS_AT_ONCE: Record<Kind, number> = { User: 100, Group: 20 };
+
+type Equality = NonNullable<ReturnType<typeof equalityOf>>;
+
 export type Search = ReturnType<typeof createSearch>;
 
 export function createSearch(deps: ProviderDeps) {
-  const { directory, userType, groupType } = deps;
+  const { directory, userType, groupType, limits, singles, lists, pace } = deps;
   const textsOf = createTexts(deps);
   const pages = createPages(deps, createMatches(deps, textsOf));
   const typeOf = { User: userType, Group: groupType };
@@ -39,9 +43,13 @@ export function createSearch(deps: ProviderDeps) {
   /** Resources of one type. @throws 400 invalidFilter, invalidValue, invalidCursor */
   async function list(kind: Kind, query: ListQuery, context: RequestContext): Promise<Answer> {
     const wanted = wantedOf(single[kind], query, deps);
-    const isPlain = kind === 'User' && query.cursor === undefined;
-    const holder = isPlain && wanted.filter ? await theOne(wanted.filter) : undefined;
-    if (!holder) return answer([wanted], query, context);
+    const equality = wanted.filter && equalityOf(wanted.filter);
+    const isOne = kind === 'User' && query.cursor === undefined && wanted.filter?.kind === 'compare';
+    const holder = isOne && equality ? await singles.run(() => theOne(equality), context.signal) : undefined;
+    if (!holder) {
+      const turns = equality && directory.findsFew(kind, equality.attribute) ? singles : lists;
+      return turns.run(() => answer([wanted], query, context), context.signal);
+    }
     const projection = parseProjection(userType, query);
     const texts = holder.map((user) =>
       userText(userType, user.record, user.groups, context.baseUrl, projection),
@@ -53,37 +61,41 @@ export function createSearch(deps: ProviderDeps) {
 
   /** Resources of all types, users first: `.search` at the root (RFC 7644 §3.4.3). @throws as `list` */
   const everywhere = (query: ListQuery, context: RequestContext): Promise<Answer> =>
-    answer(
-      all.map((scope) => wantedOf(scope, query, deps)),
-      query,
-      context,
+    lists.run(
+      () =>
+        answer(
+          all.map((scope) => wantedOf(scope, query, deps)),
+          query,
+          context,
+        ),
+      context.signal,
     );
 
   async function answer(
     wanted: readonly Wanted[],
     query: ListQuery,
-    context: RequestContext,
+    { baseUrl, signal }: RequestContext,
   ): Promise<Answer> {
-    const { found, position } = await pageOf(wanted, query, context.baseUrl);
-    const texts = await shownTexts(found, query, context.baseUrl);
-    return { status: 200, text: listResponseText(texts, position) };
+    const asked = { query, baseUrl, signal };
+    const { found, position } = await pageOf(wanted, asked);
+    const texts = await shownTexts(found, asked);
+    return { status: 200, text: listResponseText(texts, position(texts.length)) };
   }
 
-  function pageOf(wanted: readonly Wanted[], query: ListQuery, baseUrl: string): Promise<FoundPage> {
-    if (query.cursor !== undefined) return pages.byCursor(wanted, query, baseUrl);
-    if (query.sortBy !== undefined) return pages.sorted(wanted, query, baseUrl);
-    if (query.filterText !== undefined) return pages.filtered(wanted, query, baseUrl);
-    return pages.everything(wanted, query);
+  function pageOf(wanted: readonly Wanted[], asked: Asked): Promise<FoundPage> {
+    const { query } = asked;
+    if (query.cursor !== undefined) return pages.byCursor(wanted, asked);
+    if (query.sortBy !== undefined) return pages.sorted(wanted, asked);
+    if (query.filterText !== undefined) return pages.filtered(wanted, asked);
+    return pages.everything(wanted, asked);
   }
 
   /**
    * `userName eq "x"`, which providers ask before they push: the index decides, and one script reads the answer.
    * Undefined for every other filter.
    */
-  async function theOne(filter: Filter): Promise<UserWithGroups[] | undefined> {
-    const equality = filter.kind === 'compare' ? equalityOf(filter) : undefined;
-    return equality && directory.holderOf(equality.attribute, equality.value);
-  }
+  const theOne = ({ attribute, value }: Equality): Promise<UserWithGroups[] | undefined> =>
+    directory.holderOf(attribute, value);
 
   /**
    * Id of the user that `/Me` is (RFC 7644 §3.11): who has the subject as externalId, else as userName.
@@ -98,16 +110,34 @@ export function createSearch(deps: ProviderDeps) {
     throw notFound('The token speaks for nobody who is here.');
   }
 
-  /** Each type is loaded as a whole; then the texts take the places of their records. */
-  async function shownTexts(found: Found[], query: ListQuery, baseUrl: string): Promise<string[]> {
-    const shown = new Map<StoredRecord, string>();
-    for (const kind of new Set(found.map((each) => each.kind))) {
-      const records = found.filter((each) => each.kind === kind).map(({ record }) => record);
+  /** Texts of the first of `found`: what belongs to a resource, such as members, counts for the size of the page too. */
+  async function shownTexts(found: readonly Found[], { query, baseUrl, signal }: Asked): Promise<string[]> {
+    const shown: string[] = [];
+    const slice = pace();
+    let bytes = 0;
+    for (let at = 0; at < found.length;) {
+      const { kind } = found[at] as Found;
+      const next = found.slice(at, at + TEXTS_AT_ONCE[kind]);
+      const others = next.findIndex((each) => each.kind !== kind);
+      const some = others < 0 ? next : next.slice(0, others);
       const projection = parseProjection(typeOf[kind], query);
-      const texts = await textsOf(kind, records, baseUrl, (name) => wants(projection, name), projection);
-      for (const [index, record] of records.entries()) shown.set(record, texts[index] ?? '');
+      const records = some.map(({ record }) => record);
+      for (const text of await textsOf(
+        kind,
+        records,
+        baseUrl,
+        (name) => wants(projection, name),
+        projection,
+      )) {
+        bytes += text.length;
+        if (shown.length > 0 && bytes > limits.pageBytes) return shown;
+        shown.push(text);
+      }
+      at += some.length;
+      signal?.throwIfAborted();
+      if (slice.isOver()) await slice.rest();
     }
-    return found.map(({ record }) => shown.get(record) ?? '');
+    return shown;
   }
 
   return { list, everywhere, subject };

@@ -4,6 +4,9 @@ import type { Projection } from '../scim/index.ts';
 import { groupText, userText } from './answers.ts';
 import type { ProviderDeps } from './context.ts';
 
+/** Groups with more members take as long to answer as a list; no two of them are loaded at once. */
+export const FEW_MEMBERS = 1000;
+
 export type Texts = ReturnType<typeof createTexts>;
 
 export function createTexts({ directory, userType, groupType }: ProviderDeps) {
@@ -21,9 +24,15 @@ export function createTexts({ directory, userType, groupType }: ProviderDeps) {
         userText(userType, record, groups[index] ?? [], baseUrl, projection),
       );
     }
-    const members = wanted('members')
-      ? await Promise.all(records.map(({ id }) => directory.membersOf(id)))
-      : [];
-    return records.map((record, index) => groupText(groupType, record, members[index], baseUrl, projection));
+    if (!wanted('members'))
+      return records.map((record) => groupText(groupType, record, undefined, baseUrl, projection));
+    const members = await Promise.all(records.map(({ id }) => directory.membersUpTo(id, FEW_MEMBERS)));
+    const texts: string[] = [];
+    for (const [index, record] of records.entries()) {
+      const few = members[index];
+      const all = few?.kind === 'listed' ? few : await directory.membersOf(record.id);
+      texts.push(groupText(groupType, record, all, baseUrl, projection));
+    }
+    return texts;
   };
 }

@@ -35,9 +35,12 @@ export function createUsers(deps: ProviderDeps) {
     groups: GroupName[],
     context: RequestContext,
   ): Answer {
+    const text = context.isSilent
+      ? {}
+      : { text: userText(userType, record, groups, context.baseUrl, projectionOf(context)) };
     return {
       status,
-      text: userText(userType, record, groups, context.baseUrl, projectionOf(context)),
+      ...text,
       etag: weakVersion(record.version),
       ...(status === 201 ? { location: locationOf(userType, record.id, context.baseUrl) } : {}),
     };

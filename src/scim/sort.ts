@@ -13,6 +13,9 @@ export interface Sort {
   keyOf(resource: unknown): SortKey;
 }
 
+/** Texts that begin alike for so long stay in order of creation: the keys of a whole directory are held at once. */
+const KEY_CHARACTERS = 256;
+
 /** Nobody has a value there, so all keep their order. */
 const NOTHING: Sort = { keyOf: () => undefined };
 
@@ -73,7 +76,9 @@ function toKey(value: unknown, field: Field | undefined): SortKey {
     const time = Date.parse(value);
     return Number.isNaN(time) ? undefined : time;
   }
-  return !field || field.attribute.caseExact ? value : foldCase(value);
+  const key = !field || field.attribute.caseExact ? value : foldCase(value);
+  // A copy, because a slice keeps the whole text in memory.
+  return key.length <= KEY_CHARACTERS ? key : Buffer.from(key.slice(0, KEY_CHARACTERS)).toString();
 }
 
 /**

@@ -1,5 +1,6 @@
 // How much one process takes on at once, and how much of it each connection may have (docs/architecture.md, Limits).
 import { createByteBudget, type ByteShare } from '../../support/byte-budget.ts';
+import { createPace, type Slice } from '../../support/pace.ts';
 import { createTurns, type Turns } from '../../support/turns.ts';
 
 export interface AdmissionLimits {
@@ -7,6 +8,8 @@ export interface AdmissionLimits {
   inFlightBytes: number;
   /** Lists and searches at once. */
   lists: number;
+  /** A page of a list. */
+  pageBytes: number;
 }
 
 /** What one connection may have at once. */
@@ -24,6 +27,8 @@ export interface Admitted {
 export interface Admission {
   /** @param name of a connection: the same name shares the same limits */
   of(name: string): Admitted;
+  /** Long calculations of all connections give way to each other and to short requests. */
+  pace: () => Slice;
 }
 
 const LIST_QUEUE = { queue: 32, waitMs: 2000 };
@@ -39,12 +44,13 @@ export function createAdmission({
   maxBodyBytes: number;
 }): Admission {
   const bodies = createByteBudget(Math.max(limits.inFlightBytes, 2 * maxBodyBytes));
-  const answers = createByteBudget(limits.inFlightBytes);
+  const answers = createByteBudget(Math.max(limits.inFlightBytes, 4 * limits.pageBytes));
   const lists = createTurns({ atOnce: limits.lists, ...LIST_QUEUE });
   const singles = createTurns(SINGLES);
   const largeBodies = createTurns(LARGE_BODIES);
   const known = new Map<string, Admitted>();
   return {
+    pace: createPace(),
     of(name) {
       const admitted = known.get(name) ?? {
         bodies: bodies.share(),

@@ -42,11 +42,12 @@ export function createScimRouters(
   server: {
     publicUrl: string | null;
     maxBodyBytes: number;
-    limits: LengthLimits & { userBodyBytes: number; pageBytes: number };
+    limits: LengthLimits & { userBodyBytes: number; pageBytes: number; inFlightBytes: number };
     trustedProxies: readonly string[];
   },
 ): Map<string, Router> {
   const { clock, ids, admission } = deps;
+  const { pace } = admission;
   const { limits } = server;
   const clientAddress = createClientAddress(server.trustedProxies);
   // One for all connections: who guesses guesses everywhere.
@@ -54,6 +55,8 @@ export function createScimRouters(
   const routers = new Map<string, Router>();
   for (const { settings, directory, door, userType, groupType, eventUris } of connections) {
     const { name } = settings;
+    const admitted = admission.of(name);
+    const { singles, lists } = admitted;
     const profile = profileOf(settings.profile, createHabits(deps, settings));
     const reviveInactive = settings.reviveInactive ?? settings.profile !== 'rfc';
     const provider = {
@@ -64,6 +67,9 @@ export function createScimRouters(
       profile,
       reviveInactive,
       limits,
+      singles,
+      lists,
+      pace,
       clock,
       ids,
       serially: createSerially(),
@@ -71,10 +77,7 @@ export function createScimRouters(
     const authenticate = createAuthenticate({ clock, door, clientAddress, badCredentials }, settings);
     const roots = [...(name === 'default' ? ['/scim/v2'] : []), `/connections/${name}/scim/v2`];
     for (const root of roots) {
-      routers.set(
-        root,
-        createScimRouter(provider, { root, authenticate, admitted: admission.of(name), ...server }),
-      );
+      routers.set(root, createScimRouter(provider, { root, authenticate, admitted, ...server }));
     }
   }
   return routers;

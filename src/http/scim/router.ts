@@ -26,7 +26,8 @@ import type { Admitted } from '../admission/admission.ts';
 import { subjectOf } from '../middleware/authenticate.ts';
 import { createJsonBody, hasSoundBody } from '../middleware/json-body.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
-import { respond } from './respond.ts';
+import { Busy } from '../../support/turns.ts';
+import { send } from '../admission/send.ts';
 
 export interface ScimRouterOptions {
   /** Path of the SCIM root, such as `/scim/v2`. */
@@ -35,9 +36,11 @@ export interface ScimRouterOptions {
   publicUrl: string | null;
   authenticate: RequestHandler;
   maxBodyBytes: number;
-  limits: { userBodyBytes: number };
+  limits: { userBodyBytes: number; pageBytes: number };
   admitted: Admitted;
 }
+
+const RETRY_AFTER_SECONDS = 2;
 
 /** Guards against a base that a client chose: only these characters may stand in a Host header. */
 const HOST = /^[A-Za-z0-9.\-:[\]]{1,255}$/;
@@ -80,7 +83,16 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   const answer =
     (make: (request: Request) => Promise<Answer> | Answer): RequestHandler =>
     async (request: Request, response: Response, _next: NextFunction) => {
-      respond(response, await make(request));
+      send(response, await admitted.singles.run(() => make(request)), admitted.answers);
+    };
+  // Lists take turns by what they cost, which the provider knows.
+  const answerList =
+    (make: (request: Request, signal: AbortSignal) => Promise<Answer>): RequestHandler =>
+    async (request, response) => {
+      if (!admitted.answers.fits(options.limits.pageBytes)) throw new Busy(RETRY_AFTER_SECONDS);
+      const left = new AbortController();
+      response.once('close', () => left.abort());
+      send(response, await make(request, left.signal), admitted.answers);
     };
   const refuse =
     (...allow: string[]): RequestHandler =>
@@ -95,8 +107,8 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     ['Groups', 'Group'],
   ] as const satisfies [keyof typeof resources, Kind][]) {
     const resource = resources[endpoint];
-    const list = answer((request) =>
-      search.list(kind, parseListQuery(queryOf(request), LIST_LIMITS), contextOf(request)),
+    const list = answerList((request, signal) =>
+      search.list(kind, parseListQuery(queryOf(request), LIST_LIMITS), { ...contextOf(request), signal }),
     );
     // One layer a path, whatever its methods, and no router within the router: each of them costs.
     router
@@ -113,9 +125,10 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
       .all(options.authenticate)
       .post(
         json.Users,
-        answer((request) =>
-          search.list(kind, parseSearchRequest(request.body, LIST_LIMITS, deps.profile), contextOf(request)),
-        ),
+        answerList((request, signal) => {
+          const query = parseSearchRequest(request.body, LIST_LIMITS, deps.profile);
+          return search.list(kind, query, { ...contextOf(request), signal });
+        }),
       )
       .all(refuse('POST'));
     router
@@ -185,9 +198,10 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   router.post(
     '/.search',
     json.Users,
-    answer((request) =>
-      search.everywhere(parseSearchRequest(request.body, LIST_LIMITS, deps.profile), contextOf(request)),
-    ),
+    answerList((request, signal) => {
+      const query = parseSearchRequest(request.body, LIST_LIMITS, deps.profile);
+      return search.everywhere(query, { ...contextOf(request), signal });
+    }),
   );
   router.all('/.search', refuse('POST'));
   const me =
