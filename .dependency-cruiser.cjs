@@ -44,7 +44,8 @@ const home = {
   'prom-client': '^src/support/metrics[.]ts',
   '@opentelemetry': '^src/support/tracing[.]ts',
   undici: '^src/(platform|demo)/',
-  jsonata: '^src/sync/',
+  jsonata: '^src/sync/expression[.]ts',
+  re2js: '^src/support/linear-regexp[.]ts',
   jose: '^src/(access|tokens|events|sandbox)/',
   commander: '^src/cli/',
 };
@@ -58,7 +59,7 @@ const doors = {
     `${src}directory/`,
     `${src}guard/`,
     `${src}platform/`,
-    `${src}sync/config-checks[.]ts$`,
+    `${src}sync/(config-checks|rule-trial)[.]ts$`,
   ],
   demo: [`${src}sandbox/`, `${src}platform/library[.]ts$`],
   sandbox: [`${src}platform/wire[.]ts$`],

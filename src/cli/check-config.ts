@@ -2,6 +2,8 @@
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { printableConfig } from '../config/redact.ts';
+import { ConfigError } from '../config/faults.ts';
+import { tryRules } from '../sync/rule-trial.ts';
 import { readConfig, type Cli } from './cli.ts';
 
 export function checkConfig(program: Command, cli: Cli): void {
@@ -10,8 +12,10 @@ export function checkConfig(program: Command, cli: Cli): void {
     .description('validate the settings; exit 78 with every fault when they can not be used')
     .option('--print', 'show the effective settings, secrets masked')
     .option('--json', 'print as JSON')
-    .action((options: { print?: boolean; json?: boolean }, command: Command) => {
+    .action(async (options: { print?: boolean; json?: boolean }, command: Command) => {
       const config = readConfig(command, cli);
+      const faults = await tryRules(config.targets);
+      if (faults.length > 0) throw new ConfigError(faults);
       const printable = printableConfig(config);
       if (options.json) console.log(JSON.stringify(options.print ? printable : { ok: true }));
       else if (options.print) console.log(stringify(printable).trimEnd());

@@ -1,6 +1,7 @@
 // Pure checks of single texts: each answers a sentence about the fault, or undefined. None repeats the text.
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
+import { patternFault } from '../support/linear-regexp.ts';
 import { parseRedisAddress } from '../support/redis-address.ts';
 
 const MINUTE_MS = 60_000;
@@ -26,14 +27,7 @@ export function checkSecretForm(text: string): string | undefined {
   return text.length < 16 ? 'The secret is shorter than 16 characters.' : undefined;
 }
 
-export function checkRegex(text: string): string | undefined {
-  try {
-    new RegExp(text);
-    return undefined;
-  } catch {
-    return 'Not a regular expression. Check brackets, and put a backslash before special characters.';
-  }
-}
+export const checkRegex = (text: string): string | undefined => patternFault(text);
 
 /** Field count and characters only; node-cron itself has its home in reconcile. */
 export function checkCron(text: string): string | undefined {

@@ -1,5 +1,5 @@
 // What the settings file can not know by itself: whether expressions, filters and paths compile.
-import jsonata from 'jsonata';
+import { compileExpression } from './expression.ts';
 import { isEveryone } from './mapping.ts';
 import {
   parseFilter,
@@ -32,7 +32,7 @@ function faultOf(compile: () => unknown, advice: string): string | undefined {
 export const configChecks = {
   expression: (text: string) =>
     faultOf(
-      () => jsonata(text),
+      () => compileExpression(text),
       'Write a JSONata expression over the SCIM resource, such as userType = "Contractor".',
     ),
   scopeFilter: (text: string, schemas: readonly CustomSchema[]) => {

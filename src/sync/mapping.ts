@@ -1,5 +1,4 @@
 // Desired record → the shape that a target shall have. Compiled once per target, pure per resource.
-import jsonata from 'jsonata';
 import {
   evaluateFilter,
   parseFilter,
@@ -10,6 +9,8 @@ import {
 } from '../scim/index.ts';
 import type { GroupName } from '../directory/writes.ts';
 import type { AttributeValue, UserAttributeType } from '../platform/wire.ts';
+import { compilePattern } from '../support/linear-regexp.ts';
+import { compileExpression } from './expression.ts';
 import { toAttributeValue } from './values.ts';
 
 /** Where an attribute's value comes from: exactly one of `from` (a SCIM path) and `expression` (JSONata). */
@@ -63,9 +64,9 @@ export function compileMapping(rules: MappingRules, userType: ResourceType): Map
     rule,
     read: compileRule(rule, userType),
   }));
-  const include = rules.groups.include.map((pattern) => new RegExp(pattern));
-  const exclude = rules.groups.exclude.map((pattern) => new RegExp(pattern));
-  const rename = rules.groups.rename.map(({ match, to }) => ({ match: new RegExp(match), to }));
+  const include = rules.groups.include.map((pattern) => compilePattern(pattern));
+  const exclude = rules.groups.exclude.map((pattern) => compilePattern(pattern));
+  const rename = rules.groups.rename.map(({ match, to }) => ({ match: compilePattern(match), to }));
   const looksAtGroups = (text: string): boolean => /\bgroups\b/i.test(text);
 
   return {
@@ -78,7 +79,7 @@ export function compileMapping(rules: MappingRules, userType: ResourceType): Map
       if (!include.some((pattern) => pattern.test(displayName))) return undefined;
       if (exclude.some((pattern) => pattern.test(displayName))) return undefined;
       const rule = rename.find(({ match }) => match.test(displayName));
-      return rule ? displayName.replace(rule.match, rule.to) : displayName;
+      return rule ? rule.match.replace(displayName, rule.to) : displayName;
     },
 
     user: async (resource, id, groups) => {
@@ -111,8 +112,7 @@ export function compileMapping(rules: MappingRules, userType: ResourceType): Map
 
 function compileRule(rule: AttributeRule, userType: ResourceType): (resource: Resource) => unknown {
   if (rule.expression !== undefined) {
-    const expression = jsonata(rule.expression);
-    return async (resource) => plain(await expression.evaluate(resource));
+    return compileExpression(rule.expression);
   }
   const list = rule.type.endsWith('_array');
   const read = readPath(userType, rule.from ?? '');
@@ -122,9 +122,6 @@ function compileRule(rule: AttributeRule, userType: ResourceType): (resource: Re
     return list ? values : values[0];
   };
 }
-
-/** JSONata marks its sequences with extra properties; copy them to plain lists. */
-const plain = (value: unknown): unknown => (Array.isArray(value) ? [...(value as unknown[])] : value);
 
 const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 

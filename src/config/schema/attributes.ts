@@ -17,7 +17,9 @@ const attributeSchema = section(
       enum: ['string', 'number', 'boolean', 'string_array', 'number_array'],
     },
     from: optionalText('SCIM attribute path of the value, such as addresses[type eq "work"].country.'),
-    expression: optionalText('JSONata expression over the SCIM resource.'),
+    expression: optionalText(
+      'JSONata expression over the SCIM resource, within 50 ms; its regular expressions in RE2 syntax.',
+    ),
     onEmpty: choice('What an empty value does at the platform: clear what is there, or keep it.', [
       'clear',
       'keep',

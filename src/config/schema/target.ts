@@ -81,7 +81,7 @@ const usersSchema = section('Which users this target gets, and how they leave.',
 const renameSchema = section(
   'One rule; the first that matches is used.',
   {
-    match: { ...text('Regular expression on the group name.'), maxLength: 1000 },
+    match: { ...text('Regular expression (RE2 syntax) on the group name.'), maxLength: 1000 },
     to: text('New name; $1, $2 ... stand for the parts in brackets.'),
   },
   ['match', 'to'],
@@ -90,7 +90,7 @@ const renameSchema = section(
 const pattern: SchemaNode = { type: 'string', minLength: 1, maxLength: 1000 };
 
 const groupsSchema = section('Which groups this target gets, and under which names.', {
-  include: list('Regular expressions of the group names to bring.', pattern, ['.*']),
+  include: list('Regular expressions (RE2 syntax) of the group names to bring.', pattern, ['.*']),
   exclude: list('Regular expressions of the group names to leave out; stronger than include.', pattern),
   rename: list('How group names change on the way.', renameSchema),
   members: choice(

@@ -1,0 +1,117 @@
+// JSONata expressions of settings, with limits: an expression that never ends, or grows without end, fails for the person
+// at hand and stops nothing else. Expressions run in the event loop, so the limits are also what others wait at most.
+import jsonata from 'jsonata';
+import { compilePattern, patternFault, type Pattern } from '../support/linear-regexp.ts';
+
+/** Milliseconds, nested steps, elements of a list, letters of a text. */
+export const LIMITS = { timeout: 50, stack: 500, sequence: 100_000, text: 65_536 };
+
+/** JSONata's codes for what takes too long or becomes too large. */
+const EXCEEDED: Record<string, string> = {
+  D1011: `calls itself more than ${LIMITS.stack} levels deep`,
+  D1012: `takes longer than ${LIMITS.timeout} ms`,
+  D2014: `makes a list of more than ${LIMITS.sequence} elements`,
+  D2015: `makes a list of more than ${LIMITS.sequence} elements`,
+};
+
+/** An expression failed. `exceeded`: a limit ended it, and the data is not at fault. */
+export class ExpressionFailed extends Error {
+  readonly exceeded: boolean;
+  constructor(message: string, exceeded: boolean) {
+    super(message);
+    this.name = 'ExpressionFailed';
+    this.exceeded = exceeded;
+  }
+}
+
+type Evaluate = (input: unknown) => Promise<unknown>;
+
+/** @throws Error when the text does not compile, or holds a regular expression that the linear engine does not take */
+export function compileExpression(text: string): Evaluate {
+  const expression = jsonata(text, { ...LIMITS, RegexEngine: createRegexEngine() });
+  const fault = regexpsIn(expression.ast())
+    .map(({ source, flags }) => patternFault(source, flags.replace('g', '')))
+    .find((each) => each !== undefined);
+  if (fault !== undefined) throw new Error(fault);
+
+  const evaluate = (input: unknown): Promise<unknown> => expression.evaluate(input) as Promise<unknown>;
+  return async (input) => {
+    try {
+      return bounded(await evaluate(input));
+    } catch (error) {
+      if (codeOf(error) !== 'D1012') throw toFailure(error);
+    }
+    // The process may have been kept from working: only an expression that is slow twice is slow.
+    await otherWork();
+    try {
+      return bounded(await evaluate(input));
+    } catch (error) {
+      throw toFailure(error);
+    } finally {
+      await otherWork();
+    }
+  };
+}
+
+/** Evaluation never leaves the turn of the event loop that it began in; after a slow one the others get theirs. */
+const otherWork = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** JSONata throws plain objects; `$eval` wraps what ended the inner expression. */
+function codeOf(error: unknown): string {
+  const { code, error: inner } = (error ?? {}) as { code?: unknown; error?: unknown };
+  if (code === 'D3121') return codeOf(inner);
+  return typeof code === 'string' ? code : '';
+}
+
+function toFailure(error: unknown): ExpressionFailed {
+  if (error instanceof ExpressionFailed) return error;
+  const exceeded = EXCEEDED[codeOf(error)];
+  // The engine's own limits: stack of calls, length of a text.
+  const isExceeded = exceeded !== undefined || error instanceof RangeError;
+  return new ExpressionFailed(exceeded ?? String((error as Error | null)?.message ?? error), isExceeded);
+}
+
+/** A text may be a promise of hundreds of megabytes that nothing has built yet: its length is looked at first. */
+function bounded(result: unknown): unknown {
+  const values: unknown[] = Array.isArray(result) ? result : [result];
+  if (values.some((value) => typeof value === 'string' && value.length > LIMITS.text))
+    throw new ExpressionFailed(`makes a text of more than ${LIMITS.text} letters`, true);
+  // JSONata marks its sequences with extra properties: a plain list is copied.
+  return Array.isArray(result) ? [...values] : result;
+}
+
+/** Regular expressions anywhere in a compiled expression. */
+function regexpsIn(node: unknown, seen = new Set<unknown>()): RegExp[] {
+  if (node instanceof RegExp) return [node];
+  if (typeof node !== 'object' || node === null || seen.has(node)) return [];
+  seen.add(node);
+  return Object.values(node).flatMap((each) => regexpsIn(each, seen));
+}
+
+/** As much of RegExp as JSONata uses. One is made for each evaluation, so patterns are kept and the clock starts then. */
+function createRegexEngine(): RegExpConstructor {
+  const patterns = new Map<string, Pattern>();
+  const patternOf = ({ source, flags }: RegExp): Pattern => {
+    const name = `${flags} ${source}`;
+    const pattern = patterns.get(name) ?? compilePattern(source, flags);
+    // $eval can make any number of them.
+    if (patterns.size < 100) patterns.set(name, pattern);
+    return pattern;
+  };
+  class LinearRegExp {
+    lastIndex = 0;
+    readonly #pattern: Pattern;
+    readonly #until = Date.now() + LIMITS.timeout;
+    constructor(regexp: RegExp) {
+      this.#pattern = patternOf(regexp);
+    }
+    exec(text: string): (string | undefined)[] | null {
+      // Each match takes linear time, all matches of a text may take its square.
+      if (Date.now() > this.#until) throw Object.assign(new Error('timeout'), { code: 'D1012' });
+      const found = this.#pattern.find(text, this.lastIndex);
+      this.lastIndex = found ? found.index + (found.groups[0] ?? '').length : 0;
+      return found ? Object.assign(found.groups, { index: found.index, input: text }) : null;
+    }
+  }
+  return LinearRegExp as unknown as RegExpConstructor;
+}

@@ -1,0 +1,66 @@
+// Tries the expressions of a mapping on sample people, so that a rule that never ends is found before it meets a person.
+import { compileExpression, LIMITS, type ExpressionFailed } from './expression.ts';
+import type { AttributeRule } from './mapping.ts';
+
+const LONG = 'a'.repeat(LIMITS.text);
+
+const person = (text: string, groups: number): object => ({
+  id: '3f',
+  userName: text,
+  externalId: text,
+  displayName: text,
+  name: { givenName: text, familyName: text },
+  title: text,
+  userType: text,
+  active: true,
+  emails: [{ value: text, type: 'work', primary: true }],
+  addresses: [{ type: 'work', country: text, locality: text }],
+  'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User': { department: text, costCenter: text },
+  groups: Array.from({ length: groups }, (_, at) => ({
+    value: `g${at}`,
+    display: `${text.slice(0, 60)}-${at}`,
+  })),
+});
+
+const SAMPLES: Record<string, object> = {
+  'without any attribute': { id: '3f', userName: 'sample', groups: [] },
+  'with usual values': person('sample', 3),
+  'with very long values': person(LONG, 3),
+  'in 5000 groups': person('sample', 5000),
+};
+
+/**
+ * Evaluates an expression for each sample.
+ * @returns what is wrong: it exceeds a limit for one of them, or it fails for all of them. Undefined otherwise; that it
+ *   fails for some is for the data to say
+ */
+async function tryExpression(text: string): Promise<string | undefined> {
+  const evaluate = compileExpression(text);
+  const failures: string[] = [];
+  for (const [sample, resource] of Object.entries(SAMPLES)) {
+    try {
+      await evaluate(resource);
+    } catch (error) {
+      const { message, exceeded } = error as ExpressionFailed;
+      if (exceeded) return `The expression ${message} for a sample person ${sample}.`;
+      failures.push(message);
+    }
+  }
+  const fails = failures.length === Object.keys(SAMPLES).length;
+  return fails ? `The expression fails for every sample person: ${failures[0]}.` : undefined;
+}
+
+/** @param targets settings by name, which compile */
+export async function tryRules(
+  targets: Record<string, { attributes: Record<string, AttributeRule> }>,
+): Promise<{ path: string; message: string }[]> {
+  const faults: { path: string; message: string }[] = [];
+  for (const [target, { attributes }] of Object.entries(targets)) {
+    for (const [name, { expression }] of Object.entries(attributes)) {
+      const message = expression === undefined ? undefined : await tryExpression(expression);
+      if (message !== undefined)
+        faults.push({ path: `/targets/${target}/attributes/${name}/expression`, message });
+    }
+  }
+  return faults;
+}

@@ -1,0 +1,88 @@
+// A rule of the settings that never ends is a condition of the person whom it met, and stops nothing else.
+import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { createCommands } from '../support/command.ts';
+import { eventually } from '../support/eventually.ts';
+
+const ENDLESS = '($f := function($x){ $f($x+1) }; $f(0))';
+
+let bridge: Bridge;
+beforeAll(async () => {
+  bridge = await buildBridge({
+    configure: ({ targets: { main } }) => {
+      if (!main) return;
+      main.groups.exclude = ['^(x+)+y$'];
+      Object.assign(main.attributes, {
+        team: { type: 'string', expression: `title = "loop" ? ${ENDLESS} : title`, onEmpty: 'clear' },
+      });
+    },
+  });
+});
+afterAll(() => bridge.stop());
+
+test('a person for whom a rule never ends stays closed and is a dead letter with the reason; others go on', async () => {
+  const { idp, platform, app } = bridge;
+  const caught = await idp.createUser('caught@acme.example', { title: 'loop' });
+  await idp.createUser('free@acme.example', { title: 'sales' });
+  let slowest = 0;
+  await eventually('others arrive', async () => {
+    const startedAt = Date.now();
+    await fetch(`http://127.0.0.1:${app.port}/livez`);
+    slowest = Math.max(slowest, Date.now() - startedAt);
+    return (await platform.user('free@acme.example'))?.attributes.team === 'sales';
+  });
+  expect(slowest).toBeLessThan(1000);
+  const health = async () =>
+    ((await fetch(`http://127.0.0.1:${app.port}/health`).then((answer) => answer.json())) as any).components[
+      'target main'
+    ].blocked;
+  await eventually('a dead letter', async () => (await health()) === 1);
+  expect(await platform.user('caught@acme.example')).toMatchObject({ active: false });
+  expect(bridge.logs.join('\n')).toContain('AttributesNotWritten');
+
+  await idp.patch(`/Users/${caught}`, { op: 'replace', path: 'title', value: 'support' });
+  await eventually('open', async () => (await platform.user('caught@acme.example'))?.active);
+  expect(await health()).toBe(0);
+});
+
+test('a group name that a careless pattern meets is decided at once', async () => {
+  const { idp, platform } = bridge;
+  const name = 'x'.repeat(900);
+  await idp.createGroup(name, []);
+  await eventually('there', async () => (await platform.group(name)) !== undefined);
+});
+
+test('check-config names every rule that does not end or is not understood, and exits 78', async () => {
+  const target = {
+    url: 'https://platform.example.com',
+    token: 'sk-0123456789abcdef',
+    groups: { include: ['^(a+)+$'], exclude: ['^(?!team-)'] },
+    attributes: {
+      good: { type: 'string', expression: '$uppercase(title)' },
+      team: { type: 'string', expression: '$match(title, /(?<=a)b/)' },
+    },
+  };
+  const settings = (changes: object) => ({
+    connections: { default: { tokens: [{ name: 'one', secret: '0123456789abcdef0123' }] } },
+    targets: { main: { ...target, ...changes } },
+  });
+  const run = async (changes: object) => {
+    const commands = createCommands(settings(changes));
+    return commands.run('check-config').finally(() => commands.remove());
+  };
+  const compiled = await run({});
+  expect(compiled.code).toBe(78);
+  expect(compiled.text).toContain('/targets/main/groups/exclude/0');
+  expect(compiled.text).toContain('/targets/main/attributes/team/expression');
+  expect(compiled.text).not.toContain('/groups/include/0');
+
+  const attributes = {
+    endless: { type: 'string', expression: ENDLESS },
+    padded: { type: 'string', expression: '$pad("x", 5e8)' },
+  };
+  const tried = await run({ groups: {}, attributes });
+  expect(tried.code).toBe(78);
+  expect(tried.text).toContain('/targets/main/attributes/endless/expression');
+  expect(tried.text).toContain('/targets/main/attributes/padded/expression');
+  const good = { good: target.attributes.good };
+  expect((await run({ groups: {}, attributes: good })).code).toBe(0);
+});

@@ -1,0 +1,110 @@
+import { compileExpression, ExpressionFailed, LIMITS } from '../../../src/sync/expression.ts';
+import { tryRules } from '../../../src/sync/rule-trial.ts';
+import { compilePattern, patternFault } from '../../../src/support/linear-regexp.ts';
+
+const LONG = 'a'.repeat(60_000);
+
+/** Also watches that the event loop is never kept for long. */
+async function failureOf(text: string, input: unknown = {}): Promise<ExpressionFailed> {
+  let last = Date.now();
+  let longest = 0;
+  const watch = setInterval(() => {
+    longest = Math.max(longest, Date.now() - last);
+    last = Date.now();
+  }, 1);
+  try {
+    const value = await compileExpression(text)(input);
+    throw new Error(`expected a failure, got ${typeof value}`);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ExpressionFailed);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    // Twice the limit and some more, for a machine that is busy.
+    expect(longest).toBeLessThan(1000);
+    return error as ExpressionFailed;
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+test.each([
+  ['tail recursion without end', '($f := function($x){ $f($x+1) }; $f(0))'],
+  ['recursion without end', '($f := function($x){ $f($x+1)+1 }; $f(0))'],
+  ['recursion in $eval', '$eval("($f := function($x){ $f($x) }; $f(0))")'],
+  ['a huge range', '[1..1e9]'],
+  ['a large range', '[1..9999999]'],
+  ['a padded text beyond what the engine can hold', '$pad("x", 1e9)'],
+  ['a padded text of 500 MB', '$pad("x", 5e8)'],
+  ['a text that doubles 28 times', '$reduce([1..28], function($a, $b){ $a & $a }, "x")'],
+  ['a text that doubles 40 times', '$reduce([1..40], function($a, $b){ $a & $a }, "x")'],
+  ['a map over many', '$map([1..100000], function($x){ $map([1..1000], function($y){ $x * $y }) })'],
+])('an expression ends with a named limit: %s', async (_, text) => {
+  expect((await failureOf(text)).exceeded).toBe(true);
+});
+
+test('an error of the data is no exceeded limit', async () => {
+  expect(await failureOf('$number(title)', { title: 'x' })).toMatchObject({ exceeded: false });
+});
+
+test('regular expressions in an expression take linear time, and finding all matches has the time limit', async () => {
+  const input = { title: `${LONG}!` };
+  expect(await compileExpression('$contains(title, /^(a+)+$/)')(input)).toBe(false);
+  expect(await compileExpression('$replace("a-b-c", /-/, "+")')({})).toBe('a+b+c');
+  expect(await compileExpression('$match("k1=v1,k2=v2", /(\\w+)=(\\w+)/).groups')({})).toEqual([
+    'k1',
+    'v1',
+    'k2',
+    'v2',
+  ]);
+  expect(await compileExpression('$split("a1b22c", /[0-9]+/)')({})).toEqual(['a', 'b', 'c']);
+  expect(
+    await compileExpression('groups.display[$match($, /^REGION-/i)]')({ groups: [{ display: 'region-eu' }] }),
+  ).toBe('region-eu');
+  expect((await failureOf('$match(title, /a.*b|a/)', input)).message).toBe(
+    `takes longer than ${LIMITS.timeout} ms`,
+  );
+});
+
+test('look-around and backreferences are refused when an expression is compiled', () => {
+  expect(() => compileExpression('$match(title, /(?=x)y/)')).toThrow('Look-around');
+  expect(() => compileExpression('title ~> /(a)\\1/')).toThrow('backreferences');
+});
+
+test('patterns read as JavaScript reads them, in linear time', () => {
+  expect(compilePattern('^(a+)+$').test(`${LONG}!`)).toBe(false);
+  expect(compilePattern('^acme-(.*)$').replace('acme-sales', '$1')).toBe('sales');
+  expect(compilePattern('(\\w+) (\\w+)').replace('one two three', '$2 $1')).toBe('two one three');
+  expect(compilePattern('/team/').replace('x/team/y', '-')).toBe('x-y');
+  expect(compilePattern('(?<unit>[A-Z]+)-').replace('EU-ops', '$<unit>.')).toBe('EU.ops');
+  expect(patternFault('^(?!hidden)')).toContain('RE2');
+  expect(patternFault('(')).toContain('Not a regular expression');
+  expect(patternFault('^region-[a-z]{2}$')).toBeUndefined();
+});
+
+test('sample people find an expression that never ends or always fails, by its path', async () => {
+  const rule = (expression: string) => ({ type: 'string' as const, onEmpty: 'clear' as const, expression });
+  const attributes = {
+    good: rule('$uppercase(title)'),
+    numeric: rule('$number(title)'),
+    endless: rule('($f := function($x){ $f($x+1) }; $f(0))'),
+    misspelt: rule('$upper(title)'),
+  };
+  const faults = await tryRules({ main: { attributes } });
+  expect(faults.map(({ path }) => path)).toEqual([
+    '/targets/main/attributes/endless/expression',
+    '/targets/main/attributes/misspelt/expression',
+  ]);
+  expect(faults[0]?.message).toContain('takes longer than');
+});
+
+test('one hundred thousand names and expressions take seconds', async () => {
+  const include = compilePattern('^(acme|globex)-[a-z]+-\\d+$');
+  const evaluate = compileExpression('groups.display[$match($, /^region-/)]');
+  const startedAt = Date.now();
+  for (let at = 0; at < 100_000; at++) include.test(`acme-sales-${at}`);
+  const namesMs = Date.now() - startedAt;
+  const input = { groups: [{ display: 'region-eu' }, { display: 'team-a' }] };
+  for (let at = 0; at < 10_000; at++) await evaluate(input);
+  const tenthMs = Date.now() - startedAt - namesMs;
+  expect(namesMs).toBeLessThan(5000);
+  expect(tenthMs).toBeLessThan(5000);
+});
