@@ -18,6 +18,8 @@ export async function wantedOf(estate: Estate, { id, record }: Found): Promise<W
   if (!record) return { kind: 'closed', why: 'deleted at the source', groups: [] };
   const { directory, links, target } = estate;
   const [joined = []] = await directory.groupsOf([id]);
+  if (record.damaged)
+    return { kind: 'closed', why: 'the stored record is damaged: push it again', groups: [] };
   const desired = await target.mapping.user(JSON.parse(record.text) as Resource, id, joined);
   const named = joined.flatMap((group) => {
     const name = target.mapping.groupName(group.displayName);

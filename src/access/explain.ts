@@ -91,7 +91,7 @@ async function newestEntries(estate: Estate, { connection, ref }: Found): Promis
 
 function storedOf({ record }: Found): Explanation['stored'] {
   if (!record) return null;
-  const { active, externalId } = JSON.parse(record.text) as { active?: boolean; externalId?: string };
+  const { active, externalId } = JSON.parse(record.text || '{}') as { active?: boolean; externalId?: string };
   return {
     version: record.version,
     created: iso(record.created),
@@ -104,7 +104,7 @@ function storedOf({ record }: Found): Explanation['stored'] {
 type Detail = Pick<Explanation, 'inScope' | 'nameAtTarget' | 'values'>;
 
 async function userDetail(estate: Estate, found: Found, link: Link): Promise<Detail> {
-  if (!found.record) return { inScope: null, nameAtTarget: null, values: [] };
+  if (!found.record?.text) return { inScope: null, nameAtTarget: null, values: [] };
   const [groups = []] = await estate.directory.groupsOf([found.id]);
   const resource = JSON.parse(found.record.text) as Resource;
   const desired: DesiredUser = await estate.target.mapping.user(resource, found.id, groups);

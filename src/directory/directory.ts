@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { fieldsOf } from './command.ts';
 import type { Keyspace } from './keys.ts';
 import { createReading } from './reading.ts';
-import { fold, parseStored, type Kind, type StoredRecord } from './records.ts';
+import { fold, isSound, parseStored, type Kind, type StoredRecord } from './records.ts';
 import type { Scripts } from './scripts.ts';
 import { createWrites, toGroupNames, type DirectoryOptions, type GroupName } from './writes.ts';
 
@@ -50,12 +50,13 @@ export function createDirectory(
     Group: scripts.gather((ids: string[]) => fieldsOf(redis, records('Group'), ids), TEXTS_AT_ONCE),
   };
 
+  /** A damaged record is answered too: it says so. */
   async function get(kind: Kind, id: string): Promise<StoredRecord | undefined> {
     const stored = await storedText[kind](id);
     return stored === null ? undefined : parseStored(id, stored);
   }
 
-  /** Records in the given order; ids that are gone are left out. */
+  /** Records in the given order, damaged ones too; ids that are gone are left out. */
   async function getMany(kind: Kind, ids: string[]): Promise<StoredRecord[]> {
     if (ids.length === 0) return [];
     const stored = await fieldsOf(redis, records(kind), ids);
@@ -117,7 +118,7 @@ export function createDirectory(
   const withGroups = async (by: { ids: string[] } | UniqueIndex): Promise<UserWithGroups[]> =>
     (await readUsers(by)).filter((user): user is UserWithGroups => user.record !== undefined);
 
-  /** Users with the groups they are in, in one round trip; ids that are gone are left out. */
+  /** Users with the groups they are in, damaged ones too, in one round trip; ids that are gone are left out. */
   const usersOf = (ids: string[]): Promise<UserWithGroups[]> => withGroups({ ids });
 
   /** Whether an externalId alone identifies a user: it is unique under the profile, and no two users have it from before. */
@@ -129,7 +130,8 @@ export function createDirectory(
   async function holderOf(attribute: string, value: string): Promise<UserWithGroups[] | undefined> {
     const index = uniqueIndex(attribute, value);
     // A lone surrogate is in nobody's name, and JSON can not carry it to the script.
-    return index && (/\p{Surrogate}/u.test(value) ? [] : withGroups(index));
+    if (!index || /\p{Surrogate}/u.test(value)) return index && [];
+    return (await withGroups(index)).filter(({ record }) => isSound(record));
   }
 
   /** The groups of each user, in the order of `ids`. */

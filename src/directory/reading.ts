@@ -2,7 +2,14 @@
 import type { Redis } from 'ioredis';
 import { placedBehind } from './command.ts';
 import type { Keyspace } from './keys.ts';
-import { parseStored, ScannedRecord, type Kind, type PlacedRecord, type StoredRecord } from './records.ts';
+import {
+  isSound,
+  parseStored,
+  ScannedRecord,
+  type Kind,
+  type PlacedRecord,
+  type StoredRecord,
+} from './records.ts';
 import type { Scripts } from './scripts.ts';
 
 export interface Page {
@@ -30,7 +37,7 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
     return (await scripts.run('read_texts', keys.base, args)) as unknown as (string | null)[];
   }
 
-  /** Records of `ids`, in their order, while they have at most `bytes` bytes; of the first id at least. */
+  /** Sound records of `ids`, in their order, while they have at most `bytes` bytes; of the first id at least. */
   async function portion(kind: Kind, ids: string[], bytes: number): Promise<Portion> {
     const records: StoredRecord[] = [];
     let read = 0;
@@ -39,7 +46,8 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
       const stored = await texts(kind, asked, bytes);
       for (const [index, text] of stored.entries()) {
         if (text === null) continue;
-        records.push(parseStored(asked[index] ?? '', text));
+        const record = parseStored(asked[index] ?? '', text);
+        if (isSound(record)) records.push(record);
         bytes -= text.length;
       }
       read += stored.length;

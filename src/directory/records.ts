@@ -1,4 +1,5 @@
 // What is stored for one resource, and how it is named elsewhere.
+import { hash } from 'node:crypto';
 import { foldCase } from '../scim/index.ts';
 
 export type Kind = 'User' | 'Group';
@@ -29,7 +30,10 @@ export interface StoredRecord {
   created: number;
   /** Unix milliseconds. */
   lastModified: number;
+  /** Nothing when the record is damaged. */
   text: string;
+  /** It is not as it was written: nothing may follow from it until it is replaced as a whole. */
+  damaged?: true;
 }
 
 /** A record with its place in the order of creation, which it never changes. */
@@ -37,31 +41,44 @@ export interface PlacedRecord extends StoredRecord {
   place: number;
 }
 
+/** Over state, entries and text; scripts/shared/heads.lua makes the same. @param rest entries, a line break, the text */
+const checksumOf = (state: string, rest: string): string => hash('sha1', `${state} ${rest}`).slice(0, 12);
+
 /** A record as it is stored at its first version. `entries`: its index entries as JSON. */
 export const firstRecord = (now: number, state: UserState, entries: string, text: string): string =>
-  `1 ${now} ${now} ${state} ${entries}\n${text}`;
+  `1 ${now} ${now} ${state} ${checksumOf(state, `${entries}\n${text}`)} ${entries}\n${text}`;
 
 /** The text of a record as it is stored. */
 export const textOf = (stored: string): string => stored.slice(stored.indexOf('\n') + 1);
 
-/** Reads `version created modified state entries`, a line break, the text (scripts/shared/heads.lua writes it). */
+/** Reads `version created modified state checksum entries`, a line break, the text (scripts/shared/heads.lua writes it). */
 export function parseStored(id: string, stored: string): StoredRecord {
   const first = stored.indexOf(' ');
   const second = stored.indexOf(' ', first + 1);
   const third = stored.indexOf(' ', second + 1);
-  return {
+  const fourth = stored.indexOf(' ', third + 1);
+  const fifth = stored.indexOf(' ', fourth + 1);
+  const record = {
     id,
     version: Number(stored.slice(0, first)),
     created: Number(stored.slice(first + 1, second)),
     lastModified: Number(stored.slice(second + 1, third)),
-    text: stored.slice(stored.indexOf('\n', third) + 1),
   };
+  const line = stored.indexOf('\n', fifth);
+  const checksum = checksumOf(stored.slice(third + 1, fourth), stored.slice(fifth + 1));
+  const isSound = line > 0 && stored.slice(fourth + 1, fifth) === checksum && record.lastModified >= 0;
+  if (isSound) return { ...record, text: stored.slice(line + 1) };
+  return { id, version: record.version || 0, created: 0, lastModified: 0, text: '', damaged: true };
 }
+
+/** Only of these something may be told or concluded. */
+export const isSound = ({ damaged }: StoredRecord): boolean => !damaged;
 
 /** A record of a scan. Of most only the text is looked at, so the rest is read when somebody asks. */
 export class ScannedRecord implements PlacedRecord {
   readonly id: string;
   readonly place: number;
+  /** As it is there, sound or not. */
   readonly text: string;
   readonly #stored: string;
 
@@ -80,6 +97,10 @@ export class ScannedRecord implements PlacedRecord {
   }
   get lastModified(): number {
     return parseStored(this.id, this.#stored).lastModified;
+  }
+  /** Undefined when the record is sound. */
+  get damaged(): true {
+    return parseStored(this.id, this.#stored).damaged as true;
   }
 }
 

@@ -72,7 +72,7 @@ async function byId(state: Searched, kind: Kind, id: string): Promise<Found | un
 }
 
 function nameIn({ id, text }: StoredRecord): string {
-  const { userName, displayName } = JSON.parse(text) as Record<string, string | undefined>;
+  const { userName, displayName } = JSON.parse(text || '{}') as Record<string, string | undefined>;
   return userName ?? displayName ?? id;
 }
 

@@ -154,7 +154,11 @@ async function recognise(
 ): Promise<'same' | 'mismatch' | 'absent' | 'unknown'> {
   const record = await directory.get(kind, parseRef(ref).id);
   if (!record) return 'unknown';
-  const ours = JSON.parse(record.text) as { userName?: string; externalId?: string; displayName?: string };
+  const ours = JSON.parse(record.text || '{}') as {
+    userName?: string;
+    externalId?: string;
+    displayName?: string;
+  };
   try {
     if (kind === 'Group') {
       const group = await target.client.groups.get(platformId, { members: false }, { signal });

@@ -24,7 +24,15 @@ import {
 } from '../scim/index.ts';
 import { groupText, locationOf, type Members } from './answers.ts';
 import type { Answer, ProviderDeps, RequestContext } from './context.ts';
-import { contended, missing, requireMatch, settle, WRITE_ATTEMPTS } from './outcomes.ts';
+import {
+  contended,
+  missing,
+  requireMatch,
+  resourceBefore,
+  settle,
+  soundText,
+  WRITE_ATTEMPTS,
+} from './outcomes.ts';
 import { FEW_MEMBERS } from './texts.ts';
 import { removeResource } from './remove.ts';
 
@@ -91,6 +99,7 @@ export function createGroups(deps: ProviderDeps) {
   async function get(id: string, context: RequestContext): Promise<Answer> {
     const record = await directory.get('Group', id);
     if (!record) throw missing('Group', id);
+    soundText('Group', record);
     const etag = weakVersion(record.version);
     if (matches(context.ifNoneMatch, etag)) return { status: 304, etag };
     return answer(200, record, context, true);
@@ -109,7 +118,7 @@ export function createGroups(deps: ProviderDeps) {
         const record = await directory.get('Group', id);
         if (!record) throw missing('Group', id);
         requireMatch(record, context);
-        const before = JSON.parse(record.text) as Resource;
+        const before = resourceBefore('Group', record, method);
         const resource = next(before);
         const text = JSON.stringify(resource);
         checkLengths(resource, text, limits, before);

@@ -1,5 +1,5 @@
 // What a query finds, chunk by chunk, in bounded memory: candidates by index or by a scan, then the whole filter.
-import type { Kind, PlacedRecord } from '../directory/records.ts';
+import { isSound, type Kind, type PlacedRecord } from '../directory/records.ts';
 import {
   equalityOf,
   evaluateFilter,
@@ -111,6 +111,7 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
         const { text } = record;
         const isShort = text.length <= LONG_TEXT;
         if (isShort && mayMatch && !mayMatch(text)) continue;
+        if (!isSound(record)) continue;
         if ((filter || sort) && !(isShort && isSure?.(text))) open.push(record);
         else found.set(record, undefined);
       }

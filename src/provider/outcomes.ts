@@ -1,13 +1,15 @@
 // What the directory answers → what the RFC calls it. The only such table.
-import type { GroupName, PutOutcome, RemoveOutcome } from '../directory/writes.ts';
+import type { GroupName, Method, PutOutcome, RemoveOutcome } from '../directory/writes.ts';
 import type { Kind, StoredRecord } from '../directory/records.ts';
 import {
   matches,
   notFound,
   preconditionFailed,
+  ScimError,
   unavailable,
   uniqueness,
   weakVersion,
+  type Resource,
 } from '../scim/index.ts';
 import { never } from '../support/never.ts';
 import type { RequestContext } from './context.ts';
@@ -17,6 +19,19 @@ export const WRITE_ATTEMPTS = 100;
 
 export const missing = (kind: Kind, id: string): Error =>
   notFound(`${kind} ${JSON.stringify(id.slice(0, 100))} not found.`);
+
+/** The text of a record. @throws 500 when it is damaged */
+export function soundText(kind: Kind, { id, text, damaged }: StoredRecord): string {
+  if (!damaged) return text;
+  throw new ScimError(
+    500,
+    `The stored ${kind} ${id} is damaged: send it as a whole, with PUT, to replace it.`,
+  );
+}
+
+/** What a PUT or PATCH starts from. Who sends the whole resource needs nothing that is there. @throws as `soundText` */
+export const resourceBefore = (kind: Kind, record: StoredRecord, method: Method): Resource =>
+  record.damaged && method === 'put' ? { schemas: [] } : (JSON.parse(soundText(kind, record)) as Resource);
 
 /** What a write left behind. */
 export interface Stored {

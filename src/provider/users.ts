@@ -18,7 +18,15 @@ import {
 } from '../scim/index.ts';
 import { locationOf, userText } from './answers.ts';
 import type { Answer, ProviderDeps, RequestContext } from './context.ts';
-import { contended, missing, requireMatch, settle, WRITE_ATTEMPTS } from './outcomes.ts';
+import {
+  contended,
+  missing,
+  requireMatch,
+  resourceBefore,
+  settle,
+  soundText,
+  WRITE_ATTEMPTS,
+} from './outcomes.ts';
 import { removeResource } from './remove.ts';
 
 export type Users = ReturnType<typeof createUsers>;
@@ -84,7 +92,7 @@ export function createUsers(deps: ProviderDeps) {
   /** Whoever shares one since another profile was set goes on: a leaver must not be refused. */
   async function sharesAlready({ id, resource }: Creation): Promise<boolean> {
     const record = await directory.get('User', id);
-    return record !== undefined && (JSON.parse(record.text) as Resource).externalId === resource.externalId;
+    return !!record?.text && (JSON.parse(record.text) as Resource).externalId === resource.externalId;
   }
 
   /**
@@ -94,7 +102,7 @@ export function createUsers(deps: ProviderDeps) {
   async function isRevival(holder: string, resource: Resource): Promise<boolean> {
     if (!reviveInactive) return false;
     const record = await directory.get('User', holder);
-    const before = record && (JSON.parse(record.text) as Resource);
+    const before = record?.text ? (JSON.parse(record.text) as Resource) : undefined;
     if (before?.active !== false || before.externalId !== resource.externalId) return false;
     if (profile.hasUniqueExternalIds && resource.externalId !== undefined) return true;
     return foldCase(String(before.userName)) === foldCase(String(resource.userName));
@@ -105,6 +113,7 @@ export function createUsers(deps: ProviderDeps) {
     const [user] = await directory.usersOf([id]);
     if (!user) throw missing('User', id);
     const { record, groups } = user;
+    soundText('User', record);
     const etag = weakVersion(record.version);
     if (matches(context.ifNoneMatch, etag)) return { status: 304, etag };
     return answer(200, record, groups, context);
@@ -124,7 +133,7 @@ export function createUsers(deps: ProviderDeps) {
       const record = await directory.get('User', id);
       if (!record) throw missing('User', id);
       requireMatch(record, context);
-      const before = JSON.parse(record.text) as Resource;
+      const before = resourceBefore('User', record, method);
       const resource = next(before);
       const answered = await write(id, { resource, before, expected: record.version }, context, method);
       if (answered) return answered;

@@ -32,7 +32,8 @@ export async function examineGroups(
     'Group',
     refs.map((ref) => parseRef(ref).id),
   );
-  const byRef = new Map(records.map((record) => [refOf('Group', record.id), record]));
+  const sound = records.filter(({ damaged }) => !damaged);
+  const byRef = new Map(sound.map((record) => [refOf('Group', record.id), record]));
   let done = 0;
   const found = await mapBounded(standing, concurrency, async (each) => {
     const examined = await examine(survey, each, byRef.get(each.ref), options);

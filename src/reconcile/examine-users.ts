@@ -78,6 +78,7 @@ export async function wantedUsers(survey: Survey, standing: Counterpart[]): Prom
   const users = await directory.usersOf(standing.map(({ ref }) => parseRef(ref).id));
   const wanted = new Map<Ref, WantedUser>();
   for (const { record, groups } of users) {
+    if (record.damaged) continue;
     const desired = await target.mapping.user(JSON.parse(record.text) as Resource, record.id, groups);
     wanted.set(`User:${record.id}`, {
       version: record.version,

@@ -14,6 +14,13 @@ export function condition(context: SyncContext, reason: string, message: string,
 export const isRecordLost = ({ record, deletedAt, link }: Work): boolean =>
   record === undefined && deletedAt === undefined && (link.id !== undefined || link.creating === true);
 
+/** Nothing may follow from a damaged record, neither a write nor a closed account. */
+export const recordDamaged = (context: SyncContext): SyncOutcome => ({
+  kind: 'blocked',
+  writes: context.writes,
+  condition: condition(context, 'RecordDamaged', 'its stored record is damaged: push it again, as a whole'),
+});
+
 export const recordLost = (context: SyncContext): SyncOutcome => ({
   kind: 'blocked',
   writes: context.writes,

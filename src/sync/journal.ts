@@ -154,7 +154,7 @@ function toEntry(work: Work, { before, ...rest }: Told): LogEntry {
 function nameOf({ link, record, id }: Work): string {
   const known = link.core?.userName ?? link.core?.displayName;
   if (typeof known === 'string') return known;
-  const { userName, displayName } = JSON.parse(record?.text ?? '{}') as Record<string, string | undefined>;
+  const { userName, displayName } = JSON.parse(record?.text || '{}') as Record<string, string | undefined>;
   return userName ?? displayName ?? id;
 }
 

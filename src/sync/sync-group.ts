@@ -4,7 +4,7 @@ import { fold, parseRef } from '../directory/records.ts';
 import type { PatchOperation, WireGroup } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { isAbsent } from './absence.ts';
-import { condition, isRecordLost, recordLost } from './condition.ts';
+import { condition, isRecordLost, recordDamaged, recordLost } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { isGone, isStatus, mayHaveCommitted } from './failures.ts';
 import type { Exists } from './find-user.ts';
@@ -17,6 +17,7 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
   const { work, link, target } = context;
   if (isRecordLost(work)) return recordLost(context);
   if (!work.record) return dissolve(context, exists);
+  if (work.record.damaged) return recordDamaged(context);
   const { displayName } = JSON.parse(work.record.text) as Resource & { displayName: string };
   const name = target.mapping.groupName(displayName);
   if (name === undefined) {

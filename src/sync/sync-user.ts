@@ -7,7 +7,7 @@ import type { PatchOperation, WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { isAbsent } from './absence.ts';
 import { writeAttributes } from './attributes.ts';
-import { condition, isRecordLost, recordLost } from './condition.ts';
+import { condition, isRecordLost, recordDamaged, recordLost } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { attributeChanges, coreOperations } from './diff.ts';
 import { createUser, findUser, type Exists } from './find-user.ts';
@@ -33,6 +33,7 @@ export async function syncUser(context: SyncContext, exists: Exists): Promise<Sy
     const untouchable = whyUntouchable(context, String(link.core?.userName ?? ''));
     return untouchable ? leaveAlone(context, untouchable) : depart(context, exists);
   }
+  if (record.damaged) return recordDamaged(context);
   const resource = JSON.parse(record.text) as Resource;
   const desired = await target.mapping.user(resource, work.id, work.groups);
   // Asked before an account is taken over or made; of a leaver the gate asks, where there is an account to be closed.

@@ -43,7 +43,7 @@ async function isFirstOfCircle(context: SyncContext, holderId: string): Promise<
     if (ref === work.ref) return passed.every((other) => work.ref < other);
     passed.push(ref);
     const record = await directory.get('User', parseRef(ref).id);
-    if (!record) return false;
+    if (!record?.text) return false;
     const next = await userCalled(context, String((JSON.parse(record.text) as Resource).userName));
     if (next === undefined) return false;
     platformId = next.id;

@@ -19,7 +19,7 @@ end
 redis.call('HDEL', key('groups'), p.id)
 redis.call('HDEL', key('groupNames'), p.id)
 redis.call('ZREM', key('order', 'Group'), p.id)
-drop_entries(cjson.decode(record.entries), p.id)
+drop_entries(entries_of(record), p.id)
 note_gone('Group', p.id)
 redis.call('HSET', key('tombstones'), p.id, cjson.encode({ kind = 'Group', version = record.version, deletedAt = p.now }))
 for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do part(p.id, user) end

@@ -10,7 +10,7 @@ if p.expected and record.version ~= p.expected then return { 'stale' } end
 
 redis.call('HDEL', key('users'), p.id)
 redis.call('ZREM', key('order', 'User'), p.id)
-drop_entries(cjson.decode(record.entries), p.id)
+drop_entries(entries_of(record), p.id)
 note_gone('User', p.id)
 redis.call('HSET', key('tombstones'), p.id, cjson.encode({ kind = 'User', version = record.version, deletedAt = p.now }))
 if p.events then

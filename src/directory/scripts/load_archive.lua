@@ -11,7 +11,7 @@ end
 
 local function drop_record(family, id)
   local record = parse(redis.call('HGET', key(family), id))
-  drop_entries(cjson.decode(record.entries), id)
+  drop_entries(entries_of(record), id)
   redis.call('HDEL', key(family), id)
   redis.call('HDEL', key('groupNames'), id)
 end
@@ -20,8 +20,8 @@ end
 local function load_record(family, id, text)
   local record = parse(text)
   local former = redis.call('HGET', key(family), id)
-  if former then drop_entries(cjson.decode(parse(former).entries), id) end
-  local entries = cjson.decode(record.entries)
+  if former then drop_entries(entries_of(parse(former)), id) end
+  local entries = entries_of(record)
   local taken, holder = holder_of_another(entries, id)
   while taken do
     local other = parse(redis.call('HGET', key(family), holder))
@@ -35,7 +35,10 @@ local function load_record(family, id, text)
   end
   add_entries(entries, id)
   redis.call('HSET', key(family), id, text)
-  if family == 'groups' then redis.call('HSET', key('groupNames'), id, cjson.decode(record.text).displayName) end
+  if family == 'groups' then
+    local done, resource = pcall(cjson.decode, record.text)
+    redis.call('HSET', key('groupNames'), id, done and resource.displayName or '')
+  end
   return true
 end
 

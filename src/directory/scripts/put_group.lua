@@ -11,12 +11,13 @@ local record = stored and parse(stored) or { version = 0, created = p.now, entri
 if p.expected and record.version ~= p.expected then return 'stale' end
 
 local before, changed = record.text, false
-if texts[1] and texts[1] ~= record.text then
+local is_new = texts[1] and (texts[1] ~= record.text or not is_sound(record, stored, #stored - #record.text + 1))
+if is_new then
   local entries = cjson.encode(p.entries)
   if entries ~= record.entries then
     local family, holder = holder_of_another(p.entries, p.id)
     if family then return table.concat({ 'taken', family, holder }, ' ') end
-    if record.version > 0 then drop_entries(cjson.decode(record.entries), p.id) end
+    if record.version > 0 then drop_entries(entries_of(record), p.id) end
     add_entries(p.entries, p.id)
   end
   local renamed = redis.call('HGET', key('groupNames'), p.id) ~= p.displayName
@@ -26,6 +27,7 @@ if texts[1] and texts[1] ~= record.text then
   end
   if record.version == 0 then redis.call('ZADD', key('order', 'Group'), next_number(), p.id) end
   record.entries, record.text, record.state, changed = entries, texts[1], 'active', true
+  record.checksum = nil
 end
 
 -- A member value is a user's id; some providers send its externalId or userName instead. One that several people share

@@ -12,7 +12,7 @@ if not stored then return 'missing' end
 local record, at = parse_head(stored)
 if expected and record.version ~= expected then return 'stale' end
 
-if #text == #stored - at + 1 and string.find(stored, text, at, true) then
+if #text == #stored - at + 1 and string.find(stored, text, at, true) and is_sound(record, stored, at) then
   return outcome('unchanged', record, record.modified)
 end
 
@@ -21,13 +21,14 @@ if entries ~= record.entries then
   local wanted = cjson.decode(entries)
   local family, holder = holder_of_another(wanted, p.id)
   if family then return table.concat({ 'taken', family, holder }, ' ') end
-  drop_entries(cjson.decode(record.entries), p.id)
+  drop_entries(entries_of(record), p.id)
   add_entries(wanted, p.id)
   if heal(p.id, references_to(wanted)) then known.groupsOf = nil end
 end
 local lane = record.state ~= 'inactive' and state == 'inactive' and 0 or 1
 local was = p.events and { text = string.sub(stored, at), state = record.state }
 record.version, record.entries, record.text, record.state = record.version + 1, entries, text, state
+record.checksum = nil
 change_user(p.id, written(record, text), lane)
 if p.events then
   -- NEEDS telling

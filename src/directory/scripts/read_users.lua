@@ -13,9 +13,16 @@ if not ids then
   for other in string.gmatch(others or '', '[^,]+') do ids[#ids + 1] = other end
 end
 
+-- A damaged record must not be taken for more lines, or fewer, than it is.
+local function lines_of(stored)
+  local first = stored and string.find(stored, '\n', 1, true)
+  local is_two = first and first > 1 and not string.find(stored, '\n', first + 1, true)
+  return stored and (is_two and stored or 'damaged\n')
+end
+
 local lines = {}
 for _, id in ipairs(ids) do
   lines[#lines + 1] = (p.ids and '' or id) .. ' ' .. named_groups_of(id)
-  lines[#lines + 1] = not p.groupsOnly and redis.call('HGET', key('users'), id) or '\n'
+  lines[#lines + 1] = not p.groupsOnly and lines_of(redis.call('HGET', key('users'), id)) or '\n'
 end
 return table.concat(lines, '\n')

@@ -2,12 +2,13 @@
 -- KEYS base
 -- ARGV { targets, groupsMatter }, then id, now, request, and of each value the name and the JSON
 -- RETURN {'stored|unchanged version created modified groups' as put_user does, the record as it is stored now} | {'missing'} |
---        {'absent'}: one of the attributes has no value that could be replaced
+--        {'absent'}: one of the attributes has no value that could be replaced, or the record is damaged
 -- NEEDS heads, outcomes, together
 p.id, p.now, p.request = texts[1], texts[2], texts[3]
 local stored = field('users', p.id)
 if not stored then return { 'missing' } end
 local record, at = parse_head(stored)
+if not is_sound(record, stored, at) then return { 'absent' } end
 
 -- Where the value of an attribute begins and ends. A quote within a text has a backslash before it, so `"name":` is a key
 -- wherever it stands. Extensions come last, and their keys are URNs, as the values of `schemas` are, which come first.
@@ -35,7 +36,7 @@ end
 if not changed then return { outcome('unchanged', record, record.modified), stored } end
 
 local state = record.state
-record.version, record.state = record.version + 1, active or state
+record.version, record.state, record.checksum = record.version + 1, active or state, nil
 local now = written(record, head, value, tail)
 change_user(p.id, now, active == 'inactive' and state ~= 'inactive' and 0 or 1)
 if p.events then

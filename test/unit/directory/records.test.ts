@@ -1,19 +1,24 @@
 import { attributeOf, indexEntries } from '../../../src/directory/indexes.ts';
 import { createKeyspace } from '../../../src/directory/keys.ts';
 import { parseLink, toLinkText, type Link } from '../../../src/directory/link.ts';
-import { fold, LANES, parseRef, parseStored, refOf } from '../../../src/directory/records.ts';
+import { firstRecord, fold, LANES, parseRef, parseStored, refOf } from '../../../src/directory/records.ts';
 
 describe('stored records', () => {
   it('are read back with a text that holds spaces, numbers and line breaks', () => {
-    expect(
-      parseStored('id', '12 1700000000001 1700000000999 active [["userNames","a b"]]\n{"a":"1 2\\n3"} '),
-    ).toEqual({
-      id: 'id',
-      version: 12,
-      created: 1_700_000_000_001,
-      lastModified: 1_700_000_000_999,
-      text: '{"a":"1 2\\n3"} ',
-    });
+    const text = '{"a":"1 2\\n3"} ';
+    const stored = firstRecord(1_700_000_000_001, 'active', '[["u","a b"]]', text);
+    const times = { created: 1_700_000_000_001, lastModified: 1_700_000_000_001 };
+    expect(parseStored('id', stored)).toEqual({ id: 'id', version: 1, ...times, text });
+  });
+
+  it('are known as damaged wherever a letter of state, checksum, entries or text is another one', () => {
+    const stored = firstRecord(1_700_000_000_001, 'active', '[["u","ada"]]', '{"userName":"ada"}');
+    for (let at = stored.indexOf('active'); at < stored.length; at++) {
+      const damaged = `${stored.slice(0, at)}${stored[at] === '7' ? '8' : '7'}${stored.slice(at + 1)}`;
+      expect(parseStored('id', damaged)).toMatchObject({ id: 'id', version: 1, text: '', damaged: true });
+    }
+    for (const cut of ['', 'x', '1 2', stored.slice(0, -1), stored.slice(0, 40), `${stored} `])
+      expect(parseStored('id', cut)).toMatchObject({ text: '', damaged: true });
   });
 
   it('are named by kind and id, whatever the id holds', () => {

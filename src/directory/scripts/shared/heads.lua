@@ -1,16 +1,34 @@
--- A stored record: 'version created modified state entries', a line break, the text. `entries` are the index entries
--- of the record as JSON, so that a writer need not read the old resource to know which of them go.
+-- A stored record: 'version created modified state checksum entries', a line break, the text. `entries` are the index entries
+-- of the record as JSON, so that a writer need not read the old resource to know which of them go. The checksum is over
+-- state, entries and text (records.ts has the same), so that a damaged record is known as one.
 -- Answers all but the text, and where it begins: it is long, so who does not need it does not take it out.
 local function parse_head(stored)
-  local version, created, modified, state, from = string.match(stored, '^(%d+) (%d+) (%d+) (%S+) ()')
-  local line_end = string.find(stored, '\n', from, true)
+  local version, created, modified, state, checksum, from = string.match(stored, '^(%d+) (%d+) (%d+) (%S+) (%x+) ()')
+  local line_end = from and string.find(stored, '\n', from, true)
+  if not line_end then
+    local known = tonumber(string.match(stored, '^%d+')) or 0
+    return { version = known, created = p.now, modified = p.now, state = 'damaged', checksum = '-', entries = '[]' },
+      #stored + 1
+  end
   local entries = string.sub(stored, from, line_end - 1)
-  return { version = tonumber(version), created = created, modified = modified, state = state, entries = entries },
-    line_end + 1
+  return { version = tonumber(version), created = created, modified = modified, state = state, checksum = checksum,
+    entries = entries }, line_end + 1
 end
 
--- A record as it is written now. Of a text in three parts no other is made than what is stored.
+local function checksum_of(state, entries, text, middle, tail)
+  return string.sub(redis.sha1hex(state .. ' ' .. entries .. '\n' .. text .. middle .. tail), 1, 12)
+end
+
+-- Whether a record is as it was written; `at`: where its text begins.
+local function is_sound(record, stored, at)
+  return record.checksum == checksum_of(record.state, record.entries, string.sub(stored, at), '', '')
+end
+
+-- A record as it is written now. Who changes text, state or entries takes the checksum out: no other is ever made anew, so
+-- a damaged record stays known as one until it is replaced as a whole.
 local function written(record, text, middle, tail)
+  middle, tail = middle or '', tail or ''
+  local checksum = record.checksum or checksum_of(record.state, record.entries, text, middle, tail)
   return string.format('%d', record.version) .. ' ' .. record.created .. ' ' .. p.now .. ' ' .. record.state .. ' '
-    .. record.entries .. '\n' .. text .. (middle or '') .. (tail or '')
+    .. checksum .. ' ' .. record.entries .. '\n' .. text .. middle .. tail
 end

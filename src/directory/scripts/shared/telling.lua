@@ -30,8 +30,10 @@ local function compare(before, after, prefix, names)
   return names
 end
 
+-- What was stored may be damaged: then everything is new.
 local function resource_of(text)
-  return text and cjson.decode(text) or {}
+  local done, resource = pcall(cjson.decode, text or '')
+  return done and type(resource) == 'table' and resource or {}
 end
 
 local function add_event(event)
