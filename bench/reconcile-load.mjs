@@ -42,7 +42,7 @@ await atOnce(users, async (index) => {
     text: JSON.stringify(resource),
     ...common,
   });
-  await redis.hset(keys.key('links', 'main'), refOf(index), toLinkText(linkOf(index), true));
+  await redis.hset(keys.key('links', 'main'), refOf(index), toLinkText({ ...linkOf(index), basis: '1' }));
   await redis.hset(keys.key('linked', 'main'), `User:scim-${index}`, refOf(index));
 });
 await atOnce(groups, async (index) => {
@@ -53,8 +53,13 @@ await atOnce(groups, async (index) => {
   );
   const change = { id: groupId(index), resource, text: JSON.stringify(resource), ...common };
   await directory.putGroup(change, [{ kind: 'add', values }]);
-  const link = { id: `group-${index}`, origin: 'created', core: { displayName: groupName(index) } };
-  await redis.hset(keys.key('links', 'main'), `Group:${groupId(index)}`, toLinkText(link, true));
+  const link = {
+    id: `group-${index}`,
+    basis: '1',
+    origin: 'created',
+    core: { displayName: groupName(index) },
+  };
+  await redis.hset(keys.key('links', 'main'), `Group:${groupId(index)}`, toLinkText(link));
   await redis.hset(keys.key('linked', 'main'), `Group:group-${index}`, `Group:${groupId(index)}`);
 });
 redis.disconnect();

@@ -21,26 +21,13 @@ export function buildEstates(
       const coverage = state.coverage.get(name);
       if (!target || !settings || !drifts || !runs || !coverage) return [];
       const others = states.flatMap((other) => (other === state ? [] : (other.drifts.get(name) ?? [])));
-      const { guard, concurrency } = settings;
+      const { guard, concurrency, url, token, allowLoopbackHttp, timeoutMs } = settings;
       const digest = digestOf(settings);
       const { members } = settings.groups;
       const estate: Estate = {
-        ...{
-          ...state,
-          target,
-          outbox,
-          drifts,
-          runs,
-          coverage,
-          others,
-          clock,
-          random,
-          concurrency,
-          digest,
-          members,
-        },
+        ...{ ...state, target, address: url, outbox, drifts, runs, coverage, others },
+        ...{ clock, random, concurrency, digest, members },
       };
-      const { url, token, allowLoopbackHttp, timeoutMs } = settings;
       const readTrail = createTrailReader({ url, token, allowLoopbackHttp, timeoutMs }, (signal) =>
         target.catalogue.keyOwner(signal),
       );

@@ -40,6 +40,9 @@ export function buildHealth(
     const missing = runs
       .flatMap(({ last }) => (last?.coverage ? [last.coverage.users, last.coverage.groups] : []))
       .reduce((sum, coverage) => sum + coverage.missing, 0);
+    const moved = await Promise.all(
+      [...outboxesOf(states, name).values()].map((outbox) => outbox.hasMoved()),
+    );
     const comparedAt = runs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
     const reconcileAgeMs = comparedAt.length === 0 ? null : clock.now() - Math.min(...comparedAt);
     const breaker = (await targets.get(name)?.breaker.read()) ?? { open: false };
@@ -47,6 +50,7 @@ export function buildHealth(
       ...(breaker.open ? [`calls fail (${breaker.status || 'no answer'}): only probes are sent`] : []),
       ...(blocked ? [`${blocked} resources need a person: see dead-letters`] : []),
       ...(held > 0 ? [`the guard holds ${held} removals: see plans`] : []),
+      ...(moved.some(Boolean) ? ['the address changed: nothing is written before a reconcile'] : []),
       ...(missing > 0 ? [`${missing} desired users or groups are missing since the last reconcile`] : []),
       ...(holds.some(Boolean) ? ['on hold by order of an operator: see release'] : []),
     ];

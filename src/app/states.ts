@@ -18,6 +18,7 @@ export function buildStates(
         prefix: config.redis.prefix,
         connection: connection.name,
         targets: connection.targets,
+        addressOf: (target) => config.targets[target]?.url ?? '',
         groupsMatter: connection.targets.some(groupsMatterAt),
         leaseMs: LEASE_MS,
         uniqueExternalIds: hasUniqueExternalIds(connection.profile),

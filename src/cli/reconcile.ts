@@ -15,6 +15,7 @@ interface Flags {
   yes?: boolean;
   json?: boolean;
   full?: boolean;
+  acceptTenant?: boolean;
 }
 
 const EXIT_STALE = 3;
@@ -37,8 +38,11 @@ export function reconcile(program: Command, cli: Cli): void {
     .option('--target <name>', 'only this target')
     .option('--yes', 'do not ask on a terminal')
     .option('--json', 'print as JSON')
+    .option('--accept-tenant', 'the target is meant to be another tenant: forget the links to the former one')
     .option('--full', 'read the members of all groups and the attribute values of all users')
     .action(async (flags: Flags, command: Command) => {
+      if (flags.acceptTenant && flags.target === undefined)
+        throw new Error('Name the target that is exchanged: --accept-tenant needs --target.');
       const options = { target: flags.target, worker: true };
       const reports = await withEstates(readConfig(command, cli), options, async (context) => {
         const found = [];
@@ -108,6 +112,7 @@ async function runOne(
       id: deps.ids.request(),
       repair: true,
       full: flags.full ?? false,
+      acceptTenant: flags.acceptTenant ?? false,
       guard,
       signal,
       logger: deps.logger,

@@ -42,6 +42,10 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus): vo
     const answer = breaker.status ? `answers ${breaker.status}` : 'does not answer';
     console.log(`  the platform ${answer} since ${moment(breaker.since ?? 0)}: only probes are sent`);
   }
+  if (rest.hasMoved)
+    console.log(
+      '  the address changed: nothing is written before scim-bridge reconcile recognises the accounts',
+    );
   const { last } = reconcile;
   if (last) {
     const drift = (last.drift ?? []).reduce((sum, { count }) => sum + count, 0);

@@ -16,9 +16,7 @@ export type CoverState =
   | 'exception'
   | 'closed'
   /** Deleted, its link is not closed, and nothing is going to close the account. */
-  | 'orphan'
-  /** A link without a resource that nobody deleted: nothing may follow from it. */
-  | 'recordLost';
+  | 'orphan';
 
 /** States in which nothing is under way although something should be: a run marks these resources. */
 export const LOST: ReadonlySet<CoverState> = new Set(['stuck', 'missing', 'stale', 'astray', 'orphan']);
@@ -61,7 +59,6 @@ const COUNTED_AS: Record<CoverState, keyof Coverage | undefined> = {
   exception: 'exceptions',
   closed: undefined,
   orphan: undefined,
-  recordLost: undefined,
 };
 
 export const noCoverage = (): Coverage => ({
@@ -117,7 +114,7 @@ export function createCoverageReader(
     }
   }
 
-  /** Links of both kinds whose resource is not stored any more, apart from those that are closed. */
+  /** Deleted resources of both kinds that are linked, apart from those that are closed. */
   async function* orphans(): AsyncGenerator<CoverPortion['others']> {
     for await (const [, , found] of portions('read_orphans', {})) {
       yield pairsOf(found).map(([ref, state]) => ({ ref: ref as Ref, state: state as CoverState }));
@@ -140,5 +137,21 @@ export function createCoverageReader(
     }
   }
 
-  return { target, resources, orphans, read, restoreMarks };
+  /** Forgets links, because the target is another tenant now, and marks their resources. @returns how many there were */
+  async function forgetLinks(refs: Ref[], request: string): Promise<number> {
+    let forgotten = 0;
+    for (let start = 0; start < refs.length; start += PORTION) {
+      const args = {
+        target,
+        targets: [target],
+        refs: refs.slice(start, start + PORTION),
+        request,
+        lane: RECONCILE,
+      };
+      forgotten += Number((await scripts.run('forget_links', keys.base, args))[1]);
+    }
+    return forgotten;
+  }
+
+  return { target, forgetLinks, resources, orphans, read, restoreMarks };
 }

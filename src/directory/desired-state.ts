@@ -45,6 +45,8 @@ export function createDesiredState(
     prefix: string;
     connection: string;
     targets: string[];
+    /** Where the platform of a target is. */
+    addressOf: (target: string) => string;
     groupsMatter: boolean;
     leaseMs: number;
     log?: LogLimits;
@@ -53,7 +55,7 @@ export function createDesiredState(
     uniqueExternalIds?: boolean;
   },
 ): DesiredState {
-  const { connection, targets, groupsMatter, leaseMs, log, events } = options;
+  const { connection, targets, addressOf, groupsMatter, leaseMs, log, events } = options;
   const keys = createKeyspace(options.prefix, connection);
   return {
     connection,
@@ -69,7 +71,7 @@ export function createDesiredState(
     outboxes: new Map(
       targets.map((target) => [
         target,
-        createOutbox({ ...deps, keys }, { target, leaseMs, groupsMatter, log }),
+        createOutbox({ ...deps, keys }, { target, leaseMs, groupsMatter, address: addressOf(target), log }),
       ]),
     ),
     coverage: new Map(

@@ -30,13 +30,19 @@ export type Outbox = ReturnType<typeof createOutbox>;
 
 export function createOutbox(
   deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  options: { target: string; leaseMs: number; groupsMatter: boolean; log?: LogLimits | undefined },
+  options: {
+    target: string;
+    leaseMs: number;
+    groupsMatter: boolean;
+    /** Where the platform is. */ address: string;
+    log?: LogLimits | undefined;
+  },
 ) {
   const { redis, scripts, keys } = deps;
-  const { target, leaseMs, groupsMatter } = options;
+  const { target, leaseMs, groupsMatter, address } = options;
   const targets = [target];
   const run = (name: string, args: object, ...texts: string[]): Promise<Reply> =>
-    scripts.run(name, keys.base, { target, targets, leaseMs, ...args }, ...texts);
+    scripts.run(name, keys.base, { target, targets, leaseMs, address, ...args }, ...texts);
 
   const log = createProvisioningLog(deps, { target, ...(options.log ? { limits: options.log } : {}) });
 
@@ -115,6 +121,12 @@ export function createOutbox(
     return tag as 'imported' | 'unchanged' | 'taken' | 'busy' | 'unknown';
   }
 
+  /** Whether the address is another one than that of the known accounts, so that nothing is written (ADR 0022). */
+  async function hasMoved(): Promise<boolean> {
+    const known = await redis.get(keys.key('tenant', target));
+    return known !== null && known !== address;
+  }
+
   /** How far the target is behind: refs not yet equal, those under way, those that need a person. */
   async function depth(): Promise<{ dirty: number; inflight: number; blocked: number }> {
     const [dirty, inflight, blocked] = await Promise.all([
@@ -141,7 +153,7 @@ export function createOutbox(
     staging: createStaging(deps, { target }),
     log,
     claim,
-    ...createWork({ scripts, keys, log }, { target, leaseMs, groupsMatter }),
+    ...createWork({ scripts, keys, log }, { target, leaseMs, groupsMatter, address }),
     memberMarks,
     readiness,
     mark,
@@ -152,6 +164,7 @@ export function createOutbox(
     forgetLink,
     adoptLink,
     depth,
+    hasMoved,
     whereabouts: (ref: Ref) => readWhereabouts(deps, target, ref),
     backlog: () => readBacklog({ scripts, keys }, target),
     blocked,

@@ -71,10 +71,10 @@ const GATHER_MS = 250;
 
 export function createWork(
   deps: { scripts: Scripts; keys: Keyspace; log: ProvisioningLog },
-  options: { target: string; leaseMs: number; groupsMatter: boolean },
+  options: { target: string; leaseMs: number; groupsMatter: boolean; address: string },
 ) {
   const { scripts, keys, log } = deps;
-  const { target, leaseMs, groupsMatter } = options;
+  const { target, leaseMs, groupsMatter, address } = options;
   const targets = [target];
   const run = (name: string, args: object, ...texts: string[]): Promise<Reply> =>
     scripts.run(name, keys.base, { target, targets, leaseMs, ...args }, ...texts);
@@ -92,7 +92,14 @@ export function createWork(
 
   async function begin(ref: Ref, lane: Lane): Promise<Begin> {
     const { kind, id } = parseRef(ref);
-    const reply = await run('begin_sync', { ref, kind, id, lane: LANES.indexOf(lane), groupsMatter });
+    const reply = await run('begin_sync', {
+      ref,
+      kind,
+      id,
+      lane: LANES.indexOf(lane),
+      groupsMatter,
+      address,
+    });
     if (reply[0] !== 'begun') return { kind: reply[0] as 'clean' | 'busy' };
     const [fence, generation, since, request, record, link] = reply.slice(1, 7).map((value) => String(value));
     const [groups, owed, held, tombstone, doubts, basis] = reply.slice(7) as [

@@ -28,6 +28,8 @@ export interface TargetStatus {
   breaker: BreakerState;
   guard: Record<DestructiveKind, number> & { held: number };
   hold: Hold | null;
+  /** The platform's address changed, and nothing is written before a run has recognised the accounts there. */
+  hasMoved: boolean;
   reconcile: { last: RunReport | null; /** Unix milliseconds. */ lastSuccessAt: number | null };
   /** Security events of the connection; null = it has no receiver. */
   events: EventStanding | null;
@@ -95,9 +97,10 @@ async function readTarget(
   const outbox = outboxes.get(target);
   const reader = readers.get(target);
   if (!outbox || !reader) throw new Error(`There is no outbox of ${target}.`);
-  const [backlog, hold, { users, groups }] = await Promise.all([
+  const [backlog, hold, hasMoved, { users, groups }] = await Promise.all([
     outbox.backlog(),
     outbox.staging.onHold(),
+    outbox.hasMoved(),
     coverageOf(reader),
   ]);
   const { dirty, inflight, blocked, oldestMs, lanes, held, lastRun, lastSuccessAt } = backlog;
@@ -111,11 +114,15 @@ async function readTarget(
     ...{ dirty, inflight, blocked, oldestMs, lanes },
     guard: { held: total, ...held },
     hold: hold ?? null,
+    hasMoved,
     reconcile: { last: lastRun ?? null, lastSuccessAt: lastSuccessAt ?? null },
   };
 }
 
 /** Nothing waits, neither for the worker nor for a person, nobody desired is missing, and no exception stands. */
-export const isConverged = ({ dirty, blocked, guard, coverage: { users, groups } }: TargetStatus): boolean =>
+export const isConverged = ({ dirty, blocked, guard, hasMoved, coverage }: TargetStatus): boolean =>
   dirty + blocked + guard.held === 0 &&
-  [users, groups].every(({ missing, held, exceptions }) => missing + held + exceptions === 0);
+  !hasMoved &&
+  [coverage.users, coverage.groups].every(
+    ({ missing, held, exceptions }) => missing + held + exceptions === 0,
+  );

@@ -84,6 +84,7 @@ async function differencesOf(estate: Estate, ref: Ref, signal: AbortSignal): Pro
     onProgress: () => undefined,
     lost: new Set(),
     isRepaired: false,
+    hasMoved: false,
     remember: () => Promise.resolve(),
   };
   const examined = ref.startsWith('User:')

@@ -162,6 +162,7 @@ export async function staleEntries(estate: Estate, plan: Plan, signal: AbortSign
     onProgress: () => undefined,
     lost: new Set(),
     isRepaired: false,
+    hasMoved: false,
     remember: () => Promise.resolve(),
   };
   const refsOf = (kind: PlanEntry['kind'], has: (entry: PlanEntry) => boolean = () => true): Set<Ref> =>

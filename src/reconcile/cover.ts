@@ -8,6 +8,8 @@ export interface Cover {
   coverage: Coverage;
   /** Linked, and not in the list. */
   absent: Ref[];
+  /** The platform ids of those. */
+  absentIds: string[];
   /** Marked: a sync is on its way. */
   pending: Ref[];
   /** To be marked by the run; added to `survey.lost` too. */
@@ -16,20 +18,25 @@ export interface Cover {
   atRest: Ref[];
 }
 
-/** @param isListed whether the platform's list showed an id */
+/**
+ * Reads all resources of a kind. It may go on beside the walk through the list, so `absent` has to be looked at again
+ * with `withList` once the whole list is here.
+ * @param isListed whether the list has shown an id so far
+ */
 export async function readCover(
   survey: Survey,
   kind: Kind,
   isListed: (platformId: string) => boolean,
 ): Promise<Cover> {
-  const coverage = { ...noCoverage(), seen: 0 };
-  const cover: Cover = { coverage, absent: [], pending: [], lost: [], atRest: [] };
+  const coverage = noCoverage();
+  const cover: Cover = { coverage, absent: [], absentIds: [], pending: [], lost: [], atRest: [] };
   for await (const portion of survey.estate.coverage.resources(kind)) {
     survey.signal.throwIfAborted();
     count(coverage, portion);
     for (const { ref, platformId } of portion.linked) {
-      if (isListed(platformId)) coverage.seen++;
-      else cover.absent.push(ref);
+      if (isListed(platformId)) continue;
+      cover.absent.push(ref);
+      cover.absentIds.push(platformId);
     }
     for (const { ref, state } of portion.others) {
       if (LOST.has(state)) cover.lost.push(ref);
@@ -40,25 +47,35 @@ export async function readCover(
   return cover;
 }
 
+/** The same as seen against the whole list. */
+export function withList(cover: Cover, isListed: (platformId: string) => boolean): Cover {
+  const isAbsent = cover.absentIds.map((id) => !isListed(id));
+  const absent = cover.absent.filter((_, index) => isAbsent[index]);
+  const absentIds = cover.absentIds.filter((_, index) => isAbsent[index]);
+  const coverage = { ...cover.coverage, seen: cover.coverage.linked - absent.length };
+  return { ...cover, coverage, absent, absentIds };
+}
+
 /** What was deleted and is not closed yet, by kind; without its record a resource is in no other list. */
 export interface Orphans {
   /** A sync is on its way. */
   pending: Ref[];
-  /** To be looked at: nothing is on its way, or nobody deleted the resource that is gone. */
-  suspects: Ref[];
+  /** Nothing is on its way; added to `survey.lost` too. */
+  lost: Ref[];
 }
 
 export async function readOrphans(survey: Survey): Promise<Record<Kind, Orphans>> {
   const found: Record<Kind, Orphans> = {
-    User: { pending: [], suspects: [] },
-    Group: { pending: [], suspects: [] },
+    User: { pending: [], lost: [] },
+    Group: { pending: [], lost: [] },
   };
   for await (const portion of survey.estate.coverage.orphans()) {
     for (const { ref, state } of portion) {
-      const { pending, suspects } = found[parseRef(ref).kind];
+      const { pending, lost } = found[parseRef(ref).kind];
       if (state === 'pending') pending.push(ref);
-      if (LOST.has(state) || state === 'recordLost') suspects.push(ref);
-      if (LOST.has(state)) survey.lost.add(ref);
+      if (!LOST.has(state)) continue;
+      lost.push(ref);
+      survey.lost.add(ref);
     }
   }
   return found;

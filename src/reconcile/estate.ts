@@ -16,6 +16,8 @@ export interface Estate {
   /** What operators ordered. */
   acts: Acts;
   target: Target;
+  /** Where the platform is, as the settings say. */
+  address: string;
   /** Digest of the rules that map records for this target (digest.ts). */
   digest: string;
   members: 'owned' | 'authoritative';
@@ -52,6 +54,8 @@ export interface Survey {
   lost: Set<Ref>;
   /** Derived data was repaired since the last run: what was lost with it is looked for everywhere. */
   isRepaired: boolean;
+  /** The platform's address is another one than when its accounts were last recognised. */
+  hasMoved: boolean;
   /** Keeps what was found equal, for the next run; does nothing where nothing may be written. */
   remember: (prints: Print[]) => Promise<void>;
 }

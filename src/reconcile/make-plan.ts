@@ -1,21 +1,21 @@
 // One comparison of the estate with a target, from the first page to the plan. It writes nothing anywhere; what a run
 // has to remember for the next one is handed back as books.
 import type { Cursor } from '../directory/runs.ts';
-import { parseLink } from '../directory/links.ts';
 import { REPAIRED } from '../directory/runs.ts';
-import { refOf, type Ref } from '../directory/records.ts';
-import { mapBounded } from '../support/bounded.ts';
+import type { Ref } from '../directory/records.ts';
 import { attribute, earliestDrift, type AuditTrail } from './attribution.ts';
-import { createVisibility, differences, wantedFromLink } from './compare.ts';
+import { createVisibility } from './compare.ts';
 import { readOrphans, type Orphans } from './cover.ts';
 import { DESTRUCTIVE, isDrift, type PlanEntry } from './entry.ts';
 import type { Estate, Progress, Survey } from './estate.ts';
 import { examineGroups } from './examine-groups.ts';
-import { examineUsers, readValues, type Examined } from './examine-users.ts';
+import { examineUsers, type Examined } from './examine-users.ts';
+import { lookAtValues } from './look-at-values.ts';
 import { heldEntries } from './held.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
 import { heedRefusals } from './refusals.ts';
 import { surveyGroups, type GroupChoice, type GroupSurvey } from './survey-groups.ts';
+import { doubtOf } from './tenant.ts';
 import { chunks, surveyUsers, type UserSurvey } from './survey-users.ts';
 
 export interface PlanOptions {
@@ -42,16 +42,17 @@ export interface Books {
   mapped: boolean;
   /** To be marked: nothing is on its way for them. */
   lost: Ref[];
+  /** Why the platform may be another tenant than the one that the links are about. */
+  doubt: string | undefined;
+  /** False: the address is another one than before, and too little could be read to know what is there. */
+  isRecognised: boolean;
   /** Whether the platform's lists showed what a resource of ours is linked to. */
   isShown: (ref: Ref, platformId: string) => boolean;
 }
 
-/** Users whose attribute values are read one by one in each run, oldest look first. */
-const VALUES_IN_TURN = 100;
-
 export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ plan: Plan; books: Books }> {
   const startedAt = estate.clock.now();
-  const mappedBy = await estate.runs.mappedBy();
+  const [mappedBy, tenant] = await Promise.all([estate.runs.mappedBy(), estate.runs.tenant()]);
   const rulesChanged = mappedBy !== estate.digest;
   const everybody = (options.everybody ?? false) || rulesChanged;
   const survey: Survey = {
@@ -62,6 +63,7 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
     onProgress: options.onProgress ?? (() => undefined),
     lost: new Set(),
     isRepaired: mappedBy === REPAIRED,
+    hasMoved: tenant !== undefined && tenant !== estate.address,
     remember: options.remember ?? (() => Promise.resolve()),
   };
   const full = (options.full ?? false) || survey.isRepaired;
@@ -110,7 +112,12 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
     (ref.startsWith('User:') ? users : groups).isListed(platformId);
   return {
     plan,
-    books: { ...booksOf(groups, users, values.cursor, everybody, examined), lost: [...survey.lost], isShown },
+    books: {
+      ...booksOf(groups, users, values.cursor, everybody, examined),
+      lost: [...survey.lost],
+      isShown,
+      ...recognised(users),
+    },
   };
 }
 
@@ -138,58 +145,10 @@ async function secondLook(survey: Survey, users: UserSurvey, valued: Set<Ref>): 
   return found;
 }
 
-interface ValueLook {
-  suspects: Set<Ref>;
-  read: number;
-  of: number;
-  cursor: number | undefined;
-}
-
-/** Truth values and lists are in no SCIM answer (contract 2.4): one call per user, so a few in each run. */
-async function lookAtValues(survey: Survey, full: boolean): Promise<ValueLook> {
-  const { directory, target, runs } = survey.estate;
-  const { types } = target.mapping;
-  const look: ValueLook = { suspects: new Set(), read: 0, of: 0, cursor: undefined };
-  if (!Object.values(types).some((type) => type !== 'string' && type !== 'number')) return look;
-  look.of = await directory.count('User');
-  let left = full ? Infinity : Math.min(VALUES_IN_TURN, look.of);
-  const begin = full ? 0 : await runs.cursor('values');
-  for (const start of begin === 0 ? [0] : [begin, 0]) {
-    for await (const records of directory.scan('User', start)) {
-      const some = records.slice(0, left);
-      await compareValues(
-        survey,
-        some.map(({ id }) => refOf('User', id)),
-        look,
-      );
-      look.cursor = some.at(-1)?.place ?? look.cursor;
-      left -= some.length;
-      if (left <= 0) return look;
-    }
-  }
-  return look;
-}
-
-async function compareValues(survey: Survey, refs: Ref[], look: ValueLook): Promise<void> {
-  const { drifts, concurrency, target } = survey.estate;
-  const standing = await drifts.standing(refs);
-  await mapBounded(standing, concurrency, async ({ ref, text }) => {
-    const link = parseLink(text);
-    if (link.id === undefined || link.departed) return;
-    const values = await readValues(survey, link);
-    if (values === undefined) return;
-    look.read++;
-    survey.onProgress({ phase: 'values', done: look.read, total: look.of });
-    if (values === 'unknown') {
-      survey.tally.unknown++;
-      return;
-    }
-    const { attributes } = wantedFromLink(link);
-    const wanted = { inScope: true, active: true, core: {}, attributes };
-    const nobody = { id: link.id, userName: '', active: true };
-    if (differences(wanted, nobody, target.mapping.types, createVisibility(), values).length > 0)
-      look.suspects.add(ref);
-  });
+function recognised({ proof, recognition }: UserSurvey): Pick<Books, 'doubt' | 'isRecognised'> {
+  const { linked, same, hasMoved } = recognition;
+  const isRecognised = !hasMoved || linked === 0 || same > 0 || proof.complete;
+  return { isRecognised, doubt: isRecognised ? doubtOf(recognition) : undefined };
 }
 
 /** What nothing was going to apply differs because it was lost or its target is new, not because rules changed. */
@@ -277,7 +236,7 @@ function booksOf(
   values: number | undefined,
   everybody: boolean,
   examined: Examined[],
-): Omit<Books, 'lost' | 'isShown'> {
+): Omit<Books, 'lost' | 'isShown' | 'doubt' | 'isRecognised'> {
   const groupsSeen = new Map<Ref, string>();
   for (const { ref, entries } of examined) {
     const changed = groups.changedAt.get(ref);

@@ -1,23 +1,26 @@
 // One run: take the right to it, compare, judge, mark, wait until the worker has applied it, and report.
 import { setMaxListeners } from 'node:events';
 import { RunLost } from '../directory/drift.ts';
-import type { CoverageOfKinds, Outcome, RunReport } from '../directory/runs.ts';
-import type { Ref } from '../directory/records.ts';
-import type { GuardSettings } from '../guard/judge.ts';
-import type { Logger } from '../support/logger.ts';
+import type { RunReport } from '../directory/runs.ts';
 import { applyPlan } from './apply.ts';
-import type { Estate } from './estate.ts';
+import {
+  carryOut,
+  proveDesired,
+  untilApplied,
+  whyUnproven,
+  type CarryOutOptions,
+  type End,
+} from './carry-out.ts';
+import { acceptTenant, askAboutTenant, noteRecognised } from './change-tenant.ts';
+import type { Estate, Progress } from './estate.ts';
 import { makePlan, type Books, type PlanOptions } from './make-plan.ts';
-import { changesIn, driftCounts, type Plan } from './plan.ts';
-import { readStanding, whatIsMissing } from './prove-desired.ts';
+import { driftCounts, type Plan } from './plan.ts';
 
-export interface RunOptions extends PlanOptions {
-  /** False: differences are reported and left alone. */
-  repair: boolean;
-  guard: GuardSettings;
-  logger: Logger;
-  /** Asked when the plan is there; false ends the run without a change. */
-  confirm?: (plan: Plan) => Promise<boolean>;
+export interface RunOptions extends PlanOptions, CarryOutOptions {
+  signal: AbortSignal;
+  onProgress?: (progress: Progress) => void;
+  /** An operator says that the target is meant to be another tenant than before. */
+  acceptTenant?: boolean;
 }
 
 export interface RunResult {
@@ -29,8 +32,6 @@ export interface RunResult {
 /** The right to run is kept this long without a sign of life. */
 const RIGHT_MS = 30_000;
 const POLL_MS = 200;
-/** Nothing was applied for this long: no worker is there, or the platform is away. */
-const STALL_MS = 300_000;
 
 /**
  * Runs once. While another run is under way it waits for that one and takes over its report.
@@ -114,7 +115,18 @@ async function hold(estate: Estate, options: RunOptions, fence: string): Promise
   const { signal } = right;
   try {
     const remember = estate.drifts.notePrints;
-    const { plan, books } = await makePlan(estate, { ...options, signal, remember });
+    let made = await makePlan(estate, { ...options, signal, remember });
+    if (made.books.doubt !== undefined && options.acceptTenant) {
+      await acceptTenant(estate, `plan:${options.id}`);
+      made = await makePlan(estate, { ...options, signal, remember });
+    }
+    const { plan, books } = made;
+    const stopped = await recognise(estate, made);
+    if (stopped) {
+      const report = toReport(plan, startedAt, clock.now(), stopped);
+      await runs.end(report);
+      return { report, plan };
+    }
     const carried = await carryOut(estate, { ...options, signal }, fence, plan, books);
     const { coverage, end } = await proveDesired(
       estate,
@@ -132,150 +144,16 @@ async function hold(estate: Estate, options: RunOptions, fence: string): Promise
   }
 }
 
-interface End {
-  outcome: Outcome;
-  message?: string;
-}
-
-async function carryOut(
+/** Whether this is the tenant that the links are about; else how the run ends, with nothing written. */
+async function recognise(
   estate: Estate,
-  options: RunOptions,
-  fence: string,
-  plan: Plan,
-  books: Books,
-): Promise<End> {
-  const wanted = changesIn(plan);
-  const proven = plan.proof.users.complete && plan.proof.groups.complete && plan.unknown === 0;
-  const unproven: End = { outcome: 'unproven', message: whyUnproven(plan) };
-  if (wanted === 0) {
-    // What is lost looks as desired, as far as the lists tell: its sync finds out, and notes it.
-    const end = books.lost.length > 0 ? await restoreLost(estate, options, plan, books.lost) : CONVERGED;
-    await keepBooks(estate, books);
-    if (!proven) return unproven;
-    if (end.outcome !== 'converged') return end;
-    return (
-      (await whatIsHeld(estate, options, plan)) ??
-      (plan.counts.conflict ? blocked(plan.counts.conflict) : CONVERGED)
-    );
-  }
-  const agreed = options.repair && (await (options.confirm?.(plan) ?? true));
-  if (!agreed) {
-    await keepBooks(estate, { ...books, mapped: false });
-    return proven ? { outcome: 'drifted', message: `${wanted} differences` } : unproven;
-  }
-  const applied = await applyPlan(estate, plan, options.guard, fence);
-  const end = await restoreLost(estate, options, plan, books.lost, applied.refs);
-  await keepBooks(estate, books);
-  if (end.outcome !== 'converged') return end;
-  if (!proven) return unproven;
-  if (applied.noted.stale + applied.noted.busy > 0)
-    options.logger.info(applied.noted, 'some moved meanwhile, the next run looks at them again');
-  return (await whatIsHeld(estate, options, plan)) ?? end;
-}
-
-const CONVERGED: End = { outcome: 'converged' };
-
-/** How often a run marks again what is lost before it ends as incomplete. */
-const ROUNDS = 2;
-
-/** Counts how everything stands at the end. What was lost while the run went on is brought in line by it too. */
-async function proveDesired(
-  estate: Estate,
-  options: RunOptions,
-  { startedAt, books, plan, end }: { startedAt: number; books: Books; plan: Plan; end: End },
-): Promise<{ coverage: CoverageOfKinds; end: End }> {
-  let result = end;
-  for (let round = 1; ; round++) {
-    const { coverage, lost } = await readStanding(estate, books.isShown, startedAt);
-    if (result.outcome !== 'converged' || lost.length === 0) return { coverage, end: result };
-    if (round > ROUNDS) return { coverage, end: { outcome: 'incomplete', message: whatIsMissing(coverage) } };
-    result = await restoreLost(estate, options, plan, lost);
-  }
-}
-
-/** Marks what is lost, and waits until that and what the plan has marked is applied. */
-async function restoreLost(
-  estate: Estate,
-  options: Pick<RunOptions, 'signal' | 'onProgress'>,
-  { id }: Plan,
-  lost: Ref[],
-  marked: Ref[] = [],
-): Promise<End> {
-  if (lost.length > 0) await estate.coverage.restoreMarks(lost, `plan:${id}`);
-  return untilApplied(estate, options, [...new Set([...marked, ...lost])]);
-}
-
-/**
- * As long as the guard holds anything, whoever asked for it, the platform is not as desired. What is not wanted any more,
- * because rules went back for instance, has no mark that would tell the guard: its sync looks once more.
- */
-async function whatIsHeld(estate: Estate, options: RunOptions, plan: Plan): Promise<End | undefined> {
-  const { staging, mark } = estate.outbox;
-  const before = await staging.open();
-  if (!before) return undefined;
-  if (options.repair) {
-    const refs = [...new Set(before.items.map(({ ref }) => ref))];
-    await mark(refs, 'reconcile', `plan:${plan.id}`);
-    const end = await untilApplied(estate, options, refs);
-    if (end.outcome === 'failed') return end;
-  }
-  const staged = await staging.open();
-  return staged && held(estate, staged.items.length, staged.id);
-}
-
-/** Outside, a plan id begins with the connection. */
-const held = ({ connection }: Estate, count: number, id: string): End => ({
-  outcome: 'held',
-  message: `the guard holds ${count}: plans show ${connection}.${id}`,
-});
-
-const blocked = (count: number): End => ({
-  outcome: 'blocked',
-  message: `${count} need a person: see dead-letters`,
-});
-
-function whyUnproven({ proof, unknown }: Plan): string {
-  const reasons = [proof.users.reason, proof.groups.reason].filter((reason) => reason !== undefined);
-  if (unknown > 0) reasons.push(`${unknown} resources could not be read`);
-  return reasons.join('; ');
-}
-
-/** Waits until nothing that the plan wants is marked any more, and tells what became of it. */
-export async function untilApplied(
-  estate: Estate,
-  { signal, onProgress }: Pick<RunOptions, 'signal' | 'onProgress'>,
-  refs: Ref[],
-): Promise<End> {
-  const { drifts, outbox, clock } = estate;
-  let left = refs;
-  let movedAt = clock.now();
-  for (;;) {
-    signal.throwIfAborted();
-    const now = await drifts.stillMarked(left);
-    if (now.length < left.length) movedAt = clock.now();
-    left = now;
-    onProgress?.({ phase: 'apply', done: refs.length - left.length, total: refs.length });
-    if (left.length === 0) break;
-    if (await outbox.staging.onHold()) return { outcome: 'held', message: 'the target is on hold: release' };
-    if (clock.now() - movedAt > STALL_MS)
-      return { outcome: 'failed', message: `${left.length} are still not applied: see status` };
-    await clock.sleep(POLL_MS, signal);
-  }
-  const ours = new Set(refs);
-  const staged = await outbox.staging.open();
-  const waiting = (staged?.items ?? []).filter(({ ref }) => ours.has(ref)).length;
-  if (staged && waiting > 0) return held(estate, waiting, staged.id);
-  const letters = (await outbox.blocked()).length;
-  return letters > 0 ? blocked(letters) : CONVERGED;
-}
-
-async function keepBooks({ runs, digest }: Estate, { cursors, groupsSeen, mapped }: Books): Promise<void> {
-  for (const name of ['values', 'members'] as const) {
-    const place = cursors[name];
-    if (place !== undefined) await runs.moveCursor(name, place);
-  }
-  await runs.noteGroupsSeen(groupsSeen);
-  if (mapped) await runs.noteMapped(digest);
+  { plan, books }: { plan: Plan; books: Books },
+): Promise<End | undefined> {
+  if (books.doubt !== undefined)
+    return { outcome: 'held', message: await askAboutTenant(estate, books.doubt) };
+  if (!books.isRecognised) return { outcome: 'unproven', message: whyUnproven(plan) };
+  await noteRecognised(estate);
+  return undefined;
 }
 
 function toReport(plan: Plan, startedAt: number, endedAt: number, { outcome, message }: End): RunReport {

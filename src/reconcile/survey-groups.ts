@@ -4,7 +4,7 @@ import { noCoverage, type Coverage } from '../directory/coverage.ts';
 import { parseLink } from '../directory/links.ts';
 import { fold, refOf, type Ref } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
-import { readCover, type Orphans } from './cover.ts';
+import { readCover, withList, type Orphans } from './cover.ts';
 import type { Survey } from './estate.ts';
 import { createProof, type Proof } from './proof.ts';
 import { walkList } from './walk.ts';
@@ -59,11 +59,11 @@ async function addDesired(
   choice: GroupChoice,
   orphans: Orphans,
 ): Promise<void> {
-  const cover = await readCover(survey, 'Group', found.isListed);
+  const cover = withList(await readCover(survey, 'Group', found.isListed), found.isListed);
   found.coverage = cover.coverage;
   const absent = found.proof.complete || choice.everybody ? cover.absent : [];
   const others = choice.everybody ? cover.atRest : [];
-  for (const refs of [orphans.pending, orphans.suspects, cover.pending, absent, others])
+  for (const refs of [orphans.pending, orphans.lost, cover.pending, absent, others])
     for (const ref of refs) found.suspects.add(ref);
   // Which members changed unnoticed is not known either.
   for (const ref of cover.lost) found.withMembers.add(ref);

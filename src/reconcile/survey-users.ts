@@ -6,7 +6,7 @@ import { hashOfLink, type Counterpart, type Print } from '../directory/drift.ts'
 import { parseLink, type Link } from '../directory/links.ts';
 import { fold, type Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
-import { readCover, type Orphans } from './cover.ts';
+import { readCover, withList, type Cover, type Orphans } from './cover.ts';
 import { createShownNoter, differences, printOf, wantedFromLink } from './compare.ts';
 import { isDrift, isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import type { Survey } from './estate.ts';
@@ -18,6 +18,7 @@ import {
   type Strangers,
   type WantedUser,
 } from './examine-users.ts';
+import type { Recognition } from './tenant.ts';
 import { createProof, type Proof, type ProofKeeper } from './proof.ts';
 import { userEntries } from './user-entries.ts';
 import { walkList } from './walk.ts';
@@ -33,6 +34,8 @@ const WALKS = 2;
 export interface UserSurvey {
   proof: Proof;
   coverage: Coverage;
+  /** Whether the accounts are those that our links are about; see tenant.ts. */
+  recognition: Recognition;
   /** Seen differently, or not seen: to be looked at alone. With the names that differ, where that is all there is to it. */
   suspects: Map<Ref, string[]>;
   /** What is on its way, and what other rules change; needs no second look. */
@@ -61,6 +64,8 @@ interface Draft extends UserSurvey {
   };
   seen: Set<Ref>;
   noteShown: (user: WireUser) => void;
+  /** What is stored is read while the list arrives. */
+  covering: Promise<Cover>;
 }
 
 async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
@@ -70,6 +75,7 @@ async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
   const draft: Draft = {
     proof: reader.verdict(),
     coverage: noCoverage(),
+    recognition: { linked: 0, same: 0, other: 0, strangers: 0, namesakes: 0, hasMoved: survey.hasMoved },
     suspects: new Map(),
     settled: [],
     unseen: new Set(),
@@ -78,7 +84,9 @@ async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
     isListed: (id) => reader.has(id),
     seen: new Set(),
     noteShown: createShownNoter(survey.visibility),
+    covering: readCover(survey, 'User', (id) => reader.has(id)),
   };
+  draft.covering.catch(() => undefined); // awaited after the walk
   const inWork: Promise<void>[] = [];
   let total = 0;
   let done = 0;
@@ -133,6 +141,7 @@ async function takePage(survey: Survey, draft: Draft, page: WireUser[], everybod
       strange.push(user);
       return;
     }
+    draft.recognition[isOf(link, user) ? 'same' : 'other']++;
     if (isProtected(link)) return;
     if (everybody || holder.marked) toMap.push({ holder, link, user });
     else {
@@ -150,6 +159,14 @@ async function takePage(survey: Survey, draft: Draft, page: WireUser[], everybod
   if (strange.length > 0) await takeStrangers(survey, draft, strange);
 }
 
+/** Whether an account can be the one that was linked: a person may be renamed, and rarely in all names at once. */
+function isOf({ core = {} }: Link, { userName, externalId }: WireUser): boolean {
+  return (
+    fold(String(core.userName ?? '')) === fold(userName) ||
+    (externalId !== undefined && core.externalId === externalId)
+  );
+}
+
 const toPrint = ({ ref, text }: Counterpart, user: WireUser): Print => ({
   ref,
   platformId: user.id,
@@ -163,6 +180,7 @@ async function withoutKnownEqual(survey: Survey, draft: Draft, users: WireUser[]
   const others = new Set(await survey.estate.drifts.unlikePrints(seen));
   return users.filter((user, index) => {
     if (others.has(index)) return true;
+    draft.recognition.same++;
     draft.noteShown(user);
     return false;
   });
@@ -212,6 +230,18 @@ async function takeStrangers(survey: Survey, draft: Draft, users: WireUser[]): P
   });
 }
 
+/** How many of `refs` are linked to an account that is gone while another account carries their name. */
+async function countNamesakes({ estate }: Survey, refs: Ref[], { strangers }: Draft): Promise<number> {
+  let namesakes = 0;
+  for (const portion of chunks(refs)) {
+    for (const { text } of await estate.drifts.standing(portion)) {
+      const { userName } = parseLink(text).core ?? {};
+      if (strangers.byName.has(fold(String(userName ?? '')))) namesakes++;
+    }
+  }
+  return namesakes;
+}
+
 /** What this platform never answers for anybody says nothing about one of them. */
 function dropUnreturned({ visibility }: Survey, { suspects }: UserSurvey): void {
   for (const [ref, names] of suspects) {
@@ -221,10 +251,16 @@ function dropUnreturned({ visibility }: Survey, { suspects }: UserSurvey): void 
 
 /** Adds whoever the list does not decide: absent, deleted, marked, lost and, where everybody is mapped, all others. */
 async function addDesired(survey: Survey, found: Draft, everybody: boolean, orphans: Orphans): Promise<void> {
-  const cover = await readCover(survey, 'User', found.isListed);
+  const cover = withList(await found.covering, found.isListed);
   found.coverage = cover.coverage;
+  found.recognition = {
+    ...found.recognition,
+    linked: cover.coverage.linked,
+    strangers: found.unmanaged.size,
+    namesakes: found.recognition.same > 0 ? 0 : await countNamesakes(survey, cover.absent, found),
+  };
   // Only a list that was read whole makes somebody a suspect of being gone.
-  const suspects = found.proof.complete ? [...orphans.suspects, ...cover.absent] : orphans.suspects;
+  const suspects = found.proof.complete ? [...orphans.lost, ...cover.absent] : orphans.lost;
   for (const ref of suspects) found.suspects.set(ref, []);
   const others = everybody ? [...cover.absent, ...cover.atRest] : [];
   for (const refs of [orphans.pending, cover.pending, cover.lost, others])

@@ -102,9 +102,11 @@ function lanes({ lanes: waiting }) {
   );
 }
 
-function notes({ hold, breaker, reconcile: { last } }) {
+function notes({ hold, hasMoved, breaker, reconcile: { last } }) {
   const found = [];
   if (hold) found.push([`On hold by ${hold.by}, `, ago(hold.since), hold.note ? `: ${hold.note}` : '']);
+  if (hasMoved)
+    found.push('The address changed: nothing is written before a reconcile has recognised the accounts');
   if (breaker.open)
     found.push([
       `Breaker open: ${breaker.status ? `answers ${breaker.status}` : 'no answer'}, only probes go out`,

@@ -22,6 +22,7 @@ export interface Reconciling {
     repair?: boolean;
     full?: boolean;
     at?: string;
+    acceptTenant?: boolean;
   }): Promise<{ report: RunReport; plan?: Plan }>;
   /** Waits until nothing is left to apply. */
   settled(): Promise<void>;
@@ -45,11 +46,12 @@ export async function openReconciling(bridge: Bridge, config = bridge.config): P
     estates,
     plan: async ({ at, ...options } = {}) =>
       (await makePlan(first(at).estate, { ...common(), ...options })).plan,
-    run: ({ repair = true, full = false, at } = {}) =>
+    run: ({ repair = true, full = false, at, acceptTenant = false } = {}) =>
       reconcile(first(at).estate, {
         ...common(),
         repair,
         full,
+        acceptTenant,
         guard: first(at).guard,
         logger: silentLogger,
       }),

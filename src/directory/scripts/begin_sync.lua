@@ -1,12 +1,12 @@
 -- Takes the lease of one ref and reads everything that its sync decides on.
 -- KEYS base
--- ARGV { target, ref, kind, id, leaseMs, lane, groupsMatter }
+-- ARGV { target, ref, kind, id, leaseMs, lane, groupsMatter, address }
 -- RETURN {"clean"} | {"busy"} | {"begun", fence, generation, since, request, record, link, groups, owed, held, tombstone,
 --        doubts, basis}
 --        groups: [id, displayName, ...] of a user; owed: [group, sign, ...] of a user
 --        held: 1 when the guard holds something of this ref; tombstone: of a resource that was deleted;
 --        doubts: as apply_drift.lua wrote them; basis: of this moment (basis.lua)
--- NEEDS basis, marks
+-- NEEDS basis, marks, stopped
 local inflight, tickets = key('inflight', p.target), key('tickets', p.target)
 local held = redis.call('HGET', key('marks', p.target), p.ref)
 if not held then
@@ -14,7 +14,7 @@ if not held then
   redis.call('HDEL', tickets, p.ref)
   return { 'clean' }
 end
-if redis.call('EXISTS', key('hold', p.target)) == 1 then
+if is_stopped(p.target, p.address) then
   redis.call('ZREM', inflight, p.ref)
   redis.call('HDEL', tickets, p.ref)
   make_due(p.target, p.ref, p.lane, clock())

@@ -1,9 +1,10 @@
 -- Hands due marks of a target to the queue: lost ones again under their old ticket, then new ones by urgency.
 -- KEYS base
--- ARGV { target, limit, room (how many may be in flight before only deactivations are taken), leaseMs }
--- RETURN list of {ref, ticket, lane}; nothing while the target is on hold
--- NEEDS marks
-if redis.call('EXISTS', key('hold', p.target)) == 1 then return {} end
+-- ARGV { target, limit, room (how many may be in flight before only deactivations are taken), leaseMs, address }
+-- RETURN list of {ref, ticket, lane}; nothing while the target is stopped
+-- NEEDS marks, stopped
+note_first_address(p.target, p.address)
+if is_stopped(p.target, p.address) then return {} end
 local inflight, dirty, tickets = key('inflight', p.target), key('dirty', p.target), key('tickets', p.target)
 local now = clock()
 local claims = {}

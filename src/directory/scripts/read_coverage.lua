@@ -14,10 +14,11 @@ if #entries == 0 then return { 'read', found[1], linked, others } end
 local refs = {}
 for index = 1, #entries, 2 do refs[#refs + 1] = p.kind .. ':' .. entries[index] end
 local links = call_with('HMGET', key('links', p.target), refs)
-local marks = call_with('HMGET', key('marks', p.target), refs)
+local is_quiet = redis.call('EXISTS', key('marks', p.target)) == 0
+local marks = is_quiet and {} or call_with('HMGET', key('marks', p.target), refs)
 
-local function state_of(id, ref, stored, link, held)
-  if held then return is_scheduled(p.target, ref) and 'pending' or 'stuck' end
+local function state_of(id, ref, stored, link, pending)
+  if pending then return is_scheduled(p.target, ref) and 'pending' or 'stuck' end
   if not link then return 'missing' end
   local platform_id, basis = parse_link_head(link)
   if basis ~= basis_of(p.kind, id, stored, p.groupsMatter) then return 'stale' end

@@ -1,28 +1,31 @@
--- Finds links of resources that are not stored any more and whose account nothing is going to close. Reads only.
+-- Finds deleted resources whose account may be open at a target. Reads only.
 -- KEYS base
 -- ARGV { target, cursor (of HSCAN), count }
 -- RETURN {"read", next cursor, [ref, state, ...]}; the states as read_coverage.lua has them, and
---        orphan: deleted, neither closed nor marked | recordLost: not deleted, so nothing may follow from it
--- NEEDS link_states
-local found = redis.call('HSCAN', key('links', p.target), p.cursor, 'COUNT', p.count)
-local entries, orphans = found[2], {}
+--        orphan: neither closed nor marked
+-- NEEDS link_states, spread
+local found = redis.call('HSCAN', key('tombstones'), p.cursor, 'COUNT', p.count)
+local refs, orphans = {}, {}
+for index = 1, #found[2], 2 do
+  refs[#refs + 1] = cjson.decode(found[2][index + 1]).kind .. ':' .. found[2][index]
+end
+local links = #refs > 0 and call_with('HMGET', key('links', p.target), refs) or {}
 
+-- A group may be stored again under the id that it had.
 local function is_stored(ref)
   local kind, id = string.match(ref, '^(%a+):(.*)$')
   return redis.call('HEXISTS', key(kind == 'User' and 'users' or 'groups'), id) == 1
 end
 
 local function state_of(ref, link)
-  if redis.call('HEXISTS', key('tombstones'), string.match(ref, ':(.*)$')) == 0 then return 'recordLost' end
   if redis.call('HEXISTS', key('marks', p.target), ref) == 1 then
     return is_scheduled(p.target, ref) and 'pending' or 'stuck'
   end
   return rest_of(p.target, ref, link) or 'orphan'
 end
 
-for index = 1, #entries, 2 do
-  local ref, link = entries[index], entries[index + 1]
-  local state = not is_stored(ref) and state_of(ref, link)
+for position, ref in ipairs(refs) do
+  local state = links[position] and not is_stored(ref) and state_of(ref, links[position])
   if state and state ~= 'closed' then
     orphans[#orphans + 1] = ref
     orphans[#orphans + 1] = state

@@ -83,7 +83,17 @@ export function openStore({
     connections.push(redis);
     await redis.ping();
     const scripts = loadScripts(redis);
-    const options = { prefix, connection: 'idp', targets, groupsMatter, leaseMs, events, uniqueExternalIds };
+    const addressOf = () => 'https://platform.example.com';
+    const options = {
+      prefix,
+      connection: 'idp',
+      targets,
+      addressOf,
+      groupsMatter,
+      leaseMs,
+      events,
+      uniqueExternalIds,
+    };
     return { redis, scripts, state: createDesiredState({ redis, scripts }, options) };
   };
   return build(open, prefix, targets[0] ?? 'main', async () => {

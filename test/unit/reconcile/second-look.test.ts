@@ -63,7 +63,13 @@ function estateOf(all: Person[], meddling: Meddling, there = all): Estate {
     random: () => 0.5,
     links: { getMany: () => Promise.resolve([]) },
     outbox: { blocked: () => Promise.resolve([]), staging: { open: () => Promise.resolve(undefined) } },
-    runs: { mappedBy: () => Promise.resolve('d'), cursor: () => Promise.resolve(0), groupsSeen: () => [] },
+    address: 'https://platform.example.com',
+    runs: {
+      tenant: () => Promise.resolve(undefined),
+      mappedBy: () => Promise.resolve('d'),
+      cursor: () => Promise.resolve(0),
+      groupsSeen: () => [],
+    },
     directory: {
       usersOf: (ids: string[]) => Promise.resolve(records(ids)),
       getMany: () => Promise.resolve([]),

@@ -20,7 +20,10 @@ local function rest_of(target, ref, link)
   if not has_condition and not string.find(link, '"departed":', 1, true) then return nil end
   local known = cjson.decode(link)
   if known.condition then
-    if known.condition.reason == 'Held' then return 'held' end
+    if known.condition.reason == 'Held' then
+      -- Without its item no decision of a person can reach it any more.
+      return redis.call('EXISTS', key('guardHeld', target .. ':' .. ref)) == 1 and 'held' or 'stale'
+    end
     return redis.call('ZSCORE', key('blocked', target), ref) and 'deadLetter' or 'exception'
   end
   return known.departed and 'closed' or nil

@@ -1,0 +1,18 @@
+-- Forgets links because the target is another tenant now, and marks their resources, so that each is looked for anew.
+-- KEYS base
+-- ARGV { target, targets: [target], refs, request, lane }
+-- RETURN {"forgotten", how many}
+-- NEEDS link_states, links, marks
+local forgotten = 0
+for _, ref in ipairs(p.refs) do
+  local link = redis.call('HGET', key('links', p.target), ref)
+  if link then
+    local platform_id = parse_link_head(link)
+    redis.call('HDEL', key('links', p.target), ref)
+    redis.call('HDEL', key('doubts', p.target), ref)
+    if platform_id then unlink(p.target, string.match(ref, '^%a+') .. ':' .. platform_id, ref) end
+    mark(ref, p.lane)
+    forgotten = forgotten + 1
+  end
+end
+return { 'forgotten', forgotten }

@@ -1,0 +1,45 @@
+// What becomes of a target that may be another tenant now: nothing is written there until an operator has said so. Then its
+// links are forgotten, and everybody arrives there as at a target that is new.
+import type { Ref } from '../directory/records.ts';
+import type { Estate } from './estate.ts';
+
+/** Who holds a target that is not recognised; a hold of an operator stays what it is. */
+const HOLDER = 'reconcile';
+const PORTION = 1000;
+
+/** Stops all writes. @returns what an operator has to decide */
+export async function askAboutTenant({ connection, target, outbox }: Estate, doubt: string): Promise<string> {
+  const { name } = target;
+  const question =
+    `${name} may be another tenant: ${doubt}. Nothing is written there. ` +
+    `If it is meant: scim-bridge reconcile --target ${name} --accept-tenant. If not: correct targets.${name}.url, then scim-bridge release --target ${name}`;
+  await outbox.staging.hold(HOLDER, `${connection}: ${doubt}`);
+  return question;
+}
+
+/** The address is right. A hold that was put because of another one ends. */
+export async function noteRecognised({ address, outbox, runs }: Estate): Promise<void> {
+  await runs.noteTenant(address);
+  if ((await outbox.staging.onHold())?.by === HOLDER) await outbox.staging.release();
+}
+
+/** Forgets the links to the former tenant and lets writes go on. @returns how many links there were */
+export async function acceptTenant(estate: Estate, request: string): Promise<number> {
+  const { address, coverage, links, outbox, runs, target } = estate;
+  // Whoever is at work loses the lease, so no link to the former tenant is saved again.
+  await outbox.staging.hold(HOLDER, 'the tenant is exchanged');
+  let forgotten = 0;
+  let refs: Ref[] = [];
+  const forget = async (): Promise<void> => {
+    forgotten += await coverage.forgetLinks(refs, request);
+    refs = [];
+  };
+  for await (const { ref } of links.all(target.name)) {
+    refs.push(ref);
+    if (refs.length === PORTION) await forget();
+  }
+  await forget();
+  await runs.noteTenant(address);
+  await outbox.staging.release();
+  return forgotten;
+}

@@ -1,0 +1,64 @@
+// Reads attribute values that no list shows, at one call a user: a few users in each run, all of them in a full one.
+import { parseLink } from '../directory/links.ts';
+import { refOf, type Ref } from '../directory/records.ts';
+import { mapBounded } from '../support/bounded.ts';
+import { createVisibility, differences, wantedFromLink } from './compare.ts';
+import type { Survey } from './estate.ts';
+import { readValues } from './examine-users.ts';
+
+/** Users whose attribute values are read one by one in each run, oldest look first. */
+const VALUES_IN_TURN = 100;
+
+interface ValueLook {
+  suspects: Set<Ref>;
+  read: number;
+  of: number;
+  cursor: number | undefined;
+}
+
+/** Truth values and lists are in no SCIM answer (contract 2.4): one call per user, so a few in each run. */
+export async function lookAtValues(survey: Survey, full: boolean): Promise<ValueLook> {
+  const { directory, target, runs } = survey.estate;
+  const { types } = target.mapping;
+  const look: ValueLook = { suspects: new Set(), read: 0, of: 0, cursor: undefined };
+  if (!Object.values(types).some((type) => type !== 'string' && type !== 'number')) return look;
+  look.of = await directory.count('User');
+  let left = full ? Infinity : Math.min(VALUES_IN_TURN, look.of);
+  const begin = full ? 0 : await runs.cursor('values');
+  for (const start of begin === 0 ? [0] : [begin, 0]) {
+    for await (const records of directory.scan('User', start)) {
+      const some = records.slice(0, left);
+      await compareValues(
+        survey,
+        some.map(({ id }) => refOf('User', id)),
+        look,
+      );
+      look.cursor = some.at(-1)?.place ?? look.cursor;
+      left -= some.length;
+      if (left <= 0) return look;
+    }
+  }
+  return look;
+}
+
+async function compareValues(survey: Survey, refs: Ref[], look: ValueLook): Promise<void> {
+  const { drifts, concurrency, target } = survey.estate;
+  const standing = await drifts.standing(refs);
+  await mapBounded(standing, concurrency, async ({ ref, text }) => {
+    const link = parseLink(text);
+    if (link.id === undefined || link.departed) return;
+    const values = await readValues(survey, link);
+    if (values === undefined) return;
+    look.read++;
+    survey.onProgress({ phase: 'values', done: look.read, total: look.of });
+    if (values === 'unknown') {
+      survey.tally.unknown++;
+      return;
+    }
+    const { attributes } = wantedFromLink(link);
+    const wanted = { inScope: true, active: true, core: {}, attributes };
+    const nobody = { id: link.id, userName: '', active: true };
+    if (differences(wanted, nobody, target.mapping.types, createVisibility(), values).length > 0)
+      look.suspects.add(ref);
+  });
+}

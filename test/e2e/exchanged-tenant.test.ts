@@ -1,0 +1,115 @@
+// The address of a target leads to another tenant: nothing is written there before an operator has said that it is meant,
+// and nobody's account is taken for somebody else's because it carries the same id.
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
+import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
+import { openReconciling, type Reconciling } from '../support/reconciling.ts';
+
+const OURS = ['ann', 'ben', 'cho', 'dan', 'eve'].map((name) => `${name}@acme.example`);
+const THEIRS = ['zoe', 'yan', 'xia', 'wim', 'vic', 'uma', 'tom'].map((name) => `${name}@other.example`);
+
+let bridge: Bridge;
+let other: Sandbox;
+let there: PlatformView;
+let ids: string[];
+
+beforeEach(async () => {
+  bridge = await buildBridge();
+  await bridge.platform.control('PATCH', '/settings', { scimIdStyle: 'numeric' });
+  ids = [];
+  for (const userName of OURS) ids.push(await bridge.idp.createUser(userName));
+  await bridge.idp.createGroup('analysts', ids);
+  const rec = await openReconciling(bridge);
+  await rec.settled();
+  await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
+  await rec.stop();
+  other = await startSandbox();
+  there = createPlatformView(other.ready.controlUrl);
+  await there.control('PATCH', '/settings', { scimIdStyle: 'numeric' });
+}, 60_000);
+afterEach(async () => {
+  await bridge.stop();
+  await other.stop();
+});
+
+/** The same settings with another address, as after a restart. */
+async function move(url: string, token: string | undefined): Promise<Reconciling> {
+  await bridge.app.stop();
+  const { main } = bridge.config.targets;
+  if (!main) throw new Error('no target');
+  Object.assign(main, { url, token: token ?? '' });
+  await bridge.another('all');
+  return openReconciling(bridge);
+}
+
+const toOther = () => move(other.ready.platformUrl, other.ready.fixtures.apiKeys.admin);
+const namesThere = async (): Promise<string[]> =>
+  (await there.state()).users.map(({ userName }) => userName).sort();
+const lastRun = async (rec: Reconciling) => (await rec.estates[0]?.estate.runs.read())?.last;
+
+test('accounts of other people under the same ids are not touched, and everybody arrives once it is meant', async () => {
+  await there.control('POST', '/fixtures', { users: THEIRS.map((userName) => ({ userName })) });
+  const before = await namesThere();
+  await there.forgetRequests();
+  const rec = await toOther();
+  try {
+    // The start's own run asks; what is pushed meanwhile waits.
+    await eventually('the start has asked', async () => (await lastRun(rec))?.outcome === 'held', 20_000);
+    const { report } = await rec.run();
+    expect(report.outcome).toBe('held');
+    expect(report.message).toMatch(/main may be another tenant: .*--accept-tenant/);
+    await expect(there.writes()).resolves.toEqual([]);
+    await expect(namesThere()).resolves.toEqual(before);
+
+    const accepted = await rec.run({ acceptTenant: true });
+    expect(accepted.report).toMatchObject({
+      outcome: 'converged',
+      coverage: { users: { desired: OURS.length, linked: OURS.length, missing: 0 } },
+    });
+    await expect(namesThere()).resolves.toEqual([...before, ...OURS].sort());
+    const { groups } = await there.state();
+    expect(groups.find(({ displayName }) => displayName === 'analysts')?.members.sort()).toEqual(OURS);
+    await there.forgetRequests();
+    await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
+    await expect(there.writes()).resolves.toEqual([]);
+  } finally {
+    await rec.stop();
+  }
+}, 60_000);
+
+test('an empty tenant at another address is asked about too, and a mistake is taken back by the old address', async () => {
+  const { url, token } = bridge.config.targets.main ?? { url: '', token: '' };
+  const rec = await toOther();
+  await eventually('the start has asked', async () => (await lastRun(rec))?.outcome === 'held', 20_000);
+  await expect(there.writes()).resolves.toEqual([]);
+  await rec.stop();
+  const back = await move(url, token);
+  try {
+    await eventually(
+      'the hold has ended',
+      async () => (await back.run()).report.outcome === 'converged',
+      20_000,
+    );
+    await bridge.platform.forgetRequests();
+    await expect(back.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
+    await expect(bridge.platform.writes()).resolves.toEqual([]);
+  } finally {
+    await back.stop();
+  }
+}, 60_000);
+
+test('the same tenant at another address is recognised without a question', async () => {
+  const { url, token } = bridge.config.targets.main ?? { url: '', token: '' };
+  const rec = await move(url.replace('127.0.0.1', 'localhost'), token);
+  try {
+    await eventually(
+      'it is recognised',
+      async () => (await rec.run()).report.outcome === 'converged',
+      20_000,
+    );
+    await expect(rec.estates[0]?.estate.runs.tenant()).resolves.toMatch(/localhost/);
+  } finally {
+    await rec.stop();
+  }
+}, 60_000);
