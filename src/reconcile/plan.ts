@@ -37,6 +37,9 @@ export interface Plan {
   entries: PlanEntry[];
 }
 
+const HASH_AT = '],"hash":"'.length;
+const HASH_LENGTH = 64;
+
 export interface SavedPlans {
   format: 'scim-bridge plans';
   formatVersion: 1;
@@ -87,30 +90,34 @@ export function driftOnly(plan: Plan): Plan {
   return { ...plan, entries, counts: countsOf(entries) };
 }
 
-/** SHA-256 over the canonical JSON, fed entry by entry: a plan of everybody never stands in memory as one text. */
-function hashOf(plans: Plan[]): string {
-  const hash = createHash('sha256');
-  plans.forEach((plan, index) => {
-    hash.update(index === 0 ? '[' : ',');
-    const { entries, ...rest } = plan;
-    // A stand-in keeps the place of the entries among the sorted members.
-    const [before = '', after = ''] = canonicalJson({ ...rest, entries: [] }).split('"entries":[]');
-    hash.update(`${before}"entries":[`);
-    entries.forEach((entry, at) => hash.update(`${at === 0 ? '' : ','}${canonicalJson(entry)}`));
-    hash.update(`]${after}`);
-  });
-  return hash.update(plans.length === 0 ? '[]' : ']').digest('hex');
-}
-
-/** The document of saved plans (SavedPlans) as JSON, in pieces of one entry. */
+/**
+ * The document of saved plans (SavedPlans) as JSON, entry by entry: a plan of everybody never stands in memory as one
+ * text, and a caller that waits between the pieces never blocks for long. Its hash is over the canonical JSON of the plans.
+ */
 export function* savedPieces(plans: Plan[]): Generator<string> {
+  const hash = createHash('sha256').update('[');
   yield '{"format":"scim-bridge plans","formatVersion":1,"plans":[';
   for (const [index, { entries, ...rest }] of plans.entries()) {
-    yield `${index === 0 ? '' : ','}${JSON.stringify(rest).slice(0, -1)},"entries":[`;
-    for (const [at, entry] of entries.entries()) yield `${at === 0 ? '' : ','}${JSON.stringify(entry)}`;
+    const comma = index === 0 ? '' : ',';
+    // A stand-in keeps the place of the entries among the sorted members.
+    const [before = '', after = ''] = canonicalJson({ ...rest, entries: [] }).split('"entries":[]');
+    hash.update(`${comma}${before}"entries":[`);
+    yield `${comma}${JSON.stringify(rest).slice(0, -1)},"entries":[`;
+    for (const [at, entry] of entries.entries()) {
+      const separator = at === 0 ? '' : ',';
+      hash.update(`${separator}${canonicalJson(entry)}`);
+      yield `${separator}${JSON.stringify(entry)}`;
+    }
+    hash.update(`]${after}`);
     yield ']}';
   }
-  yield `],"hash":"${hashOf(plans)}"}`;
+  yield `],"hash":"${hash.update(']').digest('hex')}"}`;
+}
+
+function hashOf(plans: Plan[]): string {
+  let last = '';
+  for (const piece of savedPieces(plans)) last = piece;
+  return last.slice(HASH_AT, HASH_AT + HASH_LENGTH);
 }
 
 /** @throws Error with what is wrong with the file */
