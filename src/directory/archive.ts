@@ -29,6 +29,9 @@ export interface ArchiveLine {
 }
 
 const PORTION = 200;
+/** Records and links are read a few at a time: each may have half a megabyte. */
+const LARGE_PORTION = 25;
+const IS_LARGE = /:(users|groups|links:[^:]*)$/;
 
 export type Archive = ReturnType<typeof createArchive>;
 
@@ -180,14 +183,15 @@ async function* portions(redis: Redis, key: string, type: string): AsyncGenerato
 }
 
 async function* scanned(redis: Redis, key: string, type: 'hash' | 'zset' | 'set'): AsyncGenerator<unknown[]> {
+  const portion = IS_LARGE.test(key) ? LARGE_PORTION : PORTION;
   let cursor = '0';
   do {
     const [next, found] =
       type === 'set'
-        ? await redis.sscan(key, cursor, 'COUNT', PORTION)
+        ? await redis.sscan(key, cursor, 'COUNT', portion)
         : type === 'hash'
-          ? await redis.hscan(key, cursor, 'COUNT', PORTION)
-          : await redis.zscan(key, cursor, 'COUNT', PORTION);
+          ? await redis.hscan(key, cursor, 'COUNT', portion)
+          : await redis.zscan(key, cursor, 'COUNT', portion);
     cursor = next;
     const items = type === 'set' ? found : inPairs(found);
     if (items.length > 0) yield items;

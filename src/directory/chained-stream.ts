@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
-const PORTION = 500;
+/** An entry holds values before and after a change, which may be long. */
+const PORTION = 100;
 
 /** `id` is the stream's; its first part is the time in Unix milliseconds of Redis. */
 export interface Placed {

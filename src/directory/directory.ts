@@ -28,6 +28,8 @@ export interface Tombstone {
   deletedAt: number;
 }
 
+/** One portion of users with their groups. */
+const USERS_BYTES = 4 * 1024 * 1024;
 /** Reads that leave together (ADR 0016). */
 const TEXTS_AT_ONCE = 4;
 
@@ -121,6 +123,19 @@ export function createDirectory(
   /** Users with the groups they are in, damaged ones too, in one round trip; ids that are gone are left out. */
   const usersOf = (ids: string[]): Promise<UserWithGroups[]> => withGroups({ ids });
 
+  /** The same in portions of at most USERS_BYTES; one user alone may have more. */
+  async function* usersIn(ids: string[]): AsyncGenerator<UserWithGroups[]> {
+    for (let at = 0; at < ids.length;) {
+      const asked = ids.slice(at);
+      const users = toUsers(
+        await scripts.ask('read_users', keys.base, { ids: asked, bytes: USERS_BYTES }),
+        asked,
+      );
+      at += users.length;
+      yield users.filter((user): user is UserWithGroups => user.record !== undefined);
+    }
+  }
+
   /** Whether an externalId alone identifies a user: it is unique under the profile, and no two users have it from before. */
   const identifies = async (externalId: string): Promise<boolean> =>
     options.uniqueExternalIds === true &&
@@ -175,6 +190,7 @@ export function createDirectory(
     findsFew,
     identifies,
     usersOf,
+    usersIn,
     holderOf,
     groupsOf,
     membersOf,

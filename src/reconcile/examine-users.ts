@@ -75,16 +75,17 @@ export interface WantedUser {
 /** What the records of some refs say that the target shall have; refs without a record are left out. */
 export async function wantedUsers(survey: Survey, standing: Counterpart[]): Promise<Map<Ref, WantedUser>> {
   const { directory, target } = survey.estate;
-  const users = await directory.usersOf(standing.map(({ ref }) => parseRef(ref).id));
   const wanted = new Map<Ref, WantedUser>();
-  for (const { record, groups } of users) {
-    if (record.damaged) continue;
-    const desired = await target.mapping.user(JSON.parse(record.text) as Resource, record.id, groups);
-    wanted.set(`User:${record.id}`, {
-      version: record.version,
-      wanted: wantedFromDesired(desired),
-      faults: desired.faults.map(({ attribute, reason }) => `${attribute} ${reason}`),
-    });
+  for await (const users of directory.usersIn(standing.map(({ ref }) => parseRef(ref).id))) {
+    for (const { record, groups } of users) {
+      if (record.damaged) continue;
+      const desired = await target.mapping.user(JSON.parse(record.text) as Resource, record.id, groups);
+      wanted.set(`User:${record.id}`, {
+        version: record.version,
+        wanted: wantedFromDesired(desired),
+        faults: desired.faults.map(({ attribute, reason }) => `${attribute} ${reason}`),
+      });
+    }
   }
   return wanted;
 }

@@ -1,6 +1,7 @@
 -- Reads users with their groups, as of one moment: by id, or by a value that an index knows.
 -- KEYS base
--- ARGV { ids, groupsOnly } or { family, value, lookup: a family where more of them may be }
+-- ARGV { ids, groupsOnly, bytes: of records at most, but of one user at least } or { family, value, lookup: a family where
+--      more of them may be }
 -- RETURN three lines for each user: 'id groups', these as JSON [group, displayName, ...] or nothing; the head and the text of
 --        the record, both empty where there is none or none is asked for. Ids that the caller named are not repeated:
 --        a client chose them, line breaks and all.
@@ -20,8 +21,12 @@ local function lines_of(stored)
   return stored and (is_two and stored or 'damaged\n')
 end
 
-local lines = {}
+local lines, size = {}, 0
 for _, id in ipairs(ids) do
+  if p.bytes then
+    size = size + redis.call('HSTRLEN', key('users'), id)
+    if size > p.bytes and #lines > 0 then break end
+  end
   lines[#lines + 1] = (p.ids and '' or id) .. ' ' .. named_groups_of(id)
   lines[#lines + 1] = not p.groupsOnly and lines_of(redis.call('HGET', key('users'), id)) or '\n'
 end

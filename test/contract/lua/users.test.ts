@@ -25,6 +25,22 @@ describe('users in the directory', () => {
     expect([...(await store.marks()).keys()]).toEqual([`User:${ADA}`]);
   });
 
+  it('reads users with large records in portions, each of one user at least, in the order of the ids', async () => {
+    const ids = Array.from({ length: 7 }, (_, index) => idOf(`u${index}`));
+    for (const [index, id] of ids.entries())
+      await store.putUser(id, { userName: `u${index}@x.com`, title: 'x'.repeat(1_500_000) });
+    const portions: string[][] = [];
+    for await (const users of store.state.directory.usersIn([...ids, EVE]))
+      portions.push(users.map(({ record }) => record.id));
+    expect(portions.flat()).toEqual(ids);
+    expect(portions.map((portion) => portion.length)).toEqual([2, 2, 2, 1]);
+    await store.putUser(ADA, { userName: 'ada@x.com', title: 'x'.repeat(9_000_000) });
+    const alone: number[] = [];
+    for await (const users of store.state.directory.usersIn([ADA, ids[0] ?? '']))
+      alone.push(users[0]?.record.text.length ?? 0);
+    expect(alone).toEqual([9_000_035, 1_500_034]);
+  });
+
   it('keeps created, moves lastModified and counts versions', async () => {
     const change = { id: ADA, resource: ada, text: JSON.stringify(ada), lane: 'new' as const, request: 'r' };
     const { directory } = store.state;
