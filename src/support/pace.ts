@@ -9,8 +9,18 @@ export interface Slice {
 
 /** Longer slices keep others waiting, shorter ones cost more than they save. */
 const SLICE_MS = 5;
+/**
+ * libuv accepts one connection in each iteration of the event loop. Without iterations between the slices, a probe on a
+ * new connection waits for one slice per connection that was opened before it.
+ */
+const ITERATIONS_BETWEEN = 10;
 
-/** @returns begins a calculation; in each turn of the event loop one of them goes on for one slice */
+/** Calls `work` after so many iterations of the event loop. */
+export function afterIterations(count: number, work: () => void): void {
+  setImmediate(count <= 1 ? work : () => afterIterations(count - 1, work));
+}
+
+/** @returns begins a calculation; one of them goes on for one slice, then others are served */
 export function createPace(): () => Slice {
   const waiting: (() => void)[] = [];
   let isScheduled = false;
@@ -18,7 +28,7 @@ export function createPace(): () => Slice {
   function goOn(): void {
     waiting.shift()?.();
     isScheduled = waiting.length > 0;
-    if (isScheduled) setImmediate(goOn);
+    if (isScheduled) afterIterations(ITERATIONS_BETWEEN, goOn);
   }
 
   return () => {
@@ -31,7 +41,7 @@ export function createPace(): () => Slice {
             startedAt = performance.now();
             resolve();
           });
-          if (!isScheduled) setImmediate(goOn);
+          if (!isScheduled) afterIterations(ITERATIONS_BETWEEN, goOn);
           isScheduled = true;
         }),
     };

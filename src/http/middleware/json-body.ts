@@ -13,6 +13,7 @@ import {
   unsupportedMediaType,
   type ScimError,
 } from '../../scim/index.ts';
+import { afterIterations } from '../../support/pace.ts';
 import type { Admitted } from '../admission/admission.ts';
 
 export interface JsonBodyOptions {
@@ -27,6 +28,8 @@ const READ_LIMIT_MS = 30_000;
 const LARGE_BYTES = 262_144;
 /** No JSON that a client wrote grows more than this by decompression; small bodies may. */
 const MAX_RATIO = 200;
+/** Parsing takes tens of milliseconds: new connections, among them those of probes, are accepted before it. */
+const ITERATIONS_BEFORE_LARGE = 50;
 const RETRY_AFTER_SECONDS = 2;
 
 const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
@@ -63,9 +66,11 @@ export function createJsonBody(options: JsonBodyOptions): RequestHandler {
       else {
         largeBodies.enter().then((leave) => {
           response.once('close', leave);
-          // The client has left while its body waited.
-          if (response.closed) leave();
-          else parse(bytes);
+          afterIterations(ITERATIONS_BEFORE_LARGE, () => {
+            // The client has left while its body waited.
+            if (response.closed) leave();
+            else parse(bytes);
+          });
         }, next);
       }
     });
