@@ -1,5 +1,6 @@
 // The operators' side of the service.
 import { printableConfig } from '../config/redact.ts';
+import { configWarnings } from '../config/warnings.ts';
 import { checkStore, readStoreFacts } from '../directory/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createOperationStore } from '../directory/operations.ts';
@@ -34,7 +35,11 @@ export function buildAdmin(
           health: () => checkStore(redis, { durability }),
           facts: () => readStoreFacts(redis, () => clock.now()),
         };
-        return examine({ store, clock }, { durability, targets: Object.values(config.targets) }, signal);
+        return examine(
+          { store, clock },
+          { durability, targets: Object.values(config.targets), warnings: configWarnings(config) },
+          signal,
+        );
       },
       tokensOf: (connection) => config.connections[connection]?.tokens ?? [],
       settings: () => printableConfig(config),

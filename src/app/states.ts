@@ -11,6 +11,8 @@ export function buildStates(
   { config, redis, scripts }: Store,
   groupsMatterAt: (target: string) => boolean,
 ): DesiredState[] {
+  const feeding = (target: string): string[] =>
+    Object.values(config.connections).flatMap(({ name, targets }) => (targets.includes(target) ? name : []));
   return Object.values(config.connections).map((connection) =>
     createDesiredState(
       { redis, scripts },
@@ -21,6 +23,7 @@ export function buildStates(
         addressOf: (target) => config.targets[target]?.url ?? '',
         groupsMatter: connection.targets.some(groupsMatterAt),
         leaseMs: LEASE_MS,
+        othersOf: (target) => feeding(target).filter((name) => name !== connection.name),
         uniqueExternalIds: hasUniqueExternalIds(connection.profile),
         ...(connection.events ? { events: connection.events } : {}),
         log: {

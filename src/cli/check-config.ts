@@ -4,6 +4,7 @@ import { stringify } from 'yaml';
 import { printableConfig } from '../config/redact.ts';
 import { ConfigError } from '../config/faults.ts';
 import { tryRules } from '../sync/rule-trial.ts';
+import { configWarnings } from '../config/warnings.ts';
 import { readConfig, type Cli } from './cli.ts';
 
 export function checkConfig(program: Command, cli: Cli): void {
@@ -16,6 +17,9 @@ export function checkConfig(program: Command, cli: Cli): void {
       const config = readConfig(command, cli);
       const faults = await tryRules(config.targets);
       if (faults.length > 0) throw new ConfigError(faults);
+      // Beside the answer: standard output stays what a script reads.
+      for (const { path, message, advice } of configWarnings(config))
+        console.error(`Warning: ${path}: ${message}. ${advice}`);
       const printable = printableConfig(config);
       if (options.json) console.log(JSON.stringify(options.print ? printable : { ok: true }));
       else if (options.print) console.log(stringify(printable).trimEnd());

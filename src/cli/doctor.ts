@@ -1,5 +1,6 @@
 // doctor: is everything around the bridge as it must be? One line per finding, with what to do.
 import type { Command } from 'commander';
+import { configWarnings } from '../config/warnings.ts';
 import type { Config } from '../config/schema.ts';
 import type { Finding } from '../ops/doctor.ts';
 import { systemClock } from '../support/clock.ts';
@@ -39,7 +40,8 @@ async function examineAll(config: Config): Promise<Finding[]> {
       health: () => checkStore(redis, { durability }),
       facts: () => readStoreFacts(redis, () => systemClock.now()),
     };
-    const settings = { durability, targets: Object.values(config.targets) };
+    const targets = Object.values(config.targets);
+    const settings = { durability, targets, warnings: configWarnings(config) };
     return await examine({ store, clock: systemClock }, settings, new AbortController().signal);
   } finally {
     redis.disconnect();

@@ -6,6 +6,7 @@ import { createCoverageReader, type CoverageReader } from './coverage.ts';
 import { createDirectory, type Directory } from './directory.ts';
 import { createDriftNotes, type DriftNotes } from './drift.ts';
 import { createEventStream, type EventStream } from './event-stream.ts';
+import { createElsewhere } from './elsewhere.ts';
 import { createKeyspace } from './keys.ts';
 import { createLinks, type Links } from './links.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
@@ -53,10 +54,15 @@ export function createDesiredState(
     /** Absent = receivers are told nothing. */
     events?: DirectoryOptions['events'];
     uniqueExternalIds?: boolean;
+    /** Names of other connections that feed a target. */
+    othersOf?: (target: string) => readonly string[];
   },
 ): DesiredState {
   const { connection, targets, addressOf, groupsMatter, leaseMs, log, events } = options;
   const keys = createKeyspace(options.prefix, connection);
+  const elsewhere = createElsewhere(deps, {
+    ...{ prefix: options.prefix, connection, othersOf: options.othersOf ?? (() => []) },
+  });
   return {
     connection,
     acts: createActs({ ...deps, keys }),
@@ -65,7 +71,7 @@ export function createDesiredState(
       { ...deps, keys },
       { targets, groupsMatter, events, uniqueExternalIds: options.uniqueExternalIds },
     ),
-    links: createLinks({ redis: deps.redis, keys }),
+    links: createLinks({ redis: deps.redis, keys, elsewhere }),
     tokens: createStoredTokens({ redis: deps.redis, keys }),
     events: createEventStream({ ...deps, keys }),
     outboxes: new Map(

@@ -52,6 +52,7 @@
  * | events, eventsRefused | stream | security events to be delivered; those that the receiver refused (event-stream.ts) |
  * | eventCounts | hash | what became of the events of this connection, and why the receiver can not be reached |
  * | eventsLease | string | who pushes events at the moment |
+ * | claim:<t>:<kind>:<platform id> | string | connection and ref that is about to link it; base as of budget |
  * | budget:<t>, paused:<t> | string | request budget of a target; its base is `target.<t>` instead of a connection |
  * | breaker:<t> | hash | failed calls in a row; while open also since when, and when the next probe may go; same base |
  */

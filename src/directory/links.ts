@@ -1,23 +1,20 @@
 // Reads the links of one connection, and the way back from platform ids.
 import type { Redis } from 'ioredis';
+import type { Elsewhere } from './elsewhere.ts';
 import type { Keyspace } from './keys.ts';
 import { parseLink, type Link } from './link.ts';
 import type { Kind, Ref } from './records.ts';
 
-export { parseLink, toLinkText, type Condition, type Link } from './link.ts';
+import { parseWay } from './way.ts';
 
-/** Reads the way back from a platform id: a ref, and how the account looked when it was found equal to the link. */
-export function parseWay(text: string): { ref: Ref; print?: string } {
-  const blank = text.indexOf(' ');
-  if (blank < 0) return { ref: text as Ref };
-  return { ref: text.slice(0, blank) as Ref, print: text.slice(blank + 1) };
-}
+export { parseWay } from './way.ts';
+export { parseLink, toLinkText, type Condition, type Link } from './link.ts';
 
 export type Links = ReturnType<typeof createLinks>;
 
 /** Reads links of one connection; only a running sync writes them (work.ts). */
-export function createLinks(deps: { redis: Redis; keys: Keyspace }) {
-  const { redis, keys } = deps;
+export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Elsewhere }) {
+  const { redis, keys, elsewhere } = deps;
 
   async function getMany(target: string, refs: Ref[]): Promise<Link[]> {
     if (refs.length === 0) return [];
@@ -46,5 +43,5 @@ export function createLinks(deps: { redis: Redis; keys: Keyspace }) {
     } while (cursor !== '0');
   }
 
-  return { get, getMany, holderOf, all };
+  return { get, getMany, holderOf, all, elsewhere };
 }

@@ -27,6 +27,8 @@ export interface DoctorSubject {
   store: { health: () => Promise<StoreHealth>; facts: () => Promise<StoreFacts> };
   durability: 'everysec' | 'always';
   targets: DoctorTarget[];
+  /** What the settings allow and an operator should know. */
+  warnings: readonly { message: string; advice: string }[];
   now: () => number;
   signal: AbortSignal;
 }
@@ -54,10 +56,11 @@ const error = (area: string, message: string, advice: string): Finding => ({
   advice,
 });
 
-function configFindings({ targets }: DoctorSubject): Finding[] {
+function configFindings({ targets, warnings }: DoctorSubject): Finding[] {
   const unmapped = targets.filter(({ types }) => Object.keys(types).length === 0);
   return [
     ok('config', 'the settings are valid'),
+    ...warnings.map(({ message, advice }) => warning('config', message, advice)),
     ...unmapped.map(({ name }) =>
       warning(
         'config',

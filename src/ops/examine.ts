@@ -22,13 +22,17 @@ const TIME_LIMIT_MS = 5000;
 /** It changes nothing. Redis and the platforms are asked apart from each other: one that is away must not hide the other. */
 export async function examine(
   { store, clock }: { store: DoctorSubject['store']; clock: Clock },
-  settings: { durability: 'everysec' | 'always'; targets: readonly ExaminedTarget[] },
+  settings: {
+    durability: 'everysec' | 'always';
+    targets: readonly ExaminedTarget[];
+    warnings: DoctorSubject['warnings'];
+  },
   signal: AbortSignal,
 ): Promise<Finding[]> {
-  const { durability } = settings;
+  const { durability, warnings } = settings;
   const targets = settings.targets.map((target) => toTarget(target, clock));
   try {
-    return await doctor({ store, durability, targets, now: () => clock.now(), signal });
+    return await doctor({ store, durability, targets, warnings, now: () => clock.now(), signal });
   } finally {
     await Promise.all(targets.map(({ client }) => client.close()));
   }

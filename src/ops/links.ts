@@ -140,6 +140,7 @@ async function importLink(
   if ((await estate.links.get(given.target, ref)).id === platformId) return 'unchanged';
   const check = await recognise(estate, given, ref, signal);
   if (check !== 'same') return check;
+  if (await estate.links.elsewhere.holderOf(given.target, given.kind, platformId)) return 'taken';
   if (dryRun) return 'imported';
   const link = { id: platformId, ...(account === null ? {} : { account }), origin };
   return estate.outbox.adoptLink(ref, link, `import:${by}`);

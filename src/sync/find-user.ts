@@ -10,6 +10,7 @@ import { correlate, type Candidate } from './correlate.ts';
 import { createBody, echoedAttributes, observedCore } from './diff.ts';
 import { isStatus, mayHaveCommitted } from './failures.ts';
 import type { DesiredUser } from './mapping.ts';
+import { claim, takenElsewhere } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 
 export type Found =
@@ -34,6 +35,12 @@ export async function findUser(context: SyncContext, desired: DesiredUser, exist
   const userName = String(desired.core.userName);
   const externalId = desired.core.externalId === null ? null : String(desired.core.externalId);
   const users = await exactMatches(context, userName, externalId);
+  const taken = await takenElsewhere(
+    context,
+    'User',
+    users.map(({ id }) => id),
+  );
+  if (taken) return taken;
   const candidates = await Promise.all(users.map((user) => toCandidate(context, user, exists)));
   const verdict = correlate({ userName, externalId }, candidates, target.policy.adopt);
   switch (verdict.kind) {
@@ -65,6 +72,8 @@ export async function findUser(context: SyncContext, desired: DesiredUser, exist
       const attributes = await observedAttributes(context, desired, user);
       const unseen = Object.keys(desired.attributes).filter((name) => !(name in attributes));
       if (unseen.length > 0) link.unsure = unseen.map((name) => `attributes.${name}`);
+      const notOurs = await claim(context, 'User', user.id);
+      if (notOurs) return notOurs;
       link.attributes = attributes;
       link.id = user.id;
       link.origin = link.creating ? 'created' : 'adopted';
@@ -123,6 +132,8 @@ export async function createUser(context: SyncContext, desired: DesiredUser, exi
     const message = error.platformMessage || 'the platform says that this user exists, but does not show it';
     return inSuccession(context, message, 409);
   }
+  const notOurs = await claim(context, 'User', created.id);
+  if (notOurs) return notOurs;
   link.id = created.id;
   link.origin = 'created';
   link.making = true;

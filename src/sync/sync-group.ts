@@ -11,6 +11,7 @@ import type { Exists } from './find-user.ts';
 import { ended, permit } from './gate.ts';
 import { addMembers, removeMembers, toLeavers, warnOfRoles } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
+import { claim, takenElsewhere, type NotOurs } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 
 export async function syncGroup(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
@@ -48,7 +49,7 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
   if (link.id === undefined) {
     let found = await findGroup(context, name, exists);
     if (found.kind === 'absent') found = await createGroup(context, name, exists);
-    if (found.kind === 'later') return { ...found, writes: context.writes };
+    if (found.kind === 'later' || found.kind === 'blocked') return { ...found, writes: context.writes };
     if (found.kind === 'conflict') {
       return {
         kind: 'blocked',
@@ -72,6 +73,8 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
         client.groups.patch(link.id ?? '', rename, context.call),
       );
     } catch (error) {
+      const taken = isStatus(error, 409) && (await nameTakenElsewhere(context, name));
+      if (taken) return { ...taken, writes: context.writes };
       const afterMs =
         isStatus(error, 409) && (await nameMayComeFree(context, name)) ? successionWait(context) : undefined;
       if (afterMs === undefined) throw error;
@@ -88,8 +91,7 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
   return ended(context);
 }
 
-type FoundGroup =
-  { kind: 'linked' | 'absent' } | { kind: 'later'; afterMs: number } | { kind: 'conflict'; message: string };
+type FoundGroup = { kind: 'linked' | 'absent' } | NotOurs | { kind: 'conflict'; message: string };
 
 /** Finds the platform's group by name and takes it over where that is allowed. */
 async function findGroup(context: SyncContext, name: string, exists: Exists): Promise<FoundGroup> {
@@ -103,6 +105,8 @@ async function findGroup(context: SyncContext, name: string, exists: Exists): Pr
   }
   const [group] = matches;
   if (!group) return { kind: 'absent' };
+  const taken = await takenElsewhere(context, 'Group', [group.id]);
+  if (taken) return taken;
   const holder = await links.holderOf(target.name, 'Group', group.id);
   const former = holder !== undefined && holder !== work.ref ? holder : undefined;
   const afterMs = (await isPassing(context, group)) ? successionWait(context) : undefined;
@@ -120,9 +124,15 @@ async function findGroup(context: SyncContext, name: string, exists: Exists): Pr
   }
   const origin = former === undefined ? undefined : (await links.get(target.name, former)).origin;
   if (former !== undefined) await outbox.forgetLink(former, group.id);
-  await linkTo(context, group, origin ?? (ours ? 'created' : 'adopted'));
-  return { kind: 'linked' };
+  return linkTo(context, group, origin ?? (ours ? 'created' : 'adopted'));
 }
+
+const nameTakenElsewhere = async (context: SyncContext, name: string): Promise<NotOurs | undefined> =>
+  takenElsewhere(
+    context,
+    'Group',
+    (await groupsCalled(context, name)).map(({ id }) => id),
+  );
 
 async function nameMayComeFree(context: SyncContext, name: string): Promise<boolean> {
   const [holder] = await groupsCalled(context, name);
@@ -172,11 +182,16 @@ async function createGroup(context: SyncContext, name: string, exists: Exists): 
       error.platformMessage || `the platform says that the group ${name} exists, but does not show it`;
     return { kind: 'conflict', message };
   }
-  await linkTo(context, created, 'created');
-  return { kind: 'linked' };
+  return linkTo(context, created, 'created');
 }
 
-async function linkTo(context: SyncContext, group: WireGroup, origin: 'created' | 'adopted'): Promise<void> {
+async function linkTo(
+  context: SyncContext,
+  group: WireGroup,
+  origin: 'created' | 'adopted',
+): Promise<FoundGroup> {
+  const notOurs = await claim(context, 'Group', group.id);
+  if (notOurs) return notOurs;
   const { link } = context;
   link.id = group.id;
   link.origin = origin;
@@ -185,6 +200,7 @@ async function linkTo(context: SyncContext, group: WireGroup, origin: 'created' 
   link.core = { displayName: group.displayName };
   delete link.unsure;
   await context.save({ linked: true, restate: true });
+  return { kind: 'linked' };
 }
 
 /**

@@ -124,9 +124,9 @@ async function writeCore(context: SyncContext, desired: DesiredUser): Promise<Sy
     );
   } catch (error) {
     if (!isStatus(error, 409)) throw error;
-    const afterMs = await waitForName(context, String(desired.core.userName));
-    if (afterMs === undefined) throw error;
-    return { kind: 'later', writes: context.writes, afterMs };
+    const waiting = await waitForName(context, String(desired.core.userName));
+    if (waiting === undefined) throw error;
+    return { ...waiting, writes: context.writes };
   }
   link.core = { ...link.core, ...desired.core };
   await context.save();

@@ -3,16 +3,30 @@ import { fold, parseRef, type Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import type { SyncContext } from './context.ts';
+import { takenElsewhere, type NotOurs } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 
 /** Failed tries after which a circle of names is looked for, and how many may be in it. */
 const CIRCLE_AFTER = 2;
 const LONGEST_CIRCLE = 8;
 
-/** The name is taken. @returns when to try again; undefined when its holder keeps it */
-export async function waitForName(context: SyncContext, userName: string): Promise<number | undefined> {
-  const { link } = context;
+/** The name is taken. @returns when to try again, or why not; undefined when its holder keeps it */
+export async function waitForName(context: SyncContext, userName: string): Promise<NotOurs | undefined> {
   const holder = await userCalled(context, userName);
+  if (holder) {
+    const taken = await takenElsewhere(context, 'User', [holder.id]);
+    if (taken) return taken;
+  }
+  const afterMs = await waitForHolder(context, userName, holder);
+  return afterMs === undefined ? undefined : { kind: 'later', afterMs };
+}
+
+async function waitForHolder(
+  context: SyncContext,
+  userName: string,
+  holder: WireUser | undefined,
+): Promise<number | undefined> {
+  const { link } = context;
   // Nobody: it came free in this moment, or the list is late.
   if (holder === undefined || holder.id === link.id) return successionWait(context);
   // In this order: whoever is at rest has noted the name that it has now.
