@@ -26,6 +26,8 @@ export interface Readiness {
   underWay: boolean;
 }
 
+const MARKS_PORTION = 5000;
+
 export type Outbox = ReturnType<typeof createOutbox>;
 
 export function createOutbox(
@@ -54,7 +56,20 @@ export function createOutbox(
 
   /** Members of a group that the platform does not have (+) or still has (-). */
   async function memberMarks(group: string): Promise<Map<string, string>> {
-    return new Map(Object.entries(await redis.hgetall(keys.key('memberMarks', `${target}:${group}`))));
+    const marks = new Map<string, string>();
+    let cursor = '0';
+    do {
+      // In portions: after a push of a large group it has hundreds of thousands, and one reply would hold all of them twice.
+      const [next, found] = await redis.hscan(
+        keys.key('memberMarks', `${target}:${group}`),
+        cursor,
+        'COUNT',
+        MARKS_PORTION,
+      );
+      for (let at = 0; at < found.length; at += 2) marks.set(found[at] ?? '', found[at + 1] ?? '');
+      cursor = next;
+    } while (cursor !== '0');
+    return marks;
   }
 
   /** Whether users may be granted a membership now: linked, attributes in place, nothing left to take away. */

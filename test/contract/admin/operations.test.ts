@@ -85,12 +85,22 @@ test('cancelled from another replica it ends, and nothing is repaired', async ()
   expect((await rig.operator.post(`/operations/${operation.id}/cancel`)).body.state).toBe('cancelled');
 });
 
-test('more than a few at a time are refused, with when to come back', async () => {
+test('operations run one after the other; more than a few are refused, with when to come back', async () => {
   await rig.bridge.platform.control('PATCH', '/faults', { latencyMs: 1500 });
   const replies = [];
   for (let index = 0; index < 5; index++) replies.push(await rig.operator.post('/plan'));
   expect(replies.map(({ status }) => status)).toEqual([202, 202, 202, 202, 429]);
   expect(replies[4]?.headers.get('retry-after')).toBe('10');
+  const progressing = async (): Promise<number> =>
+    (await rig.operator.get('/operations')).body.filter(
+      ({ state, progress }: { state: string; progress: unknown[] }) =>
+        state === 'running' && progress.length > 0,
+    ).length;
+  await eventually('one works', async () => (await progressing()) === 1);
+  for (let look = 0; look < 8; look++) {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await progressing()).toBeLessThanOrEqual(1);
+  }
   await rig.bridge.platform.control('PATCH', '/faults', {});
   for (const { status, body } of replies)
     if (status === 202) await rig.operator.post(`/operations/${body.id}/cancel`);
