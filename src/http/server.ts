@@ -108,9 +108,10 @@ export interface Listening {
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Slow clients may not hold a connection for ever. */
+/** Slow clients may not hold a connection for ever: a request that is not complete in time is answered 408 and cut off. */
 const HEADERS_TIMEOUT_MS = 20_000;
-const REQUEST_TIMEOUT_MS = 60_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const TIMEOUT_CHECK_MS = 2000;
 const KEEP_ALIVE_MS = 65_000;
 const IDLE_LOOK_MS = 100;
 
@@ -124,6 +125,7 @@ export async function listen(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
     (request, response) => {

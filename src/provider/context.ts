@@ -36,8 +36,8 @@ export interface RequestContext {
   baseUrl: string;
   /** The body nests little and holds whole characters only, as its text told. */
   hasSoundBody?: boolean;
-  /** Ends when the client leaves. */
-  signal?: AbortSignal;
+  /** Makes a signal that ends when the client leaves; a short request does without. */
+  untilLeft?: () => AbortSignal;
   /** The resource is not shown, as in Bulk. */
   isSilent?: boolean;
   attributes?: string | undefined;

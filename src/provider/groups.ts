@@ -77,7 +77,7 @@ export function createGroups(deps: ProviderDeps) {
       if (!isRead) return textWith(undefined);
       throw tooMany(`The group has ${members.count} members: ask for it with excludedAttributes=members.`);
     }
-    const all = lists.run(async () => textWith(await directory.membersOf(record.id)), context.signal);
+    const all = lists.run(async () => textWith(await directory.membersOf(record.id)), context.untilLeft?.());
     return isRead ? all : all.catch(() => textWith(undefined));
   }
 

@@ -45,10 +45,11 @@ export function createSearch(deps: ProviderDeps) {
     const wanted = wantedOf(single[kind], query, deps);
     const equality = wanted.filter && equalityOf(wanted.filter);
     const isOne = kind === 'User' && query.cursor === undefined && wanted.filter?.kind === 'compare';
-    const holder = isOne && equality ? await singles.run(() => theOne(equality), context.signal) : undefined;
+    const holder = isOne && equality ? await singles.run(() => theOne(equality)) : undefined;
     if (!holder) {
       const turns = equality && directory.findsFew(kind, equality.attribute) ? singles : lists;
-      return turns.run(() => answer([wanted], query, context), context.signal);
+      const signal = context.untilLeft?.();
+      return turns.run(() => answer([wanted], { query, baseUrl: context.baseUrl, signal }), signal);
     }
     const projection = parseProjection(userType, query);
     const texts = holder.map((user) =>
@@ -60,23 +61,13 @@ export function createSearch(deps: ProviderDeps) {
   }
 
   /** Resources of all types, users first: `.search` at the root (RFC 7644 §3.4.3). @throws as `list` */
-  const everywhere = (query: ListQuery, context: RequestContext): Promise<Answer> =>
-    lists.run(
-      () =>
-        answer(
-          all.map((scope) => wantedOf(scope, query, deps)),
-          query,
-          context,
-        ),
-      context.signal,
-    );
+  function everywhere(query: ListQuery, { baseUrl, untilLeft }: RequestContext): Promise<Answer> {
+    const wanted = all.map((scope) => wantedOf(scope, query, deps));
+    const signal = untilLeft?.();
+    return lists.run(() => answer(wanted, { query, baseUrl, signal }), signal);
+  }
 
-  async function answer(
-    wanted: readonly Wanted[],
-    query: ListQuery,
-    { baseUrl, signal }: RequestContext,
-  ): Promise<Answer> {
-    const asked = { query, baseUrl, signal };
+  async function answer(wanted: readonly Wanted[], asked: Asked): Promise<Answer> {
     const { found, position } = await pageOf(wanted, asked);
     const texts = await shownTexts(found, asked);
     return { status: 200, text: listResponseText(texts, position(texts.length)) };

@@ -74,7 +74,6 @@ export const methodNotAllowed = (allow: readonly string[]): ScimError =>
   new ScimError(405, `This address answers ${allow.join(', ')} only.`, {
     headers: { Allow: allow.join(', ') },
   });
-export const requestTimeout = (detail: string): ScimError => new ScimError(408, detail);
 export const preconditionFailed = (detail: string): ScimError => new ScimError(412, detail);
 export const payloadTooLarge = (detail: string): ScimError => new ScimError(413, detail);
 export const unsupportedMediaType = (detail: string): ScimError => new ScimError(415, detail);

@@ -103,11 +103,13 @@ export function createTurns({ atOnce, queue, waitMs }: TurnLimits): () => Turns 
     return {
       enter,
       async run(work, signal) {
-        const leave = await enter(signal);
+        signal?.throwIfAborted();
+        if (isFree(owner)) begin(owner);
+        else await wait(owner, signal);
         try {
           return await work();
         } finally {
-          leave();
+          end(owner);
         }
       },
     };

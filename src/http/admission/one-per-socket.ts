@@ -16,7 +16,7 @@ const MOST_WAITING = 1000;
 
 export function onePerSocket(app: RequestListener): RequestListener {
   function start([request, response]: Request, waiting: Request[]): void {
-    response.once('close', () => {
+    response.on('close', () => {
       const next = waiting.shift();
       const { socket } = request;
       if (!next) (socket as SocketWithTurns)[WAITING] = undefined;

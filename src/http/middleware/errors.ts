@@ -13,7 +13,7 @@ const RETRY_AFTER_SECONDS = 5;
 /** How long the rest of a refused body is discarded: a client that still sends would not read the answer. */
 const DISCARD_MS = 2000;
 /** Refusals after which the connection is closed if the body did not arrive. */
-const CLOSES = new Set([408, 413, 503]);
+const CLOSES = new Set([413, 503]);
 
 export function createErrorHandler(deps: { logger: Logger; ids: Ids }): ErrorRequestHandler {
   const { logger, ids } = deps;

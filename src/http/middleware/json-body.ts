@@ -7,7 +7,6 @@ import type { RequestHandler, Response } from 'express';
 import {
   invalidSyntax,
   payloadTooLarge,
-  requestTimeout,
   scanJson,
   unavailable,
   unsupportedMediaType,
@@ -22,8 +21,8 @@ export interface JsonBodyOptions {
   admitted: Pick<Admitted, 'bodies' | 'largeBodies'>;
 }
 
-/** A body that is not complete after this time is refused. */
-const READ_LIMIT_MS = 30_000;
+/** What smaller bodies hold until they are answered is not counted. */
+const SMALL_BYTES = 16_384;
 /** Bodies beyond this size are parsed and handled in turns. */
 const LARGE_BYTES = 262_144;
 /** No JSON that a client wrote grows more than this by decompression; small bodies may. */
@@ -46,7 +45,7 @@ export const hasSoundBody = (request: WithBody): boolean => request[SOUND] ?? fa
 
 /**
  * Sets `request.body`; undefined without a body. The media type is not asked: providers send several, and some send none.
- * Refuses with 400, 408, 413, 415, or 503 where the process or the connection has too much in flight.
+ * Refuses with 400, 413, 415, or 503 where the process or the connection has too much in flight.
  */
 export function createJsonBody(options: JsonBodyOptions): RequestHandler {
   const { largeBodies } = options.admitted;
@@ -122,9 +121,11 @@ function readBytes(
   const end = (error?: ScimError): void => {
     if (isOver) return;
     isOver = true;
-    clearTimeout(timer);
     source.off('data', onData);
     if (!error) {
+      // What was parsed is held until the answer has left.
+      if (taken <= SMALL_BYTES || response.closed) release();
+      else response.once('close', release);
       done(undefined, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
       return;
     }
@@ -145,9 +146,6 @@ function readBytes(
       chunks.push(chunk);
     }
   };
-  const timer = setTimeout(() => end(requestTimeout('The body took too long.')), READ_LIMIT_MS);
-  // What was parsed is held until the answer has left.
-  response.once('close', release);
   request.on('error', () => end(invalidSyntax('The body ended early.')));
   source.on('data', onData).on('end', () => end());
   if (!decoder) return;

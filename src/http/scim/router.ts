@@ -87,12 +87,12 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     };
   // Lists take turns by what they cost, which the provider knows.
   const answerList =
-    (make: (request: Request, signal: AbortSignal) => Promise<Answer>): RequestHandler =>
+    (make: (request: Request, context: RequestContext) => Promise<Answer>): RequestHandler =>
     async (request, response) => {
       if (!admitted.answers.fits(options.limits.pageBytes)) throw new Busy(RETRY_AFTER_SECONDS);
-      const left = new AbortController();
-      response.once('close', () => left.abort());
-      send(response, await make(request, left.signal), admitted.answers);
+      const context = contextOf(request);
+      context.untilLeft = () => leavingOf(response);
+      send(response, await make(request, context), admitted.answers);
     };
   const refuse =
     (...allow: string[]): RequestHandler =>
@@ -107,8 +107,8 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     ['Groups', 'Group'],
   ] as const satisfies [keyof typeof resources, Kind][]) {
     const resource = resources[endpoint];
-    const list = answerList((request, signal) =>
-      search.list(kind, parseListQuery(queryOf(request), LIST_LIMITS), { ...contextOf(request), signal }),
+    const list = answerList((request, context) =>
+      search.list(kind, parseListQuery(queryOf(request), LIST_LIMITS), context),
     );
     // One layer a path, whatever its methods, and no router within the router: each of them costs.
     router
@@ -125,9 +125,9 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
       .all(options.authenticate)
       .post(
         json.Users,
-        answerList((request, signal) => {
+        answerList((request, context) => {
           const query = parseSearchRequest(request.body, LIST_LIMITS, deps.profile);
-          return search.list(kind, query, { ...contextOf(request), signal });
+          return search.list(kind, query, context);
         }),
       )
       .all(refuse('POST'));
@@ -198,9 +198,9 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   router.post(
     '/.search',
     json.Users,
-    answerList((request, signal) => {
+    answerList((request, context) => {
       const query = parseSearchRequest(request.body, LIST_LIMITS, deps.profile);
-      return search.everywhere(query, { ...contextOf(request), signal });
+      return search.everywhere(query, context);
     }),
   );
   router.all('/.search', refuse('POST'));
@@ -233,6 +233,13 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     throw notFound('No such address.');
   });
   return router;
+}
+
+/** Ends when the client leaves before it has its answer, and when it has it. */
+function leavingOf(response: Response): AbortSignal {
+  const left = new AbortController();
+  response.once('close', () => left.abort());
+  return left.signal;
 }
 
 /** @throws 501 for tokens that speak for nobody (RFC 7644 §3.11) */

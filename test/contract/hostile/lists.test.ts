@@ -1,0 +1,121 @@
+// Lists as attacks: large pages, many at once, many on one connection, and clients that leave.
+import { request } from 'undici';
+import { startApi, userBody, type Client, type Json } from '../scim-conformance/client.ts';
+import { TOKEN, type Bridge } from '../../support/build-bridge.ts';
+import { expectUnharmed, openRaw, rawRequest } from './attack.ts';
+
+const AUTH = { Authorization: `Bearer ${TOKEN}` };
+const PAGE_BYTES = 200_000;
+const LARGE = 8;
+const SMALL = 40;
+
+let bridge: Bridge;
+let scim: Client;
+beforeAll(async () => {
+  ({ bridge, scim } = await startApi({
+    configure: ({ server }) => void Object.assign(server.limits, { pageBytes: PAGE_BYTES, lists: 2 }),
+  }));
+  for (let n = 0; n < LARGE; n++) {
+    const emails = [0, 1].map((each) => ({ value: `${each}${'x'.repeat(45_000)}`, type: `t${each}` }));
+    await scim.post('/Users', userBody(`large${n}@x.example`, { emails, title: 'large' }));
+  }
+  for (let n = 0; n < SMALL; n++) await scim.user(`small${n}@x.example`);
+  const members = Array.from({ length: 1500 }, (_, n) => ({ value: `somebody-${n}-${'x'.repeat(60)}` }));
+  for (let n = 0; n < 4; n++) await scim.post('/Groups', { displayName: `crowd${n}`, members });
+});
+afterAll(() => bridge.stop());
+afterEach(() => expectUnharmed(scim));
+
+const idsOf = ({ Resources }: Json): string[] => (Resources as Json[]).map(({ id }) => id as string);
+
+describe('a page ends at server.limits.pageBytes, and all resources are met once', () => {
+  test.each(['', '&filter=userName pr', '&sortBy=userName', '&filter=displayName co "Jo"&sortBy=title'])(
+    'by startIndex%s',
+    async (query) => {
+      const seen: string[] = [];
+      for (let startIndex = 1; startIndex <= LARGE + SMALL;) {
+        const { status, text, body } = await scim.get(`/Users?count=1000&startIndex=${startIndex}${query}`);
+        expect([status, body.totalResults, body.itemsPerPage]).toEqual([
+          200,
+          LARGE + SMALL,
+          body.Resources.length,
+        ]);
+        expect(text.length).toBeLessThan(PAGE_BYTES * 1.2);
+        seen.push(...idsOf(body));
+        startIndex += body.itemsPerPage as number;
+      }
+      expect(new Set(seen).size).toBe(LARGE + SMALL);
+      expect(seen).toHaveLength(LARGE + SMALL);
+    },
+  );
+
+  test.each(['/Users?', '/Users?filter=userName pr&', '/Users?sortBy=userName&', '/Groups?'])(
+    'by cursor: %s',
+    async (path) => {
+      const seen: string[] = [];
+      let cursor: string | undefined = '';
+      let total = 0;
+      while (cursor !== undefined) {
+        const { text, body } = await scim.get(`${path}count=1000&cursor=${cursor}`);
+        expect(text.length).toBeLessThan(PAGE_BYTES * 1.2);
+        seen.push(...idsOf(body));
+        total = body.totalResults as number;
+        cursor = body.nextCursor as string | undefined;
+      }
+      expect(new Set(seen).size).toBe(total);
+      expect(seen).toHaveLength(total);
+    },
+  );
+
+  test('a resource that is larger than a page is a page of its own; members that are not shown do not count', async () => {
+    const members = Array.from({ length: 5000 }, (_, n) => ({ value: `nobody-${n}-${'x'.repeat(60)}` }));
+    const { id } = (await scim.post('/Groups', { displayName: 'huge', members })).body;
+    const filter = encodeURIComponent('displayName eq "huge"');
+    expect((await scim.get(`/Groups?filter=${filter}`)).body.Resources[0].members).toHaveLength(5000);
+    expect((await scim.get('/Groups?excludedAttributes=members')).body.Resources).toHaveLength(5);
+    await scim.delete(`/Groups/${id}`);
+  });
+});
+
+test('lists beyond the turns wait or are 503 with Retry-After; one person is found meanwhile', async () => {
+  const list = `/Users?filter=${encodeURIComponent('title co "nothing" or name.familyName co "nobody"')}`;
+  const lists = Array.from({ length: 100 }, () => scim.get(list));
+  const found = await scim.find('/Users', 'userName eq "small1@x.example"');
+  expect(found).toHaveLength(1);
+  const statuses = (await Promise.all(lists)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0);
+  expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(0);
+  expect(new Set(statuses)).toEqual(new Set([200, 503]));
+});
+
+test('pipelined lists are worked on one after the other: a client that does not read holds one page', async () => {
+  const raw = await openRaw(scim.port);
+  const before = bridge.logs.length;
+  const lists = Array.from({ length: 100 }, () => rawRequest('GET /scim/v2/Users?count=1000', AUTH));
+  raw.socket.pause();
+  raw.write(Buffer.concat([...lists, rawRequest('GET /scim/v2/nowhere', AUTH)]));
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const answered = bridge.logs
+    .slice(before)
+    .filter((line) => line.includes('"path":"/scim/v2/Users"')).length;
+  // The buffers of the system take some answers.
+  expect(answered).toBeLessThan(80);
+  raw.socket.resume();
+  const wire = await raw.read((text) => text.slice(-1000).includes('No such address'), 25_000);
+  raw.close();
+  expect(wire.match(/HTTP\/1\.1 \d+/g)).toEqual([...Array<string>(100).fill('HTTP/1.1 200'), 'HTTP/1.1 404']);
+}, 30_000);
+
+test('clients that leave give their turns back', async () => {
+  const list = `${scim.root}/Users?sortBy=title&filter=${encodeURIComponent('name.familyName pr')}`;
+  await Promise.all(
+    Array.from({ length: 40 }, async (_, n) => {
+      const signal = AbortSignal.timeout(5 + n);
+      await request(list, { headers: AUTH, signal })
+        .then(({ body }) => body.dump())
+        .catch(() => undefined);
+    }),
+  );
+  expect((await scim.get('/Users?sortBy=title')).status).toBe(200);
+  expect(bridge.logs.filter((line) => line.includes('failed unexpectedly'))).toEqual([]);
+});

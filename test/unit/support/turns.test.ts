@@ -1,0 +1,54 @@
+// Turns: how many at once, who is next, and how waiting ends.
+import { Busy, createTurns } from '../../../src/support/turns.ts';
+
+const turnsOf = createTurns;
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('one owner has half of the turns, and the other half stays for others', async () => {
+  const owner = turnsOf({ atOnce: 4, queue: 5, waitMs: 20 });
+  const [a, b] = [owner(), owner()];
+  await Promise.all([a.enter(), a.enter()]);
+  await expect(a.enter()).rejects.toThrow(Busy);
+  await Promise.all([b.enter(), b.enter()]);
+  await expect(owner().enter()).rejects.toThrow(Busy);
+});
+
+test('turns are given in the order of waiting, past an owner that has its share', async () => {
+  const owner = turnsOf({ atOnce: 2, queue: 5, waitMs: 1000 });
+  const [a, b] = [owner(), owner()];
+  const order: string[] = [];
+  const leaveA = await a.enter();
+  const leaveB = await b.enter();
+  const waitingA = a.enter().then((leave) => (order.push('a'), leave));
+  const waitingB = b.enter().then((leave) => (order.push('b'), leave));
+  leaveB();
+  await tick();
+  expect(order).toEqual(['b']);
+  leaveA();
+  (await waitingA)();
+  (await waitingB)();
+  expect(order).toEqual(['b', 'a']);
+});
+
+test('a queue has an end, and a turn that is given back twice counts once', async () => {
+  const turns = turnsOf({ atOnce: 2, queue: 1, waitMs: 1000 })();
+  const leave = await turns.enter();
+  const next = turns.enter();
+  await expect(turns.enter()).rejects.toThrow(Busy);
+  leave();
+  leave();
+  (await next)();
+  await expect(turns.run(() => 'done')).resolves.toBe('done');
+});
+
+test('a signal ends the wait with its reason, and work that fails gives its turn back', async () => {
+  const turns = turnsOf({ atOnce: 2, queue: 5, waitMs: 1000 })();
+  const leave = await turns.enter();
+  const left = new AbortController();
+  const waiting = turns.enter(left.signal);
+  left.abort(new Error('the client has left'));
+  await expect(waiting).rejects.toThrow('the client has left');
+  leave();
+  await expect(turns.run(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+  await expect(turns.run(() => 'done')).resolves.toBe('done');
+});
