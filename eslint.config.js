@@ -20,7 +20,8 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/cli/**', 'src/demo/**', 'src/main.ts', 'bench/**'],
+    // Commands write through one file, which makes foreign text visible.
+    files: ['src/cli/output.ts', 'src/demo/**', 'src/main.ts', 'bench/**'],
     rules: { 'no-console': 'off' },
   },
   {

@@ -4,6 +4,7 @@ import { parseDuration } from '../config/forms.ts';
 import { readActs, verifyActs, type LocatedAct } from '../ops/acts.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
+import { say } from './output.ts';
 
 interface Flags {
   since?: number;
@@ -24,7 +25,7 @@ export function acts(program: Command, cli: Cli): void {
           for (const { connection, entries, broken } of await verifyActs(states)) {
             const said =
               broken === null ? `${entries} entries, none altered` : `altered or taken out at ${broken}`;
-            console.log(`${connection}: ${said}`);
+            say(`${connection}: ${said}`);
             if (broken !== null) cli.exit(1);
           }
           return;
@@ -32,9 +33,9 @@ export function acts(program: Command, cli: Cli): void {
         let isEmpty = true;
         for await (const act of readActs(states, flags.since)) {
           isEmpty = false;
-          console.log(flags.json ? JSON.stringify(act) : toText(act));
+          say(flags.json ? JSON.stringify(act) : toText(act));
         }
-        if (isEmpty && !flags.json) console.log('Nothing was ordered.');
+        if (isEmpty && !flags.json) say('Nothing was ordered.');
       });
     });
 }

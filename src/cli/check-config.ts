@@ -6,6 +6,7 @@ import { ConfigError } from '../config/faults.ts';
 import { tryRules } from '../sync/rule-trial.ts';
 import { configWarnings } from '../config/warnings.ts';
 import { readConfig, type Cli } from './cli.ts';
+import { say, sayJson, sayLines } from './output.ts';
 
 export function checkConfig(program: Command, cli: Cli): void {
   program
@@ -21,8 +22,8 @@ export function checkConfig(program: Command, cli: Cli): void {
       for (const { path, message, advice } of configWarnings(config))
         console.error(`Warning: ${path}: ${message}. ${advice}`);
       const printable = printableConfig(config);
-      if (options.json) console.log(JSON.stringify(options.print ? printable : { ok: true }));
-      else if (options.print) console.log(stringify(printable).trimEnd());
-      else console.log(`The settings are valid (${config.source ?? 'environment'}).`);
+      if (options.json) sayJson(options.print ? printable : { ok: true });
+      else if (options.print) sayLines(stringify(printable).trimEnd().split('\n'));
+      else say(`The settings are valid (${config.source ?? 'environment'}).`);
     });
 }

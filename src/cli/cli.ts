@@ -5,6 +5,7 @@ import { ConfigError, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { Actor } from '../directory/acts.ts';
 import { configChecks } from '../sync/config-checks.ts';
+import { complain } from './output.ts';
 
 export interface Cli {
   env: NodeJS.ProcessEnv;
@@ -40,10 +41,10 @@ export const readSettings = (place: { env: NodeJS.ProcessEnv; cwd: string; file?
 /** Errors go to standard error, with what to do. @returns the exit code */
 export function reportFailure(error: unknown): number {
   if (error instanceof ConfigError) {
-    console.error('The settings can not be used:');
-    for (const { path, message } of error.faults) console.error(`  ${path}: ${message}`);
+    complain('The settings can not be used:');
+    for (const { path, message } of error.faults) complain(`  ${path}: ${message}`);
     return EXIT_CONFIG;
   }
-  console.error(error instanceof Error ? error.message : String(error));
+  complain(error instanceof Error ? error.message : String(error));
   return 1;
 }

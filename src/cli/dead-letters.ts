@@ -11,6 +11,7 @@ import {
 } from '../ops/dead-letters.ts';
 import { actorOf, readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
+import { say, sayJson, sayLines } from './output.ts';
 
 interface Flags {
   all?: boolean;
@@ -26,11 +27,11 @@ export function deadLetters(program: Command, cli: Cli): void {
     .option('--json', 'print as JSON')
     .action(async (flags: Flags, command: Command) => {
       const letters = await withStore(readConfig(command, cli), listDeadLetters);
-      if (flags.json) console.log(JSON.stringify(letters));
-      else if (letters.length === 0) console.log('Nothing needs a person.');
+      if (flags.json) sayJson(letters);
+      else if (letters.length === 0) say('Nothing needs a person.');
       else
         for (const { connection, target, ref, reason, message } of letters) {
-          console.log(`${ref}  ${connection} → ${target}  ${reason}: ${message}`);
+          say(`${ref}  ${connection} → ${target}  ${reason}: ${message}`);
         }
     });
 
@@ -43,7 +44,7 @@ export function deadLetters(program: Command, cli: Cli): void {
         (letter) => letter.ref === ref,
       );
       if (letters.length === 0) throw new Error(`${ref} needs no person: see scim-bridge dead-letters list.`);
-      console.log(JSON.stringify(letters, null, 2));
+      sayLines(JSON.stringify(letters, null, 2).split('\n'));
     });
 
   const act = (
@@ -61,7 +62,7 @@ export function deadLetters(program: Command, cli: Cli): void {
         const { length: count } = await withStore(readConfig(command, cli), (states) =>
           run(states, chosen, actorOf(cli)),
         );
-        console.log(
+        say(
           count === 0 ? 'None of these needs a person: see scim-bridge dead-letters list.' : `${count} done.`,
         );
         if (count === 0 && !flags.all) cli.exit(1);

@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.ts';
 import type { Finding } from '../ops/doctor.ts';
 import { systemClock } from '../support/clock.ts';
 import { readConfig, type Cli } from './cli.ts';
+import { say, sayJson } from './output.ts';
 
 const REDIS_WAIT_MS = 3000;
 
@@ -15,8 +16,8 @@ export function doctor(program: Command, cli: Cli): void {
     .option('--json', 'print as JSON')
     .action(async (flags: { json?: boolean }, command: Command) => {
       const findings = await examineAll(readConfig(command, cli));
-      if (flags.json) console.log(JSON.stringify(findings));
-      else for (const finding of findings) console.log(line(finding));
+      if (flags.json) sayJson(findings);
+      else for (const finding of findings) say(line(finding));
       if (findings.some(({ level }) => level === 'error')) cli.exit(1);
     });
 }

@@ -1,5 +1,6 @@
 // Commands that compare the estate with a target: opened for one command, with a signal that ends it.
 import { setFlagsFromString } from 'node:v8';
+import { complain } from './output.ts';
 import type { AppDeps } from '../app.ts';
 import type { Config } from '../config/schema.ts';
 import type { ScheduledEstate } from '../reconcile/schedule.ts';
@@ -32,7 +33,7 @@ export async function withEstates<T>(
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   const { openEstates } = await import('../app.ts');
   // What went wrong on the way is worth a line on standard error; what went well is in the answer.
-  const logger = createLogger('warn', { write: (line) => void process.stderr.write(line) });
+  const logger = createLogger('warn', { write: (line) => complain(line.trimEnd()) });
   const deps: AppDeps = { logger, clock: systemClock, ids: randomIds, random: () => Math.random() };
   const { estates, stop } = await openEstates(config, deps, { worker });
   const ended = new AbortController();

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { listRefusedEvents, resolveRefusedEvents } from '../ops/events.ts';
 import { actorOf, readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
+import { say, sayJson } from './output.ts';
 
 export function events(program: Command, cli: Cli): void {
   const group = program
@@ -15,11 +16,11 @@ export function events(program: Command, cli: Cli): void {
     .option('--json', 'print as JSON')
     .action(async (flags: { json?: boolean }, command: Command) => {
       const found = await withStore(readConfig(command, cli), listRefusedEvents);
-      if (flags.json) console.log(JSON.stringify(found));
-      else if (found.length === 0) console.log('No event was refused.');
+      if (flags.json) sayJson(found);
+      else if (found.length === 0) say('No event was refused.');
       else
         for (const { connection, at, resource, what, err, description } of found)
-          console.log(`${at}  ${connection}  ${resource}  ${what.join(' and ')}  ${err}: ${description}`);
+          say(`${at}  ${connection}  ${resource}  ${what.join(' and ')}  ${err}: ${description}`);
     });
 
   for (const [name, description] of [
@@ -33,6 +34,6 @@ export function events(program: Command, cli: Cli): void {
         const count = await withStore(readConfig(command, cli), (states) =>
           resolveRefusedEvents(states, name, actorOf(cli)),
         );
-        console.log(count === 0 ? 'No event was refused.' : `${count} done.`);
+        say(count === 0 ? 'No event was refused.' : `${count} done.`);
       });
 }

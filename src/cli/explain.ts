@@ -4,6 +4,7 @@ import type { Explanation, ValueState, Verdict } from '../access/explanation.ts'
 import { readConfig, type Cli } from './cli.ts';
 import { withEstates } from './estates.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
+import { sayJson, sayLines } from './output.ts';
 
 interface Flags {
   target?: string;
@@ -21,8 +22,8 @@ export function explain(program: Command, cli: Cli): void {
     .action(async (text: string, flags: Flags, command: Command) => {
       try {
         const found = await explained(text, flags, command, cli);
-        if (flags.json) console.log(JSON.stringify(found));
-        else console.log(found.map((each) => render(each).join('\n')).join('\n\n'));
+        if (flags.json) sayJson(found);
+        else sayLines(found.flatMap((each, index) => [...(index > 0 ? [''] : []), ...render(each)]));
       } catch (error) {
         reportUnknown(error, cli);
       }

@@ -4,6 +4,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { holdTargets, releaseTargets, type OrderGiven } from '../ops/hold.ts';
 import { actorOf, readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
+import { say, sayJson } from './output.ts';
 
 interface Flags {
   target?: string;
@@ -50,10 +51,10 @@ async function give(
     throw new Error(`There is no target ${flags.target}: see scim-bridge check-config --print.`);
   }
   const rows = await withStore(config, run);
-  if (flags.json) console.log(JSON.stringify(rows));
+  if (flags.json) sayJson(rows);
   else {
     for (const { connection, target, changed } of rows) {
-      console.log(`${connection} → ${target}: ${changed ? '' : 'was not changed, it is '}${word}`);
+      say(`${connection} → ${target}: ${changed ? '' : 'was not changed, it is '}${word}`);
     }
   }
 }

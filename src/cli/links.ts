@@ -9,6 +9,8 @@ import { actorOf, readConfig, type Cli } from './cli.ts';
 import { withEstates } from './estates.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
 import { withStore } from './store.ts';
+import { visible } from '../support/visible.ts';
+import { complain, say, sayJson, sayLines } from './output.ts';
 
 interface Flags {
   connection?: string;
@@ -36,10 +38,10 @@ export function links(program: Command, cli: Cli): void {
         for await (const row of listLinks(states, flags)) {
           count++;
           if (flags.json) rows.push(row);
-          else console.log(line(row));
+          else say(line(row));
         }
-        if (flags.json) console.log(JSON.stringify(rows));
-        else if (count === 0) console.log('Nothing is linked.');
+        if (flags.json) sayJson(rows);
+        else if (count === 0) say('Nothing is linked.');
       });
     });
 
@@ -53,8 +55,8 @@ export function links(program: Command, cli: Cli): void {
         const rows = (
           await Promise.all(found.map(({ connection, ref }) => linksOf(states, connection, ref)))
         ).flat();
-        if (flags.json) console.log(JSON.stringify(rows));
-        else for (const row of rows) console.log(line(row));
+        if (flags.json) sayJson(rows);
+        else for (const row of rows) say(line(row));
       });
     });
 
@@ -62,8 +64,7 @@ export function links(program: Command, cli: Cli): void {
     group.command('export [file]').description('NDJSON, one link a line; to standard output without a file'),
   ).action(async (file: string | undefined, flags: Flags, command: Command) => {
     const count = await withStore(readConfig(command, cli), (states) => exportTo(states, flags, file));
-    if (file !== undefined)
-      console.log(`${count} links: scim-bridge links import ${file} takes them in again.`);
+    if (file !== undefined) say(`${count} links: scim-bridge links import ${file} takes them in again.`);
   });
 
   group
@@ -92,9 +93,9 @@ export function links(program: Command, cli: Cli): void {
             ),
           )
         ).flat();
-        if (flags.json) console.log(JSON.stringify(rows));
+        if (flags.json) sayJson(rows);
         else
-          console.log(rows.length === 0 ? 'Nothing is linked.' : `Forgotten: ${rows.map(line).join('\n')}`);
+          sayLines(rows.length === 0 ? ['Nothing is linked.'] : rows.map((row) => `Forgotten: ${line(row)}`));
         if (rows.length === 0) cli.exit(1);
       });
     });
@@ -141,15 +142,15 @@ const line = ({
 
 async function exportTo(states: DesiredState[], flags: Flags, file: string | undefined): Promise<number> {
   const { listLinks } = await import('../ops/links.ts');
-  const out = file === undefined ? undefined : openSync(file, 'w', 0o600);
+  const out = file === undefined ? undefined : openSync(file, 'wx', 0o600);
   let count = 0;
   try {
     for await (const row of listLinks(states, flags)) {
       // A link without an id says nothing that an import could use.
       if (row.platformId === null) continue;
       count++;
-      if (out === undefined) console.log(JSON.stringify(row));
-      else writeSync(out, `${JSON.stringify(row)}\n`);
+      if (out === undefined) sayJson(row);
+      else writeSync(out, `${visible(JSON.stringify(row))}\n`);
     }
   } finally {
     if (out !== undefined) closeSync(out);
@@ -172,12 +173,12 @@ async function importFrom(file: string, flags: Flags, command: Command, cli: Cli
     }
     for await (const outcome of importLinks(all, rows(), options)) {
       counts[outcome] = (counts[outcome] ?? 0) + 1;
-      if (outcome !== 'imported' && outcome !== 'unchanged') console.error(`line ${number}: ${outcome}`);
+      if (outcome !== 'imported' && outcome !== 'unchanged') complain(`line ${number}: ${outcome}`);
     }
   });
   const { imported = 0, unchanged = 0, ...failed } = counts;
-  if (flags.json) console.log(JSON.stringify({ dryRun: flags.dryRun ?? false, counts }));
-  else console.log(`${imported} ${flags.dryRun ? 'would be linked' : 'linked'}, ${unchanged} as they were.`);
+  if (flags.json) sayJson({ dryRun: flags.dryRun ?? false, counts });
+  else say(`${imported} ${flags.dryRun ? 'would be linked' : 'linked'}, ${unchanged} as they were.`);
   if (Object.keys(failed).length > 0) cli.exit(1);
 }
 

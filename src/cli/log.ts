@@ -7,6 +7,8 @@ import type { LocatedEntry, LogFilter } from '../ops/provisioning-log.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
+import { complain, say } from './output.ts';
+import { spreadsheetCell } from '../support/spreadsheet.ts';
 
 interface Flags {
   resource?: string;
@@ -78,10 +80,10 @@ async function show(states: DesiredState[], flags: Flags): Promise<void> {
   let count = 0;
   for await (const entry of readLog(states, filter)) {
     if (count++ >= limit) break;
-    console.log(toLine(entry));
+    say(toLine(entry));
   }
-  if (count === 0 && !isExport) console.log('Nothing in the log matches.');
-  if (count > limit && !isExport) console.error(`There is more: --limit, --since or --json.`);
+  if (count === 0 && !isExport) say('Nothing in the log matches.');
+  if (count > limit && !isExport) complain(`There is more: --limit, --since or --json.`);
 }
 
 async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
@@ -90,8 +92,9 @@ async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
     import('../ops/provisioning-log.ts'),
   ]);
   // A name may start with a sign that a spreadsheet would carry out.
-  const line = (cells: string[]): string => stringify([cells], { escape_formulas: true }).trimEnd();
-  console.log(line([...COLUMNS]));
+  const line = (cells: string[]): string =>
+    stringify([cells.map(spreadsheetCell)], { quoted_match: /[;\t]/ }).replace(/\n$/, '');
+  say(line([...COLUMNS]));
   return (entry) => line(flatten(toRecord(entry)));
 }
 
@@ -134,7 +137,7 @@ async function verify(states: DesiredState[], cli: Cli): Promise<void> {
       const size = await kept.size();
       const said =
         broken === undefined ? `${size} entries, none altered` : `altered or taken out at ${broken}`;
-      console.log(`${connection} → ${target}: ${said}`);
+      say(`${connection} → ${target}: ${said}`);
       if (broken !== undefined) cli.exit(1);
     }
   }

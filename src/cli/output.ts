@@ -7,6 +7,11 @@ export function say(...lines: readonly string[]): void {
   for (const line of lines) console.log(visible(line));
 }
 
+/** As `say`, for as many lines as there are. */
+export function sayLines(lines: Iterable<string>): void {
+  for (const line of lines) say(line);
+}
+
 /** Lines to standard error. */
 export function complain(...lines: readonly string[]): void {
   for (const line of lines) console.error(visible(line));

@@ -1,6 +1,7 @@
 // A staged plan for people: counts first, then examples of each kind by what they have in common.
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import type { StagedItem, StagedPlanView } from '../ops/staged-plans.ts';
+import { say } from './output.ts';
 
 const EXAMPLES = 5;
 const LABELS: Record<DestructiveKind, string> = {
@@ -16,20 +17,20 @@ export const countsOf = ({ kinds }: Pick<StagedPlanView, 'kinds'>): string =>
     .join(', ');
 
 export function printPlan(plan: StagedPlanView, all: boolean): void {
-  console.log(`Plan ${plan.id} (${plan.connection} → ${plan.target}), ${plan.state}`);
-  console.log(`  ${countsOf(plan)}`);
-  if (plan.state === 'staged') console.log(`  held since ${plan.openedAt}, expires ${plan.expiresAt}`);
-  else console.log(`  ${plan.state} ${plan.at} by ${plan.by}`);
+  say(`Plan ${plan.id} (${plan.connection} → ${plan.target}), ${plan.state}`);
+  say(`  ${countsOf(plan)}`);
+  if (plan.state === 'staged') say(`  held since ${plan.openedAt}, expires ${plan.expiresAt}`);
+  else say(`  ${plan.state} ${plan.at} by ${plan.by}`);
   for (const kind of DESTRUCTIVE_KINDS) {
     const items = plan.items.filter((item) => item.kind === kind);
     if (items.length === 0) continue;
-    console.log(`\n${items.length} ${LABELS[kind]}`);
+    say('', `${items.length} ${LABELS[kind]}`);
     for (const [heading, members] of sectionsOf(kind, items)) {
       const limit = all ? members.length : EXAMPLES;
       const more = members.length > limit ? ` … and ${members.length - limit} more (--all)` : '';
-      if (heading !== '') console.log(`  ${heading} (${members.length})`);
-      for (const member of members.slice(0, limit)) console.log(`    - ${member}`);
-      if (more) console.log(`   ${more}`);
+      if (heading !== '') say(`  ${heading} (${members.length})`);
+      for (const member of members.slice(0, limit)) say(`    - ${member}`);
+      if (more) say(`   ${more}`);
     }
   }
 }

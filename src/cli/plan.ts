@@ -1,13 +1,15 @@
 // plan: what differs between the desired state and the platform. It writes nothing.
-import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { changesIn, driftOnly, savedPieces, type Plan } from '../reconcile/plan.ts';
 import { inPieces } from '../support/pieces.ts';
+import { visible } from '../support/visible.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withEstates } from './estates.ts';
 import { createProgressLine } from './progress.ts';
+import { say, sayLines, sayPainted } from './output.ts';
+import { writePrivately } from './private-file.ts';
 
 interface PlanFlags {
   target?: string;
@@ -34,23 +36,23 @@ export function plan(program: Command, cli: Cli): void {
     .option('--all', 'show every change, however many')
     .action(async (flags: PlanFlags, command: Command) => {
       const plans = await makePlans(flags, command, cli);
-      if (flags.out !== undefined) await write(plans, createWriteStream(flags.out, { mode: 0o600 }));
-      if (flags.json) await write(plans, process.stdout);
+      if (flags.out !== undefined)
+        await writePrivately(flags.out, { overwrite: true }, async (out) => {
+          for (const piece of inPieces(savedText(plans))) await out.write(piece);
+        });
+      if (flags.json)
+        await pipeline(Readable.from(inPieces(savedText(plans))), process.stdout, { end: false });
       else await printPlans(plans, flags.all ?? false, cli);
       if (flags.out !== undefined && !flags.json)
-        console.log(`\nSaved: scim-bridge apply ${flags.out} carries out exactly this.`);
+        say('', `Saved: scim-bridge apply ${flags.out} carries out exactly this.`);
       cli.exit(exitCodeOf(plans));
     });
 }
 
-/** Writes the saved form entry by entry, as fast as the other side takes it. */
-async function write(plans: Plan[], to: NodeJS.WritableStream): Promise<void> {
-  function* line(): Generator<string> {
-    yield* savedPieces(plans);
-    yield '\n';
-  }
-  const pieces = Readable.from(inPieces(line()), { objectMode: false });
-  await (to === process.stdout ? pipeline(pieces, to, { end: false }) : pipeline(pieces, to));
+/** The saved form entry by entry. */
+function* savedText(plans: Plan[]): Generator<string> {
+  for (const piece of savedPieces(plans)) yield visible(piece);
+  yield '\n';
 }
 
 async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<Plan[]> {
@@ -76,7 +78,10 @@ async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<
 export async function printPlans(plans: Plan[], all: boolean, { env }: Cli): Promise<void> {
   const { renderPlan } = await import('../reconcile/render.ts');
   const colour = process.stdout.isTTY && !env.NO_COLOR;
-  for (const each of plans) console.log(renderPlan(each, { all, colour }).join('\n'));
+  for (const each of plans) {
+    if (colour) sayPainted(each, (plan) => renderPlan(plan, { all, colour }));
+    else sayLines(renderPlan(each, { all, colour }));
+  }
 }
 
 /** 0 nothing to change, 2 changes or somebody missing, 1 when too little could be read to say that there are none. */

@@ -13,6 +13,7 @@ import {
 import { operatorOf, readConfig, type Cli } from './cli.ts';
 import { countsOf, printPlan } from './plan-view.ts';
 import { withStore } from './store.ts';
+import { say, sayJson } from './output.ts';
 
 interface Flags {
   json?: boolean;
@@ -34,10 +35,9 @@ export function plans(program: Command, cli: Cli): void {
       const found = (await withStore(readConfig(command, cli), listStagedPlans)).filter(
         ({ state }) => flags.all || state === 'staged',
       );
-      if (flags.json) console.log(JSON.stringify(found.map(({ items: _, ...plan }) => plan)));
-      else if (found.length === 0) console.log('The guard holds nothing.');
-      else
-        for (const plan of found) console.log(`${plan.id}  ${plan.state}  ${countsOf(plan)}  ${dates(plan)}`);
+      if (flags.json) sayJson(found.map(({ items: _, ...plan }) => plan));
+      else if (found.length === 0) say('The guard holds nothing.');
+      else for (const plan of found) say(`${plan.id}  ${plan.state}  ${countsOf(plan)}  ${dates(plan)}`);
     });
 
   group
@@ -47,7 +47,7 @@ export function plans(program: Command, cli: Cli): void {
     .option('--json', 'print as JSON')
     .action(async (id: string, flags: Flags, command: Command) => {
       const plan = await withStore(readConfig(command, cli), (states) => find(states, id));
-      if (flags.json) console.log(JSON.stringify(plan));
+      if (flags.json) sayJson(plan);
       else printPlan(plan, flags.all === true);
     });
 
@@ -74,9 +74,8 @@ export function plans(program: Command, cli: Cli): void {
           if (decided.kind === 'expired')
             throw new Error(`Plan ${id} has expired: what it held is judged anew, see plans list.`);
           if (decided.kind === 'unknown') throw unknownPlan(id);
-          if (flags.json) console.log(JSON.stringify({ id, action, by, items: decided.items }));
-          else
-            console.log(`${action === 'approve' ? 'Approved' : 'Rejected'}: ${decided.items} of plan ${id}.`);
+          if (flags.json) sayJson({ id, action, by, items: decided.items });
+          else say(`${action === 'approve' ? 'Approved' : 'Rejected'}: ${decided.items} of plan ${id}.`);
           if (decided.items === 0) cli.exit(1);
         });
       });

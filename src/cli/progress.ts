@@ -1,5 +1,6 @@
 // Progress of long work on standard error: a bar on a terminal, a plain line now and then elsewhere.
 import { Presets, SingleBar } from 'cli-progress';
+import { complain } from './output.ts';
 
 /** How far long work has come. */
 export interface Progress {
@@ -45,7 +46,7 @@ function createLines(what: string): ProgressLine {
     show: ({ phase, done, total }) => {
       if (Date.now() - saidAt < QUIET_MS) return;
       saidAt = Date.now();
-      console.error(`${what}: ${phase} ${done} of ${total}`);
+      complain(`${what}: ${phase} ${done} of ${total}`);
     },
     end: () => undefined,
   };

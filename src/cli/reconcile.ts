@@ -9,6 +9,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { withEstates, type CommandContext, type Comparison } from './estates.ts';
 import { printPlans } from './plan.ts';
 import { createProgressLine } from './progress.ts';
+import { complain, say, sayJson } from './output.ts';
 
 interface Flags {
   target?: string;
@@ -49,7 +50,7 @@ export function reconcile(program: Command, cli: Cli): void {
         for (const each of context.estates) found.push(await runOne(each, context, flags, cli));
         return found;
       });
-      if (flags.json) console.log(JSON.stringify(reports));
+      if (flags.json) sayJson(reports);
       cli.exit(worst(reports.map(({ outcome }) => EXIT_CODES[outcome])));
     });
 }
@@ -67,9 +68,9 @@ export function apply(program: Command, cli: Cli): void {
         const stale = [];
         for (const { plan, each } of pairs) stale.push(...(await staleIn(plan, each, context.signal)));
         if (stale.length > 0) {
-          console.error(`The plan is stale: ${stale.length} of its changes do not hold any more, such as`);
-          for (const line of stale.slice(0, 3)) console.error(`  ${line}`);
-          console.error('Nothing was changed. Make a new one with scim-bridge plan --out FILE.');
+          complain(`The plan is stale: ${stale.length} of its changes do not hold any more, such as`);
+          for (const line of stale.slice(0, 3)) complain(`  ${line}`);
+          complain('Nothing was changed. Make a new one with scim-bridge plan --out FILE.');
           cli.exit(EXIT_STALE);
           return;
         }
@@ -81,7 +82,7 @@ export function apply(program: Command, cli: Cli): void {
         }
         const reports = [];
         for (const { plan, each } of pairs) reports.push(await carryOut(plan, each, context, flags));
-        if (flags.json) console.log(JSON.stringify(reports));
+        if (flags.json) sayJson(reports);
         cli.exit(worst(reports.map(({ outcome }) => EXIT_CODES[outcome])));
       });
     });
@@ -134,7 +135,7 @@ async function runOne(
 
 function tell(name: string, { outcome, message }: RunReport, joined: boolean): void {
   const said = message === undefined ? '' : `: ${message}`;
-  console.log(`\n${name}: ${outcome}${said}${joined ? ' (by a run that was under way)' : ''}`);
+  say('', `${name}: ${outcome}${said}${joined ? ' (by a run that was under way)' : ''}`);
 }
 
 function estateOf(plan: Plan, estates: Comparison[]): Comparison {

@@ -1,5 +1,6 @@
 // Commands about one person or group: what was typed means nobody, and the exit code says so.
 import type { Cli } from './cli.ts';
+import { complain } from './output.ts';
 
 const EXIT_UNKNOWN = 4;
 
@@ -18,6 +19,6 @@ export class UnknownResource extends Error {
 /** Turns an unknown resource into its exit code. @throws everything else again */
 export function reportUnknown(error: unknown, cli: Cli): void {
   if (!(error instanceof UnknownResource)) throw error;
-  console.error(error.message);
+  complain(error.message);
   cli.exit(EXIT_UNKNOWN);
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { resync as markAll } from '../ops/resync.ts';
 import { actorOf, readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
+import { say } from './output.ts';
 
 export function resync(program: Command, cli: Cli): void {
   program
@@ -17,6 +18,6 @@ export function resync(program: Command, cli: Cli): void {
         throw new Error(`There is no target ${flags.target}: see scim-bridge check-config --print.`);
       }
       const count = await withStore(config, (states) => markAll(states, flags.target, actorOf(cli)));
-      console.log(`${count} users and groups will be looked at again: see scim-bridge status.`);
+      say(`${count} users and groups will be looked at again: see scim-bridge status.`);
     });
 }

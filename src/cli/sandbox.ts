@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { SandboxOptions } from '../sandbox/server.ts';
 import type { Cli } from './cli.ts';
+import { complain, say, sayJson } from './output.ts';
 
 interface SandboxFlags {
   port: number;
@@ -72,7 +73,7 @@ export function sandbox(program: Command, cli: Cli): void {
         tls: flags.tls ?? false,
         vendorNames: flags.vendorNames ?? false,
         ...(flags.dataApiPath === undefined ? {} : { dataPath: flags.dataApiPath }),
-        warn: (message) => console.error(message),
+        warn: (message) => complain(message),
         ...chatModelOf(flags),
         ...(flags.host === undefined ? {} : { host: flags.host }),
         ...(flags.data === undefined ? {} : { dataDir: flags.data }),
@@ -83,11 +84,11 @@ export function sandbox(program: Command, cli: Cli): void {
       const ended = new Promise((resolve) => {
         for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
       });
-      if (flags.json) console.log(JSON.stringify(ready));
+      if (flags.json) sayJson(ready);
       else {
-        console.log(`platform  ${ready.platformUrl}`);
-        console.log(`control   ${ready.controlUrl}`);
-        console.log(`admin key ${ready.fixtures.apiKeys.admin}`);
+        say(`platform  ${ready.platformUrl}`);
+        say(`control   ${ready.controlUrl}`);
+        say(`admin key ${ready.fixtures.apiKeys.admin}`);
       }
       await ended;
       await running.stop();

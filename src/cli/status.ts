@@ -5,6 +5,7 @@ import { isConverged, readStatus, type TargetStatus } from '../ops/status.ts';
 import { coverageText } from '../reconcile/coverage-text.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
+import { say, sayJson } from './output.ts';
 
 export function status(program: Command, cli: Cli): void {
   program
@@ -15,7 +16,7 @@ export function status(program: Command, cli: Cli): void {
       const rows = await withStore(readConfig(command, cli), (states, breakers) =>
         readStatus(states, breakers),
       );
-      if (options.json) console.log(JSON.stringify(rows));
+      if (options.json) sayJson(rows);
       else for (const row of rows) print(row);
       cli.exit(rows.every(isConverged) ? 0 : 2);
     });
@@ -25,22 +26,22 @@ const moment = (ms: number): string => new Date(ms).toISOString();
 
 function print({ connection, target, users, groups, ...rest }: TargetStatus): void {
   const { dirty, blocked, oldestMs, guard, breaker, reconcile, hold, events } = rest;
-  console.log(
+  say(
     `${connection} → ${target}: ${users} users, ${groups} groups; ` +
       `${dirty} not applied yet${dirty > 0 ? ` (the oldest for ${duration(oldestMs)})` : ''}, ` +
       `${blocked} need a person` +
       (guard.held > 0 ? `, ${guard.held} held by the guard: see scim-bridge plans list` : ''),
   );
   const { coverage } = rest;
-  console.log(`  people: ${coverageText(coverage.users)}`);
-  if (coverage.groups.desired > 0) console.log(`  groups: ${coverageText(coverage.groups)}`);
+  say(`  people: ${coverageText(coverage.users)}`);
+  if (coverage.groups.desired > 0) say(`  groups: ${coverageText(coverage.groups)}`);
   const missing = coverage.users.missing + coverage.groups.missing;
-  if (missing > 0) console.log('  somebody is missing: run scim-bridge reconcile, which brings them');
+  if (missing > 0) say('  somebody is missing: run scim-bridge reconcile, which brings them');
   const lanes = Object.entries(rest.lanes).filter(([, count]) => count > 0);
-  if (lanes.length > 0) console.log(`  waiting: ${lanes.map((lane) => lane.reverse().join(' ')).join(', ')}`);
+  if (lanes.length > 0) say(`  waiting: ${lanes.map((lane) => lane.reverse().join(' ')).join(', ')}`);
   if (breaker.open) {
     const answer = breaker.status ? `answers ${breaker.status}` : 'does not answer';
-    console.log(`  the platform ${answer} since ${moment(breaker.since ?? 0)}: only probes are sent`);
+    say(`  the platform ${answer} since ${moment(breaker.since ?? 0)}: only probes are sent`);
   }
   if (rest.hasMoved)
     console.log(
@@ -51,13 +52,13 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus): vo
     const drift = (last.drift ?? []).reduce((sum, { count }) => sum + count, 0);
     const found = drift > 0 ? `, ${drift} changes by others found` : '';
     const reason = last.message ? `, ${last.message}` : '';
-    console.log(`  last reconcile ${moment(last.endedAt)}: ${last.outcome}${found}${reason}`);
+    say(`  last reconcile ${moment(last.endedAt)}: ${last.outcome}${found}${reason}`);
   }
   if (hold) {
     const by = `on hold since ${moment(hold.since)} by ${hold.by}`;
-    console.log(`  ${by}: nothing is written until scim-bridge release`);
+    say(`  ${by}: nothing is written until scim-bridge release`);
   }
-  if (events) console.log(`  events: ${standingOf(events)}`);
+  if (events) say(`  events: ${standingOf(events)}`);
 }
 
 /** What became of the events of a connection, in words. */

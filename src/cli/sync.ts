@@ -6,6 +6,7 @@ import { operatorOf, readConfig, type Cli } from './cli.ts';
 import { withEstates, type CommandContext } from './estates.ts';
 import { toText } from './log.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
+import { say, sayJson } from './output.ts';
 
 interface Flags {
   target?: string;
@@ -32,7 +33,7 @@ export function sync(program: Command, cli: Cli): void {
         const reports = await withEstates(readConfig(command, cli), options, (context) =>
           syncAll(text, context, flags, operatorOf(cli)),
         );
-        if (flags.json) console.log(JSON.stringify(reports));
+        if (flags.json) sayJson(reports);
         cli.exit(Math.max(...reports.map(exitCodeOf)));
       } catch (error) {
         reportUnknown(error, cli);
@@ -54,8 +55,8 @@ async function syncAll(
   const found = await findResources(toSearched(estates.map(({ estate }) => estate)), text);
   if (found.length === 0) throw new UnknownResource(text);
   if (new Set(found.map(({ ref }) => ref)).size > 1) {
-    const all = found.map(({ connection, ref, name }) => `  ${ref}  ${name}  (${connection})`).join('\n');
-    throw new Error(`${text} means more than one; name it by its ref:\n${all}`);
+    const all = found.map(({ connection, ref, name }) => `${ref} ${name} (${connection})`).join(', ');
+    throw new Error(`${text} means more than one; name it by its ref: ${all}.`);
   }
   const limitMs = Number(flags.timeout) * 1000;
   if (!(limitMs > 0)) throw new Error('--timeout is a number of seconds above 0.');
@@ -64,13 +65,13 @@ async function syncAll(
     for (const { estate, name } of estates.filter(
       ({ estate: { connection } }) => connection === each.connection,
     )) {
-      const say = (line: string): void => void (flags.json || console.log(line));
-      say(`${each.kind} ${each.name} (${each.ref}), ${name}`);
+      const tell = (line: string): void => void (flags.json || say(line));
+      tell(`${each.kind} ${each.name} (${each.ref}), ${name}`);
       const report = await syncOne(estate, each, {
         ...{ dryRun: flags.dryRun ?? false, by, limitMs, signal, logger: deps.logger },
-        onStep: (step) => say(`  ${toText(step)}`),
+        onStep: (step) => tell(`  ${toText(step)}`),
       });
-      for (const line of endLines(report)) say(`  ${line}`);
+      for (const line of endLines(report)) tell(`  ${line}`);
       reports.push(report);
     }
   }

@@ -15,6 +15,7 @@ import {
 } from '../tokens/operations.ts';
 import { actorOf, readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
+import { complain, say, sayJson } from './output.ts';
 
 interface Flags {
   connection?: string;
@@ -76,12 +77,12 @@ function show(
   asJson: boolean,
 ): void {
   if (asJson) {
-    console.log(JSON.stringify(made));
+    sayJson(made);
     return;
   }
   const end = made.expiresAt === null ? 'never expires' : `expires ${made.expiresAt}`;
-  console.error(`Token ${made.name} of ${made.connection}, ${end}. It is shown this once:`);
-  console.log(made.secret);
+  complain(`Token ${made.name} of ${made.connection}, ${end}. It is shown this once:`);
+  say(made.secret);
 }
 
 function addList(group: Command, cli: Cli): void {
@@ -102,9 +103,9 @@ function addList(group: Command, cli: Cli): void {
         }
         return found;
       });
-      if (flags.json) console.log(JSON.stringify(rows));
-      else if (rows.length === 0) console.log('There are no tokens: see scim-bridge token create.');
-      else for (const row of rows) console.log(lineOf(row));
+      if (flags.json) sayJson(rows);
+      else if (rows.length === 0) say('There are no tokens: see scim-bridge token create.');
+      else for (const row of rows) say(lineOf(row));
     });
 }
 
@@ -132,7 +133,7 @@ function addRevoke(group: Command, cli: Cli): void {
         throw new Error(`${name} stands in the settings of ${connection}: take it out there.`);
       if (outcome === 'unknown')
         throw new Error(`${connection} has no token ${name}: see scim-bridge token list.`);
-      console.log(flags.json ? JSON.stringify({ connection, name, revoked: true }) : `${name} is revoked.`);
+      say(flags.json ? JSON.stringify({ connection, name, revoked: true }) : `${name} is revoked.`);
     });
 }
 

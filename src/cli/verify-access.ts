@@ -6,6 +6,8 @@ import type { AccessReport, ChainLink, QueryOutcome } from '../access/access-rep
 import type { AccessQuestion } from '../access/verify-access.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withEstates } from './estates.ts';
+import { sayJson, sayLines } from './output.ts';
+import { visible } from '../support/visible.ts';
 
 interface Flags {
   connection?: string;
@@ -47,7 +49,8 @@ export function verifyAccess(program: Command, cli: Cli): void {
         const deps = { estates: estates.map(({ estate }) => estate), addresses: config.targets };
         return access.verifyAccess(deps, toQuestion(user, flags, cli), signal);
       });
-      console.log(flags.json ? JSON.stringify(report) : render(report).join('\n'));
+      if (flags.json) sayJson(report);
+      else sayLines(render(report));
       cli.exit(report.ok ? 0 : EXIT_MISSING);
     });
 }
@@ -138,7 +141,7 @@ function renderRows(rows: Record<string, unknown>[]): string[] {
     chars: { ...Object.fromEntries([...sides, 'mid', 'mid-mid'].map((name) => [name, ''])), middle: '  ' },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   });
-  for (const row of rows) table.push(names.map((name) => shown(row[name])));
+  for (const row of rows) table.push(names.map((name) => visible(shown(row[name]))));
   return table.toString().split('\n');
 }
 
