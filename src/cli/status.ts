@@ -44,9 +44,7 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus): vo
     say(`  the platform ${answer} since ${moment(breaker.since ?? 0)}: only probes are sent`);
   }
   if (rest.hasMoved)
-    console.log(
-      '  the address changed: nothing is written before scim-bridge reconcile recognises the accounts',
-    );
+    say('  the address changed: nothing is written before scim-bridge reconcile recognises the accounts');
   const { last } = reconcile;
   if (last) {
     const drift = (last.drift ?? []).reduce((sum, { count }) => sum + count, 0);
