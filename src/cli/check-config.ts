@@ -6,7 +6,7 @@ import { ConfigError } from '../config/faults.ts';
 import { tryRules } from '../sync/rule-trial.ts';
 import { configWarnings } from '../config/warnings.ts';
 import { readConfig, type Cli } from './cli.ts';
-import { say, sayJson, sayLines } from './output.ts';
+import { complain, say, sayJson, sayLines } from './output.ts';
 
 export function checkConfig(program: Command, cli: Cli): void {
   program
@@ -20,7 +20,7 @@ export function checkConfig(program: Command, cli: Cli): void {
       if (faults.length > 0) throw new ConfigError(faults);
       // Beside the answer: standard output stays what a script reads.
       for (const { path, message, advice } of configWarnings(config))
-        console.error(`Warning: ${path}: ${message}. ${advice}`);
+        complain(`Warning: ${path}: ${message}. ${advice}`);
       const printable = printableConfig(config);
       if (options.json) sayJson(options.print ? printable : { ok: true });
       else if (options.print) sayLines(stringify(printable).trimEnd().split('\n'));
