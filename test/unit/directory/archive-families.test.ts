@@ -4,9 +4,9 @@ import { expect, test } from '@jest/globals';
 import { fateOf } from '../../../src/directory/archive-families.ts';
 
 const table = readFileSync(new URL('../../../src/directory/keys.ts', import.meta.url), 'utf8');
-/** Keys as they may look, from the first column; budgets and breakers have a base of their own. */
+/** Keys as they may look, from the first column; budgets, breakers and claims have a base of their own. */
 const keys = [...table.matchAll(/^ \* \| ([^|]+) \| [^|]+ \| ([^|]+)/gm)]
-  .filter(([, names]) => !/^(family|---)|budget|breaker/.test(names ?? ''))
+  .filter(([, names]) => !/^(family|---)|budget|breaker|claim/.test(names ?? ''))
   .flatMap(([, names = '', content = '']) => [
     ...names.split(', '),
     ...[...content.matchAll(/(\w+:<t>) is the way back/g)].map(([, key = '']) => key),
