@@ -21,6 +21,8 @@ export function createAdminRouter(
   const checksOf = createChecks();
   router.use((_request, response, next) => {
     response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    response.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
     next();
   });
   router.use(options.authenticate);

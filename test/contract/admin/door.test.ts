@@ -107,6 +107,8 @@ test('strangers learn nothing about addresses, and no other origin may read', as
   for (const { headers } of [asked, preflight])
     expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
   expect(asked.headers.get('cache-control')).toBe('no-store');
+  expect(asked.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(asked.headers.get('content-security-policy')).toContain("default-src 'none'");
 });
 
 test('refusals are problem documents that say what to do', async () => {
