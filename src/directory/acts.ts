@@ -9,7 +9,7 @@ export const ACTS = [
   ...(['hold', 'release', 'resync', 'approvePlan', 'rejectPlan'] as const),
   ...(['retryDeadLetters', 'dropDeadLetters', 'forgetLink', 'importLinks'] as const),
   ...(['retryEvents', 'dropEvents'] as const),
-  ...(['createToken', 'revokeToken', 'restore'] as const),
+  ...(['createToken', 'revokeToken', 'restore', 'repair'] as const),
 ] as const;
 
 /** Who acts. The name is what the person gave, or the account at the machine; the way in is known for certain. */

@@ -11,6 +11,7 @@ import { createKeyspace } from './keys.ts';
 import { createLinks, type Links } from './links.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import type { LogLimits } from './provisioning-log.ts';
+import { createProof, type Proof } from './proof/prove.ts';
 import { createRunStore, type RunStore } from './runs.ts';
 import type { Scripts } from './scripts.ts';
 import { createStoredTokens, type StoredTokens } from './stored-tokens.ts';
@@ -24,6 +25,8 @@ export interface DesiredState {
   /** Everything of the connection, for backups. */
   archive: Archive;
   links: Links;
+  /** Whether everything derived agrees with the records. */
+  proof: Proof;
   /** Inbound tokens that operators made. */
   tokens: StoredTokens;
   /** What receivers of security events have not been told yet. */
@@ -72,6 +75,7 @@ export function createDesiredState(
       { targets, groupsMatter, events, uniqueExternalIds: options.uniqueExternalIds },
     ),
     links: createLinks({ redis: deps.redis, keys, elsewhere }),
+    proof: createProof({ ...deps, keys }, { targets }),
     tokens: createStoredTokens({ redis: deps.redis, keys }),
     events: createEventStream({ ...deps, keys }),
     outboxes: new Map(

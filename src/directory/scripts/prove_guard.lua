@@ -1,0 +1,31 @@
+-- Proves one portion of what the guard holds, approved or rejected: each is also noted for its resource, and the other way.
+-- KEYS base
+-- ARGV { target, family: guardStaged | guardApproved | guardRejected | guardHeld, id (kind; or ref), cursor, count, repair }
+-- RETURN as prove_records.lua
+-- NEEDS proof
+local is_held = p.family == 'guardHeld'
+local name = key(p.family, p.target .. ':' .. p.id)
+local reply = redis.call(is_held and 'SSCAN' or 'ZSCAN', name, p.cursor, 'COUNT', p.count)
+
+local function prove_held(entry)
+  local kind, subject = string.match(entry, '^(%S+) (.*)$')
+  local item = subject == '' and p.id or p.id .. ' ' .. tostring(subject)
+  for _, family in ipairs({ 'guardStaged', 'guardApproved', 'guardRejected' }) do
+    if kind and redis.call('ZSCORE', key(family, p.target .. ':' .. kind), item) then return end
+  end
+  fault('guardHeld', 'surplus', p.id, function() redis.call('SREM', name, entry) end)
+end
+
+local function prove_item(item)
+  local ref, subject = string.match(item, '^(%S+) ?(.*)$')
+  if not ref then return end
+  local held, entry = key('guardHeld', p.target .. ':' .. ref), p.id .. ' ' .. subject
+  if redis.call('SISMEMBER', held, entry) == 1 then return end
+  fault('guardHeld', 'missing', ref, function() redis.call('SADD', held, entry) end)
+end
+
+local step = is_held and 1 or 2
+for index = 1, #reply[2], step do
+  if is_held then prove_held(reply[2][index]) else prove_item(reply[2][index]) end
+end
+return proved(reply[1], #reply[2] / step)

@@ -1,0 +1,51 @@
+-- Proves one portion of what a target keeps of its marks, and of the lists that lead to the queue and to people.
+-- KEYS base
+-- ARGV { target, targets: [target], family, cursor, count, repair, request }
+-- RETURN as prove_records.lua
+-- NEEDS marks, proof
+local HASHES = { marks = 'HSCAN', tickets = 'HSCAN', doubts = 'HSCAN', groupsSeen = 'HSCAN', guardWaiting = 'SSCAN' }
+local OF_MARKS = { dirty = true, inflight = true, tickets = true, accepted = true, guardWaiting = true }
+local marks, name, command = key('marks', p.target), key(p.family, p.target), HASHES[p.family] or 'ZSCAN'
+local reply = redis.call(command, name, p.cursor, 'COUNT', p.count)
+
+local function score_of(family, ref) return redis.call('ZSCORE', key(family, p.target), ref) end
+local function is_at_work(ref) return redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 end
+
+local function drop(ref)
+  if command == 'HSCAN' then redis.call('HDEL', name, ref)
+  elseif command == 'SSCAN' then redis.call('SREM', name, ref)
+  else redis.call('ZREM', name, ref) end
+end
+
+local function prove_mark(ref, text)
+  local since = string.match(text, '^%d+ (%d+) %S')
+  if not since then
+    fault('marks', 'wrong', ref, function() redis.call('HSET', marks, ref, renewed(nil, clock(), p.request)) end)
+  end
+  if score_of('inflight', ref) then
+    if since and not score_of('accepted', ref) then
+      fault('accepted', 'missing', ref, function() redis.call('ZADD', key('accepted', p.target), since, ref) end)
+    end
+  elseif not score_of('dirty', ref) then
+    fault('dirty', 'missing', ref, function()
+      redis.call('HDEL', key('tickets', p.target), ref)
+      make_due(p.target, ref, 3, clock())
+    end)
+  end
+end
+
+local function has_reason(ref)
+  if OF_MARKS[p.family] then return redis.call('HEXISTS', marks, ref) == 1 or is_at_work(ref) end
+  return is_stored(ref) or redis.call('HEXISTS', key('links', p.target), ref) == 1 or redis.call('HEXISTS', marks, ref) == 1
+end
+
+local step = command == 'SSCAN' and 1 or 2
+for index = 1, #reply[2], step do
+  local ref = reply[2][index]
+  if p.family == 'marks' then
+    prove_mark(ref, reply[2][index + 1])
+  elseif not has_reason(ref) then
+    fault(p.family, 'surplus', ref, function() drop(ref) end)
+  end
+end
+return proved(reply[1], #reply[2] / step)

@@ -1,0 +1,53 @@
+-- Proves one portion of the members of a group, or of its values that wait for somebody, or of those who wait for a value.
+-- KEYS base
+-- ARGV { family: members | unresolved | references, id (of the group; or the value), cursor, count, repair }
+-- RETURN as prove_records.lua
+-- NEEDS indexes, proof
+local name = key(p.family, p.id)
+local reply = redis.call(p.family == 'unresolved' and 'HSCAN' or 'SSCAN', name, p.cursor, 'COUNT', p.count)
+local ref = 'Group:' .. p.id
+local is_known = p.family ~= 'references' and is_stored(ref)
+
+local function prove_member(user)
+  local both = 'User:' .. user .. ' in ' .. ref
+  local is_gone = (not is_known and is_deleted(p.id)) or (redis.call('HEXISTS', key('users'), user) == 0 and is_deleted(user))
+  if is_gone then
+    return fault('members', 'surplus', both, function()
+      redis.call('SREM', name, user)
+      drop_lookup('groupsOf', user, p.id)
+    end)
+  end
+  -- Neither stored nor deleted: the record was lost, and its memberships wait for it.
+  if not is_known or redis.call('HEXISTS', key('users'), user) == 0 then return fault('members', 'lost', both) end
+  if lists(redis.call('HGET', key('groupsOf'), user), p.id) then return end
+  fault('groupsOf', 'missing', both, function() add_lookup('groupsOf', user, p.id) end)
+end
+
+local function prove_waiting(value, folded)
+  if not is_known then
+    if is_deleted(p.id) then fault('unresolved', 'surplus', ref, function() redis.call('HDEL', name, value) end) end
+    return
+  end
+  for _, awaited in ipairs({ value, folded }) do
+    local reference = p.id .. ' ' .. value
+    if redis.call('SISMEMBER', key('references', awaited), reference) == 0 then
+      fault('references', 'missing', ref, function() redis.call('SADD', key('references', awaited), reference) end)
+    end
+  end
+end
+
+local function prove_reference(reference)
+  local group, value = string.match(reference, '^(%S+) (.*)$')
+  local folded = group and redis.call('HGET', key('unresolved', group), value)
+  if folded and (value == p.id or folded == p.id) then return end
+  fault('references', 'surplus', 'Group:' .. (group or ''), function() redis.call('SREM', name, reference) end)
+end
+
+local step = p.family == 'unresolved' and 2 or 1
+for index = 1, #reply[2], step do
+  local member = reply[2][index]
+  if p.family == 'members' then prove_member(member)
+  elseif p.family == 'unresolved' then prove_waiting(member, reply[2][index + 1])
+  else prove_reference(member) end
+end
+return proved(reply[1], #reply[2] / step)

@@ -1,0 +1,46 @@
+-- Proves one portion of records: checksum, index entries, place in the order, name of a group.
+-- KEYS base
+-- ARGV { kind, cursor, count, repair }
+-- RETURN {"proved", next cursor, how many were looked at, [family, what, name, 1: repaired, ...]}
+-- NEEDS indexes, numbers, proof
+local family = RECORDS[p.kind]
+local reply = redis.call('HSCAN', key(family), p.cursor, 'COUNT', p.count)
+
+local function prove_entry(id, index, value)
+  local held, name = redis.call('HGET', key(index), value), p.kind .. ':' .. id
+  if LOOKUPS[index] then
+    if not lists(held, id) then fault(index, 'missing', name, function() add_lookup(index, value, id) end) end
+    return
+  end
+  if held == id then return end
+  local other = held and sound_record(p.kind, held)
+  -- Two records claim the name: a person has to say whose it is.
+  if other and has_entry(other, index, value) then return fault(index, 'doubled', name) end
+  fault(index, held and 'wrong' or 'missing', name, function() redis.call('HSET', key(index), value, id) end)
+end
+
+local function prove_name(id, text)
+  local done, resource = pcall(cjson.decode, text)
+  local name = done and type(resource) == 'table' and resource.displayName
+  local held = redis.call('HGET', key('groupNames'), id)
+  if type(name) ~= 'string' or held == name then return end
+  local function repair() redis.call('HSET', key('groupNames'), id, name) end
+  fault('groupNames', held and 'wrong' or 'missing', 'Group:' .. id, repair)
+end
+
+for index = 1, #reply[2], 2 do
+  local id, stored = reply[2][index], reply[2][index + 1]
+  local record, at = parse_head(stored)
+  if not redis.call('ZSCORE', key('order', p.kind), id) then
+    fault('order:' .. p.kind, 'missing', p.kind .. ':' .. id, function()
+      redis.call('ZADD', key('order', p.kind), next_number(), id)
+    end)
+  end
+  if not is_sound(record, stored, at) then
+    fault(family, 'damaged', p.kind .. ':' .. id)
+  else
+    for _, entry in ipairs(entries_of(record)) do prove_entry(id, family_of(entry), entry[2]) end
+    if p.kind == 'Group' then prove_name(id, string.sub(stored, at)) end
+  end
+end
+return proved(reply[1], #reply[2] / 2)

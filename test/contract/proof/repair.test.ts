@@ -1,0 +1,189 @@
+// Derived data that was lost or damaged is made again from the records, and nothing else changes.
+import fc from 'fast-check';
+import type { Finding } from '../../../src/directory/proof/prove.ts';
+import { add, drop, idOf, openStore, type Store } from '../lua/rig.ts';
+import { createRandom } from '../../support/estate.ts';
+
+const ORDER = { repair: true, request: 'repair' };
+const ADA = idOf('ada');
+const SALES = idOf('sales');
+
+/** The same pushes for the same seed. */
+async function push(store: Store, seed: number, steps = 40, first = 0): Promise<void> {
+  const random = createRandom(seed);
+  const of = (most: number): number => Math.floor(random() * most);
+  const user = (): string => idOf(`u${of(8)}`);
+  const group = (): string => idOf(`g${of(4)}`);
+  for (let step = first; step < first + steps; step++) {
+    const what = random();
+    const [one, other, number] = [user(), group(), of(6)];
+    if (what < 0.45) {
+      const userName = `${one.slice(0, 2)}.${number}@x.com`;
+      const emails = [{ value: userName }, { value: `shared${number}@x.com` }];
+      await store.putUser(one, {
+        userName,
+        externalId: `e-${one.slice(0, 2)}-${number}`,
+        emails,
+        active: number > 0,
+      });
+    } else if (what < 0.6) await store.putGroup(other, `${other.slice(0, 2)} ${number}`, [add(one)]);
+    else if (what < 0.85) await store.members(other, add(one, user()), drop(user()));
+    else if (what < 0.92) await store.members(other, add(`later${number}`));
+    else if (what < 0.96) await store.remove('User', one);
+    else await store.remove('Group', other);
+    if (step === first + 20) await store.settleAll();
+  }
+}
+
+/** Everything derived, without numbers and times. */
+async function derived({ redis, keys, families }: Store): Promise<Record<string, unknown>> {
+  const all: Record<string, unknown> = {};
+  for (const family of await families()) {
+    const key = keys.key(family);
+    if (/^(sequence|tombstones|gone|log|lease|users$|groups$|mapped)/.test(family)) continue;
+    const type = await redis.type(key);
+    if (type === 'string') all[family] = await redis.get(key);
+    else if (type === 'set') all[family] = (await redis.smembers(key)).sort();
+    else if (type === 'zset') all[family] = (await redis.zrange(key, '0', '-1')).sort();
+    else {
+      const fields = Object.entries(await redis.hgetall(key));
+      const bare = fields.map(([field, value]) => {
+        if (/^(marks|tickets):/.test(family)) return [field, ''];
+        return [
+          field,
+          /^links/.test(family)
+            ? value.replace(/"(settled|b)":"[^"]*"/g, '')
+            : value.split(',').sort().join(),
+        ];
+      });
+      all[family] = Object.fromEntries(bare.sort());
+    }
+  }
+  return all;
+}
+
+const DERIVED =
+  /^(userNames|externalIds|emails|displayNames|groupNames|order|groupsOf|memberCount|references|dirty|linked|owed)/;
+
+/** Deletes, overwrites or adds to a share of the derived keys. */
+async function damage({ redis, keys, families }: Store, seed: number): Promise<void> {
+  const random = createRandom(seed);
+  for (const family of (await families()).filter((each) => DERIVED.test(each))) {
+    if (random() < 0.4) continue;
+    const key = keys.key(family);
+    const type = await redis.type(key);
+    const how = random();
+    if (how < 0.3 || type === 'string') await redis.del(key);
+    else if (type === 'zset')
+      await redis.zrem(key, ...(await redis.zrange(key, '0', '-1')).filter(() => random() < 0.5), '-');
+    else if (type === 'set') await redis.sadd(key, `${idOf('ghost')} nobody`);
+    else {
+      for (const field of await redis.hkeys(key)) {
+        if (random() < 0.4) await redis.hdel(key, field);
+        else if (random() < 0.3 && !/^(linked|owed|groupNames)/.test(family))
+          await redis.hset(key, field, idOf('u0'));
+      }
+      if (!/^owed/.test(family)) await redis.hset(key, `surplus ${how}`, idOf('ghost'));
+    }
+  }
+}
+
+const left = (findings: Finding[]): Finding[] => findings.filter(({ count, repaired }) => repaired < count);
+
+test('whatever derived data is lost or damaged, one repair makes it what it was', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.nat(), async (story, accident) => {
+      const [twin, store] = await Promise.all([openStore(), openStore()]);
+      try {
+        await push(twin, story);
+        await push(store, story);
+        expect(await store.state.proof.run({ repair: false, request: '-' })).toEqual([]);
+        await damage(store, accident);
+        expect(left(await store.state.proof.run(ORDER))).toEqual([]);
+        expect(await store.state.proof.run({ repair: false, request: '-' })).toEqual([]);
+        expect(await derived(store)).toEqual(await derived(twin));
+      } finally {
+        await Promise.all([twin.close(), store.close()]);
+      }
+    }),
+    { numRuns: 25, interruptAfterTimeLimit: 40_000 },
+  );
+});
+
+test('while pushes and syncs go on nothing is taken for a fault, and a repair harms none of them', async () => {
+  const store = await openStore();
+  try {
+    await push(store, 1);
+    let isOver = false;
+    const pushes = (async () => {
+      for (let round = 2; round < 8; round++) await push(store, round);
+      isOver = true;
+    })();
+    while (!isOver) expect(await store.state.proof.run(ORDER)).toEqual([]);
+    await pushes;
+    expect(await store.state.proof.run({ repair: false, request: '-' })).toEqual([]);
+  } finally {
+    await store.close();
+  }
+});
+
+test('what only a person can decide is named and left as it is', async () => {
+  const store = await openStore();
+  try {
+    await store.putUser(ADA, { userName: 'ada' });
+    await store.putGroup(SALES, 'Sales', [add(ADA)]);
+    await store.settleAll();
+    const [users, links] = [store.keys.key('users'), store.keys.key('links', 'main')];
+    const stored = await store.redis.hget(users, ADA);
+    await store.redis.hset(users, ADA, `${stored}x`);
+    await store.redis.hset(links, `Group:${idOf('ops')}`, '{"id":"p-ops"}');
+    const findings = await store.state.proof.run(ORDER);
+    expect(left(findings).map(({ family, fault, examples }) => [family, fault, ...examples])).toEqual([
+      ['users', 'damaged', `User:${ADA}`],
+      ['links', 'lost', `Group:${idOf('ops')}`],
+    ]);
+    await expect(store.membersOf(SALES)).resolves.toEqual([ADA]);
+  } finally {
+    await store.close();
+  }
+});
+
+test('a link that was lost is made again from its way back, and its memberships are stated anew', async () => {
+  const store = await openStore();
+  try {
+    await store.putUser(ADA, { userName: 'ada' });
+    await store.putGroup(SALES, 'Sales', [add(ADA)]);
+    await store.settleAll();
+    await store.redis.hdel(store.keys.key('links', 'main'), `User:${ADA}`);
+    await store.redis.set(store.keys.key('mapped', 'main'), 'digest');
+    expect(await store.state.proof.run(ORDER)).toMatchObject([
+      { family: 'links', fault: 'missing', repaired: 1 },
+    ]);
+    await expect(store.state.links.get('main', `User:${ADA}`)).resolves.toEqual({ id: `p-${ADA}` });
+    expect([...(await store.marks()).keys()].sort()).toEqual([`Group:${SALES}`, `User:${ADA}`]);
+    await expect(store.outbox.memberMarks(SALES)).resolves.toEqual(new Map([[ADA, '+']]));
+    await expect(store.redis.exists(store.keys.key('mapped', 'main'))).resolves.toBe(0);
+  } finally {
+    await store.close();
+  }
+});
+
+test('a member set that was lost as a whole comes back; single members that only the other side has do not', async () => {
+  const store = await openStore();
+  try {
+    const BOB = idOf('bob');
+    await store.putUser(ADA, { userName: 'ada' });
+    await store.putUser(BOB, { userName: 'bob' });
+    await store.putGroup(SALES, 'Sales', [add(ADA, BOB)]);
+    await store.redis.del(store.keys.key('members', SALES));
+    await store.state.proof.run(ORDER);
+    await expect(store.membersOf(SALES)).resolves.toEqual([ADA, BOB]);
+    await store.redis.srem(store.keys.key('members', SALES), BOB);
+    expect(await store.state.proof.run(ORDER)).toContainEqual(
+      expect.objectContaining({ family: 'groupsOf', fault: 'surplus', repaired: 1 }),
+    );
+    await expect(store.membersOf(SALES)).resolves.toEqual([ADA]);
+  } finally {
+    await store.close();
+  }
+});
