@@ -13,7 +13,7 @@
  * | sharedExternalIds:User | hash | externalId that another user has too → ids joined by commas, without the first holder |
  * | emails | hash | folded address that is not the userName → ids joined by commas: not unique |
  * | groupNames | hash | group id → displayName as written |
- * | members:<group> | set | ids of users |
+ * | members:<group> | set | ids of users: this side says who is in a group (docs/proof.md) |
  * | groupsOf | hash | user id → ids of groups joined by commas: the other direction |
  * | unresolved:<group> | hash | member value whose user is not there yet → its folded form |
  * | references:<raw or folded value> | set | `<group> <value>` waiting for such a user |

@@ -6,7 +6,7 @@ import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
 
 export interface Finding {
-  /** `redis`, `clock`, `config`, or `target <name>`. */
+  /** `redis`, `clock`, `config`, `target <name>`, or `data <connection>`. */
   area: string;
   level: 'ok' | 'warning' | 'error';
   message: string;

@@ -36,13 +36,16 @@ async function push(store: Store, seed: number, steps = 40, first = 0): Promise<
 }
 
 /** Everything derived, without numbers and times. */
-async function derived({ redis, keys, families }: Store): Promise<Record<string, unknown>> {
+async function derived(store: Store): Promise<Record<string, unknown>> {
+  const { redis, keys } = store;
   const all: Record<string, unknown> = {};
-  for (const family of await families()) {
+  for (const family of await store.families()) {
     const key = keys.key(family);
     if (/^(sequence|tombstones|gone|log|lease|users$|groups$|mapped)/.test(family)) continue;
     const type = await redis.type(key);
-    if (type === 'string') all[family] = await redis.get(key);
+    if (family === 'memberCount')
+      all[family] = (await redis.get(key)) === '0' ? undefined : await redis.get(key);
+    else if (type === 'string') all[family] = await redis.get(key);
     else if (type === 'set') all[family] = (await redis.smembers(key)).sort();
     else if (type === 'zset') all[family] = (await redis.zrange(key, '0', '-1')).sort();
     else {
@@ -66,9 +69,10 @@ const DERIVED =
   /^(userNames|externalIds|emails|displayNames|groupNames|order|groupsOf|memberCount|references|dirty|linked|owed)/;
 
 /** Deletes, overwrites or adds to a share of the derived keys. */
-async function damage({ redis, keys, families }: Store, seed: number): Promise<void> {
+async function damage(store: Store, seed: number): Promise<void> {
+  const { redis, keys } = store;
   const random = createRandom(seed);
-  for (const family of (await families()).filter((each) => DERIVED.test(each))) {
+  for (const family of (await store.families()).filter((each) => DERIVED.test(each))) {
     if (random() < 0.4) continue;
     const key = keys.key(family);
     const type = await redis.type(key);
