@@ -27,6 +27,8 @@ const SMALL_BYTES = 16_384;
 const LARGE_BYTES = 262_144;
 /** No JSON that a client wrote grows more than this by decompression; small bodies may. */
 const MAX_RATIO = 200;
+/** Memory of a piece besides its bytes: chunks of one byte each would fill the heap far below the limit of bytes. */
+const PIECE_BYTES = 256;
 /** Parsing takes tens of milliseconds: new connections, among them those of probes, are accepted before it. */
 const ITERATIONS_BEFORE_LARGE = 50;
 const RETRY_AFTER_SECONDS = 2;
@@ -111,6 +113,7 @@ function readBytes(
 
   const source = decoder ?? request;
   let chunks: Buffer[] = [];
+  let received = 0;
   let taken = 0;
   let arrived = 0;
   let isOver = false;
@@ -137,12 +140,13 @@ function readBytes(
   };
   const onArrival = ({ length: bytes }: Buffer): void => void (arrived += bytes);
   const onData = (chunk: Buffer): void => {
-    const size = taken + chunk.length;
+    const size = received + chunk.length;
     if (size > limit) end(tooLarge(limit));
     else if (decoder && size > Math.max(LARGE_BYTES, arrived * MAX_RATIO)) end(bomb());
-    else if (!bodies.take(chunk.length)) end(tooMuch());
+    else if (!bodies.take(chunk.length + PIECE_BYTES)) end(tooMuch());
     else {
-      taken = size;
+      received = size;
+      taken += chunk.length + PIECE_BYTES;
       chunks.push(chunk);
     }
   };
