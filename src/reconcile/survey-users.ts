@@ -141,7 +141,8 @@ async function takePage(survey: Survey, draft: Draft, page: WireUser[], everybod
       strange.push(user);
       return;
     }
-    draft.recognition[isOf(link, user) ? 'same' : 'other']++;
+    // A link that a repair restored knows nothing but the id.
+    if (link.core?.userName !== undefined) draft.recognition[isOf(link, user) ? 'same' : 'other']++;
     if (isProtected(link)) return;
     if (everybody || holder.marked) toMap.push({ holder, link, user });
     else {

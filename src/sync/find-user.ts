@@ -66,15 +66,10 @@ export async function findUser(context: SyncContext, desired: DesiredUser, exist
           return inSuccession(context, 'the one who left keeps failing');
         await context.outbox.forgetLink(former, user.id);
       }
-      delete link.unsure;
-      link.core = observedCore(user, desired.core);
       // The id comes last: a link with an id stands for everything that was observed.
-      const attributes = await observedAttributes(context, desired, user);
-      const unseen = Object.keys(desired.attributes).filter((name) => !(name in attributes));
-      if (unseen.length > 0) link.unsure = unseen.map((name) => `attributes.${name}`);
+      await observe(context, desired, user);
       const notOurs = await claim(context, 'User', user.id);
       if (notOurs) return notOurs;
-      link.attributes = attributes;
       link.id = user.id;
       link.origin = link.creating ? 'created' : 'adopted';
       if (link.creating) link.making = true;
@@ -84,6 +79,24 @@ export async function findUser(context: SyncContext, desired: DesiredUser, exist
       return { kind: 'linked' };
     }
   }
+}
+
+/** Notes in the link what the account has now; values that are not shown count as unsure. */
+async function observe(context: SyncContext, desired: DesiredUser, user: WireUser): Promise<void> {
+  const { link } = context;
+  delete link.unsure;
+  link.core = observedCore(user, desired.core);
+  const attributes = await observedAttributes(context, desired, user);
+  const unseen = Object.keys(desired.attributes).filter((name) => !(name in attributes));
+  if (unseen.length > 0) link.unsure = unseen.map((name) => `attributes.${name}`);
+  link.attributes = attributes;
+}
+
+/** A link that a repair restored knows nothing but the id: reads the account. @throws PlatformError, as when it is gone */
+export async function observeLinked(context: SyncContext, desired: DesiredUser): Promise<void> {
+  const { link, target, call } = context;
+  await observe(context, desired, await target.client.users.get(link.id ?? '', call));
+  await context.save();
 }
 
 /** An account of another one of ours, who is on the way to it: the answer to its create was lost. */

@@ -10,7 +10,7 @@ import { writeAttributes } from './attributes.ts';
 import { condition, isRecordLost, recordDamaged, recordLost } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { attributeChanges, coreOperations } from './diff.ts';
-import { createUser, findUser, type Exists } from './find-user.ts';
+import { createUser, findUser, observeLinked, type Exists } from './find-user.ts';
 import { isGone, isStatus } from './failures.ts';
 import { ended, permitClosing, permitOne, resetGate } from './gate.ts';
 import type { Why } from './journal.ts';
@@ -63,6 +63,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
       return { kind: 'blocked', writes: context.writes, condition: found.condition };
     if (found.kind === 'later') return { ...found, writes: context.writes };
   }
+  if (link.core === undefined) await observeLinked(context, desired);
   if (policy.policy === 'create-only' && !link.making) {
     if (link.settled !== work.generation) {
       link.settled = work.generation;

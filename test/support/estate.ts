@@ -1,6 +1,6 @@
 // A company that lives: random pushes as Okta and Entra send them, and what must be true at the platform in the end.
 import type { Idp, IdpAnswer } from './idp.ts';
-import type { PlatformUser, PlatformView } from './platform-view.ts';
+import type { PlatformView } from './platform-view.ts';
 
 export interface Person {
   id: string;
@@ -10,8 +10,6 @@ export interface Person {
   country: string;
   clearance: number;
   deleted: boolean;
-  /** Has the source id of somebody who left before. */
-  isRehired: boolean;
 }
 
 export interface Team {
@@ -109,7 +107,6 @@ export function createEstate(idp: Idp, random: () => number) {
       country: pick(COUNTRIES) ?? 'PT',
       clearance: Math.floor(random() * 5),
       deleted: false,
-      isRehired: again !== undefined,
     };
     const id = await post('/Users', userBody(person), 'userName', person.userName);
     if (again) people.splice(people.indexOf(again), 1);
@@ -192,10 +189,7 @@ export function createEstate(idp: Idp, random: () => number) {
     const { users, groups } = await platform.state();
     const faults: string[] = [];
     for (const person of people) {
-      // Somebody who is renamed before the sync of a re-hire gets a new account, and the former one stays closed.
-      const isFormer = ({ userName, active, groups: memberOf }: PlatformUser): boolean =>
-        person.isRehired && userName !== person.userName && !active && memberOf.length === 0;
-      const found = users.filter((user) => user.externalId === person.externalId && !isFormer(user));
+      const found = users.filter(({ externalId }) => externalId === person.externalId);
       const [user] = found;
       if (found.length > 1) faults.push(`${person.externalId} exists ${found.length} times`);
       if (person.deleted) {

@@ -2,6 +2,7 @@
 // script that looks and repairs in one step, so pushes and syncs go on meanwhile.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
+import { REPAIRED } from '../runs.ts';
 import type { Scripts } from '../scripts.ts';
 import { primariesOf } from '../store-health.ts';
 import { walkOfKey, walksOfRecords, walksOfTarget, type Walk } from './walks.ts';
@@ -102,7 +103,7 @@ export function createProof(
     await told(/^(memberMarks|owed|guard\w+):/);
     for (const target of targets) for (const each of walksOfTarget(target).slice(2)) await walk(each);
     // The next run maps everybody and reads all members and values anew.
-    if (repair) for (const target of targets) await redis.del(keys.key('mapped', target));
+    if (repair) for (const target of targets) await redis.set(keys.key('mapped', target), REPAIRED);
     return [...findings.values()];
   }
 

@@ -1,6 +1,7 @@
 // Derived data that was lost or damaged is made again from the records, and nothing else changes.
 import fc from 'fast-check';
 import type { Finding } from '../../../src/directory/proof/prove.ts';
+import { REPAIRED } from '../../../src/directory/runs.ts';
 import { add, drop, idOf, openStore, type Store } from '../lua/rig.ts';
 import { createRandom } from '../../support/estate.ts';
 
@@ -166,7 +167,7 @@ test('a link that was lost is made again from its way back, and its memberships 
     await expect(store.state.links.get('main', `User:${ADA}`)).resolves.toEqual({ id: `p-${ADA}` });
     expect([...(await store.marks()).keys()].sort()).toEqual([`Group:${SALES}`, `User:${ADA}`]);
     await expect(store.outbox.memberMarks(SALES)).resolves.toEqual(new Map([[ADA, '+']]));
-    await expect(store.redis.exists(store.keys.key('mapped', 'main'))).resolves.toBe(0);
+    await expect(store.state.runs.get('main')?.mappedBy()).resolves.toBe(REPAIRED);
   } finally {
     await store.close();
   }

@@ -71,7 +71,9 @@ function estateOf(all: Person[], meddling: Meddling, there = all): Estate {
       groupsSeen: () => [],
     },
     directory: {
-      usersOf: (ids: string[]) => Promise.resolve(records(ids)),
+      usersIn: async function* (ids: string[]) {
+        yield await Promise.resolve(records(ids));
+      },
       getMany: () => Promise.resolve([]),
       scan: none,
       count: () => Promise.resolve(all.length),
