@@ -80,7 +80,7 @@ async function differencesOf(estate: Estate, ref: Ref, signal: AbortSignal): Pro
     estate,
     signal,
     visibility: createVisibility(),
-    tally: { calls: 0, unknown: 0 },
+    tally: { calls: 0, unknown: 0, moved: 0 },
     onProgress: () => undefined,
     lost: new Set(),
     isRepaired: false,

@@ -158,7 +158,7 @@ export async function staleEntries(estate: Estate, plan: Plan, signal: AbortSign
     estate,
     signal,
     visibility: createVisibility(),
-    tally: { calls: 0, unknown: 0 },
+    tally: { calls: 0, unknown: 0, moved: 0 },
     onProgress: () => undefined,
     lost: new Set(),
     isRepaired: false,

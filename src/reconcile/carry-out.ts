@@ -30,40 +30,47 @@ export interface End {
   message?: string;
 }
 
+export interface CarriedOut {
+  end: End;
+  /** False: after a repair something was left out, and has to be looked at before the repair is done with. */
+  isWhole: boolean;
+}
+
 export async function carryOut(
   estate: Estate,
   options: CarryOutOptions,
   fence: string,
   plan: Plan,
   books: Books,
-): Promise<End> {
+): Promise<CarriedOut> {
   const wanted = changesIn(plan);
   const proven = plan.proof.users.complete && plan.proof.groups.complete && plan.unknown === 0;
   const unproven: End = { outcome: 'unproven', message: whyUnproven(plan) };
   if (wanted === 0) {
     // What is lost looks as desired, as far as the lists tell: its sync finds out, and notes it.
     const end = books.lost.length > 0 ? await restoreLost(estate, options, plan, books.lost) : CONVERGED;
-    await keepBooks(estate, books);
-    if (!proven) return unproven;
-    if (end.outcome !== 'converged') return end;
-    return (
-      (await whatIsHeld(estate, options, plan)) ??
-      (plan.counts.conflict ? blocked(plan.counts.conflict) : CONVERGED)
-    );
+    const isWhole = await keepBooks(estate, books, 0);
+    if (!proven) return { end: unproven, isWhole };
+    if (end.outcome !== 'converged') return { end, isWhole };
+    const needsPerson = plan.counts.conflict ? blocked(plan.counts.conflict) : CONVERGED;
+    return { end: (await whatIsHeld(estate, options, plan)) ?? needsPerson, isWhole };
   }
   const agreed = options.repair && (await (options.confirm?.(plan) ?? true));
   if (!agreed) {
-    await keepBooks(estate, { ...books, mapped: false });
-    return proven ? { outcome: 'drifted', message: `${wanted} differences` } : unproven;
+    await keepBooks(estate, { ...books, mapped: false }, 0);
+    return {
+      end: proven ? { outcome: 'drifted', message: `${wanted} differences` } : unproven,
+      isWhole: true,
+    };
   }
   const applied = await applyPlan(estate, plan, options.guard, fence);
   const end = await restoreLost(estate, options, plan, books.lost, applied.refs);
-  await keepBooks(estate, books);
-  if (end.outcome !== 'converged') return end;
-  if (!proven) return unproven;
-  if (applied.noted.stale + applied.noted.busy > 0)
-    options.logger.info(applied.noted, 'some moved meanwhile, the next run looks at them again');
-  return (await whatIsHeld(estate, options, plan)) ?? end;
+  const moved = applied.noted.stale + applied.noted.busy;
+  const isWhole = await keepBooks(estate, books, moved);
+  if (end.outcome !== 'converged') return { end, isWhole };
+  if (!proven) return { end: unproven, isWhole };
+  if (moved > 0) options.logger.info(applied.noted, 'some moved meanwhile, the next run looks at them again');
+  return { end: (await whatIsHeld(estate, options, plan)) ?? end, isWhole };
 }
 
 const CONVERGED: End = { outcome: 'converged' };
@@ -163,11 +170,14 @@ export async function untilApplied(
   return letters > 0 ? blocked(letters) : CONVERGED;
 }
 
-async function keepBooks({ runs, digest }: Estate, { cursors, groupsSeen, mapped }: Books): Promise<void> {
+/** @param moved entries of the plan that were left alone. @returns whether nothing was left out that a repair needs */
+async function keepBooks({ runs, digest }: Estate, books: Books, moved: number): Promise<boolean> {
   for (const name of ['values', 'members'] as const) {
-    const place = cursors[name];
+    const place = books.cursors[name];
     if (place !== undefined) await runs.moveCursor(name, place);
   }
-  await runs.noteGroupsSeen(groupsSeen);
-  if (mapped) await runs.noteMapped(digest);
+  await runs.noteGroupsSeen(books.groupsSeen);
+  const isWhole = !books.isRepaired || books.moved + moved === 0;
+  if (books.mapped && isWhole) await runs.noteMapped(digest);
+  return isWhole;
 }

@@ -48,7 +48,11 @@ export interface Survey {
   signal: AbortSignal;
   visibility: Visibility;
   /** Calls made so far, and resources that could not be read. */
-  tally: { calls: number; unknown: number };
+  tally: {
+    calls: number;
+    unknown: number;
+    /** Left out, because a sync was at work on them. */ moved: number;
+  };
   onProgress: (progress: Progress) => void;
   /** Resources that are not covered although nothing is on its way: a run marks them (ADR 0021). */
   lost: Set<Ref>;

@@ -42,8 +42,9 @@ export async function examineGroups(
   });
   const now = await drifts.standing(refs);
   return found.flatMap((each, index) => {
-    if (!each) survey.tally.unknown++;
-    return each && isUnmoved(standing[index], now[index]) ? [each] : [];
+    if (each && isUnmoved(standing[index], now[index])) return [each];
+    survey.tally[each ? 'moved' : 'unknown']++;
+    return [];
   });
 }
 

@@ -55,7 +55,7 @@ export async function examineUsers(
     const now = await survey.estate.drifts.standing(standing.map(({ ref }) => ref));
     found.forEach((each, index) => {
       if (each && isUnmoved(standing[index], now[index])) examined.push(each);
-      else if (!each) survey.tally.unknown++;
+      else survey.tally[each ? 'moved' : 'unknown']++;
     });
   }
   return examined;

@@ -40,6 +40,10 @@ export interface Books {
   groupsSeen: Map<Ref, string>;
   /** Everybody was mapped by these rules. */
   mapped: boolean;
+  /** Derived data was repaired: the run goes on until nothing was left out. */
+  isRepaired: boolean;
+  /** Resources that were left out, because a sync was at work on them. */
+  moved: number;
   /** To be marked: nothing is on its way for them. */
   lost: Ref[];
   /** Why the platform may be another tenant than the one that the links are about. */
@@ -59,7 +63,7 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
     estate,
     signal: options.signal,
     visibility: createVisibility(),
-    tally: { calls: 0, unknown: 0 },
+    tally: { calls: 0, unknown: 0, moved: 0 },
     onProgress: options.onProgress ?? (() => undefined),
     lost: new Set(),
     isRepaired: mappedBy === REPAIRED,
@@ -115,6 +119,8 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
     books: {
       ...booksOf(groups, users, values.cursor, everybody, examined),
       lost: [...survey.lost],
+      isRepaired: survey.isRepaired,
+      moved: survey.tally.moved,
       isShown,
       ...recognised(users),
     },
@@ -236,7 +242,7 @@ function booksOf(
   values: number | undefined,
   everybody: boolean,
   examined: Examined[],
-): Omit<Books, 'lost' | 'isShown' | 'doubt' | 'isRecognised'> {
+): Omit<Books, 'lost' | 'isShown' | 'doubt' | 'isRecognised' | 'isRepaired' | 'moved'> {
   const groupsSeen = new Map<Ref, string>();
   for (const { ref, entries } of examined) {
     const changed = groups.changedAt.get(ref);

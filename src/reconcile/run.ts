@@ -32,6 +32,8 @@ export interface RunResult {
 /** The right to run is kept this long without a sign of life. */
 const RIGHT_MS = 30_000;
 const POLL_MS = 200;
+/** After a repair: how often a run looks at everything before it leaves the rest to the next one. */
+const PASSES = 4;
 
 /**
  * Runs once. While another run is under way it waits for that one and takes over its report.
@@ -114,25 +116,25 @@ async function hold(estate: Estate, options: RunOptions, fence: string): Promise
   const right = keepRight(estate, fence, options.signal);
   const { signal } = right;
   try {
-    const remember = estate.drifts.notePrints;
-    let made = await makePlan(estate, { ...options, signal, remember });
+    const again = { ...options, signal, remember: estate.drifts.notePrints };
+    let made = await makePlan(estate, again);
     if (made.books.doubt !== undefined && options.acceptTenant) {
       await acceptTenant(estate, `plan:${options.id}`);
-      made = await makePlan(estate, { ...options, signal, remember });
+      made = await makePlan(estate, again);
     }
-    const { plan, books } = made;
     const stopped = await recognise(estate, made);
     if (stopped) {
-      const report = toReport(plan, startedAt, clock.now(), stopped);
+      const report = toReport(made.plan, startedAt, clock.now(), stopped);
       await runs.end(report);
-      return { report, plan };
+      return { report, plan: made.plan };
     }
-    const carried = await carryOut(estate, { ...options, signal }, fence, plan, books);
-    const { coverage, end } = await proveDesired(
-      estate,
-      { ...options, signal },
-      { startedAt, books, plan, end: carried },
-    );
+    let carried = await carryOut(estate, again, fence, made.plan, made.books);
+    for (let pass = 1; pass < PASSES && !carried.isWhole && carried.end.outcome === 'converged'; pass++) {
+      made = await makePlan(estate, again);
+      carried = await carryOut(estate, again, fence, made.plan, made.books);
+    }
+    const { plan, books } = made;
+    const { coverage, end } = await proveDesired(estate, again, { startedAt, books, plan, end: carried.end });
     const report = { ...toReport(plan, startedAt, clock.now(), end), coverage };
     await runs.end(report);
     return { report, plan };

@@ -9,7 +9,7 @@ import type { SyncContext } from './context.ts';
 import { correlate, type Candidate } from './correlate.ts';
 import { createBody, echoedAttributes, observedCore } from './diff.ts';
 import { isStatus, mayHaveCommitted } from './failures.ts';
-import type { DesiredUser } from './mapping.ts';
+import type { Core, DesiredUser } from './mapping.ts';
 import { claim, takenElsewhere } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 
@@ -34,7 +34,7 @@ export async function findUser(context: SyncContext, desired: DesiredUser, exist
   const { target, link } = context;
   const userName = String(desired.core.userName);
   const externalId = desired.core.externalId === null ? null : String(desired.core.externalId);
-  const users = await exactMatches(context, userName, externalId);
+  const users = await exactMatches(context, desired.core, userName, externalId);
   const taken = await takenElsewhere(
     context,
     'User',
@@ -164,6 +164,7 @@ export async function createUser(context: SyncContext, desired: DesiredUser, exi
  */
 async function exactMatches(
   context: SyncContext,
+  core: Core,
   userName: string,
   externalId: string | null,
 ): Promise<WireUser[]> {
@@ -179,13 +180,35 @@ async function exactMatches(
   };
   const exact = await called(userName);
   const tried = context.link.creating ? String(context.link.core?.userName ?? userName) : userName;
-  if (exact.length > 0 || fold(tried) === fold(userName)) return exact;
+  if (exact.length > 0) return exact;
+  if (fold(tried) === fold(userName)) return renamed(context, core, externalId);
   // An account that we tried to make may still carry the name that it had then; or somebody else has that name by now.
   const { links, target, work } = context;
   const made = (await called(tried)).filter((user) => isOfOurMaking(context, user));
   const holders = await Promise.all(made.map(({ id }) => links.holderOf(target.name, 'User', id)));
   return made.filter((_, index) => [undefined, work.ref].includes(holders[index]));
 }
+
+/**
+ * Where people may share an externalId, it does not say who somebody is. With the same names besides, and nobody else of
+ * ours who has it, the account is the person's own under a former userName: renamed before it was found.
+ */
+async function renamed(context: SyncContext, core: Core, externalId: string | null): Promise<WireUser[]> {
+  if (externalId === null) return [];
+  const holders = (await context.directory.lookup('User', 'externalid', externalId)) ?? [];
+  if (holders.length > 1 || typeof core.displayName !== 'string') return [];
+  const found = await byExternalId(context, externalId);
+  return found.filter((user) => {
+    const shown = observedCore(user, core);
+    return (
+      user.externalId === externalId &&
+      PERSONAL.every((name) => (shown[name] ?? null) === (core[name] ?? null))
+    );
+  });
+}
+
+/** What two people with one externalId do not have in common. */
+const PERSONAL = ['displayName', 'name.givenName', 'name.familyName'];
 
 /** Whether an account may come from a create of this user whose answer was lost: it carries no other externalId. */
 const isOfOurMaking = ({ link }: SyncContext, { externalId }: WireUser): boolean =>
