@@ -25,7 +25,7 @@ export function buildEstates(
       const digest = digestOf(settings);
       const { members } = settings.groups;
       const estate: Estate = {
-        ...{ ...state, target, address: url, outbox, drifts, runs, coverage, others },
+        ...{ ...state, target, outbox, drifts, runs, coverage, others },
         ...{ clock, random, concurrency, digest, members },
       };
       const readTrail = createTrailReader({ url, token, allowLoopbackHttp, timeoutMs }, (signal) =>

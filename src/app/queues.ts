@@ -7,6 +7,7 @@ import {
   type SyncHandler,
   type TargetQueue,
 } from '../queue/target-queue.ts';
+import { recogniseAddress } from '../sync/recognise.ts';
 import { syncResource } from '../sync/sync-resource.ts';
 import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
@@ -25,6 +26,8 @@ export function startQueues(
   const connection = queueRedis as unknown as QueueConnection;
   const byConnection = new Map(states.map((state) => [state.connection, state]));
   const queues = new Map<string, TargetQueue>();
+  const stopping = new AbortController();
+  releasers.add('looks at addresses', () => stopping.abort());
   for (const [name, target] of targets) {
     const outboxes = outboxesOf(states, name);
     const { onApplied, onWrite } = parts.instruments?.target(name) ?? {};
@@ -49,6 +52,10 @@ export function startQueues(
     );
     releasers.add(`queue of ${name}`, queue.stop);
     queues.set(name, queue);
+    for (const [connection, outbox] of outboxes) {
+      const state = byConnection.get(connection);
+      if (state) void recogniseAddress({ target, outbox, links: state.links, clock }, stopping.signal);
+    }
   }
   const subscriber = connectRedis(config.redis, 'subscriber', logger);
   releasers.add('subscriber', () => subscriber.disconnect());

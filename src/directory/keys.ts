@@ -30,7 +30,7 @@
  * | run:<t> | string | fence of the reconcile run that is under way |
  * | reconcile:<t> | hash | how the last run ended, and how far the slow reads have come (runs.ts) |
  * | mapped:<t> | string | digest of the rules by which everybody was mapped last; `repaired` after a repair |
- * | tenant:<t> | string | address at which the linked accounts were last recognised; at another one nothing is written |
+ * | tenant:<t> | set | addresses at which the linked accounts were recognised; at another one nothing is written |
  * | groupsSeen:<t> | hash | ref → the platform's time of change when a group's members were found equal |
  * | memberMarks:<t>:<group>, owed:<t>:<user> | hash | memberships still to be added (+) or removed (-); a field `@<platform id>` of memberMarks is a member that is nobody of ours |
  * | blocked:<t> | zset | refs whose sync needs a person, by time |

@@ -43,5 +43,14 @@ export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Els
     } while (cursor !== '0');
   }
 
-  return { get, getMany, holderOf, all, elsewhere };
+  /** Up to `count` links of a kind, picked at random. */
+  async function some(target: string, kind: Kind, count: number): Promise<Link[]> {
+    const found = (await redis.hrandfield(keys.key('links', target), 4 * count, 'WITHVALUES')) as string[];
+    const links: Link[] = [];
+    for (let index = 0; index + 1 < found.length && links.length < count; index += 2)
+      if (found[index]?.startsWith(`${kind}:`)) links.push(parseLink(found[index + 1] ?? ''));
+    return links;
+  }
+
+  return { get, getMany, holderOf, all, elsewhere, some };
 }

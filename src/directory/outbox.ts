@@ -136,10 +136,20 @@ export function createOutbox(
     return tag as 'imported' | 'unchanged' | 'taken' | 'busy' | 'unknown';
   }
 
-  /** Whether the address is another one than that of the known accounts, so that nothing is written (ADR 0022). */
+  /** Whether the address is none of those at which the accounts were recognised, so that nothing is written (ADR 0022). */
   async function hasMoved(): Promise<boolean> {
-    const known = await redis.get(keys.key('tenant', target));
-    return known !== null && known !== address;
+    const known = await redis.smembers(keys.key('tenant', target));
+    return known.length > 0 && !known.includes(address);
+  }
+
+  /** The linked accounts were recognised at this address. */
+  async function noteAddress(): Promise<void> {
+    await redis.sadd(keys.key('tenant', target), address);
+  }
+
+  /** The same, and at no other any more. */
+  async function changeAddress(): Promise<void> {
+    await redis.multi().del(keys.key('tenant', target)).sadd(keys.key('tenant', target), address).exec();
   }
 
   /** How far the target is behind: refs not yet equal, those under way, those that need a person. */
@@ -180,6 +190,8 @@ export function createOutbox(
     adoptLink,
     depth,
     hasMoved,
+    noteAddress,
+    changeAddress,
     whereabouts: (ref: Ref) => readWhereabouts(deps, target, ref),
     backlog: () => readBacklog({ scripts, keys }, target),
     blocked,

@@ -120,14 +120,6 @@ export function createRunStore(
     await redis.set(keys.key('mapped', target), digest);
   };
 
-  /** The address at which the linked accounts were last recognised; undefined before that. */
-  const tenant = async (): Promise<string | undefined> =>
-    (await redis.get(keys.key('tenant', target))) ?? undefined;
-
-  const noteTenant = async (address: string): Promise<void> => {
-    await redis.set(keys.key('tenant', target), address);
-  };
-
   /** When the platform last changed each group, as it said when the group's members were found equal. */
   const groupsSeen = async (refs: Ref[]): Promise<(string | null)[]> =>
     refs.length === 0 ? [] : redis.hmget(keys.key('groupsSeen', target), ...refs);
@@ -149,8 +141,6 @@ export function createRunStore(
     moveCursor,
     mappedBy,
     noteMapped,
-    tenant,
-    noteTenant,
     groupsSeen,
     noteGroupsSeen,
   };

@@ -18,14 +18,14 @@ export async function askAboutTenant({ connection, target, outbox }: Estate, dou
 }
 
 /** The address is right. A hold that was put because of another one ends. */
-export async function noteRecognised({ address, outbox, runs }: Estate): Promise<void> {
-  await runs.noteTenant(address);
+export async function noteRecognised({ outbox }: Estate): Promise<void> {
+  await outbox.noteAddress();
   if ((await outbox.staging.onHold())?.by === HOLDER) await outbox.staging.release();
 }
 
 /** Forgets the links to the former tenant and lets writes go on. @returns how many links there were */
 export async function acceptTenant(estate: Estate, request: string): Promise<number> {
-  const { address, coverage, links, outbox, runs, target } = estate;
+  const { coverage, links, outbox, target } = estate;
   // Whoever is at work loses the lease, so no link to the former tenant is saved again.
   await outbox.staging.hold(HOLDER, 'the tenant is exchanged');
   let forgotten = 0;
@@ -39,7 +39,7 @@ export async function acceptTenant(estate: Estate, request: string): Promise<num
     if (refs.length === PORTION) await forget();
   }
   await forget();
-  await runs.noteTenant(address);
+  await outbox.changeAddress();
   await outbox.staging.release();
   return forgotten;
 }

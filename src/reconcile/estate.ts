@@ -16,8 +16,6 @@ export interface Estate {
   /** What operators ordered. */
   acts: Acts;
   target: Target;
-  /** Where the platform is, as the settings say. */
-  address: string;
   /** Digest of the rules that map records for this target (digest.ts). */
   digest: string;
   members: 'owned' | 'authoritative';

@@ -56,7 +56,7 @@ export interface Books {
 
 export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ plan: Plan; books: Books }> {
   const startedAt = estate.clock.now();
-  const [mappedBy, tenant] = await Promise.all([estate.runs.mappedBy(), estate.runs.tenant()]);
+  const [mappedBy, hasMoved] = await Promise.all([estate.runs.mappedBy(), estate.outbox.hasMoved()]);
   const rulesChanged = mappedBy !== estate.digest;
   const everybody = (options.everybody ?? false) || rulesChanged;
   const survey: Survey = {
@@ -67,7 +67,7 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
     onProgress: options.onProgress ?? (() => undefined),
     lost: new Set(),
     isRepaired: mappedBy === REPAIRED,
-    hasMoved: tenant !== undefined && tenant !== estate.address,
+    hasMoved,
     remember: options.remember ?? (() => Promise.resolve()),
   };
   const full = (options.full ?? false) || survey.isRepaired;

@@ -86,12 +86,12 @@ async function atStart(
   isDue: (moment: Date) => boolean,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { runs, directory, digest, address } = estate;
+  const { runs, directory, digest, outbox } = estate;
   while (!signal.aborted) {
     try {
-      const [{ last }, tenant, mappedBy, users, groups] = await Promise.all([
+      const [{ last }, hasMoved, mappedBy, users, groups] = await Promise.all([
         runs.read(),
-        runs.tenant(),
+        outbox.hasMoved(),
         runs.mappedBy(),
         directory.count('User'),
         directory.count('Group'),
@@ -101,7 +101,7 @@ async function atStart(
         await runs.noteMapped(digest);
         return undefined;
       }
-      if (tenant !== undefined && tenant !== address) return 'the address of the target changed';
+      if (hasMoved) return 'the address of the target changed';
       if (mappedBy === undefined) return 'the target is new, or its state was repaired';
       if (mappedBy !== digest) return 'the mapping rules changed';
       return last && wasMissed(last.endedAt, clock.now(), isDue) ? 'a run was missed' : undefined;

@@ -19,6 +19,7 @@ import {
   type WantedUser,
 } from './examine-users.ts';
 import type { Recognition } from './tenant.ts';
+import { isAccountOf } from '../sync/recognise.ts';
 import { createProof, type Proof, type ProofKeeper } from './proof.ts';
 import { userEntries } from './user-entries.ts';
 import { walkList } from './walk.ts';
@@ -142,7 +143,7 @@ async function takePage(survey: Survey, draft: Draft, page: WireUser[], everybod
       return;
     }
     // A link that a repair restored knows nothing but the id.
-    if (link.core?.userName !== undefined) draft.recognition[isOf(link, user) ? 'same' : 'other']++;
+    if (link.core?.userName !== undefined) draft.recognition[isAccountOf(link, user) ? 'same' : 'other']++;
     if (isProtected(link)) return;
     if (everybody || holder.marked) toMap.push({ holder, link, user });
     else {
@@ -158,14 +159,6 @@ async function takePage(survey: Survey, draft: Draft, page: WireUser[], everybod
   if (toMap.length > 0) equal.push(...(await mapAll(survey, draft, toMap)));
   await survey.remember(equal);
   if (strange.length > 0) await takeStrangers(survey, draft, strange);
-}
-
-/** Whether an account can be the one that was linked: a person may be renamed, and rarely in all names at once. */
-function isOf({ core = {} }: Link, { userName, externalId }: WireUser): boolean {
-  return (
-    fold(String(core.userName ?? '')) === fold(userName) ||
-    (externalId !== undefined && core.externalId === externalId)
-  );
 }
 
 const toPrint = ({ ref, text }: Counterpart, user: WireUser): Print => ({

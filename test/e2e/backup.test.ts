@@ -132,7 +132,7 @@ test('a damaged, cut or foreign file changes nothing', async () => {
   const text = readFileSync(file, 'utf8');
   const broken = join(commands.folder, 'broken.ndjson');
   const faults: [string, string][] = [
-    [text.replace('p3@acme.example', 'p4@acme.example'), 'checksum'],
+    [text.replace('p3@acme.example', 'p4@acme.example'), 'altered or damaged'],
     [text.slice(0, text.lastIndexOf('{"end"')), 'no end'],
     [text.split('\n').toSpliced(3, 1).join('\n'), 'checksum'],
     [`${text}{"more":1}\n`, 'goes on'],

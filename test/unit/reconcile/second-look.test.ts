@@ -62,10 +62,12 @@ function estateOf(all: Person[], meddling: Meddling, there = all): Estate {
     clock: { now: () => 0, sleep: () => Promise.resolve() },
     random: () => 0.5,
     links: { getMany: () => Promise.resolve([]) },
-    outbox: { blocked: () => Promise.resolve([]), staging: { open: () => Promise.resolve(undefined) } },
-    address: 'https://platform.example.com',
+    outbox: {
+      hasMoved: () => Promise.resolve(false),
+      blocked: () => Promise.resolve([]),
+      staging: { open: () => Promise.resolve(undefined) },
+    },
     runs: {
-      tenant: () => Promise.resolve(undefined),
       mappedBy: () => Promise.resolve('d'),
       cursor: () => Promise.resolve(0),
       groupsSeen: () => [],
