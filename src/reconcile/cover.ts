@@ -1,6 +1,13 @@
 // The desired side of a comparison: every stored resource is either linked and shown, or on its way, or stays as it is for
 // a reason that is known. What is none of these was lost, or its target is new.
-import { count, LOST, noCoverage, type Coverage } from '../directory/coverage.ts';
+import {
+  count,
+  LOST,
+  noCoverage,
+  type BriefPortion,
+  type Coverage,
+  type CoverPortion,
+} from '../directory/coverage.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
 import type { Survey } from './estate.ts';
 
@@ -8,8 +15,6 @@ export interface Cover {
   coverage: Coverage;
   /** Linked, and not in the list. */
   absent: Ref[];
-  /** The platform ids of those. */
-  absentIds: string[];
   /** Marked: a sync is on its way. */
   pending: Ref[];
   /** To be marked by the run; added to `survey.lost` too. */
@@ -18,42 +23,48 @@ export interface Cover {
   atRest: Ref[];
 }
 
-/**
- * Reads all resources of a kind. It may go on beside the walk through the list, so `absent` has to be looked at again
- * with `withList` once the whole list is here.
- * @param isListed whether the list has shown an id so far
- */
-export async function readCover(
-  survey: Survey,
-  kind: Kind,
-  isListed: (platformId: string) => boolean,
-): Promise<Cover> {
-  const coverage = noCoverage();
-  const cover: Cover = { coverage, absent: [], absentIds: [], pending: [], lost: [], atRest: [] };
-  for await (const portion of survey.estate.coverage.resources(kind)) {
+const nothing = (): Cover => ({ coverage: noCoverage(), absent: [], pending: [], lost: [], atRest: [] });
+
+/** Reads all resources of a kind, the linked ones as a count. It may go on beside the walk through the list. */
+export async function readCover(survey: Survey, kind: Kind): Promise<Cover> {
+  const cover = nothing();
+  for await (const portion of survey.estate.coverage.briefly(kind)) {
     survey.signal.throwIfAborted();
-    count(coverage, portion);
-    for (const { ref, platformId } of portion.linked) {
-      if (isListed(platformId)) continue;
-      cover.absent.push(ref);
-      cover.absentIds.push(platformId);
-    }
-    for (const { ref, state } of portion.others) {
-      if (LOST.has(state)) cover.lost.push(ref);
-      else cover[state === 'pending' ? 'pending' : 'atRest'].push(ref);
-    }
+    take(cover, portion);
   }
-  for (const ref of cover.lost) survey.lost.add(ref);
   return cover;
 }
 
-/** The same as seen against the whole list. */
-export function withList(cover: Cover, isListed: (platformId: string) => boolean): Cover {
-  const isAbsent = cover.absentIds.map((id) => !isListed(id));
-  const absent = cover.absent.filter((_, index) => isAbsent[index]);
-  const absentIds = cover.absentIds.filter((_, index) => isAbsent[index]);
-  const coverage = { ...cover.coverage, seen: cover.coverage.linked - absent.length };
-  return { ...cover, coverage, absent, absentIds };
+function take(cover: Cover, portion: CoverPortion | BriefPortion): void {
+  count(cover.coverage, portion);
+  for (const { ref, state } of portion.others) {
+    if (LOST.has(state)) cover.lost.push(ref);
+    else cover[state === 'pending' ? 'pending' : 'atRest'].push(ref);
+  }
+}
+
+/**
+ * Compares the cover with the list. Each listed account that was matched belongs to another linked resource, so equal
+ * counts prove that all of them were seen. Where the counts differ, every resource is read with its platform id.
+ * @param matched listed ids that lead to a link with that id
+ */
+export async function compareWithList(
+  survey: Survey,
+  kind: Kind,
+  cover: Cover,
+  { matched, isListed }: { matched: number; isListed: (platformId: string) => boolean },
+): Promise<Cover> {
+  const found = cover.coverage.linked === matched ? cover : nothing();
+  if (found !== cover) {
+    for await (const portion of survey.estate.coverage.resources(kind)) {
+      survey.signal.throwIfAborted();
+      take(found, portion);
+      for (const { ref, platformId } of portion.linked) if (!isListed(platformId)) found.absent.push(ref);
+    }
+  }
+  for (const ref of found.lost) survey.lost.add(ref);
+  found.coverage.seen = found.coverage.linked - found.absent.length;
+  return found;
 }
 
 /** What was deleted and is not closed yet, by kind; without its record a resource is in no other list. */

@@ -4,9 +4,10 @@ import { noCoverage, type Coverage } from '../directory/coverage.ts';
 import { parseLink } from '../directory/links.ts';
 import { fold, refOf, type Ref } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
-import { readCover, withList, type Orphans } from './cover.ts';
+import { compareWithList, readCover, type Orphans } from './cover.ts';
 import type { Survey } from './estate.ts';
 import { createProof, type Proof } from './proof.ts';
+import { isPlain } from './survey-users.ts';
 import { walkList } from './walk.ts';
 
 const PAGE = 200;
@@ -19,6 +20,8 @@ const SETTLED_MS = 5000;
 export interface GroupSurvey {
   proof: Proof;
   coverage: Coverage;
+  /** Listed ids that lead to a link with that id, which is neither marked nor kept as it is. */
+  matched: number;
   /** To be looked at alone. */
   suspects: Set<Ref>;
   /** Whose members are to be read. */
@@ -59,7 +62,7 @@ async function addDesired(
   choice: GroupChoice,
   orphans: Orphans,
 ): Promise<void> {
-  const cover = withList(await readCover(survey, 'Group', found.isListed), found.isListed);
+  const cover = await compareWithList(survey, 'Group', await readCover(survey, 'Group'), found);
   found.coverage = cover.coverage;
   const absent = found.proof.complete || choice.everybody ? cover.absent : [];
   const others = choice.everybody ? cover.atRest : [];
@@ -75,6 +78,7 @@ async function walk(survey: Survey, choice: GroupChoice): Promise<GroupSurvey> {
   const draft: GroupSurvey = {
     proof: reader.verdict(),
     coverage: noCoverage(),
+    matched: 0,
     suspects: new Set(),
     withMembers: new Set(),
     byName: new Map(),
@@ -122,6 +126,7 @@ async function takePage(
       return;
     }
     if (link.departed) return;
+    if (!holder.marked && isPlain(link)) draft.matched++;
     const { ref } = holder;
     const applied = String(link.core?.displayName ?? '');
     if (choice.everybody || fold(applied) !== fold(group.displayName)) draft.suspects.add(ref);

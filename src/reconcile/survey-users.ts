@@ -6,7 +6,7 @@ import { hashOfLink, type Counterpart, type Print } from '../directory/drift.ts'
 import { parseLink, type Link } from '../directory/links.ts';
 import { fold, type Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
-import { readCover, withList, type Cover, type Orphans } from './cover.ts';
+import { compareWithList, readCover, type Cover, type Orphans } from './cover.ts';
 import { createShownNoter, differences, printOf, wantedFromLink } from './compare.ts';
 import { isDrift, isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import type { Survey } from './estate.ts';
@@ -35,6 +35,8 @@ const WALKS = 2;
 export interface UserSurvey {
   proof: Proof;
   coverage: Coverage;
+  /** Listed ids that lead to a link with that id, which is neither marked nor kept as it is. */
+  matched: number;
   /** Whether the accounts are those that our links are about; see tenant.ts. */
   recognition: Recognition;
   /** Seen differently, or not seen: to be looked at alone. With the names that differ, where that is all there is to it. */
@@ -76,6 +78,7 @@ async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
   const draft: Draft = {
     proof: reader.verdict(),
     coverage: noCoverage(),
+    matched: 0,
     recognition: { linked: 0, same: 0, other: 0, strangers: 0, namesakes: 0, hasMoved: survey.hasMoved },
     suspects: new Map(),
     settled: [],
@@ -85,7 +88,7 @@ async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
     isListed: (id) => reader.has(id),
     seen: new Set(),
     noteShown: createShownNoter(survey.visibility),
-    covering: readCover(survey, 'User', (id) => reader.has(id)),
+    covering: readCover(survey, 'User'),
   };
   draft.covering.catch(() => undefined); // awaited after the walk
   const inWork: Promise<void>[] = [];
@@ -142,6 +145,7 @@ async function takePage(survey: Survey, draft: Draft, page: WireUser[], everybod
       strange.push(user);
       return;
     }
+    if (!holder.marked && isPlain(link)) draft.matched++;
     // A link that a repair restored knows nothing but the id.
     if (link.core?.userName !== undefined) draft.recognition[isAccountOf(link, user) ? 'same' : 'other']++;
     if (isProtected(link)) return;
@@ -153,13 +157,16 @@ async function takePage(survey: Survey, draft: Draft, page: WireUser[], everybod
           holder.ref,
           found.map(({ name }) => name),
         );
-      else equal.push(toPrint(holder, user));
+      else if (isPlain(link)) equal.push(toPrint(holder, user));
     }
   });
   if (toMap.length > 0) equal.push(...(await mapAll(survey, draft, toMap)));
   await survey.remember(equal);
   if (strange.length > 0) await takeStrangers(survey, draft, strange);
 }
+
+/** Neither closed nor kept as it is: only such accounts are remembered as equal and counted as matched. */
+export const isPlain = ({ departed, condition }: Link): boolean => !departed && condition === undefined;
 
 const toPrint = ({ ref, text }: Counterpart, user: WireUser): Print => ({
   ref,
@@ -175,6 +182,7 @@ async function withoutKnownEqual(survey: Survey, draft: Draft, users: WireUser[]
   return users.filter((user, index) => {
     if (others.has(index)) return true;
     draft.recognition.same++;
+    draft.matched++;
     draft.noteShown(user);
     return false;
   });
@@ -206,7 +214,7 @@ async function mapAll(
     const entries: PlanEntry[] = [...userEntries(mapped, rulesOf(survey)), ...faultEntries(common, known)];
     if (entries.some(isDrift)) draft.suspects.set(ref, []);
     else if (entries.length > 0) draft.settled.push({ ref, entries, refusal: refusalOf(link, marked) });
-    else if (!marked) equal.push(toPrint(holder, user));
+    else if (!marked && isPlain(link)) equal.push(toPrint(holder, user));
   }
   return equal;
 }
@@ -245,7 +253,7 @@ function dropUnreturned({ visibility }: Survey, { suspects }: UserSurvey): void 
 
 /** Adds whoever the list does not decide: absent, deleted, marked, lost and, where everybody is mapped, all others. */
 async function addDesired(survey: Survey, found: Draft, everybody: boolean, orphans: Orphans): Promise<void> {
-  const cover = withList(await found.covering, found.isListed);
+  const cover = await compareWithList(survey, 'User', await found.covering, found);
   found.coverage = cover.coverage;
   found.recognition = {
     ...found.recognition,
