@@ -68,6 +68,8 @@ function estateOf(all: Person[], meddling: Meddling, there = all): Estate {
       staging: { open: () => Promise.resolve(undefined) },
     },
     runs: {
+      extent: () => Promise.resolve(''),
+      proven: () => Promise.resolve(undefined),
       mappedBy: () => Promise.resolve('d'),
       cursor: () => Promise.resolve(0),
       groupsSeen: () => [],
@@ -87,6 +89,10 @@ function estateOf(all: Person[], meddling: Meddling, there = all): Estate {
       deletedAtSource: () => Promise.resolve(false),
     },
     coverage: {
+      briefly: async function* (kind: string) {
+        await Promise.resolve();
+        if (kind === 'User') yield { linked: all.length, others: [] };
+      },
       resources: async function* (kind: string) {
         await Promise.resolve();
         const linked = all.map(({ id }) => ({ platformId: id, ref: `User:${id}` }));
