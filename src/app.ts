@@ -17,6 +17,7 @@ import { createScimRouters } from './http/scim/connections.ts';
 import { createHttpApp, createMetricsApp, listen } from './http/server.ts';
 import { traced } from './http/traced.ts';
 import type { TargetQueue } from './queue/target-queue.ts';
+import { startProofPass } from './ops/proof-pass.ts';
 import { startScheduler } from './reconcile/schedule.ts';
 import { createReleasers } from './support/releasers.ts';
 
@@ -65,6 +66,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   if (role === 'all' || role === 'scheduler') {
     const scheduler = startScheduler(deps, buildEstates(parts, targets, states), config.reconcile);
     releasers.add('scheduler', scheduler.stop);
+    releasers.add('proof of derived data', startProofPass(deps, states));
   }
   const scim = role === 'all' || role === 'api' ? states : [];
   const { requests: observe, onDeviation } = instruments;

@@ -24,6 +24,13 @@ export function buildHealth(
       probe: createKeyspace(config.redis.prefix, 'ready').key('probe'),
     })),
   });
+  const dataCheck = async (): Promise<Check> => {
+    const last = await Promise.all(states.map(({ proof }) => proof.last()));
+    const faults = last.reduce((sum, each) => sum + (each?.faults ?? 0), 0);
+    const findings =
+      faults > 0 ? [`${faults} entries of derived data differ from the records: see doctor --deep`] : [];
+    return { ok: true, findings, faults };
+  };
   const targetCheck = async (name: string): Promise<Check> => {
     const depths = await Promise.all([...outboxesOf(states, name).values()].map((outbox) => outbox.depth()));
     const [dirty, inflight, blocked] = (['dirty', 'inflight', 'blocked'] as const).map((part) =>
@@ -73,7 +80,7 @@ export function buildHealth(
       const checks = Object.keys(config.targets).map(
         async (name) => [`target ${name}`, await targetCheck(name)] as const,
       );
-      return { ...health, ...Object.fromEntries(await Promise.all(checks)) };
+      return { ...health, data: await dataCheck(), ...Object.fromEntries(await Promise.all(checks)) };
     },
   });
 }

@@ -27,6 +27,8 @@ export interface Sources {
   tokens: () => TokenTimes[];
   /** Security events of connections that have a receiver. */
   events: () => Promise<{ connection: string; standing: EventStanding }[]>;
+  /** What the last passes over derived data found. */
+  faults: () => Promise<{ connection: string; faults: number }[]>;
   /** Unix milliseconds, by target; only where a worker runs. */
   lastFetches: () => Map<string, number>;
 }
@@ -215,12 +217,15 @@ async function readShared(metrics: Metrics, targets: string[], sources: Sources)
   );
   for (const gauge of SHARED) metrics[gauge].reset();
   for (const each of found.flat()) show(metrics, each);
+  for (const { connection, faults } of pulse.up ? await sources.faults().catch(() => []) : [])
+    metrics.directoryFaults.set({ connection }, faults);
   for (const each of pulse.up ? await sources.events().catch(() => []) : []) showEvents(metrics, each);
   for (const [target, at] of sources.lastFetches()) metrics.workerLastFetch.set({ target }, at / 1000);
 }
 
 const SHARED = [
   'coverage',
+  'directoryFaults',
   ...(['outboxDirty', 'outboxPending', 'outboxOldest', 'deadLetters', 'onHold', 'guardHeld'] as const),
   ...(['breakerOpen', 'drift', 'reconcileLastSuccess', 'reconcileSeconds', 'reconcileWrites'] as const),
   ...(['eventsPending', 'eventsOldest', 'eventsKept', 'events'] as const),

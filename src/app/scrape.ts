@@ -40,6 +40,12 @@ export function buildScrape(
           standing: await feed.standing(),
         })),
       ),
+    faults: async () => {
+      const found = await Promise.all(
+        states.map(async ({ connection, proof }) => ({ connection, last: await proof.last() })),
+      );
+      return found.flatMap(({ connection, last }) => (last ? [{ connection, faults: last.faults }] : []));
+    },
     lastFetches: () => new Map([...queues].map(([name, queue]) => [name, queue.lastSweepAt()])),
   };
   return createMetricsRouter(contentType, () => scrape(sources));

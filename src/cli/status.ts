@@ -43,6 +43,8 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus): vo
     const answer = breaker.status ? `answers ${breaker.status}` : 'does not answer';
     say(`  the platform ${answer} since ${moment(breaker.since ?? 0)}: only probes are sent`);
   }
+  if (rest.faults)
+    say(`  derived data: ${rest.faults} entries differ from the records: see scim-bridge doctor --deep`);
   if (rest.hasMoved)
     say('  the address changed: nothing is written before scim-bridge reconcile recognises the accounts');
   const { last } = reconcile;

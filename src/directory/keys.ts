@@ -27,6 +27,7 @@
  * | lease:<t>:<ref> | string | fence of the worker that syncs the ref |
  * | links:<t> | hash | ref → link (links.ts); linked:<t> is the way back from platform ids: ref, with the print of an account that was found equal |
  * | doubts:<t> | hash | ref → names (as in Link.unsure) that the platform was seen to hold differently |
+ * | proofLast, proofTurn | string | what the last pass over derived data found; that one was made a while ago |
  * | runs | string | one counter for the fences of reconcile runs |
  * | run:<t> | string | fence of the reconcile run that is under way |
  * | reconcile:<t> | hash | how the last run ended, and how far the slow reads have come (runs.ts) |

@@ -17,6 +17,8 @@ export interface TargetStatus {
   groups: number;
   /** How everything stored stands at the target; `seen` is what the last run saw. */
   coverage: CoverageOfKinds;
+  /** Derived data that differs from the records, as the last pass found; null before the first. */
+  faults: number | null;
   /** Not equal yet, under way, in need of a person. */
   dirty: number;
   inflight: number;
@@ -73,21 +75,26 @@ export async function readStatus(
   const rows: TargetStatus[] = [];
   for (const state of states) {
     const { connection, directory } = state;
-    const [users, groups, events] = await Promise.all([
+    const [users, groups, events, proof] = await Promise.all([
       directory.count('User'),
       directory.count('Group'),
       directory.tellsEvents ? state.events.standing() : null,
+      state.proof.last(),
     ]);
+    const faults = proof?.faults ?? null;
     for (const target of state.outboxes.keys()) {
       const breaker = (await breakers.get(target)?.read()) ?? { open: false };
       const part = await readTarget(state, target, coverageOf);
-      rows.push({ connection, target, users, groups, breaker, ...part, events });
+      rows.push({ connection, target, users, groups, faults, breaker, ...part, events });
     }
   }
   return rows;
 }
 
-type TargetPart = Omit<TargetStatus, 'connection' | 'target' | 'users' | 'groups' | 'breaker' | 'events'>;
+type TargetPart = Omit<
+  TargetStatus,
+  'connection' | 'target' | 'users' | 'groups' | 'faults' | 'breaker' | 'events'
+>;
 
 async function readTarget(
   { outboxes, coverage: readers }: DesiredState,

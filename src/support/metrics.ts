@@ -82,6 +82,12 @@ export const METRICS = {
     labels: ['target', 'resource', 'state'],
     help: `Desired users and groups by how they stood when the last reconcile ended: linked, seen (of the linked), pending, held, deadLetters, exceptions, missing. ${SHARED}`,
   },
+  directoryFaults: {
+    type: 'gauge',
+    name: 'bridge_directory_faults',
+    labels: ['connection'],
+    help: `Entries of derived data that differ from the records, as the last hourly pass found. ${SHARED}`,
+  },
   deadLetters: {
     type: 'gauge',
     name: 'bridge_dead_letters',

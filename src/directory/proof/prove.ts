@@ -33,6 +33,13 @@ export interface ProofOptions {
   onProgress?: (looked: number) => void;
 }
 
+/** What the last pass of the scheduler found. */
+export interface LastProof {
+  /** Unix milliseconds. */
+  endedAt: number;
+  faults: number;
+}
+
 export type Proof = ReturnType<typeof createProof>;
 
 const EXAMPLES = 5;
@@ -107,7 +114,20 @@ export function createProof(
     return [...findings.values()];
   }
 
-  return { run };
+  /** Whether nobody else proves this connection now, or did so within `ttlMs`. */
+  const takeTurn = async (ttlMs: number): Promise<boolean> =>
+    (await redis.set(keys.key('proofTurn'), '1', 'PX', ttlMs, 'NX')) !== null;
+
+  const keep = async (found: LastProof): Promise<void> => {
+    await redis.set(keys.key('proofLast'), JSON.stringify(found));
+  };
+
+  const last = async (): Promise<LastProof | undefined> => {
+    const text = await redis.get(keys.key('proofLast'));
+    return text === null ? undefined : (JSON.parse(text) as LastProof);
+  };
+
+  return { run, takeTurn, keep, last };
 }
 
 /** @param faults family, fault, name and whether it is repaired, of each */

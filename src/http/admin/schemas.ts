@@ -50,6 +50,7 @@ export const SCHEMAS = {
   TargetStatus: object(
     {
       ...{ connection: text, target: text, users: whole, groups: whole },
+      faults: orNull('integer'),
       coverage: object({ users: coverage, groups: coverage }),
       ...{ dirty: whole, inflight: whole, blocked: whole, oldestMs: { type: 'number' } },
       lanes: object(Object.fromEntries(LANES.map((lane) => [lane, whole]))),
@@ -65,6 +66,7 @@ export const SCHEMAS = {
       'target',
       'users',
       'groups',
+      'faults',
       'coverage',
       'dirty',
       'inflight',
