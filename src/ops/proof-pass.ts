@@ -1,11 +1,14 @@
 // A slow look at everything derived, about once an hour, in the process that keeps the timetable. It repairs nothing: what it
-// finds is told by doctor, status, /health and a metric, and an operator decides.
+// finds is told by status, /health and a metric, and an operator decides.
 import type { DesiredState } from '../directory/desired-state.ts';
+import type { Finding, Proof } from '../directory/proof/prove.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
 
 const FIRST_MS = 5 * 60_000;
 const EVERY_MS = 60 * 60_000;
+/** A pass that takes longer was killed. */
+const LONGEST_MS = 6 * EVERY_MS;
 /** Rest after each portion: a pass over 100,000 people takes some minutes and is felt by nobody. */
 const PAUSE_MS = 50;
 
@@ -19,8 +22,18 @@ export function startProofPass(
 
   async function pass({ connection, proof }: DesiredState): Promise<void> {
     // Several schedulers take turns: the first one of an hour proves.
-    if (!(await proof.takeTurn(EVERY_MS / 2))) return;
-    const found = await proof.run({ repair: false, request: 'proof', pauseMs: PAUSE_MS, signal });
+    if (!(await proof.takeTurn(LONGEST_MS))) return;
+    let restMs = 1;
+    try {
+      const found = await proof.run({ repair: false, request: 'proof', pauseMs: PAUSE_MS, signal });
+      await tell(connection, proof, found);
+      restMs = EVERY_MS / 2;
+    } finally {
+      await proof.endTurn(restMs);
+    }
+  }
+
+  async function tell(connection: string, proof: Proof, found: Finding[]): Promise<void> {
     const faults = found.reduce((sum, { count }) => sum + count, 0);
     await proof.keep({ endedAt: clock.now(), faults });
     const families = Object.fromEntries(

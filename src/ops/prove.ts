@@ -37,6 +37,7 @@ export async function prove(states: readonly DesiredState[], options: ProveOptio
       findings.push({ area, level: 'ok', message: 'agrees with the records', advice: null });
     for (const each of found) findings.push(...toFindings(area, each));
     const count = found.reduce((sum, { repaired }) => sum + repaired, 0);
+    if (repairBy) await proof.forget();
     if (repairBy) await acts.record({ act: 'repair', by: repairBy.by, via: repairBy.via, count });
   }
   return findings;

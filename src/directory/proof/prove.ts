@@ -79,6 +79,8 @@ export function createProof(
     const { repair, request, pauseMs = 0, signal, onProgress } = options;
     const findings = new Map<string, Finding>();
     let looked = 0;
+    /** Entries since the last rest: many keys hold only a few. */
+    let unrested = 0;
 
     async function walk({ script, args }: Walk): Promise<void> {
       let cursor = '0';
@@ -91,7 +93,10 @@ export function createProof(
         looked += Number(seen);
         note(findings, faults as string[]);
         onProgress?.(looked);
-        if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        unrested += Number(seen);
+        if (pauseMs === 0 || unrested < PORTION) continue;
+        unrested = 0;
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
       } while (cursor !== '0');
     }
 
@@ -114,9 +119,14 @@ export function createProof(
     return [...findings.values()];
   }
 
-  /** Whether nobody else proves this connection now, or did so within `ttlMs`. */
-  const takeTurn = async (ttlMs: number): Promise<boolean> =>
-    (await redis.set(keys.key('proofTurn'), '1', 'PX', ttlMs, 'NX')) !== null;
+  /** Whether nobody else proves this connection now, or did so a short while ago. */
+  const takeTurn = async (longestMs: number): Promise<boolean> =>
+    (await redis.set(keys.key('proofTurn'), '1', 'PX', longestMs, 'NX')) !== null;
+
+  /** @param restMs how long nobody else has to prove it; 0 where the pass came to no end */
+  const endTurn = async (restMs: number): Promise<void> => {
+    await redis.pexpire(keys.key('proofTurn'), restMs);
+  };
 
   const keep = async (found: LastProof): Promise<void> => {
     await redis.set(keys.key('proofLast'), JSON.stringify(found));
@@ -124,10 +134,20 @@ export function createProof(
 
   const last = async (): Promise<LastProof | undefined> => {
     const text = await redis.get(keys.key('proofLast'));
-    return text === null ? undefined : (JSON.parse(text) as LastProof);
+    try {
+      return text === null ? undefined : (JSON.parse(text) as LastProof);
+    } catch {
+      // Damaged too: the next pass writes it anew.
+      return undefined;
+    }
   };
 
-  return { run, takeTurn, keep, last };
+  /** What was found is repaired, or is to be looked at again. */
+  const forget = async (): Promise<void> => {
+    await redis.del(keys.key('proofLast'));
+  };
+
+  return { run, takeTurn, endTurn, keep, last, forget };
 }
 
 /** @param faults family, fault, name and whether it is repaired, of each */
