@@ -3,6 +3,7 @@ import { errors, jwtVerify, type JWTPayload } from 'jose';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
 import { createJwks, type KeySet } from './jwks.ts';
+import { createRefusedJwts } from './refused-jwts.ts';
 import { digestOf } from './secret.ts';
 
 export interface JwtSettings {
@@ -26,6 +27,8 @@ export interface JwtVerifier {
 
 /** Signatures by a key pair only: with a shared secret or none, whoever knows the public key could sign. */
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA', 'Ed25519'];
+/** Issuers sign other kinds of JWT with the same keys, such as `logout+jwt`: only access tokens open a connection. */
+const TYPES = ['jwt', 'at+jwt'];
 const CLOCK_TOLERANCE_SECONDS = 60;
 /** Verified tokens that are remembered; providers send one of them for an hour. */
 const REMEMBERED = 1000;
@@ -45,9 +48,10 @@ export function createJwtVerifier(
   deps: { clock: Clock; logger: Logger },
   settings: JwtSettings,
 ): JwtVerifier {
-  const { clock, logger } = deps;
+  const { clock } = deps;
   const { issuer, audience } = settings;
   const jwks = createJwks(deps, settings.jwksUri);
+  const logRefused = createRefusedJwts(deps, issuer);
   const remembered = new Map<string, Remembered>();
 
   function remember(key: string, entry: Remembered): void {
@@ -58,12 +62,15 @@ export function createJwtVerifier(
 
   /** @throws JOSEError when the token is not good under these keys */
   async function check(token: string, keys: KeySet): Promise<JWTPayload> {
-    const { payload } = await jwtVerify(token, keys.select, {
+    const { payload, protectedHeader } = await jwtVerify(token, keys.select, {
       ...{ issuer, audience, algorithms: ALGORITHMS, clockTolerance: CLOCK_TOLERANCE_SECONDS },
       // A token without an end would be good for ever.
       requiredClaims: ['exp'],
       currentDate: new Date(clock.now()),
     });
+    if (!isAccessToken(protectedHeader.typ)) {
+      throw new errors.JWTClaimValidationFailed('the "typ" header names another kind of JWT', payload, 'typ');
+    }
     return payload;
   }
 
@@ -74,11 +81,9 @@ export function createJwtVerifier(
     return { kind: 'valid', subject };
   }
 
-  /** The operator needs the reason, who presents the token does not. */
-  function refuse(error: unknown): Verdict {
-    const { code, message } = error as { code?: string; message: string };
-    if (error instanceof errors.JOSEError) logger.info({ issuer, code, reason: message }, 'JWT refused');
-    else logger.warn({ issuer, reason: message }, 'JWT can not be checked with the keys of the issuer');
+  /** The operator gets the reason, the client does not. */
+  function refuse(token: string, error: unknown): Verdict {
+    logRefused(token, error);
     return { kind: 'refused' };
   }
 
@@ -94,12 +99,21 @@ export function createJwtVerifier(
     try {
       return accept(key, await check(token, keys), keys);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey)) return refuse(error);
+      if (!(error instanceof errors.JWKSNoMatchingKey)) return refuse(token, error);
       const newer = await jwks.newer(keys);
-      if (newer) return check(token, newer).then((payload) => accept(key, payload, newer), refuse);
-      return jwks.isFailing ? { kind: 'undecided' } : refuse(error);
+      if (!newer) return jwks.isFailing ? { kind: 'undecided' } : refuse(token, error);
+      return check(token, newer).then(
+        (payload) => accept(key, payload, newer),
+        (later: unknown) => refuse(token, later),
+      );
     }
   }
 
   return { verify, prepare: async () => void (await jwks.current()) };
+}
+
+/** RFC 8725 section 3.11; in RFC 7515 section 4.1.9 a `typ` without a slash stands for `application/` and itself. */
+function isAccessToken(typ: unknown): boolean {
+  if (typ === undefined) return true;
+  return typeof typ === 'string' && TYPES.includes(typ.toLowerCase().replace(/^application\//, ''));
 }

@@ -60,6 +60,30 @@ test('clocks may differ by a minute, not more', async () => {
   }
 });
 
+test.each([undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt', 'application/jwt'])(
+  'a token with the typ %p is an access token (RFC 8725 section 3.11)',
+  async (typ) => {
+    expect(await statusOf(app, await issuer.sign('ec', {}, { typ }))).toBe(200);
+  },
+);
+
+test.each([
+  'secevent+jwt',
+  'logout+jwt',
+  'dpop+jwt',
+  'id_token',
+  'at+jwt+x',
+  'text/at+jwt',
+  '',
+  7,
+  null,
+  ['JWT'],
+])('a token with the typ %p is 401 each time', async (typ) => {
+  const token = await issuer.sign('ec', {}, { typ });
+  expect(await statusOf(app, token)).toBe(401);
+  expect(await statusOf(app, token)).toBe(401);
+});
+
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const publicPem = (kid: string): Buffer =>
   Buffer.from(JSON.stringify(issuer.keys.find((key) => key.kid === kid)));
@@ -153,12 +177,45 @@ describe('/Me', () => {
   });
 });
 
-test('the log says why a token was refused, and never the token', async () => {
-  const token = await issuer.sign('ec', { aud: 'somebody-else' });
-  await statusOf(app, token);
-  const line = rig.logs.findLast((each) => each.includes('JWT refused')) ?? '';
-  expect(line).toContain('aud');
-  expect(rig.logs.join('')).not.toContain(token.split('.')[2]);
+describe('the log', () => {
+  const REFUSED = 'JWT refused';
+  const refusals = (): any[] =>
+    rig.logs.filter((each) => each.includes(REFUSED)).map((each) => JSON.parse(each));
+
+  test('says once a minute why tokens are refused, for each reason, and never the token', async () => {
+    const own = await rig.start();
+    const before = refusals().length;
+    const tokens = await Promise.all([
+      ...[1, 2, 3, 4, 5].map((n) => issuer.sign('ec', { aud: 'somebody-else', sub: 'Jo Secret', n })),
+      issuer.sign('ec', { iss: 'https://login.example.com/other/' }),
+      issuer.sign('ec', {}, { typ: 'logout+jwt' }),
+    ]);
+    for (const token of tokens) expect(await statusOf(own, token)).toBe(401);
+    expect(
+      refusals()
+        .slice(before)
+        .map(({ issuer: expected, claim, claimedIssuer, kid }) => [expected, claim, claimedIssuer, kid]),
+    ).toEqual([
+      [ISSUER, 'aud', ISSUER, 'ec'],
+      [ISSUER, 'iss', 'https://login.example.com/other/', 'ec'],
+      [ISSUER, 'typ', ISSUER, 'ec'],
+    ]);
+    const all = rig.logs.join('');
+    for (const token of tokens) for (const piece of token.split('.')) expect(all).not.toContain(piece);
+    expect(all).not.toContain('Jo Secret');
+  });
+
+  test('holds text of a client cut and without control characters', async () => {
+    const own = await rig.start();
+    const before = refusals().length;
+    const bad = { kid: `x\u009b2J${'k'.repeat(2000)}`, alg: 'ES256', crit: ['c'.repeat(3000)] };
+    const presented = `${part(bad)}.${part({ iss: `\u202e${'i'.repeat(2000)}` })}.AAAA`;
+    expect(await statusOf(own, presented)).toBe(401);
+    const [line] = refusals().slice(before);
+    expect(line.kid).toMatch(/^x\\u009b2Jk{196}$/);
+    expect(line.claimedIssuer).toMatch(/^\\u202ei{199}$/);
+    expect(JSON.stringify(line).length).toBeLessThan(1000);
+  });
 });
 
 describe('keys that change', () => {

@@ -1,0 +1,51 @@
+// Logs refused JWTs for the operator: at most one line a minute for each reason, so that a flood of bad tokens does not
+// become a flood of lines.
+import { decodeJwt, decodeProtectedHeader, errors } from 'jose';
+import type { Clock } from '../support/clock.ts';
+import type { Logger } from '../support/logger.ts';
+import { visible } from '../support/visible.ts';
+
+const QUIET_MS = 60_000;
+/** Text that the client chose is cut to this length. */
+const MAX_CHARACTERS = 200;
+
+interface Told {
+  at: number;
+  suppressed: number;
+}
+
+/** @returns logs why a token was refused; `token` itself is never logged, only its `iss` and `kid` */
+export function createRefusedJwts(
+  { clock, logger }: { clock: Clock; logger: Logger },
+  issuer: string,
+): (token: string, error: unknown) => void {
+  // The keys are error codes and claim names of the library, never text of a token: the map stays small.
+  const told = new Map<string, Told>();
+  return (token, error) => {
+    const { code, claim, message } = error as { code?: string; claim?: string; message: string };
+    const key = `${code ?? ''} ${claim ?? ''}`;
+    const now = clock.now();
+    const last = told.get(key);
+    if (last && now - last.at < QUIET_MS) {
+      last.suppressed += 1;
+      return;
+    }
+    told.set(key, { at: now, suppressed: 0 });
+    const fields = { issuer, code, claim, reason: short(message), ...namesIn(token) };
+    const line = { ...fields, suppressed: last?.suppressed ?? 0 };
+    if (error instanceof errors.JOSEError) logger.info(line, 'JWT refused');
+    else logger.warn(line, 'JWT cannot be checked with the keys of the issuer');
+  };
+}
+
+/** The issuer and the key that the token names, which nobody has verified. */
+function namesIn(token: string): { claimedIssuer?: string | undefined; kid?: string | undefined } {
+  try {
+    return { claimedIssuer: short(decodeJwt(token).iss), kid: short(decodeProtectedHeader(token).kid) };
+  } catch {
+    return {};
+  }
+}
+
+const short = (text: unknown): string | undefined =>
+  typeof text === 'string' ? visible(text.slice(0, MAX_CHARACTERS)) : undefined;
