@@ -25,7 +25,7 @@ if p.kind == 'User' then
     mark('Group:' .. group, 1)
   end
 else
-  for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do owe(p.id, user, '+') end
+  owe_all(p.id, redis.call('SMEMBERS', key('members', p.id)), '+')
 end
 mark(p.ref, 1)
 return { 'imported' }

@@ -22,7 +22,7 @@ redis.call('ZREM', key('order', 'Group'), p.id)
 drop_entries(entries_of(record), p.id)
 note_gone('Group', p.id)
 redis.call('HSET', key('tombstones'), p.id, cjson.encode({ kind = 'Group', version = record.version, deletedAt = p.now }))
-for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do part(p.id, user) end
+part_all(p.id, redis.call('SMEMBERS', key('members', p.id)))
 for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do unawait(p.id, value) end
 leave_parents()
 if p.events then

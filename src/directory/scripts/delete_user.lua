@@ -19,7 +19,7 @@ if p.events then
 end
 p.groupsMatter = false
 for _, group in ipairs(groups_of(p.id)) do
-  part(group, p.id)
+  part_all(group, { p.id })
   bump('groups', group)
   mark('Group:' .. group, 1)
 end

@@ -25,7 +25,7 @@ local function restate(ref)
       mark('Group:' .. group, 3)
     end
   else
-    for _, user in ipairs(redis.call('SMEMBERS', key('members', id))) do owe(id, user, '+') end
+    owe_all(id, redis.call('SMEMBERS', key('members', id)), '+')
   end
   mark(ref, 3)
 end

@@ -30,49 +30,68 @@ if is_new then
   record.checksum = nil
 end
 
--- A member value is a user's id; some providers send its externalId or userName instead. One that several people share
--- means none of them: a wrong guess would give somebody the rows of another.
-local function resolve(value)
-  if redis.call('HEXISTS', key('users'), value) == 1 then return value end
-  local named = redis.call('HGET', key('userNames'), p.folded[value] or value)
-  if redis.call('HEXISTS', key('sharedExternalIds:User'), value) == 1 then return named or nil end
-  return redis.call('HGET', key('externalIds:User'), value) or named or nil
-end
-
--- Both answer whether something happened, and to whom.
-local function add(value)
-  local user = resolve(value)
-  if user then return join(p.id, user), user end
-  return await(p.id, value, p.folded[value] or value), value
-end
-
-local function remove(value)
-  local user = resolve(value)
-  if user and part(p.id, user) then return true, user end
-  return unawait(p.id, value), value
+-- The users that member values mean, by value. A value is a user's id; some providers send its externalId or userName instead.
+-- One that several people share means none of them: a wrong guess would give somebody the rows of another.
+local function resolve_all(values)
+  local users, names, folded = {}, {}, {}
+  for _, value in ipairs(values) do
+    if redis.call('HEXISTS', key('users'), value) == 1 then users[value] = value
+    else
+      names[#names + 1] = value
+      folded[#folded + 1] = p.folded[value] or value
+    end
+  end
+  if #names == 0 then return users end
+  local named = call_with('HMGET', key('userNames'), folded)
+  local shared = call_with('HMGET', key('sharedExternalIds:User'), names)
+  local external = call_with('HMGET', key('externalIds:User'), names)
+  for place, value in ipairs(names) do
+    users[value] = not shared[place] and external[place] or named[place] or nil
+  end
+  return users
 end
 
 -- Steps of one push may undo each other: what counts for the version is where they end.
 local net, members = {}, false
-local function count(by, happened, whom)
-  if happened then net[whom] = (net[whom] or 0) + by end
+local function count(by, whom) net[whom] = (net[whom] or 0) + by end
+
+local function leave(value)
+  if unawait(p.id, value) then count(-1, value) end
 end
 
-for _, step in ipairs(p.steps) do
-  if step.kind == 'replace' then
-    local wanted = {}
-    for _, value in ipairs(step.values) do wanted[resolve(value) or value] = true end
-    for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do
-      if not wanted[user] then count(-1, part(p.id, user), user) end
+local function step_with(kind, values)
+  local users = resolve_all(values)
+  local found = {}
+  for _, value in ipairs(values) do found[#found + 1] = users[value] end
+  if kind == 'remove' then
+    local parted = {}
+    for _, user in ipairs(part_all(p.id, found)) do
+      parted[user] = true
+      count(-1, user)
     end
+    for _, value in ipairs(values) do
+      if not parted[users[value]] then leave(value) end
+    end
+    return
+  end
+  if kind == 'replace' then
+    local wanted, surplus = {}, {}
+    for _, value in ipairs(values) do wanted[users[value] or value] = true end
+    for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do
+      if not wanted[user] then surplus[#surplus + 1] = user end
+    end
+    for _, user in ipairs(part_all(p.id, surplus)) do count(-1, user) end
     for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do
-      if not wanted[value] then count(-1, unawait(p.id, value), value) end
+      if not wanted[value] then leave(value) end
     end
   end
-  for _, value in ipairs(step.values) do
-    if step.kind == 'remove' then count(-1, remove(value)) else count(1, add(value)) end
+  for _, user in ipairs(join_all(p.id, found)) do count(1, user) end
+  for _, value in ipairs(values) do
+    if not users[value] and await(p.id, value, p.folded[value] or value) then count(1, value) end
   end
 end
+
+for _, step in ipairs(p.steps) do step_with(step.kind, step.values) end
 
 for _, sum in pairs(net) do members = members or sum ~= 0 end
 changed = changed or members

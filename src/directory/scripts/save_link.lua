@@ -24,7 +24,7 @@ if p.restate then
   if p.kind == 'User' then
     for _, group in ipairs(groups_of(p.id)) do owe(group, p.id, '+') end
   else
-    for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do owe(p.id, user, '+') end
+    owe_all(p.id, redis.call('SMEMBERS', key('members', p.id)), '+')
   end
 end
 for _, user in ipairs(p.surplus or {}) do

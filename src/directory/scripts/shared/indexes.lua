@@ -7,14 +7,18 @@ local function holder_of_another(entries, id)
   end
 end
 
--- Lookups that are not unique hold ids joined by commas.
+-- Lookups that are not unique hold ids joined by commas. Answers those that are left without one.
+local function without(held, id)
+  local enclosed = ',' .. held .. ','
+  local from, to = string.find(enclosed, ',' .. id .. ',', 1, true)
+  if not from then return held end
+  return string.sub(string.sub(enclosed, 1, from) .. string.sub(enclosed, to + 1), 2, -2)
+end
+
 local function drop_lookup(family, value, id)
-  local held = ',' .. (redis.call('HGET', key(family), value) or '') .. ','
-  local from, to = string.find(held, ',' .. id .. ',', 1, true)
-  if not from then return end
-  local rest = string.sub(held, 1, from) .. string.sub(held, to + 1)
-  if rest == ',' then return redis.call('HDEL', key(family), value) end
-  redis.call('HSET', key(family), value, string.sub(rest, 2, -2))
+  local rest = without(redis.call('HGET', key(family), value) or '', id)
+  if rest == '' then return redis.call('HDEL', key(family), value) end
+  redis.call('HSET', key(family), value, rest)
 end
 
 -- Whoever adds an id has dropped it before: it is not in there.

@@ -1,22 +1,60 @@
--- Who is in which group, in both directions.
--- NEEDS indexes, owed, records
--- Adds or removes one membership in both directions; answers whether anything changed.
-local function join(group, user)
-  if redis.call('SADD', key('members', group), user) == 0 then return false end
-  add_lookup('groupsOf', user, group)
-  redis.call('INCR', key('memberCount'))
-  owe(group, user, '+')
-  if p.groupsMatter then mark('User:' .. user, 1) end
-  return true
+-- Who is in which group, in both directions. Of a large group all members may change at once, so that commands of Redis are
+-- given many of them: a command costs more than a member.
+-- NEEDS indexes, owed, records, spread
+
+-- Of these users those who are (1) or are not (0) in the group, each once.
+local function members_among(group, users, is_member)
+  if #users == 0 then return users end
+  local found, seen = {}, {}
+  for place, there in ipairs(call_with('SMISMEMBER', key('members', group), users)) do
+    local user = users[place]
+    if there == is_member and not seen[user] then
+      found[#found + 1] = user
+      seen[user] = true
+    end
+  end
+  return found
 end
 
-local function part(group, user)
-  if redis.call('SREM', key('members', group), user) == 0 then return false end
-  drop_lookup('groupsOf', user, group)
-  redis.call('DECR', key('memberCount'))
-  owe(group, user, '-')
-  if p.groupsMatter then mark('User:' .. user, 1) end
-  return true
+-- `change`: what to do with a user's groups, which are joined by commas.
+local function change_groups_of(users, change)
+  local changed, gone = {}, {}
+  for place, held in ipairs(call_with('HMGET', key('groupsOf'), users)) do
+    local groups = change(held or '')
+    if groups == '' then gone[#gone + 1] = users[place]
+    else
+      changed[#changed + 1] = users[place]
+      changed[#changed + 1] = groups
+    end
+  end
+  if #changed > 0 then call_with('HSET', key('groupsOf'), changed) end
+  if #gone > 0 then call_with('HDEL', key('groupsOf'), gone) end
+end
+
+local function tell_targets(group, users, sign)
+  redis.call('INCRBY', key('memberCount'), sign == '+' and #users or -#users)
+  owe_all(group, users, sign)
+  if not p.groupsMatter then return end
+  for _, user in ipairs(users) do mark('User:' .. user, 1) end
+end
+
+-- Both add or remove memberships in both directions and answer the users for whom that changed something.
+local function join_all(group, users)
+  local joining = members_among(group, users, 0)
+  if #joining == 0 then return joining end
+  call_with('SADD', key('members', group), joining)
+  change_groups_of(joining, function(held) return held == '' and group or held .. ',' .. group end)
+  tell_targets(group, joining, '+')
+  return joining
+end
+
+local function part_all(group, users)
+  local parting = members_among(group, users, 1)
+  if #parting == 0 then return parting end
+  call_with('SREM', key('members', group), parting)
+  change_groups_of(parting, function(held) return without(held, group) end)
+  tell_targets(group, parting, '-')
+  return parting
 end
 
 -- A new version of a record whose text stays the same (its members changed).

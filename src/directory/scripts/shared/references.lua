@@ -4,7 +4,7 @@
 local function await(group, value, folded)
   if redis.call('HSETNX', key('unresolved', group), value, folded) == 0 then return false end
   redis.call('SADD', key('references', value), group .. ' ' .. value)
-  redis.call('SADD', key('references', folded), group .. ' ' .. value)
+  if folded ~= value then redis.call('SADD', key('references', folded), group .. ' ' .. value) end
   return true
 end
 
@@ -13,7 +13,7 @@ local function unawait(group, value)
   if not folded then return false end
   redis.call('HDEL', key('unresolved', group), value)
   redis.call('SREM', key('references', value), group .. ' ' .. value)
-  redis.call('SREM', key('references', folded), group .. ' ' .. value)
+  if folded ~= value then redis.call('SREM', key('references', folded), group .. ' ' .. value) end
   return true
 end
 
@@ -32,7 +32,7 @@ local function heal(user, names)
   for _, name in ipairs(names) do
     for _, reference in ipairs(redis.call('SMEMBERS', name)) do
       local group, value = string.match(reference, '^(%S+) (.*)$')
-      if unawait(group, value) and join(group, user) then
+      if unawait(group, value) and #join_all(group, { user }) > 0 then
         bump('groups', group)
         mark('Group:' .. group, 1)
       end
