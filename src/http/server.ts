@@ -41,7 +41,7 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
   const router = express.Router({ caseSensitive: true });
   const fail = createErrorHandler(deps);
   const mounts = [...deps.connections].map(([path, scim]): Mount => {
-    const context = createRequestContext(deps, deps.observe?.(path));
+    const context = createRequestContext(deps, deps.observe?.(path), path);
     // One layer for both: matching a path costs more than either.
     return {
       path,
@@ -56,7 +56,9 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
   const nothing = (): never => {
     throw notFound('No such address: SCIM is served at /scim/v2 and /connections/{name}/scim/v2.');
   };
-  for (const [path, events] of deps.events ?? []) router.use(path, context, events, nothing);
+  for (const [path, events] of deps.events ?? []) {
+    router.use(path, [createRequestContext(deps, deps.observe?.(''), path), tellRequestId], events, nothing);
+  }
   if (deps.admin) router.use('/admin', context, deps.admin, nothing);
   router.use(context, nothing);
   router.use(fail);

@@ -66,6 +66,19 @@ function censored(value: object, names: string[]): object {
   return value instanceof Error ? Object.assign(Object.create(value) as Error, cut) : { ...value, ...cut };
 }
 
+const MAX_CAUSES = 3;
+
+/**
+ * What the log holds of an error. Other properties stay out: an error of the Redis client carries the arguments of its
+ * command, which are whole records, and one of the platform client quotes the platform, which may name people.
+ */
+function loggedError(error: unknown, causes = 0): unknown {
+  if (!(error instanceof Error)) return error;
+  const { name, message, stack, cause, code, status } = error as Error & Record<'code' | 'status', unknown>;
+  const nested = cause === undefined || causes === MAX_CAUSES ? undefined : loggedError(cause, causes + 1);
+  return { type: name, message, stack, code, status, cause: nested };
+}
+
 /**
  * JSON lines on standard output, or on the given stream. One event name per message, fields in camelCase.
  * Level `error` means that somebody must act.
@@ -77,6 +90,7 @@ export function createLogger(level: string, destination?: Lines): Logger {
     timestamp: createTimestamp(),
     redact: { paths: SECRET_FIELDS, censor: CENSOR },
     formatters: { log: withoutNestedSecrets },
+    serializers: { err: (error: unknown) => loggedError(error) },
   };
   return pino(options, destination ?? gathered(pino.destination({ sync: true })));
 }

@@ -4,7 +4,9 @@ import type { RequestHandler } from 'express';
 import type { Clock } from '../../support/clock.ts';
 import type { Ids } from '../../support/ids.ts';
 import type { Logger } from '../../support/logger.ts';
+import { routeOf } from './route-of.ts';
 
+/** An id is text of the client: another one is replaced by an id of ours. */
 const GIVEN_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
 const CORRELATION_ID = Symbol('correlation id');
 
@@ -45,10 +47,14 @@ export type OnAnswered = (answered: Answered) => void;
 
 const CALLER_LEFT = 499;
 
-/** Paths are logged without their query: filters name people. */
+/**
+ * The log has the route of a request: paths and filters name people.
+ * @param root mount path, which stands in the route as it is
+ */
 export function createRequestContext(
   deps: { logger: Logger; clock: Clock; ids: Ids },
   onAnswered?: OnAnswered,
+  root = '',
 ): RequestHandler {
   const { logger, clock, ids } = deps;
   return (request, response, next) => {
@@ -58,13 +64,12 @@ export function createRequestContext(
     const startedAt = clock.now();
     const { method, originalUrl } = request;
     response.on('close', () => {
-      const mark = originalUrl.indexOf('?');
       const endedAt = clock.now();
       logger.info(
         {
           request: id,
           method,
-          path: mark < 0 ? originalUrl : originalUrl.slice(0, mark),
+          route: routeOf(originalUrl, root),
           status: response.statusCode,
           durationMs: endedAt - startedAt,
           ...(response.writableFinished ? {} : { aborted: true }),

@@ -97,7 +97,7 @@ test('pipelined lists are worked on one after the other: a client that does not 
   await new Promise((resolve) => setTimeout(resolve, 1500));
   const answered = bridge.logs
     .slice(before)
-    .filter((line) => line.includes('"path":"/scim/v2/Users"')).length;
+    .filter((line) => line.includes('"route":"/scim/v2/Users"')).length;
   // The buffers of the system take some answers.
   expect(answered).toBeLessThan(80);
   raw.socket.resume();

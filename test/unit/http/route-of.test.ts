@@ -1,0 +1,31 @@
+import { routeOf } from '../../../src/http/middleware/route-of.ts';
+
+test.each([
+  ['/Users', '/scim/v2/Users'],
+  ['/users?filter=userName eq "jo@x.example"', '/scim/v2/Users'],
+  ['/Users?filter=a/b', '/scim/v2/Users'],
+  ['/Users/2819c223', '/scim/v2/Users/{id}'],
+  ['/Users/jo%40x.example', '/scim/v2/Users/{id}'],
+  ['/Users/.search', '/scim/v2/Users/.search'],
+  ['/Groups/Legal%20Case%207', '/scim/v2/Groups/{id}'],
+  ['//Users//1', '/scim/v2/Users/{id}'],
+  ['/Schemas/urn:ietf:params:scim:schemas:core:2.0:User', '/scim/v2/Schemas/{id}'],
+  ['/jo@x.example', '/scim/v2/{id}'],
+  ['/constructor/__proto__', '/scim/v2/{id}/{id}'],
+  ['/Users/1#jo@x.example', '/scim/v2/Users/{id}'],
+  ['', '/scim/v2/'],
+])('below a SCIM root, %s is %s', (path, route) => {
+  expect(routeOf(`/scim/v2${path}`, '/scim/v2')).toBe(route);
+});
+
+test('a mount path of the settings is kept, the same text of a client is not', () => {
+  expect(routeOf('/connections/acme/scim/v2/Users/1', '/connections/acme/scim/v2')).toBe(
+    '/connections/acme/scim/v2/Users/{id}',
+  );
+  expect(routeOf('/connections/jo@x.example/scim/v2/Users/1')).toBe('/connections/{id}/scim/v2/Users/{id}');
+  expect(routeOf('http://jo.example/scim/v2/Users/1', '/scim/v2')).toBe('/{id}/{id}/scim/v2/Users/{id}');
+});
+
+test('the route of a long path is short', () => {
+  expect(routeOf('/x'.repeat(8000))).toBe(`${'/{id}'.repeat(8)}/...`);
+});
