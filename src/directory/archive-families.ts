@@ -2,7 +2,7 @@
 
 /** Built anew from the rest when a backup is put back. */
 const DERIVED =
-  /^(userNames|externalIds:User|sharedExternalIds:User|externalIds:Group|displayNames|emails|groupNames|memberCount|groupsOf|references:.*|linked:.*|owed:.*|prints?:.*)$/;
+  /^(userNames|externalIds:User|sharedExternalIds:User|externalIds:Group|displayNames|emails|groupNames|memberCount|groupsOf|references:.*|linked:.*|owed:.*|prints?:.*|synced:.*|syncedTargets)$/;
 /**
  * True of this moment only: who works on what, what waits, and what was concluded from lists. Marks are among it, because
  * a mark and its place among those that are due are two keys, and half of one waits for ever; restore marks everything.

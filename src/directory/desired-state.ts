@@ -85,7 +85,10 @@ export function createDesiredState(
       ]),
     ),
     coverage: new Map(
-      targets.map((target) => [target, createCoverageReader({ ...deps, keys }, { target, groupsMatter })]),
+      targets.map((target) => [
+        target,
+        createCoverageReader({ ...deps, keys }, { target, targets, groupsMatter }),
+      ]),
     ),
     drifts: new Map(targets.map((target) => [target, createDriftNotes({ ...deps, keys }, { target })])),
     runs: new Map(targets.map((target) => [target, createRunStore({ ...deps, keys }, { target })])),

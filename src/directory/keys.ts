@@ -25,6 +25,8 @@
  * | inflight:<t> | zset | ref by the moment at which its job or its worker counts as lost |
  * | tickets:<t> | hash | ref → `ticket lane` of the job that waits in the queue, `- lane` while it runs |
  * | lease:<t>:<ref> | string | fence of the worker that syncs the ref |
+ * | synced:<t>:User, synced:<t>:Group | set | ids that are in line with their link and not marked (scripts/shared/synced.lua) |
+ * | syncedTargets | string | the targets that the last store marked |
  * | links:<t> | hash | ref → link (links.ts); linked:<t> is the way back from platform ids: ref, with the print of an account that was found equal |
  * | doubts:<t> | hash | ref → names (as in Link.unsure) that the platform was seen to hold differently |
  * | proofLast, proofTurn | string | what the last pass over derived data found; that one was made a while ago |

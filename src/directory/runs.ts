@@ -112,33 +112,6 @@ export function createRunStore(
     await redis.hset(state, name, String(place));
   };
 
-  /**
-   * What a reconcile has to look at, in numbers. Each push and each sync takes a number of `sequence`, so equal texts mean
-   * that nothing was stored or synced in between; the sizes tell of keys that were lost meanwhile.
-   */
-  async function extent(): Promise<string> {
-    const sizes = [
-      ...['users', 'groups', 'tombstones', 'groupsOf', 'groupNames'].map((family) =>
-        redis.hlen(keys.key(family)),
-      ),
-      ...['links', 'linked', 'marks'].map((family) => redis.hlen(keys.key(family, target))),
-      ...['dirty', 'inflight', 'blocked'].map((family) => redis.zcard(keys.key(family, target))),
-    ];
-    return [await redis.get(keys.key('sequence')), ...(await Promise.all(sizes))].join(' ');
-  }
-
-  /** How everything stood when a run proved it, as long as the extent is still the same. */
-  async function proven(now: string): Promise<CoverageOfKinds | undefined> {
-    const text = await redis.hget(state, 'proven');
-    if (!text) return undefined;
-    const known = JSON.parse(text) as { extent: string; coverage: CoverageOfKinds };
-    return known.extent === now ? known.coverage : undefined;
-  }
-
-  const noteProven = async (before: string, coverage: CoverageOfKinds): Promise<void> => {
-    await redis.hset(state, 'proven', JSON.stringify({ extent: before, coverage }));
-  };
-
   /** Digest of the rules by which everybody was mapped last; undefined before the first full pass. */
   const mappedBy = async (): Promise<string | undefined> =>
     (await redis.get(keys.key('mapped', target))) ?? undefined;
@@ -168,9 +141,6 @@ export function createRunStore(
     moveCursor,
     mappedBy,
     noteMapped,
-    extent,
-    proven,
-    noteProven,
     groupsSeen,
     noteGroupsSeen,
   };

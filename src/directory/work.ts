@@ -187,6 +187,7 @@ export function createWork(
       decided: outcome.kind !== 'later' && outcome.decided ? true : undefined,
       gatherMs: GATHER_MS,
       alarm: outcome.kind === 'later' ? undefined : outcome.alarmAt,
+      groupsMatter,
       request: work.request,
     };
     const [tag, lag] = await runFor(work, 'ack_dirty', args, toLinkText(ended(link, work, outcome)));

@@ -84,7 +84,6 @@ async function differencesOf(estate: Estate, ref: Ref, signal: AbortSignal): Pro
     onProgress: () => undefined,
     lost: new Set(),
     isRepaired: false,
-    proven: undefined,
     hasMoved: false,
     remember: () => Promise.resolve(),
   };

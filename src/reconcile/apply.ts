@@ -162,7 +162,6 @@ export async function staleEntries(estate: Estate, plan: Plan, signal: AbortSign
     onProgress: () => undefined,
     lost: new Set(),
     isRepaired: false,
-    proven: undefined,
     hasMoved: false,
     remember: () => Promise.resolve(),
   };

@@ -84,11 +84,7 @@ export async function proveDesired(
   options: CarryOutOptions,
   { startedAt, books, plan, end }: { startedAt: number; books: Books; plan: Plan; end: End },
 ): Promise<{ coverage: CoverageOfKinds; end: End }> {
-  const { users, groups } = plan.coverage;
-  if (changesIn(plan) === 0 && books.lost.length === 0) {
-    if (users.pending + groups.pending === 0) await estate.runs.noteProven(books.extent, plan.coverage);
-    return { coverage: plan.coverage, end };
-  }
+  if (changesIn(plan) === 0 && books.lost.length === 0) return { coverage: plan.coverage, end };
   let result = end;
   for (let round = 1; ; round++) {
     const { coverage, lost } = await readStanding(estate, books.isShown, startedAt);

@@ -28,10 +28,6 @@ const nothing = (): Cover => ({ coverage: noCoverage(), absent: [], pending: [],
 /** Reads all resources of a kind, the linked ones as a count. It may go on beside the walk through the list. */
 export async function readCover(survey: Survey, kind: Kind): Promise<Cover> {
   const cover = nothing();
-  if (survey.proven) {
-    const { users, groups } = survey.proven;
-    return { ...cover, coverage: { ...(kind === 'User' ? users : groups) } };
-  }
   for await (const portion of survey.estate.coverage.briefly(kind)) {
     survey.signal.throwIfAborted();
     take(cover, portion);

@@ -6,7 +6,7 @@ import type { DriftNotes, Print } from '../directory/drift.ts';
 import type { Links } from '../directory/links.ts';
 import type { Ref } from '../directory/records.ts';
 import type { Outbox } from '../directory/outbox.ts';
-import type { CoverageOfKinds, RunStore } from '../directory/runs.ts';
+import type { RunStore } from '../directory/runs.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Target } from '../sync/target.ts';
 import type { Visibility } from './compare.ts';
@@ -56,8 +56,6 @@ export interface Survey {
   lost: Set<Ref>;
   /** Derived data was repaired since the last run: what was lost with it is looked for everywhere. */
   isRepaired: boolean;
-  /** How everything stood when an earlier run proved it; undefined when anything happened since. */
-  proven: CoverageOfKinds | undefined;
   /** The platform's address is another one than when its accounts were last recognised. */
   hasMoved: boolean;
   /** Keeps what was found equal, for the next run; does nothing where nothing may be written. */

@@ -40,8 +40,6 @@ export interface Books {
   groupsSeen: Map<Ref, string>;
   /** Everybody was mapped by these rules. */
   mapped: boolean;
-  /** What there was to look at when the run began; see runs.ts. */
-  extent: string;
   /** Derived data was repaired: the run goes on until nothing was left out. */
   isRepaired: boolean;
   /** Resources that were left out, because a sync was at work on them. */
@@ -61,7 +59,7 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
   const [mappedBy, hasMoved] = await Promise.all([estate.runs.mappedBy(), estate.outbox.hasMoved()]);
   const rulesChanged = mappedBy !== estate.digest;
   const everybody = (options.everybody ?? false) || rulesChanged;
-  const extent = await estate.runs.extent();
+  if (everybody) await estate.coverage.readAllAnew();
   const survey: Survey = {
     estate,
     signal: options.signal,
@@ -70,7 +68,6 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
     onProgress: options.onProgress ?? (() => undefined),
     lost: new Set(),
     isRepaired: mappedBy === REPAIRED,
-    proven: everybody ? undefined : await estate.runs.proven(extent),
     hasMoved,
     remember: options.remember ?? (() => Promise.resolve()),
   };
@@ -122,7 +119,6 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
     plan,
     books: {
       ...booksOf(groups, users, values.cursor, everybody, examined),
-      extent,
       lost: [...survey.lost],
       isRepaired: survey.isRepaired,
       moved: survey.tally.moved,
@@ -247,7 +243,7 @@ function booksOf(
   values: number | undefined,
   everybody: boolean,
   examined: Examined[],
-): Omit<Books, 'lost' | 'isShown' | 'doubt' | 'isRecognised' | 'isRepaired' | 'moved' | 'extent'> {
+): Omit<Books, 'lost' | 'isShown' | 'doubt' | 'isRecognised' | 'isRepaired' | 'moved'> {
   const groupsSeen = new Map<Ref, string>();
   for (const { ref, entries } of examined) {
     const changed = groups.changedAt.get(ref);

@@ -3,10 +3,10 @@
 -- ARGV { target, ref, kind, id, fence, generation, outcome: synced|held|blocked|later, delayMs, lane, request,
 --        forget (the platform id that is ours no more), dropOwed (nothing is to be granted to this user),
 --        decided (what became of the account is known now: groups that take this user out go on),
---        alarm (moment at which to look again although nothing changed), gatherMs, targets: [target],
+--        alarm (moment at which to look again although nothing changed), gatherMs, targets: [target], groupsMatter,
 --        doubts (as they were read), way (kind:platform id of the link), log (as append_log.lua) }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
--- NEEDS links, log, marks
+-- NEEDS link_states, links, log, marks
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
@@ -69,6 +69,12 @@ if p.outcome == 'blocked' then
     for _, user in ipairs(redis.call('HKEYS', key('memberMarks', p.target .. ':' .. p.id))) do
       wake(p.target, 'User:' .. user, 1)
     end
+  end
+end
+if p.outcome == 'synced' then
+  local stored = redis.call('HGET', key(p.kind == 'User' and 'users' or 'groups'), p.id)
+  if stored and not p.forget and not settled_state(p.target, p.kind, p.id, stored, texts[1], p.groupsMatter) then
+    redis.call('SADD', name_synced(p.target, p.kind), p.id)
   end
 end
 return { 'cleared', now - tonumber(since) }

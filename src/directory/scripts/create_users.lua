@@ -7,7 +7,7 @@
 -- RETURN 'stored': all, and nobody waited for one of them | {'stored', then for each 'stored groups', these as put_user has them} |
 --        {'refused', then id and reason of each who is; and nobody is stored}: 'taken family id', that of the holder, or
 --        'stale': it is there already, by this very call, which was sent again
--- NEEDS entries, spread
+-- NEEDS entries, spread, synced
 p = cjson.decode(ARGV[1])
 local count = tonumber(ARGV[2])
 -- Where records begin, requests, and index entries.
@@ -75,6 +75,7 @@ if redis.call('ZADD', key('order', 'User'), 'NX', unpack(places, 1, 2 * count)) 
 end
 redis.call('HSET', key('users'), unpack(ARGV, first, requests - 1))
 for _, index in ipairs(indexes) do call_with('HSET', key(index.family), ARGV, index.first, index.last) end
+heed_targets()
 for _, target in ipairs(p.targets) do
   redis.call('HSET', key('marks', target), unpack(marks, 1, 2 * count))
   -- Who came, left and comes again by a call that was sent twice stays in the lane of the leaver.

@@ -12,10 +12,14 @@ if p.expected and record.version ~= p.expected then return { 'stale' } end
 local function leave_parents()
   for _, reference in ipairs(redis.call('SMEMBERS', key('references', p.id))) do
     local parent, value = string.match(reference, '^(%S+) (.*)$')
-    if value == p.id and unawait(parent, value) then bump('groups', parent) end
+    if value == p.id and unawait(parent, value) then
+      bump('groups', parent)
+      mark('Group:' .. parent, 1)
+    end
   end
 end
 
+heed_targets()
 redis.call('HDEL', key('groups'), p.id)
 redis.call('HDEL', key('groupNames'), p.id)
 redis.call('ZREM', key('order', 'Group'), p.id)

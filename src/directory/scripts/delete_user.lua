@@ -8,6 +8,7 @@ if not stored then return { 'missing' } end
 local record = parse(stored)
 if p.expected and record.version ~= p.expected then return { 'stale' } end
 
+heed_targets()
 redis.call('HDEL', key('users'), p.id)
 redis.call('ZREM', key('order', 'User'), p.id)
 drop_entries(entries_of(record), p.id)

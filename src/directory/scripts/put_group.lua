@@ -103,5 +103,6 @@ if changed then
     tell('Group', p.id, record, { text = before, members = members })
   end
 end
+heed_targets()
 if changed or next(net) then mark('Group:' .. p.id, p.lane) end
 return table.concat({ changed and 'stored' or 'unchanged', record.version, record.created, record.modified }, ' ')

@@ -1,47 +1,72 @@
 -- Tells of one portion of stored resources whether each is covered at a target: linked and in line with its link, on its
--- way, or known to stay as it is. Reads only.
+-- way, or known to stay as it is.
 -- KEYS base
--- ARGV { target, kind, cursor (of HSCAN), count, groupsMatter, brief (only how many are linked, astray ones among them) }
+-- ARGV { target, targets, kind, cursor (of the scan), count, groupsMatter, brief (linked ones are only counted, without a look
+--        at their way back), inOrder (with brief: ids come from the order, and what is synced is not read) }
 -- RETURN {"read", next cursor, [id, platform id, ...] of linked ones, or how many, [id, state, ...] of the others}; the states:
 --        pending: marked | stuck: marked, and in no list that leads to the queue | missing: neither link nor mark |
 --        stale: changed since the link was brought in line, and no mark | astray: nothing leads from its platform id to it |
 --        deadLetter | held: by the guard | exception: the link's condition says why | closed: out of scope
--- NEEDS link_states, links, spread
-local found = redis.call('HSCAN', key(p.kind == 'User' and 'users' or 'groups'), p.cursor, 'COUNT', p.count)
-local entries, linked, others = found[2], {}, {}
-if #entries == 0 then return { 'read', found[1], p.brief and 0 or linked, others } end
+-- With `brief`, what turns out to be in line is added to the set of synced ones.
+-- NEEDS link_states, links, spread, synced
+local family = p.kind == 'User' and 'users' or 'groups'
+local ids, records, synced_count = {}, {}, 0
+
+-- Ids of a portion of the order that are not synced, with their records.
+local function read_by_order()
+  local found = redis.call('ZSCAN', key('order', p.kind), p.cursor, 'COUNT', p.count)
+  local listed = {}
+  for index = 1, #found[2], 2 do listed[#listed + 1] = found[2][index] end
+  local is_synced = #listed > 0 and call_with('SMISMEMBER', name_synced(p.target, p.kind), listed) or {}
+  for place, id in ipairs(listed) do
+    if is_synced[place] == 1 then synced_count = synced_count + 1 else ids[#ids + 1] = id end
+  end
+  records = #ids > 0 and call_with('HMGET', key(family), ids) or {}
+  return found[1]
+end
+
+local function read_all()
+  local found = redis.call('HSCAN', key(family), p.cursor, 'COUNT', p.count)
+  for index = 1, #found[2], 2 do
+    ids[#ids + 1] = found[2][index]
+    records[#records + 1] = found[2][index + 1]
+  end
+  return found[1]
+end
+
+if p.brief and p.cursor == '0' then heed_targets() end
+local cursor = p.inOrder and read_by_order() or read_all()
+local linked, others, in_line = {}, {}, {}
+if #ids == 0 then return { 'read', cursor, p.brief and synced_count or linked, others } end
 
 local refs = {}
-for index = 1, #entries, 2 do refs[#refs + 1] = p.kind .. ':' .. entries[index] end
+for place, id in ipairs(ids) do refs[place] = p.kind .. ':' .. id end
 local links = call_with('HMGET', key('links', p.target), refs)
 local is_quiet = redis.call('EXISTS', key('marks', p.target)) == 0
 local marks = is_quiet and {} or call_with('HMGET', key('marks', p.target), refs)
 
-local function state_of(id, ref, stored, link, pending)
-  if pending then return is_scheduled(p.target, ref) and 'pending' or 'stuck' end
-  if not link then return 'missing' end
-  local platform_id, basis = parse_link_head(link)
-  if basis ~= basis_of(p.kind, id, stored, p.groupsMatter) then return 'stale' end
-  local rest = rest_of(p.target, ref, link)
-  if rest then return rest end
-  if not platform_id then return 'closed' end
-  if p.brief then return nil, platform_id end
+local function state_of(place)
+  local id, ref = ids[place], refs[place]
+  if marks[place] then return is_scheduled(p.target, ref) and 'pending' or 'stuck' end
+  local state, platform_id = settled_state(p.target, p.kind, id, records[place], links[place], p.groupsMatter)
+  if state or p.brief then return state, platform_id end
   if holder_of_way(p.target, p.kind .. ':' .. platform_id) ~= ref then return 'astray' end
   return nil, platform_id
 end
 
-local count = 0
-for position, ref in ipairs(refs) do
-  local id = entries[2 * position - 1]
-  local state, platform_id = state_of(id, ref, entries[2 * position], links[position], marks[position])
-  if state then
-    others[#others + 1] = id
-    others[#others + 1] = state
-  elseif p.brief then
-    count = count + 1
-  else
-    linked[#linked + 1] = id
-    linked[#linked + 1] = platform_id
+for place, id in ipairs(ids) do
+  if records[place] then
+    local state, platform_id = state_of(place)
+    if state then
+      others[#others + 1] = id
+      others[#others + 1] = state
+    elseif p.brief then
+      in_line[#in_line + 1] = id
+    else
+      linked[#linked + 1] = id
+      linked[#linked + 1] = platform_id
+    end
   end
 end
-return { 'read', found[1], p.brief and count or linked, others }
+if #in_line > 0 then call_with('SADD', name_synced(p.target, p.kind), in_line) end
+return { 'read', cursor, p.brief and synced_count + #in_line or linked, others }

@@ -254,6 +254,7 @@ describe('keys', () => {
         'gone:User',
         'memberCount',
         'sequence',
+        'syncedTargets',
         'tenant:main',
         'tombstones',
       ]);

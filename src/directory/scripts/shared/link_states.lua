@@ -28,3 +28,14 @@ local function rest_of(target, ref, link)
   end
   return known.departed and 'closed' or nil
 end
+
+-- How a stored resource without a mark stands; nil and its platform id: it is in line with its link.
+local function settled_state(target, kind, id, stored, link, groups_matter)
+  if not link then return 'missing' end
+  local platform_id, basis = parse_link_head(link)
+  if basis ~= basis_of(kind, id, stored, groups_matter) then return 'stale' end
+  local rest = rest_of(target, kind .. ':' .. id, link)
+  if rest then return rest end
+  if not platform_id then return 'closed' end
+  return nil, platform_id
+end

@@ -1,5 +1,5 @@
 -- What is not yet equal at a target, and when it is due.
--- NEEDS mark_texts
+-- NEEDS mark_texts, synced
 
 -- Marks a ref as not yet equal at the target. The oldest time of acceptance stays, the generation is new.
 -- A job that still waits in the queue will read this change, unless the change is more urgent than the job.
@@ -66,6 +66,7 @@ end
 local function mark_at(target, ref, lane, now, due)
   local held = redis.call('HGET', key('marks', target), ref)
   redis.call('HSET', key('marks', target), ref, renewed(held, now, p.request))
+  leave_synced(target, ref)
   make_known(target, ref, lane, due or now, held, held and dirty_score(target, ref))
 end
 

@@ -1,6 +1,6 @@
 -- For scripts whose calls are about one user each, whose id is the first text. A command of Redis costs less than what
 -- surrounds it here, so what one call reads is read for all who came together, and all are stored and marked at the end.
--- NEEDS mark_texts
+-- NEEDS mark_texts, synced
 local known = {}
 local ids = {}
 do
@@ -36,13 +36,15 @@ end
 -- Where this fails, all calls of the command are told so.
 function finish()
   if #refs == 0 then return end
+  heed_targets()
   redis.call('HSET', key('users'), unpack(changed))
   local now = clock()
   for _, target in ipairs(p.targets) do
     local held = redis.call('HMGET', key('marks', target), unpack(refs))
     local scores = redis.call('ZMSCORE', key('dirty', target), unpack(refs))
-    local marks, unknown = {}, {}
+    local marks, unknown, users = {}, {}, {}
     for place, ref in ipairs(refs) do
+      users[place] = string.sub(ref, 6)
       marks[2 * place - 1], marks[2 * place] = ref, renewed(held[place], now, requests[ref])
       local lane, score = lanes[ref], scores[place] and tonumber(scores[place])
       if lane == 0 or not held[place] or not is_waiting(score, lane, now) then
@@ -50,6 +52,7 @@ function finish()
       end
     end
     redis.call('HSET', key('marks', target), unpack(marks))
+    redis.call('SREM', name_synced(target, 'User'), unpack(users))
     if #unknown > 0 then
       -- NEEDS marks
       for _, one in ipairs(unknown) do make_known(target, one.ref, one.lane, now, one.held, one.score) end

@@ -1,0 +1,105 @@
+// What a scan of coverage need not read again: resources that are in line, until anything happens to them.
+import { createDesiredState, type DesiredState } from '../../../src/directory/desired-state.ts';
+import { add, idOf, openStore, type Store } from './rig.ts';
+
+const ADA = idOf('ada');
+const BOB = idOf('bob');
+const G = idOf('group');
+
+describe('resources in line', () => {
+  let store: Store;
+  const synced = (kind: 'User' | 'Group') =>
+    store.redis.smembers(store.keys.key('synced', `main:${kind}`)).then((ids) => ids.sort());
+  const loseMarks = () => store.redis.del(store.keys.key('marks', 'main'), store.keys.key('dirty', 'main'));
+  async function scan(): Promise<{ linked: number; others: string[] }> {
+    const result = { linked: 0, others: [] as string[] };
+    for await (const { linked, others } of reader(store.state).briefly('User')) {
+      result.linked += linked;
+      result.others.push(...others.map(({ ref, state }) => `${ref} ${state}`));
+    }
+    return result;
+  }
+  beforeEach(async () => {
+    store = await openStore({ groupsMatter: true });
+    await store.putUser(ADA, { userName: 'ada' });
+    await store.putUser(BOB, { userName: 'bob' });
+    await store.putGroup(G, 'Sales', [add(BOB)]);
+    await store.settleAll();
+  });
+  afterEach(() => store.close());
+
+  it('are noted by their sync and by a scan', async () => {
+    await expect(synced('User')).resolves.toEqual([ADA, BOB]);
+    await expect(synced('Group')).resolves.toEqual([G]);
+    await reader(store.state).readAllAnew();
+    await expect(synced('User')).resolves.toEqual([]);
+    await expect(scan()).resolves.toEqual({ linked: 2, others: [] });
+    await expect(synced('User')).resolves.toEqual([ADA, BOB]);
+  });
+
+  it('are read again after a change, also if its mark is lost', async () => {
+    await store.putUser(ADA, { userName: 'ada', title: 'Countess' });
+    await expect(synced('User')).resolves.toEqual([BOB]);
+    await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${ADA} pending`] });
+    await loseMarks();
+    await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${ADA} stale`] });
+  });
+
+  it('are read again after a change of their groups that rules look at', async () => {
+    await store.putGroup(G, 'Marketing');
+    await loseMarks();
+    await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${BOB} stale`] });
+  });
+
+  it('are read again after a store by a process that does not know the target', async () => {
+    const elsewhere = stateOf(store, ['spare']);
+    const change = { id: ADA, expected: undefined, resource: { userName: 'ada' }, text: '{"userName":"ada","title":"Countess"}' };
+    await elsewhere.directory.putUser({ ...change, now: Date.now(), request: 'req' });
+    await store.putUser(BOB, { userName: 'bob', title: 'Baker' });
+    await store.settleAll();
+    await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${ADA} stale`] });
+  });
+
+  it('are all read while the order is damaged', async () => {
+    await store.redis.zrem(store.keys.key('order', 'User'), ADA);
+    await expect(scan()).resolves.toEqual({ linked: 2, others: [] });
+  });
+
+  it('are no longer those who were deleted', async () => {
+    await store.remove('User', ADA);
+    await store.settleAll();
+    await expect(synced('User')).resolves.toEqual([BOB]);
+    await expect(scan()).resolves.toEqual({ linked: 1, others: [] });
+  });
+});
+
+test('a group within a deleted group is marked, because its members changed', async () => {
+  const store = await openStore();
+  try {
+    const inner = idOf('inner');
+    await store.putGroup(inner, 'Inner');
+    await store.putGroup(G, 'Outer', [add(inner)]);
+    await store.settleAll();
+    await store.remove('Group', inner);
+    expect([...(await store.marks()).keys()].sort()).toEqual([`Group:${G}`, `Group:${inner}`].sort());
+  } finally {
+    await store.close();
+  }
+});
+
+function reader(state: DesiredState) {
+  const found = state.coverage.get('main');
+  if (!found) throw new Error('no reader of main');
+  return found;
+}
+
+function stateOf(store: Store, targets: string[]): DesiredState {
+  const addressOf = () => 'https://platform.example.com';
+  return createDesiredState(
+    { redis: store.redis, scripts: store.scripts },
+    {
+      ...{ prefix: store.prefix, connection: 'idp', targets, addressOf, groupsMatter: true, leaseMs: 5000 },
+      ...{ events: undefined, uniqueExternalIds: false },
+    },
+  );
+}
