@@ -53,7 +53,12 @@ describe('resources in line', () => {
 
   it('are read again after a store by a process that does not know the target', async () => {
     const elsewhere = stateOf(store, ['spare']);
-    const change = { id: ADA, expected: undefined, resource: { userName: 'ada' }, text: '{"userName":"ada","title":"Countess"}' };
+    const change = {
+      id: ADA,
+      expected: undefined,
+      resource: { userName: 'ada' },
+      text: '{"userName":"ada","title":"Countess"}',
+    };
     await elsewhere.directory.putUser({ ...change, now: Date.now(), request: 'req' });
     await store.putUser(BOB, { userName: 'bob', title: 'Baker' });
     await store.settleAll();

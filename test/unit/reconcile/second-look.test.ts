@@ -68,8 +68,6 @@ function estateOf(all: Person[], meddling: Meddling, there = all): Estate {
       staging: { open: () => Promise.resolve(undefined) },
     },
     runs: {
-      extent: () => Promise.resolve(''),
-      proven: () => Promise.resolve(undefined),
       mappedBy: () => Promise.resolve('d'),
       cursor: () => Promise.resolve(0),
       groupsSeen: () => [],
