@@ -41,6 +41,8 @@
  * | alarms:<t> | zset | ref by the moment at which to look again although nothing changed |
  * | hold:<t> | string | who ordered that nothing is written, and when |
  * | memberCount | string | number of all memberships |
+ * | memberSum | hash | while a proof runs: the sum by which it checks memberCount, and the groups that are in it |
+ * | rebuilding | set | during a repair: groups whose lost member set is being made again |
  * | gone:User, gone:Group | zset | ids of deleted resources by time, for a month |
  * | guardUsed:<t>:<kind> | zset | destructive writes made unasked, by time; an item is `ref` or `ref subject` |
  * | guardWaiting:<t> | set | users whose deactivation is accepted and not applied yet |

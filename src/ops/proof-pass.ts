@@ -1,7 +1,8 @@
 // A slow look at everything derived, about once an hour, in the process that keeps the timetable. It repairs nothing: what it
 // finds is told by status, /health and a metric, and an operator decides.
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { Finding, Proof } from '../directory/proof/prove.ts';
+import type { Finding } from '../directory/proof/findings.ts';
+import type { Proof } from '../directory/proof/prove.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
 

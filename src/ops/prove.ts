@@ -1,7 +1,7 @@
 // doctor --deep and --repair: does everything derived in Redis agree with the records? One finding a family and fault.
 import type { Actor } from '../directory/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { Fault, Finding as Found } from '../directory/proof/prove.ts';
+import type { Fault, Finding as Found } from '../directory/proof/findings.ts';
 import type { Finding } from './doctor.ts';
 
 export interface ProveOptions {

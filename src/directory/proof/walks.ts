@@ -1,7 +1,7 @@
-// What is walked through to prove derived data, in this order: surplus entries go before missing ones are made, because an
-// entry of a name that leads nowhere would be in the way. Pure.
+// Lists the walks of a proof, in the order in which they have to run: surplus entries go before missing ones are made, because
+// an index entry without a record would take the name of another record. Pure.
 
-/** One call of a script for each portion of one key. */
+/** Calls of one script, one for each portion of one key. */
 export interface Walk {
   /** Name without `prove_`. */
   script: string;
@@ -20,8 +20,12 @@ const INDEXES: [family: string, kind: 'User' | 'Group'][] = [
   ['order:Group', 'Group'],
 ];
 
-/** What every connection has, whatever its targets are. */
+/**
+ * Of a connection, apart from its targets. `groupsOf` comes first: a member set that was lost as a whole is made again from
+ * it, and each push to the group in the meantime makes the loss harder to see.
+ */
 export const walksOfRecords = (): Walk[] => [
+  { script: 'groups_of', args: {} },
   ...INDEXES.map(([family, kind]) => ({ script: 'indexes', args: { family, kind } })),
   ...(['User', 'Group'] as const).map((kind) => ({ script: 'records', args: { kind } })),
 ];
@@ -29,17 +33,22 @@ export const walksOfRecords = (): Walk[] => [
 const MARKS = ['dirty', 'inflight', 'tickets', 'accepted', 'guardWaiting', 'marks'];
 const LISTS = ['blocked', 'alarms', 'doubts', 'groupsSeen'];
 
-/** Links first: what they restore is marked, and the marks are looked at afterwards. */
-export const walksOfTarget = (target: string): Walk[] => [
-  ...['links', 'linked'].map((family) => ({ script: 'links', args: { target, family } })),
-  ...[...MARKS, ...LISTS].map((family) => ({ script: 'marks', args: { target, family } })),
-];
+export const walksOfLinks = (target: string): Walk[] =>
+  ['links', 'linked'].map((family) => ({ script: 'links', args: { target, family } }));
+
+/** After all others, because their repairs set dirty marks. */
+export const walksOfMarks = (target: string): Walk[] =>
+  [...MARKS, ...LISTS].map((family) => ({ script: 'marks', args: { target, family } }));
 
 const OF_GROUPS = ['members', 'unresolved', 'references'];
 const SIGNS = ['memberMarks', 'owed'];
 const HOLDS = ['guardStaged', 'guardApproved', 'guardRejected', 'guardHeld'];
 
-/** The walk through one key of a family that has many; undefined: it is in none. @param name without the base */
+/** Keys whose families have one key for each group or value; those for pending changes and items of the guard. */
+export const SETS = new RegExp(`^(${OF_GROUPS.join('|')}):`);
+export const CHANGES = new RegExp(`^(${[...SIGNS, ...HOLDS].join('|')}):`);
+
+/** The walk through one such key; undefined for every other key. @param name without the base */
 export function walkOfKey(name: string, targets: readonly string[]): Walk | undefined {
   const [family = '', first = ''] = name.split(':', 2);
   if (OF_GROUPS.includes(family))

@@ -63,7 +63,7 @@ local function load_member(user)
   local is_known = redis.call('HEXISTS', key('groups'), p.id) == 1 and redis.call('HEXISTS', key('users'), user) == 1
   if is_known and redis.call('SADD', key('members', p.id), user) == 1 then
     add_lookup('groupsOf', user, p.id)
-    redis.call('INCR', key('memberCount'))
+    count_members(p.id, 1)
   end
   return is_known
 end

@@ -1,17 +1,24 @@
--- Proves one portion of the groups of users. The member set of a group says who is in it. Only a group that has no set at all
--- takes it back from here: it was lost as a whole, or nobody would be left in the groups of its members.
+-- Proves one portion of `groupsOf`. The member set of a group decides about its members. A group without a member set has
+-- lost it as a whole, because the last member that leaves takes both directions away: the set is made again from here.
+-- `rebuilding` holds such groups until the last portion of a repair, also of one that follows a repair that was killed.
 -- KEYS base
--- ARGV { targets, cursor, count, repair, setless: { id: true } (groups without a member set when the look began) }
+-- ARGV { targets, cursor, count, repair }
 -- RETURN as prove_records.lua
--- NEEDS indexes, proof
+-- NEEDS indexes, member_sum, proof
+local REBUILD_MS = 24 * 60 * 60 * 1000
 local reply = redis.call('HSCAN', key('groupsOf'), p.cursor, 'COUNT', p.count)
 
--- A removal that is under way says that the membership is no more.
+-- A pending removal means that the membership has ended.
 local function is_taken_out(user, group)
   for _, target in ipairs(p.targets) do
     if redis.call('HGET', key('owed', target .. ':' .. user), group) == '-' then return true end
   end
   return false
+end
+
+local function has_lost_its_set(group)
+  if redis.call('HEXISTS', key('groups'), group) == 0 then return false end
+  return redis.call('EXISTS', key('members', group)) == 0 or redis.call('SISMEMBER', key('rebuilding'), group) == 1
 end
 
 local function prove(user, held)
@@ -20,9 +27,13 @@ local function prove(user, held)
   for group in string.gmatch(held, '[^,]+') do
     local both = 'User:' .. user .. ' in Group:' .. group
     local stands = not seen[group] and redis.call('SISMEMBER', key('members', group), user) == 1
-    local may_come_back = is_known and p.setless[group] and redis.call('HEXISTS', key('groups'), group) == 1
-    if not stands and not seen[group] and may_come_back and not is_taken_out(user, group) then
-      fault('members', 'missing', both, function() redis.call('SADD', key('members', group), user) end)
+    if not stands and not seen[group] and is_known and has_lost_its_set(group) and not is_taken_out(user, group) then
+      fault('members', 'missing', both, function()
+        redis.call('SADD', key('rebuilding'), group)
+        redis.call('PEXPIRE', key('rebuilding'), REBUILD_MS)
+        redis.call('SADD', key('members', group), user)
+        keep_member_sum(group, 1)
+      end)
       stands = true
     end
     if stands then kept[#kept + 1] = group else has_surplus = both end
@@ -36,4 +47,5 @@ local function prove(user, held)
 end
 
 for index = 1, #reply[2], 2 do prove(reply[2][index], reply[2][index + 1]) end
+if p.repair and reply[1] == '0' then redis.call('DEL', key('rebuilding')) end
 return proved(reply[1], #reply[2] / 2)

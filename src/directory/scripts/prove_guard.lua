@@ -1,4 +1,5 @@
--- Proves one portion of what the guard holds, approved or rejected: each is also noted for its resource, and the other way.
+-- Proves one portion of the items that the guard holds, or that were approved or rejected: each item is also in `guardHeld` of
+-- its resource, and each entry there is an item.
 -- KEYS base
 -- ARGV { target, family: guardStaged | guardApproved | guardRejected | guardHeld, id (kind; or ref), cursor, count, repair }
 -- RETURN as prove_records.lua
@@ -13,7 +14,7 @@ local function prove_held(entry)
   for _, family in ipairs({ 'guardStaged', 'guardApproved', 'guardRejected' }) do
     if kind and redis.call('ZSCORE', key(family, p.target .. ':' .. kind), item) then return end
   end
-  fault('guardHeld', 'surplus', p.id, function() redis.call('SREM', name, entry) end)
+  fault('guardHeld', 'surplus', p.id, function() redis.call('SREM', name, entry) end, p.id .. ' ' .. entry)
 end
 
 local function prove_item(item)
@@ -21,7 +22,7 @@ local function prove_item(item)
   if not ref then return end
   local held, entry = key('guardHeld', p.target .. ':' .. ref), p.id .. ' ' .. subject
   if redis.call('SISMEMBER', held, entry) == 1 then return end
-  fault('guardHeld', 'missing', ref, function() redis.call('SADD', held, entry) end)
+  fault('guardHeld', 'missing', ref, function() redis.call('SADD', held, entry) end, ref .. ' ' .. entry)
 end
 
 local step = is_held and 1 or 2

@@ -1,4 +1,4 @@
--- Proves one portion of an index, an order or the names of groups: every entry leads to a record that has it.
+-- Proves one portion of an index, of an order, or of the names of groups: each entry leads to a record that has it.
 -- KEYS base
 -- ARGV { family, kind, cursor, count, repair }
 -- RETURN as prove_records.lua
@@ -10,7 +10,7 @@ local function prove_member(id, drop)
   if redis.call('HEXISTS', key(RECORDS[p.kind]), id) == 0 then fault(p.family, 'surplus', p.kind .. ':' .. id, drop) end
 end
 
--- A damaged record may have the entry: nothing is taken from it.
+-- A damaged record keeps its entries: they cannot be compared with it.
 local function prove_value(value, holders)
   local seen, kept, is_wrong = {}, {}, nil
   for id in string.gmatch(holders, '[^,]+') do
@@ -23,7 +23,7 @@ local function prove_value(value, holders)
   fault(p.family, 'surplus', p.kind .. ':' .. (is_wrong or ''), function()
     if #kept == 0 then return redis.call('HDEL', key(p.family), value) end
     redis.call('HSET', key(p.family), value, table.concat(kept, ','))
-  end)
+  end, value)
 end
 
 for index = 1, #reply[2], 2 do

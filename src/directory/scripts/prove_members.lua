@@ -1,8 +1,9 @@
--- Proves one portion of the members of a group, or of its values that wait for somebody, or of those who wait for a value.
+-- Proves one portion of the members of a group, of its member values without a user (`unresolved`), or of the groups that
+-- wait for such a value (`references`). After its last portion a member set is added to the sum of all (prove_count.lua).
 -- KEYS base
 -- ARGV { family: members | unresolved | references, id (of the group; or the value), cursor, count, repair }
 -- RETURN as prove_records.lua
--- NEEDS indexes, proof
+-- NEEDS indexes, member_sum, proof
 local name = key(p.family, p.id)
 local reply = redis.call(p.family == 'unresolved' and 'HSCAN' or 'SSCAN', name, p.cursor, 'COUNT', p.count)
 local ref = 'Group:' .. p.id
@@ -14,10 +15,11 @@ local function prove_member(user)
   if is_gone then
     return fault('members', 'surplus', both, function()
       redis.call('SREM', name, user)
+      keep_member_sum(p.id, -1)
       drop_lookup('groupsOf', user, p.id)
     end)
   end
-  -- Neither stored nor deleted: the record was lost, and its memberships wait for it.
+  -- The record is neither stored nor deleted, so it was lost: its memberships stay until it is pushed again.
   if not is_known or redis.call('HEXISTS', key('users'), user) == 0 then return fault('members', 'lost', both) end
   if lists(redis.call('HGET', key('groupsOf'), user), p.id) then return end
   fault('groupsOf', 'missing', both, function() add_lookup('groupsOf', user, p.id) end)
@@ -25,13 +27,16 @@ end
 
 local function prove_waiting(value, folded)
   if not is_known then
-    if is_deleted(p.id) then fault('unresolved', 'surplus', ref, function() redis.call('HDEL', name, value) end) end
+    if is_deleted(p.id) then
+      fault('unresolved', 'surplus', ref, function() redis.call('HDEL', name, value) end, ref .. ' ' .. value)
+    end
     return
   end
   for _, awaited in ipairs({ value, folded }) do
     local reference = p.id .. ' ' .. value
     if redis.call('SISMEMBER', key('references', awaited), reference) == 0 then
-      fault('references', 'missing', ref, function() redis.call('SADD', key('references', awaited), reference) end)
+      local function repair() redis.call('SADD', key('references', awaited), reference) end
+      fault('references', 'missing', ref, repair, awaited .. ' ' .. reference)
     end
   end
 end
@@ -40,7 +45,8 @@ local function prove_reference(reference)
   local group, value = string.match(reference, '^(%S+) (.*)$')
   local folded = group and redis.call('HGET', key('unresolved', group), value)
   if folded and (value == p.id or folded == p.id) then return end
-  fault('references', 'surplus', 'Group:' .. (group or ''), function() redis.call('SREM', name, reference) end)
+  local function repair() redis.call('SREM', name, reference) end
+  fault('references', 'surplus', 'Group:' .. (group or ''), repair, p.id .. ' ' .. reference)
 end
 
 local step = p.family == 'unresolved' and 2 or 1
@@ -50,4 +56,5 @@ for index = 1, #reply[2], step do
   elseif p.family == 'unresolved' then prove_waiting(member, reply[2][index + 1])
   else prove_reference(member) end
 end
+if p.family == 'members' and reply[1] == '0' then keep_member_sum(p.id, 0) end
 return proved(reply[1], #reply[2] / step)

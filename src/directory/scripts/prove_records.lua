@@ -1,7 +1,7 @@
--- Proves one portion of records: checksum, index entries, place in the order, name of a group.
+-- Proves one portion of the records: checksum, index entries, place in the order, name of a group.
 -- KEYS base
 -- ARGV { kind, cursor, count, repair }
--- RETURN {"proved", next cursor, how many were looked at, [family, what, name, 1: repaired, ...]}
+-- RETURN {"proved", next cursor, number of entries checked, [family, what, name, 1: repaired, digest of the entry, ...]}
 -- NEEDS indexes, numbers, proof
 local family = RECORDS[p.kind]
 local reply = redis.call('HSCAN', key(family), p.cursor, 'COUNT', p.count)
@@ -9,14 +9,14 @@ local reply = redis.call('HSCAN', key(family), p.cursor, 'COUNT', p.count)
 local function prove_entry(id, index, value)
   local held, name = redis.call('HGET', key(index), value), p.kind .. ':' .. id
   if LOOKUPS[index] then
-    if not lists(held, id) then fault(index, 'missing', name, function() add_lookup(index, value, id) end) end
+    if not lists(held, id) then fault(index, 'missing', name, function() add_lookup(index, value, id) end, id .. ' ' .. value) end
     return
   end
   if held == id then return end
   local other = held and sound_record(p.kind, held)
-  -- Two records claim the name: a person has to say whose it is.
-  if other and has_entry(other, index, value) then return fault(index, 'doubled', name) end
-  fault(index, held and 'wrong' or 'missing', name, function() redis.call('HSET', key(index), value, id) end)
+  -- Two records claim the name: an operator has to decide.
+  if other and has_entry(other, index, value) then return fault(index, 'doubled', name, nil, value) end
+  fault(index, held and 'wrong' or 'missing', name, function() redis.call('HSET', key(index), value, id) end, value)
 end
 
 local function prove_name(id, text)

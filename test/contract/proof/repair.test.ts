@@ -1,6 +1,6 @@
 // Derived data that was lost or damaged is made again from the records, and nothing else changes.
 import fc from 'fast-check';
-import type { Finding } from '../../../src/directory/proof/prove.ts';
+import type { Finding } from '../../../src/directory/proof/findings.ts';
 import { REPAIRED } from '../../../src/directory/runs.ts';
 import { add, drop, idOf, openStore, type Store } from '../lua/rig.ts';
 import { createRandom } from '../../support/estate.ts';
@@ -188,6 +188,75 @@ test('a member set that was lost as a whole comes back; single members that only
       expect.objectContaining({ family: 'groupsOf', fault: 'surplus', repaired: 1 }),
     );
     await expect(store.membersOf(SALES)).resolves.toEqual([ADA]);
+  } finally {
+    await store.close();
+  }
+});
+
+test('a wrong memberCount is found and repaired while pushes change the groups', async () => {
+  const store = await openStore();
+  try {
+    await push(store, 1);
+    await store.redis.incrby(store.keys.key('memberCount'), 7);
+    let isOver = false;
+    const pushes = (async () => {
+      for (let round = 2; round < 5; round++) await push(store, round);
+      isOver = true;
+    })();
+    const findings = await store.state.proof.run(ORDER);
+    expect(isOver).toBe(false);
+    expect(findings).toMatchObject([{ family: 'memberCount', fault: 'wrong', count: 1, repaired: 1 }]);
+    await pushes;
+    const groups = (await store.families()).filter((family) => family.startsWith('members:'));
+    const sizes = await Promise.all(groups.map((family) => store.redis.scard(store.keys.key(family))));
+    const sum = sizes.reduce((all, size) => all + size, 0);
+    await expect(store.redis.get(store.keys.key('memberCount'))).resolves.toBe(String(sum));
+    expect(await store.families()).not.toContain('memberSum');
+  } finally {
+    await store.close();
+  }
+});
+
+test('a repair that was killed while it made a member set again is completed by the next one', async () => {
+  const store = await openStore();
+  try {
+    const people = Array.from({ length: 600 }, (_, index) => idOf(`p${1000 + index}`));
+    for (const id of people) await store.putUser(id, { userName: id });
+    await store.putGroup(SALES, 'Sales', [add(...people)]);
+    await store.redis.del(store.keys.key('members', SALES));
+    const killed = new AbortController();
+    const first = store.state.proof.run({
+      ...{ ...ORDER, signal: killed.signal },
+      onProgress: () => killed.abort(new Error('killed')),
+    });
+    await expect(first).rejects.toThrow('killed');
+    const restored = await store.redis.scard(store.keys.key('members', SALES));
+    expect([restored > 0, restored < people.length]).toEqual([true, true]);
+    await store.state.proof.run(ORDER);
+    expect((await store.membersOf(SALES)).length).toBe(people.length);
+    expect(await store.families()).not.toContain('rebuilding');
+  } finally {
+    await store.close();
+  }
+});
+
+test('a look counts an entry once that two families show, and once each for two targets', async () => {
+  const store = await openStore({ targets: ['main', 'other'] });
+  try {
+    await store.putUser(ADA, { userName: 'ada' });
+    await store.putUser(idOf('bob'), { userName: 'bob' });
+    await store.putGroup(SALES, 'Sales');
+    await store.settleAll();
+    for (const target of ['main', 'other']) {
+      await store.redis.hset(store.keys.key('memberMarks', `${target}:${SALES}`), ADA, '+');
+      await store.redis.hset(store.keys.key('owed', `${target}:${ADA}`), SALES, '+');
+    }
+    await store.redis.hset(store.keys.key('userNames'), 'ada', idOf('bob'));
+    const found = await store.state.proof.run({ repair: false, request: '-' });
+    expect(found.map(({ family, fault, count }) => `${family} ${fault} ${count}`)).toEqual([
+      'userNames surplus 1',
+      'memberMarks surplus 2',
+    ]);
   } finally {
     await store.close();
   }

@@ -1,6 +1,6 @@
 -- Who is in which group, in both directions. Of a large group all members may change at once, so that commands of Redis are
 -- given many of them: a command costs more than a member.
--- NEEDS indexes, owed, records, spread
+-- NEEDS indexes, member_sum, owed, records, spread
 
 -- Of these users those who are (1) or are not (0) in the group, each once.
 local function members_among(group, users, is_member)
@@ -32,7 +32,7 @@ local function change_groups_of(users, change)
 end
 
 local function tell_targets(group, users, sign)
-  redis.call('INCRBY', key('memberCount'), sign == '+' and #users or -#users)
+  count_members(group, sign == '+' and #users or -#users)
   owe_all(group, users, sign)
   if not p.groupsMatter then return end
   for _, user in ipairs(users) do mark('User:' .. user, 1) end

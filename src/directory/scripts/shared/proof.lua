@@ -1,15 +1,18 @@
--- What a look at derived data has found (proof/walks.ts). A script looks at one portion and, where it is to repair, puts right
--- what it found in the same step: nothing can change in between.
+-- Collects the faults of one portion of derived data (proof/walks.ts). If `p.repair` is set, a fault is repaired at once: the
+-- script is atomic, so the data cannot change between the look and the repair.
 -- NEEDS heads, entries
 local found = {}
+local FOR_PEOPLE = { damaged = true, doubled = true, lost = true }
 
--- `what`: missing | wrong | surplus | damaged | doubled | lost. Without `repair` it is only named, whatever was ordered.
-local function fault(family, what, name, repair)
-  found[#found + 1] = family
-  found[#found + 1] = what
-  found[#found + 1] = name
-  found[#found + 1] = p.repair and repair and '1' or '0'
-  if p.repair and repair then repair() end
+-- Notes one fault. `what`: missing | wrong | surplus | damaged | doubled | lost. Without a function `repair` the fault is only
+-- named. `entry` tells faults of the same name apart. Its digest lets the caller count an entry once that was met twice.
+local function fault(family, what, name, repair, entry)
+  local is_repaired = p.repair and repair
+  local whole = table.concat({ p.target or '', family, FOR_PEOPLE[what] and what or '', entry or name }, ' ')
+  for _, part in ipairs({ family, what, name, is_repaired and '1' or '0', string.sub(redis.sha1hex(whole), 1, 12) }) do
+    found[#found + 1] = part
+  end
+  if is_repaired then repair() end
 end
 
 local RECORDS = { User = 'users', Group = 'groups' }
