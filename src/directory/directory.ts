@@ -180,7 +180,10 @@ export function createDirectory(
   const count = (kind: Kind): Promise<number> => redis.hlen(records(kind));
 
   return {
-    ...createWrites(deps, options),
+    ...createWrites(deps, options, {
+      versionOf: async (group) => (await get('Group', group))?.version,
+      membersOf: async (group) => Object.values(await membersOf(group)).flat(),
+    }),
     ...createReading(deps),
     /** Whether somebody is told of changes. */
     tellsEvents: options.events !== undefined,

@@ -1,6 +1,14 @@
 // Changes of the desired state: each is one script, which also leaves the dirty marks.
 import { attributeOf, entriesOfUser, indexEntries, type IndexedResource } from './indexes.ts';
 import type { Keyspace } from './keys.ts';
+import {
+  areMany,
+  createLargeChange,
+  MOST_AT_ONCE,
+  portionsOf,
+  type LargeChangeDeps,
+  type Portion,
+} from './large-changes.ts';
 import { firstRecord, fold, LANES, textOf, type Kind, type Lane, type UserState } from './records.ts';
 import { createNewcomers, STORED } from './newcomers.ts';
 import type { Scripts } from './scripts.ts';
@@ -96,11 +104,15 @@ export interface MemberChange {
 
 const stateOf = ({ active }: IndexedResource): UserState => (active === false ? 'inactive' : 'active');
 
+/** Answer of a script that did nothing because it would take too long. */
+const MANY = 'many';
+
 const RESOURCE_ID = /^[0-9a-z]{20}$/;
 
 export function createWrites(
   { scripts, keys }: { scripts: Scripts; keys: Keyspace },
   options: DirectoryOptions,
+  reads: Pick<LargeChangeDeps, 'versionOf' | 'membersOf'>,
 ) {
   const { targets, groupsMatter } = options;
   const { mostPending: most, externalIds } = options.events ?? {};
@@ -114,6 +126,18 @@ export function createWrites(
     patch: JSON.stringify(common),
   };
   const storeNew = createNewcomers({ scripts, base }, standing.put);
+  const changeInPortions = createLargeChange({ ...reads, usersMeantBy });
+
+  async function usersMeantBy(values: string[]): Promise<string[]> {
+    const users: string[] = [];
+    for (const [step] of portionsOf([{ kind: 'add', values }])) {
+      if (!step) break;
+      const args = { values: step.values, folded: foldedNames([step]) };
+      const [, ...found] = await scripts.run('resolve_members', base, args);
+      users.push(...(found as string[]));
+    }
+    return users;
+  }
 
   /** Stores a user who is new. `stale`: this very call was sent twice, its first answer was lost. */
   async function createUser(creation: Creation): Promise<PutOutcome> {
@@ -145,8 +169,8 @@ export function createWrites(
     return { ...toPutOutcome(head), text: textOf(record) };
   }
 
-  /** Stores a group and changes its members, in one step. */
-  async function putGroup(
+  /** Stores a group and changes its members: in one step, unless they are very many. */
+  function putGroup(
     { resource, text, lane, method = 'put', ...change }: Change,
     steps: MemberStep[],
   ): Promise<PutOutcome> {
@@ -156,23 +180,47 @@ export function createWrites(
       lane: LANES.indexOf(lane ?? (change.expected === 0 ? 'new' : 'edit')),
       displayName: resource.displayName,
       entries: indexEntries('Group', resource),
-      steps,
-      folded: foldedNames(steps),
       events: events[method],
     };
-    return toPutOutcome(await scripts.ask('put_group', base, args, text));
+    return changeGroup(args, steps, text);
   }
 
   /** Changes members only: no read, no compare, so parallel pushes to one group lose nothing. */
-  async function changeMembers(change: MemberChange): Promise<PutOutcome> {
-    const args = { ...common, ...change, lane: LANES.indexOf('edit'), folded: foldedNames(change.steps) };
-    return toPutOutcome(await scripts.ask('put_group', base, args));
+  const changeMembers = ({ steps, ...change }: MemberChange): Promise<PutOutcome> =>
+    changeGroup({ ...common, ...change, lane: LANES.indexOf('edit') }, steps);
+
+  async function changeGroup(
+    args: { id: string; expected?: number | undefined; lane: number },
+    steps: MemberStep[],
+    text?: string,
+  ): Promise<PutOutcome> {
+    const ask = ({ steps: some, expected, isFirst, more }: Portion): Promise<string> => {
+      const portion = { ...args, expected, more, most: MOST_AT_ONCE, steps: some, folded: foldedNames(some) };
+      return scripts.ask('put_group', base, portion, ...(isFirst && text !== undefined ? [text] : []));
+    };
+    const { id, expected } = args;
+    const reply = areMany(steps) ? MANY : await ask({ steps, expected, isFirst: true, more: false });
+    if (reply !== MANY) return toPutOutcome(reply);
+    return changeInPortions(id, steps, expected, async (portion) => toPutOutcome(await ask(portion)));
   }
 
   async function remove(kind: Kind, removal: Removal): Promise<RemoveOutcome> {
     const script = kind === 'User' ? 'delete_user' : 'delete_group';
-    const [tag] = await scripts.run(script, base, { ...common, ...removal });
-    return { kind: tag as RemoveOutcome['kind'] };
+    let tag: string;
+    for (let { expected } = removal; ; expected = undefined) {
+      const args = { ...common, ...removal, expected, most: MOST_AT_ONCE };
+      [tag] = await scripts.run(script, base, args);
+      if (tag !== MANY) return { kind: tag as RemoveOutcome['kind'] };
+      await empty(removal);
+    }
+  }
+
+  /** Takes everybody out of a group that will be deleted. */
+  async function empty({ id, now, request }: Removal): Promise<void> {
+    const args = { ...common, id, now, request, lane: LANES.indexOf('edit'), more: true };
+    for (const steps of portionsOf([{ kind: 'remove', values: await reads.membersOf(id) }])) {
+      await scripts.ask('put_group', base, { ...args, steps, folded: foldedNames(steps) });
+    }
   }
 
   return { createUser, putUser, replaceValues, putGroup, changeMembers, remove };

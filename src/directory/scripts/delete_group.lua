@@ -1,12 +1,13 @@
 -- Removes a group: tombstone, free indexes, all memberships noted for removal, dirty marks.
 -- KEYS base
--- ARGV { id, expected (absent: whatever is there), now, request, targets, groupsMatter }
--- RETURN {"removed", version} | {"stale"} | {"missing"}
+-- ARGV { id, expected (absent: whatever is there), now, request, targets, groupsMatter, most (members) }
+-- RETURN {"removed", version} | {"stale"} | {"missing"} | {"many"}: its members have to leave it first
 -- NEEDS guard, references
 local stored = redis.call('HGET', key('groups'), p.id)
 if not stored then return { 'missing' } end
 local record = parse(stored)
 if p.expected and record.version ~= p.expected then return { 'stale' } end
+if member_count(p.id) > p.most then return { 'many' } end
 
 -- A group within other groups is a member value that no user answers to.
 local function leave_parents()

@@ -2,13 +2,19 @@
 -- KEYS base
 -- ARGV { id, expected (0: must not exist; absent: whatever is there), now, request, targets, lane, groupsMatter,
 --        displayName, entries: [[family, value]], steps: [{ kind: add|remove|replace, values }],
---        folded: { value: folded value } } , text (absent: keep, then without displayName and entries)
--- RETURN 'stored|unchanged version created modified' | 'taken family id', that of the holder | 'stale' | 'missing'
--- NEEDS references
+--        folded: { value: folded value }, most (members that are replaced in one script), more (other portions follow) },
+--        text (absent: keep, then without displayName and entries)
+-- RETURN 'stored|unchanged version created modified' | 'taken family id', that of the holder | 'stale' | 'missing' | 'many'
+-- NEEDS references, resolve
+-- A change of which nothing more comes is synced all the same.
+local MORE_FOLLOWS_MS = 5000
 local stored = redis.call('HGET', key('groups'), p.id)
 if not stored and p.expected ~= 0 then return 'missing' end
 local record = stored and parse(stored) or { version = 0, created = p.now, entries = '', state = 'new' }
 if p.expected and record.version ~= p.expected then return 'stale' end
+for _, step in ipairs(p.steps) do
+  if step.kind == 'replace' and member_count(p.id) > p.most then return 'many' end
+end
 
 local before, changed = record.text, false
 local is_new = texts[1] and (texts[1] ~= record.text or not is_sound(record, stored, #stored - #record.text + 1))
@@ -28,27 +34,6 @@ if is_new then
   if record.version == 0 then redis.call('ZADD', key('order', 'Group'), next_number(), p.id) end
   record.entries, record.text, record.state, changed = entries, texts[1], 'active', true
   record.checksum = nil
-end
-
--- The users that member values mean, by value. A value is a user's id; some providers send its externalId or userName instead.
--- One that several people share means none of them: a wrong guess would give somebody the rows of another.
-local function resolve_all(values)
-  local users, names, folded = {}, {}, {}
-  for _, value in ipairs(values) do
-    if redis.call('HEXISTS', key('users'), value) == 1 then users[value] = value
-    else
-      names[#names + 1] = value
-      folded[#folded + 1] = p.folded[value] or value
-    end
-  end
-  if #names == 0 then return users end
-  local named = call_with('HMGET', key('userNames'), folded)
-  local shared = call_with('HMGET', key('sharedExternalIds:User'), names)
-  local external = call_with('HMGET', key('externalIds:User'), names)
-  for place, value in ipairs(names) do
-    users[value] = not shared[place] and external[place] or named[place] or nil
-  end
-  return users
 end
 
 -- Steps of one push may undo each other: what counts for the version is where they end.
@@ -104,5 +89,5 @@ if changed then
   end
 end
 heed_targets()
-if changed or next(net) then mark('Group:' .. p.id, p.lane) end
+if changed or next(net) then mark('Group:' .. p.id, p.lane, p.more and clock() + MORE_FOLLOWS_MS) end
 return table.concat({ changed and 'stored' or 'unchanged', record.version, record.created, record.modified }, ' ')

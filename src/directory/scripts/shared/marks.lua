@@ -70,9 +70,9 @@ local function mark_at(target, ref, lane, now, due)
   make_known(target, ref, lane, due or now, held, held and dirty_score(target, ref))
 end
 
-local function mark(ref, lane)
+local function mark(ref, lane, due)
   local now = clock()
-  for _, target in ipairs(p.targets) do mark_at(target, ref, lane, now) end
+  for _, target in ipairs(p.targets) do mark_at(target, ref, lane, now, due or nil) end
 end
 
 -- Makes a ref that is marked already due now; nothing new happened to it, so its generation stays.

@@ -2,6 +2,10 @@
 -- given many of them: a command costs more than a member.
 -- NEEDS indexes, member_sum, owed, records, spread
 
+local function member_count(group)
+  return redis.call('SCARD', key('members', group)) + redis.call('HLEN', key('unresolved', group))
+end
+
 -- Of these users those who are (1) or are not (0) in the group, each once.
 local function members_among(group, users, is_member)
   if #users == 0 then return users end

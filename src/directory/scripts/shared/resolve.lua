@@ -1,0 +1,21 @@
+-- NEEDS spread
+-- The users that member values mean, by value. A value is a user's id; some providers send its externalId or userName instead.
+-- One that several people share means none of them: a wrong guess would give somebody the rows of another.
+local function resolve_all(values)
+  local users, names, folded = {}, {}, {}
+  for _, value in ipairs(values) do
+    if redis.call('HEXISTS', key('users'), value) == 1 then users[value] = value
+    else
+      names[#names + 1] = value
+      folded[#folded + 1] = p.folded[value] or value
+    end
+  end
+  if #names == 0 then return users end
+  local named = call_with('HMGET', key('userNames'), folded)
+  local shared = call_with('HMGET', key('sharedExternalIds:User'), names)
+  local external = call_with('HMGET', key('externalIds:User'), names)
+  for place, value in ipairs(names) do
+    users[value] = not shared[place] and external[place] or named[place] or nil
+  end
+  return users
+end

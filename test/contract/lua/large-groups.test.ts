@@ -1,0 +1,106 @@
+// Changes of more memberships than one script makes: the outcome is the same as that of one script.
+import { MOST_AT_ONCE } from '../../../src/directory/large-changes.ts';
+import { add, drop, idOf, openStores, replace } from './rig.ts';
+
+const G = idOf('group');
+const COUNT = 2 * MOST_AT_ONCE + 500;
+
+const names = (count: number, from = 0): string[] =>
+  Array.from({ length: count }, (_, index) => `person-${from + index}@x.example`);
+
+const open = openStores();
+const waiting = async (store: Awaited<ReturnType<typeof open>>): Promise<string[]> =>
+  (await store.state.directory.membersOf(G)).unresolved.sort();
+
+describe('a group with more members than one script changes', () => {
+  it('is created, replaced, changed and deleted as a small one is', async () => {
+    const store = await open();
+    await store.putUser(idOf('ada'), { userName: 'ada@x.example' });
+    await store.settleAll();
+    await store.putGroup(idOf('other'), 'Taken');
+    const all = [...names(COUNT), 'Ada@x.example'];
+    await expect(store.putGroup(G, 'Taken', [add(...all)])).resolves.toMatchObject({ kind: 'taken' });
+    await expect(waiting(store)).resolves.toEqual([]);
+    await expect(store.putGroup(G, 'All', [add(...all)])).resolves.toMatchObject({ kind: 'stored' });
+    await expect(waiting(store)).resolves.toEqual(names(COUNT).sort());
+    await expect(store.membersOf(G)).resolves.toEqual([idOf('ada')]);
+
+    const known = await store.state.directory.get('Group', G);
+    await expect(store.putGroup(G, 'All', [replace(...all)])).resolves.toMatchObject({ kind: 'unchanged' });
+    await expect(store.state.directory.get('Group', G)).resolves.toEqual(known);
+
+    const later = [...names(COUNT, 300), 'ada@x.example'];
+    await expect(store.putGroup(G, 'Later', [replace(...later)])).resolves.toMatchObject({ kind: 'stored' });
+    await expect(waiting(store)).resolves.toEqual(names(COUNT, 300).sort());
+    await expect(store.membersOf(G)).resolves.toEqual([idOf('ada')]);
+
+    await store.members(G, drop(...names(COUNT)), add('last@x.example'));
+    await expect(waiting(store)).resolves.toEqual([...names(300, COUNT), 'last@x.example'].sort());
+
+    await store.members(G, add(...all));
+    await expect(store.members(G, replace('few@x.example'))).resolves.toMatchObject({ kind: 'stored' });
+    await expect(waiting(store)).resolves.toEqual(['few@x.example']);
+
+    await store.members(G, add(...all));
+    await expect(store.remove('Group', G)).resolves.toEqual({ kind: 'removed' });
+    await store.settleAll();
+    const left = (await store.families()).filter((family) => /^(members|unresolved|references)/.test(family));
+    expect(left).toEqual([]);
+  }, 60_000);
+
+  it('refuses a version that is not there, a group that is not there, and leaves it as it was', async () => {
+    const store = await open();
+    await store.putGroup(G, 'All', [add(...names(3))]);
+    const change = {
+      id: G,
+      resource: { displayName: 'All' },
+      text: '{"displayName":"All"}',
+      now: 1,
+      request: 'r',
+    };
+    const { directory } = store.state;
+    const steps = [replace(...names(COUNT, 10))];
+    await expect(directory.putGroup({ ...change, expected: 7 }, steps)).resolves.toEqual({ kind: 'stale' });
+    await expect(waiting(store)).resolves.toEqual(names(3));
+    await expect(store.members(idOf('nobody'), ...steps)).resolves.toEqual({ kind: 'missing' });
+    await expect(store.members(idOf('nobody'), add(...names(COUNT)))).resolves.toEqual({ kind: 'missing' });
+  });
+
+  it('a replacement between whose portions another process replaces the members starts anew', async () => {
+    const store = await open();
+    await store.putGroup(G, 'All', [add(...names(10))]);
+    const ask = store.scripts.ask.bind(store.scripts);
+    let portions = 0;
+    store.scripts.ask = async (...call) => {
+      const answer = await ask(...call);
+      const change = { id: G, now: 1, request: 'r', steps: [replace('rival@x.example')] };
+      if (++portions === 3) await store.rival.directory.changeMembers(change);
+      return answer;
+    };
+    await expect(store.members(G, replace(...names(COUNT, 5)))).resolves.toMatchObject({ kind: 'stored' });
+    expect(portions).toBeGreaterThan(5);
+    await expect(waiting(store)).resolves.toEqual(names(COUNT, 5).sort());
+  });
+
+  it('is not due for a sync before its last portion, and soon when the process dies before that', async () => {
+    const store = await open();
+    await store.putGroup(G, 'All');
+    await store.settleAll();
+    const portion = {
+      id: G,
+      now: 1,
+      request: 'r',
+      targets: ['main'],
+      lane: 1,
+      most: MOST_AT_ONCE,
+      folded: {},
+    };
+    await store.scripts.ask('put_group', store.keys.base, { ...portion, steps: [add('a')], more: true });
+    await expect(store.claimRefs()).resolves.toEqual([]);
+    const due = Number(await store.redis.zscore(store.keys.key('dirty', 'main'), `Group:${G}`)) % 1e13;
+    expect(due - Date.now()).toBeGreaterThan(0);
+    expect(due - Date.now()).toBeLessThanOrEqual(5000);
+    await store.scripts.ask('put_group', store.keys.base, { ...portion, steps: [add('b')] });
+    await expect(store.claimRefs()).resolves.toEqual([`Group:${G}`]);
+  });
+});
