@@ -1,11 +1,12 @@
 // Desired state of one connection: what its identity provider wants, kept in Redis.
 import type { Redis } from 'ioredis';
+import type { GroupName } from './changes.ts';
 import { fieldsOf } from './command.ts';
 import type { Keyspace } from './keys.ts';
 import { createReading } from './reading.ts';
 import { fold, isSound, parseStored, type Kind, type StoredRecord } from './records.ts';
 import type { Scripts } from './scripts.ts';
-import { createWrites, toGroupNames, type DirectoryOptions, type GroupName } from './writes.ts';
+import { createWrites, toGroupNames, type DirectoryOptions } from './writes.ts';
 
 export interface UserWithGroups {
   record: StoredRecord;

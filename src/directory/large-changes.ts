@@ -1,6 +1,6 @@
 // Changes of very many memberships, made by several short scripts: one long script would keep every client of Redis waiting.
 // Each script is a whole change with its mark. Until the last one the mark is due later, so that a sync finds the change whole.
-import type { MemberStep, PutOutcome } from './writes.ts';
+import type { MemberStep, PutOutcome } from './changes.ts';
 
 /** Memberships that one script changes at most: some 20 ms of Redis. */
 export const MOST_AT_ONCE = 2000;

@@ -13,7 +13,7 @@ import {
   type StoredRecord,
 } from './records.ts';
 import type { Reply, Scripts } from './scripts.ts';
-import type { GroupName } from './writes.ts';
+import type { GroupName } from './changes.ts';
 
 /** A lease on one ref and everything that was read in the moment it was taken. */
 export interface Work {

@@ -1,4 +1,17 @@
 // Changes of the desired state: each is one script, which also leaves the dirty marks.
+import type {
+  Change,
+  Creation,
+  GroupName,
+  MemberChange,
+  MemberStep,
+  Method,
+  PutOutcome,
+  Removal,
+  RemoveOutcome,
+  Replacement,
+  ReplaceOutcome,
+} from './changes.ts';
 import { attributeOf, entriesOfUser, indexEntries, type IndexedResource } from './indexes.ts';
 import type { Keyspace } from './keys.ts';
 import {
@@ -9,7 +22,7 @@ import {
   type LargeChangeDeps,
   type Portion,
 } from './large-changes.ts';
-import { firstRecord, fold, LANES, textOf, type Kind, type Lane, type UserState } from './records.ts';
+import { firstRecord, fold, LANES, textOf, type Kind, type UserState } from './records.ts';
 import { createNewcomers, STORED } from './newcomers.ts';
 import type { Scripts } from './scripts.ts';
 
@@ -22,84 +35,6 @@ export interface DirectoryOptions {
   events?: { mostPending: number; externalIds: boolean } | undefined;
   /** An externalId means one person (profile `okta`); else several may have it. */
   uniqueExternalIds?: boolean | undefined;
-}
-
-export interface GroupName {
-  id: string;
-  displayName: string;
-}
-
-/** What happened to a write. `taken` names the SCIM attribute whose value another resource holds. */
-export type PutOutcome =
-  | {
-      kind: 'stored' | 'unchanged';
-      version: number;
-      created: number;
-      lastModified: number;
-      groups: GroupName[];
-    }
-  | { kind: 'taken'; attribute: string; holder: string }
-  | { kind: 'stale' }
-  | { kind: 'missing' };
-
-/** `text` as it is stored now; `absent`: one of the attributes has no value that could be replaced. */
-export type ReplaceOutcome = (PutOutcome & { text: string }) | { kind: 'absent' };
-
-export type RemoveOutcome = { kind: 'removed' } | { kind: 'stale' } | { kind: 'missing' };
-
-export type Method = 'put' | 'patch';
-
-/** A resource that is new. The id of a user was made for it just now; a group's may have been used before. */
-export interface Creation {
-  id: string;
-  resource: IndexedResource;
-  /** Canonical JSON of `resource`. */
-  text: string;
-  /** Unix milliseconds for meta.created and meta.lastModified. */
-  now: number;
-  /** Correlation id of the push. */
-  request: string;
-  /** A user may have the externalId of another one. */
-  shared?: boolean;
-}
-
-/** A resource as it shall be. */
-export interface Change extends Creation {
-  /** The version that must be there; undefined: whatever is there; 0, of a group: none. */
-  expected: number | undefined;
-  /** Of a group; absent: a new one is `new`, another `edit`. */
-  lane?: Lane;
-  /** How the client changed it, for security events; a creation tells itself. */
-  method?: Method;
-}
-
-/** A user with other values for some plain attributes of the core schema, which it has already. */
-export interface Replacement {
-  id: string;
-  values: ReadonlyMap<string, string | boolean>;
-  now: number;
-  request: string;
-}
-
-export interface Removal {
-  id: string;
-  /** The version that must be there; undefined: whatever is there. */
-  expected: number | undefined;
-  now: number;
-  request: string;
-}
-
-/** One change of a member set; `values` are what the provider sent: user ids, or externalIds or userNames. */
-export interface MemberStep {
-  kind: 'add' | 'remove' | 'replace';
-  values: string[];
-}
-
-export interface MemberChange {
-  id: string;
-  now: number;
-  request: string;
-  steps: MemberStep[];
 }
 
 const stateOf = ({ active }: IndexedResource): UserState => (active === false ? 'inactive' : 'active');

@@ -3,12 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { connectRedis } from '../../../src/directory/connection.ts';
 import { createDesiredState, type DesiredState } from '../../../src/directory/desired-state.ts';
-import type {
-  DirectoryOptions,
-  MemberStep,
-  PutOutcome,
-  RemoveOutcome,
-} from '../../../src/directory/writes.ts';
+import type { MemberStep, PutOutcome, RemoveOutcome } from '../../../src/directory/changes.ts';
+import type { DirectoryOptions } from '../../../src/directory/writes.ts';
 import type { IndexedResource } from '../../../src/directory/indexes.ts';
 import { createKeyspace, type Keyspace } from '../../../src/directory/keys.ts';
 import type { Link } from '../../../src/directory/links.ts';
