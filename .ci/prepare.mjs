@@ -4,15 +4,12 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { apt, canInstall, has, install } from './apt.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 function run(command, args, options = {}) {
   return spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options });
-}
-
-function has(command) {
-  return spawnSync('sh', ['-c', `command -v ${command}`], { stdio: 'ignore' }).status === 0;
 }
 
 function installPackages() {
@@ -40,18 +37,10 @@ function sameVersions(lock, installed) {
 
 function installRedis() {
   if (process.env.REDIS_URL || has('redis-server') || has('valkey-server')) return;
-  const root = process.getuid?.() === 0;
-  const sudo = !root && has('sudo') && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0;
-  if (has('apt-get') && (root || sudo)) {
-    console.error('Installing redis-server (apt-get) ...');
-    const apt = (...args) =>
-      run(root ? 'apt-get' : 'sudo', [...(root ? [] : ['apt-get']), ...args], {
-        stdio: ['ignore', 'ignore', 'inherit'],
-        env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },
-      });
-    apt('update', '-qq');
-    apt('install', '-y', '-qq', '--no-install-recommends', 'redis-server');
-    if (has('redis-server')) return;
+  if (canInstall()) {
+    // Where one of several sources fails, the others may do.
+    apt(['update']);
+    if (install('redis-server') && has('redis-server')) return;
   }
   const command = [
     ['apt-get', 'sudo apt-get install -y redis-server'],

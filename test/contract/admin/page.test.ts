@@ -1,14 +1,13 @@
 // The operators' page in a real browser, where there is one; its files and headers everywhere.
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { eventually } from '../../support/eventually.ts';
+import { describeWith, findTool } from '../../support/needs.ts';
 import { FAINT_TEXT } from './contrast.ts';
 import { ADMIN_TOKEN, openAdmin, type AdminRig } from './rig.ts';
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  existsSync,
-);
+const CHROMIUM = findTool('chromium', 'chromium-browser', 'google-chrome', 'chromium-headless-shell');
 const SHOTS = process.env.ADMIN_SCREENSHOTS;
 const PEOPLE = ['ada.lovelace', 'grace.hopper', 'alan.turing', 'mary.jackson', 'john.backus', 'edith.clarke']
   .concat(['karen.jones', 'hedy.lamarr'])
@@ -58,8 +57,7 @@ test('the page is served without a token, holds no data, and may only talk to th
     expect([path, (await rig.raw(path)).status]).toEqual([path, 404]);
 });
 
-if (!CHROMIUM) process.stderr.write('No Chromium here: the page was not looked at in a browser.\n');
-const inBrowser = CHROMIUM ? describe : describe.skip;
+const inBrowser = describeWith(CHROMIUM !== undefined, 'Chromium');
 
 inBrowser('in a browser', () => {
   let browser: Browser;

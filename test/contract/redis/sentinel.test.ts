@@ -1,6 +1,7 @@
 // A primary that is replaced while identity providers push: told by an operator, killed, or hanging.
 import { buildBridge, type Bridge } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
+import { testWith } from '../../support/needs.ts';
 import { startSentinelSet, type SentinelSet } from '../../support/redis-servers.ts';
 
 const PER_SECOND = Number(process.env.FAILOVER_RATE ?? 50);
@@ -133,7 +134,7 @@ test('a primary that hangs: its connections stay open, and workers fetch from th
 }, 150_000);
 
 // Takes a quarter of a minute more, so it is asked for: the two above meet all that it meets.
-const long = process.env.FAILOVER_ALL ? test : test.skip;
+const long = testWith(Boolean(process.env.FAILOVER_ALL), 'FAILOVER_ALL=1');
 long(
   'a primary that is killed',
   async () => {

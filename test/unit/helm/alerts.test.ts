@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findTool, testWith } from '../../support/needs.ts';
 import { OTHERS, seriesOf, SITUATIONS } from './alert-situations.ts';
 import { CHART, chartYaml, NAMESPACE, ofKind, rendered } from './chart.ts';
 import { labelsOf, SERIES, seriesIn } from './metric-names.ts';
@@ -16,10 +17,7 @@ interface Alert {
 const ALERTS: Alert[] = chartYaml('files/alerts.yaml').groups.flatMap((group: any) => group.rules);
 const NAMES = ALERTS.map(({ alert }) => alert);
 const RUNBOOK = readFileSync(join(import.meta.dirname, '../../../docs/runbook.md'), 'utf8');
-const promtool = spawnSync('promtool', ['--version'], { stdio: 'ignore' }).status === 0;
-if (!promtool) {
-  process.stderr.write('promtool is not on PATH: the expressions of the alerts are not evaluated.\n');
-}
+const PROMTOOL = findTool('promtool');
 
 describe.each(ALERTS)('$alert', ({ alert, expr, labels, annotations }) => {
   test('uses metrics that the bridge has, wherever it runs', () => {
@@ -68,7 +66,7 @@ test('the chart looks at its own namespace only, leaves out what is not wanted, 
   expect(stale?.labels.severity).toBe('warning');
 });
 
-(promtool ? test : test.skip)('each alert fires in its situation, and no other does', () => {
+testWith(PROMTOOL !== undefined, 'promtool')('each alert fires in its situation, and no other does', () => {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-alerts-'));
   const ten = Object.entries(SITUATIONS).map(([name, situation]) => ({
     name,
@@ -94,7 +92,7 @@ test('the chart looks at its own namespace only, leaves out what is not wanted, 
   const file = join(folder, 'situations.yaml');
   const rules = join(CHART, 'files/alerts.yaml');
   writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval: '5m', tests }));
-  const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(PROMTOOL ?? '', ['test', 'rules', file], { encoding: 'utf8' });
   rmSync(folder, { recursive: true });
   expect(status === 0 ? 'as expected' : stdout + stderr).toBe('as expected');
 }, 120_000);

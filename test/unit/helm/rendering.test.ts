@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, parseDocument, stringify } from 'yaml';
+import { testWith } from '../../support/needs.ts';
 import {
   CASES,
   chartHash,
@@ -20,15 +21,11 @@ import { REFUSED } from './refused-values.ts';
 const HASH_FILE = join(RENDERED, 'of-chart.sha256');
 const REFUSALS_FILE = join(RENDERED, 'refusals.yaml');
 const helm = hasHelm();
-const withHelm = helm ? test : test.skip;
+const withHelm = testWith(helm, 'helm on PATH');
 const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-chart-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-if (!helm) {
-  process.stderr.write(
-    'helm is not on PATH: the chart is not rendered anew, the manifests in test/fixtures/helm are checked instead.\n',
-  );
-} else if (process.env.UPDATE_CHART === '1') {
+if (helm && process.env.UPDATE_CHART === '1') {
   for (const name of CASES) {
     const { ok, text } = helmTemplate([valuesFile(name)]);
     if (!ok) throw new Error(text);

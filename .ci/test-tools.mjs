@@ -1,0 +1,34 @@
+// Brings what only some tests need to a Debian machine of which this process is root, as build machines are: a browser
+// for the operators' page and promtool for the alerts. Elsewhere nothing is installed, and these tests are skipped.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { apt, canInstall, has, install } from './apt.mjs';
+
+const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'chromium-headless-shell'];
+const bin = join(dirname(fileURLToPath(import.meta.url)), '..', '.local', 'bin');
+
+/** The package would start Prometheus as a service, so only the one program is taken out of it. */
+function fetchPromtool() {
+  console.error('Fetching promtool (apt-get download prometheus) ...');
+  const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-promtool-'));
+  try {
+    if (!apt(['download', '-o', 'APT::Sandbox::User=root', 'prometheus'], { cwd: folder })) return;
+    const [archive = ''] = readdirSync(folder);
+    mkdirSync(bin, { recursive: true });
+    const unpack = 'dpkg-deb --fsys-tarfile "$0" | tar -xC "$1" --strip-components=3 ./usr/bin/promtool';
+    spawnSync('sh', ['-c', unpack, join(folder, archive), bin], { stdio: ['ignore', 'ignore', 'inherit'] });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const wanted = [
+  ...(BROWSERS.some(has) ? [] : [() => install('chromium-headless-shell')]),
+  ...(has('promtool') || existsSync(join(bin, 'promtool')) ? [] : [fetchPromtool]),
+];
+if (wanted.length > 0 && process.getuid?.() === 0 && canInstall() && apt(['update'])) {
+  for (const bring of wanted) bring();
+}
