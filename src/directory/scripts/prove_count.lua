@@ -1,9 +1,9 @@
 -- Proves `memberCount` by the sum of all member sets (shared/member_sum.lua). Between begin and end the walk through the member
 -- sets adds each of them. A sum that another run has begun anew is that run's to judge.
 -- KEYS base
--- ARGV { step: begin | end, run: id of this run, repair }
+-- ARGV { targets, step: begin | end, run: id of this run, repair }
 -- RETURN as prove_records.lua
--- NEEDS proof
+-- NEEDS guard, proof
 local name = key('memberSum')
 local ABANDONED_MS = 6 * 60 * 60 * 1000
 
@@ -17,6 +17,8 @@ elseif redis.call('HGET', name, '#run') == p.run then
   if (held or '0') ~= sum then
     fault('memberCount', 'wrong', tostring(held) .. ' instead of ' .. sum, function()
       redis.call('SET', key('memberCount'), sum)
+      -- The guard held removals by a share of the wrong number.
+      for _, target in ipairs(p.targets) do judge_anew(target, 'removeMembers') end
     end)
   end
 end
