@@ -75,7 +75,7 @@ export function createDesiredState(
       { targets, groupsMatter, events, uniqueExternalIds: options.uniqueExternalIds },
     ),
     links: createLinks({ redis: deps.redis, keys, elsewhere }),
-    proof: createProof({ ...deps, keys }, { targets }),
+    proof: createProof({ ...deps, keys }, { targets, groupsMatter }),
     tokens: createStoredTokens({ redis: deps.redis, keys }),
     events: createEventStream({ ...deps, keys }),
     outboxes: new Map(

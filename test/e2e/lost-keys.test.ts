@@ -88,7 +88,10 @@ test.each(SEEDS)(
       await repair();
       await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
       await rec.settled();
-      await expect(company.differences(bridge.platform)).resolves.toEqual([]);
+      expect({ lost, differences: await company.differences(bridge.platform) }).toEqual({
+        lost,
+        differences: [],
+      });
       // At rest, links too.
       lost.push(...(await lose(() => true)));
       await repair();

@@ -29,7 +29,7 @@ const KEYS_AT_ONCE = 500;
 
 export function createProof(
   { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  { targets }: { targets: string[] },
+  { targets, groupsMatter }: { targets: string[]; groupsMatter: boolean },
 ) {
   /** Checks everything once, in the order that the repair needs. Faults that are not repaired then need an operator. */
   async function run(options: ProofOptions): Promise<Finding[]> {
@@ -50,7 +50,7 @@ export function createProof(
       let cursor = '0';
       do {
         signal?.throwIfAborted();
-        const all = { targets, ...args, cursor, count: PORTION, repair, request };
+        const all = { targets, groupsMatter, ...args, cursor, count: PORTION, repair, request };
         const one = 'target' in args ? { ...all, targets: [args.target] } : all;
         const [, next, seen, faults] = await scripts.run(`prove_${script}`, keys.base, one);
         cursor = String(next);

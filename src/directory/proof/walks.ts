@@ -37,8 +37,10 @@ export const walksOfLinks = (target: string): Walk[] =>
   ['links', 'linked'].map((family) => ({ script: 'links', args: { target, family } }));
 
 /** After all others, because their repairs set dirty marks. */
-export const walksOfMarks = (target: string): Walk[] =>
-  [...MARKS, ...LISTS].map((family) => ({ script: 'marks', args: { target, family } }));
+export const walksOfMarks = (target: string): Walk[] => [
+  ...[...MARKS, ...LISTS].map((family) => ({ script: 'marks', args: { target, family } })),
+  ...['User', 'Group'].map((kind) => ({ script: 'synced', args: { target, kind } })),
+];
 
 const OF_GROUPS = ['members', 'unresolved', 'references'];
 const SIGNS = ['memberMarks', 'owed'];

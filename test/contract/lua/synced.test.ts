@@ -70,6 +70,15 @@ describe('resources in line', () => {
     await expect(scan()).resolves.toEqual({ linked: 2, others: [] });
   });
 
+  it('are proven: an id that is there without reason is found and taken out', async () => {
+    await store.putUser(ADA, { userName: 'ada', title: 'Countess' });
+    await store.redis.sadd(store.keys.key('synced', 'main:User'), ADA, idOf('nobody'));
+    await expect(store.state.proof.run({ repair: true, request: 'repair' })).resolves.toMatchObject([
+      { family: 'synced', fault: 'surplus', count: 2, repaired: 2 },
+    ]);
+    await expect(synced('User')).resolves.toEqual([BOB]);
+  });
+
   it('are no longer those who were deleted', async () => {
     await store.remove('User', ADA);
     await store.settleAll();
