@@ -1,5 +1,5 @@
 // The one place where parts meet: builds everything in flow order and takes it down in that order again.
-import { buildAdmin } from './app/admin.ts';
+import { buildAdmin, buildAdminCheck } from './app/admin.ts';
 import { openDoors, scimConnections } from './app/entrance.ts';
 import { buildEstates } from './app/estates.ts';
 import { buildEvents } from './app/events.ts';
@@ -82,11 +82,13 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const scimParts = scimConnections(config, scim, doors);
   const connections = createScimRouters({ ...deps, admission, onDeviation }, scimParts, config.server);
   let stopping = false;
-  const health = buildHealth(parts, targets, states, queues, () => stopping);
+  const checkAdmin = buildAdminCheck(parts);
+  const health = buildHealth(parts, targets, states, queues, { isStopping: () => stopping, checkAdmin });
   const metrics = buildScrape(parts, instruments, { targets, states, queues, doors, events });
   const { host, metricsPort } = config.server;
   const ownPort = metricsPort !== null;
-  const admin = role === 'all' || role === 'api' ? buildAdmin(parts, targets, states, admission) : undefined;
+  const isApi = role === 'all' || role === 'api';
+  const admin = isApi ? buildAdmin(parts, targets, states, { admission, checkAdmin }) : undefined;
   const app = createHttpApp({
     ...deps,
     health,

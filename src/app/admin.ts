@@ -6,20 +6,30 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { createOperationStore } from '../directory/operations.ts';
 import type { Admission } from '../http/admission/admission.ts';
 import { createAdmin, type Admin } from '../http/admin/admin.ts';
+import { createAdminCheck, type AdminCheck } from '../http/admin/authenticate.ts';
+import { createClientAddress } from '../http/middleware/client-address.ts';
 import type { Target } from '../sync/target.ts';
 import { buildEstates } from './estates.ts';
 import type { Parts } from './parts.ts';
+
+/** One for the admin API and the health addresses, so that wrong tokens are counted together; undefined without a token. */
+export function buildAdminCheck({ config, clock, logger }: Parts): AdminCheck | undefined {
+  const { adminToken, trustedProxies } = config.server;
+  if (adminToken === null) return undefined;
+  const clientAddress = createClientAddress(trustedProxies);
+  // Read at each request: a rotated secret counts at once.
+  return createAdminCheck({ clock, logger, clientAddress }, () => config.server.adminToken ?? adminToken);
+}
 
 /** The operators' side; undefined when there is no token for it. */
 export function buildAdmin(
   parts: Parts,
   targets: Map<string, Target>,
   states: DesiredState[],
-  admission: Admission,
+  { admission, checkAdmin }: { admission: Admission; checkAdmin: AdminCheck | undefined },
 ): Admin['router'] | undefined {
   const { clock, config, redis, releasers } = parts;
-  const { adminToken, maxBodyBytes, trustedProxies } = config.server;
-  if (adminToken === null) return undefined;
+  if (!checkAdmin) return undefined;
   const admin = createAdmin(
     {
       ...parts,
@@ -45,12 +55,7 @@ export function buildAdmin(
       settings: () => printableConfig(config),
       store: createOperationStore({ redis }, { prefix: config.redis.prefix }),
     },
-    {
-      token: () => config.server.adminToken ?? adminToken,
-      maxBodyBytes,
-      trustedProxies,
-      admitted: admission.of('admin'),
-    },
+    { checkAdmin, maxBodyBytes: config.server.maxBodyBytes, admitted: admission.of('admin') },
   );
   releasers.add('admin operations', admin.stop);
   return admin.router;

@@ -2,7 +2,8 @@
 import { checkStore } from '../directory/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createKeyspace } from '../directory/keys.ts';
-import { createHealthRouter, type Check } from '../http/health.ts';
+import type { AdminCheck } from '../http/admin/authenticate.ts';
+import { createHealthRouter, type Check, type HealthChecks } from '../http/health.ts';
 import type { TargetQueue } from '../queue/target-queue.ts';
 import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
@@ -12,12 +13,13 @@ import { outboxesOf } from './states.ts';
 const DEAF_MS = 60_000;
 
 export function buildHealth(
-  { clock, config, redis }: Parts,
+  parts: Parts,
   targets: Map<string, Target>,
   states: DesiredState[],
   queues: Map<string, TargetQueue>,
-  isStopping: () => boolean,
+  { isStopping, checkAdmin }: { isStopping: () => boolean; checkAdmin: AdminCheck | undefined },
 ): ReturnType<typeof createHealthRouter> {
+  const { clock, config, redis } = parts;
   const store = async (): Promise<Check> => ({
     ...(await checkStore(redis, {
       durability: config.redis.durability,
@@ -63,24 +65,28 @@ export function buildHealth(
     ];
     return { ok: true, findings, dirty, inflight, blocked, held, missing, reconcileAgeMs, breaker };
   };
-  return createHealthRouter({
-    live: () => {
-      const ages = [...queues].map(([name, queue]) => [name, clock.now() - queue.lastSweepAt()] as const);
-      const deaf = ages.filter(([, age]) => age > DEAF_MS);
-      return {
-        ok: deaf.length === 0,
-        findings: deaf.map(([name]) => `target ${name}: outbox is not read any more`),
-        lastFetchAgeMs: Object.fromEntries(ages),
-      };
-    },
-    ready: async () => (isStopping() ? { ok: false, findings: ['the process is stopping'] } : store()),
+  const live = (): Check => {
+    const ages = [...queues].map(([name, queue]) => [name, clock.now() - queue.lastSweepAt()] as const);
+    const deaf = ages.filter(([, age]) => age > DEAF_MS);
+    return {
+      ok: deaf.length === 0,
+      findings: deaf.map(([name]) => `target ${name}: outbox is not read any more`),
+      lastFetchAgeMs: Object.fromEntries(ages),
+    };
+  };
+  const ready = async (): Promise<Check> =>
+    isStopping() ? { ok: false, findings: ['the process is stopping'] } : store();
+  const checks: HealthChecks = {
+    live,
+    ready,
     detail: async () => {
-      const health = { store: await store() };
+      const health = { process: live(), store: await ready() };
       if (!health.store.ok) return health;
-      const checks = Object.keys(config.targets).map(
+      const targetChecks = Object.keys(config.targets).map(
         async (name) => [`target ${name}`, await targetCheck(name)] as const,
       );
-      return { ...health, data: await dataCheck(), ...Object.fromEntries(await Promise.all(checks)) };
+      return { ...health, data: await dataCheck(), ...Object.fromEntries(await Promise.all(targetChecks)) };
     },
-  });
+  };
+  return createHealthRouter(parts, checks, checkAdmin);
 }

@@ -7,6 +7,7 @@ export interface BridgeSettingsOptions {
   platformUrl: string;
   platformKey: string;
   tokens: Record<Idp, string>;
+  adminToken: string;
 }
 
 interface AttributeSetting {
@@ -29,7 +30,7 @@ export const ATTRIBUTES: Readonly<Record<string, AttributeSetting>> = {
 export function bridgeSettings(options: BridgeSettingsOptions): object {
   return {
     // Any free port: the log says which.
-    server: { host: '127.0.0.1', port: 0 },
+    server: { host: '127.0.0.1', port: 0, adminToken: options.adminToken },
     redis: { url: options.redisUrl, prefix: options.prefix },
     connections: {
       default: { profile: 'okta', tokens: [{ name: 'okta', secret: options.tokens.okta }] },

@@ -125,13 +125,15 @@ function countBy(names: string[]): string {
 
 /** Where everything is, for whoever wants to look around. */
 export function showAddresses(screen: Screen, stage: Stage): void {
-  const { bridge, sandbox, scimUrls, tokens } = stage;
+  const { bridge, sandbox, scimUrls, tokens, adminToken } = stage;
   screen.heading('Everything keeps running; Ctrl-C ends it');
   const rows = [
     ['SCIM for Okta', scimUrls.okta],
     ['  bearer token', tokens.okta],
     ['SCIM for Entra', scimUrls.entra],
     ['  bearer token', tokens.entra],
+    ["operators' page", `${bridge.url}/admin/`],
+    ['  admin token', adminToken],
     ['health', `${bridge.url}/health`],
     ['platform', sandbox.platformUrl],
     ['  API key', sandbox.fixtures.apiKeys.admin ?? ''],

@@ -23,6 +23,7 @@ export interface Stage {
   sharedRedis: boolean;
   scimUrls: Record<Idp, string>;
   tokens: Record<Idp, string>;
+  adminToken: string;
   /** The identity providers' lines to the bridge. */
   lines: Record<Idp, ScimHttp>;
   /** How many resources are not applied yet. */
@@ -71,9 +72,13 @@ export function createStage({ screen, env, signal, onLost }: StageDeps): StageHo
     releasers.add('sandbox', () => sandbox.stop());
     const { platformUrl, controlUrl, fixtures } = sandbox.ready;
     const prefix = `scim-bridge-demo-${randomBytes(4).toString('hex')}`;
-    const tokens = { okta: randomBytes(24).toString('hex'), entra: randomBytes(24).toString('hex') };
+    const secret = (): string => randomBytes(24).toString('hex');
+    const tokens = { okta: secret(), entra: secret() };
+    const adminToken = secret();
     const platformKey = fixtures.apiKeys.admin ?? '';
-    const settings = bridgeSettings({ redisUrl: redis.url, prefix, platformUrl, platformKey, tokens });
+    const settings = bridgeSettings({
+      ...{ redisUrl: redis.url, prefix, platformUrl, platformKey, tokens, adminToken },
+    });
     const bridge = await screen.step(
       'Bridge',
       () => startBridge({ settings, env, signal, onLost }),
@@ -84,7 +89,7 @@ export function createStage({ screen, env, signal, onLost }: StageDeps): StageHo
     const line = (idp: Idp, name: string, headers: Record<string, string>): ScimHttp =>
       createScimHttp({ name, baseUrl: scimUrls[idp], token: tokens[idp], headers, agent, signal });
     return {
-      ...{ bridge, sandbox: sandbox.ready, prefix, scimUrls, tokens, redisUrl: redis.url },
+      ...{ bridge, sandbox: sandbox.ready, prefix, scimUrls, tokens, adminToken, redisUrl: redis.url },
       sharedRedis: redis.process === undefined,
       platform: createPlatform({ controlUrl, agent }),
       lines: {
@@ -92,7 +97,9 @@ export function createStage({ screen, env, signal, onLost }: StageDeps): StageHo
         entra: line('entra', 'Entra', {}),
       },
       backlog: async () => {
-        const answer = await request(`${bridge.url}/health`, { dispatcher: agent, signal });
+        const answer = await request(`${bridge.url}/health`, {
+          ...{ dispatcher: agent, signal, headers: { authorization: `Bearer ${adminToken}` } },
+        });
         const health = (await answer.body.json()) as {
           components: Record<string, { dirty?: number } | undefined>;
         };

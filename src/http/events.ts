@@ -7,6 +7,7 @@ import { invalidValue, methodNotAllowed, tooManyRequests, unauthorized } from '.
 import type { Clock } from '../support/clock.ts';
 import { digestOf } from '../tokens/secret.ts';
 import type { Admission } from './admission/admission.ts';
+import { JSON_HEADERS } from './json-headers.ts';
 import { createBadCredentials } from './middleware/bad-credentials.ts';
 import { createClientAddress, type ClientAddress } from './middleware/client-address.ts';
 import { createJsonBody } from './middleware/json-body.ts';
@@ -39,6 +40,7 @@ export function createEventRouters(
             .writeHead(200, {
               'Content-Type': 'application/jwk-set+json',
               'Cache-Control': `max-age=${KEYS_MAX_AGE_S}`,
+              ...JSON_HEADERS,
             })
             .end(text);
         })
@@ -90,5 +92,6 @@ const answerPoll =
     const left = new AbortController();
     response.on('close', () => left.abort());
     const text = JSON.stringify(await ask(asked, left.signal));
-    response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(text);
+    const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...JSON_HEADERS };
+    response.writeHead(200, headers).end(text);
   };

@@ -1,6 +1,7 @@
 // What the bridge does not do while it is not sure: activate, remove, delete; and what it says instead (contract 12).
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
+import { targetHealth } from '../support/health.ts';
 import { openReconciling, type Reconciling } from '../support/reconciling.ts';
 import { createStories } from '../support/story.ts';
 
@@ -115,12 +116,7 @@ test('BRIDGE-12 an account that carries another externalId by now is not deleted
     'the one that is ours is deleted',
     async () => (await bridge.platform.user('mine@acme.example')) === undefined,
   );
-  await eventually('the other waits for a person', async () => {
-    const health: any = await fetch(`http://127.0.0.1:${bridge.app.port}/health`).then((answer) =>
-      answer.json(),
-    );
-    return health.components['target main'].blocked === 1;
-  });
+  await eventually('the other waits for a person', async () => (await targetHealth(bridge)).blocked === 1);
   expect(await bridge.platform.user('other@acme.example')).toMatchObject({ externalId: 'somebody-else' });
 }, 40_000);
 

@@ -1,6 +1,7 @@
 // Promise 4: what is written follows what changed, not how large things are.
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
+import { targetHealth } from '../support/health.ts';
 
 let bridge: Bridge;
 beforeAll(async () => {
@@ -20,11 +21,8 @@ const settled = () =>
   eventually(
     'nothing is dirty',
     async () => {
-      const health = await fetch(`http://127.0.0.1:${bridge.app.port}/health`).then((answer) =>
-        answer.json(),
-      );
-      const target = (health as any).components['target main'];
-      return target.dirty === 0 && target.inflight === 0;
+      const { dirty, inflight } = await targetHealth(bridge);
+      return dirty === 0 && inflight === 0;
     },
     60_000,
   );

@@ -1,6 +1,7 @@
 // Something between the bridge and the platform answers in its place: its 404 is no absence, its refusal nobody's fault.
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
+import { targetHealth } from '../support/health.ts';
 import { startFront, type Front, type FrontAnswer } from '../support/front.ts';
 import { createStories } from '../support/story.ts';
 
@@ -30,10 +31,6 @@ const test = createStories(openWorld, async ({ bridge, front }) => {
   front.stop();
 });
 
-const standing = async ({ app }: Bridge) => {
-  const health = await fetch(`http://127.0.0.1:${app.port}/health`).then((answer) => answer.json());
-  return (health as any).components['target main'] as { dirty: number; blocked: number };
-};
 const json = { 'content-type': 'application/json' };
 const html = { 'content-type': 'text/html' };
 const speakers: [string, FrontAnswer][] = [
@@ -68,11 +65,11 @@ for (const [name, answer] of speakers)
     await eventually('each was refused', () => answers >= 8);
     front.answer = () => undefined;
 
-    await eventually('caught up', async () => (await standing(bridge)).dirty === 0);
+    await eventually('caught up', async () => (await targetHealth(bridge)).dirty === 0);
     const [left, removed, changed, joined] = await here();
     expect([left?.active, removed?.active]).toEqual([false, false]);
     expect(changed).toMatchObject({ displayName: 'New', active: true, attributes: { team: 'T' } });
     expect(joined?.groups).toEqual([key]);
     expect((await platform.state()).users.length).toBe(before);
-    expect((await standing(bridge)).blocked).toBe(0);
+    expect((await targetHealth(bridge)).blocked).toBe(0);
   }, 60_000);

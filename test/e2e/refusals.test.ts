@@ -1,6 +1,7 @@
 // What the platform refuses is seen by a person, in the platform's words, and stops nobody else.
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
+import { targetHealth } from '../support/health.ts';
 
 let bridge: Bridge;
 beforeAll(async () => {
@@ -25,10 +26,7 @@ beforeAll(async () => {
 afterAll(() => bridge.stop());
 
 const blocked = (count: number) =>
-  eventually(`${count} need a person`, async () => {
-    const health = await fetch(`http://127.0.0.1:${bridge.app.port}/health`).then((answer) => answer.json());
-    return (health as any).components['target main'].blocked === count;
-  });
+  eventually(`${count} need a person`, async () => (await targetHealth(bridge)).blocked === count);
 
 test('a reserved group name is refused and others go on', async () => {
   const { idp, platform } = bridge;

@@ -2,6 +2,7 @@
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { createCommands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
+import { targetHealth } from '../support/health.ts';
 
 const ENDLESS = '($f := function($x){ $f($x+1) }; $f(0))';
 
@@ -31,17 +32,14 @@ test('a person for whom a rule never ends stays closed and is a dead letter with
     return (await platform.user('free@acme.example'))?.attributes.team === 'sales';
   });
   expect(slowest).toBeLessThan(1000);
-  const health = async () =>
-    ((await fetch(`http://127.0.0.1:${app.port}/health`).then((answer) => answer.json())) as any).components[
-      'target main'
-    ].blocked;
-  await eventually('a dead letter', async () => (await health()) === 1);
+  const blocked = async () => (await targetHealth(bridge)).blocked;
+  await eventually('a dead letter', async () => (await blocked()) === 1);
   expect(await platform.user('caught@acme.example')).toMatchObject({ active: false });
   expect(bridge.logs.join('\n')).toContain('AttributesNotWritten');
 
   await idp.patch(`/Users/${caught}`, { op: 'replace', path: 'title', value: 'support' });
   await eventually('open', async () => (await platform.user('caught@acme.example'))?.active);
-  expect(await health()).toBe(0);
+  expect(await blocked()).toBe(0);
 });
 
 test('a group name that a careless pattern meets is decided at once', async () => {

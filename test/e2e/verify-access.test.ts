@@ -7,6 +7,7 @@ import { request } from 'undici';
 import { runCli } from '../../src/cli/index.ts';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
+import { targetHealth } from '../support/health.ts';
 
 const GROUPS_AND_COUNTRY = { measures: ['orders.count'], dimensions: ['orders.country'] };
 const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
@@ -57,10 +58,7 @@ const nameOf = (name: string): string => `${name}@acme.example`;
 const hire = (name: string, country: string): Promise<string> =>
   bridge.idp.createUser(nameOf(name), { addresses: [{ type: 'work', country }] });
 const settled = () =>
-  eventually('nothing is left to apply', async () => {
-    const { body } = await request(`http://127.0.0.1:${bridge.app.port}/health`);
-    return ((await body.json()) as any).components['target main'].dirty === 0;
-  });
+  eventually('nothing is left to apply', async () => (await targetHealth(bridge)).dirty === 0);
 const secret = (place = 0): string => bridge.sandbox.ready.fixtures.deployments[place]?.apiSecret ?? '';
 
 interface Run {

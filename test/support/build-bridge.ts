@@ -11,6 +11,7 @@ import { createIdp, type Idp } from './idp.ts';
 import { createPlatformView, type PlatformView } from './platform-view.ts';
 
 export const TOKEN = 'a-token-for-tests-only-0123456789';
+export const ADMIN_TOKEN = 'an-admin-token-of-tests-0123456789';
 
 export interface Bridge {
   config: Config;
@@ -42,6 +43,7 @@ export async function buildBridge(options: BridgeOptions = {}): Promise<Bridge> 
       PLATFORM_TOKEN: fixtures.apiKeys.admin ?? '',
       PLATFORM_ALLOW_LOOPBACK_HTTP: '1',
       SCIM_TOKEN: TOKEN,
+      ADMIN_TOKEN,
       REDIS_URL: process.env.TEST_REDIS_URL ?? '',
       HOST: '127.0.0.1',
       PORT: '0',

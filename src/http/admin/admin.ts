@@ -1,9 +1,8 @@
 // The operators' side of the service, built together: the API, its page, and the long work behind them.
-import express, { type Router } from 'express';
+import express, { type RequestHandler, type Router } from 'express';
 import type { OperationStore } from '../../directory/operations.ts';
 import type { Admitted } from '../admission/admission.ts';
-import { createClientAddress } from '../middleware/client-address.ts';
-import { createAdminAuthenticate } from './authenticate.ts';
+import type { AdminCheck } from './authenticate.ts';
 import { createOperations } from './operations.ts';
 import { createPage } from './page.ts';
 import type { AdminContext, AdminRoute } from './route.ts';
@@ -23,12 +22,9 @@ import { statusRoutes } from './routes/status.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 
 export interface AdminOptions {
-  /** Asked at every request. */
-  token: () => string;
+  checkAdmin: AdminCheck;
   maxBodyBytes: number;
   admitted: Admitted;
-  /** CIDR list: who may say for whom it speaks. */
-  trustedProxies: readonly string[];
 }
 
 export interface Admin {
@@ -40,11 +36,13 @@ export interface Admin {
 
 export function createAdmin(
   deps: Omit<AdminContext, 'operations'> & { store: OperationStore },
-  { token, maxBodyBytes, trustedProxies, admitted }: AdminOptions,
+  { checkAdmin, maxBodyBytes, admitted }: AdminOptions,
 ): Admin {
   const operations = createOperations(deps);
-  const clientAddress = createClientAddress(trustedProxies);
-  const authenticate = createAdminAuthenticate({ ...deps, clientAddress }, token);
+  const authenticate: RequestHandler = (request, _response, next) => {
+    checkAdmin(request);
+    next();
+  };
   const router = express.Router();
   router.use(
     '/v1',

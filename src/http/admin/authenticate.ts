@@ -1,6 +1,6 @@
 // Who may operate: the one who has the admin token. Guessing is made slow and visible.
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { RequestHandler } from 'express';
+import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../support/clock.ts';
 import type { Logger } from '../../support/logger.ts';
 import { originOf } from '../middleware/bad-credentials.ts';
@@ -13,11 +13,14 @@ const WINDOW_MS = 60_000;
 /** Addresses that are remembered; the oldest goes first, so that a flood of them costs no memory. */
 const ADDRESSES = 1000;
 
+/** @throws Problem 401 for a missing or wrong admin token, 429 after many wrong ones from one address */
+export type AdminCheck = (request: IncomingMessage) => void;
+
 /**
  * `token` is asked at every request, because a rotated secret counts at once. The right token is never locked out:
  * behind a load balancer everybody has the same address, and guessing 16 characters is hopeless at any speed.
  */
-export function createAdminAuthenticate(
+export function createAdminCheck(
   {
     clock,
     logger,
@@ -28,7 +31,7 @@ export function createAdminAuthenticate(
     clientAddress: ClientAddress;
   },
   token: () => string,
-): RequestHandler {
+): AdminCheck {
   const failures = new Map<string, { count: number; endsAt: number }>();
 
   function noteFailure(address: string): number {
@@ -45,14 +48,11 @@ export function createAdminAuthenticate(
     return current.count > TRIES ? (current.endsAt - now) / 1000 : 0;
   }
 
-  return (request, _response, next) => {
+  return (request) => {
     const [, presented = ''] = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
     // Digests have one length, so neither time nor length tells anything about the secret.
     const isRight = timingSafeEqual(digest(presented), digest(token()));
-    if (isRight && presented !== '') {
-      next();
-      return;
-    }
+    if (isRight && presented !== '') return;
     const waitSeconds = noteFailure(clientAddress(request));
     if (waitSeconds > 0) throw tooMany('Too many wrong tokens from this address: wait.', waitSeconds);
     throw new Problem(401, 'Send the admin token: Authorization: Bearer <ADMIN_TOKEN>.', {

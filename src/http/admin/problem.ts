@@ -6,6 +6,7 @@ import { ScimError } from '../../scim/index.ts';
 import type { Ids } from '../../support/ids.ts';
 import type { Logger } from '../../support/logger.ts';
 import { Busy } from '../../support/turns.ts';
+import { JSON_HEADERS } from '../json-headers.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
 
 const PROBLEM_JSON = 'application/problem+json';
@@ -96,6 +97,7 @@ export function respondProblem(response: Response, { status, message, headers, e
     .writeHead(status, {
       'Content-Type': PROBLEM_JSON,
       'Content-Length': Buffer.byteLength(text),
+      ...JSON_HEADERS,
       ...headers,
     })
     .end(text);

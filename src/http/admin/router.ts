@@ -4,6 +4,7 @@ import express, { type Request, type RequestHandler, type Response, type Router 
 import type { Ids } from '../../support/ids.ts';
 import type { Logger } from '../../support/logger.ts';
 import type { Admitted } from '../admission/admission.ts';
+import { JSON_HEADERS } from '../json-headers.ts';
 import { createJsonBody } from '../middleware/json-body.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
 import { createChecks, type Checks } from './check.ts';
@@ -21,8 +22,7 @@ export function createAdminRouter(
   const checksOf = createChecks();
   router.use((_request, response, next) => {
     response.setHeader('Cache-Control', 'no-store');
-    response.setHeader('X-Content-Type-Options', 'nosniff');
-    response.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
+    for (const [name, value] of Object.entries(JSON_HEADERS)) response.setHeader(name, value);
     next();
   });
   router.use(options.authenticate);

@@ -3,46 +3,13 @@
 /** Every word that the addresses of the service consist of, as it is spelled there. */
 const WORDS = new Map(
   [
-    ...['scim', 'v2', 'connections', 'Users', 'Groups', '.search', 'Bulk', 'Me'],
-    ...['ServiceProviderConfig', 'ResourceTypes', 'Schemas', 'events', 'keys', 'metrics'],
-    ...[
-      'admin',
-      'v1',
-      'openapi.json',
-      'status',
-      'config',
-      'doctor',
-      'explain',
-      'verify-access',
-      'acts',
-      'log',
-    ],
-    ...[
-      'plan',
-      'apply',
-      'reconcile',
-      'sync',
-      'resync',
-      'hold',
-      'release',
-      'operations',
-      'plans',
-      'approvals',
-    ],
-    ...[
-      'links',
-      'tokens',
-      'dead-letters',
-      'refused',
-      'show',
-      'search',
-      'verify',
-      'export',
-      'import',
-      'forget',
-    ],
-    ...['approve', 'reject', 'withdraw', 'retry', 'drop', 'cancel'],
-  ].map((word) => [word.toLowerCase(), word]),
+    'scim v2 connections Users Groups .search Bulk Me ServiceProviderConfig ResourceTypes Schemas events keys',
+    'admin v1 openapi.json status config doctor explain verify-access acts log plan apply reconcile sync resync',
+    'hold release operations plans approvals links tokens dead-letters refused show search verify export import',
+    'forget approve reject withdraw retry drop cancel',
+  ]
+    .flatMap((words) => words.split(' '))
+    .map((word) => [word.toLowerCase(), word]),
 );
 /** The longest address of the service has six segments. */
 const MAX_SEGMENTS = 8;

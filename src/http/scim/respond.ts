@@ -2,6 +2,7 @@
 import type { Response } from 'express';
 import type { Answer } from '../../provider/context.ts';
 import { errorBody, type ScimError } from '../../scim/index.ts';
+import { JSON_HEADERS } from '../json-headers.ts';
 import { correlationIdOf, REQUEST_ID } from '../middleware/request-context.ts';
 
 const SCIM_JSON = 'application/scim+json';
@@ -22,6 +23,7 @@ export function respond(
   const length = Buffer.byteLength(text);
   headers['Content-Type'] = SCIM_JSON;
   headers['Content-Length'] = length;
+  Object.assign(headers, JSON_HEADERS);
   // Text of one byte a character is ASCII, which leaves faster under the name of Latin 1.
   const encoding = length === text.length ? 'latin1' : 'utf8';
   response.writeHead(status, headers);

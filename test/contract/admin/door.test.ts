@@ -1,6 +1,6 @@
 // Who gets in, what strangers see, and how refusals read.
-import { buildBridge } from '../../support/build-bridge.ts';
-import { ADMIN_TOKEN, openAdmin, type AdminRig } from './rig.ts';
+import { ADMIN_TOKEN, buildBridge } from '../../support/build-bridge.ts';
+import { openAdmin, type AdminRig } from './rig.ts';
 
 let rig: AdminRig;
 const authorization = `Bearer ${ADMIN_TOKEN}`;
@@ -11,7 +11,10 @@ beforeAll(async () => {
 afterAll(() => rig.bridge.stop());
 
 test('without a token in the settings nothing below /admin exists', async () => {
-  const bridge = await buildBridge({ role: 'api' });
+  const bridge = await buildBridge({
+    role: 'api',
+    configure: ({ server }) => (server.adminToken = null),
+  });
   try {
     for (const path of ['/admin', '/admin/', '/admin/v1/status', '/admin/v1/openapi.json', '/admin/app.js']) {
       const response = await fetch(`http://127.0.0.1:${bridge.app.port}${path}`, {

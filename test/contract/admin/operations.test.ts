@@ -1,7 +1,8 @@
 // Long work: started, watched from any replica, cancelled, and what is left of it when a process dies.
 import { eventually } from '../../support/eventually.ts';
 import { openReconciling, scimPatch, type Reconciling } from '../../support/reconciling.ts';
-import { ADMIN_TOKEN, openAdmin, type AdminRig } from './rig.ts';
+import { ADMIN_TOKEN } from '../../support/build-bridge.ts';
+import { openAdmin, type AdminRig } from './rig.ts';
 
 const PEOPLE = Array.from({ length: 12 }, (_, index) => `p${index}@acme.example`);
 let rig: AdminRig;

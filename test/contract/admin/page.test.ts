@@ -5,7 +5,8 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { eventually } from '../../support/eventually.ts';
 import { describeWith, findTool } from '../../support/needs.ts';
 import { FAINT_TEXT } from './contrast.ts';
-import { ADMIN_TOKEN, openAdmin, type AdminRig } from './rig.ts';
+import { ADMIN_TOKEN } from '../../support/build-bridge.ts';
+import { openAdmin, type AdminRig } from './rig.ts';
 
 const CHROMIUM = findTool('chromium', 'chromium-browser', 'google-chrome', 'chromium-headless-shell');
 const SHOTS = process.env.ADMIN_SCREENSHOTS;

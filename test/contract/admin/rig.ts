@@ -1,9 +1,7 @@
 // An operator's client: every answer is held against the OpenAPI document that the service itself publishes.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { buildBridge, type Bridge, type BridgeOptions } from '../../support/build-bridge.ts';
+import { ADMIN_TOKEN, buildBridge, type Bridge, type BridgeOptions } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
-
-export const ADMIN_TOKEN = 'an-admin-token-for-tests-only-0123456789';
 
 export interface AdminReply {
   status: number;
@@ -29,13 +27,7 @@ export interface AdminRig {
 }
 
 export async function openAdmin(options: BridgeOptions = {}): Promise<AdminRig> {
-  const bridge = await buildBridge({
-    ...options,
-    configure: (config) => {
-      config.server.adminToken = ADMIN_TOKEN;
-      options.configure?.(config);
-    },
-  });
+  const bridge = await buildBridge(options);
   const raw = (path: string, init?: RequestInit): Promise<Response> =>
     fetch(`http://127.0.0.1:${bridge.app.port}${path}`, { redirect: 'manual', ...init });
   const authorization = `Bearer ${ADMIN_TOKEN}`;

@@ -1,11 +1,11 @@
 // The whole bridge on a Redis Cluster: every script, the queue and the wake-up between them.
-import { request } from 'undici';
 import { connectRedis, isStoreUnavailable, untilReady } from '../../../src/directory/connection.ts';
 import { createConfirmation } from '../../../src/directory/replicas.ts';
 import { systemClock } from '../../../src/support/clock.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 import { buildBridge, type Bridge } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
+import { askHealth } from '../../support/health.ts';
 import { openReconciling } from '../../support/reconciling.ts';
 import { startCluster, type RedisCluster } from '../../support/redis-servers.ts';
 
@@ -22,10 +22,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-const ready = async (): Promise<{ status: number; body: any }> => {
-  const answer = await request(`http://127.0.0.1:${bridge.app.port}/readyz`);
-  return { status: answer.statusCode, body: await answer.body.json() };
-};
+const ready = () => askHealth(bridge, '/readyz');
 
 test('people and groups arrive, change and leave on a cluster of three nodes', async () => {
   const { idp, platform } = bridge;
@@ -97,6 +94,8 @@ test('one node that may evict makes the bridge not ready, by name', async () => 
   const { status, body } = await ready();
   expect(status).toBe(503);
   expect(body.findings).toEqual([expect.stringMatching(new RegExp(`:${third?.port}: Redis may evict keys`))]);
+  const stranger = await fetch(`http://127.0.0.1:${bridge.app.port}/readyz`);
+  expect([stranger.status, await stranger.json()]).toEqual([503, { ok: false }]);
   await third?.client.config('SET', 'maxmemory-policy', 'noeviction');
   expect((await ready()).status).toBe(200);
 });

@@ -1,0 +1,16 @@
+// What the health addresses tell an operator.
+import { ADMIN_TOKEN, type Bridge } from './build-bridge.ts';
+
+/** Asks one of them with the admin token. */
+export async function askHealth(
+  { app }: Pick<Bridge, 'app'>,
+  path: string,
+): Promise<{ status: number; body: any }> {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const answer = await fetch(`http://127.0.0.1:${app.port}${path}`, { headers });
+  return { status: answer.status, body: await answer.json() };
+}
+
+/** The state of the target `main`. */
+export const targetHealth = async (bridge: Pick<Bridge, 'app'>): Promise<any> =>
+  (await askHealth(bridge, '/health')).body.components['target main'];
