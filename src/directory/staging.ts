@@ -168,6 +168,17 @@ export function createStaging(
 
   const idOf = (serial: number, last: number): string => `${target}.${serial}-${last}`;
 
+  /** Resources of which anything is held, also by a plan that has expired. */
+  async function heldRefs(): Promise<Ref[]> {
+    const staged = await Promise.all(
+      DESTRUCTIVE_KINDS.map((kind) => redis.zrange(sets('guardStaged', kind), '0', '-1')),
+    );
+    const refs = staged.flatMap((texts, index) =>
+      texts.map((text) => parseItem(DESTRUCTIVE_KINDS[index] ?? 'deactivate', text).ref),
+    );
+    return [...new Set(refs)];
+  }
+
   /** Everything that is held; undefined when nothing is. */
   async function open(): Promise<StagedPlan | undefined> {
     const [plan, ...staged] = await Promise.all([
@@ -260,6 +271,7 @@ export function createStaging(
     fates,
     settle,
     areHeld,
+    heldRefs,
     open,
     decisions,
     decide,

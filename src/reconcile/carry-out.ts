@@ -112,10 +112,9 @@ async function restoreLost(
  */
 async function whatIsHeld(estate: Estate, options: CarryOutOptions, plan: Plan): Promise<End | undefined> {
   const { staging, mark } = estate.outbox;
-  const before = await staging.open();
-  if (!before) return undefined;
+  const refs = await staging.heldRefs();
+  if (refs.length === 0) return undefined;
   if (options.repair) {
-    const refs = [...new Set(before.items.map(({ ref }) => ref))];
     await mark(refs, 'reconcile', `plan:${plan.id}`);
     const end = await untilApplied(estate, options, refs);
     if (end.outcome === 'failed') return end;

@@ -14,14 +14,3 @@ local function note_gone(kind, id)
   redis.call('ZREMRANGEBYSCORE', key('gone', kind), '-inf', now - GONE_MS)
   redis.call('ZADD', key('gone', kind), now, id)
 end
-
--- Ends the open staged plan of a target, so that guard_take.lua judges again what it holds, and wakes the resources whose
--- items of one kind it holds.
-local function judge_anew(target, kind)
-  local plan, now = key('guardPlan', target), string.format('%d', clock())
-  if redis.call('EXISTS', plan) == 0 then return end
-  redis.call('HSET', plan, 'expires', now)
-  for _, text in ipairs(redis.call('ZRANGE', key('guardStaged', target .. ':' .. kind), 0, -1)) do
-    redis.call('ZADD', key('alarms', target), now, string.match(text, '^%S+'))
-  end
-end
