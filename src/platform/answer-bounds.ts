@@ -1,5 +1,5 @@
 // How much of one answer is read and parsed. The platform, or whatever answers in its place, must not fill our memory.
-import { checkJsonShape } from '../support/json-bounds.ts';
+import { scanJson } from '../support/json-bounds.ts';
 import type { AnswerBounds, Family } from './request.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -55,6 +55,6 @@ export async function readAtMost(
 
 /** @returns why the bytes must not be parsed, or undefined */
 export const tooMuchIn = (bytes: Uint8Array, bounds: AnswerBounds): string | undefined => {
-  const reason = checkJsonShape(bytes, bounds);
-  return reason && `the answer ${reason}`;
+  const { fault } = scanJson(bytes, bounds);
+  return fault && `the answer ${fault.reason}`;
 };

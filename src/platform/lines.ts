@@ -1,5 +1,5 @@
 // Newline-delimited JSON, one value to a line, out of text that arrives in pieces (contract 5.2, 6.3).
-import { checkJsonShape } from '../support/json-bounds.ts';
+import { scanJson } from '../support/json-bounds.ts';
 import { parseJson } from './answer.ts';
 import type { OpenAnswer } from './streams.ts';
 
@@ -23,7 +23,7 @@ async function* linesOf(answer: OpenAnswer): AsyncGenerator<string, void, undefi
 export async function* jsonLines(answer: OpenAnswer): AsyncGenerator<unknown, void, undefined> {
   for await (const line of linesOf(answer)) {
     if (line.trim() === '') continue;
-    const tooMuch = checkJsonShape(Buffer.from(line), BOUNDS);
+    const tooMuch = scanJson(Buffer.from(line), BOUNDS).fault?.reason;
     if (tooMuch !== undefined) throw answer.refuse(`a line that ${tooMuch}`);
     const json = parseJson(line);
     if (json === undefined) throw answer.refuse('a line that is no JSON');

@@ -19,7 +19,7 @@ export {
   type ListQuery,
   type ListResponse,
 } from './list-response.ts';
-export { scanJson } from './json.ts';
+export { scanBody } from './json.ts';
 export { checkLengths, checkMemberLengths, type LengthLimits } from './limits.ts';
 export { applyPatch } from './patch/apply.ts';
 export { plainValues, type PlainValues } from './patch/plain-values.ts';

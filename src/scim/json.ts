@@ -1,14 +1,12 @@
 // JSON as it arrives: what is an object, and what no body may hold.
+import { scanJson } from '../support/json-bounds.ts';
 import { invalidSyntax, invalidValue, payloadTooLarge } from './errors.ts';
 
 export type JsonObject = Record<string, unknown>;
 
 const MAX_DEPTH = 32;
 /** A group of 65,000 members with all their sub-attributes has 390,000. */
-const MAX_MARKS = 500_000;
-
-const [QUOTE, BACKSLASH, LETTER_U, COMMA] = [0x22, 0x5c, 0x75, 0x2c];
-const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
+const MAX_STRUCTURE = 500_000;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -34,38 +32,16 @@ export function checkBody(value: unknown, depth = 0): void {
   }
 }
 
-export interface Scan {
-  /** `checkBody` has nothing to refuse: no text can hold half of a character pair, which only an escape can write in UTF-8. */
-  isSound: boolean;
-}
-
 /**
- * Looks at the bytes of a JSON text in one pass, before they are parsed. Parsed, a few bytes of text become many bytes of
- * memory, and how many depends on the brackets and commas.
+ * Looks at the bytes of a body before they are parsed.
+ * @returns whether `checkBody` has nothing to refuse in it
  * @throws 400 invalidSyntax when it nests deeper than 32 levels, 413 when it has more brackets and commas than any body needs
  */
-export function scanJson(bytes: Uint8Array): Scan {
-  let depth = 0;
-  let marks = 0;
-  let isText = false;
-  let isSound = true;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (isText) {
-      if (byte === QUOTE) isText = false;
-      else if (byte === BACKSLASH && bytes[++at] === LETTER_U) isSound = false;
-    } else if (byte === QUOTE) isText = true;
-    else if (byte === COMMA) marks++;
-    else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-      marks++;
-      if (++depth > MAX_DEPTH) throw invalidSyntax(`The body is nested deeper than ${MAX_DEPTH} levels.`);
-    } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
-      marks++;
-      depth--;
-    }
-  }
-  if (marks > MAX_MARKS) throw payloadTooLarge(`The body has more than ${MAX_MARKS} brackets and commas.`);
-  return { isSound };
+export function scanBody(bytes: Uint8Array): boolean {
+  const { fault, hasUnicodeEscape } = scanJson(bytes, { maxDepth: MAX_DEPTH, maxStructure: MAX_STRUCTURE });
+  if (fault?.kind === 'depth') throw invalidSyntax(`The body ${fault.reason}.`);
+  if (fault) throw payloadTooLarge(`The body ${fault.reason}.`);
+  return !hasUnicodeEscape;
 }
 
 /** An own member by name without regard to case (RFC 7643 section 2.1); the exact spelling first. */

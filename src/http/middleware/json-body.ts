@@ -7,7 +7,7 @@ import type { RequestHandler, Response } from 'express';
 import {
   invalidSyntax,
   payloadTooLarge,
-  scanJson,
+  scanBody,
   unavailable,
   unsupportedMediaType,
   type ScimError,
@@ -80,7 +80,7 @@ export function createJsonBody(options: JsonBodyOptions): RequestHandler {
 
 function parseInto(request: WithBody, bytes: Buffer): void {
   if (!isUtf8(bytes)) throw invalidSyntax('The body is not UTF-8.');
-  request[SOUND] = scanJson(bytes).isSound;
+  request[SOUND] = scanBody(bytes);
   const text = bytes.toString();
   try {
     request.body = JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text) as unknown;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ScimError } from '../../../src/scim/index.ts';
-import { checkBody, scanJson } from '../../../src/scim/json.ts';
+import { checkBody, scanBody } from '../../../src/scim/json.ts';
 
 const isRefused = (text: string): boolean => {
   try {
@@ -14,7 +14,7 @@ const isRefused = (text: string): boolean => {
 };
 const isSound = (text: string): boolean => {
   try {
-    return scanJson(Buffer.from(text)).isSound;
+    return scanBody(Buffer.from(text));
   } catch (error) {
     expect(error).toBeInstanceOf(ScimError);
     return false;
