@@ -8,6 +8,8 @@ import type { Admission } from '../http/admission/admission.ts';
 import { createAdmin, type Admin } from '../http/admin/admin.ts';
 import { createAdminCheck, type AdminCheck } from '../http/admin/authenticate.ts';
 import { createClientAddress } from '../http/middleware/client-address.ts';
+import { lastProofFindings } from '../ops/proof-findings.ts';
+import { lastProofs } from '../ops/prove.ts';
 import type { Target } from '../sync/target.ts';
 import { buildEstates } from './estates.ts';
 import type { Parts } from './parts.ts';
@@ -40,13 +42,15 @@ export function buildAdmin(
       addresses: config.targets,
       examine: async (signal) => {
         const { examine } = await import('../ops/examine.ts');
+        const connections = states.map(({ connection }) => connection);
+        const data = async () => lastProofFindings(connections, await lastProofs(states), clock.now());
         const { durability } = config.redis;
         const store = {
           health: () => checkStore(redis, { durability }),
           facts: () => readStoreFacts(redis, () => clock.now()),
         };
         return examine(
-          { store, clock },
+          { store, data, clock },
           { durability, targets: Object.values(config.targets), warnings: configWarnings(config) },
           signal,
         );

@@ -3,10 +3,13 @@ import type { Command } from 'commander';
 import { configWarnings } from '../config/warnings.ts';
 import type { Config } from '../config/schema.ts';
 import type { Finding } from '../ops/doctor.ts';
+import { lastProofFindings, proofFindings } from '../ops/proof-findings.ts';
+import { lastProofs, prove, type ProofProgress } from '../ops/prove.ts';
 import type { Actor } from '../directory/acts.ts';
 import { systemClock } from '../support/clock.ts';
+import { createLogger } from '../support/logger.ts';
 import { actorOf, readConfig, type Cli } from './cli.ts';
-import { say, sayJson } from './output.ts';
+import { complain, say, sayJson } from './output.ts';
 import { createProgressLine } from './progress.ts';
 import { withStore } from './store.ts';
 
@@ -22,14 +25,14 @@ export function doctor(program: Command, cli: Cli): void {
   program
     .command('doctor')
     .description('check Redis, every target, clocks and settings; exit 1 if something must be done')
-    .option('--deep', 'also compare everything derived in Redis with the records; changes nothing')
+    .option('--deep', 'also compare everything derived in Redis with the records; repairs nothing')
     .option('--repair', 'the same, and rebuild what differs; reconcile afterwards')
     .option('--json', 'print as JSON')
     .action(async (flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
-      const findings = await examineAll(config);
-      if (flags.deep || flags.repair)
-        findings.push(...(await proveAll(config, flags.repair ? actorOf(cli) : undefined)));
+      const isDeep = flags.deep || flags.repair;
+      const findings = await examineAll(config, !isDeep);
+      if (isDeep) findings.push(...(await proveAll(config, actorOf(cli), flags.repair === true)));
       if (flags.json) sayJson(findings);
       else for (const finding of findings) say(line(finding));
       if (findings.some(({ level }) => level === 'error')) cli.exit(1);
@@ -41,13 +44,13 @@ const SIGNS: Record<Finding['level'], string> = { ok: '✔', warning: '!', error
 const line = ({ area, level, message, advice }: Finding): string =>
   `${SIGNS[level]} ${area}: ${message}${advice === null ? '' : `. ${advice}`}`;
 
-async function examineAll(config: Config): Promise<Finding[]> {
+async function examineAll(config: Config, withLastProof: boolean): Promise<Finding[]> {
   const [{ openDesiredStates }, { checkStore, readStoreFacts, untilReady }, { examine }] = await Promise.all([
     import('../app.ts'),
     import('../directory/connection.ts'),
     import('../ops/examine.ts'),
   ]);
-  const { redis } = openDesiredStates(config);
+  const { redis, states } = openDesiredStates(config);
   const { durability } = config.redis;
   try {
     await untilReady(redis, REDIS_WAIT_MS);
@@ -55,25 +58,27 @@ async function examineAll(config: Config): Promise<Finding[]> {
       health: () => checkStore(redis, { durability }),
       facts: () => readStoreFacts(redis, () => systemClock.now()),
     };
+    const data = async (): Promise<Finding[]> => {
+      if (!withLastProof) return [];
+      const connections = states.map(({ connection }) => connection);
+      return lastProofFindings(connections, await lastProofs(states), systemClock.now());
+    };
     const targets = Object.values(config.targets);
     const settings = { durability, targets, warnings: configWarnings(config) };
-    return await examine({ store, clock: systemClock }, settings, new AbortController().signal);
+    return await examine({ store, data, clock: systemClock }, settings, new AbortController().signal);
   } finally {
     redis.disconnect();
   }
 }
 
-async function proveAll(config: Config, repairBy: Actor | undefined): Promise<Finding[]> {
-  const { prove } = await import('../ops/prove.ts');
+async function proveAll(config: Config, { by, via }: Actor, repair: boolean): Promise<Finding[]> {
+  const logger = createLogger('info', { write: (line) => complain(line.trimEnd()) });
   const progress = createProgressLine('doctor');
-  return withStore(config, async (states) => {
-    const counts = await Promise.all(
-      states.flatMap(({ directory }) => [directory.count('User'), directory.count('Group')]),
-    );
-    // Of most people there are a record, a place, a name, a link, a way back and a membership in both directions.
-    const total = 8 * counts.reduce((sum, count) => sum + count, 0);
-    const onLooked = (done: number): void =>
-      progress.show({ phase: 'entries', done, total: Math.max(done, total) });
-    return prove(states, { onLooked, ...(repairBy ? { repairBy } : {}) });
-  }).finally(progress.end);
+  const onProgress = ({ done, total }: ProofProgress): void =>
+    progress.show({ phase: 'entries', done, total });
+  const order = { by, onProgress, ...(repair ? { repairVia: via } : {}) };
+  const reports = await withStore(config, (states) =>
+    prove({ clock: systemClock, logger }, states, order),
+  ).finally(progress.end);
+  return reports.flatMap(proofFindings);
 }

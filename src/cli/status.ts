@@ -1,6 +1,7 @@
 // status: how far each target is behind.
 import type { Command } from 'commander';
 import type { EventStanding } from '../directory/event-stream.ts';
+import { proofSummary } from '../ops/proof-findings.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status.ts';
 import { coverageText } from '../reconcile/coverage-text.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -43,8 +44,11 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus): vo
     const answer = breaker.status ? `answers ${breaker.status}` : 'does not answer';
     say(`  the platform ${answer} since ${moment(breaker.since ?? 0)}: only probes are sent`);
   }
-  if (rest.faults)
-    say(`  derived data: ${rest.faults} entries differ from the records: see scim-bridge doctor --deep`);
+  const { proof } = rest;
+  if (proof) {
+    const advice = proof.faults > 0 ? ': see scim-bridge doctor --deep' : '';
+    say(`  derived data, compared ${moment(proof.endedAt)}: ${proofSummary(proof)}${advice}`);
+  }
   if (rest.hasMoved)
     say('  the address changed: nothing is written before scim-bridge reconcile recognises the accounts');
   const { last } = reconcile;

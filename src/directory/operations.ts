@@ -2,14 +2,15 @@
 import type { Redis } from 'ioredis';
 import { createKeyspace } from './keys.ts';
 
-export type OperationKind = 'plan' | 'reconcile' | 'apply';
+export type OperationKind = 'plan' | 'reconcile' | 'apply' | 'doctor' | 'repair';
 /** `lost`: the process that worked at it has given no sign of life. */
 export type OperationState = 'running' | 'succeeded' | 'failed' | 'cancelled' | 'lost';
 
-/** How far the comparison of one connection and target has come. */
+/** How far the work on one connection and target has come. */
 export interface OperationProgress {
   connection: string;
-  target: string;
+  /** null = the work concerns the connection as a whole. */
+  target: string | null;
   phase: string;
   done: number;
   total: number;

@@ -25,6 +25,8 @@ export interface DoctorTarget {
 
 export interface DoctorSubject {
   store: { health: () => Promise<StoreHealth>; facts: () => Promise<StoreFacts> };
+  /** What the last proof of derived data found; none, if another one follows. */
+  data: () => Promise<Finding[]>;
   durability: 'everysec' | 'always';
   targets: DoctorTarget[];
   /** What the settings allow and an operator should know. */
@@ -40,6 +42,8 @@ const OLDEST_REDIS = [6, 2];
 export async function doctor(subject: DoctorSubject): Promise<Finding[]> {
   const parts = await Promise.all([
     examineStore(subject),
+    // Without Redis the finding about Redis says enough.
+    subject.data().catch(() => []),
     ...subject.targets.map((target) => examineTarget(target, subject)),
   ]);
   return [...configFindings(subject), ...parts.flat()];

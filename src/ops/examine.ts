@@ -21,7 +21,7 @@ const TIME_LIMIT_MS = 5000;
 
 /** It changes nothing. Redis and the platforms are asked apart from each other: one that is away must not hide the other. */
 export async function examine(
-  { store, clock }: { store: DoctorSubject['store']; clock: Clock },
+  { store, data, clock }: Pick<DoctorSubject, 'store' | 'data'> & { clock: Clock },
   settings: {
     durability: 'everysec' | 'always';
     targets: readonly ExaminedTarget[];
@@ -32,7 +32,7 @@ export async function examine(
   const { durability, warnings } = settings;
   const targets = settings.targets.map((target) => toTarget(target, clock));
   try {
-    return await doctor({ store, durability, targets, warnings, now: () => clock.now(), signal });
+    return await doctor({ store, data, durability, targets, warnings, now: () => clock.now(), signal });
   } finally {
     await Promise.all(targets.map(({ client }) => client.close()));
   }

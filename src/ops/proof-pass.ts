@@ -1,16 +1,15 @@
-// A slow look at everything derived, about once an hour, in the process that keeps the timetable. It repairs nothing: what it
-// finds is told by status, /health and a metric, and an operator decides.
+// Compares derived data with the records about once an hour, in the process that keeps the timetable. A pass repairs nothing:
+// doctor, status, /health and a metric show what it found, and an operator decides.
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { Finding } from '../directory/proof/findings.ts';
-import type { Proof } from '../directory/proof/prove.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
+import { proveConnection } from './prove.ts';
 
 const FIRST_MS = 5 * 60_000;
 const EVERY_MS = 60 * 60_000;
-/** A pass that takes longer was killed. */
+/** After so long without an end, the process of a pass was killed. */
 const LONGEST_MS = 6 * EVERY_MS;
-/** Rest after each portion: a pass over 100,000 people takes some minutes and is felt by nobody. */
+/** Rest after each portion: a pass over 100,000 people takes some minutes and leaves Redis to other clients. */
 const PAUSE_MS = 50;
 
 /** @returns stop: ends the pass before its next portion */
@@ -21,27 +20,21 @@ export function startProofPass(
   const stopping = new AbortController();
   const { signal } = stopping;
 
-  async function pass({ connection, proof }: DesiredState): Promise<void> {
+  async function pass(state: DesiredState): Promise<void> {
+    const { connection, proof } = state;
     // Several schedulers take turns: the first one of an hour proves.
     if (!(await proof.takeTurn(LONGEST_MS))) return;
     let restMs = 1;
     try {
-      const found = await proof.run({ repair: false, request: 'proof', pauseMs: PAUSE_MS, signal });
-      await tell(connection, proof, found);
+      const order = { by: 'scheduler', pauseMs: PAUSE_MS, signal };
+      const { faults, findings } = await proveConnection({ clock, logger }, state, order);
+      const families = findings.map(({ family, fault, count }) => ({ family, fault, count }));
+      if (faults === 0) logger.info({ connection }, 'derived data agrees with the records');
+      else logger.error({ connection, faults, families }, 'derived data differs: run doctor --deep');
       restMs = EVERY_MS / 2;
     } finally {
       await proof.endTurn(restMs);
     }
-  }
-
-  async function tell(connection: string, proof: Proof, found: Finding[]): Promise<void> {
-    const faults = found.reduce((sum, { count }) => sum + count, 0);
-    await proof.keep({ endedAt: clock.now(), faults });
-    const families = Object.fromEntries(
-      found.map(({ family, fault, count }) => [`${family} ${fault}`, count]),
-    );
-    if (faults === 0) logger.info({ connection }, 'derived data agrees with the records');
-    else logger.error({ connection, faults, families }, 'derived data differs: doctor --deep');
   }
 
   async function run(): Promise<void> {

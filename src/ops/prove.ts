@@ -1,65 +1,88 @@
-// doctor --deep and --repair: does everything derived in Redis agree with the records? One finding a family and fault.
+// doctor --deep and --repair: compares everything derived in Redis with the records, and keeps what was found.
 import type { Actor } from '../directory/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { Fault, Finding as Found } from '../directory/proof/findings.ts';
-import type { Finding } from './doctor.ts';
+import { createFindings, type Finding } from '../directory/proof/findings.ts';
+import type { LastProof } from '../directory/proof/last-proof.ts';
+import type { Clock } from '../support/clock.ts';
+import type { Logger } from '../support/logger.ts';
 
-export interface ProveOptions {
-  /** Who orders the repair; absent: it is only looked. */
-  repairBy?: Actor;
+export interface ProofOrder {
+  by: string;
+  /** The way in which a repair was ordered; absent: the pass only looks. */
+  repairVia?: Actor['via'] | undefined;
+  /** Rest after each portion. */
+  pauseMs?: number;
   signal?: AbortSignal;
-  /** How many entries were looked at. */
-  onLooked?: (looked: number) => void;
+  onProgress?: (progress: ProofProgress) => void;
 }
 
-/** What to do about faults that no repair may decide. */
-const ADVICE: Partial<Record<Fault, string>> = {
-  damaged: 'Push it again at the identity provider, as a whole.',
-  doubled: 'Decide whose it is: see explain and links show, then forget one of them.',
-  lost: 'Push it again at the identity provider: nothing is taken away for want of its record.',
-};
+/** Entries of one connection that were checked; `total` is an estimate. */
+export interface ProofProgress {
+  connection: string;
+  done: number;
+  total: number;
+}
 
-const REPAIR = 'Run doctor --repair, then reconcile.';
+export interface ProofReport extends LastProof {
+  connection: string;
+}
 
-/** Proves every connection, one after the other. */
-export async function prove(states: readonly DesiredState[], options: ProveOptions = {}): Promise<Finding[]> {
-  const { repairBy, signal, onLooked } = options;
-  const findings: Finding[] = [];
-  for (const { connection, proof, acts } of states) {
-    const found = await proof.run({
-      repair: repairBy !== undefined,
-      request: 'repair',
-      ...(signal ? { signal } : {}),
-      ...(onLooked ? { onProgress: onLooked } : {}),
-    });
-    const area = `data ${connection}`;
-    if (found.length === 0)
-      findings.push({ area, level: 'ok', message: 'agrees with the records', advice: null });
-    for (const each of found) findings.push(...toFindings(area, each));
-    const count = found.reduce((sum, { repaired }) => sum + repaired, 0);
-    if (repairBy) await proof.forget();
-    if (repairBy) await acts.record({ act: 'repair', by: repairBy.by, via: repairBy.via, count });
+type Deps = { clock: Clock; logger: Logger };
+
+/** Proves the connections one after the other. */
+export async function prove(
+  deps: Deps,
+  states: readonly DesiredState[],
+  order: ProofOrder,
+): Promise<ProofReport[]> {
+  const reports: ProofReport[] = [];
+  for (const state of states) reports.push(await proveConnection(deps, state, order));
+  return reports;
+}
+
+/** @throws when `order.signal` aborts; the repairs up to then are in the audit log */
+export async function proveConnection(
+  deps: Deps,
+  { connection, directory, proof, acts }: DesiredState,
+  order: ProofOrder,
+): Promise<ProofReport> {
+  const { by, repairVia: via, pauseMs, signal, onProgress } = order;
+  const repair = via !== undefined;
+  const startedAt = deps.clock.now();
+  const findings = createFindings();
+  const counts = await Promise.all([directory.count('User'), directory.count('Group')]);
+  const estimate = ENTRIES_EACH * (counts[0] + counts[1]);
+  const onLooked = (done: number): void =>
+    onProgress?.({ connection, done, total: Math.max(done, estimate) });
+  try {
+    await proof.run({ repair, request: 'repair', pauseMs, signal, onLooked }, findings);
+  } finally {
+    if (via) await recordRepair(via);
   }
-  return findings;
+  const found = findings.all();
+  const faults = found.reduce((sum, { count, repaired }) => sum + count - repaired, 0);
+  const last = { startedAt, endedAt: deps.clock.now(), by, repair, faults, findings: found };
+  await proof.keep(last);
+  return { connection, ...last };
+
+  async function recordRepair(via: Actor['via']): Promise<void> {
+    const done = findings.all().filter(({ repaired }) => repaired > 0);
+    for (const { family, fault, repaired, examples } of done)
+      deps.logger.info({ connection, family, fault, repaired, examples, by }, 'derived data repaired');
+    await acts.record({ act: 'repair', by, via, count: sumOfRepairs(done) });
+  }
 }
 
-function toFindings(area: string, { family, fault, count, repaired, examples }: Found): Finding[] {
-  const such = examples.join(', ');
-  const findings: Finding[] = [];
-  if (repaired > 0)
-    findings.push({
-      area,
-      level: 'ok',
-      message: `${family}: ${repaired} ${fault}, repaired (${such})`,
-      advice: null,
-    });
-  const left = count - repaired;
-  if (left > 0)
-    findings.push({
-      area,
-      level: 'error',
-      message: `${family}: ${left} ${fault} (${such})`,
-      advice: ADVICE[fault] ?? REPAIR,
-    });
-  return findings;
+/** A user usually has a record, a place, a name, an externalId, a link and its reverse, and a membership in both directions. */
+const ENTRIES_EACH = 8;
+
+const sumOfRepairs = (findings: readonly Finding[]): number =>
+  findings.reduce((sum, { repaired }) => sum + repaired, 0);
+
+/** What the last pass over each connection found, without those that had none yet. */
+export async function lastProofs(states: readonly DesiredState[]): Promise<ProofReport[]> {
+  const kept = await Promise.all(
+    states.map(async ({ connection, proof }) => ({ connection, last: await proof.last() })),
+  );
+  return kept.flatMap(({ connection, last }) => (last ? [{ connection, ...last }] : []));
 }

@@ -3,6 +3,7 @@ import type { Backlog } from '../directory/backlog.ts';
 import type { CoverageReader } from '../directory/coverage.ts';
 import type { Breaker, BreakerState } from '../directory/breaker.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import type { LastProof } from '../directory/proof/last-proof.ts';
 import type { EventStanding } from '../directory/event-stream.ts';
 import type { CoverageOfKinds, RunReport } from '../directory/runs.ts';
 import type { Hold } from '../directory/staging.ts';
@@ -17,8 +18,10 @@ export interface TargetStatus {
   groups: number;
   /** How everything stored stands at the target; `seen` is what the last run saw. */
   coverage: CoverageOfKinds;
-  /** Derived data that differs from the records, as the last pass found; null before the first. */
+  /** Entries of derived data that differ from the records, as the last pass found; null before the first. */
   faults: number | null;
+  /** The last pass over derived data, null before the first. */
+  proof: LastProof | null;
   /** Not equal yet, under way, in need of a person. */
   dirty: number;
   inflight: number;
@@ -85,7 +88,17 @@ export async function readStatus(
     for (const target of state.outboxes.keys()) {
       const breaker = (await breakers.get(target)?.read()) ?? { open: false };
       const part = await readTarget(state, target, coverageOf);
-      rows.push({ connection, target, users, groups, faults, breaker, ...part, events });
+      rows.push({
+        connection,
+        target,
+        users,
+        groups,
+        faults,
+        proof: proof ?? null,
+        breaker,
+        ...part,
+        events,
+      });
     }
   }
   return rows;
@@ -93,7 +106,7 @@ export async function readStatus(
 
 type TargetPart = Omit<
   TargetStatus,
-  'connection' | 'target' | 'users' | 'groups' | 'faults' | 'breaker' | 'events'
+  'connection' | 'target' | 'users' | 'groups' | 'faults' | 'proof' | 'breaker' | 'events'
 >;
 
 async function readTarget(

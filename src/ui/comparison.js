@@ -3,7 +3,7 @@ import { get, operator, post } from './api.js';
 import { act, ago, confirmed, count, empty, h, pill, say, shown } from './dom.js';
 
 const TONES = { running: 'info', succeeded: 'good', failed: 'bad', cancelled: 'warn', lost: 'bad' };
-const GOOD = ['converged', 'no changes'];
+const GOOD = ['converged', 'no changes', 'no faults', 'repaired'];
 const SHOWN = 200;
 
 export async function comparison(operations, again) {

@@ -20,6 +20,8 @@ const EXAMPLES = 5;
 /** Family, fault, resource, `1` if repaired, digest of the entry (scripts/shared/proof.lua). */
 const PARTS = 5;
 
+export type Findings = ReturnType<typeof createFindings>;
+
 export function createFindings() {
   const findings = new Map<string, Finding>();
   // SCAN may return an entry twice, and two families may show the same fault from both sides.

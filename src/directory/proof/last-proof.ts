@@ -1,12 +1,19 @@
 // Keeps what the last pass over derived data found, and lets several schedulers take turns.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
+import type { Finding } from './findings.ts';
 
-/** What the last pass of the scheduler found. */
+/** What the last complete pass found. */
 export interface LastProof {
   /** Unix milliseconds. */
+  startedAt: number;
   endedAt: number;
+  /** `scheduler`, or the operator who ordered the pass. */
+  by: string;
+  repair: boolean;
+  /** Entries that differ from the records and were not repaired. */
   faults: number;
+  findings: Finding[];
 }
 
 export function createLastProof({ redis, keys }: { redis: Redis; keys: Keyspace }) {
@@ -33,10 +40,5 @@ export function createLastProof({ redis, keys }: { redis: Redis; keys: Keyspace 
     }
   };
 
-  /** After a repair the last result is no longer true. */
-  const forget = async (): Promise<void> => {
-    await redis.del(keys.key('proofLast'));
-  };
-
-  return { takeTurn, endTurn, keep, last, forget };
+  return { takeTurn, endTurn, keep, last };
 }

@@ -6,7 +6,7 @@ import type { Keyspace } from '../keys.ts';
 import { REPAIRED } from '../runs.ts';
 import type { Scripts } from '../scripts.ts';
 import { primariesOf } from '../store-health.ts';
-import { createFindings, type Finding } from './findings.ts';
+import { createFindings, type Finding, type Findings } from './findings.ts';
 import { createLastProof } from './last-proof.ts';
 import { CHANGES, SETS, walkOfKey, walksOfLinks, walksOfMarks, walksOfRecords, type Walk } from './walks.ts';
 
@@ -15,10 +15,10 @@ export interface ProofOptions {
   /** Correlation id of the dirty marks that a repair sets. */
   request: string;
   /** Rest after each portion. */
-  pauseMs?: number;
-  signal?: AbortSignal;
+  pauseMs?: number | undefined;
+  signal?: AbortSignal | undefined;
   /** @param looked number of entries checked so far */
-  onProgress?: (looked: number) => void;
+  onLooked?: (looked: number) => void;
 }
 
 export type Proof = ReturnType<typeof createProof>;
@@ -31,10 +31,17 @@ export function createProof(
   { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
   { targets, groupsMatter }: { targets: string[]; groupsMatter: boolean },
 ) {
-  /** Checks everything once, in the order that the repair needs. Faults that are not repaired then need an operator. */
-  async function run(options: ProofOptions): Promise<Finding[]> {
-    const { repair, request, pauseMs = 0, signal, onProgress } = options;
-    const findings = createFindings();
+  /** The next reconcile maps everybody, and reads all members and values anew. */
+  const forgetMappings = async (): Promise<void> => {
+    for (const target of targets) await redis.set(keys.key('mapped', target), REPAIRED);
+  };
+
+  /**
+   * Checks everything once, in the order that the repair needs. Faults that are not repaired then need an operator.
+   * @param findings filled on the way, so that a caller knows what an aborted run has repaired
+   */
+  async function run(options: ProofOptions, findings: Findings = createFindings()): Promise<Finding[]> {
+    const { repair, request, pauseMs = 0, signal, onLooked } = options;
     let looked = 0;
     /** Entries since the last rest: many keys hold only a few. */
     let unrested = 0;
@@ -56,7 +63,7 @@ export function createProof(
         cursor = String(next);
         looked += Number(seen);
         findings.add(faults as string[]);
-        onProgress?.(looked);
+        onLooked?.(looked);
         await rest(Number(seen));
       } while (cursor !== '0');
     }
@@ -88,6 +95,7 @@ export function createProof(
       for (const each of walks) await walk(each);
     };
 
+    if (repair) await forgetMappings();
     await walkAll(walksOfRecords());
     // Begun before the keys are listed: a member set that is new after that is added by the push that makes it.
     const counting = randomUUID();
@@ -98,8 +106,8 @@ export function createProof(
     await walkAll(targets.flatMap(walksOfLinks));
     await walkKeys(names.filter((name) => CHANGES.test(name)));
     await walkAll(targets.flatMap(walksOfMarks));
-    // The next run maps everybody, and reads all members and values anew.
-    if (repair) for (const target of targets) await redis.set(keys.key('mapped', target), REPAIRED);
+    // Again, because a reconcile that ran meanwhile has not seen all of the repairs.
+    if (repair) await forgetMappings();
     return findings.all();
   }
 

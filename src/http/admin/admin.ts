@@ -17,6 +17,7 @@ import { actRoutes } from './routes/acts.ts';
 import { logRoutes } from './routes/log.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { planRoutes } from './routes/plans.ts';
+import { proofRoutes } from './routes/proofs.ts';
 import { resourceRoutes } from './routes/resources.ts';
 import { statusRoutes } from './routes/status.ts';
 import { tokenRoutes } from './routes/tokens.ts';
@@ -55,5 +56,5 @@ export function createAdmin(
 const routesOf = (context: AdminContext): AdminRoute[] =>
   [
     ...[statusRoutes, planRoutes, comparisonRoutes, operationRoutes, resourceRoutes, deadLetterRoutes],
-    ...[holdRoutes, linkRoutes, logRoutes, actRoutes, tokenRoutes, checkRoutes, eventRoutes],
+    ...[holdRoutes, linkRoutes, logRoutes, actRoutes, tokenRoutes, checkRoutes, proofRoutes, eventRoutes],
   ].flatMap((routes) => routes(context));

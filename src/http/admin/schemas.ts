@@ -42,6 +42,16 @@ const coverage = object({
   ...{ deadLetters: whole, exceptions: whole, missing: whole },
 });
 
+const proof = {
+  ...{ startedAt: unixMs, endedAt: unixMs, by: text, repair: flag, faults: whole },
+  findings: arrayOf(
+    object({
+      ...{ family: text, count: whole, repaired: whole, examples: arrayOf(text) },
+      fault: { enum: ['missing', 'wrong', 'surplus', 'damaged', 'doubled', 'lost'] },
+    }),
+  ),
+};
+
 export const SCHEMAS = {
   Problem: {
     ...object({ type: text, title: text, status: whole, detail: text }),
@@ -51,6 +61,7 @@ export const SCHEMAS = {
     {
       ...{ connection: text, target: text, users: whole, groups: whole },
       faults: orNull('integer'),
+      proof: { oneOf: [{ type: 'null' }, object(proof)] },
       coverage: object({ users: coverage, groups: coverage }),
       ...{ dirty: whole, inflight: whole, blocked: whole, oldestMs: { type: 'number' } },
       lanes: object(Object.fromEntries(LANES.map((lane) => [lane, whole]))),
@@ -67,6 +78,7 @@ export const SCHEMAS = {
       'users',
       'groups',
       'faults',
+      'proof',
       'coverage',
       'dirty',
       'inflight',
@@ -115,12 +127,14 @@ export const SCHEMAS = {
   Operation: object(
     {
       id: text,
-      kind: { enum: ['plan', 'reconcile', 'apply'] },
+      kind: { enum: ['plan', 'reconcile', 'apply', 'doctor', 'repair'] },
       target: orNull('string'),
       by: text,
       state: { enum: ['running', 'succeeded', 'failed', 'cancelled', 'lost'] },
       ...{ startedAt: unixMs, updatedAt: unixMs, endedAt: orNull('integer') },
-      progress: arrayOf(object({ connection: text, target: text, phase: text, done: whole, total: whole })),
+      progress: arrayOf(
+        object({ connection: text, target: orNull('string'), phase: text, done: whole, total: whole }),
+      ),
       ...{ outcome: orNull('string'), message: orNull('string') },
       result: { description: 'Of one operation, once it has succeeded; kept for an hour.' },
     },
@@ -161,6 +175,10 @@ export const SCHEMAS = {
     ...{ area: text, message: text, advice: orNull('string') },
     level: { enum: ['ok', 'warning', 'error'] },
   }),
+  ProofReport: {
+    ...object({ connection: text, ...proof }),
+    description: 'One pass over derived data; faults counts the entries that were not repaired.',
+  },
   AccessReport: {
     ...object({
       ...{ ok: flag, asked: text, notes: arrayOf(text) },

@@ -227,7 +227,7 @@ test('a repair that was killed while it made a member set again is completed by 
     const killed = new AbortController();
     const first = store.state.proof.run({
       ...{ ...ORDER, signal: killed.signal },
-      onProgress: () => killed.abort(new Error('killed')),
+      onLooked: () => killed.abort(new Error('killed')),
     });
     await expect(first).rejects.toThrow('killed');
     const restored = await store.redis.scard(store.keys.key('members', SALES));

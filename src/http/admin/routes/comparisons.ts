@@ -9,16 +9,10 @@ import { applySaved, reconcile } from '../../../reconcile/run.ts';
 import type { ScheduledEstate } from '../../../reconcile/schedule.ts';
 import type { Finished, Work } from '../operations.ts';
 import { Problem } from '../problem.ts';
-import {
-  json,
-  requireTarget,
-  route,
-  type AdminAnswer,
-  type AdminContext,
-  type AdminRoute,
-} from '../route.ts';
-import { body, flag, refTo, text } from '../schemas.ts';
+import { requireTarget, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
+import { body, flag, text } from '../schemas.ts';
 import { NOBODY_NAMED } from './holds.ts';
+import { accepted, underWay as answers } from './operations.ts';
 
 interface Order {
   target?: string;
@@ -36,12 +30,6 @@ const full = {
   ...flag,
   description: 'Read the members of all groups and the attribute values of all users.',
 };
-const answers = {
-  status: 202,
-  description: 'Under way; Location is where to ask how far.',
-  schema: refTo('Operation'),
-};
-
 export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
   route<Order>({
     method: 'post',
@@ -108,8 +96,7 @@ async function start(
   work: (work: Work) => Promise<Finished>,
 ): Promise<AdminAnswer> {
   requireTarget(context, target);
-  const operation = await context.operations.start({ kind, target, by: who }, work);
-  return json(operation, 202, { Location: `/admin/v1/operations/${operation.id}` });
+  return accepted(await context.operations.start({ kind, target, by: who }, work));
 }
 
 const chosen = ({ estates }: AdminContext, target: string | undefined): readonly ScheduledEstate[] =>

@@ -1,8 +1,18 @@
 // Long work that was started: how far it is, what came out, and its end before time.
 import type { Operation } from '../../../directory/operations.ts';
 import { Problem } from '../problem.ts';
-import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, refTo } from '../schemas.ts';
+
+/** What an address answers that starts an operation. */
+export const underWay = {
+  status: 202,
+  description: 'Under way; Location is where to ask how far.',
+  schema: refTo('Operation'),
+};
+
+export const accepted = (operation: Operation): AdminAnswer =>
+  json(operation, 202, { Location: `/admin/v1/operations/${operation.id}` });
 
 const params = { id: 'As answered when it was started.' };
 const refuses = { 404: 'There is no such operation.' };

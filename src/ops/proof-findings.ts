@@ -1,0 +1,60 @@
+// Words for operators about what a proof of derived data found. Pure.
+import type { Fault, Finding as Found } from '../directory/proof/findings.ts';
+import type { Finding } from './doctor.ts';
+import type { ProofReport } from './prove.ts';
+
+/** What to do about faults that no repair may decide. */
+const ADVICE: Partial<Record<Fault, string>> = {
+  damaged: 'Push the resource again at the identity provider, as a whole.',
+  doubled: 'Decide whose it is: see explain and links show, then forget one of them.',
+  lost: 'Push the resource again at the identity provider: nothing is taken away while its record is missing.',
+};
+const REPAIR = 'Run doctor --repair, then reconcile.';
+
+/** Passes are an hour apart. */
+const OLD_MS = 24 * 60 * 60_000;
+
+/** One finding for each family and fault of a proof that has just ended. */
+export function proofFindings({ connection, findings }: ProofReport): Finding[] {
+  const area = `data ${connection}`;
+  if (findings.length === 0) return [{ area, level: 'ok', message: 'agrees with the records', advice: null }];
+  return findings.flatMap((found) => toFindings(area, found));
+}
+
+function toFindings(area: string, { family, fault, count, repaired, examples }: Found): Finding[] {
+  const resources = examples.join(', ');
+  const done = `${family}: ${repaired} ${fault}, repaired (${resources})`;
+  const left = `${family}: ${count - repaired} ${fault} (${resources})`;
+  return [
+    ...(repaired > 0 ? [{ area, level: 'ok' as const, message: done, advice: null }] : []),
+    ...(repaired < count
+      ? [{ area, level: 'error' as const, message: left, advice: ADVICE[fault] ?? REPAIR }]
+      : []),
+  ];
+}
+
+/** One finding for each connection about its last proof, which the scheduler or an operator made. */
+export function lastProofFindings(
+  connections: readonly string[],
+  reports: readonly ProofReport[],
+  now: number,
+): Finding[] {
+  return connections.map((connection) => {
+    const area = `data ${connection}`;
+    const report = reports.find((each) => each.connection === connection);
+    if (!report) return { area, level: 'ok', message: 'not compared with the records yet', advice: null };
+    const message = `${proofSummary(report)} (compared ${new Date(report.endedAt).toISOString()})`;
+    if (report.faults > 0) return { area, level: 'error', message, advice: 'Run doctor --deep.' };
+    if (now - report.endedAt <= OLD_MS) return { area, level: 'ok', message, advice: null };
+    const advice = 'The scheduler compares once an hour: check that a process of its role runs.';
+    return { area, level: 'warning', message, advice };
+  });
+}
+
+/** Such as `agrees with the records`, or `3 entries differ from the records: userNames 3 missing`. */
+export function proofSummary({ faults, findings }: Pick<ProofReport, 'faults' | 'findings'>): string {
+  if (faults === 0) return 'agrees with the records';
+  const left = findings.filter(({ count, repaired }) => repaired < count);
+  const parts = left.map(({ family, fault, count, repaired }) => `${family} ${count - repaired} ${fault}`);
+  return `${faults} ${faults === 1 ? 'entry differs' : 'entries differ'} from the records: ${parts.join(', ')}`;
+}

@@ -1,0 +1,74 @@
+// doctor --deep and --repair over HTTP: operations that compare derived data with the records, and what they leave to read.
+import { Redis } from 'ioredis';
+import { openAdmin, type AdminRig } from './rig.ts';
+
+let rig: AdminRig;
+let redis: Redis;
+let base: string;
+beforeAll(async () => {
+  rig = await openAdmin();
+  redis = new Redis(process.env.TEST_REDIS_URL ?? '');
+  base = `${rig.bridge.config.redis.prefix}:{default}:`;
+  const ada = await rig.bridge.idp.createUser('ada@acme.example');
+  await rig.bridge.idp.createGroup('analysts', [ada]);
+  await rig.settled();
+}, 60_000);
+afterAll(async () => {
+  redis.disconnect();
+  await rig.bridge.stop();
+});
+
+async function ended(path: string, body?: object): Promise<any> {
+  const reply = await rig.operator.post(path, body);
+  expect(reply.status).toBe(202);
+  expect(reply.headers.get('location')).toBe(`/admin/v1/operations/${reply.body.id}`);
+  return rig.operator.ended(reply.body.id);
+}
+const acts = async (): Promise<any[]> =>
+  (await rig.operator.get('/acts')).body.filter(({ act }: any) => act === 'repair');
+const about = async () =>
+  (await rig.operator.get('/doctor')).body.filter(({ area }: any) => area === 'data default');
+
+test('a pass finds a lost index and repairs nothing; a repair rebuilds it and names its operator', async () => {
+  const { operator, bridge } = rig;
+  expect((await operator.get('/doctor/deep')).body).toEqual([]);
+  expect(await about()).toMatchObject([{ level: 'ok', message: 'not compared with the records yet' }]);
+  expect(await ended('/doctor/deep')).toMatchObject({ kind: 'doctor', outcome: 'no faults' });
+  expect(await about()).toMatchObject([{ level: 'ok', message: expect.stringContaining('agrees with') }]);
+
+  await redis.del(`${base}userNames`);
+  const look = await ended('/doctor/deep', { by: 'alice' });
+  const missing = { family: 'userNames', fault: 'missing', count: 1 };
+  expect(look).toMatchObject({
+    ...{ state: 'succeeded', outcome: 'faults', by: 'alice', target: null },
+    progress: [{ connection: 'default', target: null, phase: 'entries' }],
+    result: [{ connection: 'default', by: 'alice', repair: false, faults: 1 }],
+  });
+  expect(look.result[0].findings).toMatchObject([{ ...missing, repaired: 0 }]);
+  expect((await operator.get('/doctor/deep')).body).toEqual(look.result);
+  expect((await operator.get('/status')).body).toMatchObject([{ faults: 1, proof: { by: 'alice' } }]);
+  expect(await about()).toMatchObject([
+    { level: 'error', message: expect.stringContaining('userNames 1 missing') },
+  ]);
+  await expect(redis.exists(`${base}userNames`)).resolves.toBe(0);
+  expect(await acts()).toEqual([]);
+
+  const repair = await ended('/doctor/repair', { by: 'bob' });
+  expect(repair).toMatchObject({ kind: 'repair', outcome: 'repaired', by: 'bob' });
+  expect(repair.result[0]).toMatchObject({ faults: 0, findings: [{ ...missing, repaired: 1 }] });
+  await expect(redis.exists(`${base}userNames`)).resolves.toBe(1);
+  expect(await acts()).toMatchObject([{ act: 'repair', by: 'bob', via: 'admin API', count: 1 }]);
+  expect((await operator.get('/status')).body).toMatchObject([{ faults: 0, proof: { repair: true } }]);
+  const logged = bridge.logs.filter((line) => line.includes('derived data repaired'));
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+    { connection: 'default', family: 'userNames', fault: 'missing', repaired: 1, by: 'bob' },
+  ]);
+  expect(await ended('/doctor/deep')).toMatchObject({ outcome: 'no faults' });
+});
+
+test('an order with an unknown field is refused before anything starts', async () => {
+  for (const path of ['/doctor/deep', '/doctor/repair']) {
+    expect((await rig.operator.post(path, { target: 'main' })).status).toBe(400);
+    expect((await rig.operator.post(path, { by: '' })).status).toBe(400);
+  }
+});
