@@ -4,6 +4,7 @@ import { isStoreUnavailable } from '../../directory/connection.ts';
 import { ScimError, unavailable } from '../../scim/index.ts';
 import type { Ids } from '../../support/ids.ts';
 import type { Logger } from '../../support/logger.ts';
+import { createByteBudget } from '../../support/byte-budget.ts';
 import { Busy } from '../../support/turns.ts';
 import { respondError } from '../scim/respond.ts';
 import { correlationIdOf } from './request-context.ts';
@@ -12,11 +13,16 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** How long the rest of a refused body is discarded: a client that still sends would not read the answer. */
 const DISCARD_MS = 2000;
+/** A body of `maxBodyBytes` has a few hundred pieces; in chunks of one byte it has millions, and each costs. */
+const DISCARD_PIECES = 1000;
+/** Of all bodies that are discarded at once: beyond it the connection is closed without reading on. */
+const DISCARD_BYTES = 128 * 1024 * 1024;
 /** Refusals after which the connection is closed if the body did not arrive. */
 const CLOSES = new Set([413, 503]);
 
 export function createErrorHandler(deps: { logger: Logger; ids: Ids }): ErrorRequestHandler {
   const { logger, ids } = deps;
+  const discarding = createDiscarding();
   return (error: unknown, request, response, _next) => {
     // The client has left: its work was ended for that reason.
     if (response.closed && (error as Error).name === 'AbortError') return;
@@ -57,15 +63,25 @@ function toScimError(error: unknown): ScimError | undefined {
     : undefined;
 }
 
-/** Ends the answer when the body that nobody wants has arrived, or after a short time. */
-const discarding =
-  (request: Request) =>
-  (end: () => void): void => {
-    const timer = setTimeout(end, DISCARD_MS);
-    request.once('close', () => clearTimeout(timer));
-    request.once('end', () => {
+/** @returns reads the rest of a refused body, so that its client reads the answer; not for long, and not at any cost */
+function createDiscarding(): (request: Request) => (end: () => void) => void {
+  const budget = createByteBudget(DISCARD_BYTES).share();
+  return (request) => (end) => {
+    let pieces = 0;
+    let taken = 0;
+    const stop = (): void => {
       clearTimeout(timer);
+      request.off('data', onData).off('end', stop).off('close', stop);
+      budget.give(taken);
       end();
-    });
-    request.resume();
+    };
+    const onData = ({ length }: Buffer): void => {
+      if (++pieces > DISCARD_PIECES || !budget.take(length)) {
+        stop();
+        request.destroy();
+      } else taken += length;
+    };
+    const timer = setTimeout(stop, DISCARD_MS);
+    request.on('data', onData).once('end', stop).once('close', stop).resume();
   };
+}

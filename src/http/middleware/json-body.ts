@@ -29,6 +29,9 @@ const LARGE_BYTES = 262_144;
 const MAX_RATIO = 200;
 /** Memory of a piece besides its bytes: chunks of one byte each would fill the heap far below the limit of bytes. */
 const PIECE_BYTES = 256;
+/** No client that means well sends a body in so many pieces of so few bytes on average; each piece costs time as well. */
+const MANY_PIECES = 1000;
+const FEW_BYTES = 32;
 /** Parsing takes tens of milliseconds: new connections, among them those of probes, are accepted before it. */
 const ITERATIONS_BEFORE_LARGE = 50;
 const RETRY_AFTER_SECONDS = 2;
@@ -143,6 +146,7 @@ function readBytes(
     const size = received + chunk.length;
     if (size > limit) end(tooLarge(limit));
     else if (decoder && size > Math.max(LARGE_BYTES, arrived * MAX_RATIO)) end(bomb());
+    else if (chunks.length >= MANY_PIECES && size < chunks.length * FEW_BYTES) end(crumbs());
     else if (!bodies.take(chunk.length + PIECE_BYTES)) end(tooMuch());
     else {
       received = size;
@@ -177,6 +181,9 @@ const tooMuch = (): ScimError =>
   unavailable('Too many bodies are in flight: come back.', RETRY_AFTER_SECONDS);
 
 const bomb = (): ScimError => payloadTooLarge('The body grows too much by decompression.');
+
+const crumbs = (): ScimError =>
+  payloadTooLarge('The body comes in too many small pieces: send larger chunks.');
 
 /** RFC 7644 §3.7.4: the limit has to be named. */
 const tooLarge = (limit: number): ScimError =>

@@ -68,6 +68,19 @@ describe('size', () => {
     }
   });
 
+  test('a body in thousands of chunks of one byte is 413 and ends the connection; in chunks of 40 bytes it is stored', async () => {
+    const head = { ...AUTH, 'Content-Type': 'application/scim+json', 'Transfer-Encoding': 'chunked' };
+    const chunked = (text: string, size: number): Buffer => {
+      const chunks = text.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];
+      const wire = chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('');
+      return rawRequest(`POST ${USERS}`, head, `${wire}0\r\n\r\n`);
+    };
+    const title = 'x'.repeat(50_000);
+    const body = JSON.stringify(userBody('crumbs@x.example', { title }));
+    expect(await exchange(scim.port, chunked(body, 1))).toMatchObject([{ status: 413 }]);
+    expect(await exchange(scim.port, chunked(body, 40))).toMatchObject([{ status: 201 }]);
+  });
+
   test.each([
     ['title', { title: 'x'.repeat(65_537) }],
     ['name.givenName', { name: { givenName: 'x'.repeat(65_537) } }],
