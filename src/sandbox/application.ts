@@ -104,7 +104,7 @@ export function createApplication(world: World, families: readonly Family[]): Ex
   app.set('query parser', 'simple');
   app.use(note(world));
   app.use((request, response, next) => {
-    // Answered here, not by a family: the transport comes before everything else and speaks one form (4.0).
+    // Answered here, not by a family: the transport comes before everything else and speaks one form (contract 4.0).
     if (isMarkedPlain(request)) send(response, platformError(new Problem(400, 'HTTPS is required')));
     else next();
   });

@@ -50,7 +50,7 @@ export function requireAdmin(caller: Caller): void {
   if (!caller.user.isAdmin) throw new Problem(403, 'Administrator rights are required');
 }
 
-/** The checks of every path below one deployment: 400 not a number, 403 out of the key's scope, 404 unknown (4.0). */
+/** The checks of every path below one deployment: 400 not a number, 403 out of the key's scope, 404 unknown (contract 4.0). */
 export function requireDeployment(scene: Scene, caller: Caller, deploymentId: string): void {
   if (!/^\d+$/.test(deploymentId)) throw new Problem(400, 'deploymentId must be a number');
   const scope = caller.credential.deployments;

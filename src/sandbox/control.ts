@@ -1,4 +1,4 @@
-// The control port: how tests and demos move the sandbox. Loopback only, never part of the platform (interface 8).
+// The control port: how tests and demos move the sandbox. Loopback only, never part of the platform (docs/sandbox.md).
 import express, { type ErrorRequestHandler, type Express, type Request } from 'express';
 import { removeExpired } from './chat/external-users.ts';
 import { createFixtures } from './fixtures.ts';

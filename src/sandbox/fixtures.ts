@@ -1,4 +1,4 @@
-// `POST /fixtures` of the control port: things that tests need and no public call creates (interface 8).
+// `POST /fixtures` of the control port: things that tests need and no public call creates (docs/sandbox.md).
 import { makeAgent, setChatAuthentication } from './chat/fixtures.ts';
 import type { JsonObject } from './json.ts';
 import { objectList, optionalBoolean, optionalText, optionalTexts, own, requireText } from './json.ts';

@@ -1,6 +1,6 @@
 // The one way a handler refuses: a status and a sentence. Each API family prints it in its own form.
 
-/** The `scimType` words of RFC 7644 section 3.12 that the platform uses. */
+/** The `scimType` words of RFC 7644 §3.12 that the platform uses. */
 export type ScimType =
   | 'invalidFilter'
   | 'invalidPath'

@@ -1,4 +1,4 @@
-// The ready line: what a caller needs to know of a started sandbox, and nothing more (interface 8).
+// The ready line: what a caller needs to know of a started sandbox, and nothing more (docs/sandbox.md).
 import type { Scene } from './state.ts';
 
 interface Person {

@@ -50,7 +50,7 @@ export interface UserRecord {
   readonly settings: JsonObject | null;
   /** Stored attribute values by definition id. */
   readonly values: ReadonlyMap<number, AttributeValue>;
-  /** First name, username and e-mail in lower case, made when stored: the user search scans it (3.3). */
+  /** First name, username and e-mail in lower case, made when stored: the user search scans it (contract 3.3). */
   readonly searchText: string;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;

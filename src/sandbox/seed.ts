@@ -1,4 +1,4 @@
-// The seeds: `small`, a believable tenant called acme, and `large:N`, the same with N people in groups (interface 8).
+// The seeds: `small`, a believable tenant called acme, and `large:N`, the same with N people in groups (docs/sandbox.md).
 import { plantControlPlane } from './control-plane/seed.ts';
 import { Problem } from './problem.ts';
 import type { UserRecord } from './records.ts';
@@ -14,7 +14,7 @@ const COUNTRIES = ['DE', 'FR', 'US', 'JP', 'BR'];
 /** People per team group of the large seed. */
 const TEAM_SIZE = 50;
 
-/** Names of the keys in the ready line and what each is (interface 8). */
+/** Names of the keys in the ready line and what each is (docs/sandbox.md). */
 const KEYS = [
   { name: 'admin', owner: 'admin' },
   { name: 'viewer', owner: 'viewer' },
@@ -56,7 +56,7 @@ function addSmall(scene: Scene, secrets: Secrets): void {
       permissions: new Set(['AuditLogManage']),
     }),
   };
-  // The access policy of the data model reads it (interface 8); everything else is for the bridge to define.
+  // The access policy of the data model reads it (docs/sandbox.md); everything else is for the bridge to define.
   const country = {
     name: 'country',
     displayName: 'Country',

@@ -1,4 +1,4 @@
-// Every decision that the contract marks ASSUMED and every switch of the control port, in one place:
+// Decisions where the platform's documents are silent (contract 13) and every switch of the control port, in one place:
 // a fact learned later at a real tenant changes one line here.
 import { isObject, own, type JsonObject } from './json.ts';
 import { Problem } from './problem.ts';
@@ -9,11 +9,11 @@ export interface Settings {
   readonly auditLogEnabled: boolean;
   /** SCIM switched on in the tenant; off = 403 (ASSUMED-33). */
   readonly scimEnabled: boolean;
-  /** Role of users made by SCIM or without roles of their own; unknown names fall back to Viewer (2.2). */
+  /** Role of users made by SCIM or without roles of their own; unknown names fall back to Viewer (contract 2.2). */
   readonly defaultRole: string;
   /** Group display name, compared without case, to role names (ASSUMED-103). */
   readonly groupsRolesMap: Readonly<Record<string, readonly string[]>>;
-  /** ASSUMED-72. */
+  /** How deep folders may lie in each other (ASSUMED-72). */
   readonly maxFolderDepth: number;
   /** Lowers `expires_in` of meta-sync tokens to 3600 seconds (ASSUMED-56). */
   readonly vendorTokenCap: boolean;
@@ -21,7 +21,7 @@ export interface Settings {
   readonly strictAuthScheme: boolean;
   /** Whether SCIM ids are UUIDs or the platform's own numbers (ASSUMED-48). */
   readonly scimIdStyle: 'uuid' | 'numeric';
-  /** Page length when the client names none (S Limits, ASSUMED-25). */
+  /** Page length when the client names none (contract 8, ASSUMED-25). */
   readonly pageDefault: number;
   /** Longer pages are lowered to this (ASSUMED-26). */
   readonly pageCap: number;
@@ -35,7 +35,7 @@ export interface Settings {
   readonly auditRetentionDays: number;
   /** Pause before every chat record, milliseconds of real time. */
   readonly chatRecordDelayMs: number;
-  /** Whether chat records carry `thinking`, which the platform shows in development mode only (6.3). */
+  /** Whether chat records carry `thinking`, which the platform shows in development mode only (contract 6.3). */
   readonly chatDevelopmentMode: boolean;
   readonly externalUserLimit: number;
   /** How much longer than it needs every JSON query takes: a slow warehouse (contract 5.1). */
@@ -67,15 +67,15 @@ export const META_TOKEN_VENDOR_SECONDS = 3600;
 /** Port of the SQL protocol as environments show it; the sandbox does not serve it. */
 export const SQL_PORT = 15_432;
 
-/** Lifetime of an external chat user who names none, seconds (S Limits). */
+/** Lifetime of an external chat user who names none, seconds (contract 8). */
 export const EPHEMERAL_TTL_SECONDS = 604_800;
-/** Form of a `messageId` in chat (S Limits). */
+/** Form of a `messageId` in chat (contract 8). */
 export const CHAT_MESSAGE_ID = /^\d{13,}-message$/;
 /** Code of the JSON-RPC object that answers bad chat credentials (ASSUMED-83). */
 export const CHAT_UNAUTHORIZED_CODE = -32_001;
-/** Rows in a tool result (S Limits); `totalRows` counts all. */
+/** Rows in a tool result (contract 8); `totalRows` counts all. */
 export const CHAT_TOOL_ROWS = 100;
-/** The error line of a busy thread (S States, ASSUMED-92). */
+/** The error line of a busy thread (contract 6.4, ASSUMED-92). */
 export const CHAT_BUSY = 'Streaming for thread is in progress';
 /**
  * Ours, where the contract is silent. A person who is deactivated, deleted or expired, and the owner of the API key,

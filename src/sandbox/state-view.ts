@@ -1,4 +1,4 @@
-// Everything stored, as JSON for assertions: `GET /state` of the control port (interface 8). Secrets stay out.
+// Everything stored, as JSON for assertions: `GET /state` of the control port (docs/sandbox.md). Secrets stay out.
 import { showBranches, showDeployments } from './control-plane/state-view.ts';
 import { showExternalUsers, showThreads } from './chat/state-view.ts';
 import type { JsonObject } from './json.ts';

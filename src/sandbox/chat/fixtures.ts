@@ -1,4 +1,4 @@
-// Fixtures of chat: agents with scripts, and how a deployment checks its tokens (interface 8).
+// Fixtures of chat: agents with scripts, and how a deployment checks its tokens (docs/sandbox.md).
 import type { Make } from '../fixture.ts';
 import {
   objectList,

@@ -1,4 +1,4 @@
-// From chosen members to SQL over the model and to a chart of its rows. Pure; the chart carries no data (6.6).
+// From chosen members to SQL over the model and to a chart of its rows. Pure; the chart carries no data (contract 6.6).
 import type { MemberDocument } from '../core-data/core-data.ts';
 import { shortName, type Choice } from './question.ts';
 

@@ -33,7 +33,7 @@ function isKeyStanding({ state, nowMs }: Scene, { secret }: Credential): boolean
   return state.users.get(credential.ownerId)?.isDeactivated === false;
 }
 
-/** By username or e-mail, lower-cased and trimmed (6.2); throws 400 (ASSUMED-84). */
+/** By username or e-mail, lower-cased and trimmed (contract 6.2); throws 400 (ASSUMED-84). */
 function requireInternal({ state }: Scene, internalId: string): UserRecord {
   const name = internalId.trim().toLowerCase();
   const [byName] = state.users.find('userName', name);
@@ -64,7 +64,7 @@ function internalSession(scene: Scene, internalId: string, credential: Credentia
   };
 }
 
-/** Text to the type of the definition; throws 400 for an unknown name or a text that does not fit (ASSUMED-85, 89). */
+/** Text to the type of the definition; throws 400 for an unknown name or a text that does not fit (ASSUMED-85, ASSUMED-89). */
 function typedAttributes(scene: Scene, settings: SessionSettings): Record<string, AttributeValue> {
   const values = (settings.userAttributes ?? []).map(({ name, value }): [string, AttributeValue] => {
     const [definition] = scene.state.attributes.find('name', name);
@@ -138,7 +138,7 @@ function tokenSession({ deployment }: ChatCaller, proof: Extract<Proof, { kind: 
     context: async (now) => {
       const checker = present(now);
       if (!checker) throw new Problem(401, 'The deployment is gone');
-      // The same token goes with every query, so it is checked with every query (S Chat API authentication 5).
+      // The same token goes with every query, so it is checked with every query (contract 6.1).
       return contextOfClaims((await proveToken(checker, token, now.nowMs)).context);
     },
   });

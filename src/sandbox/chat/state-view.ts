@@ -1,4 +1,4 @@
-// Chat's parts of `GET /state`: threads with their runs, external users (interface 8).
+// Chat's parts of `GET /state`: threads with their runs, external users (docs/sandbox.md).
 import type { JsonObject } from '../json.ts';
 import type { Scene } from '../state.ts';
 import { removeExpired } from './external-users.ts';

@@ -19,7 +19,7 @@ function isListed(call: Call, deployment: Deployment, branch: Branch): boolean {
   return branch.kind === 'production' || isActive(call.state, deployment, branch);
 }
 
-/** A staging environment runs while it is enabled, or while somebody views its branch (specification, states). */
+/** A staging environment runs while it is enabled, or while somebody views its branch (contract 4.4). */
 export function isActive(state: State, deployment: Deployment, branch: Branch): boolean {
   return branch.isStagingEnabled || state.branchViews.has(`${deployment.id}/${branch.name}`);
 }

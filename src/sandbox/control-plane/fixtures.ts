@@ -1,4 +1,4 @@
-// `POST /fixtures`: deployments, releases, credentials' events and audit events (interface 8).
+// `POST /fixtures`: deployments, releases, credentials' events and audit events (docs/sandbox.md).
 import {
   isObject,
   objectList,

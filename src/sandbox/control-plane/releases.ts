@@ -1,5 +1,5 @@
 // Which versions of the deployment software there are: channels with a head each, and what the account has run
-// (specification, deployment versions; contract 4.5).
+// (contract 4.5).
 import type { Release } from '../records.ts';
 import type { State } from '../state.ts';
 

@@ -99,7 +99,7 @@ function createRouter(world: World, routes: readonly Route[]): Router {
   return router;
 }
 
-/** Contract sections 4.1 to 4.6 and 10. */
+/** Contract 4.1 to 4.6 and 10. */
 export function createControlPlaneRooms(world: World): Room[] {
   const tenant: readonly Route[] = [
     ['get', '/tenant/settings', readTenantSettings],

@@ -1,4 +1,4 @@
-// The control plane's part of the `small` seed: channels with their versions and two deployments (interface 8).
+// The control plane's part of the `small` seed: channels with their versions and two deployments (docs/sandbox.md).
 import type { Secrets } from '../secrets.ts';
 import type { Scene } from '../state.ts';
 import { createDeployment } from './deployments.ts';

@@ -1,4 +1,4 @@
-// The control plane's part of `GET /state` (interface 8). API secrets stay out.
+// The control plane's part of `GET /state` (docs/sandbox.md). API secrets stay out.
 import type { JsonObject } from '../json.ts';
 import type { Scene } from '../state.ts';
 

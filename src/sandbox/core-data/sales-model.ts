@@ -1,4 +1,4 @@
-// The data model `sales` of the seed (interface 8): the view `orders` with its policies, and what stands around it.
+// The data model `sales` of the seed (docs/sandbox.md): the view `orders` with its policies, and what stands around it.
 import type { Cube, Dimension, Model, Policy, Sampling, Table } from './model.ts';
 import { between, COUNTRIES, moment, pick, pickCountry } from './sampling.ts';
 
@@ -18,7 +18,7 @@ const TIERS = [
 const ORDERS = 640;
 const CUSTOMERS = 120;
 
-/** Analysts see their own country, `everything` sees all, nobody else anything (interface 8). */
+/** Analysts see their own country, `everything` sees all, nobody else anything (docs/sandbox.md). */
 const BY_COUNTRY: readonly Policy[] = [
   {
     group: 'analysts',

@@ -23,7 +23,7 @@ function toAttributeValue(value: unknown): AttributeValue | undefined {
   return value.every((item) => typeof item === 'number') ? value : undefined;
 }
 
-/** The context of a platform user: names of their groups, effective values of all attributes (3.2). */
+/** The context of a platform user: names of their groups, effective values of all attributes (contract 3.2). */
 export function contextOfUser(scene: Scene, user: UserRecord): SecurityContext {
   const { state } = scene;
   const groups = [...state.memberships.groupsOf(user.id)].flatMap(

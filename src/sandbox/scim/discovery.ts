@@ -1,4 +1,4 @@
-// ServiceProviderConfig, ResourceTypes and Schemas (RFC 7643 sections 5 to 7, contract 2.1).
+// ServiceProviderConfig, ResourceTypes and Schemas (RFC 7643 §5 to §7, contract 2.1).
 import { pathText, type Call, type Reply } from '../call.ts';
 import { own, type JsonObject } from '../json.ts';
 import { Problem } from '../problem.ts';

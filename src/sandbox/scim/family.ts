@@ -1,4 +1,4 @@
-// The SCIM family `/api/scim/v2`: who may enter, and errors in the form of RFC 7644 section 3.12.
+// The SCIM family `/api/scim/v2`: who may enter, and errors in the form of RFC 7644 §3.12.
 import { Router, type Request } from 'express';
 import { authenticate, requireAdmin, type Caller } from '../auth.ts';
 import { answer, type Handler, type Reply } from '../call.ts';
@@ -63,7 +63,7 @@ function createRouter(world: World): Router {
   return router;
 }
 
-/** Contract section 2. Answers in `application/scim+json` when the client asks for it, else in JSON. */
+/** Contract 2. Answers in `application/scim+json` when the client asks for it, else in JSON. */
 export function createScimFamily(world: World): Family {
   const mount = '/api/scim/v2';
   return {

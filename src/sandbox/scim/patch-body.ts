@@ -1,4 +1,4 @@
-// The PatchOp message (RFC 7644 section 3.5.2, contract 2.6).
+// The PatchOp message (RFC 7644 §3.5.2, contract 2.6).
 import { own, requireObject, type JsonObject } from '../json.ts';
 import { Problem } from '../problem.ts';
 import { PATCH_URN } from './urns.ts';

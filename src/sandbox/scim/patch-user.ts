@@ -50,7 +50,7 @@ function setEmails(draft: UserDraft, operation: Operation): void {
       : [...draft.emails, ...entries.filter((entry) => !known.has(entry.value.toLowerCase()))];
 }
 
-/** The entry that a value filter selects; `replace` without a match is `noTarget` (RFC 7644 section 3.5.2.3). */
+/** The entry that a value filter selects; `replace` without a match is `noTarget` (RFC 7644 §3.5.2.3). */
 function setOneEmail(draft: UserDraft, operation: Operation, type: string | undefined): void {
   const isIt = (entry: EmailEntry): boolean =>
     type === undefined ? entry.primary === true : entry.type?.toLowerCase() === type.toLowerCase();

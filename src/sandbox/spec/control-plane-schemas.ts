@@ -1,4 +1,4 @@
-// Records of the control plane (specification, "Control-plane records"; contract 4.1 to 4.5).
+// Records of the control plane (contract 4.1 to 4.5).
 import {
   anyObject,
   flag,

@@ -1,4 +1,4 @@
-// Records of the workspace (specification, "Workspace item"; contract 4.7).
+// Records of the workspace (contract 4.7).
 import { DASHBOARD_SCHEMAS } from '../workspace/dashboard-schemas.ts';
 import {
   anyObject,

@@ -72,7 +72,7 @@ function mappedRoles(scene: Scene, groupName: string): string[] {
   });
 }
 
-/** Gives the group's roles to users who have just joined; answers each gift, for the audit log (ASSUMED-104 to 106). */
+/** Gives the group's roles to users who have just joined; answers each gift, for the audit log (ASSUMED-104 to ASSUMED-106). */
 export function giveMappedRoles(
   scene: Scene,
   group: GroupRecord,

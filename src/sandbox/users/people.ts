@@ -13,7 +13,7 @@ export type NewPerson = Partial<Omit<UserRecord, Derived | 'aliases'>> & {
 };
 export type PersonChange = Partial<Omit<UserRecord, Derived>>;
 
-/** The tenant's default role for new users; one that no longer exists, or Admin, falls back to Viewer (2.2). */
+/** The tenant's default role for new users; one that no longer exists, or Admin, falls back to Viewer (contract 2.2). */
 export function defaultRole(scene: Scene): string {
   const [role] = scene.state.roles.find('name', scene.settings.defaultRole.toLowerCase());
   return role && role.name !== 'Admin' ? role.name : FALLBACK_ROLE;
@@ -96,7 +96,7 @@ export function changePerson(scene: Scene, user: UserRecord, change: PersonChang
   if (next.userName !== user.userName) requireFreeName(scene.state, next.userName, user.id);
   if (next.isDeactivated || !next.isAdmin) requireOtherAdmin(scene.state, user);
   if (next.userName === user.userName) return store(scene.state, next);
-  // The alias that this name came in by follows the rename, so that aliases keep pointing at the person (2.7).
+  // The alias that this name came in by follows the rename, so that aliases keep pointing at the person (contract 2.7).
   const aliases = next.aliases.map((alias) =>
     alias.username === user.userName ? { ...alias, username: next.userName } : alias,
   );

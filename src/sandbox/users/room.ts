@@ -10,7 +10,7 @@ import { bulkAction } from './bulk.ts';
 import { patchMySettings, readMe } from './me.ts';
 import { assignRole, deleteUserGroup, listRoles, listUserGroups, removeRole } from './roles.ts';
 
-/** Contract sections 3.1 to 3.3 and 3.5. */
+/** Contract 3.1 to 3.3 and 3.5. */
 export function createUsersRoom(world: World): Room {
   const router = Router({ caseSensitive: true });
   const at = (handler: Handler) => answer(world, handler);

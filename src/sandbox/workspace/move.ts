@@ -1,4 +1,4 @@
-// `POST .../workspace/move`: one item to a folder or to the root (specification, workspace move; contract 4.7).
+// `POST .../workspace/move`: one item to a folder or to the root (contract 4.7).
 import { bodyOf, pathText, type Call, type Reply } from '../call.ts';
 import { own } from '../json.ts';
 import { Problem } from '../problem.ts';
@@ -44,7 +44,7 @@ function requireRights(call: Call, item: ItemRecord, destination: FolderRecord |
   if (destination) requireRight(state, caller, 'edit', destination);
 }
 
-/** 400 for a folder that would end inside itself or, with what is below it, too deep (ASSUMED-70, 71). */
+/** 400 for a folder that would end inside itself or, with what is below it, too deep (ASSUMED-70, ASSUMED-71). */
 function requirePlaceFor(call: Call, folder: FolderRecord, destination: FolderRecord | null): void {
   const { state, settings } = call;
   const chain = chainTo(state, folder.deploymentId, destination?.id ?? null);

@@ -7,7 +7,7 @@ import type { State } from '../state.ts';
 import { ACTIONS, grantKey, type Action, type ItemRecord } from './records.ts';
 import { chainTo } from './tree.ts';
 
-/** Needed beside the edit right to move a report (specification, workspace move, access rule 2). */
+/** Needed beside the edit right to move a report (contract 4.7). */
 export const REPORT_MANAGE = 'ReportManage';
 
 const rank = (action: Action): number => ACTIONS.indexOf(action);

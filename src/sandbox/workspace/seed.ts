@@ -1,4 +1,4 @@
-// The workspace of the seed `small`: what a sales and an operations team might keep (interface 8).
+// The workspace of the seed `small`: what a sales and an operations team might keep (docs/sandbox.md).
 import type { JsonObject } from '../json.ts';
 import type { UserRecord } from '../records.ts';
 import type { Scene } from '../state.ts';

@@ -1,4 +1,4 @@
-// The workspace as `GET /state` shows it: every item with its owner's name, every grant (interface 8).
+// The workspace as `GET /state` shows it: every item with its owner's name, every grant (docs/sandbox.md).
 import type { JsonObject } from '../json.ts';
 import type { Scene } from '../state.ts';
 import type { Grant, ItemRecord, ItemType } from './records.ts';

@@ -1,4 +1,4 @@
-// The records of the workspace as the platform shows them (specification, "Workspace item"; contract 4.7, 4.8).
+// The records of the workspace as the platform shows them (contract 4.7, 4.8).
 import type { JsonObject } from '../json.ts';
 import type { State } from '../state.ts';
 import type { FolderRecord, ItemRecord, ReportRecord } from './records.ts';

@@ -1,4 +1,4 @@
-// Contract sections 3.1 and 3.2: attribute definitions and values.
+// Contract 3.1 and 3.2: attribute definitions and values.
 import { startRig, type Rig } from './rig.ts';
 
 const DEFINITIONS = '/api/v1/user-attributes';

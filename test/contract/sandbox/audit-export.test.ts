@@ -1,4 +1,4 @@
-// Contract section 4.6: the audit log as a streamed CSV.
+// Contract 4.6: the audit log as a streamed CSV.
 import { startRig, USERS, type Rig } from './rig.ts';
 
 const EXPORT = '/api/v1/audit-logs/export';

@@ -1,4 +1,4 @@
-// Contract sections 1 and 4.0; acceptance rows GEN and AUTH of the rooms that are built.
+// Contract 1 and 4.0; acceptance rows GEN and AUTH of the rooms that are built.
 import { startRig, USERS, type Rig } from './rig.ts';
 
 const ME = '/api/v1/users/me';

@@ -1,4 +1,4 @@
-// Contract section 4.4: branches and their staging environments.
+// Contract 4.4: branches and their staging environments.
 import { startRig, type Rig } from './rig.ts';
 
 const BRANCHES = '/build/api/v1/deployments/1/branches';

@@ -1,4 +1,4 @@
-// Interface section 8: the control port, the seeds and the injected faults.
+// docs/sandbox.md: the control port, the seeds and the injected faults.
 import { GROUPS, startRig, USERS, type Rig } from './rig.ts';
 
 let rig: Rig;

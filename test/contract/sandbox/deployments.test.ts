@@ -1,4 +1,4 @@
-// Contract sections 4.0 and 4.1: the deployments list in both readings, its pages, and who sees what.
+// Contract 4.0 and 4.1: the deployments list in both readings, its pages, and who sees what.
 import { startRig, type Rig } from './rig.ts';
 
 const DEPLOYMENTS = '/api/v1/deployments';

@@ -1,4 +1,4 @@
-// Contract sections 4.2 and 4.3: environments and meta-sync tokens.
+// Contract 4.2 and 4.3: environments and meta-sync tokens.
 import { decodeJwt, jwtVerify } from 'jose';
 import { startRig, type Rig } from './rig.ts';
 

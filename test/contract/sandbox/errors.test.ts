@@ -1,4 +1,4 @@
-// Contract section 7: errors of the control plane, operation by operation, and what no client needs to look at.
+// Contract 7: errors of the control plane, operation by operation, and what no client needs to look at.
 import { startRig, USERS, type Rig } from './rig.ts';
 
 const DEPLOYMENT = '/api/v1/deployments/1';

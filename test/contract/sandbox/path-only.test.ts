@@ -1,4 +1,4 @@
-// Contract section 10: resources that the specification names by path alone.
+// Contract 10: resources that the specification names by path alone.
 import { startRig, type Rig } from './rig.ts';
 
 const DEPLOYMENT = '/api/v1/deployments/1';

@@ -1,5 +1,5 @@
 /* eslint max-lines: off -- one line for each row of the contract */
-// The acceptance rows of the platform contract (section 14), one line each: what has to hold, in our own words.
+// The acceptance rows (contract 14), one line each: what has to hold, in our own words.
 // A test proves a row by beginning its name with the row's id; docs/platform-coverage.md is made from both.
 
 export type Row = readonly [id: string, rule: string];

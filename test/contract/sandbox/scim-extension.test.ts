@@ -1,4 +1,4 @@
-// Contract section 2.4: user attributes in SCIM.
+// Contract 2.4: user attributes in SCIM.
 import { EXTENSION, startRig, USERS, type Rig } from './rig.ts';
 
 let rig: Rig;

@@ -1,4 +1,4 @@
-// Contract sections 2.3, 2.6 and 12.6: SCIM groups and the roles that come with them.
+// Contract 2.3, 2.6 and 12.6: SCIM groups and the roles that come with them.
 import { GROUPS, startRig, type Rig } from './rig.ts';
 
 interface Resource {

@@ -1,4 +1,4 @@
-// Contract section 2.5: lists, filters and pages of SCIM.
+// Contract 2.5: lists, filters and pages of SCIM.
 import { GROUPS, startRig, USERS, type Rig } from './rig.ts';
 
 let rig: Rig;

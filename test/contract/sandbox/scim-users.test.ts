@@ -1,4 +1,4 @@
-// Contract sections 2.1, 2.2, 2.6, 2.7: the life of a SCIM user.
+// Contract 2.1, 2.2, 2.6, 2.7: the life of a SCIM user.
 import { GROUPS, PATCH_OP, startRig, USERS, type Rig } from './rig.ts';
 
 let rig: Rig;

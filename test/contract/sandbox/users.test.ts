@@ -1,4 +1,4 @@
-// Contract sections 3.3 to 3.5 and the list rules of 4.0: console users, roles, user groups.
+// Contract 3.3 to 3.5 and the list rules of 4.0: console users, roles, user groups.
 import { startRig, USERS as SCIM_USERS, type Rig } from './rig.ts';
 
 const USERS = '/api/v1/users';

@@ -1,4 +1,4 @@
-// Contract section 4.5: versions, channels and the settings of a deployment.
+// Contract 4.5: versions, channels and the settings of a deployment.
 import { startRig, type Rig } from './rig.ts';
 
 const DEPLOYMENT = '/api/v1/deployments/1';
