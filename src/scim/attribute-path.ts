@@ -1,4 +1,4 @@
-// Attribute notation: `[URN:]attribute[.subAttribute]` (RFC 7644 section 3.10), by the longest registered URN.
+// Attribute notation: `[URN:]attribute[.subAttribute]` (RFC 7644 §3.10), by the longest registered URN.
 import { findField, isMemberName, type Field, type Fields, type Section } from './attributes.ts';
 import { findUnqualified, type ResourceType } from './resource-type.ts';
 

@@ -1,4 +1,4 @@
-// Attribute characteristics as data (RFC 7643 section 7) and the case-insensitive lookups made from them.
+// Attribute characteristics as data (RFC 7643 §7) and the case-insensitive lookups made from them.
 
 export type AttributeType =
   'string' | 'boolean' | 'decimal' | 'integer' | 'dateTime' | 'binary' | 'reference' | 'complex';
@@ -33,7 +33,7 @@ export interface Schema {
   readonly open?: boolean;
 }
 
-/** Defaults of RFC 7643 section 2.2, so that a definition only says what is special. */
+/** Defaults of RFC 7643 §2.2, so that a definition only says what is special. */
 export function attribute(
   name: string,
   description: string,
@@ -65,7 +65,7 @@ export interface Field {
   readonly keepsText: boolean;
   /** Whether it points to another resource: then `$ref` may stand for its value. */
   readonly isReference: boolean;
-  /** Sub-attributes; for a simple multi-valued attribute the implied `value` (RFC 7643 section 2.4). */
+  /** Sub-attributes; for a simple multi-valued attribute the implied `value` (RFC 7643 §2.4). */
   readonly parts: Fields | undefined;
 }
 
@@ -89,7 +89,7 @@ export interface Section {
   readonly fields: Fields;
 }
 
-/** Exact spelling first, then without case (RFC 7643 section 2.1). Safe for any client text: it is a Map. */
+/** Exact spelling first, then without case (RFC 7643 §2.1). Safe for any client text: it is a Map. */
 export function findField(fields: Fields, name: string): Field | undefined {
   return fields.byName.get(name) ?? fields.byName.get(name.toLowerCase());
 }

@@ -1,4 +1,4 @@
-// The order of a bulk request that serves all its operations (RFC 7644 section 3.7, circles 3.7.1).
+// The order of a bulk request that serves all its operations (RFC 7644 §3.7; circles: RFC 7644 §3.7.1).
 import { postpone, referenceIn, referencesIn } from './bulk-references.ts';
 import type { BulkOperation } from './bulk-request.ts';
 import type { JsonObject } from './json.ts';

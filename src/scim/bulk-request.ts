@@ -1,4 +1,4 @@
-// The body of POST /Bulk (RFC 7644 section 3.7), operation by operation.
+// The body of POST /Bulk (RFC 7644 §3.7), operation by operation.
 import { invalidSyntax, invalidValue, methodNotAllowed, notFound, payloadTooLarge } from './errors.ts';
 import type { ScimError } from './errors.ts';
 import { MAX_PATCH_OPERATIONS } from './patch/operation.ts';

@@ -19,7 +19,7 @@ const FORM = /^[A-Za-z0-9_-]+$/;
 const fingerprint = (query: readonly (string | undefined)[]): string =>
   createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 16);
 
-/** Only characters that a URL leaves alone (RFC 9865 section 2). `query` is all that decides which resources match. */
+/** Only characters that a URL leaves alone (RFC 9865 §2). `query` is all that decides which resources match. */
 export function toCursor(position: CursorPosition, query: readonly (string | undefined)[]): string {
   const { type, after, totalResults } = position;
   const parts = [type, after, totalResults ?? null, fingerprint(query)];

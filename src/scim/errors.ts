@@ -1,7 +1,7 @@
-// The errors of RFC 7644 section 3.12: one class, one constructor function per scimType and per status.
+// The errors of RFC 7644 §3.12: one class, one constructor function per scimType and per status.
 import { ERROR_URN } from './urns.ts';
 
-/** Detail keywords of RFC 7644 section 3.12, table 9, then those of RFC 9865 section 2.1. */
+/** Detail keywords of RFC 7644 §3.12, table 9, then those of RFC 9865 §2.1. */
 export type ScimType =
   | 'invalidFilter'
   | 'tooMany'
@@ -58,13 +58,13 @@ export const invalidCursor = badRequest('invalidCursor');
 export const expiredCursor = badRequest('expiredCursor');
 export const invalidCount = badRequest('invalidCount');
 
-/** 409: another resource holds the value (RFC 7644 section 3.3.1). */
+/** 409: another resource holds the value (RFC 7644 §3.3.1). */
 export const uniqueness = (detail: string): ScimError =>
   new ScimError(409, detail, { scimType: 'uniqueness' });
-/** 403: the request asks for something that must not travel in a URL (RFC 7644 section 7.5.2). */
+/** 403: the request asks for something that must not travel in a URL (RFC 7644 §7.5.2). */
 export const sensitive = (detail: string): ScimError => new ScimError(403, detail, { scimType: 'sensitive' });
 
-/** 401 with the challenge that RFC 7644 section 2 asks for. */
+/** 401 with the challenge that RFC 7644 §2 asks for. */
 export const unauthorized = (detail = 'Authentication is missing or not valid.'): ScimError =>
   new ScimError(401, detail, { headers: { 'WWW-Authenticate': 'Bearer realm="scim"' } });
 export const forbidden = (detail: string): ScimError => new ScimError(403, detail);
@@ -98,7 +98,7 @@ export interface ErrorBody {
   detail: string;
 }
 
-/** The wire form: `{schemas, status: '409', scimType?, detail}`; `status` is text (RFC 7644 section 3.12). */
+/** The wire form: `{schemas, status: '409', scimType?, detail}`; `status` is text (RFC 7644 §3.12). */
 export function errorBody(error: ScimError): ErrorBody {
   const body: ErrorBody = { schemas: [ERROR_URN], status: String(error.status), detail: error.detail };
   if (error.scimType) body.scimType = error.scimType;

@@ -1,4 +1,4 @@
-// Versions of a resource as weak entity tags (RFC 7644 section 3.14): a counter, so a claim that is easy to keep.
+// Versions of a resource as weak entity tags (RFC 7644 §3.14): a counter, so a claim that is easy to keep.
 
 export function weakVersion(version: number): string {
   return `W/"${version}"`;

@@ -1,4 +1,4 @@
-// What makes two values the same: as the attribute compares them, and as elements of one list (RFC 7643 section 2.4).
+// What makes two values the same: as the attribute compares them, and as elements of one list (RFC 7643 §2.4).
 import type { Field } from './attributes.ts';
 import { foldCase } from './fold-case.ts';
 import type { JsonObject } from './json.ts';

@@ -1,4 +1,4 @@
-// Immutable attributes: set once, then only repeated (RFC 7643 section 7, RFC 7644 sections 3.5.1 and 3.5.2).
+// Immutable attributes: set once, then only repeated (RFC 7643 §7, RFC 7644 §3.5.1 and §3.5.2).
 import type { Field } from './attributes.ts';
 import { mutability } from './errors.ts';
 import { isEqual } from './identity.ts';

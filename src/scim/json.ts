@@ -44,7 +44,7 @@ export function scanBody(bytes: Uint8Array): boolean {
   return !hasUnicodeEscape;
 }
 
-/** An own member by name without regard to case (RFC 7643 section 2.1); the exact spelling first. */
+/** An own member by name without regard to case (RFC 7643 §2.1); the exact spelling first. */
 export function member(body: JsonObject, name: string): unknown {
   if (Object.hasOwn(body, name)) return body[name];
   const lower = name.toLowerCase();

@@ -1,4 +1,4 @@
-// Query parameters of a list, and the ListResponse (RFC 7644 section 3.4.2, RFC 9865 for cursors).
+// Query parameters of a list, and the ListResponse (RFC 7644 §3.4.2, RFC 9865 for cursors).
 import { invalidCount, invalidCursor, invalidFilter, invalidValue } from './errors.ts';
 import { LIST_RESPONSE_URN } from './urns.ts';
 
@@ -60,7 +60,7 @@ function order(raw: unknown): 'ascending' | 'descending' | undefined {
 }
 
 /**
- * RFC 9865 section 2: an empty cursor asks for the first page. A page by cursor has at least one resource, or it would
+ * RFC 9865 §2: an empty cursor asks for the first page. A page by cursor has at least one resource, or it would
  * lead nowhere; and it has no startIndex: which of the two should win would be a guess.
  */
 function cursorOf(raw: RawListQuery, count: number): string | undefined {
@@ -133,7 +133,7 @@ export function readQuery(query: URLSearchParams): Partial<Record<keyof RawListQ
 }
 
 /**
- * Reads list parameters as leniently as RFC 7644 section 3.4.2.4 says: startIndex below 1 is 1, a negative count is
+ * Reads list parameters as leniently as RFC 7644 §3.4.2.4 says: startIndex below 1 is 1, a negative count is
  * 0, a count above the maximum is the maximum. Unknown parameters are ignored.
  * @throws 400 invalidValue when a number is none, 400 invalidCount together with a cursor.
  */
@@ -146,7 +146,7 @@ export interface ListPosition {
   readonly totalResults: number;
   /** Not in a page by cursor. */
   readonly startIndex?: number | undefined;
-  /** Leads to the next page; not in the last one (RFC 9865 section 2). */
+  /** Leads to the next page; not in the last one (RFC 9865 §2). */
   readonly nextCursor?: string | undefined;
 }
 

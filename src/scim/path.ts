@@ -1,5 +1,5 @@
 // The path of a PATCH operation: `attr`, `attr.sub`, `attr[filter]`, `attr[filter].sub`, each with or without a
-// URN, or a URN alone (RFC 7644 section 3.5.2, figure 7).
+// URN, or a URN alone (RFC 7644 §3.5.2, figure 7).
 import { resolveAttribute, type AttributePath } from './attribute-path.ts';
 import { findField, type Field, type Section } from './attributes.ts';
 import { invalidPath } from './errors.ts';

@@ -72,7 +72,7 @@ const table = [
   {
     name: 'empty-reference',
     description: 'manager or externalId as empty text means none',
-    source: 'SCIMServer docs/MANAGER_PATCH_STRING_COERCION.md',
+    source: 'gh:pranems/SCIMServer, its page on coercion of manager in PATCH',
   },
   {
     name: 'unknown-attribute',
@@ -171,7 +171,7 @@ const table = [
   {
     name: 'single-quotes',
     description: "userName eq 'jdoe'",
-    source: "RFC 7644 section 3.7.1, its own example: filter=displayName sw 'Group'",
+    source: "RFC 7644 §3.7.1, its own example: filter=displayName sw 'Group'",
     not: ['entra', 'okta'],
   },
   {

@@ -1,4 +1,4 @@
-// Which attributes an answer shows: `attributes` and `excludedAttributes` against `returned` (RFC 7644 section 3.9).
+// Which attributes an answer shows: `attributes` and `excludedAttributes` against `returned` (RFC 7644 §3.9).
 import { resolveAttribute } from './attribute-path.ts';
 import type { Field, Section } from './attributes.ts';
 import type { Resource, ResourceType } from './resource-type.ts';

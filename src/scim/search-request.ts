@@ -1,4 +1,4 @@
-// The body of POST /.search (RFC 7644 section 3.4.3).
+// The body of POST /.search (RFC 7644 §3.4.3).
 import { invalidSyntax, invalidValue } from './errors.ts';
 import { toListQuery, type ListLimits, type ListQuery } from './list-response.ts';
 import type { Profile } from './profiles.ts';

@@ -1,4 +1,4 @@
-// Sorting (RFC 7644 section 3.4.2.3): what of a resource is compared, and how.
+// Sorting (RFC 7644 §3.4.2.3): what of a resource is compared, and how.
 import { resolveAttribute, type AttributePath } from './attribute-path.ts';
 import type { Field } from './attributes.ts';
 import { invalidValue } from './errors.ts';
@@ -25,7 +25,7 @@ const refused = (sortBy: string, why: string): Error =>
 /**
  * Resolves `sortBy`. A complex attribute needs a sub-attribute; a multi-valued one stands for its `value`.
  * An attribute that no schema declares orders nothing where the profile ignores such names.
- * @throws 400 invalidValue otherwise: invalidPath is for the path of a PATCH only (RFC 7644 section 3.12, table 9)
+ * @throws 400 invalidValue otherwise: invalidPath is for the path of a PATCH only (RFC 7644 §3.12, table 9)
  */
 export function parseSort(type: ResourceType, sortBy: string, profile: Profile): Sort {
   const found = resolveAttribute(type, sortBy.trim());

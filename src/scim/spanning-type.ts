@@ -1,4 +1,4 @@
-// One resource type as a query over several types sees it (RFC 7644 section 3.4.2.1).
+// One resource type as a query over several types sees it (RFC 7644 §3.4.2.1).
 import type { Field, Section } from './attributes.ts';
 import type { ResourceType } from './resource-type.ts';
 

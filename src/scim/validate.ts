@@ -1,4 +1,4 @@
-// From what a client sent to a canonical resource: names, schemas, extensions (RFC 7643 section 2, RFC 7644 section 3.3).
+// From what a client sent to a canonical resource: names, schemas, extensions (RFC 7643 §2, RFC 7644 §3.3).
 import { resolveAttribute } from './attribute-path.ts';
 import { findField, isMemberName, type Field, type Section } from './attributes.ts';
 import { invalidSyntax, invalidValue } from './errors.ts';
@@ -83,7 +83,7 @@ function checkSchemas(type: ResourceType, body: JsonObject, profile: Profile): v
 }
 
 export interface BodyContext {
-  /** Both mean the whole resource; kept apart because RFC 7644 section 3.5.1 treats immutable attributes apart. */
+  /** Both mean the whole resource; kept apart because RFC 7644 §3.5.1 treats immutable attributes apart. */
   readonly operation: 'create' | 'replace';
   readonly profile: Profile;
   /** Whether the text of the body was found to be sound (json.ts); else the body is walked through. */
@@ -91,7 +91,7 @@ export interface BodyContext {
 }
 
 /**
- * The canonical resource of a POST or PUT body (RFC 7644 sections 3.3 and 3.5.1), without `id` and `meta`, which
+ * The canonical resource of a POST or PUT body (RFC 7644 §3.3 and §3.5.1), without `id` and `meta`, which
  * the server sets, without `password`, which is thrown away, and without group members: see `membersOf`.
  * @throws 400 invalidSyntax when the body is no object, 400 invalidValue when a value breaks its schema.
  */

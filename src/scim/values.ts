@@ -1,4 +1,4 @@
-// One value as a client sent it → its canonical form: types, unassigned values, one primary (RFC 7643 section 2).
+// One value as a client sent it → its canonical form: types, unassigned values, one primary (RFC 7643 §2).
 import { findField, type Field, type Fields, type Section } from './attributes.ts';
 import { invalidValue } from './errors.ts';
 import { identity } from './identity.ts';
@@ -192,7 +192,7 @@ function distinct(field: Field, elements: readonly JsonObject[]): readonly JsonO
 
 /**
  * The stored form of a list of elements: each value once for each use, and at most one primary, the last one named
- * (RFC 7643 section 2.4).
+ * (RFC 7643 §2.4).
  */
 export function fromElements(field: Field, elements: readonly JsonObject[]): unknown[] | undefined {
   if (elements.length === 0) return undefined;

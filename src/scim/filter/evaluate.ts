@@ -1,4 +1,4 @@
-// A filter over a resource, or over one element of a multi-valued attribute (RFC 7644 section 3.4.2.2).
+// A filter over a resource, or over one element of a multi-valued attribute (RFC 7644 §3.4.2.2).
 import { foldCase } from '../fold-case.ts';
 import type { Comparison, Filter, FilterValue } from './filter.ts';
 

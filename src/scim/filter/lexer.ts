@@ -1,4 +1,4 @@
-// Tokens of the filter grammar with their positions (RFC 7644 section 3.4.2.2). A quoted value is one token,
+// Tokens of the filter grammar with their positions (RFC 7644 §3.4.2.2). A quoted value is one token,
 // whatever is in it, so nobody downstream splits text at dots, colons or the word "and".
 import { invalidFilter } from '../errors.ts';
 

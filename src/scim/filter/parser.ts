@@ -1,4 +1,4 @@
-// Tokens to a filter tree: recursive descent, `or` under `and` under `not`, depth-limited (RFC 7644 section 3.4.2.2).
+// Tokens to a filter tree: recursive descent, `or` under `and` under `not`, depth-limited (RFC 7644 §3.4.2.2).
 import type { Fields } from '../attributes.ts';
 import { invalidFilter } from '../errors.ts';
 import type { Profile } from '../profiles.ts';
@@ -122,7 +122,7 @@ function parseElement(parsing: Parsing, located: Located, token: Token): Filter 
 }
 
 /**
- * Parses a filter (RFC 7644 section 3.4.2.2). Nothing is kept for the next time: providers ask for another person each time,
+ * Parses a filter (RFC 7644 §3.4.2.2). Nothing is kept for the next time: providers ask for another person each time,
  * and looking it up takes as long as parsing it.
  * @throws 400 invalidFilter with the position, counted in characters from 0.
  */

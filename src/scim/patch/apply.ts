@@ -1,4 +1,4 @@
-// Operations × resource → new resource (RFC 7644 section 3.5.2). Nothing of the input is written to: every object
+// Operations × resource → new resource (RFC 7644 §3.5.2). Nothing of the input is written to: every object
 // on the way to a changed value is copied.
 import type { Field } from '../attributes.ts';
 import { mutability, type ScimError } from '../errors.ts';

@@ -55,7 +55,7 @@ function withoutListed(
   );
 }
 
-// RFC 7644 section 3.5.2: when an operation sets a primary, the others lose it.
+// RFC 7644 §3.5.2: when an operation sets a primary, the others lose it.
 function onePrimary(elements: readonly JsonObject[], touched: ReadonlySet<JsonObject>): JsonObject[] {
   const newest = elements.findLast((element) => touched.has(element) && element.primary === true);
   return elements.map((element) =>

@@ -61,7 +61,7 @@ const isImmutable = (sub: Field): Error =>
   mutability(`Attribute "${sub.path}" cannot be changed: remove the member and add another one.`);
 
 /**
- * Operations on one sub-attribute. They are immutable or readOnly (RFC 7643 section 4.2), so `value` can only be repeated;
+ * Operations on one sub-attribute. They are immutable or readOnly (RFC 7643 §4.2), so `value` can only be repeated;
  * removing it means removing the member, by the letter of the RFC not even that.
  */
 function partSteps(

@@ -7,7 +7,7 @@ export const MAX_PATCH_OPERATIONS = 1000;
 
 export type MemberStep =
   | { readonly kind: 'add' | 'remove' | 'replace'; readonly values: readonly string[] }
-  /** One of them has to be a member already, or there is no target (RFC 7644 section 3.5.2.3). */
+  /** One of them has to be a member already, or there is no target (RFC 7644 §3.5.2.3). */
   | { readonly kind: 'expect'; readonly values: readonly string[] }
   /** The filter is about one member: evaluate it on `{value, type, $ref}`. */
   | { readonly kind: 'removeWhere'; readonly filter: Filter };

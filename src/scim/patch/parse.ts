@@ -1,4 +1,4 @@
-// A PatchOp message to operations (RFC 7644 section 3.5.2). Pathless objects and whole extensions are taken apart
+// A PatchOp message to operations (RFC 7644 §3.5.2). Pathless objects and whole extensions are taken apart
 // here, so that applying knows one shape only: one target, one value.
 import type { Field, Section } from '../attributes.ts';
 import { invalidPath, invalidSyntax, invalidValue, mutability, noTarget, tooMany } from '../errors.ts';
@@ -165,7 +165,7 @@ function parseOperation(
 }
 
 /**
- * The operations of a PATCH body, in order (RFC 7644 section 3.5.2).
+ * The operations of a PATCH body, in order (RFC 7644 §3.5.2).
  * @throws 400 invalidSyntax (no PatchOp, unknown op), invalidPath, invalidFilter, invalidValue (no value),
  * noTarget (remove without a path), mutability (a readOnly attribute by its path), tooMany.
  */

@@ -1,4 +1,4 @@
-// The discovery documents (RFC 7644 section 4), made from the same data that is enforced.
+// The discovery documents (RFC 7644 §4), made from the same data that is enforced.
 import { MAX_PATCH_OPERATIONS } from '../patch/operation.ts';
 import type { Attribute, Schema } from '../attributes.ts';
 import type { ResourceType } from '../resource-type.ts';
@@ -12,10 +12,10 @@ export interface ServiceProviderOptions {
   readonly bulk: { readonly maxOperations: number; readonly maxPayloadSize: number } | false;
   readonly maxResults: number;
   readonly sort?: boolean;
-  /** Page sizes; given where cursors are served beside startIndex (RFC 9865 section 4). */
+  /** Page sizes; given where cursors are served beside startIndex (RFC 9865 §4). */
   readonly pagination?: { readonly defaultPageSize: number; readonly maxPageSize: number };
   readonly etag?: boolean;
-  /** Security events that receivers can be told of (RFC 9967 section 4); absent = none. */
+  /** Security events that receivers can be told of (RFC 9967 §4); absent = none. */
   readonly eventUris?: readonly string[] | undefined;
   readonly documentationUri?: string;
   readonly authenticationSchemes?: readonly object[];
@@ -29,7 +29,7 @@ const BEARER = {
   primary: true,
 };
 
-/** The document at `/ServiceProviderConfig` (RFC 7643 section 5). */
+/** The document at `/ServiceProviderConfig` (RFC 7643 §5). */
 export function serviceProviderConfig(options: ServiceProviderOptions): Record<string, unknown> {
   const { bulk } = options;
   return {
@@ -60,7 +60,7 @@ export function serviceProviderConfig(options: ServiceProviderOptions): Record<s
   };
 }
 
-/** The documents of `/ResourceTypes` (RFC 7643 section 6). `baseUrl` has no trailing slash. */
+/** The documents of `/ResourceTypes` (RFC 7643 §6). `baseUrl` has no trailing slash. */
 export function resourceTypeDocuments(
   types: readonly ResourceType[],
   baseUrl: string,
@@ -84,7 +84,7 @@ const announced = (attributes: readonly Attribute[]): Attribute[] =>
     .map((each) => (each.subAttributes ? { ...each, subAttributes: announced(each.subAttributes) } : each));
 
 /**
- * The documents of `/Schemas` (RFC 7643 section 7): each schema of the resource types once, then those of the
+ * The documents of `/Schemas` (RFC 7643 §7): each schema of the resource types once, then those of the
  * discovery documents. `baseUrl` has no trailing slash.
  */
 export function schemaDocuments(types: readonly ResourceType[], baseUrl: string): Record<string, unknown>[] {

@@ -1,4 +1,4 @@
-// The schemas of the discovery documents themselves (RFC 7643 section 8.7.2; pagination: RFC 9865 section 4; securityEvents: RFC 9967 section 4).
+// The schemas of the discovery documents themselves (RFC 7643 §8.7.2; pagination: RFC 9865 §4; securityEvents: RFC 9967 §4).
 import { attribute, type Attribute, type Schema } from '../attributes.ts';
 import { RESOURCE_TYPE_URN, SCHEMA_URN, SERVICE_PROVIDER_CONFIG_URN } from '../urns.ts';
 

@@ -1,4 +1,4 @@
-// RFC 7644 section 3.7: bulk.
+// RFC 7644 §3.7: bulk.
 import { createBulk } from '../../../src/provider/bulk.ts';
 import { profileOf } from '../../../src/scim/index.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
@@ -58,7 +58,7 @@ const idOf = (result: Json): string => (result.location as string).split('/').at
 const membersOf = async (location: string): Promise<string[]> =>
   (await scim.get(location)).body.members.map(({ value }: Json) => value as string).sort();
 
-test('is announced with its limits (§4), and maxOperations is a PATCH length that is taken (authentik)', async () => {
+test('is announced with its limits (RFC 7644 §4), and maxOperations is a PATCH length that is taken (authentik)', async () => {
   const { bulk: announced } = (await scim.get('/ServiceProviderConfig')).body;
   expect(announced).toEqual({ supported: true, maxOperations: 1000, maxPayloadSize: MAX_BODY_BYTES });
   const { id } = await scim.group('patched at length');
@@ -70,7 +70,7 @@ test('is announced with its limits (§4), and maxOperations is a PATCH length th
   expect((await scim.patch(`/Groups/${id}`, ...operations)).status).toBe(204);
 });
 
-describe('operations and their results (§3.7.3)', () => {
+describe('operations and their results (RFC 7644 §3.7.3)', () => {
   test('create, replace, change and remove, each with status, location and version', async () => {
     const old = await scim.user('old@bulk.example');
     const team = await scim.group('old team');
@@ -102,7 +102,7 @@ describe('operations and their results (§3.7.3)', () => {
     expect((await scim.get(`/Groups/${team.id}`)).status).toBe(404);
   });
 
-  test('a PATCH may have its operations alone as data, as the example of §3.7.3 has', async () => {
+  test('a PATCH may have its operations alone as data, as the example of RFC 7644 §3.7.3 has', async () => {
     const { id } = await scim.user('bare patch@bulk.example', { nickName: 'B' });
     const data = [
       { op: 'remove', path: 'nickName' },
@@ -178,7 +178,7 @@ describe('operations and their results (§3.7.3)', () => {
   });
 });
 
-describe('bulkId (§3.7.2)', () => {
+describe('bulkId (RFC 7644 §3.7.2)', () => {
   test('refers to what is created in the same request, before or after, in data and path', async () => {
     const [early, one, change, two, gone, spare] = await bulk([
       group('early', 'bulkId:one', 'bulkId:two'),
@@ -227,7 +227,7 @@ describe('bulkId (§3.7.2)', () => {
   });
 });
 
-describe('circular references (§3.7.1)', () => {
+describe('circular references (RFC 7644 §3.7.1)', () => {
   test('two groups that hold each other', async () => {
     const [a, b, change] = await bulk([
       group('circle a', 'bulkId:circle b'),
@@ -281,7 +281,7 @@ describe('circular references (§3.7.1)', () => {
   });
 });
 
-describe('limits (§3.7.4) and hostile input', () => {
+describe('limits (RFC 7644 §3.7.4) and hostile input', () => {
   test('maxOperations are done, one more is 413 and nothing is', async () => {
     const missing = { method: 'DELETE', path: '/Users/nobody' };
     expect(await bulk(Array<object>(1000).fill(missing))).toHaveLength(1000);

@@ -1,4 +1,4 @@
-// What /Schemas announces, held against what happens, attribute by attribute and in every profile (RFC 7643 sections 2.2 and 7).
+// What /Schemas announces, held against what happens, attribute by attribute and in every profile (RFC 7643 §2.2 and §7).
 import { randomUUID } from 'node:crypto';
 import {
   ENTERPRISE,
@@ -168,7 +168,7 @@ describe.each(PROFILES)('profile %s', (profile) => {
     expect(await scim.find('/Groups', `members.value eq "${child.id}"`)).toEqual([]);
   });
 
-  test('one value that is no list is added to a multi-valued attribute (§3.5.2.1)', async () => {
+  test('one value that is no list is added to a multi-valued attribute (RFC 7644 §3.5.2.1)', async () => {
     const user = await scim.user(`${randomUUID()}@x.example`);
     const at = `/Users/${user.id}`;
     const home = { value: 'home@x.example', type: 'home' };

@@ -155,7 +155,7 @@ test.each([undefined, 'userName sw "moving"'])(
   },
 );
 
-describe('refusals (§2.1)', () => {
+describe('refusals (RFC 9865 §2.1)', () => {
   const refused = async (query: string, scimType: string) =>
     expect(await scim.get(`/Users?${query}`)).toMatchObject({ status: 400, body: { scimType } });
 
@@ -193,7 +193,7 @@ describe('refusals (§2.1)', () => {
     refused('cursor=&filter=nosuch%20pr', 'invalidFilter'));
 });
 
-test('without a cursor pages are by index, and both ways are announced (§4)', async () => {
+test('without a cursor pages are by index, and both ways are announced (RFC 9865 §4)', async () => {
   const { body } = await scim.get('/Users?count=2');
   expect(body).toMatchObject({ startIndex: 1, itemsPerPage: 2 });
   expect(body).not.toHaveProperty('nextCursor');

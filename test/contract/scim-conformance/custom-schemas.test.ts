@@ -187,7 +187,7 @@ describe('PATCH', () => {
   });
 });
 
-describe('an immutable attribute (7643 §7)', () => {
+describe('an immutable attribute (RFC 7643 §7)', () => {
   test('is set once by PATCH, repeated, never changed or removed', async () => {
     const { id } = await scim.user('immutable@x.example', person());
     const path = `${PERSON}:badge`;
@@ -198,7 +198,7 @@ describe('an immutable attribute (7643 §7)', () => {
       expect(refused).toMatchObject({ status: 400, body: { scimType: 'mutability' } });
   });
 
-  test('PUT may repeat it or leave it out, not change it (7644 §3.5.1)', async () => {
+  test('PUT may repeat it or leave it out, not change it (RFC 7644 §3.5.1)', async () => {
     const { id } = await scim.user('put@x.example', person({ badge: 3 }));
     const put = (badge?: number) => scim.put(`/Users/${id}`, userBody('put@x.example', person({ badge })));
     expect((await put(3)).status).toBe(200);
@@ -252,7 +252,7 @@ describe('filters and sorting', () => {
   });
 });
 
-describe('what answers show (7643 §7, returned)', () => {
+describe('what answers show (RFC 7643 §7, returned)', () => {
   let id: string;
   beforeAll(async () => {
     const created = await scim.user('shown@x.example', person({ rating: 4.5, tag: 'always', remote: true }));

@@ -1,4 +1,4 @@
-// Members of groups (RFC 7643 section 4.2, RFC 7644 section 3.5.2), also many of them.
+// Members of groups (RFC 7643 §4.2, RFC 7644 §3.5.2), also many of them.
 import { PATCH_OP, startApi, type Client, type Json } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
@@ -106,7 +106,7 @@ describe.each<[string, object[], () => string[]]>([
     ],
     () => [a],
   ],
-])('members: %s (§3.5.2)', (_what, operations, expected) => {
+])('members: %s (RFC 7644 §3.5.2)', (_what, operations, expected) => {
   const named = (text: string): object[] =>
     JSON.parse(
       text

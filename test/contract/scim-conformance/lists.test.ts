@@ -1,4 +1,4 @@
-// RFC 7644 section 3.4: lists, pages, filters, projections, .search.
+// RFC 7644 §3.4: lists, pages, filters, projections, .search.
 import { CUSTOM, ENTERPRISE, LIST, SEARCH, startApi, userBody, type Client, type Json } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
@@ -26,7 +26,7 @@ afterAll(() => bridge.stop());
 const numbers = (resources: Json[]): number[] =>
   resources.map(({ userName }) => Number(/^u(\d+)@/.exec(userName)?.[1]));
 
-describe('pages (§3.4.2.4)', () => {
+describe('pages (RFC 7644 §3.4.2.4)', () => {
   test.each([
     ['', 1, 25],
     ['?startIndex=1&count=10', 1, 10],
@@ -85,7 +85,7 @@ describe('pages (§3.4.2.4)', () => {
   });
 });
 
-describe('filters (§3.4.2.2)', () => {
+describe('filters (RFC 7644 §3.4.2.2)', () => {
   test.each<[string, number[]]>([
     ['userName eq "U3@X.EXAMPLE"', [3]],
     ['userName eq "u3@x.example" and title eq "even"', []],
@@ -143,7 +143,7 @@ describe('filters (§3.4.2.2)', () => {
     expect((await scim.post('/Users/.search', { schemas: [SEARCH], filter })).status).toBe(400);
   });
 
-  test('single quotes as in the example of §3.7.1; one that does not end is a character', async () => {
+  test('single quotes as in the example of RFC 7644 §3.7.1; one that does not end is a character', async () => {
     const { id } = await scim.user("d'ken@x.example", { nickName: "Ann O'Dee" });
     for (const filter of [
       "userName eq 'd'ken@x.example'",
@@ -185,7 +185,7 @@ describe('filters (§3.4.2.2)', () => {
   });
 });
 
-describe('projections (§3.9)', () => {
+describe('projections (RFC 7644 §3.9)', () => {
   test('attributes shows what it names, with id and schemas; on GET, list, .search, POST, PUT and PATCH', async () => {
     const check = (body: Json): void => {
       expect(Object.keys(body).sort()).toEqual(['id', 'schemas', 'userName']);
@@ -241,7 +241,7 @@ describe('projections (§3.9)', () => {
   });
 });
 
-describe('.search (§3.4.3)', () => {
+describe('.search (RFC 7644 §3.4.3)', () => {
   test('answers like the GET', async () => {
     const filter = 'userName sw "u1"';
     const search = await scim.post('/Users/.search', {

@@ -1,4 +1,4 @@
-// RFC 7644 sections 2, 3.8, 3.12, 4: media types, methods, unknown addresses, discovery; connections kept apart.
+// RFC 7644 §2, §3.8, §3.12, §4: media types, methods, unknown addresses, discovery; connections kept apart.
 import { ERROR, LIST, startApi, startProfiles, USER, userBody, type Client, type Json } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-describe('media types (§3.8)', () => {
+describe('media types (RFC 7644 §3.8)', () => {
   test.each([
     'application/scim+json',
     'application/scim+json; charset=utf-8',
@@ -41,7 +41,7 @@ describe('media types (§3.8)', () => {
   });
 });
 
-describe('methods and addresses (§3.2, §3.12)', () => {
+describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
   test.each([
     ['/Users', ['PUT', 'PATCH', 'DELETE', 'OPTIONS'], 'GET, POST'],
     ['/Groups', ['PUT', 'PATCH', 'DELETE'], 'GET, POST'],
@@ -150,7 +150,7 @@ describe('methods and addresses (§3.2, §3.12)', () => {
   });
 });
 
-describe('discovery (§4)', () => {
+describe('discovery (RFC 7644 §4)', () => {
   test('is readable without a credential, refuses filters with 403, and links to itself', async () => {
     const none = { authorization: undefined };
     for (const path of ['/ServiceProviderConfig', '/ResourceTypes', '/Schemas']) {

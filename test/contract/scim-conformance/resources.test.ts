@@ -1,4 +1,4 @@
-// RFC 7644 section 3 on one resource: create, read, replace, patch, delete, versions, locations, projections.
+// RFC 7644 §3 on one resource: create, read, replace, patch, delete, versions, locations, projections.
 import { CUSTOM, ENTERPRISE, ERROR, GROUP, startApi, USER, userBody, type Client } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-describe('create (§3.3)', () => {
+describe('create (RFC 7644 §3.3)', () => {
   test('201 with Location, ETag and the same body that a GET gives', async () => {
     const answer = await scim.post('/Users', userBody('create@x.example'));
     expect(answer.status).toBe(201);
@@ -22,7 +22,7 @@ describe('create (§3.3)', () => {
     expect(read).toMatchObject({ status: 200, body: answer.body, headers: { etag: 'W/"1"' } });
   });
 
-  test('id and meta of the client are ignored (§3.1, RFC 7643 §3.1)', async () => {
+  test('id and meta of the client are ignored (RFC 7644 §3.1, RFC 7643 §3.1)', async () => {
     const meta = { created: '1999-01-01T00:00:00Z', version: 'W/"9"', location: 'http://evil.example/' };
     const { body } = await scim.post(
       '/Users',
@@ -49,7 +49,7 @@ describe('create (§3.3)', () => {
     );
   });
 
-  test('a second userName is 409 uniqueness, and nothing is created (§3.3.1)', async () => {
+  test('a second userName is 409 uniqueness, and nothing is created (RFC 7644 §3.3.1)', async () => {
     await scim.user('dup@x.example');
     const answer = await scim.post('/Users', userBody('DUP@x.example', { externalId: 'dup2' }));
     expect(answer).toMatchObject({
@@ -85,7 +85,7 @@ describe('create (§3.3)', () => {
     ['no userName', { userName: undefined }],
     ['an empty userName', { userName: ' ' }],
     ['userName null', { userName: null }],
-  ])('%s is 400 invalidValue (§3.12)', async (_what, extra) => {
+  ])('%s is 400 invalidValue (RFC 7644 §3.12)', async (_what, extra) => {
     expect(await scim.post('/Users', userBody('x', extra))).toMatchObject({
       status: 400,
       body: { scimType: 'invalidValue' },
@@ -105,7 +105,7 @@ describe('create (§3.3)', () => {
   });
 });
 
-describe('replace (§3.5.1)', () => {
+describe('replace (RFC 7644 §3.5.1)', () => {
   test('what the body leaves out is cleared; created stays, lastModified and version move', async () => {
     const user = await scim.user('put@x.example', {
       title: 'Dr',
@@ -143,7 +143,7 @@ describe('replace (§3.5.1)', () => {
   });
 });
 
-describe('patch (§3.5.2)', () => {
+describe('patch (RFC 7644 §3.5.2)', () => {
   test('all operations or none: an error in the last one undoes the first', async () => {
     const user = await scim.user('atomic@x.example');
     const answer = await scim.patch(
@@ -195,7 +195,7 @@ describe('patch (§3.5.2)', () => {
     ['read-only groups by path', { op: 'add', path: 'groups', value: [{ value: 'admins' }] }, 'mutability'],
     ['a value of the wrong type', { op: 'replace', path: 'active', value: 'maybe' }, 'invalidValue'],
     ['no value', { op: 'add', path: 'title' }, 'invalidValue'],
-  ])('%s is 400 with its scimType (§3.12)', async (_what, operation, scimType) => {
+  ])('%s is 400 with its scimType (RFC 7644 §3.12)', async (_what, operation, scimType) => {
     const user =
       (await scim.find('/Users', 'userName eq "refused@x.example"'))[0] ??
       (await scim.user('refused@x.example'));
@@ -212,7 +212,7 @@ describe('patch (§3.5.2)', () => {
   });
 });
 
-describe('delete (§3.6)', () => {
+describe('delete (RFC 7644 §3.6)', () => {
   test('204 without a body, then 404 for every method; the names are free at once', async () => {
     const user = await scim.user('gone@x.example');
     const answer = await scim.delete(`/Users/${user.id}`);
@@ -226,7 +226,7 @@ describe('delete (§3.6)', () => {
   });
 });
 
-describe('versions (§3.14)', () => {
+describe('versions (RFC 7644 §3.14)', () => {
   test('If-None-Match gives 304 without a body; If-Match of another version 412 and no change', async () => {
     const user = await scim.user('etag@x.example');
     const path = `/Users/${user.id}`;

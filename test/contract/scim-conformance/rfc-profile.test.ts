@@ -24,13 +24,13 @@ test.each([
   ['an unknown attribute', { op: 'add', path: 'nosuch', value: 'x' }, 'invalidPath'],
   ['a manager as text', { op: 'add', path: `${ENTERPRISE}:manager`, value: '9' }, 'invalidValue'],
   ['an unquoted value', { op: 'add', path: 'emails[type eq work].value', value: 'x' }, 'invalidFilter'],
-])('PATCH with %s is 400 (§3.5.2, §3.12)', async (_what, operation, scimType) => {
+])('PATCH with %s is 400 (RFC 7644 §3.5.2, §3.12)', async (_what, operation, scimType) => {
   const answer = await scim.patch(`/Users/${user}`, operation);
   expect(answer).toMatchObject({ status: 400, body: { scimType } });
   expect((await scim.get(`/Users/${user}`)).body.meta.version).toBe('W/"1"');
 });
 
-test('messages need their schema: PATCH, .search, POST (§3.1)', async () => {
+test('messages need their schema: PATCH, .search, POST (RFC 7644 §3.1)', async () => {
   const operations = { Operations: [{ op: 'replace', path: 'title', value: 'x' }] };
   expect((await scim.send('PATCH', `/Users/${user}`, operations)).status).toBe(400);
   expect((await scim.send('PATCH', `/Users/${user}`, { schemas: [PATCH_OP], Operations: [] })).status).toBe(
@@ -44,7 +44,7 @@ test('messages need their schema: PATCH, .search, POST (§3.1)', async () => {
   ).toBe(400);
 });
 
-test('an unquoted filter is 400 invalidFilter, sorting is announced and done (§3.4.2)', async () => {
+test('an unquoted filter is 400 invalidFilter, sorting is announced and done (RFC 7644 §3.4.2)', async () => {
   expect(await scim.get('/Users?filter=userName%20eq%20rfc@x.example')).toMatchObject({
     status: 400,
     body: { scimType: 'invalidFilter' },
@@ -53,7 +53,7 @@ test('an unquoted filter is 400 invalidFilter, sorting is announced and done (§
   expect((await scim.get('/Users?sortBy=userName')).status).toBe(200);
 });
 
-test('PUT of a group without members clears them (§3.5.1); no POST revives', async () => {
+test('PUT of a group without members clears them (RFC 7644 §3.5.1); no POST revives', async () => {
   const group = await scim.group('rfc', [user]);
   const put = await scim.put(`/Groups/${group.id}`, { schemas: [GROUP], displayName: 'rfc' });
   expect(put).toMatchObject({ status: 200, body: { members: [] } });
@@ -61,7 +61,7 @@ test('PUT of a group without members clears them (§3.5.1); no POST revives', as
   expect((await scim.post('/Users', userBody('rfc@x.example'))).status).toBe(409);
 });
 
-test('a member that is not there can not be replaced: 400 noTarget, and nothing changes (§3.5.2.3)', async () => {
+test('a member that is not there can not be replaced: 400 noTarget, and nothing changes (RFC 7644 §3.5.2.3)', async () => {
   const { id: other } = await scim.user('other@x.example');
   const group = await scim.group('replaced', [user]);
   const replace = (who: string) =>

@@ -1,4 +1,4 @@
-// RFC 7644 section 3.4.3 and 3.4.2.1: POST /.search at the root, over users and groups.
+// RFC 7644 §3.4.3 and §3.4.2.1: POST /.search at the root, over users and groups.
 import {
   GROUP,
   LIST,

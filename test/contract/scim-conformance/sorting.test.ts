@@ -1,4 +1,4 @@
-// RFC 7644 section 3.4.2.3: sorting, in a GET and in .search.
+// RFC 7644 §3.4.2.3: sorting, in a GET and in .search.
 import {
   CUSTOM,
   ENTERPRISE,

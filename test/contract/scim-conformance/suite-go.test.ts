@@ -36,7 +36,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
   const query = (filter: string) => scim.get(`/Users?filter=${encodeURIComponent(filter)}`);
   const email = (value: string, type: string, more: object = {}) => ({ value, type, ...more });
 
-  describe('resources (7643 §2, §3)', () => {
+  describe('resources (RFC 7643 §2, §3)', () => {
     test.each(['User', 'Group'])(
       'a generated %s is taken, answered as JSON, with names of the grammar',
       async (each) => {
@@ -69,7 +69,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect(a).not.toHaveProperty('displayName');
     });
 
-    test('what the client says of id and meta is ignored, on POST and PUT (7643 §3.1, 7644 §3.5.1)', async () => {
+    test('what the client says of id and meta is ignored, on POST and PUT (RFC 7643 §3.1, RFC 7644 §3.5.1)', async () => {
       const meta = { resourceType: 'Invalid', created: '1999-01-01T00:00:00Z' };
       const created = await made({ id: 'client-specified-id', meta });
       expect(created.id).not.toBe('client-specified-id');
@@ -95,7 +95,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect([status, body.displayName, body.userName]).toEqual([201, 'CaSe', userName]);
     });
 
-    test('one primary at most, each type and value once (7643 §2.4)', async () => {
+    test('one primary at most, each type and value once (RFC 7643 §2.4)', async () => {
       const two = [
         email('a@x.example', 'work', { primary: true }),
         email('b@x.example', 'home', { primary: true }),
@@ -123,7 +123,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect(await made(body)).toMatchObject(body);
     });
 
-    test('PUT replaces, makes nothing, and needs what is required (7644 §3.5.1)', async () => {
+    test('PUT replaces, makes nothing, and needs what is required (RFC 7644 §3.5.1)', async () => {
       const { id, userName } = await made({ displayName: 'old' });
       const put = (path: string, extra: object) => scim.put(path, { schemas: [USER], ...extra });
       expect((await put(`/Users/${id}`, { userName, displayName: 'new' })).body.displayName).toBe('new');
@@ -131,19 +131,19 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect((await put(`/Users/${id}`, { displayName: 'nobody' })).status).toBe(400);
     });
 
-    test('DELETE: 204, then 404, and gone from every query (7644 §3.6)', async () => {
+    test('DELETE: 204, then 404, and gone from every query (RFC 7644 §3.6)', async () => {
       const { id, userName } = await made();
       expect((await scim.delete(`/Users/${id}`)).status).toBe(204);
       expect((await scim.get(`/Users/${id}`)).status).toBe(404);
       expect((await query(`userName eq "${userName}"`)).body.totalResults).toBe(0);
     });
 
-    test('a duplicate is 409 uniqueness (7644 §3.3)', async () => {
+    test('a duplicate is 409 uniqueness (RFC 7644 §3.3)', async () => {
       const { userName } = await made();
       expect(await post({ userName })).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
     });
 
-    test('versions are weak; another one than If-Match names is 412 (7644 §3.14)', async () => {
+    test('versions are weak; another one than If-Match names is 412 (RFC 7644 §3.14)', async () => {
       const { id, userName, meta } = await made();
       expect(meta.version).toMatch(/^W\//);
       expect((await scim.get(`/Users/${id}`)).headers.etag).toBe(meta.version);
@@ -156,7 +156,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
     });
   });
 
-  describe('groups (7643 §4.2)', () => {
+  describe('groups (RFC 7643 §4.2)', () => {
     test('a member is named by the id of the user, its $ref leads there, the user shows the group', async () => {
       const { id } = await made();
       const group = (
@@ -184,7 +184,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
     });
   });
 
-  describe('queries (7644 §3.4)', () => {
+  describe('queries (RFC 7644 §3.4)', () => {
     test.each([
       'active gt true',
       'userName regex "x"',
@@ -231,7 +231,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect(await names('&sortOrder=descending')).toEqual(['c', 'b', 'A']);
     });
 
-    test('attributes and excludedAttributes leave what is always returned (7644 §3.9)', async () => {
+    test('attributes and excludedAttributes leave what is always returned (RFC 7644 §3.9)', async () => {
       const { id } = await made({ displayName: 'shown' });
       expect(Object.keys((await scim.get(`/Users/${id}?attributes=userName`)).body).sort()).toEqual([
         'id',
@@ -244,7 +244,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
         expect([each.id, typeof each.userName, each.displayName]).toEqual([each.id, 'string', undefined]);
     });
 
-    test('POST /.search answers a list (7644 §3.4.3)', async () => {
+    test('POST /.search answers a list (RFC 7644 §3.4.3)', async () => {
       expect(await scim.post('/Users/.search', { schemas: [SEARCH] })).toMatchObject({
         status: 200,
         body: { schemas: [LIST] },
@@ -252,7 +252,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
     });
   });
 
-  describe('PATCH (7644 §3.5.2)', () => {
+  describe('PATCH (RFC 7644 §3.5.2)', () => {
     const patch = async (extra: object, ...operations: object[]) =>
       scim.patch(`/Users/${(await made(extra)).id}`, ...operations);
     const at = (op: string, path: string, value?: unknown) => ({ op, path, value });
@@ -305,7 +305,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
     });
   });
 
-  describe('bulk (7644 §3.7)', () => {
+  describe('bulk (RFC 7644 §3.7)', () => {
     const bulk = (Operations: object[], extra: object = {}) =>
       scim.post('/Bulk', { schemas: [BULK], Operations, ...extra });
     const user = (bulkId: string, userName = name()) => ({
@@ -350,7 +350,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
     });
   });
 
-  describe('protocol and discovery (7644 §2, §3.8, §3.12, §4)', () => {
+  describe('protocol and discovery (RFC 7644 §2, §3.8, §3.12, §4)', () => {
     test('errors are SCIM JSON with message schemas; discovery lists no message schema', async () => {
       const missing = await scim.get(`/Users/nonexistent-${randomUUID()}`);
       expect(missing).toMatchObject({ status: 404, body: { schemas: [ERROR], status: '404' } });

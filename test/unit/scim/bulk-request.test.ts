@@ -31,7 +31,7 @@ const planned = (...operations: unknown[]): string =>
     .map(({ kind, index }) => (kind === 'run' ? `${index}` : `${index}+`))
     .join(' ');
 
-describe('the message (7644 §3.7)', () => {
+describe('the message (RFC 7644 §3.7)', () => {
   test('operations with their target, null and absent alike, names in any case', () => {
     const raw = {
       Method: 'PUT',
@@ -113,7 +113,7 @@ describe('the message (7644 §3.7)', () => {
   });
 });
 
-describe('references (7644 §3.7.2)', () => {
+describe('references (RFC 7644 §3.7.2)', () => {
   const data = JSON.parse(
     '{"members":[{"value":"bulkId:a"},{"value":"x"}],"deep":{"__proto__":{"$ref":"/Users/bulkId:b"}},"t":"no bulkId:c"}',
   ) as unknown;
@@ -162,7 +162,7 @@ describe('references (7644 §3.7.2)', () => {
   });
 });
 
-describe('order (7644 §3.7, §3.7.1)', () => {
+describe('order (RFC 7644 §3.7, §3.7.1)', () => {
   test('stays as given where nothing refers forward', () => {
     expect(planned(user('a'), group('g', 'a'), patch('/Groups/bulkId:g', 'bulkId:a'), user('b'))).toBe(
       '0 1 2 3',

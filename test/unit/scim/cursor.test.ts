@@ -15,7 +15,7 @@ import { ENTERPRISE, GROUP, groupType, refusal, rfc, USER, userType } from './sa
 const limits = { defaultCount: 100, maxCount: 500 };
 const QUERY = ['User', 'userName sw "a"'];
 
-describe('cursors (9865 §2)', () => {
+describe('cursors (RFC 9865 §2)', () => {
   const position = { type: 'User', after: 1234567890123, totalResults: 70 };
   const cursor = toCursor(position, QUERY);
 
@@ -62,7 +62,7 @@ describe('cursors (9865 §2)', () => {
   });
 });
 
-describe('cursor parameters (9865 §2, §2.1)', () => {
+describe('cursor parameters (RFC 9865 §2, §2.1)', () => {
   const accepted: [string, object][] = [
     ['cursor=', { startIndex: 1, count: 100, cursor: '' }],
     ['cursor=&count=7', { startIndex: 1, count: 7, cursor: '' }],
@@ -107,7 +107,7 @@ describe('cursor parameters (9865 §2, §2.1)', () => {
   });
 });
 
-describe('names in a query over several types (7644 §3.4.2.1)', () => {
+describe('names in a query over several types (RFC 7644 §3.4.2.1)', () => {
   const users = spanningType(userType, [groupType]);
   const groups = spanningType(groupType, [userType]);
 

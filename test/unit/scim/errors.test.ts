@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as scim from '../../../src/scim/index.ts';
 
-describe('errors (7644 §3.12)', () => {
+describe('errors (RFC 7644 §3.12)', () => {
   const errors: [scim.ScimError, string][] = [
     [scim.invalidFilter('x'), '400 invalidFilter'],
     [scim.tooMany('x'), '400 tooMany'],
@@ -39,7 +39,7 @@ describe('errors (7644 §3.12)', () => {
     expect(scim.unavailable('x', 0).headers['Retry-After']).toBe('1');
   });
 
-  test('Okta asks for status as text and a scimType with 409 (pitfall 27)', () => {
+  test('Okta asks for status as text and a scimType with 409', () => {
     expect(scim.errorBody(scim.uniqueness('userName is taken'))).toEqual({
       schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
       status: '409',
@@ -49,7 +49,7 @@ describe('errors (7644 §3.12)', () => {
   });
 });
 
-describe('versions (7644 §3.14)', () => {
+describe('versions (RFC 7644 §3.14)', () => {
   const headers: [string | undefined, boolean][] = [
     ['W/"3"', true],
     ['"3"', true],

@@ -11,7 +11,7 @@ import { auto, refusal } from './sample.ts';
 const limits = { defaultCount: 100, maxCount: 500 };
 const SEARCH = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
 
-describe('list parameters (7644 §3.4.2.4)', () => {
+describe('list parameters (RFC 7644 §3.4.2.4)', () => {
   const queries: [string, object][] = [
     ['', { startIndex: 1, count: 100 }],
     ['startIndex=1&count=2', { startIndex: 1, count: 2 }],
@@ -41,7 +41,7 @@ describe('list parameters (7644 §3.4.2.4)', () => {
   );
 });
 
-describe('POST /.search (7644 §3.4.3)', () => {
+describe('POST /.search (RFC 7644 §3.4.3)', () => {
   test('gives the same query as a GET', () => {
     const body = {
       schemas: [SEARCH],
@@ -76,7 +76,7 @@ describe('POST /.search (7644 §3.4.3)', () => {
   });
 });
 
-describe('ListResponse (7644 §3.4.2)', () => {
+describe('ListResponse (RFC 7644 §3.4.2)', () => {
   test('no hit: 200 with numbers and an empty list, as every provider expects', () => {
     expect(listResponse([], { totalResults: 0, startIndex: 1 })).toEqual({
       schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],

@@ -10,7 +10,7 @@ function shape(text: string, type = userType): string {
   return `${target.field.path}${target.filter ? '[]' : ''}${target.sub ? ` > ${target.sub.name}` : ''}`;
 }
 
-describe('paths of PATCH operations (7644 §3.5.2, figure 7)', () => {
+describe('paths of PATCH operations (RFC 7644 §3.5.2, figure 7)', () => {
   const paths: [string, string][] = [
     ['userName', 'userName'],
     ['USERNAME', 'userName'],
@@ -83,7 +83,7 @@ describe('paths of PATCH operations (7644 §3.5.2, figure 7)', () => {
     expect(refusal(() => parsePath(userType, text, auto))).toBe(expected);
   });
 
-  test('a URN that begins another one: the longest wins (pitfall 16)', () => {
+  test('a URN that begins another one: the longest wins', () => {
     const schema = (id: string, name: string): Schema => ({
       id,
       name,

@@ -26,7 +26,7 @@ const shown = (query: { attributes?: string; excludedAttributes?: string }) =>
   project(userType, jo, parseProjection(userType, query));
 const { schemas, id } = jo;
 
-describe('attributes (7644 §3.9): only these, id and schemas', () => {
+describe('attributes (RFC 7644 §3.9): only these, id and schemas', () => {
   const situations: [string, object][] = [
     ['id', {}],
     ['userName', { userName: 'jo' }],
@@ -83,7 +83,7 @@ test('attributes wins over excludedAttributes', () => {
   });
 });
 
-test('returned never is never shown, returned request only when named (7643 §2.4)', () => {
+test('returned never is never shown, returned request only when named (RFC 7643 §2.4)', () => {
   const secret = { ...jo, password: 'x' };
   expect(project(userType, secret, undefined)).toEqual(jo);
   expect(project(userType, secret, parseProjection(userType, { attributes: 'password' }))).toEqual({
@@ -108,7 +108,7 @@ test('returned never is never shown, returned request only when named (7643 §2.
   expect(project(type, resource, parseProjection(type, { attributes: 'title' }))).toEqual(resource);
 });
 
-test('wants: what is not shown need not be loaded (pitfall 35)', () => {
+test('wants: what is not shown need not be loaded', () => {
   const members = (query: object) => wants(parseProjection(groupType, query), 'members');
   expect(members({})).toBe(true);
   expect(members({ excludedAttributes: 'members' })).toBe(false);

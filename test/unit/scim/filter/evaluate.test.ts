@@ -110,7 +110,7 @@ describe('filters that do not hold', () => {
   });
 });
 
-test('precedence: or under and under not (7644 §3.4.2.2)', () => {
+test('precedence: or under and under not (RFC 7644 §3.4.2.2)', () => {
   expect(parseFilter(userType, 'title pr or active eq true and not (name pr)', auto)).toMatchObject({
     kind: 'or',
     branches: [{ kind: 'present' }, { kind: 'and', branches: [{ kind: 'compare' }, { kind: 'not' }] }],

@@ -64,7 +64,7 @@ describe('refused filters (400 invalidFilter)', () => {
     expect(() => parseFilter(userType, 'userName zz "a"', auto)).toThrow('position 9');
   });
 
-  test('longer than 4096 characters, deeper than 32 brackets (pitfall 36)', () => {
+  test('longer than 4096 characters, deeper than 32 brackets', () => {
     const deep = (depth: number) => `${'('.repeat(depth)}title pr${')'.repeat(depth)}`;
     expect(refusal(() => parseFilter(userType, `userName eq "${'x'.repeat(5000)}"`, auto))).toBe(
       '400 invalidFilter',

@@ -26,21 +26,21 @@ const start = user({
 const one = (operation: object): Resource => patched(start, [operation]);
 type Situation = [name: string, operation: object, expected: object];
 
-describe('add (7644 §3.5.2.1)', () => {
+describe('add (RFC 7644 §3.5.2.1)', () => {
   const situations: Situation[] = [
     ['a single value replaces', { op: 'add', path: 'title', value: 'Prof' }, { title: 'Prof' }],
     ['complex merges', { op: 'add', path: 'name', value: { middleName: 'M' } }, { name: { familyName: 'Doe', givenName: 'Jo', middleName: 'M' } }],
-    ['appends (pitfall 20)', { op: 'add', path: 'emails', value: [{ value: 'n@x' }] }, { emails: [WORK, HOME, { value: 'n@x' }] }],
+    ['appends', { op: 'add', path: 'emails', value: [{ value: 'n@x' }] }, { emails: [WORK, HOME, { value: 'n@x' }] }],
     ['a single object appends', { op: 'add', path: 'emails', value: { value: 'n@x' } }, { emails: [WORK, HOME, { value: 'n@x' }] }],
     ['the same value and type is no second one', { op: 'add', path: 'emails', value: [{ value: 'H@x', type: 'HOME' }, WORK] }, { emails: [WORK, { value: 'H@x', type: 'HOME' }] }],
     ['the same value for another use is a second one', { op: 'add', path: 'emails', value: [{ value: 'h@x', type: 'other' }] }, { emails: [WORK, HOME, { value: 'h@x', type: 'other' }] }],
-    ['newest primary wins (pitfall 19)', { op: 'add', path: 'emails', value: [{ value: 'n@x', primary: true }] }, { emails: [{ ...WORK, primary: false }, HOME, { value: 'n@x', primary: true }] }],
+    ['newest primary wins', { op: 'add', path: 'emails', value: [{ value: 'n@x', primary: true }] }, { emails: [{ ...WORK, primary: false }, HOME, { value: 'n@x', primary: true }] }],
     ['primary by value path', { op: 'add', path: 'emails[type eq "home"].primary', value: 'True' }, { emails: [{ ...WORK, primary: false }, { ...HOME, primary: true }] }],
     ['two conditions, no match: both copied in (scim-patch: noTarget)', { op: 'add', path: 'emails[type eq "other" and primary eq false].value', value: 'o@x' }, { emails: [WORK, HOME, { value: 'o@x', type: 'other', primary: false }] }],
     ['value path without sub-attribute merges', { op: 'add', path: 'emails[type eq "home"]', value: { display: 'H' } }, { emails: [WORK, { value: 'h@x', display: 'H', type: 'home' }] }],
     ['value path without sub-attribute, no match', { op: 'add', path: 'emails[type eq "other"]', value: { value: 'o@x' } }, { emails: [WORK, HOME, { value: 'o@x', type: 'other' }] }],
-    ['null adds nothing to a list (pitfall 21)', { op: 'add', path: 'emails', value: null }, { emails: [WORK, HOME] }],
-    ['an absent attribute is created (pitfall 21)', { op: 'add', path: 'phoneNumbers', value: [{ value: '1' }] }, { phoneNumbers: [{ value: '1' }] }],
+    ['null adds nothing to a list', { op: 'add', path: 'emails', value: null }, { emails: [WORK, HOME] }],
+    ['an absent attribute is created', { op: 'add', path: 'phoneNumbers', value: [{ value: '1' }] }, { phoneNumbers: [{ value: '1' }] }],
     ['sub-attribute of an absent extension value', { op: 'add', path: `${ENTERPRISE}:division`, value: 'D' }, { [ENTERPRISE]: { costCenter: '1', division: 'D', department: 'R&D' } }],
     ['extension root', { op: 'add', path: ENTERPRISE, value: { division: 'D' } }, { [ENTERPRISE]: { costCenter: '1', division: 'D', department: 'R&D' } }],
     ['core URN root', { op: 'add', path: USER, value: { title: 'X' } }, { title: 'X' }],
@@ -54,21 +54,21 @@ describe('add (7644 §3.5.2.1)', () => {
   });
 });
 
-describe('replace (7644 §3.5.2.3)', () => {
+describe('replace (RFC 7644 §3.5.2.3)', () => {
   const situations: Situation[] = [
-    ['complex keeps what is not named (pitfall 18)', { op: 'replace', path: 'name', value: { givenName: 'X' } }, { name: { familyName: 'Doe', givenName: 'X' } }],
+    ['complex keeps what is not named', { op: 'replace', path: 'name', value: { givenName: 'X' } }, { name: { familyName: 'Doe', givenName: 'X' } }],
     ['null sub-attribute unsets', { op: 'replace', path: 'name', value: { givenName: null } }, { name: { familyName: 'Doe' } }],
     ['null sub-attribute by path unsets', { op: 'replace', path: 'name.givenName', value: null }, { name: { familyName: 'Doe' } }],
     ['null removes', { op: 'replace', path: 'title', value: null }, { title: undefined }],
     ['list sets the whole list', { op: 'replace', path: 'emails', value: [HOME] }, { emails: [HOME] }],
-    ['empty list removes (pitfall 8)', { op: 'replace', path: 'emails', value: [] }, { emails: undefined }],
+    ['empty list removes', { op: 'replace', path: 'emails', value: [] }, { emails: undefined }],
     ['pathless list', { op: 'replace', value: { emails: [HOME] } }, { emails: [HOME] }],
     ['value path sets one', { op: 'replace', path: 'emails[type eq "home"].value', value: 'n@x' }, { emails: [WORK, { value: 'n@x', type: 'home' }] }],
-    ['value path sets every match (pitfall 13)', { op: 'replace', path: 'emails[value ew "@x"].display', value: 'D' }, { emails: [{ ...WORK, display: 'D' }, { ...HOME, display: 'D' }] }],
+    ['value path sets every match', { op: 'replace', path: 'emails[value ew "@x"].display', value: 'D' }, { emails: [{ ...WORK, display: 'D' }, { ...HOME, display: 'D' }] }],
     ['whole element by value path: the condition stays true', { op: 'replace', path: 'emails[type eq "work"]', value: { value: 'n@x' } }, { emails: [{ value: 'n@x', type: 'work' }, HOME] }],
     ['null for a selected element removes it', { op: 'replace', path: 'emails[type eq "work"]', value: null }, { emails: [HOME] }],
     ['every element by a sub-attribute path', { op: 'replace', path: 'emails.display', value: 'D' }, { emails: [{ ...WORK, display: 'D' }, { ...HOME, display: 'D' }] }],
-    ['dots, colons, brackets and "and" inside quotes (pitfall 17)', { op: 'replace', path: 'emails[value eq "a.b:c and [d]@x"].display', value: 'D' }, { emails: [WORK, HOME, { value: 'a.b:c and [d]@x', display: 'D' }] }],
+    ['dots, colons, brackets and "and" inside quotes', { op: 'replace', path: 'emails[value eq "a.b:c and [d]@x"].display', value: 'D' }, { emails: [WORK, HOME, { value: 'a.b:c and [d]@x', display: 'D' }] }],
     ['extension root merges', { op: 'replace', path: ENTERPRISE, value: { department: 'Ops' } }, { [ENTERPRISE]: { costCenter: '1', department: 'Ops' } }],
     ['extension root with null member', { op: 'replace', value: { [ENTERPRISE]: { department: null } } }, { [ENTERPRISE]: { costCenter: '1' } }],
     ['whole extension null', { op: 'replace', value: { [ENTERPRISE]: null } }, { [ENTERPRISE]: undefined }],
@@ -83,7 +83,7 @@ describe('replace (7644 §3.5.2.3)', () => {
     expect(one({ op: 'replace', value: { [ENTERPRISE]: null } }).schemas).toEqual([USER, ATTRIBUTES]);
   });
 
-  test('no match: noTarget under rfc, created elsewhere (pitfall 12)', () => {
+  test('no match: noTarget under rfc, created elsewhere', () => {
     const operation = { op: 'replace', path: 'phoneNumbers[type eq "work"].value', value: '1' };
     expect(refusal(() => patched(start, [operation], 'rfc'))).toBe('400 noTarget');
     for (const name of ['auto', 'entra', 'okta', 'lenient'] as const) {
@@ -99,7 +99,7 @@ describe('replace (7644 §3.5.2.3)', () => {
   });
 });
 
-describe('remove (7644 §3.5.2.2)', () => {
+describe('remove (RFC 7644 §3.5.2.2)', () => {
   const situations: Situation[] = [
     ['simple', { op: 'remove', path: 'title' }, { title: undefined }],
     ['what is not there', { op: 'remove', path: 'nickName' }, { title: 'Dr' }],
@@ -108,13 +108,13 @@ describe('remove (7644 §3.5.2.2)', () => {
     ['list', { op: 'remove', path: 'emails' }, { emails: undefined }],
     ['by filter', { op: 'remove', path: 'emails[type eq "home"]' }, { emails: [WORK] }],
     ['by filter with two conditions', { op: 'remove', path: 'emails[type eq "work" and primary eq true]' }, { emails: [HOME] }],
-    ['by filter, several (pitfall 13)', { op: 'remove', path: 'emails[value pr]' }, { emails: undefined }],
+    ['by filter, several', { op: 'remove', path: 'emails[value pr]' }, { emails: undefined }],
     ['by filter, none', { op: 'remove', path: 'emails[type eq "other"]' }, { emails: [WORK, HOME] }],
     ['sub-attribute by filter', { op: 'remove', path: 'emails[type eq "work"].primary' }, { emails: [{ value: 'w@x', type: 'work' }, HOME] }],
     ['listed values only', { op: 'remove', path: 'emails', value: [{ value: 'H@X' }] }, { emails: [WORK] }],
-    ['listed with another type: nothing (pitfall 14)', { op: 'remove', path: 'emails', value: [{ value: 'h@x', type: 'work' }] }, { emails: [WORK, HOME] }],
+    ['listed with another type: nothing', { op: 'remove', path: 'emails', value: [{ value: 'h@x', type: 'work' }] }, { emails: [WORK, HOME] }],
     ['empty list of values: nothing', { op: 'remove', path: 'emails', value: [] }, { emails: [WORK, HOME] }],
-    ['simple with another value: nothing (pitfall 14)', { op: 'remove', path: 'title', value: 'Prof' }, { title: 'Dr' }],
+    ['simple with another value: nothing', { op: 'remove', path: 'title', value: 'Prof' }, { title: 'Dr' }],
     ['simple with its value, without case', { op: 'remove', path: 'title', value: 'DR' }, { title: undefined }],
     ['simple with empty text: removed', { op: 'remove', path: 'active', value: '' }, { active: undefined }],
     ['listed simple values', { op: 'remove', path: `${ATTRIBUTES}:regions`, value: ['eu', 'zz'] }, { [ATTRIBUTES]: { regions: ['us'] } }],
@@ -200,7 +200,7 @@ test('id, meta and externalId of a stored resource stay', () => {
   expect(Object.keys(result).at(-1)).toBe('meta');
 });
 
-test('an old value that is named primary takes it from a later one (pitfall 19)', () => {
+test('an old value that is named primary takes it from a later one', () => {
   const primaryLast = user({ emails: [{ value: 'a' }, { value: 'b', primary: true }] });
   const result = patched(primaryLast, [
     { op: 'add', path: 'emails', value: [{ value: 'a', primary: true }] },
@@ -216,7 +216,7 @@ test('without its value, the rest of an element means nothing', () => {
   expect(patched(named, [{ op: 'Remove', path: 'emails[type eq "work"].value' }]).emails).toEqual([HOME]);
 });
 
-test('what changes nothing gives the same text (pitfall 22)', () => {
+test('what changes nothing gives the same text', () => {
   const operations = [
     { op: 'Add', path: 'emails', value: [{ type: 'work', value: 'w@x', primary: 'True' }] },
     { op: 'replace', path: 'name', value: { givenName: 'Jo' } },

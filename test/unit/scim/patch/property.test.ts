@@ -58,7 +58,7 @@ function attempt(act: () => Resource): Resource | undefined {
   }
 }
 
-test('replacing twice is replacing once (7644 §3.5.2.3)', () => {
+test('replacing twice is replacing once (RFC 7644 §3.5.2.3)', () => {
   fc.assert(
     fc.property(users, settings, (resource, setting) => {
       const operation = { op: 'replace', ...setting };

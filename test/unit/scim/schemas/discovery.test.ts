@@ -11,7 +11,7 @@ import { ATTRIBUTES, auto, ENTERPRISE, GROUP, groupType, USER, userType } from '
 const BASE = 'https://h/scim/v2';
 const types = [userType, groupType];
 
-test('ServiceProviderConfig: patch, filter and etag are supported, passwords are not (7643 §5)', () => {
+test('ServiceProviderConfig: patch, filter and etag are supported, passwords are not (RFC 7643 §5)', () => {
   const config = serviceProviderConfig({ baseUrl: BASE, bulk: false, maxResults: 500 });
   expect(config).toMatchObject({
     patch: { supported: true },
@@ -29,7 +29,7 @@ test('ServiceProviderConfig: patch, filter and etag are supported, passwords are
     serviceProviderConfig({ baseUrl: BASE, bulk: false, maxResults: 1, sort: true, pagination }),
   ).toMatchObject({
     sort: { supported: true },
-    // 9865 §4
+    // RFC 9865 §4
     pagination: { cursor: true, index: true, defaultPaginationMethod: 'index', ...pagination },
   });
   const bulk = { maxOperations: 10, maxPayloadSize: 1000 };
@@ -39,7 +39,7 @@ test('ServiceProviderConfig: patch, filter and etag are supported, passwords are
   });
 });
 
-test('ResourceTypes name their schemas (7643 §6)', () => {
+test('ResourceTypes name their schemas (RFC 7643 §6)', () => {
   expect(resourceTypeDocuments(types, BASE)).toMatchObject([
     {
       id: 'User',
@@ -55,7 +55,7 @@ test('ResourceTypes name their schemas (7643 §6)', () => {
   ]);
 });
 
-describe('Schemas (7643 §7)', () => {
+describe('Schemas (RFC 7643 §7)', () => {
   const documents = schemaDocuments(types, BASE);
   const find = (id: string) => documents.find((each) => each.id === id) as Record<string, unknown>;
 
@@ -70,7 +70,7 @@ describe('Schemas (7643 §7)', () => {
     ]);
   });
 
-  test('displayName of a group is writable: Rippling leaves out what is readOnly (2.8)', () => {
+  test('displayName of a group is writable: Rippling leaves out what is readOnly', () => {
     expect(find(GROUP).attributes).toContainEqual(
       expect.objectContaining({ name: 'displayName', required: true, mutability: 'readWrite' }),
     );
