@@ -29,7 +29,7 @@ const MOST_WAITING = 10;
 
 /** @returns the request, or a sentence about what is wrong with it */
 export function parsePollRequest(body: unknown): PollRequest | string {
-  // Everything is optional (§2.2), the body as well.
+  // Everything is optional (RFC 8936 §2.2), the body as well.
   const given = (body ?? {}) as Record<string, unknown>;
   if (!isObject(given)) return 'The body must be a JSON object.';
   const { maxEvents = USUAL_EVENTS, returnImmediately = false, ack = [], setErrs = {} } = given;

@@ -1,4 +1,4 @@
-// What an answer says, whatever family of the platform it comes from (contract section 7). Pure.
+// What an answer says, whatever family of the platform it comes from (contract 7). Pure.
 import type { RedactText } from './redact.ts';
 
 export type AnswerHeaders = Record<string, string | string[] | undefined>;
@@ -64,7 +64,7 @@ export function header(headers: AnswerHeaders, name: string): string | undefined
 }
 
 /**
- * Milliseconds to wait as Retry-After asks: whole seconds, or an HTTP-date (RFC 9110 section 10.2.3). A date is
+ * Milliseconds to wait as Retry-After asks: whole seconds, or an HTTP-date (RFC 9110 §10.2.3). A date is
  * read against the answer's own Date header, so that skewed clocks cancel out; `now` (Unix ms) stands in for it.
  */
 export function retryAfterMs(headers: AnswerHeaders, now: number): number | undefined {

@@ -116,7 +116,7 @@ export function createAttempt(
 /** Statuses that mean what they say, whoever says them: credentials, sizes, time and haste. */
 const PLAIN_STATUS = new Set([401, 408, 413, 414, 425, 429, 431]);
 
-/** Whether a refusal comes from something in between: the platform's own are JSON (contract section 7), or empty. */
+/** Whether a refusal comes from something in between: the platform's own are JSON (contract 7), or empty. */
 function isForeign(status: number, text: string): boolean {
   if (status < 400) return true;
   if (status >= 500 || PLAIN_STATUS.has(status) || text.trim() === '') return false;

@@ -103,7 +103,7 @@ export function toRecord(line: unknown, answer: OpenAnswer): ChatRecord | undefi
 
 /**
  * The final answer among the records of one turn: the last one of the assistant whose path begins with `final` and
- * has at most two steps (specification, chat). Undefined while there is none.
+ * has at most two steps (contract 6.3). Undefined while there is none.
  */
 export function finalAnswer(records: readonly ChatRecord[]): ChatRecord | undefined {
   return records.findLast(

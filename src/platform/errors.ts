@@ -92,7 +92,7 @@ export interface ResponseFacts {
 
 /**
  * The platform answered with a status outside 200..299. Retry 408, 429 and 5xx, not before `retryAfterMs`;
- * everything else is final (contract section 7). A 3xx is here as well: redirects are never followed, so that
+ * everything else is final (contract 7). A 3xx is here as well: redirects are never followed, so that
  * the credential goes to no other address; correct the tenant address. A 404 on a whole endpoint is here too.
  */
 export class PlatformResponse extends PlatformError {

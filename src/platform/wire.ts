@@ -80,7 +80,7 @@ export interface WireListResponse<T> {
   Resources?: T[];
 }
 
-/** One operation of a SCIM PATCH (RFC 7644 section 3.5.2); `op` goes out in lower case. */
+/** One operation of a SCIM PATCH (RFC 7644 §3.5.2); `op` goes out in lower case. */
 export interface PatchOperation {
   op: 'add' | 'replace' | 'remove';
   path?: string;

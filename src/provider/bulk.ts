@@ -18,7 +18,7 @@ import type { Answer, RequestContext } from './context.ts';
 import type { Groups } from './groups.ts';
 import type { Users } from './users.ts';
 
-/** One entry of the BulkResponse (§3.7.3). Bodies of successes are left out, as the RFC allows. */
+/** One entry of the BulkResponse (RFC 7644 §3.7.3). Bodies of successes are left out, as the RFC allows. */
 interface BulkResult {
   method: string;
   bulkId?: string;
@@ -106,13 +106,13 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
     return answer;
   }
 
-  // The example of §3.7.3 has the operations themselves in place of the message.
+  // The example of RFC 7644 §3.7.3 has the operations themselves in place of the message.
   const patchOf = (data: unknown): unknown =>
     Array.isArray(data) && profile.allows('message-schema')
       ? { schemas: [PATCH_OP_URN], Operations: data }
       : data;
 
-  /** Adds what had to wait until the resources of a circle were there (§3.7.1). */
+  /** Adds what had to wait until the resources of a circle were there (RFC 7644 §3.7.1). */
   async function complete(operation: BulkOperation, { data }: BulkStep, work: Work): Promise<Answer> {
     const { bulkId = '', target } = operation;
     const id = work.ids.get(bulkId);

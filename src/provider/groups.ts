@@ -81,7 +81,7 @@ export function createGroups(deps: ProviderDeps) {
     return isRead ? all : all.catch(() => textWith(undefined));
   }
 
-  /** POST (§3.3). @throws 409 uniqueness when displayName or externalId is taken */
+  /** POST (RFC 7644 §3.3). @throws 409 uniqueness when displayName or externalId is taken */
   async function create(body: unknown, context: RequestContext): Promise<Answer> {
     const resource = parseResource(groupType, body, { operation: 'create', profile });
     const members = membersOf(body, profile) ?? [];
@@ -138,7 +138,7 @@ export function createGroups(deps: ProviderDeps) {
     });
   }
 
-  /** PUT (§3.5.1). Without a `members` key the member set stays, as providers that omit it expect. */
+  /** PUT (RFC 7644 §3.5.1). Without a `members` key the member set stays, as providers that omit it expect. */
   async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     const resource = parseResource(groupType, body, { operation: 'replace', profile });
     const members = membersOf(body, profile);
@@ -149,7 +149,7 @@ export function createGroups(deps: ProviderDeps) {
     return answer(200, await change(id, context, 'put', next, steps), context);
   }
 
-  /** PATCH (§3.5.2): 204, unless the client asks for attributes; a body would read every member. */
+  /** PATCH (RFC 7644 §3.5.2): 204, unless the client asks for attributes; a body would read every member. */
   async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     const { rest, steps } = splitMembers(parsePatch(groupType, body, profile));
     for (const step of steps) if ('values' in step) checkMemberLengths(step.values, limits);

@@ -54,7 +54,7 @@ export function createUsers(deps: ProviderDeps) {
     };
   }
 
-  /** POST (§3.3). @throws 409 uniqueness when userName or externalId is taken */
+  /** POST (RFC 7644 §3.3). @throws 409 uniqueness when userName or externalId is taken */
   async function create(body: unknown, context: RequestContext): Promise<Answer> {
     projectionOf(context);
     const resource = parseResource(userType, body, {
@@ -108,7 +108,7 @@ export function createUsers(deps: ProviderDeps) {
     return foldCase(String(before.userName)) === foldCase(String(resource.userName));
   }
 
-  /** GET (§3.4.1); 304 when If-None-Match names the version. */
+  /** GET (RFC 7644 §3.4.1); 304 when If-None-Match names the version. */
   async function get(id: string, context: RequestContext): Promise<Answer> {
     const [user] = await directory.usersOf([id]);
     if (!user) throw missing('User', id);
@@ -157,7 +157,7 @@ export function createUsers(deps: ProviderDeps) {
     return stored && answer(200, { id, text, ...stored }, stored.groups, context);
   }
 
-  /** PUT (§3.5.1): the resource becomes the body. */
+  /** PUT (RFC 7644 §3.5.1): the resource becomes the body. */
   async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     projectionOf(context);
     const resource = parseResource(userType, body, {
@@ -192,7 +192,7 @@ export function createUsers(deps: ProviderDeps) {
   }
 
   /**
-   * PATCH (§3.5.2): all operations or none. Entra is answered as the tests of its maker ask: 204, unless it asks for
+   * PATCH (RFC 7644 §3.5.2): all operations or none. Entra is answered as the tests of its maker ask: 204, unless it asks for
    * attributes.
    */
   async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
@@ -210,7 +210,7 @@ export function createUsers(deps: ProviderDeps) {
     return { ...bare, text };
   }
 
-  /** DELETE (§3.6); a second one is 404. The name is free at once. */
+  /** DELETE (RFC 7644 §3.6); a second one is 404. The name is free at once. */
   const remove = (id: string, context: RequestContext): Promise<Answer> =>
     removeResource(deps, 'User', id, context);
 

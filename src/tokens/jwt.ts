@@ -112,7 +112,7 @@ export function createJwtVerifier(
   return { verify, prepare: async () => void (await jwks.current()) };
 }
 
-/** RFC 8725 section 3.11; in RFC 7515 section 4.1.9 a `typ` without a slash stands for `application/` and itself. */
+/** RFC 8725 §3.11; in RFC 7515 §4.1.9 a `typ` without a slash stands for `application/` and itself. */
 function isAccessToken(typ: unknown): boolean {
   if (typ === undefined) return true;
   return typeof typ === 'string' && TYPES.includes(typ.toLowerCase().replace(/^application\//, ''));

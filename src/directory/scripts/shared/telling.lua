@@ -11,7 +11,7 @@ local function same(one, other)
   return true
 end
 
--- Names of what was added, revised or removed, as paths (RFC 7644 section 3.5.2): what an extension has stands behind
+-- Names of what was added, revised or removed, as paths (RFC 7644 §3.5.2): what an extension has stands behind
 -- its URN.
 local function compare(before, after, prefix, names)
   local function look(name)
