@@ -1,5 +1,5 @@
 // Microsoft Entra ID as it is out of the box: one operation per attribute, capitalised, booleans as text.
-// Every body is a literal of reference/idp-dialects.md 2.1, in the order in which Entra sends it.
+// Requests as Entra sends them, in their order (docs/idp/entra.md).
 import {
   CUSTOM,
   ENTERPRISE,

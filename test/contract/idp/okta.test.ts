@@ -1,4 +1,4 @@
-// Okta: catalogue apps (OIN: PATCH for state and groups) and wizard apps (AIW: PUT always). reference/idp-dialects.md 2.2.
+// Okta: catalogue apps (OIN: PATCH for state and groups) and wizard apps (AIW: PUT always). See docs/idp/okta.md.
 import {
   CUSTOM,
   GROUP,

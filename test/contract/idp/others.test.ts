@@ -1,4 +1,4 @@
-// OneLogin, JumpCloud, Ping, authentik, Pocket ID: reference/idp-dialects.md 2.3 to 2.8, each literal in its order.
+// OneLogin, JumpCloud, Ping, authentik, Pocket ID (docs/idp/others.md): requests as they are sent, in their order.
 import { randomUUID } from 'node:crypto';
 import {
   CUSTOM,
@@ -124,7 +124,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     expect(put).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
   });
 
-  test('JumpCloud: create, delete, and create again under the same names (2.4)', async () => {
+  test('JumpCloud: create, delete, and create again under the same names', async () => {
     let last: { user: string; group: string } | undefined;
     for (let round = 0; round < 3; round++) {
       const user = await scim.user('jumpcloud-test@x.example', { externalId: 'jc-1' });
@@ -145,7 +145,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     }
   });
 
-  test('Ping: capitalised operators, emails eq, unquoted values, Accept: application/json (2.6)', async () => {
+  test('Ping: capitalised operators, emails eq, unquoted values, Accept: application/json', async () => {
     const { id } = await scim.user('ping@x.example', { emails: [{ value: 'ping.mail@x.example' }] });
     for (const filter of [
       'userName Eq "ping@x.example"',
@@ -186,7 +186,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     expect(overwritten).toMatchObject({ status: 200, body: { members: [] } });
   });
 
-  test('authentik: configuration first, users by POST, PUT, DELETE, adoption after 409 (2.7)', async () => {
+  test('authentik: configuration first, users by POST, PUT, DELETE, adoption after 409', async () => {
     const config = await scim.get('/ServiceProviderConfig');
     expect(config).toMatchObject({
       status: 200,
@@ -212,7 +212,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     expect((await scim.delete(`/Users/${adopted.id}`)).status).toBe(204);
   });
 
-  test('authentik: group without members, pathless replace, one operation per member in chunks of maxOperations (2.7)', async () => {
+  test('authentik: group without members, pathless replace, one operation per member in chunks of maxOperations', async () => {
     const config = (await scim.get('/ServiceProviderConfig')).body;
     const group = (await scim.post('/Groups', { schemas: [GROUP], externalId: 'ak-g', displayName: 'ak' }))
       .body;

@@ -1,4 +1,4 @@
-// The typed client of Core Data against a server that answers as the contract says (5.1 to 5.5).
+// The typed client of Core Data against a server that answers as contract 5.1 to 5.5 says.
 import type { ServerResponse } from 'node:http';
 import {
   createCoreDataClient,

@@ -61,7 +61,7 @@ test('clocks may differ by a minute, not more', async () => {
 });
 
 test.each([undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt', 'application/jwt'])(
-  'a token with the typ %p is an access token (RFC 8725 section 3.11)',
+  'a token with the typ %p is an access token (RFC 8725 §3.11)',
   async (typ) => {
     expect(await statusOf(app, await issuer.sign('ec', {}, { typ }))).toBe(200);
   },

@@ -13,7 +13,7 @@ async function read(text: string, length = 7): Promise<string[][]> {
   return rows;
 }
 
-test('cells hold commas, quotes and line ends when they are quoted (RFC 4180 section 2)', async () => {
+test('cells hold commas, quotes and line ends when they are quoted (RFC 4180 §2)', async () => {
   expect(await read('a,b\r\n"x, ""y""\r\nz",2\r\n')).toEqual([
     ['a', 'b'],
     ['x, "y"\r\nz', '2'],
