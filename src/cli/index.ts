@@ -32,8 +32,15 @@ const COMMANDS: Record<string, () => Promise<Add>> = {
   demo: async () => (await import('./demo.ts')).demo,
 };
 
-/** Runs one command and resolves to the exit code of the process (docs: interface of the command line). */
-export async function runCli(args: string[], env: NodeJS.ProcessEnv): Promise<number> {
+/**
+ * Runs one command and resolves to the exit code of the process (docs: interface of the command line).
+ * @param onStart told of the command just before it runs
+ */
+export async function runCli(
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  onStart?: (command: Command) => void,
+): Promise<number> {
   let code = 0;
   const cli: Cli = {
     env,
@@ -54,6 +61,7 @@ export async function runCli(args: string[], env: NodeJS.ProcessEnv): Promise<nu
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(scim-bridge --help shows all commands)');
 
+  program.hook('preAction', (_program, command) => onStart?.(command));
   const names = Object.keys(COMMANDS);
   const asked = names.filter((name) => args.includes(name));
   for (const name of asked.length > 0 ? asked : names) (await COMMANDS[name]?.())?.(program, cli);

@@ -1,0 +1,33 @@
+// Ends a command quietly when its reader has left, as in `scim-bridge log | head -1`: a closed pipe is no error.
+import { complain } from './output.ts';
+
+/** Commands and sub-commands that are asked for their output. */
+const SHOWING = new Set('acts backup explain export list log plan refused show status'.split(' '));
+
+/** What of a parsed command decides whether it may end in the middle. */
+interface Started {
+  name(): string;
+  opts(): { verify?: boolean };
+}
+
+/**
+ * A command that only shows something ends with exit code 0 as soon as nobody takes its output. One that changes or verifies
+ * something goes on without output: its exit code has to tell how that ended.
+ * @returns to be told of the command that runs; before that, help and version are all that is printed
+ */
+export function watchClosedPipe(process: NodeJS.Process): (command: Started) => void {
+  let isShowing = true;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') {
+      if (isShowing) process.exit(0);
+      return;
+    }
+    complain(`Standard output cannot be written: ${error.message}.`);
+    process.exit(1);
+  });
+  // Progress and complaints that nobody reads are dropped.
+  process.stderr.on('error', () => undefined);
+  return (command) => {
+    isShowing = SHOWING.has(command.name()) && command.opts().verify !== true;
+  };
+}
