@@ -1,10 +1,11 @@
 // JSONata expressions of settings, with limits: an expression that never ends, or grows without end, fails for the person
 // at hand and stops nothing else. Expressions run in the event loop, so the limits are also what others wait at most.
 import jsonata from 'jsonata';
+import { createMeter, SIZES } from './expression-size.ts';
 import { compilePattern, patternFault, type Pattern } from '../support/linear-regexp.ts';
 
 /** Milliseconds, nested steps, elements of a list, letters of a text. */
-export const LIMITS = { timeout: 50, stack: 500, sequence: 100_000, text: 65_536 };
+export const LIMITS = { timeout: 50, stack: 500, sequence: 10_000, text: 65_536 };
 
 /** JSONata's codes for what takes too long or becomes too large. */
 const EXCEEDED: Record<string, string> = {
@@ -34,6 +35,7 @@ export function compileExpression(text: string): Evaluate {
     .find((each) => each !== undefined);
   if (fault !== undefined) throw new Error(fault);
 
+  limitSizes(expression);
   const evaluate = (input: unknown): Promise<unknown> => expression.evaluate(input) as Promise<unknown>;
   return async (input) => {
     try {
@@ -65,10 +67,51 @@ function codeOf(error: unknown): string {
 
 function toFailure(error: unknown): ExpressionFailed {
   if (error instanceof ExpressionFailed) return error;
+  const { error: inner } = (error ?? {}) as { error?: unknown };
+  if (inner instanceof ExpressionFailed) return inner;
   const exceeded = EXCEEDED[codeOf(error)];
   // The engine's own limits: stack of calls, length of a text.
   const isExceeded = exceeded !== undefined || error instanceof RangeError;
   return new ExpressionFailed(exceeded ?? String((error as Error | null)?.message ?? error), isExceeded);
+}
+
+/** JSONata calls this binding after each step. */
+const AFTER_STEP = Symbol.for('jsonata.__evaluate_exit');
+
+/** Most functions make little more than they are given; those that multiply are checked before they do. */
+function limitSizes(expression: jsonata.Expression): void {
+  const meters = new WeakMap<object, ReturnType<typeof createMeter>>();
+  const afterStep = (
+    { type }: { type: string },
+    _input: unknown,
+    { base }: { base: object },
+    result: unknown,
+  ) => {
+    const meter = meters.get(base) ?? createMeter();
+    meters.set(base, meter);
+    const excess = meter(type, result);
+    if (excess !== undefined) throw new ExpressionFailed(excess, true);
+  };
+  expression.assign(AFTER_STEP as unknown as string, afterStep);
+  const multiplied = (letters: number): void => {
+    if (letters > SIZES.value)
+      throw new ExpressionFailed(`makes a text of more than ${SIZES.value} letters`, true);
+  };
+  const join = (texts: string[] | undefined, separator: string | undefined): string | undefined => {
+    const between = separator ?? '';
+    multiplied(texts?.reduce((sum, text) => sum + text.length + between.length, 0) ?? 0);
+    return texts?.join(between);
+  };
+  const pad = (text: string | undefined, width: number, filler: string | undefined): string | undefined => {
+    const unit = filler || ' ';
+    multiplied(Math.abs(width) * unit.length);
+    if (text === undefined) return undefined;
+    const missing = Math.max(0, Math.abs(Math.trunc(width)) - [...text].length);
+    const padding = [...unit.repeat(missing)].slice(0, missing).join('');
+    return width > 0 ? text + padding : padding + text;
+  };
+  expression.registerFunction('join', join, '<a<s>s?:s>');
+  expression.registerFunction('pad', pad, '<s-ns?:s>');
 }
 
 /** A text may be a promise of hundreds of megabytes that nothing has built yet: its length is looked at first. */

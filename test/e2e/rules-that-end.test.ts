@@ -76,11 +76,14 @@ test('check-config names every rule that does not end or is not understood, and 
   const attributes = {
     endless: { type: 'string', expression: ENDLESS },
     padded: { type: 'string', expression: '$pad("x", 5e8)' },
+    doubled: { type: 'string', expression: '$length($reduce([1..28], function($a){ $a & $a }, "x"))' },
   };
   const tried = await run({ groups: {}, attributes });
   expect(tried.code).toBe(78);
   expect(tried.text).toContain('/targets/main/attributes/endless/expression');
   expect(tried.text).toContain('/targets/main/attributes/padded/expression');
+  expect(tried.text).toContain('/targets/main/attributes/doubled/expression');
+  expect(tried.text).toContain('makes a value of more than 1000000 letters and elements');
   const good = { good: target.attributes.good };
   expect((await run({ groups: {}, attributes: good })).code).toBe(0);
 });

@@ -36,9 +36,35 @@ test.each([
   ['a padded text of 500 MB', '$pad("x", 5e8)'],
   ['a text that doubles 28 times', '$reduce([1..28], function($a, $b){ $a & $a }, "x")'],
   ['a text that doubles 40 times', '$reduce([1..40], function($a, $b){ $a & $a }, "x")'],
+  ['a text that doubles and is measured', '$length($reduce([1..28], function($a, $b){ $a & $a }, "x"))'],
+  ['a list that doubles', '$count($reduce([1..40], function($a, $b){ $append($a, $a) }, 1))'],
+  ['an object that doubles', '$string($reduce([1..28], function($a, $b){ {"a": $a, "b": $a} }, 1))'],
+  ['lists that hold themselves twice', '$string($reduce([1..28], function($a, $b){ [[$a], [$a]] }, 1))'],
+  ['many copies that are joined', '$join($reduce([1..13], function($a, $b){ $append($a, $a) }, title))'],
+  ['a long separator', '$join([1..9000].$string(), title)'],
+  ['a long filler', '$pad("x", 9000, title)'],
+  ['a replacement of each letter', '$length($replace(title, "a", title))'],
+  ['a value that nests itself', '$string($reduce([1..2000], function($a, $b){ [[$a]] }, 1), true)'],
+  ['copies that are kept', '$count([1..9000].$uppercase($$.title))'],
+  ['a text that doubles in $eval', '$eval("$length($reduce([1..28], function($a, $b){ $a & $a }, \'x\'))")'],
   ['a map over many', '$map([1..100000], function($x){ $map([1..1000], function($y){ $x * $y }) })'],
 ])('an expression ends with a named limit: %s', async (_, text) => {
-  expect((await failureOf(text)).exceeded).toBe(true);
+  expect((await failureOf(text, { title: LONG })).exceeded).toBe(true);
+});
+
+test('functions with limits of their own work as JSONata documents them', async () => {
+  const results = [
+    '$join(["a", "b"], "-")',
+    '$join("a")',
+    '$join(nothing)',
+    '$pad("foo", 5)',
+    '$pad("foo", -5, "#")',
+  ]
+    .concat(['$pad("foo", 8, "-+")', '$pad("foo", 2)', '$pad(nothing, 5)', '"foo" ~> $pad(4, "")'])
+    .map((text) => compileExpression(text)({}));
+  expect(await Promise.all(results)).toEqual([
+    ...['a-b', 'a', undefined, 'foo  ', '##foo', 'foo-+-+-', 'foo', undefined, 'foo '],
+  ]);
 });
 
 test('an error of the data is no exceeded limit', async () => {

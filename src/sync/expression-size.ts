@@ -1,0 +1,47 @@
+// Measures what an expression makes, step by step, so that one that doubles its texts or lists fails before it fills the memory.
+
+/** Letters and elements of one value, levels of it, and letters and elements that one evaluation makes. */
+export const SIZES = { value: 1_000_000, depth: 32, made: 10_000_000 };
+
+interface Size {
+  value: number;
+  depth: number;
+}
+
+const LEAF: Size = { value: 1, depth: 0 };
+/** Nodes of an expression that show what is there already. */
+const SHOWING = new Set(['variable', 'name', 'string', 'number', 'value', 'parent']);
+
+/** @returns looks at the result of each step of one evaluation; answers what is too much, if anything is */
+export function createMeter(): (step: string, result: unknown) => string | undefined {
+  /** A value may hold another one many times: each is measured once. */
+  const known = new WeakMap<object, Size>();
+  let made = 0;
+
+  function sizeOf(value: unknown): Size {
+    if (typeof value === 'string') return { value: value.length, depth: 0 };
+    // Functions of an expression are objects that lead to everything.
+    if (typeof value !== 'object' || value === null || isFunction(value)) return LEAF;
+    const measured = known.get(value);
+    if (measured) return measured;
+    const size = { value: 1, depth: 1 };
+    known.set(value, size);
+    for (const part of Object.values(value)) {
+      const { value: inner, depth } = sizeOf(part);
+      size.value += inner;
+      size.depth = Math.max(size.depth, depth + 1);
+    }
+    return size;
+  }
+
+  return (step, result) => {
+    const { value, depth } = sizeOf(result);
+    if (value > SIZES.value) return `makes a value of more than ${SIZES.value} letters and elements`;
+    if (depth > SIZES.depth) return `nests lists and objects deeper than ${SIZES.depth} levels`;
+    if (SHOWING.has(step)) return undefined;
+    made += typeof result === 'string' || Array.isArray(result) ? result.length : 1;
+    return made > SIZES.made ? `makes more than ${SIZES.made} letters and elements` : undefined;
+  };
+}
+
+const isFunction = (value: object): boolean => '_jsonata_lambda' in value || '_jsonata_function' in value;
