@@ -42,6 +42,7 @@
  * | hold:<t> | string | who ordered that nothing is written, and when |
  * | memberCount | string | number of all memberships |
  * | memberSum | hash | while a proof runs: the sum by which it checks memberCount, and the groups that are in it |
+ * | readding:<t> | hash | during a repair: group whose link was made again → cursor of the members that are to be written again |
  * | rebuilding | set | during a repair: groups whose lost member set is being made again |
  * | gone:User, gone:Group | zset | ids of deleted resources by time, for a month |
  * | guardUsed:<t>:<kind> | zset | destructive writes made unasked, by time; an item is `ref` or `ref subject` |

@@ -24,7 +24,9 @@ export interface ProofOptions {
 export type Proof = ReturnType<typeof createProof>;
 
 /** Entries per script: some of them need several commands, and other clients of Redis wait meanwhile. */
-const PORTION = 200;
+const PORTION = 100;
+/** Entries between two rests. */
+const REST_AFTER = 200;
 const KEYS_AT_ONCE = 500;
 
 export function createProof(
@@ -48,7 +50,7 @@ export function createProof(
 
     async function rest(entries: number): Promise<void> {
       unrested += entries;
-      if (pauseMs === 0 || unrested < PORTION) return;
+      if (pauseMs === 0 || unrested < REST_AFTER) return;
       unrested = 0;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
@@ -57,7 +59,7 @@ export function createProof(
       let cursor = '0';
       do {
         signal?.throwIfAborted();
-        const all = { targets, groupsMatter, ...args, cursor, count: PORTION, repair, request };
+        const all = { targets, groupsMatter, count: PORTION, ...args, cursor, repair, request };
         const one = 'target' in args ? { ...all, targets: [args.target] } : all;
         const [, next, seen, faults] = await scripts.run(`prove_${script}`, keys.base, one);
         cursor = String(next);
@@ -79,7 +81,7 @@ export function createProof(
           cursor = next;
           for (const each of found.map((name) => name.slice(keys.base.length)))
             if (SETS.test(each) || CHANGES.test(each)) names.add(each);
-          await rest(PORTION);
+          await rest(REST_AFTER);
         } while (cursor !== '0');
       }
       return [...names];

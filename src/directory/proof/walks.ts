@@ -20,6 +20,9 @@ const INDEXES: [family: string, kind: 'User' | 'Group'][] = [
   ['order:Group', 'Group'],
 ];
 
+/** A record may be large, and its checksum is over all of it. */
+const RECORDS = 50;
+
 /**
  * Of a connection, apart from its targets. `groupsOf` comes first: a member set that was lost as a whole is made again from
  * it, and each push to the group in the meantime makes the loss harder to see.
@@ -27,14 +30,16 @@ const INDEXES: [family: string, kind: 'User' | 'Group'][] = [
 export const walksOfRecords = (): Walk[] => [
   { script: 'groups_of', args: {} },
   ...INDEXES.map(([family, kind]) => ({ script: 'indexes', args: { family, kind } })),
-  ...(['User', 'Group'] as const).map((kind) => ({ script: 'records', args: { kind } })),
+  ...(['User', 'Group'] as const).map((kind) => ({ script: 'records', args: { kind, count: RECORDS } })),
 ];
 
 const MARKS = ['dirty', 'inflight', 'tickets', 'accepted', 'guardWaiting', 'marks'];
 const LISTS = ['blocked', 'alarms', 'doubts', 'groupsSeen'];
 
-export const walksOfLinks = (target: string): Walk[] =>
-  ['links', 'linked'].map((family) => ({ script: 'links', args: { target, family } }));
+export const walksOfLinks = (target: string): Walk[] => [
+  ...['links', 'linked'].map((family) => ({ script: 'links', args: { target, family } })),
+  { script: 'readd', args: { target } },
+];
 
 /** After all others, because their repairs set dirty marks. */
 export const walksOfMarks = (target: string): Walk[] => [

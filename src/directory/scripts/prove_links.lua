@@ -1,5 +1,5 @@
--- Proves one portion of the links of a target, or of the way back from platform ids. A link that was lost while its way back is
--- there is made again with the id alone: its memberships are stated anew and the next sync writes whatever differs.
+-- Proves one portion of the links of a target, or of `linked`, their reverse. A link that was lost is made again from its reverse
+-- with the id alone: its memberships are noted to be written again, and the next sync writes whatever differs.
 -- KEYS base
 -- ARGV { target, targets: [target], family: links | linked, cursor, count, repair, request }
 -- RETURN as prove_records.lua
@@ -7,7 +7,7 @@
 local reply = redis.call('HSCAN', key(p.family, p.target), p.cursor, 'COUNT', p.count)
 local links, ways = key('links', p.target), key('linked', p.target)
 
--- False: there is no link; nil: it can not be read.
+-- False: there is no link; nil: it cannot be read.
 local function link_of(ref)
   local text = redis.call('HGET', links, ref)
   if not text then return false end
@@ -17,7 +17,8 @@ end
 
 local function is_at_work(ref) return redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 end
 
-local function restate(ref)
+-- The memberships have to be written again, because the link says which of them were written.
+local function readd_memberships(ref)
   local kind, id = string.match(ref, '^(%a+):(.*)$')
   if kind == 'User' then
     for _, group in ipairs(groups_of(id)) do
@@ -25,7 +26,8 @@ local function restate(ref)
       mark('Group:' .. group, 3)
     end
   else
-    owe_all(id, redis.call('SMEMBERS', key('members', id)), '+')
+    -- A group may have many members: prove_readd.lua takes them in portions.
+    redis.call('HSET', key('readding', p.target), id, '0')
   end
   mark(ref, 3)
 end
@@ -33,7 +35,7 @@ end
 local function prove_link(ref)
   local link = link_of(ref)
   if link == nil then
-    -- Where a way leads to it, it is made again by that; else the account is looked for.
+    -- If `linked` leads here, the link is made again from there; else the sync looks for the account.
     return fault('links', 'damaged', ref, is_stored(ref) and not is_at_work(ref) and function()
       redis.call('HDEL', links, ref)
       mark(ref, 3)
@@ -54,12 +56,12 @@ local function prove_way(way)
   local link = link_of(ref)
   if link and link.id == id and string.match(ref, '^%a+') == kind then return end
   if is_at_work(ref) then return end
-  -- A link without an id is in the middle of something as long as its resource is marked.
+  -- A sync may be about to store the id, as long as the resource is marked.
   if link and not link.id and redis.call('HEXISTS', key('marks', p.target), ref) == 1 then return end
   if not link and is_stored(ref) and string.match(ref, '^%a+') == kind then
     return fault('links', 'missing', ref, function()
       redis.call('HSET', links, ref, '{"id":' .. cjson.encode(id) .. '}')
-      restate(ref)
+      readd_memberships(ref)
     end)
   end
   fault('linked', 'surplus', ref, function() redis.call('HDEL', ways, way) end)

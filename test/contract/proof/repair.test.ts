@@ -261,3 +261,29 @@ test('a look counts an entry once that two families show, and once each for two 
     await store.close();
   }
 });
+
+test('a large group whose link was lost gets all memberships written again, also after a repair that was killed', async () => {
+  const store = await openStore();
+  try {
+    const people = Array.from({ length: 600 }, (_, index) => idOf(`p${1000 + index}`));
+    for (const id of people) await store.putUser(id, { userName: id });
+    await store.putGroup(SALES, 'Sales', [add(...people)]);
+    await store.settleAll();
+    await store.redis.hdel(store.keys.key('links', 'main'), `Group:${SALES}`);
+    const pending = (): Promise<number> => store.redis.hlen(store.keys.key('memberMarks', `main:${SALES}`));
+    const killed = new AbortController();
+    const readding = store.keys.key('readding', 'main');
+    const watching = setInterval(() => {
+      void store.redis.exists(readding).then((exists) => exists && killed.abort(new Error('killed')));
+    }, 1);
+    const first = store.state.proof.run({ ...ORDER, signal: killed.signal });
+    await first.catch(() => undefined);
+    clearInterval(watching);
+    await store.state.proof.run(ORDER);
+    await expect(pending()).resolves.toBe(people.length);
+    expect(await store.families()).not.toContain('readding:main');
+    expect([...(await store.marks()).keys()]).toEqual([`Group:${SALES}`]);
+  } finally {
+    await store.close();
+  }
+});

@@ -1,0 +1,20 @@
+-- Notes one portion of the members of a group as memberships to be written again. `readding` holds the groups whose link was
+-- made again (prove_links.lua), each with the cursor of its next portion, so that the next repair completes what was killed.
+-- KEYS base
+-- ARGV { target, targets: [target], count, repair, request }
+-- RETURN as prove_records.lua; the cursor is 0 when no such group is left
+-- NEEDS owed, proof
+local name = key('readding', p.target)
+local group = p.repair and redis.call('HRANDFIELD', name)
+if not group then return proved('0', 0) end
+
+local reply = redis.call('SSCAN', key('members', group), redis.call('HGET', name, group), 'COUNT', p.count)
+local members, seen = {}, {}
+for _, user in ipairs(reply[2]) do
+  if not seen[user] then members[#members + 1] = user end
+  seen[user] = true
+end
+owe_all(group, members, '+')
+mark('Group:' .. group, 3)
+if reply[1] == '0' then redis.call('HDEL', name, group) else redis.call('HSET', name, group, reply[1]) end
+return proved(redis.call('EXISTS', name) == 1 and '1' or '0', #reply[2])
