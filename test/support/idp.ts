@@ -1,11 +1,7 @@
 // Speaks SCIM like an identity provider: over HTTP, with a token, one request at a time or many.
-import { request } from 'undici';
+import { send as sendRequest, type Reply } from './send.ts';
 
-export interface IdpAnswer {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  body: any;
-}
+export type IdpAnswer = Reply;
 
 export interface Idp {
   baseUrl: string;
@@ -18,19 +14,11 @@ export interface Idp {
 }
 
 export function createIdp(baseUrl: string, token: string): Idp {
-  const send: Idp['send'] = async (method, path, body, headers = {}) => {
-    const answer = await request(baseUrl + path, {
-      method: method as 'GET',
+  const send: Idp['send'] = (method, path, body, headers = {}) =>
+    sendRequest(baseUrl, method, path, {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json', ...headers },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      body,
     });
-    const text = await answer.body.text();
-    return {
-      status: answer.statusCode,
-      headers: answer.headers,
-      body: text === '' ? undefined : JSON.parse(text),
-    };
-  };
   const created = (answer: IdpAnswer): string => {
     if (answer.status !== 201)
       throw new Error(`POST answered ${answer.status}: ${JSON.stringify(answer.body)}`);

@@ -1,5 +1,5 @@
 // What the sandbox holds and what it was asked, through its control port.
-import { request } from 'undici';
+import { send } from './send.ts';
 
 export interface PlatformUser {
   id: number;
@@ -38,14 +38,12 @@ export interface PlatformView {
 
 export function createPlatformView(controlUrl: string): PlatformView {
   const control: PlatformView['control'] = async (method, path, body) => {
-    const answer = await request(controlUrl + path, {
-      method: method as 'GET',
+    const answer = await send(controlUrl, method, path, {
       headers: { 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      body,
     });
-    const text = await answer.body.text();
-    if (answer.statusCode >= 300) throw new Error(`control ${method} ${path}: ${answer.statusCode} ${text}`);
-    return text === '' ? undefined : JSON.parse(text);
+    if (answer.status >= 300) throw new Error(`control ${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.body;
   };
   const state = (): ReturnType<PlatformView['state']> => control('GET', '/state');
   const requests = async (): Promise<PlatformCallLine[]> => {

@@ -1,5 +1,4 @@
 // Reconcile as a test drives it: the same estates as the commands open, and hands that meddle with the platform.
-import { request } from 'undici';
 import { openEstates } from '../../src/app.ts';
 import type { RunReport } from '../../src/directory/runs.ts';
 import { makePlan } from '../../src/reconcile/make-plan.ts';
@@ -12,6 +11,7 @@ import { randomIds } from '../../src/support/ids.ts';
 import { silentLogger } from '../../src/support/logger.ts';
 import type { Bridge } from './build-bridge.ts';
 import { eventually } from './eventually.ts';
+import { send } from './send.ts';
 
 export interface Reconciling {
   estates: ScheduledEstate[];
@@ -66,14 +66,12 @@ export async function openReconciling(bridge: Bridge, config = bridge.config): P
       );
     },
     meddle: async (method, path, body, key = bridge.sandbox.ready.fixtures.apiKeys.admin) => {
-      const answer = await request(bridge.sandbox.ready.platformUrl + path, {
-        method: method as 'GET',
+      const answer = await send(bridge.sandbox.ready.platformUrl, method, path, {
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        body,
       });
-      const text = await answer.body.text();
-      if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
-      return text === '' ? undefined : JSON.parse(text);
+      if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+      return answer.body;
     },
     stop,
   };

@@ -130,7 +130,7 @@ test('refusals are problem documents that say what to do', async () => {
     [await operator.get('/operations/none'), 404, 'none'],
   ] as const;
   for (const [{ status, headers, body }, wanted, hint] of refused) {
-    expect([status, body.status, headers.get('content-type')]).toEqual([
+    expect([status, body.status, headers['content-type']]).toEqual([
       wanted,
       wanted,
       'application/problem+json',

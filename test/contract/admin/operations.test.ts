@@ -32,7 +32,7 @@ const nameOf = async (userName: string) => (await rig.bridge.platform.user(userN
 async function started(path: string, body?: object): Promise<any> {
   const reply = await rig.operator.post(path, body);
   expect(reply.status).toBe(202);
-  expect(reply.headers.get('location')).toBe(`/admin/v1/operations/${reply.body.id}`);
+  expect(reply.headers['location']).toBe(`/admin/v1/operations/${reply.body.id}`);
   expect(reply.body).toMatchObject({ state: 'running', kind: path.slice(1) });
   return rig.operator.ended(reply.body.id);
 }
@@ -91,7 +91,7 @@ test('operations run one after the other; more than a few are refused, with when
   const replies = [];
   for (let index = 0; index < 5; index++) replies.push(await rig.operator.post('/plan'));
   expect(replies.map(({ status }) => status)).toEqual([202, 202, 202, 202, 429]);
-  expect(replies[4]?.headers.get('retry-after')).toBe('10');
+  expect(replies[4]?.headers['retry-after']).toBe('10');
   const progressing = async (): Promise<number> =>
     (await rig.operator.get('/operations')).body.filter(
       ({ state, progress }: { state: string; progress: unknown[] }) =>

@@ -2,12 +2,9 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { ADMIN_TOKEN, buildBridge, type Bridge, type BridgeOptions } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
+import { send as sendRequest, type Reply } from '../../support/send.ts';
 
-export interface AdminReply {
-  status: number;
-  headers: Headers;
-  body: any;
-}
+export type AdminReply = Reply;
 
 export interface Operator {
   get(path: string): Promise<AdminReply>;
@@ -35,18 +32,10 @@ export async function openAdmin(options: BridgeOptions = {}): Promise<AdminRig> 
   const check = createAnswerCheck(document);
 
   async function send(method: string, path: string, body?: unknown): Promise<AdminReply> {
-    const response = await raw(`/admin/v1${path}`, {
-      method,
-      headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    const reply = await sendRequest(`http://127.0.0.1:${bridge.app.port}/admin/v1`, method, path, {
+      headers: { authorization, 'content-type': body === undefined ? undefined : 'application/json' },
+      body,
     });
-    const text = await response.text();
-    const type = response.headers.get('content-type') ?? '';
-    const reply = {
-      status: response.status,
-      headers: response.headers,
-      body: /[/+]json$/.test(type) ? JSON.parse(text) : text,
-    };
     check(method, path, reply);
     return reply;
   }
@@ -93,7 +82,7 @@ function createAnswerCheck(document: any): (method: string, path: string, reply:
     if (!operation) return;
     const answer = operation.responses[status];
     if (!answer) throw new Error(`${method} ${plain} answered ${status}, which the document does not have`);
-    const type = (headers.get('content-type') ?? '').split(';')[0] ?? '';
+    const type = (headers['content-type'] ?? '').split(';')[0] ?? '';
     if (answer.content && !(type in answer.content)) throw new Error(`${plain} answered with ${type}`);
     const schema = answer.content?.[type]?.schema;
     if (!schema || typeof body !== 'object') return;

@@ -1,6 +1,6 @@
 // A started sandbox and short words for speaking HTTP to it; nothing of its inside is touched.
-import { request } from 'undici';
 import { startSandbox, type SandboxOptions } from '../../../src/sandbox/server.ts';
+import { send } from '../../support/send.ts';
 
 export const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
 export const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
@@ -21,25 +21,17 @@ export async function startRig(options: SandboxOptions = {}) {
   const { ready, stop } = await startSandbox(options);
   const { apiKeys } = ready.fixtures;
 
-  async function exchange(base: string, method: string, path: string, extras: Extras) {
-    const text = extras.raw ?? (extras.body === undefined ? undefined : JSON.stringify(extras.body));
+  function exchange(base: string, method: string, path: string, extras: Extras) {
+    const body = extras.raw ?? (extras.body === undefined ? undefined : JSON.stringify(extras.body));
     const key = extras.key === undefined ? apiKeys['admin'] : extras.key;
-    const response = await request(base + path, {
-      method,
+    return send(base, method, path, {
       headers: {
-        ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(key ? { authorization: `Bearer ${key}` } : {}),
         ...extras.headers,
       },
-      ...(text === undefined ? {} : { body: text }),
+      body,
     });
-    const answer = await response.body.text();
-    const isJson = String(response.headers['content-type']).includes('json');
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      body: isJson ? JSON.parse(answer) : answer,
-    };
   }
   const call = (method: string, path: string, extras: Extras = {}) =>
     exchange(ready.platformUrl, method, path, extras);

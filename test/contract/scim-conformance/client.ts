@@ -1,7 +1,7 @@
 // A SCIM client that is never satisfied: every answer with a body must be SCIM JSON, and none may be a 5xx.
-import { request } from 'undici';
 import type { ConnectionConfig } from '../../../src/config/schema/connection.ts';
 import { buildBridge, TOKEN, type Bridge, type BridgeOptions } from '../../support/build-bridge.ts';
+import { send as sendRequest } from '../../support/send.ts';
 
 export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
@@ -47,22 +47,15 @@ export interface Client {
 export function createClient(port: number, path = '/scim/v2', token = TOKEN): Client {
   const root = `http://127.0.0.1:${port}${path}`;
   const send: Client['send'] = async (method, target, body, headers = {}) => {
-    const raw = typeof body === 'string' || Buffer.isBuffer(body);
-    const all = {
-      authorization: `Bearer ${token}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/scim+json' }),
-      ...headers,
-    };
-    const given = Object.entries<Headers[string]>(all).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined,
-    );
-    const answer = await request(/^https?:/.test(target) ? target : root + target, {
-      method: method as 'GET',
-      headers: Object.fromEntries(given),
-      ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
+    const answer = await sendRequest(/^https?:/.test(target) ? '' : root, method, target, {
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': body === undefined ? undefined : 'application/scim+json',
+        ...headers,
+      },
+      body,
     });
-    const text = await answer.body.text();
-    return toAnswer(`${method} ${target.slice(0, 300)}`, answer.statusCode, answer.headers, text);
+    return toAnswer(`${method} ${target.slice(0, 300)}`, answer.status, answer.headers, answer.text);
   };
   const created = (answer: Answer): Json => {
     if (answer.status !== 201) throw new Error(`POST answered ${answer.status}: ${answer.text}`);
