@@ -21,7 +21,7 @@ afterAll(async () => {
 async function ended(path: string, body?: object): Promise<any> {
   const reply = await rig.operator.post(path, body);
   expect(reply.status).toBe(202);
-  expect(reply.headers.get('location')).toBe(`/admin/v1/operations/${reply.body.id}`);
+  expect(reply.headers['location']).toBe(`/admin/v1/operations/${reply.body.id}`);
   return rig.operator.ended(reply.body.id);
 }
 const acts = async (): Promise<any[]> =>
