@@ -39,7 +39,7 @@ export async function send(
   const parse = (): unknown => (isJson ? JSON.parse(text) : text);
   return {
     status,
-    headers: answer.headers as Reply['headers'],
+    headers: answer.headers,
     text,
     body: text === '' ? undefined : parse(),
   };
