@@ -14,13 +14,15 @@ const may = {
   reconcile: ['sync', 'platform', 'directory', 'guard', 'scim', 'support'],
   tokens: ['directory', 'support'],
   events: ['directory', 'support'],
-  access: ['sync', 'reconcile', 'ops', 'platform', 'directory', 'guard', 'scim', 'support'],
+  explain: ['sync', 'reconcile', 'ops', 'directory', 'guard', 'scim', 'support'],
+  'verify-access': ['explain', 'sync', 'reconcile', 'ops', 'platform', 'directory', 'scim', 'support'],
   ops: ['sync', 'reconcile', 'platform', 'directory', 'guard', 'scim', 'support'],
   http: [
     'provider',
     'tokens',
     'events',
-    'access',
+    'explain',
+    'verify-access',
     'ops',
     'reconcile',
     'directory',
@@ -28,7 +30,7 @@ const may = {
     'scim',
     'support',
   ],
-  cli: ['access', 'config', 'tokens', 'ops', 'reconcile', 'support'],
+  cli: ['explain', 'verify-access', 'config', 'tokens', 'ops', 'reconcile', 'support'],
   demo: ['support'],
   sandbox: ['support'],
 };
@@ -46,7 +48,7 @@ const home = {
   undici: '^src/(platform|demo)/',
   jsonata: '^src/sync/expression[.]ts',
   re2js: '^src/support/linear-regexp[.]ts',
-  jose: '^src/(access|tokens|events|sandbox)/',
+  jose: '^src/(verify-access|tokens|events|sandbox)/',
   commander: '^src/cli/',
 };
 const src = '^src/';

@@ -1,6 +1,6 @@
 // explain: why a person or group is, or is not, at each target as desired; first for people, then in detail.
 import type { Command } from 'commander';
-import type { Explanation, ValueState, Verdict } from '../access/explanation.ts';
+import type { Explanation, ValueState, Verdict } from '../explain/explanation.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withEstates } from './estates.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
@@ -37,9 +37,9 @@ async function explained(
   cli: Cli,
 ): Promise<Explanation[]> {
   const config = readConfig(command, cli);
-  const access = await import('../access/explain.ts');
+  const { explain } = await import('../explain/explain.ts');
   const found = await withEstates(config, { target, worker: false }, ({ estates }) =>
-    access.explain(
+    explain(
       estates.map(({ estate }) => estate),
       text,
     ),

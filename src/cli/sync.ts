@@ -47,12 +47,12 @@ async function syncAll(
   flags: Flags,
   by: string,
 ): Promise<SyncReport[]> {
-  const [{ syncOne }, { findResources }, { toSearched }] = await Promise.all([
+  const [{ syncOne }, { findResources }, { connectionsOf }] = await Promise.all([
     import('../ops/sync-one.ts'),
     import('../ops/find.ts'),
-    import('../access/explain.ts'),
+    import('../explain/explain.ts'),
   ]);
-  const found = await findResources(toSearched(estates.map(({ estate }) => estate)), text);
+  const found = await findResources(connectionsOf(estates.map(({ estate }) => estate)), text);
   if (found.length === 0) throw new UnknownResource(text);
   if (new Set(found.map(({ ref }) => ref)).size > 1) {
     const all = found.map(({ connection, ref, name }) => `${ref} ${name} (${connection})`).join(', ');

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import Table from 'cli-table3';
 import { InvalidArgumentError, type Command } from 'commander';
-import type { AccessReport, ChainLink, QueryOutcome } from '../access/access-report.ts';
-import type { AccessQuestion } from '../access/verify-access.ts';
+import type { AccessReport, ChainLink, QueryOutcome } from '../verify-access/report.ts';
+import type { AccessQuestion } from '../verify-access/verify-access.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withEstates } from './estates.ts';
 import { sayJson, sayLines } from './output.ts';
@@ -45,7 +45,7 @@ export function verifyAccess(program: Command, cli: Cli): void {
       const config = readConfig(command, cli);
       const options = { target: flags.target, worker: false };
       const report = await withEstates(config, options, async ({ estates, signal }) => {
-        const access = await import('../access/verify-access.ts');
+        const access = await import('../verify-access/verify-access.ts');
         const deps = { estates: estates.map(({ estate }) => estate), addresses: config.targets };
         return access.verifyAccess(deps, toQuestion(user, flags, cli), signal);
       });

@@ -1,6 +1,6 @@
 // The forms that the admin API speaks in, by name, for the OpenAPI document.
-import { CHAIN } from '../../access/access-report.ts';
-import type { Verdict } from '../../access/explanation.ts';
+import { CHAIN } from '../../verify-access/report.ts';
+import type { Verdict } from '../../explain/explanation.ts';
 import { LANES } from '../../directory/records.ts';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import type { JsonSchema } from './route.ts';

@@ -1,6 +1,6 @@
 // doctor and verify-access: is everything around the bridge as it must be, and what does one person really see? Both
 // read, the platform too, and write nothing.
-import type { AccessQuestion } from '../../../access/verify-access.ts';
+import type { AccessQuestion } from '../../../verify-access/verify-access.ts';
 import { Problem } from '../problem.ts';
 import {
   json,
@@ -68,7 +68,7 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
 async function verify(context: AdminContext, asked: Asked, signal: AbortSignal): Promise<AdminAnswer> {
   requireTarget(context, asked.target);
   // Loaded when somebody asks: who only receives pushes does not carry it in memory.
-  const { askAccess } = await import('../../../access/ask-access.ts');
+  const { askAccess } = await import('../../../verify-access/verify-access.ts');
   const estates = context.estates.map(({ estate }) => estate);
   const answer = await askAccess({ estates, addresses: context.addresses }, asked, signal);
   switch (answer.kind) {

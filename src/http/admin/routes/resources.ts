@@ -1,5 +1,5 @@
 // explain and sync: one person or group. Names travel in bodies where the caller wants it so: addresses end up in logs.
-import { explain } from '../../../access/explain.ts';
+import { explain } from '../../../explain/explain.ts';
 import { findResources, toSearched, type Found } from '../../../ops/find.ts';
 import { syncOne, type SyncReport } from '../../../ops/sync-one.ts';
 import { Problem } from '../problem.ts';

@@ -71,3 +71,8 @@ export interface AccessReport {
   /** What a reader should know besides. */
   notes: string[];
 }
+
+/** Thrown where a question about access can not be answered as it was asked; the message says what to do. */
+export class UnclearQuestion extends Error {
+  override name = 'UnclearQuestion';
+}

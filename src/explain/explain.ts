@@ -9,9 +9,9 @@ import { readLog, type LocatedEntry } from '../ops/provisioning-log.ts';
 import type { Estate } from '../reconcile/estate.ts';
 import type { Resource } from '../scim/index.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
+import { sameValue } from '../sync/values.ts';
 import type { Explanation, MembershipState, ValueState } from './explanation.ts';
 import { toTimeline } from './timeline.ts';
-import { toValues } from './values.ts';
 import { toVerdict } from './verdict.ts';
 
 const LOG_ENTRIES = 50;
@@ -19,7 +19,7 @@ const SHOWN_MEMBERS = 100;
 
 /** Everything that `text` may mean, at every target; empty when nobody is known under it. */
 export async function explain(estates: readonly Estate[], text: string): Promise<Explanation[]> {
-  const found = await findResources(toSearched(estates), text);
+  const found = await findResources(connectionsOf(estates), text);
   return Promise.all(
     found.flatMap((each) =>
       estates
@@ -30,7 +30,7 @@ export async function explain(estates: readonly Estate[], text: string): Promise
 }
 
 /** The connections behind estates, each once. */
-export function toSearched(estates: readonly Estate[]): Searched[] {
+export function connectionsOf(estates: readonly Estate[]): Searched[] {
   const byConnection = new Map<string, Searched>();
   for (const { connection, directory, links, target } of estates) {
     const known = byConnection.get(connection) ?? { connection, directory, links, targets: [] };
@@ -215,4 +215,25 @@ function policyOf({ target }: Estate, name: string): Explanation['policy'] {
     activation: users.activation,
     protected: isProtected,
   };
+}
+
+/** Every value that is managed; what neither side has is left out. */
+function toValues({ active, core, attributes, faults, inScope }: DesiredUser, link: Link): ValueState[] {
+  const unsure = new Set(link.unsure ?? []);
+  const state = (name: string, desired: unknown, applied: unknown): ValueState['state'] =>
+    unsure.has(name) ? 'unsure' : sameValue(desired, applied) ? 'equal' : 'differs';
+  const values: ValueState[] = [];
+  const add = (name: string, desired: unknown, applied: unknown): void => {
+    if (desired === null && applied === null) return;
+    values.push({ name, desired, applied, state: state(name, desired, applied) });
+  };
+  add('active', inScope && active, link.core?.active ?? null);
+  for (const [path, desired] of Object.entries(core)) add(path, desired, link.core?.[path] ?? null);
+  for (const [name, desired] of Object.entries(attributes))
+    add(`attributes.${name}`, desired, link.attributes?.[name] ?? null);
+  for (const { attribute, reason } of faults) {
+    const applied = link.attributes?.[attribute] ?? null;
+    values.push({ name: `attributes.${attribute}`, desired: null, applied, state: 'unmappable', reason });
+  }
+  return values;
 }

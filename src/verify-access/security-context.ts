@@ -1,4 +1,5 @@
 // In whose name data is read: what the platform would put into the context of this person (contract 5.6).
+import { SignJWT } from 'jose';
 import type { AttributeValue, UserAttribute } from '../platform/wire.ts';
 
 /** The reserved element of a token that policies read. */
@@ -38,4 +39,17 @@ export function toSecurityContext(
     return value === undefined || value === null ? [] : [[name, value]];
   });
   return { cubeCloud: { groups: [...groups], userAttributes: Object.fromEntries(values) } };
+}
+
+/** Lifetime of a data token: long enough for a query that waits, too short to be of use later. */
+const LIFETIME_SECONDS = 300;
+
+/** Signs a token of the deployment's own authentication for one question: HS256 over its API secret (contract 1.1, 5.6). */
+export function signDataToken(secret: string, context: SecurityContext, nowMs: number): Promise<string> {
+  const issuedAt = Math.floor(nowMs / 1000);
+  return new SignJWT({ ...context })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + LIFETIME_SECONDS)
+    .sign(new TextEncoder().encode(secret));
 }

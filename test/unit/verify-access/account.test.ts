@@ -1,6 +1,6 @@
 // What verify-access makes of a platform that says less than ours: no memberships at the account, no list of accounts.
-import { readAccount } from '../../../src/access/account-reading.ts';
-import { toSecurityContext } from '../../../src/access/security-context.ts';
+import { readAccount } from '../../../src/verify-access/account.ts';
+import { toSecurityContext } from '../../../src/verify-access/security-context.ts';
 import { EndpointAbsent } from '../../../src/platform/errors.ts';
 import type { PlatformClient } from '../../../src/platform/client.ts';
 

@@ -3,15 +3,16 @@
 import type { Link } from '../directory/links.ts';
 import { findResources, type Found } from '../ops/find.ts';
 import { createPlatformClient } from '../platform/library.ts';
+import { PlatformError } from '../platform/errors.ts';
 import type { Estate } from '../reconcile/estate.ts';
-import type { AccessReport, Difference } from './access-report.ts';
-import { readAccount } from './account-reading.ts';
+import type { AccessReport, Difference } from './report.ts';
+import { readAccount } from './account.ts';
 import { nobody, toReport, type Facts } from './chain.ts';
 import { differencesOf, wantedOf } from './desired-access.ts';
-import { toSearched } from './explain.ts';
+import { connectionsOf } from '../explain/explain.ts';
 import { lastWrite } from './last-write.ts';
 import { toSecurityContext } from './security-context.ts';
-import { UnclearQuestion } from './unclear-question.ts';
+import { UnclearQuestion } from './report.ts';
 import { lookThrough, type DataChoice, type Visibility } from './visibility.ts';
 
 /** How a target is reached; the settings of a target have all of it. */
@@ -50,7 +51,7 @@ export async function verifyAccess(
     ({ connection, target }) =>
       connection === (question.connection ?? connection) && target.name === (question.target ?? target.name),
   );
-  const found = await findResources(toSearched(asked), question.user);
+  const found = await findResources(connectionsOf(asked), question.user);
   const pairs = found
     .filter(({ kind }) => kind === 'User')
     .flatMap((person) =>
@@ -119,4 +120,28 @@ const hasId = (link: Link): link is Link & { id: string } => link.id !== undefin
 
 function wireOf({ target }: Estate, { allowLoopbackHttp, timeoutMs }: TargetAddress) {
   return { allowLoopbackHttp, timeoutMs, admit: (signal?: AbortSignal) => target.budget.take(signal) };
+}
+
+export type AccessAnswer =
+  | { kind: 'report'; report: AccessReport }
+  /** No resource is known under the name. */
+  | { kind: 'unknown' }
+  /** It means several, or names something that is not there; the message says what to do. */
+  | { kind: 'unclear'; message: string }
+  /** The platform can not be read. */
+  | { kind: 'unread'; message: string };
+
+export async function askAccess(
+  deps: AccessDeps,
+  question: AccessQuestion,
+  signal: AbortSignal,
+): Promise<AccessAnswer> {
+  try {
+    const report = await verifyAccess(deps, question, signal);
+    return report.person === null ? { kind: 'unknown' } : { kind: 'report', report };
+  } catch (error) {
+    if (error instanceof UnclearQuestion) return { kind: 'unclear', message: error.message };
+    if (error instanceof PlatformError) return { kind: 'unread', message: error.message };
+    throw error;
+  }
 }

@@ -1,10 +1,10 @@
 // From what was found to the chain of four links, each with its time and a sentence. Pure.
 import type { Link } from '../directory/links.ts';
 import type { Found } from '../ops/find.ts';
-import { CHAIN, type AccessReport, type ChainLink, type Difference } from './access-report.ts';
-import type { Reading } from './account-reading.ts';
+import { CHAIN, type AccessReport, type ChainLink, type Difference } from './report.ts';
+import type { Reading } from './account.ts';
 import type { Wanted } from './desired-access.ts';
-import { iso } from './explain.ts';
+import { iso } from '../explain/explain.ts';
 import type { LastWrite } from './last-write.ts';
 import type { SecurityContext } from './security-context.ts';
 import type { Visibility } from './visibility.ts';

@@ -6,8 +6,8 @@ import type { Resource } from '../scim/index.ts';
 import { observedCore } from '../sync/diff.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
-import type { Difference } from './access-report.ts';
-import type { Reading, WantedGroup } from './account-reading.ts';
+import type { Difference } from './report.ts';
+import type { Reading, WantedGroup } from './account.ts';
 
 /** `closed`: the account shall be inactive or gone; the sentence says why. */
 export type Wanted =

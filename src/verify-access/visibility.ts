@@ -6,10 +6,10 @@ import type { Deployment, Environment, WholePlatform } from '../platform/library
 import { QueryRefused } from '../platform/refusals.ts';
 import type { CallOptions } from '../platform/request.ts';
 import type { Clock } from '../support/clock.ts';
-import type { QueryOutcome, VisibleEntity } from './access-report.ts';
-import { signDataToken } from './data-token.ts';
+import type { QueryOutcome, VisibleEntity } from './report.ts';
+import { signDataToken } from './security-context.ts';
 import type { SecurityContext } from './security-context.ts';
-import { UnclearQuestion } from './unclear-question.ts';
+import { UnclearQuestion } from './report.ts';
 
 export interface DataChoice {
   /** Id or name; default: the first that the key reaches. */

@@ -7,7 +7,7 @@ import type { PlatformClient } from '../platform/client.ts';
 import type { CallOptions } from '../platform/request.ts';
 import type { AttributeValue, UserAttribute, WireUser } from '../platform/wire.ts';
 import { EXTENSION } from '../sync/diff.ts';
-import type { AccountView } from './access-report.ts';
+import type { AccountView } from './report.ts';
 
 /** A group of ours in which the person should be: its platform id and the name that it should have there. */
 export interface WantedGroup {
