@@ -10,8 +10,8 @@ export type Delivered =
   | { kind: 'accepted' }
   /** The receiver has read it and does not want it: sending it again would change nothing. */
   | { kind: 'refused'; err: string; description: string }
-  /** Nothing is known to be wrong with the token itself. */
-  | { kind: 'later'; problem: string; retryAfterMs?: number };
+  /** Nothing is known to be wrong with the token itself. `quote`: words of the receiver, which may name people. */
+  | { kind: 'later'; problem: string; retryAfterMs?: number; quote?: string };
 
 const ACCEPTED = 202;
 const MAX_BYTES = 16_384;
@@ -59,10 +59,10 @@ function judge(status: number, body: string, retryAfter: string | null): Deliver
   const refusal = status === 400 ? parseRefusal(body) : undefined;
   if (refusal && !OF_THE_SETTINGS.has(refusal.err)) return { kind: 'refused', ...refusal };
   const seconds = /^\d{1,6}$/.test(retryAfter ?? '') ? Number(retryAfter) : undefined;
-  const words = refusal ? ` ${refusal.err} ${refusal.description}`.trimEnd() : '';
   return {
     kind: 'later',
-    problem: `answered ${status}${words} instead of ${ACCEPTED}`,
+    problem: `answered ${status} instead of ${ACCEPTED}`,
+    ...(refusal ? { quote: `${refusal.err} ${refusal.description}`.trimEnd() } : {}),
     ...(seconds === undefined ? {} : { retryAfterMs: seconds * 1000 }),
   };
 }

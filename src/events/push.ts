@@ -34,11 +34,13 @@ export function startPush(
   let isNoted = true;
   let isDeaf = false;
 
-  async function fail(problem: string, retryAfterMs = 0): Promise<number> {
+  /** @param found `quote` is shown to operators who ask and is not logged */
+  async function fail(found: { problem: string; quote?: string; retryAfterMs?: number }): Promise<number> {
+    const { problem, quote, retryAfterMs = 0 } = found;
     failures += 1;
     isNoted = true;
     if (failures === 1) logger.warn({ problem }, 'events can not be delivered: they wait and are sent again');
-    await stream.note(problem);
+    await stream.note(quote === undefined ? problem : `${problem}: ${quote}`);
     return Math.max(Math.min(retryAfterMs, BACKOFF.maxMs), backoffMs(failures, BACKOFF, random));
   }
 
@@ -57,8 +59,7 @@ export function startPush(
       // Whoever was paused for too long finds that another one goes on.
       if (signal.aborted || !(await stream.lead(name, LEASE_MS))) return 0;
       const delivered = await postToken(settings, text, signal);
-      if (delivered.kind === 'later')
-        return signal.aborted ? 0 : fail(delivered.problem, delivered.retryAfterMs);
+      if (delivered.kind === 'later') return signal.aborted ? 0 : fail(delivered);
       if (delivered.kind === 'accepted') await feed.settle([jti]);
       else {
         const { err, description } = delivered;

@@ -342,6 +342,10 @@ test('an event that the receiver refuses is kept; one that it refuses for the se
   expect(await admin('GET', '/events/refused')).toMatchObject([
     { connection: 'pushed', err: 'invalid_request' },
   ]);
+  // Words of a receiver may name people.
+  const log = bridge.logs.join('');
+  expect(log).toContain('"problem":"answered 400 instead of 202"');
+  expect(log).not.toContain('not ours');
   expect(await admin('POST', '/events/drop')).toEqual({ count: 1 });
   expect((await admin('GET', '/acts')).map(({ act }: { act: string }) => act)).toEqual([
     'retryEvents',
