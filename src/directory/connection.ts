@@ -1,8 +1,8 @@
-// Connections to Redis: one that fails fast for answers to identity providers, one that waits for the queue.
+// Opens connections to Redis: one that fails fast for answers to identity providers, one that waits for the queue.
 import { Cluster, Redis } from 'ioredis';
 import type { Logger } from '../support/logger.ts';
 import { placeOf, type ClusterPlace, type RedisSettings, type ServerOptions } from './redis-options.ts';
-import { gatherWrites, hearLateErrors, limitWaiting } from './sending.ts';
+import { hearLateErrors } from './late-errors.ts';
 
 export {
   checkStore,
@@ -13,15 +13,15 @@ export {
   type StorePulse,
 } from './store-health.ts';
 
-/** MOVED and ASK come through only where the client can not follow: a cluster is changing its mind. */
+/** MOVED and ASK get here only where the client cannot follow them, as during a failover of a cluster. */
 const AWAY =
   /^(MOVED|ASK|READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MISCONF|OOM|NOREPLICAS|UNKILLABLE|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)\b|isn't (writeable|ready)|Connection is closed|Command (timed out|aborted)|max retries per request|Too many Cluster redirections|Cluster is ended|startup nodes|slots cache|ECONN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|Stream connection ended|not confirmed by a replica/;
 
-/** Longest wait for an answer of Redis before a request is told to come back. */
+/** Longest silence of Redis while a command waits: then the request is answered 503. */
 const ANSWER_LIMIT_MS = 5000;
 const CONNECT_LIMIT_MS = 5000;
 const LONGEST_PAUSE_MS = 2000;
-/** How often a cluster is asked who has which keys, besides when a node says that it is another. */
+/** How often a cluster is asked for its slots, besides after each redirection. */
 const SLOTS_REFRESH_MS = 5000;
 
 export type ConnectionRole = 'commands' | 'queue' | 'subscriber';
@@ -32,28 +32,21 @@ export function isStoreUnavailable(error: unknown): boolean {
 }
 
 /**
- * `commands`: answers within a few seconds or fails, and sends nothing twice: a command whose answer is lost may have been
- * done. `queue`: never gives up, as BullMQ asks. `subscriber`: reconnects and subscribes again by itself.
- * A cluster comes in the type of a single server: commands are the same, and what differs is in this folder only.
+ * `commands`: a command is answered or fails within seconds, and is never sent twice, because a command whose answer is lost
+ * may have been done. `queue`: never gives up, as BullMQ asks. `subscriber`: reconnects and subscribes again by itself.
+ * A cluster has the type of a single server: the commands are the same, and only this folder knows the difference.
  */
 export function connectRedis(settings: RedisSettings, role: ConnectionRole, logger: Logger): Redis {
   const place = placeOf(settings);
   const redis =
     place.kind === 'cluster'
       ? (connectCluster(place, role) as unknown as Redis)
-      : new Redis({
+      : connectServer({
           ...common(role),
           ...place.options,
           enableOfflineQueue: role !== 'commands',
           retryStrategy: pauseBefore,
-          // Prepared before its first socket, which a new client would open at once.
-          lazyConnect: true,
         });
-  if (place.kind === 'server') {
-    prepare(redis, role);
-    prepareCopies(redis, role);
-    redis.connect().catch(() => undefined);
-  }
   report(redis, role, logger);
   return redis;
 }
@@ -66,8 +59,10 @@ function common(role: ConnectionRole): ServerOptions {
     enableReadyCheck: true,
     maxRetriesPerRequest: role === 'commands' ? 0 : null,
     connectTimeout: CONNECT_LIMIT_MS,
+    // A connection that answers nothing is replaced: its server may hang or be cut off. Queue workers wait longer for a job.
+    ...(role === 'commands' ? { socketTimeout: ANSWER_LIMIT_MS } : {}),
     keepAlive: 10000,
-    // After a failover the old primary answers READONLY: reconnect, the address may point elsewhere now.
+    // After a failover the old primary answers READONLY, and the address may lead to the new one by now.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   };
 }
@@ -82,34 +77,23 @@ function connectCluster({ nodes, options, tls }: ClusterPlace, role: ConnectionR
     // A certificate names the host, not the address behind it.
     ...(tls ? { dnsLookup: (host, done) => done(null, host) } : {}),
   });
-  // The client's own timer survives its end when it ends in the middle of a round.
+  // Not the client's own `slotsRefreshInterval`: a cluster that is closed during a refresh would start its timer again.
   const refreshing = setInterval(() => cluster.refreshSlotsCache(), SLOTS_REFRESH_MS).unref();
   cluster.once('end', () => clearInterval(refreshing));
   cluster.on('+node', (node: Redis) => {
-    prepare(node, role);
-    // Nodes connect with their first command, and whatever comes before they are ready would fail.
+    hearLateErrors(node);
+    // A node connects with its first command, and commands before it is ready would fail.
     if (role === 'commands') node.connect().catch(() => undefined);
   });
   return cluster;
 }
 
-/** BullMQ takes copies for commands that block; they are prepared like the original. */
-function prepareCopies(redis: Redis, role: ConnectionRole): void {
+function connectServer(options: ServerOptions): Redis {
+  const redis = hearLateErrors(new Redis(options));
   const duplicate = redis.duplicate.bind(redis);
-  redis.duplicate = (options: ServerOptions = {}) => {
-    const copy = duplicate({ ...options, lazyConnect: true });
-    prepare(copy, role);
-    copy.connect().catch(() => undefined);
-    return copy;
-  };
-}
-
-/** What every connection to one server is given. */
-function prepare(redis: Redis, role: ConnectionRole): void {
-  hearLateErrors(redis);
-  if (role !== 'commands') return;
-  gatherWrites(redis);
-  limitWaiting(redis, ANSWER_LIMIT_MS);
+  // BullMQ makes copies for commands that block.
+  redis.duplicate = (changed: ServerOptions = {}) => hearLateErrors(duplicate(changed));
+  return redis;
 }
 
 function report(redis: Redis, role: ConnectionRole, logger: Logger): void {

@@ -1,7 +1,6 @@
 // Desired state of one connection: what its identity provider wants, kept in Redis.
 import type { Redis } from 'ioredis';
 import type { GroupName } from './changes.ts';
-import { fieldsOf } from './command.ts';
 import type { Keyspace } from './keys.ts';
 import { createReading } from './reading.ts';
 import { fold, isSound, parseStored, type Kind, type StoredRecord } from './records.ts';
@@ -31,8 +30,6 @@ export interface Tombstone {
 
 /** One portion of users with their groups. */
 const USERS_BYTES = 4 * 1024 * 1024;
-/** Reads that leave together (ADR 0016). */
-const TEXTS_AT_ONCE = 4;
 
 const SELECTIVE = new Set([
   ...['User.id', 'User.username', 'User.emails.value', 'User.externalid'],
@@ -48,21 +45,16 @@ export function createDirectory(
   const { redis, scripts, keys } = deps;
   const records = (kind: Kind): string => keys.key(kind === 'User' ? 'users' : 'groups');
 
-  const storedText = {
-    User: scripts.gather((ids: string[]) => fieldsOf(redis, records('User'), ids), TEXTS_AT_ONCE),
-    Group: scripts.gather((ids: string[]) => fieldsOf(redis, records('Group'), ids), TEXTS_AT_ONCE),
-  };
-
   /** A damaged record is answered too: it says so. */
   async function get(kind: Kind, id: string): Promise<StoredRecord | undefined> {
-    const stored = await storedText[kind](id);
+    const stored = await redis.hget(records(kind), id);
     return stored === null ? undefined : parseStored(id, stored);
   }
 
   /** Records in the given order, damaged ones too; ids that are gone are left out. */
   async function getMany(kind: Kind, ids: string[]): Promise<StoredRecord[]> {
     if (ids.length === 0) return [];
-    const stored = await fieldsOf(redis, records(kind), ids);
+    const stored = await redis.hmget(records(kind), ...ids);
     return stored.flatMap((text, index) => (text === null ? [] : [parseStored(ids[index] ?? '', text)]));
   }
 

@@ -63,7 +63,7 @@ export function createNewcomers(
   const storeRest = (users: Newcomer[]): Promise<Answers> =>
     storeAll(users).catch((error: unknown) => users.map(() => error as Error));
 
-  return scripts.gather(storeAll, MOST);
+  return scripts.batch(storeAll, MOST);
 }
 
 /** The first of them who wants a userName or externalId that one before wants too; -1 = nobody. */

@@ -1,6 +1,5 @@
 // Reads many records of one connection in portions whose size in bytes is bounded, in order of creation.
 import type { Redis } from 'ioredis';
-import { placedBehind } from './command.ts';
 import type { Keyspace } from './keys.ts';
 import {
   isSound,
@@ -85,7 +84,9 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
     kind: Kind,
     after: number,
   ): Promise<{ last: number; records: PlacedRecord[] } | undefined> {
-    const found = await placedBehind(redis, keys.key('order', kind), after, SCAN_RECORDS);
+    const order = keys.key('order', kind);
+    const range = [`(${after}`, '+inf', 'WITHSCORES', 'LIMIT', 0, SCAN_RECORDS] as const;
+    const found = await redis.zrangebyscore(order, ...range);
     return found.length === 0 ? undefined : placed(kind, found);
   }
 

@@ -1,6 +1,5 @@
 // A command of newcomers that is parted: Redis is lost between its parts.
-import type { Redis } from 'ioredis';
-import { gatherOn } from '../../../src/directory/gather.ts';
+import { createBatch } from '../../../src/directory/batch.ts';
 import { createNewcomers } from '../../../src/directory/newcomers.ts';
 import type { Scripts } from '../../../src/directory/scripts.ts';
 
@@ -14,10 +13,9 @@ const newcomer = (id: string, userName = id) => ({
 /** A Redis that answers once and is gone then. */
 function storeOver(answer: unknown): ReturnType<typeof createNewcomers> {
   const answers = [answer];
-  const gather = gatherOn({ sendCommand: () => Promise.resolve() } as unknown as Redis);
   const send = () =>
     answers.length > 0 ? Promise.resolve(answers.pop()) : Promise.reject(new Error('Connection is closed.'));
-  return createNewcomers({ scripts: { gather, send } as unknown as Scripts, base: 'b:' }, '{}');
+  return createNewcomers({ scripts: { batch: createBatch(), send } as unknown as Scripts, base: 'b:' }, '{}');
 }
 
 test.each([

@@ -1,0 +1,63 @@
+// Sends writes of one turn of the event loop as one command (ADR 0016): building, sending and answering a command costs this
+// process more than Redis needs for the work.
+
+/** An Error among the replies is the failure of that item alone. */
+type Send<Item, Reply> = (items: Item[]) => Promise<(Reply | Error)[]>;
+
+/**
+ * @param send resolves to the replies in the order of the items; its rejection rejects all of them
+ * @param most size at which a batch leaves before the turn ends, so that Redis works while the turn goes on
+ * @returns sends one item with others of its turn
+ */
+export type Batch = <Item, Reply>(send: Send<Item, Reply>, most: number) => (item: Item) => Promise<Reply>;
+
+/** Items that wait for the end of the turn. */
+interface Waiting {
+  send: Send<unknown, unknown>;
+  items: unknown[];
+  settle: Settle[];
+}
+
+interface Settle {
+  resolve: (reply: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Items leave in the order of their calls: one batch is open at a time, and an item of another kind sends it first. */
+export function createBatch(): Batch {
+  let open: Waiting | undefined;
+
+  function leave(): void {
+    if (!open) return;
+    const { send, items, settle } = open;
+    open = undefined;
+    send(items).then(
+      (values) => {
+        for (const [index, { resolve, reject }] of settle.entries()) {
+          const value = values[index];
+          if (value instanceof Error) reject(value);
+          else resolve(value);
+        }
+      },
+      (error: unknown) => settle.forEach(({ reject }) => reject(error)),
+    );
+  }
+
+  function call(send: Waiting['send'], most: number, item: unknown): Promise<unknown> {
+    if (open?.send !== send) {
+      leave();
+      open = { send, items: [], settle: [] };
+    }
+    const { items, settle } = open;
+    return new Promise((resolve, reject) => {
+      items.push(item);
+      settle.push({ resolve, reject });
+      if (items.length >= most) leave();
+      else if (items.length === 1) setImmediate(leave);
+    });
+  }
+
+  return <Item, Reply>(send: Send<Item, Reply>, most: number) =>
+    (item: Item) =>
+      call(send as Waiting['send'], most, item) as Promise<Reply>;
+}

@@ -1,0 +1,17 @@
+// Bridges a fault of ioredis, which listens to the first error of a socket only: https://github.com/redis/ioredis/pull/962.
+// A TLS socket can report two (our verdict on the certificate, the server's verdict on ours), and the second one would end
+// the process.
+import type { Duplex } from 'node:stream';
+import type { Redis } from 'ioredis';
+
+const ignore = (): void => undefined;
+
+/** Listens to later errors of each socket of the client, and of the copies that BullMQ makes of it. */
+export function hearLateErrors(redis: Redis): Redis {
+  redis.on('error', () => {
+    // There is no socket yet when no sentinel answers.
+    const stream = redis.stream as Duplex | undefined;
+    stream?.on('error', ignore);
+  });
+  return redis;
+}
