@@ -1,4 +1,4 @@
--- Proves one portion of what a target keeps of its marks, and of the lists that lead to the queue and to people.
+-- Proves one portion of the dirty marks of a target, or of a list that refers to marked, stored or linked resources.
 -- KEYS base
 -- ARGV { target, targets: [target], family, cursor, count, repair, request }
 -- RETURN as prove_records.lua

@@ -1,6 +1,6 @@
--- Proves one portion of what a group has to write, or of what a user is owed: each is the other way round, and none says the
--- opposite of the membership. A sign that says nothing true is dropped, not turned into a removal: what the platform has too
--- much, a reconcile finds.
+-- Proves one portion of the pending memberships of a group (`memberMarks`) or of a user (`owed`): both families hold the same
+-- sign, and it does not contradict the membership. A wrong `+` is dropped, not turned into a removal: a reconcile finds
+-- memberships that only the platform has.
 -- KEYS base
 -- ARGV { target, targets: [target], family: memberMarks | owed, id (of the group, of the user), cursor, count, repair, request }
 -- RETURN as prove_records.lua
@@ -29,7 +29,7 @@ end
 
 for index = 1, #reply[2], 2 do
   local other = reply[2][index]
-  -- A member who is nobody of ours is known to the group alone.
+  -- Unmanaged members (`@<platform id>`) are in `memberMarks` only.
   if p.family == 'owed' then prove(other, p.id) elseif string.sub(other, 1, 1) ~= '@' then prove(p.id, other) end
 end
 return proved(reply[1], #reply[2] / 2)
