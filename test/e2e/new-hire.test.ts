@@ -39,12 +39,12 @@ test('BRIDGE-11 pushing the same again causes no platform call', async () => {
   const { idp, platform } = bridge;
   const found = await idp.send('GET', '/Users?filter=userName eq "ada@acme.example"'.replaceAll(' ', '%20'));
   const [user] = found.body.Resources;
-  await eventually('quiet', async () => (await bridge.idp.send('GET', '/Users')).status === 200);
+  await bridge.idle();
   await platform.forgetRequests();
   const version = user.meta.version;
   const again = await idp.send('PUT', `/Users/${user.id}`, user);
   expect(again.status).toBe(200);
   expect(again.body.meta.version).toBe(version);
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await bridge.idle();
   expect(await platform.requests()).toEqual([]);
 });

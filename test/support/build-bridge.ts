@@ -7,6 +7,7 @@ import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandb
 import { systemClock } from '../../src/support/clock.ts';
 import { randomIds } from '../../src/support/ids.ts';
 import { createLogger } from '../../src/support/logger.ts';
+import { untilIdle } from './idle.ts';
 import { createIdp, type Idp } from './idp.ts';
 import { createPlatformView, type PlatformView } from './platform-view.ts';
 
@@ -23,6 +24,8 @@ export interface Bridge {
   logs: string[];
   /** Starts another process-like instance on the same Redis. */
   another(role?: Role): Promise<App>;
+  /** Waits until nothing is due, queued or under way (idle.ts). */
+  idle(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -68,6 +71,7 @@ export async function buildBridge(options: BridgeOptions = {}): Promise<Bridge> 
     idp: createIdp(`http://127.0.0.1:${app.port}/scim/v2`, TOKEN),
     platform: createPlatformView(sandbox.ready.controlUrl),
     logs,
+    idle: () => untilIdle({ url: process.env.TEST_REDIS_URL ?? '', prefix: config.redis.prefix }),
     another: async (role = 'all') => {
       const other = await start(role);
       others.push(other);

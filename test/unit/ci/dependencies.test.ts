@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const { dependencies, optionalDependencies, devDependencies, scripts } = JSON.parse(
+  readFileSync(join(ROOT, 'package.json'), 'utf8'),
+) as Record<string, Record<string, string>>;
+const RUNTIME = Object.keys({ ...dependencies, ...optionalDependencies });
+const DEVELOPMENT = Object.keys(devDependencies ?? {});
+const SPECIFIER = /(?:\bfrom |\bimport |\brequire\(|\bimport\()'(@?[a-z][\w./:-]*)'[;)]/g;
+
+/** `@scope/name/file` → `@scope/name` */
+const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+
+function importedBy(...folders: string[]): string[] {
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: folder !== '.', withFileTypes: true })
+      .filter((entry) => entry.isFile() && /\.(ts|[cm]?js)$/.test(entry.name))
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8')),
+  );
+  const specifiers = files.flatMap((text) => [...text.matchAll(SPECIFIER)].map(([, name = '']) => name));
+  return [...new Set(specifiers.filter((name) => !isBuiltin(name) && name !== 'scim-bridge').map(packageOf))];
+}
+
+/** Used without an import: programs in scripts, plug-ins named in settings, and types. */
+const BY_NAME = ['@swc/core', '@swc/jest', '@types/jest', '@types/node'];
+const isRunByScript = (name: string): boolean =>
+  Object.values(scripts ?? {}).some((script) => script.includes(name)) || name === 'dependency-cruiser';
+
+test('every package that src imports is a dependency of the service', () => {
+  expect(importedBy('src').filter((name) => !RUNTIME.includes(name))).toEqual([]);
+});
+
+test('every package that tests and tools import is listed', () => {
+  const listed = [...RUNTIME, ...DEVELOPMENT];
+  expect(importedBy('test', 'bench', '.ci', '.').filter((name) => !listed.includes(name))).toEqual([]);
+});
+
+test('every listed dependency of the service is imported by src', () => {
+  const used = importedBy('src');
+  expect(RUNTIME.filter((name) => !used.includes(name))).toEqual([]);
+});
+
+test('every listed development dependency is used', () => {
+  const used = importedBy('src', 'test', 'bench', '.ci', '.');
+  const typesOf = (name: string): string => name.replace(/^@types\//, '');
+  const unused = DEVELOPMENT.filter(
+    (name) => !used.includes(typesOf(name)) && !BY_NAME.includes(name) && !isRunByScript(name),
+  );
+  expect(unused).toEqual([]);
+});
