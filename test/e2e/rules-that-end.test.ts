@@ -76,7 +76,7 @@ test('check-config names every rule that does not end or is not understood, and 
   const attributes = {
     endless: { type: 'string', expression: ENDLESS },
     padded: { type: 'string', expression: '$pad("x", 5e8)' },
-    doubled: { type: 'string', expression: '$length($reduce([1..28], function($a){ $a & $a }, "x"))' },
+    doubled: { type: 'string', expression: '$length($reduce([1..28], function($a, $b){ $a & $a }, "x"))' },
   };
   const tried = await run({ groups: {}, attributes });
   expect(tried.code).toBe(78);
