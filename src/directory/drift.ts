@@ -130,15 +130,19 @@ export function createDriftNotes(
     return (await redis.hexists(keys.key('tombstones'), id)) === 1;
   }
 
-  /** The source's members of a group: their refs, and what they are linked to. */
+  /** The source's members of a group, and their links without attribute values: a group may be large. */
   async function membersOf(group: string): Promise<{ user: string; link: Link }[]> {
     const users = await redis.smembers(keys.key('members', group));
-    const links: (string | null)[] = [];
+    const members: { user: string; link: Link }[] = [];
     for (let start = 0; start < users.length; start += SCAN_COUNT) {
-      const refs = users.slice(start, start + SCAN_COUNT).map((user) => refOf('User', user));
-      links.push(...(await redis.hmget(key('links'), ...refs)));
+      const some = users.slice(start, start + SCAN_COUNT);
+      const links = await redis.hmget(key('links'), ...some.map((user) => refOf('User', user)));
+      for (const [index, user] of some.entries()) {
+        const { attributes: _values, ...link } = parseLink(links[index] ?? '');
+        members.push({ user, link });
+      }
     }
-    return users.map((user, index) => ({ user, link: parseLink(links[index] ?? '') }));
+    return members;
   }
 
   return {

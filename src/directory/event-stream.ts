@@ -48,6 +48,9 @@ export interface EventStanding {
 
 /** Refused events are looked at by people. */
 const MOST_REFUSED = 1000;
+/** Each may name thousands of attributes. */
+const REFUSED_AT_ONCE = 50;
+const NAMES_SHOWN = 100;
 const EVENT_ID = /^\d{1,15}-\d{1,10}$/;
 
 export type EventStream = ReturnType<typeof createEventStream>;
@@ -88,13 +91,20 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
     };
   }
 
-  /** Those that were refused and are still kept, oldest first. */
+  /** Those that were refused and are still kept, oldest first; of very many names the first ones. */
   async function refusals(): Promise<(StoredEvent & { refusal: Omit<Refusal, 'id'> })[]> {
-    const found = await redis.xrange(keys.key('eventsRefused'), '-', '+');
-    return found.map(([, [, text = '{}', , reason = '{}']]) => {
-      const { id, ...refusal } = JSON.parse(reason) as Refusal;
-      return { ...parseEvent(id, text), refusal };
-    });
+    const all: (StoredEvent & { refusal: Omit<Refusal, 'id'> })[] = [];
+    for (let after = '-'; ;) {
+      const found = await redis.xrange(keys.key('eventsRefused'), after, '+', 'COUNT', REFUSED_AT_ONCE);
+      for (const [, [, text = '{}', , reason = '{}']] of found) {
+        const { id, ...refusal } = JSON.parse(reason) as Refusal;
+        const event = parseEvent(id, text);
+        all.push({ ...event, names: event.names.slice(0, NAMES_SHOWN), refusal });
+      }
+      const last = found.at(-1);
+      if (!last) return all;
+      after = `(${last[0]}`;
+    }
   }
 
   /** Puts all that was refused back at the end of the stream, or forgets it. @returns how many */

@@ -24,6 +24,8 @@ interface Asked {
 
 const DEFAULT_LIMIT = 100;
 const MOST = 10_000;
+/** An entry may name a hundred members, or hold long values. */
+const MOST_BYTES = 4 * 1024 * 1024;
 const dateTime = { ...text, format: 'date-time' };
 const fields = {
   resource: { ...text, description: 'Only this person or group: a name, an id or a ref.' },
@@ -33,7 +35,14 @@ const fields = {
   target: { ...text, description: 'Only this target.' },
   since: { ...dateTime, description: 'From then on.' },
   until: { ...dateTime, description: 'Until then.' },
-  limit: { ...whole, minimum: 1, maximum: MOST, default: DEFAULT_LIMIT, description: 'Most entries.' },
+  limit: {
+    ...whole,
+    minimum: 1,
+    maximum: MOST,
+    default: DEFAULT_LIMIT,
+    description:
+      'Most entries; fewer where they would be more than 4 MB: then ask for those before the last one.',
+  },
 };
 const answers = {
   status: 200,
@@ -103,9 +112,13 @@ async function read({ states }: AdminContext, asked: Asked) {
     ...{ since: moment('since', asked.since), until: moment('until', asked.until) },
   };
   const records = [];
+  let bytes = 0;
   for await (const entry of readLog(states, filter)) {
-    if (records.length >= limit) break;
-    records.push(toRecord(entry));
+    const record = toRecord(entry);
+    bytes += JSON.stringify(record).length;
+    // The first one is shown whatever its size.
+    if (records.length >= limit || (records.length > 0 && bytes > MOST_BYTES)) break;
+    records.push(record);
   }
   return records;
 }
