@@ -1,4 +1,4 @@
-// JSON Schemas of the dashboard records, one to one from the specification ("Resources and their fields"). They check
+// JSON Schemas of the dashboard records, one to one from the specification (contract 4.8). They check
 // what comes in and describe it in the OpenAPI document.
 
 type Schema = Readonly<Record<string, unknown>>;

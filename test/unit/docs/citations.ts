@@ -15,15 +15,14 @@ export interface Targets {
 /** A comment that goes on in the next line reads as one line, so that a citation may be wrapped. */
 const unwrapped = (text: string): string => text.replaceAll(/\s*\n\s*(?:\*(?!\/)|\/\/|--|#)?\s*/g, ' ');
 
-const SECTION = String.raw`\d+(?:\.\d+)?`;
-const SECTIONS = new RegExp(
-  String.raw`\b[Cc]ontract (${SECTION}(?:(?:, | and | to )${SECTION})*)(?![\w-])`,
-  'g',
-);
-const DECISION = /\bASSUMED-\d{2,3}\b/g;
-const ROW = /\b[A-Z]{3,6}-\d{2}\b/g;
-const PROMISES = /\b[Pp]romises? (\d+(?:(?:, | and )\d+)*)/g;
-const ADR = /\bADR (\d{4})\b/g;
+/** Kinds that are numbered; the first group of a pattern is the list of numbers. */
+const NUMBERED = [
+  [/\b[Cc]ontract (\d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*)(?![\w-])/g, 'sections'],
+  [/\bASSUMED-(\d{2,3})\b/g, 'decisions'],
+  [/\b[Pp]romises? (\d+(?:(?:, | and )\d+)*)/g, 'promises'],
+  [/\bADRs? (\d{4}(?:(?:, | and | to )\d{4})*)\b/g, 'adrs'],
+] as const;
+const ROW = /(\brows? )?\b([A-Z]{2,8})-\d{1,3}\b/g;
 const PAGE = /[\w./-]*[\w-]\.md\b/g;
 const RFC = /\bRFC \d{4,5} §\d[\d.]*(?:(?:, | and | to )§\d[\d.]*)*/g;
 
@@ -42,41 +41,36 @@ const LOOSE: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/(?<=\s)\(\d{1,2}\.\d(?: (?:to|and) \d{1,2}\.\d)?\)/g, 'contract 6.2'],
 ];
 
-const numbers = (text: string): string[] => text.match(/\d+(?:\.\d+)?/g) ?? [];
+const isPage = (name: string, pages: readonly string[]): boolean => {
+  const end = `/${name.replace(/^(?:\.{0,2}\/)+/, '')}`;
+  return pages.some((page) => `/${page}`.endsWith(end));
+};
 
-/** Every citation of `text` that has no target or is not written in the strict form, as sentences; empty when all lead somewhere. */
+function withoutTarget(flat: string, targets: Targets): string[] {
+  const series = new Set([...targets.rows].map((row) => row.split('-')[0]));
+  return [
+    ...NUMBERED.flatMap(([pattern, kind]) =>
+      [...flat.matchAll(pattern)]
+        .filter(([, list = '']) => list.split(/, | and | to /).some((id) => !targets[kind].has(id)))
+        .map(([citation]) => citation),
+    ),
+    ...[...flat.matchAll(ROW)]
+      .filter(([, word, name]) => word !== undefined || series.has(name))
+      .filter(([citation, word = '']) => !targets.rows.has(citation.slice(word.length)))
+      .map(([citation]) => citation),
+    ...(flat.match(PAGE) ?? []).filter((name) => !isPage(name, targets.pages)),
+  ];
+}
+
+/** One sentence for every citation in `text` that has no target or is not in the strict form. */
 export function faultsOf(text: string, targets: Targets): string[] {
   const flat = unwrapped(text);
-  const faults: string[] = [];
-  const check = (citation: string, found: boolean): void => {
-    if (!found) faults.push(`"${citation}" leads nowhere`);
-  };
-
-  for (const [citation, list = ''] of flat.matchAll(SECTIONS)) {
-    for (const id of numbers(list)) check(citation, targets.sections.has(id));
-  }
-  for (const [citation] of flat.matchAll(DECISION)) check(citation, targets.decisions.has(citation));
-  const series = new Set([...targets.rows].map((row) => row.split('-')[0]));
-  for (const [citation] of flat.matchAll(ROW)) {
-    if (series.has(citation.split('-')[0])) check(citation, targets.rows.has(citation));
-  }
-  for (const [citation, list = ''] of flat.matchAll(PROMISES)) {
-    for (const id of numbers(list)) check(citation, targets.promises.has(id));
-  }
-  for (const [citation, id = ''] of flat.matchAll(ADR)) check(citation, targets.adrs.has(id));
-  for (const [citation] of flat.matchAll(PAGE)) {
-    const name = citation.replace(/^(?:\.{1,2}\/)+/, '/').replace(/^(?!\/)/, '/');
-    check(
-      citation,
-      targets.pages.some((page) => `/${page}`.endsWith(name)),
-    );
-  }
-  if (flat.replaceAll(RFC, '').includes('§')) {
-    const [citation = '§'] = /.{0,20}§.{0,8}/.exec(flat.replaceAll(RFC, '')) ?? [];
-    faults.push(`"${citation}": write "RFC 7644 §3.5.2"`);
-  }
-  for (const [pattern, instead] of LOOSE) {
-    for (const [citation] of flat.matchAll(pattern)) faults.push(`"${citation}": write "${instead}"`);
-  }
-  return faults;
+  const sections = flat.replaceAll(RFC, '').match(/.{0,20}§.{0,8}/g) ?? [];
+  return [
+    ...withoutTarget(flat, targets).map((citation) => `"${citation}" leads nowhere`),
+    ...sections.map((citation) => `"${citation}": write "RFC 7644 §3.5.2"`),
+    ...LOOSE.flatMap(([pattern, instead]) =>
+      (flat.match(pattern) ?? []).map((found) => `"${found}": write "${instead}"`),
+    ),
+  ];
 }
