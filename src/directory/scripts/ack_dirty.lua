@@ -73,7 +73,8 @@ if p.outcome == 'blocked' then
 end
 if p.outcome == 'synced' then
   local stored = redis.call('HGET', key(p.kind == 'User' and 'users' or 'groups'), p.id)
-  if stored and not p.forget and not settled_state(p.target, p.kind, p.id, stored, texts[1], p.groupsMatter) then
+  local owes = p.kind == 'Group' and redis.call('EXISTS', key('memberMarks', p.target .. ':' .. p.id)) == 1
+  if stored and not p.forget and not owes and not settled_state(p.target, p.kind, p.id, stored, texts[1], p.groupsMatter) then
     redis.call('SADD', name_synced(p.target, p.kind), p.id)
   end
 end

@@ -10,7 +10,7 @@
 -- With `brief`, what turns out to be in line is added to the set of synced ones.
 -- NEEDS link_states, links, spread, synced
 local family = p.kind == 'User' and 'users' or 'groups'
-local ids, records, synced_count = {}, {}, 0
+local ids, records, linked_count = {}, {}, 0
 
 -- Ids of a portion of the order that are not synced, with their records.
 local function read_by_order()
@@ -19,7 +19,7 @@ local function read_by_order()
   for index = 1, #found[2], 2 do listed[#listed + 1] = found[2][index] end
   local is_synced = #listed > 0 and call_with('SMISMEMBER', name_synced(p.target, p.kind), listed) or {}
   for place, id in ipairs(listed) do
-    if is_synced[place] == 1 then synced_count = synced_count + 1 else ids[#ids + 1] = id end
+    if is_synced[place] == 1 then linked_count = linked_count + 1 else ids[#ids + 1] = id end
   end
   records = #ids > 0 and call_with('HMGET', key(family), ids) or {}
   return found[1]
@@ -37,7 +37,7 @@ end
 if p.brief and p.cursor == '0' then heed_targets() end
 local cursor = p.inOrder and read_by_order() or read_all()
 local linked, others, in_line = {}, {}, {}
-if #ids == 0 then return { 'read', cursor, p.brief and synced_count or linked, others } end
+if #ids == 0 then return { 'read', cursor, p.brief and linked_count or linked, others } end
 
 local refs = {}
 for place, id in ipairs(ids) do refs[place] = p.kind .. ':' .. id end
@@ -61,7 +61,9 @@ for place, id in ipairs(ids) do
       others[#others + 1] = id
       others[#others + 1] = state
     elseif p.brief then
-      in_line[#in_line + 1] = id
+      linked_count = linked_count + 1
+      local owes = p.kind == 'Group' and redis.call('EXISTS', key('memberMarks', p.target .. ':' .. id)) == 1
+      if not owes then in_line[#in_line + 1] = id end
     else
       linked[#linked + 1] = id
       linked[#linked + 1] = platform_id
@@ -69,4 +71,4 @@ for place, id in ipairs(ids) do
   end
 end
 if #in_line > 0 then call_with('SADD', name_synced(p.target, p.kind), in_line) end
-return { 'read', cursor, p.brief and synced_count + #in_line or linked, others }
+return { 'read', cursor, p.brief and linked_count or linked, others }

@@ -79,6 +79,15 @@ describe('resources in line', () => {
     await expect(synced('User')).resolves.toEqual([BOB]);
   });
 
+  it('are not a group that still has members to write', async () => {
+    await store.members(G, add(ADA));
+    await loseMarks();
+    const groups: string[] = [];
+    for await (const { others } of reader(store.state).briefly('Group'))
+      groups.push(...others.map(({ ref, state }) => `${ref} ${state}`));
+    expect(groups).toEqual([`Group:${G} stale`]);
+  });
+
   it('are no longer those who were deleted', async () => {
     await store.remove('User', ADA);
     await store.settleAll();

@@ -256,6 +256,7 @@ test('a look counts an entry once that two families show, and once each for two 
     expect(found.map(({ family, fault, count }) => `${family} ${fault} ${count}`)).toEqual([
       'userNames surplus 1',
       'memberMarks surplus 2',
+      'synced surplus 1',
     ]);
   } finally {
     await store.close();

@@ -29,6 +29,33 @@ local function rest_of(target, ref, link)
   return known.departed and 'closed' or nil
 end
 
+-- Whether a user's membership could be written now: nothing is pending or stands in the way for the user.
+local function is_writable(target, user, sign)
+  local ref = 'User:' .. user
+  if redis.call('HEXISTS', key('marks', target), ref) == 1 then return false end
+  local link = redis.call('HGET', key('links', target), ref)
+  local known = link and cjson.decode(link) or {}
+  if known.condition then return false end
+  if sign == '-' then return true end
+  if not known.id or known.departed then return false end
+  for _, other in ipairs(redis.call('HVALS', key('owed', target .. ':' .. user))) do
+    if other == '-' then return false end
+  end
+  return true
+end
+
+-- Whether a group without a mark has memberships to write that nothing keeps from being written: its mark was lost. Of a very
+-- large number only some are looked at.
+local MOST_SIGNS = 500
+local function is_left_behind(target, group)
+  local signs = redis.call('HSCAN', key('memberMarks', target .. ':' .. group), '0', 'COUNT', MOST_SIGNS)[2]
+  for index = 1, #signs, 2 do
+    local is_ours = string.sub(signs[index], 1, 1) ~= '@'
+    if is_ours and is_writable(target, signs[index], signs[index + 1]) then return true end
+  end
+  return false
+end
+
 -- How a stored resource without a mark stands; nil and its platform id: it is in line with its link.
 local function settled_state(target, kind, id, stored, link, groups_matter)
   if not link then return 'missing' end
@@ -37,5 +64,6 @@ local function settled_state(target, kind, id, stored, link, groups_matter)
   local rest = rest_of(target, kind .. ':' .. id, link)
   if rest then return rest end
   if not platform_id then return 'closed' end
+  if kind == 'Group' and is_left_behind(target, id) then return 'stale' end
   return nil, platform_id
 end
