@@ -1,5 +1,5 @@
-// Which test files start first: those that take long, so that none of them is left running alone at the end. What jest
-// does by itself, the slowest of the last run first, a fresh checkout can not.
+// Starts the longest test files first, so that none of them is left running alone at the end. Jest starts the slowest
+// files of the last run first; a fresh checkout has no last run.
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 /** Mostly they wait: for leases that end, sentinels that vote, processes that start. */

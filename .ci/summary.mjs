@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** What `test/support/needs.ts` adds to the name of a skipped test. */
+/** The end that `test/support/needs.ts` adds to the name of a skipped test. */
 const REASON = / \[needs (.+?)\]/;
 
 /** @returns the lines to print, and whether the report is acceptable */

@@ -1,4 +1,4 @@
-// What every alert is for, made to happen: the series that its expression looks at move as it expects. Whether the
+// Makes the cause of every alert happen: the series that its expression looks at move as it expects. Whether the
 // expressions fire on such series is tested where they are (test/unit/helm/alerts.test.ts).
 import { startLocalRedis, freePort, type LocalRedis } from '../../src/demo/local-redis.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -52,7 +52,7 @@ const withRevokedKey = createStory(buildBridge, (bridge) => bridge.stop());
 interface Inbound {
   bridge: Bridge;
   redis: LocalRedis;
-  /** What the server needs to come back as the same one. */
+  /** The options that bring the server back as the same one. */
   place: { folder: string; port: number };
 }
 
@@ -132,7 +132,7 @@ describe('at the platform', () => {
           now.sum('bridge_platform_requests_total', { status: '401' }) > before &&
           now.value('bridge_outbox_dirty', MAIN) === 1,
       );
-      // Nobody is given up for that.
+      // No resource is given up for that.
       expect(after.value('bridge_dead_letters', MAIN)).toBe(0);
       await faults(bridge, {});
       await settled(bridge);

@@ -85,7 +85,7 @@ afterAll(async () => {
   await bridge.stop();
 });
 
-test('what is lost comes back whole, on hold, and is then applied without a single needless write', async () => {
+test('a restore brings everything back on hold, and the release applies it without a needless write', async () => {
   const before = await contents();
   const made = await commands.run('backup', file, '--json');
   expect(made).toMatchObject({
@@ -194,7 +194,7 @@ test('a change that a worker had just taken when the backup was made does not wa
   await commands.run('hold');
   const passing = await bridge.idp.createUser('passing@acme.example');
   await bridge.idp.send('DELETE', `/Users/${passing}`);
-  // What claiming does in the moment before the worker begins: the mark stays, its place among the due ones is gone.
+  // The state between the claim and the begin of the worker: the mark stays, its place among the due ones is gone.
   await store.redis.zrem(`${prefix}:{default}:dirty:main`, `User:${passing}`);
   await commands.run('backup', file, '--overwrite');
   expect((await commands.run('restore', file, '--replace')).code).toBe(0);

@@ -1,4 +1,4 @@
-// What the bridge does not do while it is not sure: activate, remove, delete; and what it says instead (contract 12).
+// While the bridge is not sure it neither activates nor removes nor deletes, and says why (contract 12).
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { targetHealth } from '../support/health.ts';

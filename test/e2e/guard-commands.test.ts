@@ -1,4 +1,4 @@
-// What an operator does about a flood: sees it, stops everything, approves, rejects; and kill -9 forgets nothing of it.
+// An operator meets a flood of removals: sees it, stops everything, approves, rejects; kill -9 forgets nothing of it.
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// What the container image promises, as far as it can be seen without building it.
+// Promises of the container image, as far as they can be seen without building it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ function leftOut(): string[] {
   });
 }
 
-/** Module hooks under which the packages can not be found. */
+/** Module hooks under which the packages cannot be found. */
 function without(packages: string[]): string {
   const resolve = `
     const missing = new Set(${JSON.stringify(packages)});

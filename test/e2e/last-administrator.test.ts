@@ -1,5 +1,5 @@
 // No push leaves the platform without an active administrator: the deactivation of the last one is held by the guard, and
-// no approval overrules that. Where the key belongs to an administrator this can not happen, because the bridge never
+// no approval overrules that. Where the key belongs to an administrator this cannot happen, because the bridge never
 // touches that account; so the tenant here does not tell whose key it is.
 import { randomUUID } from 'node:crypto';
 import type { App } from '../../src/app.ts';
@@ -8,7 +8,7 @@ import { createCommands, type Commands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFront, type Front, type FrontAnswer } from '../support/front.ts';
 
-/** What an address in front of the sandbox says that knows no `GET /api/v1/users/me`, as tenants exist. */
+/** The answer of a front that does not know `GET /api/v1/users/me`; such tenants exist. */
 function nameless(_method: string, url: string): FrontAnswer | undefined {
   if (url.endsWith('/users/me')) return { status: 404, body: '{"error":"Not found"}' };
   if (!url.startsWith('/api/v1/users?')) return undefined;
@@ -126,7 +126,7 @@ test('a list that does not answer delays nobody but those who are known as admin
   await back(second);
   await eventually('active', () => isActive(SECOND));
   await settled();
-  // What the process has seen of late would answer without the list.
+  // The cache of the process would answer without the list.
   await worker.stop();
   await bridge.another('worker');
   isListBroken = true;

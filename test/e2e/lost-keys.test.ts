@@ -10,7 +10,7 @@ import { openReconciling } from '../support/reconciling.ts';
 const SEEDS = Array.from({ length: Number(process.env.LOST_KEYS_SEEDS ?? 3) }, (_, index) => index + 1);
 const EVENTS = 25;
 
-/** What the identity provider or an operator said; everything else is derived, or true of a moment only. */
+/** Keys that the identity provider or an operator wrote; everything else is derived, or true of a moment only. */
 const KEPT =
   /^(users|groups|tombstones|members:.*|unresolved:.*|gone:.*|sequence|acts|actsChain|log:.*|logChain:.*|tokens|tokenUses|hold:.*|run:.*|reconcile:.*|lease:.*)$/;
 /** Without both, and without its mark, nobody knows any more which account a deleted person had. */

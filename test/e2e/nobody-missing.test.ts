@@ -35,7 +35,7 @@ afterEach(async () => {
   await bridge.stop();
 });
 
-/** What somebody at the platform would find wrong with our people. */
+/** Differences between the desired users and those of the platform. */
 async function faultsAt(
   platform: PlatformView,
   expected: (n: number) => string | undefined,

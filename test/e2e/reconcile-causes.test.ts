@@ -53,7 +53,7 @@ test('write did not stick: the platform took our write, shows the old value, and
   await expect(changes()).resolves.toEqual([]);
 }, 30_000);
 
-test('who is marked already is not counted twice by the guard of a plan', async () => {
+test('a user who is marked already is not counted twice by the guard of a plan', async () => {
   const { staging } = rec.estates[0]!.estate.outbox;
   // Somebody opens an account that was never open, and three leave whose end waits behind an operator's hold.
   const id = (await bridge.platform.user(EVE))?.scimId;

@@ -18,7 +18,7 @@ interface World {
   rec: Reconciling;
   /** Where a plan is saved. */
   file: string;
-  /** What the commands are told, in a file. */
+  /** The settings file of the commands. */
   settingsFile: (name: string, change?: (target: any) => void) => string;
   /** A command with these settings, unchanged. */
   run: (...args: string[]) => Promise<Ended>;
@@ -109,7 +109,7 @@ async function openWorld(): Promise<World> {
 }
 
 const test = createStory(openWorld, ({ close }) => close());
-/** Who comes after somebody who was killed waits for half a minute: others need not. */
+/** A run after one that was killed waits for half a minute; other runs need not. */
 const afterKill = createStory(openWorld, ({ close }) => close());
 
 test('plan exits 0 without changes, 2 with some, and writes nothing', async ({ bridge, run, rename }) => {

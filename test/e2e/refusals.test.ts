@@ -1,4 +1,4 @@
-// What the platform refuses is seen by a person, in the platform's words, and stops nobody else.
+// A refusal of the platform becomes a dead letter with the platform's words, and stops no other resource.
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { targetHealth } from '../support/health.ts';

@@ -17,7 +17,7 @@ const LIMIT = { requestsPerSecond: 400, burst: 50 };
 /** How often the load balancer looks who is ready, and how long a process that is ending waits for that. */
 const LOOK_MS = 300;
 const DRAIN_MS = 2500;
-/** What an operator is promised: the lag is below this again, at the latest so long after the disturbance. */
+/** The promise to operators: the lag is below this again, at the latest so long after the disturbance. */
 const LAG_SECONDS = 5;
 const BACK_MS = 60_000;
 
@@ -56,7 +56,7 @@ afterAll(async () => {
   await set?.stop();
 });
 
-/** What stands in front of the bridge: sends to whoever was ready when it last looked, to each in turn. */
+/** The load balancer in front of the bridge: sends to each replica in turn that was ready at its last look. */
 function startBalancer() {
   let ready: BridgeProcess[] = [...apis];
   let turn = 0;

@@ -67,7 +67,7 @@ test('an account that another one got while somebody was looked for is not taken
   ];
   await platform.control('PATCH', '/faults', { rules });
   await idp.createUser('lee@north.example', person('lee', 'NO'));
-  // Nobody shares the externalId yet; when the platform answers, somebody does, whose account is known to nobody here.
+  // No other user has the externalId yet; when the platform answers, one has it, and its account is not linked.
   await new Promise((resolve) => setTimeout(resolve, 400));
   await idp.createUser('lee@south.example', person('lee', 'PT'));
   const both = async () => [await countryOf('lee@north.example'), await countryOf('lee@south.example')];
@@ -92,7 +92,7 @@ test('it is still two when one of them is changed, and one when the other is gon
   expect(await idsOf('jo')).toEqual([second]);
 });
 
-test('whoever gets the externalId of somebody who left is a new person, and whoever comes back is the same', async () => {
+test('a user with the externalId of a deleted one is a new person, and a user who comes back is the same', async () => {
   const { idp, platform } = bridge;
   const former = await idp.createUser('sam@old.example', person('sam', 'NO'));
   await eventually('there', async () => (await countryOf('sam@old.example')) === 'NO');

@@ -170,7 +170,7 @@ test('people read it as four lines with ticks, the context and what is seen', as
   expect(out + errors).not.toContain(secret());
 });
 
-test('what was changed by hand at the platform is a missing link, named with both values', async () => {
+test('a value changed by hand at the platform is a missing link, named with both values', async () => {
   const bea = await hire('bea', 'FR');
   await bridge.idp.patch(`/Groups/${analysts}`, { op: 'add', path: 'members', value: [{ value: bea }] });
   await settled();
@@ -210,7 +210,7 @@ test('a change that waits is a missing link', async () => {
   expect((await verify(cleo)).code).toBe(0);
 });
 
-test('who has left sees nothing, which is as it should be; no token is asked for', async () => {
+test('a deactivated user sees nothing, the command succeeds, and no token is asked for', async () => {
   const dan = await hire('dan', 'US');
   await settled();
   await bridge.idp.patch(`/Users/${dan}`, { op: 'replace', value: { active: false } });

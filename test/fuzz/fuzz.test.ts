@@ -15,7 +15,7 @@ import { createWireAttacks } from './wire-attacks.ts';
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 3);
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1e9);
 const WORKERS = 4;
-/** What each worker makes at least: where little is done in a second, it goes on until then, up to a minute more. */
+/** The least number of requests of each worker: a slow machine goes on until then, up to a minute more. */
 const ENOUGH = 2;
 const PATIENCE_MS = 60_000;
 /** Each worker pauses so long between two attacks on the wire. */

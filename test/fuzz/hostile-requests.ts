@@ -279,6 +279,6 @@ export function createHostileRequests(chance: Chance, known: readonly string[]):
   };
 }
 
-/** Half of a character pair can not be in an address; dots alone would lead out of the SCIM root. */
+/** Half of a character pair cannot be in an address; dots alone would lead out of the SCIM root. */
 const encoded = (part: string): string =>
   encodeURIComponent(part.toWellFormed().slice(0, 3000)).replaceAll('.', '%2E%20');

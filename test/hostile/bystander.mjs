@@ -50,7 +50,7 @@ function newUser() {
   };
 }
 
-/** What an identity provider does all day, one after the other. */
+/** The usual requests of an identity provider, one after the other. */
 const ORDINARY = [
   ({ id }) => askAsNeighbour('GET', `/Users/${id}`),
   ({ id }) =>

@@ -184,7 +184,7 @@ export function createEstate(idp: Idp, random: () => number) {
     else if (person) await change(person);
   }
 
-  /** What is wrong at the platform; empty when it equals the company. */
+  /** The faults at the platform; empty when it equals the company. */
   async function differences(platform: PlatformView): Promise<string[]> {
     const { users, groups } = await platform.state();
     const faults: string[] = [];

@@ -17,7 +17,7 @@ export async function eventually<T>(
     }
     if (Date.now() > deadline) throw new Error(`Not within ${limitMs} ms: ${what} (last: ${String(last)})`);
     await new Promise((resolve) => setTimeout(resolve, waitMs));
-    // Who waits long asks less often: what is asked works on the same cores.
+    // A long wait asks less often: the bridge works on the same cores.
     waitMs = Math.min(100, waitMs * 1.3);
   }
 }

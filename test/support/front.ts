@@ -1,4 +1,4 @@
-// What stands between the bridge and the platform: passes everything on, unless a test lets it speak itself.
+// A proxy between the bridge and the platform: passes everything on, unless a test sets an answer.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';

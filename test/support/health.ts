@@ -1,4 +1,4 @@
-// What the health addresses tell an operator.
+// Reads the health addresses as an operator.
 import { ADMIN_TOKEN, type Bridge } from './build-bridge.ts';
 
 /** Asks one of them with the admin token. */

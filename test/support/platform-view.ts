@@ -1,4 +1,4 @@
-// What the sandbox holds and what it was asked, through its control port.
+// Reads the state and the request log of the sandbox through its control port.
 import { send } from './send.ts';
 
 export interface PlatformUser {

@@ -96,6 +96,6 @@ export function startPushLoad({ prefix, token, perSecond, next }: PushLoadOption
   };
 }
 
-/** Whatever was refused was refused as an identity provider needs it: 503 with a whole number of seconds. */
+/** Refusals that an identity provider cannot handle: all but 503 with a whole number of seconds. */
 export const refusedWrongly = ({ refused }: PushLoad): PushLoad['refused'] =>
   refused.filter(({ status, retryAfter }) => status !== 503 || !/^\d+$/.test(String(retryAfter)));

@@ -7,7 +7,7 @@ import { createRemoteJWKSet, jwtVerify, type JWTPayload } from 'jose';
 export const ISSUER = 'https://scim.example.com';
 export const AUDIENCE = 'https://siem.example.com';
 
-/** What a checked token says. */
+/** The claims of a checked token. */
 export type Told = JWTPayload & {
   jti: string;
   txn: string;
@@ -25,7 +25,7 @@ export interface Receiver {
   endpoint: string;
   /** Every post so far, in the order in which they came. */
   posts: { headers: Record<string, unknown>; text: string; answered: number }[];
-  /** What the next posts are answered; 202 when there is none left. */
+  /** Answers of the next posts; 202 when there is none left. */
   answers: Answer[];
   /** While false, nobody is answered, and connections are cut. */
   isThere: boolean;

@@ -82,7 +82,7 @@ export const scimPatch = (...Operations: object[]) => ({
   Operations,
 });
 
-/** What matters of an entry, short. */
+/** The parts of an entry that tests compare, in one line. */
 export const brief = ({ action, name, attribute, member, attribution, effect }: PlanEntry): string =>
   [
     action,

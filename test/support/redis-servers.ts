@@ -113,7 +113,7 @@ async function killed(child: ChildProcess): Promise<void> {
 const DURABLE = ['appendonly yes', 'save ""', 'maxmemory-policy noeviction', 'repl-diskless-sync-delay 0'];
 
 export interface SentinelSet {
-  /** What the bridge is given. */
+  /** The URL for the bridge. */
   url: string;
   servers: RedisServer[];
   sentinels: RedisServer[];
@@ -137,7 +137,7 @@ export async function startSentinelSet(replicas = 1): Promise<SentinelSet> {
     'sentinel failover-timeout main 3000',
   ];
   const sentinels = await Promise.all([1, 2, 3].map(() => startRedisServer(watched, { sentinel: true })));
-  // A sentinel that knows neither the others nor the replicas can not fail over.
+  // A sentinel that knows neither the others nor the replicas cannot fail over.
   await eventually(
     'sentinels know each other and the replicas',
     async () => {

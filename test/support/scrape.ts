@@ -42,7 +42,7 @@ function parseValue(text: string): number {
   return value;
 }
 
-/** @throws Error with the line that can not be read, or that comes without its type */
+/** @throws Error with the line that cannot be read, or that comes without its type */
 export function parseScrape(text: string): Scrape {
   if (!text.endsWith('\n')) throw new Error('the text does not end with a line break');
   const samples: Sample[] = [];

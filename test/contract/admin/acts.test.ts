@@ -1,4 +1,4 @@
-// What operators read and do, seen at the platform.
+// Orders of operators through the admin API, seen at the platform.
 import { openDesiredStates } from '../../../src/app.ts';
 import { untilReady } from '../../../src/directory/connection.ts';
 import { eventually } from '../../support/eventually.ts';

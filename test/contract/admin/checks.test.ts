@@ -78,7 +78,7 @@ test('verify-access tells what a person really sees, and what is not as desired'
   ]);
 });
 
-test('questions that can not be answered are refused with what to do, without names', async () => {
+test('a check of an unknown person or target is refused, says what to do, and repeats no name', async () => {
   const { bridge, operator } = rig;
   const ask = async (body: object) => {
     const answer = await operator.post('/verify-access', body);

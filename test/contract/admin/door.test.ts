@@ -1,4 +1,4 @@
-// Who gets in, what strangers see, and how refusals read.
+// Authentication of the admin API: accepted credentials, and the answers to all others.
 import { ADMIN_TOKEN, buildBridge } from '../../support/build-bridge.ts';
 import { openAdmin, type AdminRig } from './rig.ts';
 
@@ -48,7 +48,7 @@ test.each([
   });
 });
 
-test('who guesses again and again is told to wait, and the right token still opens', async () => {
+test('repeated wrong tokens answer 429, and the right token still answers 200', async () => {
   const guess = (index: number) =>
     rig.raw('/admin/v1/status', { headers: { authorization: `Bearer guess-${index}` } });
   let last = await guess(0);
@@ -88,7 +88,7 @@ test('behind a trusted proxy only the client that guesses is told to wait', asyn
   }
 }, 60_000);
 
-test('whom nobody trusts may claim any address, and is told to wait by its own', async () => {
+test('X-Forwarded-For of an untrusted peer is ignored: the limit counts the address of the peer', async () => {
   const answers: number[] = [];
   for (let index = 0; index < 11; index++) answers.push(await guessFrom(rig, `203.0.113.${index}`));
   expect(answers.at(-1)).toBe(429);

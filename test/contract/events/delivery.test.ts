@@ -195,7 +195,7 @@ const admin = async (method: 'GET' | 'POST', path: string): Promise<any> => {
   return (await fetch(`http://127.0.0.1:${bridge.app.port}/admin/v1${path}`, { method, headers })).json();
 };
 
-test('what the receiver refuses is kept for a person, who can have it sent again', async () => {
+test('an event that the receiver refuses is kept, and an operator can have it sent again', async () => {
   const { id } = await client('polled').user('refused@acme.example');
   const { sets } = await now();
   const [jti = ''] = Object.keys(sets);

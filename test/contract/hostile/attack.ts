@@ -1,4 +1,4 @@
-// What every attack needs: raw sockets for what no client library sends, and the proof that the server is unharmed.
+// Shared by all attacks: raw sockets for requests that no client library sends, and the proof that the server is unharmed.
 import { createConnection, type Socket } from 'node:net';
 import { toAnswer, type Answer, type Client, type Json } from '../scim-conformance/client.ts';
 

@@ -104,7 +104,7 @@ describe('size', () => {
     },
   );
 
-  test('a resource can not be grown beyond the limit by PATCH', async () => {
+  test('a resource cannot be grown beyond the limit by PATCH', async () => {
     const { id } = await scim.user('grow@x.example');
     const grow = (step: number) =>
       scim.patch(`/Users/${id}`, {

@@ -45,7 +45,7 @@ describe.each(PAIRS)('%s', (_what, stored, asked) => {
     const second = await scim.post('/Users', { userName: asked });
     const isSame = second.status === 409;
     expect({ isSame, found }).toEqual({ isSame, found: isSame ? [user.id] : [] });
-    // What a provider does after a 409: the search must give it somebody to adopt, or it asks for ever.
+    // After a 409 a provider searches: the search must give it a user to adopt, or it asks for ever.
     for (const filter of [
       `userName eq ${JSON.stringify(stored)}`,
       `not (userName ne ${JSON.stringify(stored)})`,

@@ -196,7 +196,7 @@ describe('request lines and headers', () => {
         expect(wire).not.toMatch(/<html|<!DOCTYPE/i);
         if (method === 'HEAD') expect(wire.endsWith('\r\n\r\n')).toBe(true);
         else for (const answer of parseAnswers(wire)) expect([404, 405]).toContain(answer.status);
-        // What was asked must not come back (cross-site tracing).
+        // The request must not come back (cross-site tracing).
         expect(wire).not.toContain(TOKEN);
       }
     },
@@ -254,7 +254,7 @@ describe('request lines and headers', () => {
     expect((await scim.get(`/Groups/${id}`)).status).toBe(404);
   });
 
-  test('X-Request-Id comes back only when it is harmless; a line break can not get in', async () => {
+  test('X-Request-Id comes back only when it is harmless; one with a line break does not', async () => {
     const echoed = async (value: string): Promise<string> =>
       (await scim.get('/Users?count=0', { 'x-request-id': value })).headers['x-request-id'] as string;
     expect(await echoed('push-4711.a:b')).toBe('push-4711.a:b');

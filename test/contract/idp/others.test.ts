@@ -119,7 +119,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     expect(created).toMatchObject({ status: 201, body: { title: '', [CUSTOM]: { region: '' } } });
     expect(created.body).not.toHaveProperty('externalId');
     expect(created.body.emails).toEqual([{ value: 'empty@x.example', type: 'work' }]);
-    // Nobody is let in, or kept in, by a field that says nothing.
+    // An empty `active` neither activates a user nor keeps one active.
     const put = await scim.put(`/Users/${created.body.id}`, { ...body, active: '' });
     expect(put).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
   });

@@ -59,7 +59,7 @@ test('a change that comes while its resource is synced keeps the age of the firs
   expect((await store.outbox.backlog()).oldestMs).toBeGreaterThanOrEqual(40);
 });
 
-test('what was handed over by a process that does not note its age is as old as its mark once it is handed over again', async () => {
+test('a mark that was handed over without its age has the age of the mark once it is handed over again', async () => {
   await hire(ADA);
   await store.claimRefs();
   await store.redis.del(store.keys.key('accepted', 'main'));
@@ -70,7 +70,7 @@ test('what was handed over by a process that does not note its age is as old as 
   expect((await store.outbox.backlog()).oldestMs).toBeGreaterThanOrEqual(40);
 });
 
-test('what waits is told by urgency, and handed over it waits no more', async () => {
+test('the backlog counts waiting marks by lane, and no longer counts a mark that was handed over', async () => {
   await store.putUser(ADA, { userName: 'ada' }, 'new');
   await store.putUser(BOB, { userName: 'bob', active: false }, 'deactivation');
   await store.outbox.mark([ref(idOf('eve')), ref(idOf('joe'))], 'reconcile');

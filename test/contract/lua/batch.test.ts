@@ -24,7 +24,7 @@ describe('calls that leave together', () => {
 
   it('a hundred of them are stored in their order, in a quarter of the commands', async () => {
     await store.close();
-    // Nobody else is counted on a server of its own.
+    // A server of its own counts no commands of other tests.
     const server = await startRedisServer([]);
     store = await openStore({ url: `redis://127.0.0.1:${server.port}` });
     const before = await calls(store.redis);
@@ -86,7 +86,7 @@ describe('calls that leave together', () => {
     expect(ada).toHaveLength(1);
   });
 
-  it('what fails in one is told to that one, and the others are done', async () => {
+  it('a failing call rejects alone, and the other calls of the batch succeed', async () => {
     const half = { family: 'userNames', value: '\ud800' };
     const read = (by: object) => store.scripts.ask('read_users', store.keys.base, by);
     await put('ada');
@@ -95,7 +95,7 @@ describe('calls that leave together', () => {
     expect(await store.state.directory.count('User')).toBe(2);
   });
 
-  it('a server that can not write is an error of the command, so that the client looks for another one', async () => {
+  it('a server that cannot write is an error of the command, so that the client looks for another one', async () => {
     // A replica of nobody answers reads.
     const server = await startRedisServer(['replicaof 127.0.0.1 1']);
     const seen: string[] = [];

@@ -39,7 +39,7 @@ const calls = async (one: Replica, ...statuses: number[]): Promise<void> => {
   for (const status of statuses) await call(one, status);
 };
 const isOpen = async ({ breaker }: Replica): Promise<boolean> => (await breaker.read()).open;
-/** What a request finds out within `ms`: whether it may go. */
+/** Whether a request is let through within `ms`. */
 async function mayGo({ budget }: Replica, ms = 100): Promise<boolean> {
   const ended = new AbortController();
   const timer = setTimeout(() => ended.abort(new Error('waits')), ms);

@@ -1,7 +1,7 @@
-// What is in Redis of a store, to compare two of them.
+// Reads all that Redis holds of a store, to compare two of them.
 import type { Store } from './rig.ts';
 
-/** Who is due, and in which lane; when depends on the clock of the server. */
+/** The due refs with their lanes, without their times, which depend on the clock of the server. */
 async function lanesOf(store: Store, key: string): Promise<string[]> {
   const held = await store.redis.zrange(key, '0', '-1', 'WITHSCORES');
   const refs = held.filter((_, at) => at % 2 === 0);

@@ -40,7 +40,7 @@ test('events name what changed, as paths, and hold no value', async () => {
   for (const value of ['ada@x.com', 'A-1', 'Ada"', 'R&D']) expect(kept).not.toContain(value);
 });
 
-test('what changes nothing, is refused or is there already tells nothing', async () => {
+test('a write that changes nothing, is refused or conflicts adds no event', async () => {
   store = await openStore(ON);
   await store.putUser(ADA, ada);
   await store.putGroup(TEAM, 'Team', [add(ADA)]);
@@ -135,7 +135,7 @@ test('the oldest go when there are too many or they are too old, and that is cou
   await expect(events.standing(5)).resolves.toMatchObject({ pending: 0, dropped: 5, oldestMs: 0 });
 });
 
-test('what is acknowledged is gone once, what is refused is kept until a person decides', async () => {
+test('an acknowledged event is removed, and a refused one is kept until an operator decides', async () => {
   store = await openStore(ON);
   for (let at = 0; at < 4; at++) await store.putUser(ADA, { ...ada, title: `t${at}` });
   const { events } = store.state;

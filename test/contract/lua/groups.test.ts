@@ -256,7 +256,7 @@ describe('member changes in parallel', () => {
   });
 
   it('cost the same number of commands for a group of 10 and of 10,000', async () => {
-    // Nobody else may be counted.
+    // Commands of other tests must not be counted.
     const redis = await startLocalRedis({ env: {} });
     const store = await openStore({ url: redis.url });
     await store.putUser(ADA, { userName: 'ada' });

@@ -197,7 +197,7 @@ describe('guard scripts', () => {
     await expect(staging.take(removal, guard(9))).resolves.toEqual(['allowed']);
   });
 
-  it('an expired plan can not be approved; its refs are due again and judged anew, together', async () => {
+  it('an expired plan cannot be approved; its refs are due again and judged anew, together', async () => {
     await staging.take(close(1, 2, 3), guard(2));
     const id = (await staging.open())?.id ?? '';
     await passTime(store, 73 * HOUR);

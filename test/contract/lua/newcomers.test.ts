@@ -66,7 +66,7 @@ test('a call that is sent again is stale, alone or among others, whatever happen
   await expect(store.state.directory.count('User')).resolves.toBe(2);
 });
 
-test('who is refused costs the others no command of their own, and a name that passed on is not held against its first user', async () => {
+test('a refused user costs the rest of the batch no further command, and a userName that was handed over does not refuse its first user', async () => {
   const store = await open();
   await create(store, 'ada', { userName: 'ada' });
   await store.putUser(idOf('ada'), { userName: 'countess' });
@@ -80,7 +80,7 @@ test('who is refused costs the others no command of their own, and a name that p
   await expect(store.state.directory.count('User')).resolves.toBe(5);
 });
 
-test('who left and comes again by a call that was sent twice stays as urgent as a leaver', async () => {
+test('a deleted user whose create is repeated keeps the lane of a deactivation', async () => {
   const store = await open();
   await create(store, 'ada', { userName: 'ada' });
   await store.remove('User', idOf('ada'));

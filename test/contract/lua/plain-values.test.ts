@@ -51,7 +51,7 @@ it('nothing happens where the values are there already, or nobody is', async () 
   expect(same).toMatchObject({ kind: 'unchanged', version: 1, text: JSON.stringify(ada) });
 });
 
-it('who becomes inactive is told, is urgent, and stays found', async () => {
+it('a user who becomes inactive gets an event and the urgent lane, and stays in the indexes', async () => {
   await store.putUser(ADA, ada);
   await replace({ op: 'replace', path: 'active', value: false });
   await replace({ op: 'replace', path: 'title', value: 'B' });

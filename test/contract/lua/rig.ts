@@ -184,7 +184,7 @@ export function openStores(): typeof openStore {
   };
 }
 
-/** What a worker does whose every write succeeds. */
+/** The steps of a worker whose writes all succeed. */
 async function settle(outbox: Outbox, get: DesiredState['directory']['get'], begin: Begin): Promise<void> {
   if (begin.kind !== 'begun') return;
   const { work } = begin;

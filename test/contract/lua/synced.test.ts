@@ -1,4 +1,4 @@
-// What a scan of coverage need not read again: resources that are in line, until anything happens to them.
+// Resources in sync, which a scan of coverage does not read again until they change.
 import { createDesiredState, type DesiredState } from '../../../src/directory/desired-state.ts';
 import { add, idOf, openStore, type Store } from './rig.ts';
 

@@ -8,7 +8,7 @@ import { buildBridge, type Bridge } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
 import { idOf, openStore } from '../lua/rig.ts';
 
-describe('what a bridge tells', () => {
+describe('entries of the provisioning log', () => {
   let bridge: Bridge;
   let store: ReturnType<typeof openDesiredStates>;
   let states: DesiredState[];

@@ -1,4 +1,4 @@
-// What goes out for each call, and what comes back as records.
+// The request of each call of the platform client, and the records it returns.
 import { afterEach, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { createPlatformClient } from '../../../src/platform/client.ts';

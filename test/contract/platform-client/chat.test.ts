@@ -142,7 +142,7 @@ test('a signal ends the reading, not the run', async () => {
   });
 });
 
-/** What a reader knows after the last record: by message, the text it ends with. */
+/** The final text of each message, by its id. */
 function heard(records: ChatRecord[]): Map<string, string> {
   const texts = new Map<string, string>();
   for (const { id, content = '', isDelta, role } of records) {

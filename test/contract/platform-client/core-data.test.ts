@@ -156,7 +156,7 @@ test('an error line is an error, before the first row and after some', async () 
   expect(rows).toHaveLength(1);
 });
 
-test('what is cut short, or is no table, is never taken for the whole', async () => {
+test('a truncated answer, or one that is no table, is an error', async () => {
   lines([SCHEMA, '{"data":[["DE","1"]]}', '{"data":[["FR"'], false);
   expect(await thrownBy(all(client.sql('x')))).toBeInstanceOf(PlatformConnection);
   for (const wrong of [

@@ -102,7 +102,7 @@ describe('timeouts', () => {
 });
 
 describe('connections', () => {
-  test('nobody listens: the write never left', async () => {
+  test('a refused connection says that the write was not sent', async () => {
     await start(() => undefined);
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));

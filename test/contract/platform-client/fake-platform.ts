@@ -99,7 +99,7 @@ export async function startFakePlatform(
   };
 }
 
-/** What the call throws; fails the test when it does not. */
+/** The error that the call throws; fails the test when it throws none. */
 export async function thrownBy(call: Promise<unknown>): Promise<unknown> {
   let value: unknown;
   try {

@@ -95,7 +95,7 @@ async function damage(store: Store, seed: number): Promise<void> {
 
 const left = (findings: Finding[]): Finding[] => findings.filter(({ count, repaired }) => repaired < count);
 
-test('whatever derived data is lost or damaged, one repair makes it what it was', async () => {
+test('one repair restores all derived data after any of it was lost or damaged', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.nat(), async (story, accident) => {
       const [twin, store] = await Promise.all([openStore(), openStore()]);
@@ -132,7 +132,7 @@ test('while pushes and syncs go on nothing is taken for a fault, and a repair ha
   }
 });
 
-test('what only a person can decide is named and left as it is', async () => {
+test('a fault that needs a decision of an operator is reported and left unchanged', async () => {
   const store = await openStore();
   try {
     await store.putUser(ADA, { userName: 'ada' });

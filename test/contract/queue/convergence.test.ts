@@ -1,4 +1,4 @@
-// Whatever happens in whatever order: when the faults stop, the platform becomes equal to the directory.
+// After any changes and faults in any order: when the faults stop, the platform becomes equal to the directory.
 import fc from 'fast-check';
 import { add, drop, idOf, replace } from '../lua/rig.ts';
 import type { Fate } from './fake-platform.ts';
@@ -172,7 +172,7 @@ const commands = fc.array(
 const byName = <T extends { name: string }>(items: T[]): T[] =>
   items.sort((left, right) => left.name.localeCompare(right.name));
 
-/** What the platform shows; groups that the target does not get (any more) are left alone and out of sight. */
+/** The state of the platform; groups that the target does not get (any more) are left alone and out of sight. */
 async function shown({ estate, groups }: World) {
   const { directory, links } = estate.store.state;
   const hidden = new Set<string | undefined>();
@@ -201,7 +201,7 @@ async function shown({ estate, groups }: World) {
   };
 }
 
-/** What the directory wants; people who left stay as they were, closed and without memberships. */
+/** The state that the directory desires; people who left stay as they were, closed and without memberships. */
 async function wanted(world: World) {
   const { estate, users, groups } = world;
   const { directory } = estate.store.state;

@@ -1,4 +1,4 @@
-// What may happen between two steps of a sync: the real sync, a platform in memory, one platform call at a time.
+// Changes between two steps of a sync: the real sync, a platform in memory, one platform call at a time.
 import { add, drop, idOf } from '../lua/rig.ts';
 import { openEstate, RULES, type Estate, type Worker } from './workers.ts';
 
@@ -258,7 +258,7 @@ describe('changes while a sync runs', () => {
   });
 
   describe.each(['lost', 'crashAfter'] as const)(
-    'what a lost write did is undone when its answer is %s',
+    'the effect of a lost write is undone when its answer is %s',
     (fate) => {
       /** Runs the next sync and ends the call that changes the platform as told. */
       const loseWrite = async (changed: () => boolean) => {

@@ -64,7 +64,7 @@ test('a confirmation that the cluster sends elsewhere is "not now", no fault of 
   await untilReady(redis, 5000);
   const confirm = createConfirmation({ redis, clock: systemClock });
   await confirm('{default}');
-  // What a client believes while a cluster replaces a primary.
+  // The slot map of a client while a cluster replaces a primary.
   const { slots } = redis as unknown as { slots: string[][] };
   slots.unshift(...slots.splice(Math.ceil(slots.length / 3)));
   const error = await createConfirmation({ redis, clock: systemClock })('{default}').catch(

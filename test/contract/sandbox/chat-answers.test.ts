@@ -258,7 +258,7 @@ test('CAUTH-12 a token that expires during the run can read nothing more', async
   expect(results).toEqual([{ error: 'Invalid token' }]);
 });
 
-test('who may not see the orders gets no rows, and no other count instead', async () => {
+test('a user without a policy on `orders` gets neither rows nor totals', async () => {
   const { records } = await ask(as('ada'));
   expect(rowsOf(records)).toBeUndefined();
   expect(finalOf(records).content).toContain('visible to you');

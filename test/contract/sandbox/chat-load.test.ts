@@ -8,7 +8,7 @@ import { as, startChat, type ChatRig } from './chat-rig.ts';
 const PEOPLE = 50;
 const SECONDS = Number(process.env['CHAT_SOAK_SECONDS'] ?? 4);
 const QUESTION = 'How many orders by country?';
-/** What may stay per thread that is kept, bytes; a leaked run or reader costs several times as much. */
+/** The most bytes that a kept thread may take; a leaked run or reader costs several times as much. */
 const BYTES_PER_THREAD = 40_000;
 
 setFlagsFromString('--expose-gc');
@@ -44,7 +44,7 @@ function createListener() {
       else if (record.isDelta) texts.set(record.id, (texts.get(record.id) ?? '') + record.content);
       else if (!record.id.startsWith('__') && !record.toolCall) {
         expect(finished.has(record.id)).toBe(false);
-        // What the increments have built is what the finished message says: none lost, none doubled.
+        // The increments add up to the text of the finished message: none lost, none doubled.
         if (texts.has(record.id)) expect(texts.get(record.id)).toBe(record.content);
         finished.set(record.id, record.content);
       }

@@ -47,7 +47,7 @@ test('the model picks the members; the rows are those of the caller', async () =
   expect(asked[0].body.model).toBe('small');
 });
 
-test('what it picks beyond the visible members is not there', async () => {
+test('a pick outside of the visible members is not in the answer', async () => {
   for (const content of [
     JSON.stringify({ cube: 'raw_orders', measures: ['raw_orders.count'] }),
     JSON.stringify({ cube: 'orders', measures: ['orders.count); DROP TABLE orders'] }),

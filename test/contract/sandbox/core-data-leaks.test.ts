@@ -1,4 +1,4 @@
-// What a hostile client of Core Data might learn sideways: by errors, by names that fold, by the names of columns.
+// Side channels of Core Data that a hostile client might use: errors, names that fold, names of columns.
 import { GERMAN_ANALYST, inGroups, startDataRig, type DataRig } from './data-rig.ts';
 
 let rig: DataRig;

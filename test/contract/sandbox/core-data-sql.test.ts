@@ -245,7 +245,7 @@ test('STATE-04 the address of a shared branch answers only while its environment
 const view = (branchName: string, viewing: boolean) =>
   rig.control('POST', '/branches/view', { deploymentId: '1', branchName, viewing });
 
-/** What meta, entities, load and cubesql answer under a prefix. */
+/** The answers of meta, entities, load and cubesql under a prefix. */
 async function statuses(prefix: string): Promise<number[]> {
   const query = { measures: ['orders.count'] };
   const answers = await Promise.all([

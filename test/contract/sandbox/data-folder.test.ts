@@ -100,7 +100,7 @@ test('a change is on disk soon after its answer, without a clean stop', async ()
   expect((await later.stored('crash@acme.example')).active).toBe(true);
 });
 
-test('what a killed process left half-written is cleared away', async () => {
+test('a file that a killed process left half-written is removed', async () => {
   await (await start()).stop();
   const leftOver = `${file()}.1.tmp`;
   await writeFile(leftOver, '{"format":1');

@@ -14,7 +14,7 @@ interface JestResults {
   testResults: { assertionResults: { title: string; status: string }[] }[];
 }
 
-/** What came out, by row: `passed` when every test of the row did. */
+/** The result by row: `passed` when every test of the row did. */
 function readResults(file: string): (row: string) => string {
   const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as JestResults;
   const results = new Map<string, string>();

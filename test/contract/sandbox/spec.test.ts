@@ -97,7 +97,7 @@ test('operation ids are unique, path parameters declared, references lead somewh
   }
 });
 
-test('what is refused because it is taken is told of, and SCIM in its own media type', async () => {
+test('the specification names the 409 answers, and the SCIM media type', async () => {
   const twice: [path: string, template: string, body: object][] = [
     ['/api/scim/v2/Users', '/api/scim/v2/Users', { userName: 'taken@acme.example' }],
     ['/api/scim/v2/Groups', '/api/scim/v2/Groups', { displayName: 'taken' }],

@@ -161,7 +161,7 @@ test('everyone sees what they may read, and no more', async () => {
   expect(await status(`folders/${folders[3].id}/ancestors`)).toBe(403);
 });
 
-test('what is made in a folder needs the edit right on it, what is changed the right on itself', async () => {
+test('creating in a folder needs the edit right on the folder, changing an item the edit right on the item', async () => {
   const { id } = await rig.folder();
   const inside = await rig.workbook(id);
   const attempt = async (action: 'read' | 'edit' | 'manage') => {

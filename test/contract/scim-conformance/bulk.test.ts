@@ -260,7 +260,7 @@ describe('circular references (RFC 7644 §3.7.1)', () => {
     }
   });
 
-  test('what can not be completed says so with 409 and where it is', async () => {
+  test('an operation that cannot be completed answers 409 and names its place', async () => {
     await scim.group('holder');
     const [first, second] = await bulk([
       group('half', 'bulkId:holder', 'kept'),
@@ -271,7 +271,7 @@ describe('circular references (RFC 7644 §3.7.1)', () => {
     expect(await membersOf(first.location)).toEqual(['kept']);
   });
 
-  test('simple values in a circle can not be resolved: 409, nothing stored, the others are done', async () => {
+  test('operations whose simple values refer to each other in a circle answer 409 and store nothing; the others are done', async () => {
     const results = await bulk([
       { ...user('n1'), data: { userName: 'bulkId:n2' } },
       { ...user('n2'), data: { userName: 'bulkId:n1' } },

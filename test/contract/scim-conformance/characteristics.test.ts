@@ -1,4 +1,4 @@
-// What /Schemas announces, held against what happens, attribute by attribute and in every profile (RFC 7643 §2.2 and §7).
+// Compares the announcements of /Schemas with the behaviour, attribute by attribute and in every profile (RFC 7643 §2.2 and §7).
 import { randomUUID } from 'node:crypto';
 import {
   ENTERPRISE,

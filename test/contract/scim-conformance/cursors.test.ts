@@ -134,7 +134,7 @@ describe('a crawl', () => {
 });
 
 test.each([undefined, 'userName sw "moving"'])(
-  'who comes and goes meanwhile shifts nobody: each who stays is met exactly once (filter %s)',
+  'users created and deleted between two pages shift no other: each that stays is listed exactly once (filter %s)',
   async (filter) => {
     const stays: string[] = [];
     const leaves: string[] = [];

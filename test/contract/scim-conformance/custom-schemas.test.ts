@@ -252,7 +252,7 @@ describe('filters and sorting', () => {
   });
 });
 
-describe('what answers show (RFC 7643 §7, returned)', () => {
+describe('attributes in answers (RFC 7643 §7, returned)', () => {
   let id: string;
   beforeAll(async () => {
     const created = await scim.user('shown@x.example', person({ rating: 4.5, tag: 'always', remote: true }));

@@ -106,7 +106,7 @@ describe('create (RFC 7644 §3.3)', () => {
 });
 
 describe('replace (RFC 7644 §3.5.1)', () => {
-  test('what the body leaves out is cleared; created stays, lastModified and version move', async () => {
+  test('PUT clears attributes that the body leaves out, keeps created, and changes lastModified and version', async () => {
     const user = await scim.user('put@x.example', {
       title: 'Dr',
       [ENTERPRISE]: { department: 'd' },

@@ -61,7 +61,7 @@ test('PUT of a group without members clears them (RFC 7644 §3.5.1); no POST rev
   expect((await scim.post('/Users', userBody('rfc@x.example'))).status).toBe(409);
 });
 
-test('a member that is not there can not be replaced: 400 noTarget, and nothing changes (RFC 7644 §3.5.2.3)', async () => {
+test('PATCH replace of a missing member answers 400 noTarget and changes nothing (RFC 7644 §3.5.2.3)', async () => {
   const { id: other } = await scim.user('other@x.example');
   const group = await scim.group('replaced', [user]);
   const replace = (who: string) =>

@@ -1,4 +1,4 @@
-// What the Go suite scim2/test-suite (Apache-2.0) looks at, in checks of our own: the requirements of RFC 7643 and 7644
+// Covers the Go suite scim2/test-suite (Apache-2.0) with checks of our own: the requirements of RFC 7643 and 7644
 // that it lists, grouped as it does. Under `rfc`, and under `auto`, which is what a connection has by default.
 import { randomUUID } from 'node:crypto';
 import {
@@ -69,7 +69,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect(a).not.toHaveProperty('displayName');
     });
 
-    test('what the client says of id and meta is ignored, on POST and PUT (RFC 7643 §3.1, RFC 7644 §3.5.1)', async () => {
+    test('id and meta of the client are ignored on POST and PUT (RFC 7643 §3.1, RFC 7644 §3.5.1)', async () => {
       const meta = { resourceType: 'Invalid', created: '1999-01-01T00:00:00Z' };
       const created = await made({ id: 'client-specified-id', meta });
       expect(created.id).not.toBe('client-specified-id');

@@ -1,4 +1,4 @@
-// What Microsoft's published SCIM request collections and validator look at, in checks of our own, with their odd
+// Covers Microsoft's published SCIM request collections and validator with checks of our own, with their odd
 // spellings: lower-case paths, capitalised keys, bare filter values. Under `entra` and `auto`; that several users share
 // one externalId and that PATCH is answered without a body is asked of `entra` only.
 import { randomUUID } from 'node:crypto';

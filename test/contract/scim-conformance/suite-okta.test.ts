@@ -1,5 +1,5 @@
-// What Okta's published SCIM 2.0 test files (SPEC and CRUD, run before an app enters its catalogue) look at, in checks
-// of our own, step by step in their order. Under `okta`, and under `auto`, which is what a connection has by default.
+// Covers Okta's published SCIM 2.0 test files (SPEC and CRUD, run before an app enters its catalogue) with checks of
+// our own, step by step in their order. Under `okta`, and under `auto`, which is what a connection has by default.
 import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import {
@@ -15,13 +15,13 @@ import {
 } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
-/** What Okta's own client sends along. */
+/** Headers of Okta's own client. */
 const OKTA = {
   'content-type': 'application/scim+json; charset=utf-8',
   accept: 'application/scim+json',
   'user-agent': 'Okta SCIM Client 1.0.0',
 };
-/** What the test files send along. */
+/** Headers of the test files. */
 const TESTER = { 'content-type': 'application/json', accept: 'application/scim+json; charset=utf-8' };
 
 let bridge: Bridge;

@@ -1,4 +1,4 @@
-// What the Python suite scim2-tester looks at (python-scim/scim2-tester, Apache-2.0), in checks of our own: it walks
+// Covers the Python suite scim2-tester (python-scim/scim2-tester, Apache-2.0) with checks of our own: it walks
 // through the published schemas and writes, reads and removes every attribute that they name, strictly compared.
 import { randomUUID } from 'node:crypto';
 import type { CustomSchemaConfig } from '../../../src/config/schema/custom-schema.ts';

@@ -8,7 +8,7 @@ export const AUDIENCE = 'scim-bridge';
 
 export interface Issuer {
   uri: string;
-  /** What the address answers. */
+  /** The answer of the address. */
   keys: JWK[];
   /** Other than 200: the address fails so. */
   status: number;

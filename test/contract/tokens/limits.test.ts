@@ -51,7 +51,7 @@ test('the budget as it comes is far above what identity providers send', async (
   expect(statuses).toContain(200);
 });
 
-test('who guesses on and on gets 429 and a closed connection; the right token from there goes on', async () => {
+test('repeated wrong tokens answer 429 and close the connection; the right token of the same address still works', async () => {
   const guess = (index: number) =>
     ask(`guess-${index}-0123456789`, 'default', { 'x-forwarded-for': '198.51.100.7' });
   let [last] = await Promise.all(Array.from({ length: 250 }, (_, index) => guess(index)));

@@ -62,7 +62,7 @@ test('a swapped file brings the new token in and puts the old one out, without a
 });
 
 /** Side by side, each on a service of its own: files are looked at every other second. */
-test('a secret that can not be used is not taken over, and the log says so once', async () => {
+test('an unusable new secret is not taken over, and the log says so once', async () => {
   const cases: [what: string, files: Record<string, string>, message: RegExp][] = [
     ['empty', { SCIM_TOKEN: '', ADMIN_TOKEN: ADMIN }, /empty/],
     ['short', { SCIM_TOKEN: 'short', ADMIN_TOKEN: ADMIN }, /shorter/],

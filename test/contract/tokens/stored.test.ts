@@ -81,7 +81,7 @@ test('a token ends when it was told to', async () => {
   expect((await rig.command('token', 'list')).out).toContain('short: expired');
 });
 
-test('what is in Redis by another hand opens nothing and breaks nothing', async () => {
+test('a token entry that somebody else wrote to Redis opens nothing and breaks nothing', async () => {
   await redis.hset(`${rig.prefix}:{default}:tokens`, {
     nonsense: 'no json',
     empty: '{}',
@@ -122,7 +122,7 @@ test('list shows both kinds, when they end, and the last use once the process ha
   expect(only).toHaveLength(1);
 });
 
-test('create prints the token alone on standard output; what can not be done says what to do', async () => {
+test('token create prints the token alone on standard output, and each refusal says what to do', async () => {
   const { code, out, err } = await rig.command('token', 'create', '--name', 'plain', '--expires', '4w');
   expect([code, out.match(/^scimb_\S+$/) !== null]).toEqual([0, true]);
   expect(err).toContain('plain');

@@ -62,7 +62,7 @@ test('a name is all that an attribute needs; defaults are those of RFC 7643 §2.
   ]);
 });
 
-describe('what can not be honoured is refused', () => {
+describe('a schema that the bridge cannot honour is refused', () => {
   const attribute = (more: object): unknown[] => [schema({ name: 'a', ...more })];
   const part = (more: object): unknown[] =>
     attribute({ type: 'complex', subAttributes: [{ name: 'p', ...more }] });

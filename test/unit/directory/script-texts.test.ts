@@ -13,7 +13,7 @@ const namesIn = (lua: string): string[] =>
 const parts = readdirSync(join(FOLDER, 'shared')).map((file) =>
   bare(readFileSync(join(FOLDER, 'shared', file), 'utf8')),
 );
-/** What only a part can define: no script has it for itself. */
+/** Names that only a shared part defines, no script by itself. */
 const shared = new Set(
   parts.flatMap((part) =>
     part.split('\n').flatMap((line) => (line.startsWith('local') ? namesIn(line) : [])),

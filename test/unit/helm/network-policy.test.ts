@@ -5,7 +5,7 @@ interface Reach {
   out: Record<string, unknown>;
 }
 
-/** What a policy lets through: port → peers, `any` when there is no limit. */
+/** The traffic that a policy lets through: port → peers, `any` when there is no limit. */
 function reachOf({ spec }: Manifest): Reach {
   const byPort = (rules: Manifest[], side: 'from' | 'to'): Record<string, unknown> =>
     Object.fromEntries(

@@ -26,7 +26,7 @@ function load(name: string): Config | string[] {
     return loadConfig({ file, env: {}, cwd: place, checks: configChecks });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // What the bridge does not do yet is no fault of the chart.
+    // A feature that the bridge lacks is no fault of the chart.
     const faults = error.faults.filter(({ path }) => path !== '/redis/cluster');
     return faults.map(({ path, message }) => `${path}: ${message}`);
   }

@@ -34,7 +34,7 @@ describe.each(CASES)('%s: the objects fit each other', (name) => {
     }
   });
 
-  test('what scales, scales a Deployment that leaves its number of replicas open', () => {
+  test('the Deployment of an autoscaler does not set `replicas`', () => {
     const scaled = [...ofKind(objects, 'HorizontalPodAutoscaler'), ...ofKind(objects, 'ScaledObject')];
     const names = scaled.map(({ spec }) => spec.scaleTargetRef.name);
     expect(names).toEqual([...new Set(names)]);
@@ -94,7 +94,7 @@ describe.each(CASES)('%s: the objects fit each other', (name) => {
     }
   });
 
-  test('what comes from outside ends at the Service, and only at SCIM addresses', () => {
+  test('the Ingress routes to the Service, and only SCIM addresses', () => {
     const [service] = ofKind(objects, 'Service');
     for (const { spec } of ofKind(objects, 'Ingress')) {
       const paths = spec.rules.flatMap(({ http }: Manifest) => http.paths);

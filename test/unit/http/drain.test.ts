@@ -23,7 +23,7 @@ test('a draining server answers, on connections it has and on new ones, and asks
   await server.stop(1000);
 });
 
-test('what is under way when the server stops gets its answer, and then nothing keeps it open', async () => {
+test('a request under way when the server stops gets its answer, and then the connection closes', async () => {
   let arrive: (response: ServerResponse) => void;
   const underWay = new Promise<ServerResponse>((resolve) => (arrive = resolve));
   const server = await listen((_request, response) => arrive(response), LOCAL);

@@ -10,7 +10,7 @@ test('a key that is asked for at each call may change; texts are cut of the old 
   expect(options.redact('key-of-today-0123456789 key-of-yesterday-0123456789')).toBe('[redacted] [redacted]');
 });
 
-test('a key that can not stand in a header is found out at once, and later at its first use', () => {
+test('a key that no HTTP header can carry is refused at the start, and after a rotation at its first use', () => {
   const url = 'https://acme.example.com';
   expect(() => toTransportOptions({ url, token: () => 'a b' })).toThrow(/token/);
   let scimToken = 'good-key-0123456789';

@@ -1,4 +1,4 @@
-// What counts as a difference between what was written and what the platform shows.
+// Differences between the written values and those that the platform shows.
 import { createVisibility, differences } from '../../../src/reconcile/compare.ts';
 import type { Wanted } from '../../../src/reconcile/compare.ts';
 import type { WireUser } from '../../../src/platform/wire.ts';

@@ -32,7 +32,7 @@ async function walk(fetch: FetchPage, count = 7, inFlight = 3): Promise<{ seen: 
   return { seen, proof: proof.verdict() };
 }
 
-/** What may go wrong with one answer; `same` items are always in the list. */
+/** Faults of one answer; `same` items are always in the list. */
 function meddle(page: Page<Item>, random: () => number, items: Item[]): Page<Item> {
   const roll = random();
   const { resources } = page;

@@ -30,7 +30,7 @@ test('any JSON comes back as it was, a member named __proto__ as well', () => {
   expect(JSON.stringify(roundTrip(hostile))).toBe('{"__proto__":{"isAdmin":true}}');
 });
 
-test('what cannot be written down is refused, not dropped', () => {
+test('a value that JSON cannot hold is refused, not dropped', () => {
   expect(() => encode({ run: () => undefined })).toThrow('function');
   expect(() => encode(new Date())).toThrow('Date');
 });

@@ -148,7 +148,7 @@ describe('references (RFC 7644 §3.7.2)', () => {
     expect(() => replaceReferences(deep, new Map([['a', '1']]))).not.toThrow();
   });
 
-  test('members and complex attributes can wait, simple values can not', () => {
+  test('a forward reference may stand in members and complex attributes, not in simple values', () => {
     const pending = (name: string): boolean => name === 'a';
     const manager = { manager: { value: 'bulkId:a' }, department: 'd' };
     const members = [{ value: 'bulkId:a' }, { value: 'bulkId:known' }];
@@ -169,7 +169,7 @@ describe('order (RFC 7644 §3.7, §3.7.1)', () => {
     );
   });
 
-  test('what refers forward waits, what was before it stays before', () => {
+  test('an operation with a forward reference waits, and the others keep their order', () => {
     expect(planned(group('g', 'a', 'b'), user('b'), { method: 'DELETE', path: '/Users/1' }, user('a'))).toBe(
       '1 2 3 0',
     );
@@ -181,7 +181,7 @@ describe('order (RFC 7644 §3.7, §3.7.1)', () => {
     expect(planned(patch('/Groups/1', 'bulkId:a'), remove, user('a'))).toBe('2 0 1');
   });
 
-  test('unknown references hold nobody up, nor do those to what can not be created', () => {
+  test('references that are unknown, or whose target cannot be created, delay no operation', () => {
     expect(
       planned(group('g', 'nobody', 'constructor'), group('h', 'bad'), { ...user('bad'), path: '/X' }),
     ).toBe('0 1 2');

@@ -1,4 +1,4 @@
-// What is too long to be stored, by the attribute that is at fault.
+// Limits of stored values: the error names the attribute.
 import { checkLengths, type Resource } from '../../../src/scim/index.ts';
 
 const limits = { valueBytes: 2000, nameCharacters: 300, resourceBytes: 5000 };

@@ -5,7 +5,7 @@ import { ATTRIBUTES, auto, ENTERPRISE, refusal, rfc, USER, user, userType } from
 const keyOf = (sortBy: string, resource: unknown): SortKey =>
   parseSort(userType, sortBy, auto).keyOf(resource);
 
-describe('what is compared (RFC 7644 §3.4.2.3)', () => {
+describe('compared values (RFC 7644 §3.4.2.3)', () => {
   const jo = user({
     userName: 'Jo@X.example',
     externalId: 'Ext-1',

@@ -1,4 +1,4 @@
-// What a client sends just as it is stored is kept without a copy; that must not show.
+// A resource in its canonical form is kept without a copy; the result must be the same as with one.
 import fc from 'fast-check';
 import { parseResource } from '../../../src/scim/index.ts';
 import { ATTRIBUTES, auto, ENTERPRISE, USER, userType } from './sample.ts';
@@ -45,7 +45,7 @@ test('the canonical text is the same however the same is said', () => {
   fc.assert(fc.property(forms, (each) => JSON.stringify(parse(body(each))) === wanted));
 });
 
-test('what was sent is left as it was', () => {
+test('the object of the client is not changed', () => {
   const sent = {
     ...body({ name, work: { ...work }, home: { ...home, primary: true }, enterprise: { department: 'D' } }),
     [`${ENTERPRISE}:costCenter`]: 'C',

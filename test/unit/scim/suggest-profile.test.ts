@@ -31,7 +31,7 @@ test.each([
   expect(seen(counts)).toBe(expected);
 });
 
-test('whatever was seen, the suggested profile accepts it', () => {
+test('the suggested profile accepts every deviation that was seen', () => {
   // It is asked of `auto`, which takes all but what contradicts something else.
   const names = deviations.filter(({ not = [] }) => !not.includes('auto')).map(({ name }) => name);
   for (const one of names) {

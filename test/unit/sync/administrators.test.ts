@@ -23,7 +23,7 @@ test.each([
   expect(known.remainsWithout(leaving)).toBe(remains);
 });
 
-test('who was seen a while ago is not counted on any more, and still known as an administrator', () => {
+test('an administrator seen long ago no longer counts as a remaining one, and is still known as an administrator', () => {
   const { known, pass } = createKnowledge();
   known.see([account('Ada')]);
   pass(60_000);

@@ -137,7 +137,7 @@ describe('the body that creates a user', () => {
   });
 });
 
-describe('what an account shows', () => {
+describe('observed values of an account', () => {
   const account: WireUser = {
     id: '7',
     userName: 'ADA',

@@ -160,7 +160,7 @@ describe('mapped attributes', () => {
     expect(mapped).toEqual({ cleared: null, clearedList: null, none: null });
   });
 
-  it('that can not be computed or converted are faults with a name and a reason, beside the others', async () => {
+  it('that cannot be computed or converted give faults with a name and a reason, and the others their values', async () => {
     await expect(
       attributesOf({
         title: rule('string', 'title'),

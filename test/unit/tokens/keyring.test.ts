@@ -32,7 +32,7 @@ test('a stored token is found by its secret, never by its digest', () => {
   }
 });
 
-test('ends are ends, also those that can not be read', () => {
+test('an expired token is refused, also with an expiry that cannot be read', () => {
   const keyring = createOne();
   keyring.setStored([stored(secret, NOW)]);
   expect(keyring.find(secret, NOW - 1)).toBeDefined();

@@ -1,4 +1,4 @@
-// What verify-access makes of a platform that says less than ours: no memberships at the account, no list of accounts.
+// verify-access at a platform with less detail: no memberships at the account, no list of accounts.
 import { readAccount } from '../../../src/verify-access/account.ts';
 import { toSecurityContext } from '../../../src/verify-access/security-context.ts';
 import { EndpointAbsent } from '../../../src/platform/errors.ts';

@@ -90,7 +90,7 @@ function createDriver(state: State) {
   };
 }
 
-test('whatever happens to a thread: one run at a time, one run per messageId, sorts rise, nothing is lost', () => {
+test('after any actions on a thread: one run at a time, one run per messageId, sorts rise, nothing is lost', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const state = createState({ now: () => 0, isKept: () => false, changed: () => undefined });

@@ -78,7 +78,7 @@ describe('refused filters (400 invalidFilter)', () => {
   });
 });
 
-describe('what only lenient profiles take', () => {
+describe('filters that only lenient profiles take', () => {
   const lenient = [
     'userName eq jdoe@corp.example',
     'externalId eq 4045ea11-0000-1111',

@@ -49,7 +49,7 @@ test.each([
   'groups[display eq "x"]',
   'meta.resourceType eq "x"',
   'meta.created eq "2020-01-01T00:00:00Z"',
-])('%s can not be told from the text', (filter) => {
+])('%s needs the parsed resource', (filter) => {
   expect(testOf(filter)).toBeUndefined();
 });
 
@@ -67,7 +67,7 @@ const words = fc
   .array(fc.constantFrom(...CHARACTERS), { minLength: 1, maxLength: 6 })
   .map((some) => some.join(''));
 
-test('what matches is never turned away', () => {
+test('a resource that matches the filter always passes the test of its text', () => {
   const judge = (title: string, value: string, operator: string): void => {
     const filter = parseFilter(type, `title ${operator} ${JSON.stringify(value)}`, profile);
     const text = textOf(title);
@@ -77,7 +77,7 @@ test('what matches is never turned away', () => {
   fc.assert(fc.property(words, words, fc.constantFrom('eq', 'co', 'sw', 'ew'), judge), { numRuns: 2000 });
 });
 
-describe('what is let in for sure', () => {
+describe('resources that certainly match', () => {
   const open = userResourceType({ userAttributes: [{ name: 'title', type: 'string' }] });
   const sureOf = (filter: string) => sureTest(open, parseFilter(open, filter, profile));
   const ATTRIBUTES = 'urn:cube:params:1.0:UserAttribute';

@@ -216,7 +216,7 @@ test('without its value, the rest of an element means nothing', () => {
   expect(patched(named, [{ op: 'Remove', path: 'emails[type eq "work"].value' }]).emails).toEqual([HOME]);
 });
 
-test('what changes nothing gives the same text', () => {
+test('a PATCH that changes nothing gives the same text', () => {
   const operations = [
     { op: 'Add', path: 'emails', value: [{ type: 'work', value: 'w@x', primary: 'True' }] },
     { op: 'replace', path: 'name', value: { givenName: 'Jo' } },

@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { Linter, type Rule } from 'eslint';
+
+const { default: rule } = (await import(join(import.meta.dirname, '../../../.ci/plain-words.mjs'))) as {
+  default: Rule.RuleModule;
+};
+const faultsOf = (code: string): string[] =>
+  new Linter()
+    .verify(code, [
+      { plugins: { local: { rules: { 'plain-words': rule } } }, rules: { 'local/plain-words': 'error' } },
+    ])
+    .map(({ message }) => message);
+
+test.each([
+  ['a comment that begins with a pronoun', '// Who asks gets one.'],
+  ['its second sentence', '// Reads one row. What is left waits.'],
+  ['a sentence of two lines', '// Reads one row.\n// Nobody waits.'],
+  ['the comment of a function', '/**\n * Whatever is left.\n * @returns one\n */'],
+  ['"those" without a noun', '// Those that wait are counted.'],
+  ['the name of a test', "test('what is asked for is answered', f);"],
+  ['the name of a table of tests', "it.each(rows)('nobody is told', f);"],
+])('%s is reported', (_what, code) => {
+  expect(faultsOf(code)).toEqual([expect.stringMatching(/^Name the subject/)]);
+});
+
+test('the two words of "cannot" are reported', () => {
+  expect(faultsOf('f(); // This can not be')).toEqual(['Write "cannot".']);
+});
+
+test.each([
+  ['"those" with its noun', '// Those rows are counted. Such a row is one.'],
+  ['a pronoun inside of a sentence', '// Tells the caller\n// what is left, and who asked.'],
+  ['a value', "call('what is left');"],
+  ['a tag', '/** Reads. @returns what is left */'],
+])('%s is accepted', (_what, code) => {
+  expect(faultsOf(code)).toEqual([]);
+});
