@@ -32,7 +32,7 @@ function file(
 const schema = (...attributes: unknown[]): object => ({ id: URN, name: 'Person', attributes });
 const faults = (schemas: unknown, more = {}) => faultsOf(file(schemas, more), {}, configChecks);
 
-test('a name is all that an attribute needs; defaults are those of RFC 7643 §2.2', () => {
+test('an attribute with a name alone gets the defaults of RFC 7643 §2.2', () => {
   const { schemas } =
     loadText(file([schema({ name: 'costCode' })]), {}, configChecks).connections.default ?? {};
   expect(schemas).toEqual([
@@ -94,7 +94,7 @@ describe('a schema that the bridge cannot honour is refused', () => {
     });
   });
 
-  test('the same name twice, whatever its case, at the attribute and at the part', () => {
+  test('a name that differs only in case from another is refused, for attributes and sub-attributes', () => {
     const twice = [{ name: 'a' }, { name: 'A' }];
     expect(faults([schema(...twice)]).map(({ path }) => path)).toEqual([`${AT}/attributes/1/name`]);
     const parts = faults([schema({ name: 'c', type: 'complex', subAttributes: twice })]);

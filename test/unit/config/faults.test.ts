@@ -344,7 +344,7 @@ test('two connections may not share a secret', () => {
   ]);
 });
 
-test('faults of the schema, of meaning and of references come all at once', () => {
+test('faults of the schema, of values and of references are reported together', () => {
   const text = `
 server: { port: -1 }
 redis: { cluster: ['redis://10.0.0.1/2'] }

@@ -87,7 +87,7 @@ describe('environment only', () => {
     });
   });
 
-  test('the optional variables are taken up', () => {
+  test('the optional variables become settings', () => {
     const config = load({
       ...ENV,
       PLATFORM_URL: 'http://127.0.0.1:4000/',
@@ -216,13 +216,13 @@ targets: { prod: { url: 'https://prod.example', token: ${KEY} } }`;
     expect(config.targets.prod?.url).toBe('https://prod.example');
   });
 
-  test('an unresolved reference does no harm where the environment overrides it', () => {
+  test('an unresolved reference is no fault where the environment overrides it', () => {
     const text = fileWith().replace(KEY, '${NOT_SET}');
     expect(loadText(text, { PLATFORM_TOKEN: KEY }).targets.main?.token).toBe(KEY);
     expect(faultsOf(text)).toHaveLength(1);
   });
 
-  test('overriding one target leaves another that shares its YAML anchor alone', () => {
+  test('overriding one target does not change another that shares its YAML anchor', () => {
     const text = `
 targets:
   main: &base { url: 'https://a.example', token: ${KEY} }
@@ -235,7 +235,7 @@ targets:
   });
 });
 
-test('part of a section leaves the rest of it as it is by default', () => {
+test('a section with some keys keeps the defaults of its other keys', () => {
   const config = loadText(fileWith('guard: { window: 12h, delete: { count: 1 } }', ''));
   expect(config.targets.main?.guard).toMatchObject({
     windowMs: 43_200_000,

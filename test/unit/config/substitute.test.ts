@@ -36,7 +36,7 @@ test('references need no quotes inside YAML braces and brackets', () => {
   expect(loadText(text, { TOKEN: SECRET }).connections.default?.tokens[0]?.secret).toBe(SECRET);
 });
 
-test('a reference alone may give a number or a switch, but a numeric secret stays text', () => {
+test('a value that is one reference becomes a number or boolean where the setting is one, and a numeric secret stays text', () => {
   const text = fileWith('allowLoopbackHttp: ${YES}\nscimToken: ${DIGITS}', 'server: { port: "${P}" }');
   const config = loadText(text, { YES: 'true', P: '9000', DIGITS: '1234567890123456' });
   expect(config.server.port).toBe(9000);

@@ -13,7 +13,7 @@ const keys = [...table.matchAll(/^ \* \| ([^|]+) \| [^|]+ \| ([^|]+)/gm)]
   ])
   .map((key) => key.replace('<t>', 'main').replace('<kind>', 'delete').replace('<ref>', 'User:abc').replace(/<.*>/, 'abc')); // prettier-ignore
 
-test('the table of keys was read', () => {
+test('the table of keys in keys.ts is not empty', () => {
   expect(keys.length).toBeGreaterThan(40);
 });
 
@@ -21,6 +21,6 @@ test.each(keys)('%s is kept or built anew', (key) => {
   expect(fateOf(key)).not.toBe('unknown');
 });
 
-test('a key of no family is told apart', () => {
+test('a key of an unknown family is recognised as unknown', () => {
   expect(fateOf('somethingElse:main')).toBe('unknown');
 });

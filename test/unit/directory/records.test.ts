@@ -11,7 +11,7 @@ describe('stored records', () => {
     expect(parseStored('id', stored)).toEqual({ id: 'id', version: 1, ...times, text });
   });
 
-  it('are known as damaged wherever a letter of state, checksum, entries or text is another one', () => {
+  it('are recognised as damaged when one character of state, checksum, entries or text differs', () => {
     const stored = firstRecord(1_700_000_000_001, 'active', '[["u","ada"]]', '{"userName":"ada"}');
     for (let at = stored.indexOf('active'); at < stored.length; at++) {
       const damaged = `${stored.slice(0, at)}${stored[at] === '7' ? '8' : '7'}${stored.slice(at + 1)}`;

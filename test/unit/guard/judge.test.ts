@@ -113,7 +113,7 @@ describe('a whole plan', () => {
     expect(populationOf('clearAttributes', population, count(), 10)).toBe(500);
   });
 
-  it('has a floor that a share of nothing does not lift', () => {
+  it('allows nothing at 0 percent, for any number of resources', () => {
     expect(SHARE_FLOOR).toBeGreaterThan(0);
     expect(allowanceOf({ count: 5, percent: 0 }, 1_000_000)).toBe(0);
   });

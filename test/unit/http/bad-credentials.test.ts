@@ -4,7 +4,7 @@ const NOW = 1_800_000_000_000;
 const create = (maxAddresses = 100) => createBadCredentials({ burst: 3, perSecond: 1, maxAddresses });
 const times = (count: number, note: () => number): number[] => Array.from({ length: count }, note);
 
-test('some wrong tokens are forgiven, more are asked to wait, and time heals', () => {
+test('a few wrong tokens are free, more have to wait, and after a pause the address may try again', () => {
   const bad = create();
   expect(times(4, () => bad.note('1.2.3.4', NOW))).toEqual([0, 0, 0, 1000]);
   expect(bad.note('1.2.3.5', NOW)).toBe(0);
@@ -23,7 +23,7 @@ test.each([
   expect(bad.note(other, NOW) > 0).toBe(same);
 });
 
-test('memory is bounded: the addresses of long ago are forgotten first', () => {
+test('the number of remembered addresses is bounded, and the oldest is dropped first', () => {
   const bad = create(2);
   times(3, () => bad.note('a', NOW));
   times(3, () => bad.note('b', NOW));

@@ -28,7 +28,7 @@ function watch(profile: ProfileName, sightings: Partial<Record<DeviationName, nu
   };
 }
 
-test('each deviation is logged once and told every time', () => {
+test('a repeated deviation is logged once and counted each time', () => {
   const { told, deviations } = watch('entra', [{ 'operation-case': 3, 'string-booleans': 2 }]);
   expect(deviations).toEqual([
     { connection: 'hr', deviation: 'operation-case' },
@@ -40,7 +40,7 @@ test('each deviation is logged once and told every time', () => {
   ]);
 });
 
-test('auto: one line once the evidence is clear, one more when it changes', () => {
+test('profile auto logs one suggestion when the deviations point to a profile, and another when they point elsewhere', () => {
   const { suggestions } = watch('auto', [{ 'operation-case': 400 }, { 'read-only-ignored': 400 }]);
   expect(suggestions).toEqual([
     { connection: 'hr', profile: 'entra', deviations: { 'operation-case': 5 } },

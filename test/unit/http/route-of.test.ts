@@ -18,7 +18,7 @@ test.each([
   expect(routeOf(`/scim/v2${path}`, '/scim/v2')).toBe(route);
 });
 
-test('a mount path of the settings is kept, the same text of a client is not', () => {
+test('a mount path of the settings is kept in the route, and the same text sent by a client is replaced', () => {
   expect(routeOf('/connections/acme/scim/v2/Users/1', '/connections/acme/scim/v2')).toBe(
     '/connections/acme/scim/v2/Users/{id}',
   );

@@ -15,7 +15,7 @@ describe('redaction', () => {
     expect(redact(String.raw`{"t":"abc\"def"} x%2Fy`)).toBe('{"t":"[redacted]"} [redacted]');
   });
 
-  test('a cause keeps name, code and message and loses what hangs on it', () => {
+  test('a cause keeps name, code and message, and loses all other properties', () => {
     const fault = Object.assign(new TypeError('bad abc'), { code: 'E1', data: 'payload', socket: {} });
     const copy = redactedCause(fault, redact);
     expect(copy).toMatchObject({ name: 'TypeError', message: 'bad [redacted]', code: 'E1' });

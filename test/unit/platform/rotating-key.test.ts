@@ -1,6 +1,6 @@
 import { toTransportOptions } from '../../../src/platform/connect.ts';
 
-test('a key that is asked for at each call may change; texts are cut of the old and the new one', () => {
+test('a key read at each call may change, and both the old and the new one are redacted', () => {
   let token = 'key-of-yesterday-0123456789';
   const options = toTransportOptions({ url: 'https://acme.example.com', token: () => token });
   expect(options.authorize('rest')).toEqual({ authorization: 'Bearer key-of-yesterday-0123456789' });

@@ -53,7 +53,7 @@ function meddle(page: Page<Item>, random: () => number, items: Item[]): Page<Ite
   throw new Error('503');
 }
 
-test('1,000 random schedules: a walk that is called complete has seen everybody, each once', async () => {
+test('1,000 random schedules: a complete scan has read every item exactly once', async () => {
   let complete = 0;
   for (let seed = 1; seed <= 1000; seed++) {
     const random = createRandom(seed * 7919);
@@ -94,7 +94,7 @@ test.each([
   expect(proof).toEqual({ complete: true, total: size, seen: size });
 });
 
-test('a page that fails once is asked for again, and the walk is complete', async () => {
+test('a page that fails once is read again, and the scan is complete', async () => {
   const good = honest(all(30));
   const failed = new Set<number>();
   const { proof } = await walk((startIndex, count) => {
@@ -105,7 +105,7 @@ test('a page that fails once is asked for again, and the walk is complete', asyn
   expect(proof.complete).toBe(true);
 });
 
-test('more is asked for while an early page is late: so many at a time, and no further than memory allows', async () => {
+test('pages are read ahead of a late one, up to the limits of concurrency and memory', async () => {
   const items = all(70);
   const asked: number[] = [];
   let [underWay, most] = [0, 0];
@@ -128,7 +128,7 @@ test('more is asked for while an early page is late: so many at a time, and no f
   expect(most).toBe(3);
 });
 
-test('an empty list that is counted as full proves nothing', async () => {
+test('an empty list whose total is not zero is not taken for complete', async () => {
   const { proof } = await walk((startIndex) =>
     Promise.resolve({ startIndex, totalResults: 40, resources: [] }),
   );

@@ -175,7 +175,7 @@ test('1,000 random schedules of bad lists over an estate without drift: never on
   expect(suspected).toBeGreaterThan(50);
 }, 60_000);
 
-test('somebody who is really gone, and somebody who is active again, are found', async () => {
+test('an account that is really gone, and one that was activated again, are reported as drift', async () => {
   const all = people(30);
   const there = all
     .filter(({ id }) => id !== 'p3')

@@ -7,7 +7,7 @@ const ops = { apiSecret: 'b'.repeat(48) };
 const nowMs = Date.parse('2026-05-01T10:00:00Z');
 const sign = (claims: object) => signToken(sales, { ...claims }, { nowMs, expiresInSeconds: 60 });
 
-test('a token opens for its deployment while it lasts, and for nobody else', async () => {
+test('a token is valid for its own deployment until it expires', async () => {
   const token = await sign({ country: 'DE', scope: ['meta'] });
   expect(await verifyToken(sales, token, nowMs + 59_000)).toEqual({
     country: 'DE',

@@ -35,7 +35,7 @@ test('a value that JSON cannot hold is refused, not dropped', () => {
   expect(() => encode(new Date())).toThrow('Date');
 });
 
-test('every part of the state is saved, or says why not', () => {
+test('every part of the state is saved, or listed as not saved with the reason', () => {
   const state = createState({ now: () => 0, isKept: () => false });
   expect([...partsOf(state).keys()]).toEqual(expect.arrayContaining(['users', 'grants', 'threads', 'audit']));
   expect(() => partsOf({ ...state, oddity: { count: () => 1 } } as never)).toThrow('oddity');

@@ -69,7 +69,7 @@ describe('excludedAttributes: all but these', () => {
   });
 });
 
-test('neither: the very same object, without work', () => {
+test('without attributes and excludedAttributes the same object is returned', () => {
   expect(parseProjection(userType, {})).toBeUndefined();
   expect(parseProjection(userType, { attributes: ' , ' })).toBeUndefined();
   expect(project(userType, jo, undefined)).toBe(jo);
@@ -108,7 +108,7 @@ test('returned never is never shown, returned request only when named (RFC 7643 
   expect(project(type, resource, parseProjection(type, { attributes: 'title' }))).toEqual(resource);
 });
 
-test('wants: what is not shown need not be loaded', () => {
+test('wants() tells whether a projection shows an attribute', () => {
   const members = (query: object) => wants(parseProjection(groupType, query), 'members');
   expect(members({})).toBe(true);
   expect(members({ excludedAttributes: 'members' })).toBe(false);

@@ -86,7 +86,7 @@ describe('order of keys', () => {
     expect(order(-1)).toEqual([...sorted].reverse());
   });
 
-  test('equal keys have no order of their own', () => {
+  test('equal keys compare as equal', () => {
     for (const key of [undefined, '', 0, false]) expect(compareKeys(key, key)).toBe(0);
   });
 });

@@ -34,7 +34,7 @@ const body = (forms: { name: object; work: object; home: object; enterprise: obj
 });
 const wanted = JSON.stringify(parse(body({ name, work, home, enterprise })));
 
-test('the canonical text is the same however the same is said', () => {
+test('equal resources give the same canonical text', () => {
   const forms = fc.record({
     name: anyForm(name),
     work: anyForm(work),
@@ -60,7 +60,7 @@ test('the object of the client is not changed', () => {
   expect(JSON.stringify(sent)).toBe(before);
 });
 
-test('a member that is called like part of a prototype is none', () => {
+test('a key named like a member of Object.prototype is no attribute', () => {
   const emails = '[{"value":"a@x.com","__proto__":{"primary":true},"toString":"x"}]';
   const resource = parse(JSON.parse(`{"schemas":["${USER}"],"userName":"ada","emails":${emails}}`));
   expect(JSON.stringify(resource.emails)).toBe('[{"value":"a@x.com"}]');

@@ -303,7 +303,7 @@ describe('refusals', () => {
   });
 });
 
-test('every deviation that was accepted is told', () => {
+test('every accepted deviation is reported', () => {
   const seen: DeviationName[] = [];
   const profile = profileOf('auto', (kind) => seen.push(kind));
   post({ userName: 'jo', active: 'True', foo: 1 }, profile);

@@ -1,6 +1,6 @@
 import { createBucket } from '../../../src/support/bucket.ts';
 
-test('gives the burst at once, then so many a second, and says how long to wait', () => {
+test('a bucket gives its burst at once, then its rate per second, and says how long to wait', () => {
   const bucket = createBucket({ perSecond: 10, burst: 3 });
   expect([0, 0, 0, 0].map(() => bucket.take(1000))).toEqual([0, 0, 0, 100]);
   expect(bucket.take(1050)).toBe(50);
@@ -9,7 +9,7 @@ test('gives the burst at once, then so many a second, and says how long to wait'
   expect([0, 0, 0, 0].map(() => bucket.take(99_000))).toEqual([0, 0, 0, 100]);
 });
 
-test('a clock that is set back gives nothing', () => {
+test('a clock that is set back adds no tokens', () => {
   const bucket = createBucket({ perSecond: 1, burst: 1 });
   expect(bucket.take(5000)).toBe(0);
   expect(bucket.take(1000)).toBe(1000);

@@ -42,7 +42,7 @@ test('a silence of many windows leaves nothing behind', () => {
   expect(share()).toBe(0);
 });
 
-test('a handful of events is no share', () => {
+test('a few failures are a share of the least number of events, not of themselves', () => {
   const { share, note } = window(20);
   note(1, 0);
   expect(share()).toBeCloseTo(0.05);

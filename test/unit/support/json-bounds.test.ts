@@ -30,11 +30,11 @@ test.each([
   [String.raw`{"a":"\\\u0041"}`, true],
   [String.raw`{"a":"\\u0041"}`, false],
   [String.raw`{"a":"\n é"}`, false],
-])('whether %s has an escape of a character is told', (text, hasUnicodeEscape) => {
+])('%s: the scan tells whether it has an escaped character', (text, hasUnicodeEscape) => {
   expect(scanJson(Buffer.from(text), { maxDepth: 32, maxStructure: 99 })).toEqual({ hasUnicodeEscape });
 });
 
-test('two million brackets are judged in a moment', () => {
+test('two million brackets are scanned within two seconds', () => {
   const began = Date.now();
   expect(
     scanJson(Buffer.from('[{},'.repeat(500_000)), { maxDepth: 1e9, maxStructure: 1e9 }).fault,

@@ -32,7 +32,7 @@ test('an administrator seen long ago no longer counts as a remaining one, and is
   expect(known.knows('Ada')).toBe(false);
 });
 
-test('a single leaver has no list read, those after it share one look, and a failed look is no look', async () => {
+test('the first deactivation reads no list, later ones share one read, and a failed read is repeated', async () => {
   const { known } = createKnowledge();
   let looks = 0;
   const look = () => Promise.resolve([account(`a${++looks}`)]);

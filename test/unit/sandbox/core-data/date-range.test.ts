@@ -20,7 +20,7 @@ test.each([
   expect(parseSpan(words, NOW, 'UTC')).toEqual(span);
 });
 
-test('today is the day on the wall of the zone', () => {
+test('today is the local day of the time zone', () => {
   expect(parseSpan('today', NOW, 'Europe/Berlin')).toEqual(day('2026-03-11'));
   expect(parseSpan('today', NOW, 'America/New_York')).toEqual(day('2026-03-10'));
 });

@@ -19,13 +19,13 @@ const some = (...alternatives: string[][]) => ({
   alternatives: alternatives.map((values) => [{ dimension: 'country', values }]),
 });
 
-test('without policies everybody sees all; with some, who matches none sees nothing', () => {
+test('without policies a person sees all rows; with policies of which none matches, no rows', () => {
   expect(access([], {})).toEqual({ kind: 'all' });
   expect(access([own('analysts', 'DE')], { groups: ['others'] })).toEqual({ kind: 'none' });
   expect(access([own('*', 'DE')], {})).toEqual(some(['DE']));
 });
 
-test('several groups see the union, and one without filters everything', () => {
+test('several matching policies give the union of their rows, and one without filters all rows', () => {
   const policies = [own('analysts', COUNTRY), own('french', 'FR'), { group: 'everything', filters: [] }];
   const userAttributes = { country: 'DE' };
   expect(access(policies, { groups: ['analysts', 'french'], userAttributes })).toEqual(some(['DE'], ['FR']));

@@ -63,11 +63,11 @@ describe('operations', () => {
     expect(refusal(() => parse(patchOp(operation), rfc))).toBe(strict);
   });
 
-  test('the detail says which operation', () => {
+  test('the detail names the operation', () => {
     expect(() => parse(patchOp({ op: 'remove', path: 'title' }, { op: 'x' }))).toThrow('Operation 2');
   });
 
-  test('an ignored attribute is counted, never silent', () => {
+  test('an ignored attribute is reported as a deviation', () => {
     const seen: DeviationName[] = [];
     const profile = profileOf('auto', (kind) => seen.push(kind));
     expect(parse(patchOp({ op: 'replace', value: { foo: 1, id: '1' } }), profile)).toEqual([]);

@@ -113,7 +113,7 @@ test('the result is canonical: reading it again gives the same text', () => {
   );
 });
 
-test('adding what is not there and removing it leads back to the start', () => {
+test('adding a missing value and removing it gives the first resource again', () => {
   const additions: [object, object][] = [
     [{ op: 'add', path: 'nickName', value: 'n' }, { op: 'remove', path: 'nickName' }],
     [{ op: 'add', path: 'ims', value: [{ value: 'n', type: 'x' }] }, { op: 'remove', path: 'ims[value eq "n"]' }],
@@ -133,7 +133,7 @@ test('adding what is not there and removing it leads back to the start', () => {
   );
 });
 
-test('any JSON: a resource or a ScimError, and Object.prototype as it was', () => {
+test('any JSON gives a resource or a ScimError, and leaves Object.prototype unchanged', () => {
   const before = Object.getOwnPropertyNames(Object.prototype).sort();
   const nasty = fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString', 'constructor.prototype.x', `${ATTRIBUTES}:__proto__`, `${ATTRIBUTES}:toString`, `${ATTRIBUTES}:constructor.x`, 'emails[__proto__ eq "x"].y', 'name.__proto__', 'emails', 'active', 'members', ATTRIBUTES, ENTERPRISE, 'emails[type eq "work"]', 'schemas', 'meta', 'password'); // prettier-ignore
   const key = fc.oneof(nasty, fc.string());
