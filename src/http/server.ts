@@ -1,13 +1,7 @@
-// All middleware in its order, on one screen.
+// Puts all middleware together in its order, and listens.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express, {
-  type ErrorRequestHandler,
-  type Request,
-  type RequestHandler,
-  type Response,
-  type Router,
-} from 'express';
+import express, { type Express, type Router } from 'express';
 import type { Clock } from '../support/clock.ts';
 import type { Ids } from '../support/ids.ts';
 import type { Logger } from '../support/logger.ts';
@@ -23,82 +17,48 @@ export interface HttpDeps {
   health: Router;
   /** SCIM routers by the path they are mounted at. */
   connections: Map<string, Router>;
-  /** Where receivers of security events come, by mount path. */
+  /** Routers for receivers of security events, by mount path. */
   events?: Map<string, Router>;
-  /** What operators see below /admin; undefined = off. */
+  /** Everything below /admin; undefined = off. */
   admin?: Router | undefined;
-  /** Who wants to know what became of the requests below such a path; `''`: of those that fit none. */
+  /** Creates the observer of requests below a path; `''`: of all other requests. */
   observe?: (root: string) => OnAnswered;
-  /** Where metrics are served here and not on a port of their own. */
+  /** Metrics, unless they have a port of their own. */
   metrics?: Router | undefined;
 }
 
-/**
- * Express' router without an Express application around it: what the application adds to every request and response
- * (prototypes, settings) is not used here and costs a tenth of a request.
- */
 export function createHttpApp(deps: HttpDeps): RequestListener {
-  const router = express.Router({ caseSensitive: true });
-  const fail = createErrorHandler(deps);
-  const mounts = [...deps.connections].map(([path, scim]): Mount => {
-    const context = createRequestContext(deps, deps.observe?.(path), path);
-    // One layer for both: matching a path costs more than either.
-    return {
-      path,
-      serve: (request, response, next) => context(request, response, () => scim(request, response, next)),
-    };
-  });
-  for (const { path, serve } of mounts) router.use(path, serve);
-  // Not logged: probes come every few seconds.
-  router.use(deps.health);
-  if (deps.metrics) router.use(deps.metrics);
-  const context = [createRequestContext(deps, deps.observe?.('')), tellRequestId];
+  const app = createApp();
+  const contextOf = (root: string, path?: string) => createRequestContext(deps, deps.observe?.(root), path);
+  const context = [contextOf(''), tellRequestId];
   const nothing = (): never => {
     throw notFound('No such address: SCIM is served at /scim/v2 and /connections/{name}/scim/v2.');
   };
+  for (const [path, scim] of deps.connections) app.use(path, contextOf(path, path), scim);
+  // Not logged: probes come every few seconds.
+  app.use(deps.health);
+  if (deps.metrics) app.use(deps.metrics);
   for (const [path, events] of deps.events ?? []) {
-    router.use(path, [createRequestContext(deps, deps.observe?.(''), path), tellRequestId], events, nothing);
+    app.use(path, contextOf('', path), tellRequestId, events, nothing);
   }
-  if (deps.admin) router.use('/admin', context, deps.admin, nothing);
-  router.use(context, nothing);
-  router.use(fail);
-  return (request, response) => {
-    const mount = mounts.find(({ path }) => isBelow(request.url, path));
-    if (mount) enter(mount, request as Request, response as Response, fail);
-    else router(request as Request, response as Response, () => response.destroy());
-  };
-}
-
-interface Mount {
-  path: string;
-  serve: RequestHandler;
-}
-
-const isBelow = (url: string | undefined, path: string): boolean =>
-  url?.startsWith(path) === true && url[path.length] === '/';
-
-/** What the router does with a path that it is used at, for plain addresses: finding out that they are costs it more. */
-function enter(
-  { path, serve }: Mount,
-  request: Request,
-  response: Response,
-  fail: ErrorRequestHandler,
-): void {
-  request.originalUrl = request.url;
-  request.baseUrl = path;
-  request.url = request.url.slice(path.length);
-  void serve(request, response, (error: unknown) => {
-    void fail(error ?? notFound('No such address.'), request, response, () => response.destroy());
-  });
+  if (deps.admin) app.use('/admin', context, deps.admin, nothing);
+  app.use(context, nothing);
+  app.use(createErrorHandler(deps));
+  return app;
 }
 
 /** Metrics on a port of their own, out of reach of identity providers. */
 export function createMetricsApp(metrics: Router): RequestListener {
-  const router = express.Router();
-  router.use(metrics);
-  return (request, response) => {
-    router(request as Request, response as Response, () => response.writeHead(404).end());
-  };
+  return createApp().use(metrics);
+}
+
+function createApp(): Express {
+  const app = express();
+  app.enable('case sensitive routing');
+  app.disable('x-powered-by');
+  // Express answers errors that reach its own handler without their stack then.
+  app.set('env', 'production');
+  return app;
 }
 
 export interface Listening {
@@ -110,7 +70,7 @@ export interface Listening {
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Slow clients may not hold a connection for ever: a request that is not complete in time is answered 408 and cut off. */
+/** Slow clients must not hold a connection for ever: a request that is not complete in time is answered 408 and cut off. */
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const TIMEOUT_CHECK_MS = 2000;
@@ -149,7 +109,7 @@ export async function listen(
     stop: async (deadlineMs) => {
       draining = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // Whatever ends from now on leaves an idle connection behind.
+      // Requests that end from now on leave an idle connection behind.
       const idle = setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MS);
       server.closeIdleConnections();
       const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);

@@ -55,6 +55,6 @@ export async function readAtMost(
 
 /** @returns why the bytes must not be parsed, or undefined */
 export const tooMuchIn = (bytes: Uint8Array, bounds: AnswerBounds): string | undefined => {
-  const { fault } = scanJson(bytes, bounds);
+  const fault = scanJson(bytes, bounds);
   return fault && `the answer ${fault.reason}`;
 };

@@ -23,7 +23,7 @@ async function* linesOf(answer: OpenAnswer): AsyncGenerator<string, void, undefi
 export async function* jsonLines(answer: OpenAnswer): AsyncGenerator<unknown, void, undefined> {
   for await (const line of linesOf(answer)) {
     if (line.trim() === '') continue;
-    const tooMuch = scanJson(Buffer.from(line), BOUNDS).fault?.reason;
+    const tooMuch = scanJson(Buffer.from(line), BOUNDS)?.reason;
     if (tooMuch !== undefined) throw answer.refuse(`a line that ${tooMuch}`);
     const json = parseJson(line);
     if (json === undefined) throw answer.refuse('a line that is no JSON');

@@ -1,7 +1,6 @@
 // Stored record → answer text. Without a projection nothing is parsed: the stored JSON is spliced.
 import type { GroupName } from '../directory/changes.ts';
 import type { StoredRecord } from '../directory/records.ts';
-import { isoTime } from '../support/iso-time.ts';
 import { project, weakVersion, type Projection, type Resource, type ResourceType } from '../scim/index.ts';
 
 export interface Members {
@@ -14,8 +13,8 @@ export const locationOf = (type: ResourceType, id: string, baseUrl: string): str
 
 /** `extra` is what is kept outside the record: a user's groups or a group's members, as JSON with its key. */
 function splice(type: ResourceType, record: StoredRecord, baseUrl: string, extra: string): string {
-  const created = isoTime(record.created);
-  const lastModified = record.lastModified === record.created ? created : isoTime(record.lastModified);
+  const created = new Date(record.created).toISOString();
+  const lastModified = new Date(record.lastModified).toISOString();
   const location = JSON.stringify(locationOf(type, record.id, baseUrl));
   const version = JSON.stringify(weakVersion(record.version));
   const meta = `{"resourceType":"${type.name}","created":"${created}","lastModified":"${lastModified}","location":${location},"version":${version}}`;

@@ -34,8 +34,6 @@ export interface RequestContext {
   request: string;
   /** Address of the connection's SCIM root, without a trailing slash. */
   baseUrl: string;
-  /** The body nests little and holds whole characters only, as its text told. */
-  hasSoundBody?: boolean;
   /** Makes a signal that ends when the client leaves; a short request does without. */
   untilLeft?: () => AbortSignal;
   /** The resource is not shown, as in Bulk. */

@@ -60,7 +60,6 @@ export function createUsers(deps: ProviderDeps) {
     const resource = parseResource(userType, body, {
       operation: 'create',
       profile,
-      isSound: context.hasSoundBody,
     });
     const id = ids.resource();
     const now = clock.now();
@@ -163,7 +162,6 @@ export function createUsers(deps: ProviderDeps) {
     const resource = parseResource(userType, body, {
       operation: 'replace',
       profile,
-      isSound: context.hasSoundBody,
     });
     return await replaceWith(id, resource, context);
   }

@@ -12,7 +12,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Half of a character pair is what JSON can escape and UTF-8 can not carry. */
+/** JSON can escape half of a surrogate pair, which UTF-8 cannot carry. */
 function checkText(text: string): void {
   if (!text.isWellFormed()) throw invalidValue('A text in the body is not valid Unicode.');
 }
@@ -34,14 +34,12 @@ export function checkBody(value: unknown, depth = 0): void {
 
 /**
  * Looks at the bytes of a body before they are parsed.
- * @returns whether `checkBody` has nothing to refuse in it
  * @throws 400 invalidSyntax when it nests deeper than 32 levels, 413 when it has more brackets and commas than any body needs
  */
-export function scanBody(bytes: Uint8Array): boolean {
-  const { fault, hasUnicodeEscape } = scanJson(bytes, { maxDepth: MAX_DEPTH, maxStructure: MAX_STRUCTURE });
+export function scanBody(bytes: Uint8Array): void {
+  const fault = scanJson(bytes, { maxDepth: MAX_DEPTH, maxStructure: MAX_STRUCTURE });
   if (fault?.kind === 'depth') throw invalidSyntax(`The body ${fault.reason}.`);
   if (fault) throw payloadTooLarge(`The body ${fault.reason}.`);
-  return !hasUnicodeEscape;
 }
 
 /** An own member by name without regard to case (RFC 7643 §2.1); the exact spelling first. */

@@ -86,8 +86,6 @@ export interface BodyContext {
   /** Both mean the whole resource; kept apart because RFC 7644 §3.5.1 treats immutable attributes apart. */
   readonly operation: 'create' | 'replace';
   readonly profile: Profile;
-  /** Whether the text of the body was found to be sound (json.ts); else the body is walked through. */
-  readonly isSound?: boolean | undefined;
 }
 
 /**
@@ -97,8 +95,8 @@ export interface BodyContext {
  */
 export function parseResource(type: ResourceType, body: unknown, context: BodyContext): Resource {
   if (!isObject(body)) throw invalidSyntax('The body must be a JSON object.');
-  const { profile, isSound } = context;
-  if (!isSound) checkBody(body);
+  const { profile } = context;
+  checkBody(body);
   checkSchemas(type, body, profile);
   const values = new Array<unknown>(type.core.fields.list.length);
   const extensions: JsonObject = {};

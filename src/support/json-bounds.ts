@@ -10,45 +10,37 @@ export interface JsonBounds {
   maxText?: number;
 }
 
-export interface JsonScan {
-  /** Why the text must not be parsed: `reason` completes a sentence such as "the answer …". */
-  fault?: { kind: 'depth' | 'structure' | 'text'; reason: string };
-  /** An escape of the form `\u` is in a text: in UTF-8 only such an escape can write half of a surrogate pair. */
-  hasUnicodeEscape: boolean;
+/** Why the text must not be parsed: `reason` completes a sentence such as "the answer …". */
+export interface JsonFault {
+  kind: 'depth' | 'structure' | 'text';
+  reason: string;
 }
 
-const [QUOTE, BACKSLASH, LETTER_U, COMMA] = [0x22, 0x5c, 0x75, 0x2c];
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Reads the UTF-8 bytes once, without parsing them, and ends at the first fault. */
+/** Reads the UTF-8 bytes once, without parsing them. @returns the first fault; undefined = none */
 export function scanJson(
   bytes: Uint8Array,
   { maxDepth, maxStructure, maxText = Infinity }: JsonBounds,
-): JsonScan {
+): JsonFault | undefined {
   const end = bytes.length;
-  let hasUnicodeEscape = false;
   let depth = 0;
   let structure = 0;
   for (let at = 0; at < end; at++) {
     const byte = bytes[at];
     if (byte === QUOTE) {
       const start = ++at;
-      for (; at < end && bytes[at] !== QUOTE; at++) {
-        if (bytes[at] === BACKSLASH && bytes[++at] === LETTER_U) hasUnicodeEscape = true;
-      }
-      if (at - start > maxText) return fault('text', `holds a text of more than ${maxText} bytes`);
+      for (; at < end && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
+      if (at - start > maxText) return { kind: 'text', reason: `holds a text of more than ${maxText} bytes` };
       continue;
     }
     if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-      if (++depth > maxDepth) return fault('depth', `is nested deeper than ${maxDepth} levels`);
+      if (++depth > maxDepth) return { kind: 'depth', reason: `is nested deeper than ${maxDepth} levels` };
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth--;
     else if (byte !== COMMA) continue;
     if (++structure > maxStructure)
-      return fault('structure', `has more than ${maxStructure} brackets and commas`);
+      return { kind: 'structure', reason: `has more than ${maxStructure} brackets and commas` };
   }
-  return { hasUnicodeEscape };
-
-  function fault(kind: 'depth' | 'structure' | 'text', reason: string): JsonScan {
-    return { fault: { kind, reason }, hasUnicodeEscape };
-  }
+  return undefined;
 }

@@ -1,4 +1,5 @@
 // Reads a JSON body in bounded memory: its bytes are counted as they arrive, and its structure is scanned before it is parsed.
+// `express.json()` counts the bytes of one body only, and shows them when all are in memory: too late for a bound of all.
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -21,7 +22,7 @@ export interface JsonBodyOptions {
   admitted: Pick<Admitted, 'bodies' | 'largeBodies'>;
 }
 
-/** What smaller bodies hold until they are answered is not counted. */
+/** Smaller bodies are not counted between their last byte and their answer. */
 const SMALL_BYTES = 16_384;
 /** Bodies beyond this size are parsed and handled in turns. */
 const LARGE_BYTES = 262_144;
@@ -38,16 +39,6 @@ const RETRY_AFTER_SECONDS = 2;
 
 const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
 const BYTE_ORDER_MARK = 0xfeff;
-const SOUND = Symbol('sound body');
-
-interface WithBody extends IncomingMessage {
-  body?: unknown;
-  [SOUND]?: boolean;
-}
-
-/** Whether the scan of the body showed that each text in it is valid Unicode. */
-export const hasSoundBody = (request: WithBody): boolean => request[SOUND] ?? false;
-
 /**
  * Sets `request.body`; undefined without a body. The media type is not asked: providers send several, and some send none.
  * Refuses with 400, 413, 415, or 503 where the process or the connection has too much in flight.
@@ -57,7 +48,7 @@ export function createJsonBody(options: JsonBodyOptions): RequestHandler {
   return (request, response, next) => {
     const parse = (bytes: Buffer): void => {
       try {
-        parseInto(request, bytes);
+        request.body = parseJson(bytes);
       } catch (error) {
         next(error);
         return;
@@ -81,18 +72,19 @@ export function createJsonBody(options: JsonBodyOptions): RequestHandler {
   };
 }
 
-function parseInto(request: WithBody, bytes: Buffer): void {
+/** @throws ScimError 400 or 413 */
+function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw invalidSyntax('The body is not UTF-8.');
-  request[SOUND] = scanBody(bytes);
+  scanBody(bytes);
   const text = bytes.toString();
   try {
-    request.body = JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text) as unknown;
+    return JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
   } catch {
     throw invalidSyntax('The body is not JSON.');
   }
 }
 
-/** @throws what can be refused before anything is read */
+/** @throws ScimError 413, 415 or 503 that the headers already justify */
 function readBytes(
   request: IncomingMessage,
   response: Response,
@@ -157,7 +149,7 @@ function readBytes(
   request.on('error', () => end(invalidSyntax('The body ended early.')));
   source.on('data', onData).on('end', () => end());
   if (!decoder) return;
-  decoder.on('error', () => end(invalidSyntax('The body can not be decompressed.')));
+  decoder.on('error', () => end(invalidSyntax('The body cannot be decompressed.')));
   request.on('data', onArrival).pipe(decoder);
 }
 

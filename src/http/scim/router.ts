@@ -24,7 +24,7 @@ import {
 } from '../../scim/index.ts';
 import type { Admitted } from '../admission/admission.ts';
 import { subjectOf } from '../middleware/authenticate.ts';
-import { createJsonBody, hasSoundBody } from '../middleware/json-body.ts';
+import { createJsonBody } from '../middleware/json-body.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
 import { Busy } from '../../support/turns.ts';
 import { send } from '../admission/send.ts';
@@ -67,7 +67,6 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
 
   function contextOf(request: Request): RequestContext {
     const context: RequestContext = { request: correlationIdOf(request), baseUrl: baseUrl(request) };
-    if (hasSoundBody(request)) context.hasSoundBody = true;
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
     if (ifMatch !== undefined) context.ifMatch = ifMatch;
     if (ifNoneMatch !== undefined) context.ifNoneMatch = ifNoneMatch;

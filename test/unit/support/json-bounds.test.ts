@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { scanJson } from '../../../src/support/json-bounds.ts';
 
 const bounds = { maxDepth: 3, maxStructure: 10, maxText: 8 };
-const check = (text: string): string | undefined => scanJson(Buffer.from(text), bounds).fault?.reason;
+const check = (text: string): string | undefined => scanJson(Buffer.from(text), bounds)?.reason;
 
 test.each([
   ['a plain value', '7'],
@@ -24,20 +24,8 @@ test.each([
   ['a longer name of a member than allowed', '{"123456789":1}', 'holds a text of more than 8 bytes'],
 ])('%s is refused', (_, text, reason) => expect(check(text)).toBe(reason));
 
-test.each([
-  [String.raw`{"a":"\u0041"}`, true],
-  [String.raw`{"a\u0041":1}`, true],
-  [String.raw`{"a":"\\\u0041"}`, true],
-  [String.raw`{"a":"\\u0041"}`, false],
-  [String.raw`{"a":"\n é"}`, false],
-])('%s: the scan tells whether it has an escaped character', (text, hasUnicodeEscape) => {
-  expect(scanJson(Buffer.from(text), { maxDepth: 32, maxStructure: 99 })).toEqual({ hasUnicodeEscape });
-});
-
 test('two million brackets are scanned within two seconds', () => {
   const began = Date.now();
-  expect(
-    scanJson(Buffer.from('[{},'.repeat(500_000)), { maxDepth: 1e9, maxStructure: 1e9 }).fault,
-  ).toBeUndefined();
+  expect(scanJson(Buffer.from('[{},'.repeat(500_000)), { maxDepth: 1e9, maxStructure: 1e9 })).toBeUndefined();
   expect(Date.now() - began).toBeLessThan(2000);
 });
