@@ -11,7 +11,6 @@ import {
   weakVersion,
   type Resource,
 } from '../scim/index.ts';
-import { never } from '../support/never.ts';
 import type { RequestContext } from './context.ts';
 
 /** How often a write is tried again because another one came first; far beyond what parallel clients reach. */
@@ -74,3 +73,8 @@ export function requireMatch(record: StoredRecord, { ifMatch }: RequestContext):
 
 /** Too many writers at once on one resource: nothing was changed, the client may come back. */
 export const contended = (): Error => unavailable('Too many parallel changes of this resource.', 1);
+
+/** Marks a switch as exhaustive: the compiler refuses it when a case is missing. */
+function never(value: never): never {
+  throw new Error(`Unexpected case: ${JSON.stringify(value)}`);
+}

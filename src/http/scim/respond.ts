@@ -1,11 +1,19 @@
-// Answer → wire. Bypasses Express' send: the text is ready, and hashing it for an ETag would be wasted work.
+// Writes answers. Bypasses `response.send` of Express: the text is ready, and hashing it for an ETag would be wasted work.
 import type { Response } from 'express';
 import type { Answer } from '../../provider/context.ts';
 import { errorBody, type ScimError } from '../../scim/index.ts';
 import { JSON_HEADERS } from '../json-headers.ts';
 import { correlationIdOf, REQUEST_ID } from '../middleware/request-context.ts';
+import type { ByteShare } from '../../support/byte-budget.ts';
+import { Busy } from '../../support/turns.ts';
 
 const SCIM_JSON = 'application/scim+json';
+
+/** The operating system takes shorter answers at once. */
+const LARGE_CHARACTERS = 16_384;
+/** A client that has not read a large answer after this time is cut off. */
+const READ_LIMIT_MS = 60_000;
+const RETRY_AFTER_SECONDS = 2;
 
 /** @param defer decides when the answer ends; all of it has been sent before. Absent = at once */
 export function respond(
@@ -38,4 +46,25 @@ export function respond(
 export function respondError(response: Response, error: ScimError, defer?: (end: () => void) => void): void {
   for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
   respond(response, { status: error.status, text: JSON.stringify(errorBody(error)) }, defer);
+}
+
+/**
+ * Sends an answer and counts it until the client has read it: clients that read slowly cannot fill the memory.
+ * @throws Busy when answers that were not read yet fill the share of the connection
+ */
+export function send(response: Response, answer: Answer, answers: ByteShare): void {
+  const size = answer.text?.length ?? 0;
+  if (size <= LARGE_CHARACTERS) {
+    respond(response, answer);
+    return;
+  }
+  // The client has left.
+  if (response.closed) return;
+  if (!answers.take(size)) throw new Busy(RETRY_AFTER_SECONDS);
+  const timer = setTimeout(() => response.destroy(), READ_LIMIT_MS);
+  response.once('close', () => {
+    clearTimeout(timer);
+    answers.give(size);
+  });
+  respond(response, answer);
 }

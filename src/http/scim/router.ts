@@ -27,7 +27,7 @@ import { subjectOf } from '../middleware/authenticate.ts';
 import { createJsonBody } from '../middleware/json-body.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
 import { Busy } from '../../support/turns.ts';
-import { send } from '../admission/send.ts';
+import { send } from './respond.ts';
 
 export interface ScimRouterOptions {
   /** Path of the SCIM root, such as `/scim/v2`. */

@@ -1,0 +1,72 @@
+// Lists the files of the bridge that run between a request and its answer: node bench/files-of-a-request.mjs [main.js]
+// Needs a build and redis-server. Loaded into the bridge with --import, the same file counts: each SIGUSR2 writes the files that ran since the former one.
+import console from 'node:console';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
+import { dirname, relative, resolve } from 'node:path';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL, URL } from 'node:url';
+import { fetch } from 'undici';
+import { user } from './people.mjs';
+import { createStage, TOKEN } from './processes.mjs';
+
+const SELF = fileURLToPath(import.meta.url);
+const WARM_UP = 5;
+
+async function count(report) {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  process.on('SIGUSR2', async () => {
+    const { result } = await session.post('Profiler.takePreciseCoverage');
+    const ran = result.filter(({ functions }) => functions.some(({ ranges }) => ranges[0].count > 0));
+    writeFileSync(report, JSON.stringify(ran.map(({ url }) => url)));
+  });
+}
+
+async function trace(main) {
+  const stage = createStage();
+  const report = resolve(stage.folder, 'ran.json');
+  process.env.BENCH_REPORT = report;
+  try {
+    const redis = await stage.startRedis();
+    const bridge = await stage.startBridge({
+      ...{ node: process.execPath, nodeArguments: ['--import', SELF] },
+      ...{ main, role: 'api', name: 'bridge', redisUrl: redis.url },
+    });
+    const takeFiles = async () => {
+      rmSync(report, { force: true });
+      process.kill(bridge.pid, 'SIGUSR2');
+      while (!existsSync(report)) await sleep(20);
+      await sleep(50);
+      return JSON.parse(readFileSync(report, 'utf8'));
+    };
+    const post = async (number) => {
+      const response = await fetch(`http://127.0.0.1:${bridge.port}/scim/v2/Users`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/scim+json' },
+        body: JSON.stringify(user(number)),
+      });
+      if (response.status !== 201) throw new Error(`POST answered ${response.status}`);
+      await response.text();
+    };
+    for (let number = 0; number < WARM_UP; number++) await post(number);
+    await takeFiles();
+    await post(WARM_UP);
+    const root = `${pathToFileURL(dirname(main)).href}/`;
+    const files = (await takeFiles()).filter((url) => url.startsWith(root));
+    return files.map((url) => relative(root, url)).sort();
+  } finally {
+    await stage.stop();
+  }
+}
+
+if (process.env.BENCH_REPORT) await count(process.env.BENCH_REPORT);
+else {
+  const files = await trace(
+    resolve(process.argv[2] ?? fileURLToPath(new URL('../dist/main.js', import.meta.url))),
+  );
+  console.log(`${files.join('\n')}\n${files.length} files run for POST /Users`);
+}
