@@ -5,8 +5,6 @@ import {
   evaluateFilter,
   parseFilter,
   parseSort,
-  sureTest,
-  textTest,
   type Filter,
   type ListQuery,
   type ResourceType,
@@ -56,9 +54,6 @@ export const wantedOf = ({ kind, names }: Scope, query: ListQuery, { profile }: 
 /** Attributes that are not in the stored text; `id` is added at no cost. */
 const ADDED = ['meta', 'groups', 'members'];
 
-/** Looking for a text in a longer one takes longer than parsing it. */
-const LONG_TEXT = 65_536;
-
 export type Matches = ReturnType<typeof createMatches>;
 
 export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts) {
@@ -99,31 +94,19 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
 
   /** Matches of one resource type in order of creation, behind the place `after`. @throws when the client has left */
   return async function* matchesOf(wanted: Wanted, asked: Asked, after = 0): AsyncGenerator<Match[]> {
-    const { kind, names, filter, sort } = wanted;
-    const mayMatch = filter && textTest(filter);
-    const isSure = filter && !sort ? sureTest(names, filter) : undefined;
+    const { kind, filter, sort } = wanted;
     const slice = pace();
     for await (const records of candidates(wanted, asked, after)) {
-      const found = new Map<PlacedRecord, SortKey>();
-      const open: PlacedRecord[] = [];
-      for (const record of records) {
-        if (slice.isOver()) await slice.rest();
-        const { text } = record;
-        const isShort = text.length <= LONG_TEXT;
-        if (isShort && mayMatch && !mayMatch(text)) continue;
-        if (!isSound(record)) continue;
-        if ((filter || sort) && !(isShort && isSure?.(text))) open.push(record);
-        else found.set(record, undefined);
-      }
-      if (open.length > 0) {
-        for await (const [record, resource] of seenBy(asked, kind, open)) {
-          if (!filter || evaluateFilter(filter, resource)) found.set(record, sort?.keyOf(resource));
+      const sound = records.filter((record) => isSound(record));
+      const matches: Match[] = [];
+      if (!filter && !sort) matches.push(...sound.map((record) => ({ kind, record, key: undefined })));
+      else {
+        for await (const [record, resource] of seenBy(asked, kind, sound)) {
+          if (!filter || evaluateFilter(filter, resource))
+            matches.push({ kind, record, key: sort?.keyOf(resource) });
           if (slice.isOver()) await slice.rest();
         }
       }
-      const matches: Match[] = [];
-      for (const record of records)
-        if (found.has(record)) matches.push({ kind, record, key: found.get(record) });
       yield matches;
       // The next portion may be here already: others come first.
       await slice.rest();

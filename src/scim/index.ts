@@ -7,8 +7,6 @@ export { equalityOf, evaluateFilter } from './filter/evaluate.ts';
 export type { Comparison, Filter, FilterAttribute } from './filter/filter.ts';
 export { foldCase } from './fold-case.ts';
 export { parseFilter } from './filter/parser.ts';
-export { sureTest } from './filter/sure-test.ts';
-export { textTest } from './filter/text-test.ts';
 export {
   listResponse,
   listResponseText,
