@@ -1,7 +1,7 @@
 // Puts all middleware together in its order, and listens.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express, { type Express, type Router } from 'express';
+import express, { type Request, type Response, type Router } from 'express';
 import type { Clock } from '../support/clock.ts';
 import type { Ids } from '../support/ids.ts';
 import type { Logger } from '../support/logger.ts';
@@ -28,7 +28,7 @@ export interface HttpDeps {
 }
 
 export function createHttpApp(deps: HttpDeps): RequestListener {
-  const app = createApp();
+  const app = express.Router({ caseSensitive: true });
   const contextOf = (root: string, path?: string) => createRequestContext(deps, deps.observe?.(root), path);
   const context = [contextOf(''), tellRequestId];
   const nothing = (): never => {
@@ -44,22 +44,22 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
   if (deps.admin) app.use('/admin', context, deps.admin, nothing);
   app.use(context, nothing);
   app.use(createErrorHandler(deps));
-  return app;
+  return listenerOf(app);
 }
 
 /** Metrics on a port of their own, out of reach of identity providers. */
 export function createMetricsApp(metrics: Router): RequestListener {
-  return createApp().use(metrics);
+  return listenerOf(express.Router().use(metrics));
 }
 
-function createApp(): Express {
-  const app = express();
-  app.enable('case sensitive routing');
-  app.disable('x-powered-by');
-  // Express answers errors that reach its own handler without their stack then.
-  app.set('env', 'production');
-  return app;
-}
+/**
+ * A router of Express without `express()`, which gives every request and response another prototype: on Node 20 that doubles
+ * the processor time of a GET, and its methods are not used here.
+ */
+const listenerOf =
+  (router: Router): RequestListener =>
+  (request, response) =>
+    router(request as Request, response as Response, () => response.writeHead(404).end());
 
 export interface Listening {
   server: Server;
