@@ -38,9 +38,9 @@ export function buildHealth(
     const [dirty, inflight, blocked] = (['dirty', 'inflight', 'blocked'] as const).map((part) =>
       depths.reduce((sum, depth) => sum + depth[part], 0),
     );
-    const stagings = [...outboxesOf(states, name).values()].map(({ staging }) => staging);
-    const holds = await Promise.all(stagings.map((staging) => staging.onHold()));
-    const held = (await Promise.all(stagings.map((staging) => staging.held()))).reduce(
+    const guardStores = [...outboxesOf(states, name).values()].map(({ guardStore }) => guardStore);
+    const holds = await Promise.all(guardStores.map((guardStore) => guardStore.onHold()));
+    const held = (await Promise.all(guardStores.map((guardStore) => guardStore.held()))).reduce(
       (sum, { total }) => sum + total,
       0,
     );
@@ -58,7 +58,7 @@ export function buildHealth(
     const findings = [
       ...(breaker.open ? [`calls fail (${breaker.status || 'no answer'}): only probes are sent`] : []),
       ...(blocked ? [`${blocked} resources need a person: see dead-letters`] : []),
-      ...(held > 0 ? [`the guard holds ${held} removals: see plans`] : []),
+      ...(held > 0 ? [`the guard holds ${held} removals: see approvals`] : []),
       ...(moved.some(Boolean) ? ['the address changed: nothing is written before a reconcile'] : []),
       ...(missing > 0 ? [`${missing} desired users or groups are missing since the last reconcile`] : []),
       ...(holds.some(Boolean) ? ['on hold by order of an operator: see release'] : []),

@@ -13,7 +13,7 @@ const COMMANDS: Record<string, () => Promise<Add>> = {
   plan: async () => (await import('./plan.ts')).plan,
   apply: async () => (await import('./reconcile.ts')).apply,
   reconcile: async () => (await import('./reconcile.ts')).reconcile,
-  plans: async () => (await import('./plans.ts')).plans,
+  approvals: async () => (await import('./approvals.ts')).approvals,
   hold: async () => (await import('./hold.ts')).hold,
   release: async () => (await import('./hold.ts')).release,
   explain: async () => (await import('./explain.ts')).explain,

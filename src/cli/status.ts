@@ -31,7 +31,7 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus): vo
     `${connection} → ${target}: ${users} users, ${groups} groups; ` +
       `${dirty} not applied yet${dirty > 0 ? ` (the oldest for ${duration(oldestMs)})` : ''}, ` +
       `${blocked} need a person` +
-      (guard.held > 0 ? `, ${guard.held} held by the guard: see scim-bridge plans list` : ''),
+      (guard.held > 0 ? `, ${guard.held} held by the guard: see scim-bridge approvals list` : ''),
   );
   const { coverage } = rest;
   say(`  people: ${coverageText(coverage.users)}`);

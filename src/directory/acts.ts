@@ -6,7 +6,7 @@ import type { Keyspace } from './keys.ts';
 import type { Scripts } from './scripts.ts';
 
 export const ACTS = [
-  ...(['hold', 'release', 'resync', 'approvePlan', 'rejectPlan'] as const),
+  ...(['hold', 'release', 'resync', 'approve', 'reject'] as const),
   ...(['retryDeadLetters', 'dropDeadLetters', 'forgetLink', 'importLinks'] as const),
   ...(['retryEvents', 'dropEvents'] as const),
   ...(['createToken', 'revokeToken', 'restore', 'repair'] as const),
@@ -21,7 +21,7 @@ export interface Actor {
 export interface Act extends Actor {
   act: (typeof ACTS)[number];
   target?: string;
-  /** Which plan, token, resources or backup; ids and names of settings, never secrets. */
+  /** Which approval, token, resources or backup; ids and names of settings, never secrets. */
   subject?: string;
   /** How many resources or items it reached. */
   count?: number;

@@ -16,9 +16,9 @@ export type PlainType = 'string' | 'hash' | 'set' | 'zset' | 'list' | 'stream';
 /** Kept as they are. `<t>` is a target, of which a name holds no colon. */
 const PLAIN: readonly (readonly [PlainType, RegExp])[] = [
   ['string', /^(sequence|runs|actsChain|logChain:[^:]+)$/],
-  ['hash', /^(tokens|tokenUses|(doubts|reconcile|guardPlan|reconcileWrites):[^:]+)$/],
-  ['set', /^(guardHeld:[^:]+:(User|Group):[^:]+|tenant:[^:]+)$/],
-  ['zset', /^(gone:(User|Group)|(blocked|alarms):[^:]+|guard(Used|Staged|Approved|Rejected):[^:]+:\w+)$/],
+  ['hash', /^(tokens|tokenUses|(doubts|reconcile|guardApproval|reconcileWrites):[^:]+)$/],
+  ['set', /^(guardItems:[^:]+:(User|Group):[^:]+|tenant:[^:]+)$/],
+  ['zset', /^(gone:(User|Group)|(blocked|alarms):[^:]+|guard(Used|Held|Approved|Rejected):[^:]+:\w+)$/],
   ['list', /^guardDecisions:[^:]+$/],
   ['stream', /^(acts|log:[^:]+)$/],
 ];

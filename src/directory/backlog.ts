@@ -31,7 +31,7 @@ export async function readBacklog(
 ): Promise<Backlog> {
   const reply = await scripts.run('backlog', keys.base, { target, kinds: DESTRUCTIVE_KINDS });
   const [now = 0, dirty = 0, inflight = 0, blocked = 0] = reply.slice(1, 5).map(Number);
-  const [oldest, hold, last, lastSuccessAt, staged, writes, lanes] = reply.slice(5) as [
+  const [oldest, hold, last, lastSuccessAt, held, writes, lanes] = reply.slice(5) as [
     ...[string, number, string, string],
     number[],
     string[],
@@ -43,7 +43,7 @@ export async function readBacklog(
     lanes: Object.fromEntries(LANES.map((lane, index) => [lane, lanes[index] ?? 0])) as Backlog['lanes'],
     onHold: hold === 1,
     held: Object.fromEntries(
-      DESTRUCTIVE_KINDS.map((kind, index) => [kind, staged[index] ?? 0]),
+      DESTRUCTIVE_KINDS.map((kind, index) => [kind, held[index] ?? 0]),
     ) as Backlog['held'],
     ...(last === '' ? {} : { lastRun: JSON.parse(last) as RunReport }),
     ...(lastSuccessAt === '' ? {} : { lastSuccessAt: Number(lastSuccessAt) }),

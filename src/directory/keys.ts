@@ -47,10 +47,10 @@
  * | gone:User, gone:Group | zset | ids of deleted resources by time, for a month |
  * | guardUsed:<t>:<kind> | zset | destructive writes made unasked, by time; an item is `ref` or `ref subject` |
  * | guardWaiting:<t> | set | users whose deactivation is accepted and not applied yet |
- * | guardStaged:<t>:<kind> | zset | items held for approval, by place (a number of `sequence`) |
- * | guardPlan:<t> | hash | the open staged plan: serial (items placed behind it are its own), opened, expires |
- * | guardApproved:<t>:<kind>, guardRejected:<t>:<kind> | zset | items by end of the approval; items by serial of the plan |
- * | guardHeld:<t>:<ref> | set | `kind subject` of everything above that concerns the ref |
+ * | guardHeld:<t>:<kind> | zset | items held for approval, by place (a number of `sequence`) |
+ * | guardApproval:<t> | hash | what is held at present: serial (items placed behind it are its own), opened, expires |
+ * | guardApproved:<t>:<kind>, guardRejected:<t>:<kind> | zset | items by end of the approval; items by serial of the approval under which they were held |
+ * | guardItems:<t>:<ref> | set | `kind subject` of everything above that concerns the ref |
  * | guardDecisions:<t> | list | who approved or rejected what, newest first |
  * | log:<t>, logChain:<t> | stream, string | the provisioning log, and the hash of its newest entry (provisioning-log.ts) |
  * | acts, actsChain | stream, string | what operators ordered, and the hash of the newest (acts.ts) |

@@ -7,7 +7,7 @@ import { parseLink, toLinkText, type Link } from './links.ts';
 import { LANES, parseRef, refOf, type Lane, type Ref } from './records.ts';
 import { createProvisioningLog, type LogLimits } from './provisioning-log.ts';
 import type { Reply, Scripts } from './scripts.ts';
-import { createStaging } from './staging.ts';
+import { createGuardStore } from './guard-store.ts';
 import { readWhereabouts } from './whereabouts.ts';
 import { createWork, pairs, type Work } from './work.ts';
 
@@ -175,7 +175,7 @@ export function createOutbox(
   return {
     target,
     leaseMs,
-    staging: createStaging(deps, { target }),
+    guardStore: createGuardStore(deps, { target }),
     log,
     claim,
     ...createWork({ scripts, keys, log }, { target, leaseMs, groupsMatter, address }),

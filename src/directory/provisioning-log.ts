@@ -34,7 +34,7 @@ export interface LogEntry {
   platformId?: string;
   action: LogAction;
   status: LogStatus;
-  /** Correlation id of the change that was applied; `plan:...` of a reconcile run or a decision. */
+  /** Correlation id of the change that was applied; `plan:...` of a reconcile run, `approval:...` of a decision. */
   request: string;
   /** Generation of the desired state that was applied. */
   generation: string;

@@ -50,7 +50,7 @@ export async function readWhereabouts(
     redis.zscore(key('alarms'), ref),
     redis.hget(key('doubts'), ref),
     redis.hgetall(owedKey),
-    redis.smembers(keys.key('guardHeld', `${target}:${ref}`)),
+    redis.smembers(keys.key('guardItems', `${target}:${ref}`)),
   ]);
   return {
     mark: mark === null ? null : toMarkState(mark, score, ticket, leased === 1),
@@ -85,10 +85,10 @@ async function guardState(
   const kind = item.slice(0, blank) as DestructiveKind;
   const subject = item.slice(blank + 1) || null;
   const field = subject === null ? ref : `${ref} ${subject}`;
-  const [staged, approved] = await Promise.all([
-    redis.zscore(keys.key('guardStaged', `${target}:${kind}`), field),
+  const [held, approved] = await Promise.all([
+    redis.zscore(keys.key('guardHeld', `${target}:${kind}`), field),
     redis.zscore(keys.key('guardApproved', `${target}:${kind}`), field),
   ]);
-  const state = staged !== null ? 'held' : approved !== null ? 'approved' : 'rejected';
+  const state = held !== null ? 'held' : approved !== null ? 'approved' : 'rejected';
   return { kind, subject, state };
 }

@@ -47,7 +47,7 @@ async function explainAt(estate: Estate, found: Found): Promise<Explanation> {
   const [link, where, hold, breaker, { last }, log] = await Promise.all([
     links.get(target.name, found.ref),
     outbox.whereabouts(found.ref),
-    outbox.staging.onHold(),
+    outbox.guardStore.onHold(),
     target.breaker.read(),
     runs.read(),
     newestEntries(estate, found),

@@ -97,7 +97,7 @@ function reasonsOf(facts: Facts): string[] {
   );
   for (const { kind, subject, state } of guard)
     say(
-      `The guard: ${kind}${subject === null ? '' : ` of ${subject}`} is ${state}${state === 'held' ? ': see scim-bridge plans list' : ''}.`,
+      `The guard: ${kind}${subject === null ? '' : ` of ${subject}`} is ${state}${state === 'held' ? ': see scim-bridge approvals list' : ''}.`,
     );
   say(mark && waitingFor(facts));
   say(link.attempts > 0 && `The platform has failed ${link.attempts} times in a row; it is tried again.`);

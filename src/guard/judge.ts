@@ -27,7 +27,7 @@ export interface GuardCount {
   /** Accepted, not applied yet and not held. */
   waiting: number;
   /** Held for approval. */
-  staged: number;
+  held: number;
 }
 
 /** How many there are of what a share is a share of. */
@@ -61,12 +61,12 @@ function shareOf(percent: number, population: number): number {
 /** Whether `wanted` more may go through, all together or not at all. */
 export function judge(
   wanted: number,
-  { used, waiting, staged }: GuardCount,
+  { used, waiting, held }: GuardCount,
   population: number,
   limit: GuardLimit,
 ): GuardVerdict {
   const allowance = allowanceOf(limit, population);
-  const total = used + waiting + staged + wanted;
+  const total = used + waiting + held + wanted;
   if (wanted <= 0 || total <= allowance) return { kind: 'allowed', allowance };
   const hit: ('count' | 'percent')[] = [];
   if (total > limit.count) hit.push('count');
@@ -103,7 +103,7 @@ export function judgePlan(
 export function populationOf(
   kind: DestructiveKind,
   { users, groups, memberships }: Population,
-  { used, staged }: GuardCount,
+  { used, held }: GuardCount,
   wanted: number,
 ): number {
   switch (kind) {
@@ -113,6 +113,6 @@ export function populationOf(
     case 'delete':
       return users + groups;
     case 'removeMembers':
-      return memberships + used + staged + wanted;
+      return memberships + used + held + wanted;
   }
 }

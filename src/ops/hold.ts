@@ -1,7 +1,7 @@
 // An operator's order that nothing is written to a target, and its end. What is pushed goes on being accepted.
 import type { Act, Actor } from '../directory/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { Staging } from '../directory/staging.ts';
+import type { GuardStore } from '../directory/guard-store.ts';
 
 export interface OrderGiven {
   connection: string;
@@ -16,7 +16,7 @@ export const holdTargets = (
   target: string | undefined,
   { note, ...actor }: Actor & { note?: string | undefined },
 ): Promise<OrderGiven[]> =>
-  give(states, target, (staging) => staging.hold(actor.by, note), {
+  give(states, target, (guardStore) => guardStore.hold(actor.by, note), {
     ...{ act: 'hold', ...actor },
     ...(note === undefined ? {} : { note }),
   });
@@ -26,19 +26,20 @@ export const releaseTargets = (
   states: readonly DesiredState[],
   target: string | undefined,
   { by, via }: Actor,
-): Promise<OrderGiven[]> => give(states, target, (staging) => staging.release(), { act: 'release', by, via });
+): Promise<OrderGiven[]> =>
+  give(states, target, (guardStore) => guardStore.release(), { act: 'release', by, via });
 
 async function give(
   states: readonly DesiredState[],
   chosen: string | undefined,
-  run: (staging: Staging) => Promise<boolean>,
+  run: (guardStore: GuardStore) => Promise<boolean>,
   order: Act,
 ): Promise<OrderGiven[]> {
   const given: OrderGiven[] = [];
   for (const { connection, outboxes, acts } of states) {
-    for (const [target, { staging }] of outboxes) {
+    for (const [target, { guardStore }] of outboxes) {
       if (target !== (chosen ?? target)) continue;
-      const changed = await run(staging);
+      const changed = await run(guardStore);
       if (changed) await acts.record({ ...order, target });
       given.push({ connection, target, changed });
     }

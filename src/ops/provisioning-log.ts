@@ -146,7 +146,8 @@ export function toRecord(entry: LocatedEntry): ProvisioningRecord {
 function initiatorOf(request: string, connection: string): ProvisioningRecord['initiatedBy'] {
   if (request === '-') return { type: 'system', id: 'scim-bridge' };
   if (request.startsWith('plan:')) return { type: 'reconcile', id: request };
-  if (request === 'resync' || /^(sync|import):/.test(request)) return { type: 'operator', id: request };
+  if (request === 'resync' || /^(sync|import|approval):/.test(request))
+    return { type: 'operator', id: request };
   return { type: 'identityProvider', id: connection };
 }
 

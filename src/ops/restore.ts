@@ -66,8 +66,8 @@ export async function restore(
   const chosen = statesFor(header, states);
   if (!replace) await refuseUnlessEmpty(chosen);
   for (const { outboxes } of chosen)
-    for (const { staging } of outboxes.values())
-      await staging.hold(actor.by, `restored from ${header.createdAt}`);
+    for (const { guardStore } of outboxes.values())
+      await guardStore.hold(actor.by, `restored from ${header.createdAt}`);
   const takesTokens = tokens === 'take';
   for (const { archive } of chosen) await archive.clear({ tokens: takesTokens });
 

@@ -6,7 +6,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { LastProof } from '../directory/proof/last-proof.ts';
 import type { EventStanding } from '../directory/event-stream.ts';
 import type { CoverageOfKinds, RunReport } from '../directory/runs.ts';
-import type { Hold } from '../directory/staging.ts';
+import type { Hold } from '../directory/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { Clock } from '../support/clock.ts';
 
@@ -119,7 +119,7 @@ async function readTarget(
   if (!outbox || !reader) throw new Error(`There is no outbox of ${target}.`);
   const [backlog, hold, hasMoved, { users, groups }] = await Promise.all([
     outbox.backlog(),
-    outbox.staging.onHold(),
+    outbox.guardStore.onHold(),
     outbox.hasMoved(),
     coverageOf(reader),
   ]);

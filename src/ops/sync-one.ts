@@ -111,7 +111,7 @@ async function bring(
     await onRound();
     const { mark, owed: left } = await outbox.whereabouts(ref);
     const waits = mark ?? (await markedGroup(estate, ref, [...left.keys()]));
-    if (!waits || (await outbox.staging.onHold())) return;
+    if (!waits || (await outbox.guardStore.onHold())) return;
     const untilDue = (waits.dueAt ?? 0) - clock.now();
     await clock.sleep(Math.min(Math.max(LOOK_MS, untilDue), Math.max(0, end - clock.now())), signal);
   }
@@ -162,7 +162,7 @@ async function outcomeOf(estate: Estate, ref: Ref): Promise<Pick<SyncReport, 'ou
   const [{ mark, blockedSince, guard }, { condition }, hold] = await Promise.all([
     outbox.whereabouts(ref),
     links.get(target.name, ref),
-    outbox.staging.onHold(),
+    outbox.guardStore.onHold(),
   ]);
   const why = condition ? { message: `${condition.reason}: ${condition.message}` } : {};
   if (blockedSince !== null) return { outcome: 'needsPerson', ...why };

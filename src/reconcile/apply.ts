@@ -1,7 +1,7 @@
 // A plan becomes notes and marks; the worker does the writing. Before the first mark the guard judges the whole plan.
 import type { Drift, Noted } from '../directory/drift.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
-import type { Destruction } from '../directory/staging.ts';
+import type { Destruction } from '../directory/guard-store.ts';
 import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings } from '../guard/judge.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { createVisibility } from './compare.ts';
@@ -32,7 +32,7 @@ export async function applyPlan(
   fence?: string,
 ): Promise<Applied> {
   const own = ownEntries(plan);
-  const held = await stageOverLimit(estate, own, guard);
+  const held = await holdOverLimit(estate, own, guard);
   const outcomes = await estate.drifts.note(toDrifts(own), `plan:${plan.id}`, fence);
   const noted = { applied: 0, stale: 0, busy: 0 };
   for (const outcome of outcomes) noted[outcome]++;
@@ -66,7 +66,7 @@ function toDestruction(entry: PlanEntry): Destruction[] {
 const nameOf = ({ kind, ref, subject }: Destruction): string => `${kind} ${ref} ${subject ?? ''}`;
 
 /** A kind that is over its limit is held as a whole, before any of it is marked; the others go on. */
-async function stageOverLimit(
+async function holdOverLimit(
   { outbox }: Estate,
   own: PlanEntry[],
   guard: GuardSettings,
@@ -76,10 +76,10 @@ async function stageOverLimit(
   const wanted = Object.fromEntries(
     DESTRUCTIVE_KINDS.map((kind) => [kind, items.filter((item) => item.kind === kind).length]),
   ) as Record<DestructiveKind, number>;
-  const { population, kinds } = await outbox.staging.counts(guard.windowMs);
+  const { population, kinds } = await outbox.guardStore.counts(guard.windowMs);
   const verdicts = judgePlan(wanted, kinds, population, guard);
   const over = items.filter(({ kind }) => verdicts[kind].kind === 'held');
-  const permissions = await outbox.staging.stage(over, guard.windowMs);
+  const permissions = await outbox.guardStore.holdAll(over, guard.windowMs);
   // What a person has approved before, or what was counted before, is not held again.
   return over.filter((_, index) => permissions[index] === 'held');
 }

@@ -111,22 +111,22 @@ async function restoreLost(
  * because rules went back for instance, has no mark that would tell the guard: its sync looks once more.
  */
 async function whatIsHeld(estate: Estate, options: CarryOutOptions, plan: Plan): Promise<End | undefined> {
-  const { staging, mark } = estate.outbox;
-  const refs = await staging.heldRefs();
+  const { guardStore, mark } = estate.outbox;
+  const refs = await guardStore.heldRefs();
   if (refs.length === 0) return undefined;
   if (options.repair) {
     await mark(refs, 'reconcile', `plan:${plan.id}`);
     const end = await untilApplied(estate, options, refs);
     if (end.outcome === 'failed') return end;
   }
-  const staged = await staging.open();
-  return staged && held(estate, staged.items.length, staged.id);
+  const approval = await guardStore.open();
+  return approval && held(estate, approval.items.length, approval.id);
 }
 
-/** Outside, a plan id begins with the connection. */
+/** Outside, the id of an approval begins with the connection. */
 const held = ({ connection }: Estate, count: number, id: string): End => ({
   outcome: 'held',
-  message: `the guard holds ${count}: plans show ${connection}.${id}`,
+  message: `the guard holds ${count}: approvals show ${connection}.${id}`,
 });
 
 const blocked = (count: number): End => ({
@@ -156,15 +156,16 @@ export async function untilApplied(
     left = now;
     onProgress?.({ phase: 'apply', done: refs.length - left.length, total: refs.length });
     if (left.length === 0) break;
-    if (await outbox.staging.onHold()) return { outcome: 'held', message: 'the target is on hold: release' };
+    if (await outbox.guardStore.onHold())
+      return { outcome: 'held', message: 'the target is on hold: release' };
     if (clock.now() - movedAt > STALL_MS)
       return { outcome: 'failed', message: `${left.length} are still not applied: see status` };
     await clock.sleep(POLL_MS, signal);
   }
   const ours = new Set(refs);
-  const staged = await outbox.staging.open();
-  const waiting = (staged?.items ?? []).filter(({ ref }) => ours.has(ref)).length;
-  if (staged && waiting > 0) return held(estate, waiting, staged.id);
+  const approval = await outbox.guardStore.open();
+  const waiting = (approval?.items ?? []).filter(({ ref }) => ours.has(ref)).length;
+  if (approval && waiting > 0) return held(estate, waiting, approval.id);
   const letters = (await outbox.blocked()).length;
   return letters > 0 ? blocked(letters) : CONVERGED;
 }

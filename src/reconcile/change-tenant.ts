@@ -13,21 +13,21 @@ export async function askAboutTenant({ connection, target, outbox }: Estate, dou
   const question =
     `${name} may be another tenant: ${doubt}. Nothing is written there. ` +
     `If it is meant: scim-bridge reconcile --target ${name} --accept-tenant. If not: correct targets.${name}.url, then scim-bridge release --target ${name}`;
-  await outbox.staging.hold(HOLDER, `${connection}: ${doubt}`);
+  await outbox.guardStore.hold(HOLDER, `${connection}: ${doubt}`);
   return question;
 }
 
 /** The address is right. A hold that was put because of another one ends. */
 export async function noteRecognised({ outbox }: Estate): Promise<void> {
   await outbox.noteAddress();
-  if ((await outbox.staging.onHold())?.by === HOLDER) await outbox.staging.release();
+  if ((await outbox.guardStore.onHold())?.by === HOLDER) await outbox.guardStore.release();
 }
 
 /** Forgets the links to the former tenant and lets writes go on. @returns how many links there were */
 export async function acceptTenant(estate: Estate, request: string): Promise<number> {
   const { coverage, links, outbox, target } = estate;
   // Whoever is at work loses the lease, so no link to the former tenant is saved again.
-  await outbox.staging.hold(HOLDER, 'the tenant is exchanged');
+  await outbox.guardStore.hold(HOLDER, 'the tenant is exchanged');
   let forgotten = 0;
   let refs: Ref[] = [];
   const forget = async (): Promise<void> => {
@@ -40,6 +40,6 @@ export async function acceptTenant(estate: Estate, request: string): Promise<num
   }
   await forget();
   await outbox.changeAddress();
-  await outbox.staging.release();
+  await outbox.guardStore.release();
   return forgotten;
 }

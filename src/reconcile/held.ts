@@ -2,7 +2,7 @@
 // that before a person has decided.
 import type { Link } from '../directory/links.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
-import type { Destruction } from '../directory/staging.ts';
+import type { Destruction } from '../directory/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { Action, PlanEntry } from './entry.ts';
 import type { Estate } from './estate.ts';
@@ -19,12 +19,12 @@ const PORTION = 1000;
 /** Lines for what is held, apart from what the comparison has found anyway. */
 export async function heldEntries(estate: Estate, found: PlanEntry[]): Promise<PlanEntry[]> {
   const { connection, outbox, links, target } = estate;
-  const staged = await outbox.staging.open();
-  if (!staged) return [];
+  const approval = await outbox.guardStore.open();
+  if (!approval) return [];
   const told = new Set(
     found.map(({ action, ref, attribute, member }) => nameOf(action, ref, attribute ?? member?.ref)),
   );
-  const items = staged.items.filter(
+  const items = approval.items.filter(
     (item) => !told.has(nameOf(ACTION_OF[item.kind], item.ref, memberOf(item) ?? item.subject)),
   );
   const refs = [...new Set(items.flatMap((item) => [item.ref, memberOf(item) ?? item.ref]))];
@@ -35,7 +35,7 @@ export async function heldEntries(estate: Estate, found: PlanEntry[]): Promise<P
       known.set(portion[index] ?? 'User:', link),
     );
   }
-  const reason = `held by the guard: plans show ${connection}.${staged.id}`;
+  const reason = `held by the guard: approvals show ${connection}.${approval.id}`;
   return items.map((item) => toEntry(item, known, reason));
 }
 

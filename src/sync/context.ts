@@ -3,7 +3,7 @@ import type { Directory } from '../directory/directory.ts';
 import type { Link, Links } from '../directory/links.ts';
 import type { Outbox } from '../directory/outbox.ts';
 import type { SaveOptions, Work } from '../directory/work.ts';
-import type { Destruction, Permission } from '../directory/staging.ts';
+import type { Destruction, Permission } from '../directory/guard-store.ts';
 import type { CallOptions } from '../platform/client.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';

@@ -1,7 +1,7 @@
 // The gate before every destructive write: the guard's answer, and how a sync ends that was not let through (ADR 0011).
 // Nothing is asked, and nothing costs anything, where nothing is taken away.
 import type { Condition } from '../directory/links.ts';
-import type { Destruction, Permission } from '../directory/staging.ts';
+import type { Destruction, Permission } from '../directory/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import { condition } from './condition.ts';
 import type { Gate, SyncContext } from './context.ts';
@@ -26,7 +26,7 @@ export async function permit(
 ): Promise<Permission[]> {
   const { gate, outbox, target, work } = context;
   const items = wishes.map((wish) => ({ ...wish, ref: work.ref }));
-  const permissions = await outbox.staging.take(items, target.policy.guard, options);
+  const permissions = await outbox.guardStore.take(items, target.policy.guard, options);
   for (const [index, permission] of permissions.entries()) {
     const item = items[index];
     if (item && permission !== 'allowed') gate.refused.push({ item, permission });
@@ -54,7 +54,7 @@ export async function permitClosing(context: SyncContext): Promise<Permission> {
   gate.isLastAdministrator = true;
   if (!isOpen) return permission;
   const item = { kind: 'deactivate', ref: work.ref } as const;
-  const held = await outbox.staging.holdBack(item, target.policy.guard.windowMs);
+  const held = await outbox.guardStore.holdBack(item, target.policy.guard.windowMs);
   gate.refused.push({ item, permission: held === 'rejected' ? held : 'held' });
   return held;
 }
@@ -95,7 +95,7 @@ const WORDS: Record<DestructiveKind, string> = {
 
 const LAST_ADMINISTRATOR =
   'no other active administrator would be left at the platform, as far as its user list shows, so the guard holds the ' +
-  'deactivation: make somebody else an administrator there, then approve the plan; an approval before that does not ' +
+  'deactivation: make somebody else an administrator there, then approve it; an approval before that does not ' +
   'close this account';
 
 function whyNot(context: SyncContext): Condition | undefined {
@@ -109,7 +109,7 @@ function whyNot(context: SyncContext): Condition | undefined {
   if (context.gate.isLastAdministrator) return condition(context, 'LastAdministrator', LAST_ADMINISTRATOR);
   const held = kindsOf('held');
   if (held) {
-    const message = `the guard holds ${held}: see scim-bridge plans list, then approve or reject`;
+    const message = `the guard holds ${held}: see scim-bridge approvals list, then approve or reject`;
     return condition(context, 'Held', message);
   }
   if (followers > 0) {

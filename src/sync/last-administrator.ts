@@ -89,7 +89,7 @@ const isKnownAdministrator = (context: SyncContext): boolean =>
 /** Names of all who are on their way out, this one included: nobody may count on them. */
 async function leavers(context: SyncContext): Promise<ReadonlySet<string>> {
   const { links, outbox, target, work } = context;
-  const refs = (await outbox.staging.leavers()).filter((ref) => ref !== work.ref);
+  const refs = (await outbox.guardStore.leavers()).filter((ref) => ref !== work.ref);
   const found = await links.getMany(target.name, refs);
   return new Set([nameOf(context), ...found.map(({ core }) => fold(String(core?.userName ?? '')))]);
 }

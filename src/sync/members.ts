@@ -95,7 +95,7 @@ async function permitted(
 ): Promise<{ members: Member[]; isWaiting: boolean }> {
   const { gate, outbox, work } = context;
   const open = leavers.filter(({ isOpen }) => isOpen);
-  const fates = await outbox.staging.fates(open.map(({ user }) => user));
+  const fates = await outbox.guardStore.fates(open.map(({ user }) => user));
   const staying = open.filter((_, index) => fates[index] === 'stays');
   gate.followers += fates.filter((fate) => fate === 'follows').length;
   const permissions = await permit(

@@ -1,7 +1,7 @@
 // Names change hands: one resource of ours gives a name up while another one takes it, and chance decides whose job
 // runs first. The successor waits for the one who leaves instead of calling it a conflict.
 import { fold, parseRef, refOf, type Kind } from '../directory/records.ts';
-import type { Destruction } from '../directory/staging.ts';
+import type { Destruction } from '../directory/guard-store.ts';
 import type { SyncContext } from './context.ts';
 
 const STEP_MS = 250;
@@ -20,7 +20,7 @@ export async function isHandedOn(context: SyncContext, kind: Kind, platformId: s
   const { id } = parseRef(holder);
   // A membership that is still to be taken away hangs on the account: its next owner must not inherit it.
   const groups = kind === 'User' ? await outbox.owedRemovals(id) : [];
-  const held = await outbox.staging.areHeld([
+  const held = await outbox.guardStore.areHeld([
     { kind: 'deactivate', ref: holder },
     { kind: 'delete', ref: holder },
     ...groups.map((group) => removal(group, id)),

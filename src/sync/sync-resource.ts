@@ -186,7 +186,7 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
     tell(context, outcome.condition);
     if (work.held) {
       const wanted = context.gate.refused.map(({ item }) => item);
-      await outbox.staging.settle(work.ref, wanted);
+      await outbox.guardStore.settle(work.ref, wanted);
     }
     const ack = await outbox.ack(work, link, { ...outcome, decided: isDecided(context) });
     if (ack.kind === 'cleared' && outcome.kind === 'synced')

@@ -2,7 +2,7 @@
 // memberships, activate. Each stage waits for the one before it, so nobody sees more on the way than in the end.
 import type { Link } from '../directory/links.ts';
 import { fold, refOf } from '../directory/records.ts';
-import type { Permission } from '../directory/staging.ts';
+import type { Permission } from '../directory/guard-store.ts';
 import type { PatchOperation, WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { isAbsent } from './absence.ts';
@@ -225,7 +225,7 @@ async function setActive(context: SyncContext, active: boolean, why?: Why): Prom
  */
 async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<SyncOutcome> {
   const groups = [...work.owed].filter(([, sign]) => sign === '-').map(([group]) => group);
-  const held = await outbox.staging.areHeld(groups.map((group) => removal(group, work.id)));
+  const held = await outbox.guardStore.areHeld(groups.map((group) => removal(group, work.id)));
   for (const [index, group] of groups.entries()) {
     const ref = refOf('Group', group);
     if (held[index] !== true && (await outbox.isAtRest(ref))) await outbox.mark([ref], 'edit', work.request);

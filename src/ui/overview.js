@@ -52,7 +52,7 @@ function targetCard(row, again) {
       figure('Lag', oldestMs > 0 ? duration(oldestMs) : '0', oldestMs > 60_000 && 'warn'),
       figure('Under way', inflight),
       figure('Need a person', blocked, blocked > 0 && 'bad', '#/letters'),
-      figure('Held by guard', guard.held, guard.held > 0 && 'warn', '#/plans'),
+      figure('Held by guard', guard.held, guard.held > 0 && 'warn', '#/approvals'),
       figure('Linked', row.coverage.users.linked + row.coverage.groups.linked),
       figure('Missing', missingIn(row), missingIn(row) > 0 && 'bad'),
       figure('Left as they are', row.coverage.users.exceptions + row.coverage.groups.exceptions),

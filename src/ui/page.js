@@ -6,13 +6,13 @@ import { letters } from './letters.js';
 import { log } from './log.js';
 import { overview } from './overview.js';
 import { people } from './people.js';
-import { plans } from './plans.js';
+import { approvals } from './approvals.js';
 import { tokens } from './tokens.js';
 
 /** Each answers its content; those with `everyMs` are drawn again while somebody looks. */
 const VIEWS = {
   overview: { title: 'Overview', draw: overview, everyMs: 5000 },
-  plans: { title: 'Staged plans', draw: plans },
+  approvals: { title: 'Approvals', draw: approvals },
   letters: { title: 'Dead letters', draw: letters },
   people: { title: 'People and groups', draw: people },
   log: { title: 'Log', draw: log },
@@ -26,7 +26,7 @@ const leave = document.getElementById('leave');
 let timer;
 let drawing = 0;
 
-// The address names a view or a plan, never a person.
+// The address names a view or an approval, never a person.
 const placeOf = () => {
   const [name, id] = location.hash.slice(2).split('/');
   return VIEWS[name] ? { name, id: id && decodeURIComponent(id) } : { name: 'overview' };

@@ -32,7 +32,7 @@ async function contents(): Promise<Record<string, unknown>> {
   for (const key of (await scanAll(redis, `${base}*`)).sort()) {
     const name = key.slice(base.length);
     if (
-      !/^(users|groups|userNames|externalIds|displayNames|emails|groupNames|members|groupsOf|order|tombstones|links|linked|tokens|memberCount|guardStaged|guardHeld)/.test(
+      !/^(users|groups|userNames|externalIds|displayNames|emails|groupNames|members|groupsOf|order|tombstones|links|linked|tokens|memberCount|guardHeld|guardItems)/.test(
         name,
       )
     )

@@ -161,7 +161,7 @@ describe('explain', () => {
     for (const { deletedAt, stored } of found) expect([typeof deletedAt, stored]).toEqual(['string', null]);
     const held = found.find(({ verdict }) => verdict === 'held');
     expect(held.guard).toEqual([{ kind: 'deactivate', subject: null, state: 'held' }]);
-    expect(held.reasons.join()).toContain('scim-bridge plans list');
+    expect(held.reasons.join()).toContain('scim-bridge approvals list');
   });
 
   it('tells that a hold stops everything', async () => {

@@ -88,48 +88,48 @@ test('a flood that is held survives kill -9 and is shown, approved and carried o
   const { code, answer } = await command('status', '--json');
   expect([code, answer[0].guard.deactivate]).toEqual([2, open.length - 4]);
 
-  const list = await command('plans', 'list', '--json');
-  expect(list.answer).toMatchObject([{ connection: 'default', target: 'main', state: 'staged' }]);
+  const list = await command('approvals', 'list', '--json');
+  expect(list.answer).toMatchObject([{ connection: 'default', target: 'main', state: 'held' }]);
   const [{ id }] = list.answer;
-  const shown = await command('plans', 'show', id, '--json');
+  const shown = await command('approvals', 'show', id, '--json');
   const names = shown.answer.items.map(({ name }: { name: string }) => name).sort();
   expect(names).toHaveLength(open.length - 4);
   expect(names.every((name: string) => open.includes(name))).toBe(true);
-  const text = (await command('plans', 'show', id)).answer;
+  const text = (await command('approvals', 'show', id)).answer;
   expect(text).toContain(`${names.length} to deactivate`);
   expect(text).toContain(shown.answer.items[0].name);
 
   const one = shown.answer.items[0];
   await expect(
-    command('plans', 'approve', id, '--ref', one.ref, '--by', 'alice', '--json'),
+    command('approvals', 'approve', id, '--ref', one.ref, '--by', 'alice', '--json'),
   ).resolves.toMatchObject({ code: 0, answer: { items: 1, by: 'alice' } });
   await eventually('one is closed', async () => !(await activeOnes()).includes(one.name));
   await settled();
   expect(await activeOnes()).toHaveLength(open.length - 1);
 
   await bridge.killAndRestart();
-  await expect(command('plans', 'approve', id, '--json')).resolves.toMatchObject({ code: 0 });
+  await expect(command('approvals', 'approve', id, '--json')).resolves.toMatchObject({ code: 0 });
   await eventually('all leavers are closed', async () => (await activeOnes()).length === 4, 20_000);
   await settled();
   expect((await command('status', '--json')).code).toBe(0);
-  expect((await command('plans', 'list')).answer).toBe('The guard holds nothing.');
-  const decided = (await command('plans', 'list', '--all', '--json')).answer;
+  expect((await command('approvals', 'list')).answer).toBe('The guard holds nothing.');
+  const decided = (await command('approvals', 'list', '--all', '--json')).answer;
   expect(decided.map(({ state }: { state: string }) => state)).toEqual(['approved', 'approved']);
 }, 180_000);
 
-test('a rejected plan leaves the platform alone, and can still be approved', async () => {
+test('a rejected approval leaves the platform alone, and can still be approved', async () => {
   const left = ids.slice(8);
   await Promise.all(
     left.map((id) => idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false })),
   );
   await settled();
   const before = await activeOnes();
-  const [{ id }] = (await command('plans', 'list', '--json')).answer;
-  expect((await command('plans', 'reject', id, '--json')).code).toBe(0);
+  const [{ id }] = (await command('approvals', 'list', '--json')).answer;
+  expect((await command('approvals', 'reject', id, '--json')).code).toBe(0);
   await settled();
   expect(await activeOnes()).toEqual(before);
   expect((await status()).guard.held).toBe(0);
-  expect((await command('plans', 'approve', id, '--json')).code).toBe(0);
+  expect((await command('approvals', 'approve', id, '--json')).code).toBe(0);
   await eventually('closed after all', async () => (await activeOnes()).length === 0);
 }, 60_000);
 
@@ -147,8 +147,8 @@ test('hold stops writes and release brings them; both say so', async () => {
   expect(id).not.toBe('');
 }, 60_000);
 
-test('unknown plans and targets are told apart from nothing to do', async () => {
-  expect((await command('plans', 'show', 'default.main.1-2')).code).toBe(1);
-  expect((await command('plans', 'approve', 'nonsense')).code).toBe(1);
+test('unknown approvals and targets are told apart from nothing to do', async () => {
+  expect((await command('approvals', 'show', 'default.main.1-2')).code).toBe(1);
+  expect((await command('approvals', 'approve', 'nonsense')).code).toBe(1);
   expect((await command('hold', '--target', 'nowhere')).code).toBe(1);
 });

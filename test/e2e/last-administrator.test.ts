@@ -70,7 +70,8 @@ const clerk = (n: number): string => `clerk${n}@acme.example`;
 const leave = (id = '') => bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
 const back = (id: string) => bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: true });
 const isActive = async (name: string) => (await bridge.platform.user(name))?.active;
-const approve = async () => commands.run('plans', 'approve', (await json('plans', 'list'))[0].id, '--json');
+const approve = async () =>
+  commands.run('approvals', 'approve', (await json('approvals', 'list'))[0].id, '--json');
 
 test('a leaver costs one write and one read, and more of them cost hardly more', async () => {
   await bridge.platform.forgetRequests();
@@ -91,7 +92,7 @@ test('an administrator who leaves is closed like anybody, as long as another one
   await leave(second);
   await eventually('the second is closed', async () => (await isActive(SECOND)) === false);
   await settled();
-  await expect(json('plans', 'list')).resolves.toEqual([]);
+  await expect(json('approvals', 'list')).resolves.toEqual([]);
 }, 30_000);
 
 test('the last one is held, whatever a person approves, and everybody says why', async () => {
@@ -104,14 +105,16 @@ test('the last one is held, whatever a person approves, and everybody says why',
   await expect(isActive(ADMIN)).resolves.toBe(true);
 
   const why = expect.stringContaining('no other active administrator would be left');
-  const [{ id }] = await json('plans', 'list');
-  await expect(json('plans', 'show', id)).resolves.toMatchObject({ items: [{ name: ADMIN, reason: why }] });
-  expect((await commands.run('plans', 'show', id)).text).toEqual(why);
+  const [{ id }] = await json('approvals', 'list');
+  await expect(json('approvals', 'show', id)).resolves.toMatchObject({
+    items: [{ name: ADMIN, reason: why }],
+  });
+  expect((await commands.run('approvals', 'show', id)).text).toEqual(why);
   const status = await commands.run('status', '--json');
   expect(status).toMatchObject({ code: 2, json: [{ guard: { deactivate: 1, held: 1 } }] });
   const reconciled = await commands.run('reconcile', '--yes', '--json');
   expect(reconciled).toMatchObject({ code: 2, json: [{ outcome: 'held', counts: { deactivate: 1 } }] });
-  expect(reconciled.json[0].message).toBe(`the guard holds 1: plans show ${id}`);
+  expect(reconciled.json[0].message).toBe(`the guard holds 1: approvals show ${id}`);
   expect((await commands.run('plan')).text).toEqual(why);
   await expect(bridge.platform.writes()).resolves.toEqual([]);
   const [explained] = await json('explain', ADMIN);
@@ -156,7 +159,7 @@ test('two who leave in the same moment do not count on each other', async () => 
   await back(second);
   await eventually('both are active', async () => (await isActive(ADMIN)) && (await isActive(SECOND)));
   await settled();
-  await expect(json('plans', 'list')).resolves.toEqual([]);
+  await expect(json('approvals', 'list')).resolves.toEqual([]);
   await Promise.all([leave(admin), leave(second)]);
   await settled();
   const open = [await isActive(ADMIN), await isActive(SECOND)];
@@ -167,7 +170,7 @@ test('once somebody else is an administrator, an approval lets it through', asyn
   await bridge.platform.control('POST', '/fixtures', {
     users: [{ userName: 'third@acme.example', isAdmin: true }],
   });
-  expect(await json('plans', 'list')).not.toEqual([]);
+  expect(await json('approvals', 'list')).not.toEqual([]);
   await approve();
   await eventually('nobody else stays', async () => !(await isActive(ADMIN)));
 }, 30_000);

@@ -136,7 +136,7 @@ test('pushes, lookups, refusals and failures leave no name, value or token in th
   expect(await ask('/scim/v2/Users', { token: `${SECRET}.${SECRET}.${SECRET}` })).toBe(401);
   expect(await ask(`/connections/${NAME}/scim/v2/Users/${NAME}`, { token: TOKEN })).toBe(404);
   expect(await ask(`/admin/v1/explain?resource=${userName}`)).toBe(200);
-  expect(await ask(`/admin/v1/plans/${NAME}`)).toBeGreaterThanOrEqual(400);
+  expect(await ask(`/admin/v1/approvals/${NAME}`)).toBeGreaterThanOrEqual(400);
   expect(await ask(`/admin/${NAME}`)).toBe(404);
   for (let n = 0; n < 12; n++) await ask('/admin/v1/status', { token: `${SECRET}-guess` });
   expect(await ask('/scim/v2/Users', { token: TOKEN, id: `${NAME}@acme.example` })).toBe(200);

@@ -3,7 +3,7 @@ import type { DestructiveKind, GuardLimit } from '../../src/guard/judge.ts';
 import { openDesiredStates } from '../../src/app.ts';
 import { untilReady } from '../../src/directory/connection.ts';
 import type { Outbox } from '../../src/directory/outbox.ts';
-import type { Staging } from '../../src/directory/staging.ts';
+import type { GuardStore } from '../../src/directory/guard-store.ts';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -13,7 +13,7 @@ const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
 
 describe('a guarded target', () => {
   let bridge: Bridge;
-  let staging: Staging;
+  let guardStore: GuardStore;
   let outbox: Outbox;
   let redis: ReturnType<typeof openDesiredStates>['redis'];
 
@@ -37,7 +37,7 @@ describe('a guarded target', () => {
     const found = store.states[0]?.outboxes.get('main');
     if (!found) throw new Error('no outbox');
     outbox = found;
-    staging = outbox.staging;
+    guardStore = outbox.guardStore;
   };
   afterEach(async () => {
     redis.disconnect();
@@ -61,8 +61,8 @@ describe('a guarded target', () => {
     eventually('nothing is left to do', async () => (await outbox.depth()).dirty === 0, 20_000);
   const leave = (id: string) =>
     bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
-  const held = async () => (await staging.held()).total;
-  const approve = async () => staging.decide('approve', (await staging.open())?.id ?? '', 'ops');
+  const held = async () => (await guardStore.held()).total;
+  const approve = async () => guardStore.decide('approve', (await guardStore.open())?.id ?? '', 'ops');
 
   test('BRIDGE-08 a flood of deactivations is acknowledged and held, and everything else goes on', async () => {
     await open({ deactivate: { count: 50, percent: 10 } });
@@ -97,18 +97,18 @@ describe('a guarded target', () => {
     const ids = await hire(14);
     await Promise.all(ids.slice(0, 8).map(leave));
     await settled();
-    const listed = await staging.open();
+    const listed = await guardStore.open();
     const before = await activeOnes();
     expect(listed?.items.length).toBe(before - 6);
     // Somebody leaves after the list was printed: not part of what is approved.
     await leave(ids[13] ?? '');
     await eventually('held as well', async () => (await held()) === (listed?.items.length ?? 0) + 1);
-    await staging.decide('approve', listed?.id ?? '', 'ops');
+    await guardStore.decide('approve', listed?.id ?? '', 'ops');
     await eventually('the listed ones are closed', async () => (await activeOnes()) === 6);
     await settled();
     expect((await bridge.platform.user(nameOf(13)))?.active).toBe(true);
     expect(await held()).toBe(1);
-    const [decision] = await staging.decisions();
+    const [decision] = await guardStore.decisions();
     expect(decision).toMatchObject({ action: 'approve', by: 'ops' });
   }, 60_000);
 
@@ -124,7 +124,7 @@ describe('a guarded target', () => {
     await settled();
     expect(await activeOnes()).toBe(4);
     expect(await bridge.platform.writes()).toEqual([]);
-    expect(await staging.open()).toBeUndefined();
+    expect(await guardStore.open()).toBeUndefined();
   }, 60_000);
 
   test('a rejection leaves the platform as it is, and everything else of that person goes on', async () => {
@@ -132,7 +132,7 @@ describe('a guarded target', () => {
     const [id = ''] = await hire(1);
     await leave(id);
     await eventually('held', async () => (await held()) === 1);
-    await staging.decide('reject', (await staging.open())?.id ?? '', 'ops');
+    await guardStore.decide('reject', (await guardStore.open())?.id ?? '', 'ops');
     await settled();
     await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Stays' });
     await eventually('renamed', async () => (await bridge.platform.user(nameOf(0)))?.displayName === 'Stays');
@@ -197,10 +197,10 @@ describe('a guarded target', () => {
     await eventually('held', async () => (await held()) === 6);
     await settled();
     expect((await bridge.platform.group('crew'))?.members).toHaveLength(6);
-    const plan = await staging.open();
-    const [first] = plan?.items ?? [];
+    const approval = await guardStore.open();
+    const [first] = approval?.items ?? [];
     expect(first).toMatchObject({ kind: 'removeMembers', ref: `Group:${group}` });
-    await staging.decide('reject', plan?.id ?? '', 'ops');
+    await guardStore.decide('reject', approval?.id ?? '', 'ops');
     await settled();
     await bridge.idp.patch(`/Groups/${group}`, { op: 'replace', path: 'displayName', value: 'team' });
     await eventually('renamed', async () => (await bridge.platform.group('team'))?.members.length === 6);
@@ -280,14 +280,14 @@ describe('a guarded target', () => {
   test('nothing is written while a target is on hold; afterwards everything is', async () => {
     await open({});
     const [id = ''] = await hire(1);
-    await staging.hold('ops');
+    await guardStore.hold('ops');
     await bridge.platform.forgetRequests();
     await bridge.idp.createUser('later@acme.example');
     await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Later' });
     // More than a sweep of the relay, which would take everything that is due.
     await new Promise((resolve) => setTimeout(resolve, 2500));
     expect(await bridge.platform.writes()).toEqual([]);
-    await staging.release();
+    await guardStore.release();
     await eventually('applied', async () => (await bridge.platform.user('later@acme.example'))?.active);
     await eventually('renamed', async () => (await bridge.platform.user(nameOf(0)))?.displayName === 'Later');
   }, 60_000);

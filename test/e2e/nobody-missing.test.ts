@@ -128,11 +128,11 @@ describe('with everybody in line', () => {
 
   /** Nothing is written while a person changes everybody at the source; then the outbox is lost. */
   async function changeAndLose(change: () => Promise<void>, ...families: string[]): Promise<void> {
-    const { staging } = rec.estates[0]?.estate.outbox ?? {};
-    await staging?.hold('test', '');
+    const { guardStore } = rec.estates[0]?.estate.outbox ?? {};
+    await guardStore?.hold('test', '');
     await change();
     await redis.del(families.map(key));
-    await staging?.release();
+    await guardStore?.release();
   }
 
   test('changes whose marks are lost arrive', async () => {

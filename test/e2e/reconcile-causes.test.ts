@@ -54,7 +54,7 @@ test('write did not stick: the platform took our write, shows the old value, and
 }, 30_000);
 
 test('a user who is marked already is not counted twice by the guard of a plan', async () => {
-  const { staging } = rec.estates[0]!.estate.outbox;
+  const { guardStore } = rec.estates[0]!.estate.outbox;
   // Somebody opens an account that was never open, and three leave whose end waits behind an operator's hold.
   const id = (await bridge.platform.user(EVE))?.scimId;
   await rec.meddle(
@@ -62,20 +62,20 @@ test('a user who is marked already is not counted twice by the guard of a plan',
     `/api/scim/v2/Users/${id}`,
     scimPatch({ op: 'replace', path: 'active', value: true }),
   );
-  await staging.hold('ops');
+  await guardStore.hold('ops');
   for (const index of [0, 1, 2]) await patch(index, 'active', false);
   await expect(rec.run()).resolves.toMatchObject({
     report: { outcome: 'held', message: expect.stringContaining('on hold'), counts: { deactivate: 4 } },
   });
   // Three that wait and one that is found make four, which is what may pass.
-  expect((await staging.held()).total).toBe(0);
-  await staging.release();
+  expect((await guardStore.held()).total).toBe(0);
+  await guardStore.release();
   await eventually('all four are closed', async () => {
     const active = await Promise.all(NAMES.map(isActive));
     return active.join() === 'false,false,false,true,false';
   });
   await rec.settled();
-  expect((await staging.held()).total).toBe(0);
+  expect((await guardStore.held()).total).toBe(0);
   for (const index of [0, 1, 2]) await patch(index, 'active', true);
   await rec.settled();
 }, 30_000);

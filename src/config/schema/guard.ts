@@ -32,7 +32,7 @@ function limit(what: string, all: string, count: number, percent: number): Schem
 }
 
 export const guardSchema: SchemaNode = section(
-  'Mass removals stop here and wait for approval (scim-bridge plans).',
+  'Mass removals stop here and wait for approval (scim-bridge approvals).',
   {
     window: {
       type: 'string',

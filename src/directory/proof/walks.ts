@@ -49,7 +49,7 @@ export const walksOfMarks = (target: string): Walk[] => [
 
 const OF_GROUPS = ['members', 'unresolved', 'references'];
 const SIGNS = ['memberMarks', 'owed'];
-const HOLDS = ['guardStaged', 'guardApproved', 'guardRejected', 'guardHeld'];
+const HOLDS = ['guardHeld', 'guardApproved', 'guardRejected', 'guardItems'];
 
 /** Keys whose families have one key for each group or value; those for pending changes and items of the guard. */
 export const SETS = new RegExp(`^(${OF_GROUPS.join('|')}):`);

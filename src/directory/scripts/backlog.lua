@@ -3,16 +3,16 @@
 -- KEYS base
 -- ARGV { target, kinds (of the guard) }
 -- RETURN {"backlog", now, dirty, inflight, blocked, oldest (time of acceptance, or ''), hold (1 or 0), last run (JSON or ''),
---        last success (or ''), staged of each kind, [action, writes, ...], waiting in each lane}
+--        last success (or ''), held of each kind, [action, writes, ...], waiting in each lane}
 -- Of who was handed to the queue it is known; who waits to be, is as old as its place says.
 local oldest = tonumber(redis.call('ZRANGE', key('accepted', p.target), 0, 0, 'WITHSCORES')[2])
 local function note_age(time)
   if not oldest or time < oldest then oldest = time end
 end
 local run = redis.call('HMGET', key('reconcile', p.target), 'last', 'lastSuccessAt')
-local staged = {}
+local held = {}
 for index, kind in ipairs(p.kinds) do
-  staged[index] = redis.call('ZCARD', key('guardStaged', p.target .. ':' .. kind))
+  held[index] = redis.call('ZCARD', key('guardHeld', p.target .. ':' .. kind))
 end
 local lanes = {}
 for lane = 0, 3 do
@@ -29,7 +29,7 @@ return {
   oldest and string.format('%d', oldest) or '',
   redis.call('EXISTS', key('hold', p.target)),
   run[1] or '', run[2] or '',
-  staged,
+  held,
   redis.call('HGETALL', key('reconcileWrites', p.target)),
   lanes,
 }

@@ -47,7 +47,7 @@ return {
   record or '',
   redis.call('HGET', key('links', p.target), p.ref) or '',
   groups, owed,
-  redis.call('EXISTS', key('guardHeld', p.target .. ':' .. p.ref)),
+  redis.call('EXISTS', key('guardItems', p.target .. ':' .. p.ref)),
   not record and redis.call('HGET', key('tombstones'), p.id) or '',
   redis.call('HGET', key('doubts', p.target), p.ref) or '',
   basis_of(p.kind, p.id, record, p.groupsMatter),

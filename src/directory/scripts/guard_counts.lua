@@ -1,7 +1,7 @@
 -- What the guard of a target has counted, and how many there are of what its shares refer to.
 -- KEYS base
 -- ARGV { target, windowMs, kinds }
--- RETURN {"counts", users, groups, memberships, [used, waiting, staged, approved, rejected] of each kind}
+-- RETURN {"counts", users, groups, memberships, [used, waiting, held, approved, rejected] of each kind}
 --        users and groups include those that left within the window
 local now = clock()
 local function there(family, kind)
@@ -14,7 +14,7 @@ for _, kind in ipairs(p.kinds) do
   reply[#reply + 1] = {
     redis.call('ZCOUNT', key('guardUsed', of_kind), now - p.windowMs, '+inf'),
     kind == 'deactivate' and redis.call('SCARD', key('guardWaiting', p.target)) or 0,
-    redis.call('ZCARD', key('guardStaged', of_kind)),
+    redis.call('ZCARD', key('guardHeld', of_kind)),
     redis.call('ZCOUNT', key('guardApproved', of_kind), now, '+inf'),
     redis.call('ZCARD', key('guardRejected', of_kind)),
   }

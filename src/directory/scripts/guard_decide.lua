@@ -1,13 +1,13 @@
--- A person decides about what is staged: exactly what was listed, or those of it that concern some refs. What was
--- rejected can still be approved, by the number of its plan.
+-- A person decides about what is held: exactly what was listed, or those of it that concern some refs. What was
+-- rejected can still be approved, by the number of its approval.
 -- KEYS base
 -- ARGV { target, targets: [target], kinds, serial, upTo (last place that was listed; absent: all), refs (absent: all),
 --        action: approve|reject, expiryMs (of an approval), by, request }
 -- RETURN {"decided", how many of each kind} | {"expired"} | {"unknown"}
 -- NEEDS guard, marks
 local now = clock()
-local serial, expires = unpack(redis.call('HMGET', key('guardPlan', p.target), 'serial', 'expires'))
-local source, from, to = 'guardStaged', '(' .. p.serial, p.upTo or '+inf'
+local serial, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
+local source, from, to = 'guardHeld', '(' .. p.serial, p.upTo or '+inf'
 if tonumber(serial) ~= p.serial then
   if p.action ~= 'approve' then return { 'unknown' } end
   source, from, to = 'guardRejected', p.serial, p.serial

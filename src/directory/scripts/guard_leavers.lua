@@ -4,14 +4,14 @@
 -- ARGV { target, users }
 -- RETURN {"fates", [stays: not leaving, or no decision is to come | follows: held with the account | waits: to be closed]}
 local now = clock()
-local serial, expires = unpack(redis.call('HMGET', key('guardPlan', p.target), 'serial', 'expires'))
+local serial, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
 local of_kind = p.target .. ':deactivate'
 
 local function fate(user)
   local stored, ref = redis.call('HGET', key('users'), user), 'User:' .. user
   if stored and string.match(stored, '^%S+ %S+ %S+ (%S+)') ~= 'inactive' then return 'stays' end
   if serial and tonumber(expires) > now then
-    if tonumber(redis.call('ZSCORE', key('guardStaged', of_kind), ref) or 0) > tonumber(serial) then return 'follows' end
+    if tonumber(redis.call('ZSCORE', key('guardHeld', of_kind), ref) or 0) > tonumber(serial) then return 'follows' end
   end
   if redis.call('ZSCORE', key('guardRejected', of_kind), ref) then return 'stays' end
   return redis.call('HEXISTS', key('marks', p.target), ref) == 1 and 'waits' or 'stays'

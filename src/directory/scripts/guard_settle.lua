@@ -3,12 +3,12 @@
 -- ARGV { target, ref, kinds, wanted: [[kind, subject]] (held or rejected in this sync) }
 -- RETURN {"settled", how many entries are gone}
 -- NEEDS guard
-local held = key('guardHeld', p.target .. ':' .. p.ref)
+local held = key('guardItems', p.target .. ':' .. p.ref)
 local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
 local function name(subject) return subject == '' and p.ref or p.ref .. ' ' .. subject end
 
 local function drop(kind, subject)
-  for _, family in ipairs({ 'guardStaged', 'guardApproved', 'guardRejected' }) do
+  for _, family in ipairs({ 'guardHeld', 'guardApproved', 'guardRejected' }) do
     redis.call('ZREM', sets(family, kind), name(subject))
   end
   redis.call('SREM', held, kind .. ' ' .. subject)

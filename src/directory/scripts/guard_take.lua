@@ -1,15 +1,15 @@
--- Asks whether destructive writes may be made now. Those that may are counted, the others are staged for approval.
+-- Asks whether destructive writes may be made now. Those that may are counted, the others are held for approval.
 -- KEYS base
--- ARGV { target, items: [[kind, ref, subject or '']], allowances: { kind: most within the window, -1 = stage all },
---        windowMs, expiryMs (of a staged plan), whole (all items or none),
+-- ARGV { target, items: [[kind, ref, subject or '']], allowances: { kind: most within the window, -1 = hold all },
+--        windowMs, expiryMs (of an approval that nobody decides about), whole (all items or none),
 --        always (neither an approval nor an earlier count lets an item through) }
 -- RETURN {"judged", [allowed|held|rejected of each item]}
 -- NEEDS numbers
 local now = clock()
-local plan, waiting = key('guardPlan', p.target), key('guardWaiting', p.target)
-local serial, expires = unpack(redis.call('HMGET', plan, 'serial', 'expires'))
+local approval, waiting = key('guardApproval', p.target), key('guardWaiting', p.target)
+local serial, expires = unpack(redis.call('HMGET', approval, 'serial', 'expires'))
 serial, expires = tonumber(serial), tonumber(expires)
--- What an expired plan held is judged anew.
+-- What an expired approval held is judged anew.
 if expires and expires <= now then serial = nil end
 
 local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
@@ -23,15 +23,15 @@ local function decided(kind, text)
     return 'allowed'
   end
   if redis.call('ZSCORE', sets('guardRejected', kind), text) then return 'rejected' end
-  local place = tonumber(redis.call('ZSCORE', sets('guardStaged', kind), text) or 0)
+  local place = tonumber(redis.call('ZSCORE', sets('guardHeld', kind), text) or 0)
   if serial and place > serial then return 'held' end
-  redis.call('ZREM', sets('guardStaged', kind), text)
+  redis.call('ZREM', sets('guardHeld', kind), text)
 end
 
 local function fits(kind, more)
   local used = sets('guardUsed', kind)
   redis.call('ZREMRANGEBYSCORE', used, '-inf', now - p.windowMs)
-  local total = redis.call('ZCARD', used) + redis.call('ZCARD', sets('guardStaged', kind)) + more
+  local total = redis.call('ZCARD', used) + redis.call('ZCARD', sets('guardHeld', kind)) + more
   if kind ~= 'deactivate' then return total <= p.allowances[kind] end
   total = total + redis.call('SCARD', waiting)
   if total <= p.allowances[kind] or p.allowances[kind] < redis.call('ZCARD', used) then return total <= p.allowances[kind] end
@@ -40,13 +40,13 @@ local function fits(kind, more)
   return total <= p.allowances[kind]
 end
 
-local function stage(kind, ref, subject, text)
+local function hold(kind, ref, subject, text)
   if not serial then
     serial, expires = next_number(), now + p.expiryMs
-    redis.call('HSET', plan, 'serial', serial, 'opened', string.format('%d', now), 'expires', string.format('%d', expires))
+    redis.call('HSET', approval, 'serial', serial, 'opened', string.format('%d', now), 'expires', string.format('%d', expires))
   end
-  redis.call('ZADD', sets('guardStaged', kind), next_number(), text)
-  redis.call('SADD', key('guardHeld', p.target .. ':' .. ref), kind .. ' ' .. subject)
+  redis.call('ZADD', sets('guardHeld', kind), next_number(), text)
+  redis.call('SADD', key('guardItems', p.target .. ':' .. ref), kind .. ' ' .. subject)
   redis.call('ZADD', key('alarms', p.target), string.format('%d', expires), ref)
 end
 
@@ -78,7 +78,7 @@ for index, item in ipairs(p.items) do
     redis.call('ZADD', sets('guardUsed', kind), now, text)
   else
     verdicts[index] = 'held'
-    stage(kind, item[2], item[3], text)
+    hold(kind, item[2], item[3], text)
   end
 end
 return { 'judged', verdicts }

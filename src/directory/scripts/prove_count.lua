@@ -7,12 +7,12 @@
 local name = key('memberSum')
 local ABANDONED_MS = 6 * 60 * 60 * 1000
 
--- The guard held removals by a share of the wrong number. It judges again what an expired plan held (guard_take.lua).
+-- The guard held removals by a share of the wrong number. It judges again what an expired approval held (guard_take.lua).
 local function judge_removals_anew(target)
   local now, seen = clock(), {}
-  if redis.call('EXISTS', key('guardPlan', target)) == 0 then return end
-  redis.call('HSET', key('guardPlan', target), 'expires', string.format('%d', now))
-  for _, text in ipairs(redis.call('ZRANGE', key('guardStaged', target .. ':removeMembers'), 0, -1)) do
+  if redis.call('EXISTS', key('guardApproval', target)) == 0 then return end
+  redis.call('HSET', key('guardApproval', target), 'expires', string.format('%d', now))
+  for _, text in ipairs(redis.call('ZRANGE', key('guardHeld', target .. ':removeMembers'), 0, -1)) do
     local ref = string.match(text, '^%S+')
     if not seen[ref] then mark_at(target, ref, 1, now) end
     seen[ref] = true

@@ -16,7 +16,7 @@ import { linkRoutes } from './routes/links.ts';
 import { actRoutes } from './routes/acts.ts';
 import { logRoutes } from './routes/log.ts';
 import { operationRoutes } from './routes/operations.ts';
-import { planRoutes } from './routes/plans.ts';
+import { approvalRoutes } from './routes/approvals.ts';
 import { proofRoutes } from './routes/proofs.ts';
 import { resourceRoutes } from './routes/resources.ts';
 import { statusRoutes } from './routes/status.ts';
@@ -55,6 +55,6 @@ export function createAdmin(
 
 const routesOf = (context: AdminContext): AdminRoute[] =>
   [
-    ...[statusRoutes, planRoutes, comparisonRoutes, operationRoutes, resourceRoutes, deadLetterRoutes],
+    ...[statusRoutes, approvalRoutes, comparisonRoutes, operationRoutes, resourceRoutes, deadLetterRoutes],
     ...[holdRoutes, linkRoutes, logRoutes, actRoutes, tokenRoutes, checkRoutes, proofRoutes, eventRoutes],
   ].flatMap((routes) => routes(context));

@@ -93,17 +93,17 @@ export const SCHEMAS = {
       'events',
     ],
   ),
-  StagedPlan: object(
+  Approval: object(
     {
       ...{ id: text, connection: text, target: text },
-      state: { enum: ['staged', 'approved', 'rejected'] },
+      state: { enum: ['held', 'approved', 'rejected'] },
       ...{ openedAt: dateTime, expiresAt: dateTime, at: dateTime, by: text },
       kinds: object(kinds),
-      items: arrayOf({ $ref: '#/components/schemas/StagedItem' }),
+      items: arrayOf({ $ref: '#/components/schemas/HeldChange' }),
     },
     ['id', 'connection', 'target', 'state', 'kinds'],
   ),
-  StagedItem: object(
+  HeldChange: object(
     {
       kind: { enum: DESTRUCTIVE_KINDS },
       ...{ ref: text, subject: text, name: text, member: text, place: whole, reason: text },

@@ -5,7 +5,7 @@ const WORDS = new Map(
   [
     'scim v2 connections Users Groups .search Bulk Me ServiceProviderConfig ResourceTypes Schemas events keys',
     'admin v1 openapi.json status config doctor explain verify-access acts log plan apply reconcile sync resync',
-    'hold release operations plans approvals links tokens dead-letters refused show search verify export import',
+    'hold release operations approvals links tokens dead-letters refused show search verify export import',
     'forget approve reject withdraw retry drop cancel deep repair',
   ]
     .flatMap((words) => words.split(' '))

@@ -50,35 +50,35 @@ test('hold stops writes, release brings them; both say what they changed', async
   await rig.settled();
 });
 
-test('a staged plan is listed, shown, and carried out as far as a person says', async () => {
+test('an approval is listed, shown, and carried out as far as a person says', async () => {
   const { operator, bridge } = rig;
-  expect((await operator.get('/plans')).body).toEqual([]);
+  expect((await operator.get('/approvals')).body).toEqual([]);
   for (const id of ids.slice(0, 6))
     await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
   await rig.settled();
-  const [plan] = (await operator.get('/plans')).body;
-  expect(plan).toMatchObject({ state: 'staged', kinds: { deactivate: expect.any(Number), delete: 0 } });
-  const held = plan.kinds.deactivate;
+  const [approval] = (await operator.get('/approvals')).body;
+  expect(approval).toMatchObject({ state: 'held', kinds: { deactivate: expect.any(Number), delete: 0 } });
+  const held = approval.kinds.deactivate;
   expect(held).toBeGreaterThanOrEqual(4);
   const kept = (await activeOnes()).length;
-  expect(plan.items).toBeUndefined();
-  const { body: shown } = await operator.get(`/plans/${plan.id}`);
+  expect(approval.items).toBeUndefined();
+  const { body: shown } = await operator.get(`/approvals/${approval.id}`);
   expect(shown.items).toHaveLength(held);
   const [one] = shown.items;
   expect(PEOPLE).toContain(one.name);
 
-  const first = await operator.post(`/plans/${plan.id}/approve`, { by: 'alice', refs: [one.ref] });
-  expect(first.body).toEqual({ id: plan.id, action: 'approve', by: 'alice', items: 1 });
+  const first = await operator.post(`/approvals/${approval.id}/approve`, { by: 'alice', refs: [one.ref] });
+  expect(first.body).toEqual({ id: approval.id, action: 'approve', by: 'alice', items: 1 });
   await eventually('one is closed', async () => !(await activeOnes()).includes(one.name));
   await rig.settled();
   expect(await activeOnes()).toHaveLength(kept - 1);
 
-  const [rest] = (await operator.get('/plans')).body;
-  expect((await operator.post(`/plans/${rest.id}/reject`, { by: 'bob' })).body.items).toBe(held - 1);
+  const [rest] = (await operator.get('/approvals')).body;
+  expect((await operator.post(`/approvals/${rest.id}/reject`, { by: 'bob' })).body.items).toBe(held - 1);
   await rig.settled();
   expect(await activeOnes()).toHaveLength(kept - 1);
-  expect((await operator.get('/plans')).body).toEqual([]);
-  const decided = (await operator.get('/plans?all=true')).body;
+  expect((await operator.get('/approvals')).body).toEqual([]);
+  const decided = (await operator.get('/approvals?all=true')).body;
   expect(decided.map(({ state, by }: any) => [state, by])).toEqual([
     ['rejected', 'bob'],
     ['approved', 'alice'],
@@ -132,8 +132,8 @@ test('every order is on record: what, who, when and by which way, and no secret'
     ['dropDeadLetters', api, api, 1],
     ['retryDeadLetters', api, api, 1],
     ['resync', api, api],
-    ['rejectPlan', 'bob', api, expect.any(Number)],
-    ['approvePlan', 'alice', api, 1],
+    ['reject', 'bob', api, expect.any(Number)],
+    ['approve', 'alice', api, 1],
     ['release', api, api],
     ['hold', 'alice', api],
   ]);

@@ -95,7 +95,7 @@ test('X-Forwarded-For of an untrusted peer is ignored: the limit counts the addr
 });
 
 test('strangers learn nothing about addresses, and no other origin may read', async () => {
-  const known = await rig.raw('/admin/v1/plans');
+  const known = await rig.raw('/admin/v1/approvals');
   const unknown = await rig.raw('/admin/v1/nowhere');
   expect(unknown.status).toBe(known.status);
   const asked = await rig.raw('/admin/v1/status', {
@@ -122,11 +122,11 @@ test('refusals are problem documents that say what to do', async () => {
     [await operator.post('/hold', { target: 'nowhere' }), 404, 'main'],
     [await operator.post('/hold', { tarjet: 'main' }), 400, '/body/tarjet'],
     [await operator.post('/hold', 7), 400, '/body'],
-    [await operator.get('/plans?all=perhaps'), 400, '/query/all'],
-    [await operator.get('/plans?every=true'), 400, '/query/every'],
+    [await operator.get('/approvals?all=perhaps'), 400, '/query/all'],
+    [await operator.get('/approvals?every=true'), 400, '/query/every'],
     [await operator.post('/dead-letters/retry', {}), 400, '/body'],
     [await operator.post('/dead-letters/retry', { refs: ['User:none'] }), 404, 'dead-letters'],
-    [await operator.get('/plans/none.main.1-2'), 404, 'plans'],
+    [await operator.get('/approvals/none.main.1-2'), 404, 'approvals'],
     [await operator.get('/operations/none'), 404, 'none'],
   ] as const;
   for (const [{ status, headers, body }, wanted, hint] of refused) {

@@ -13,7 +13,7 @@ const SHOTS = process.env.ADMIN_SCREENSHOTS;
 const PEOPLE = ['ada.lovelace', 'grace.hopper', 'alan.turing', 'mary.jackson', 'john.backus', 'edith.clarke']
   .concat(['karen.jones', 'hedy.lamarr'])
   .map((name) => `${name}@acme.example`);
-const VIEWS = ['overview', 'plans', 'letters', 'people', 'log', 'tokens', 'doctor'];
+const VIEWS = ['overview', 'approvals', 'letters', 'people', 'log', 'tokens', 'doctor'];
 let rig: AdminRig;
 
 beforeAll(async () => {
@@ -155,8 +155,8 @@ inBrowser('in a browser', () => {
     await shoot('doctor');
   }, 60_000);
 
-  test('a plan is approved by hand, and the platform has it', async () => {
-    await open('plans');
+  test('an approval is given by hand, and the platform has it', async () => {
+    await open('approvals');
     await see(/accounts to deactivate/);
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await shoot('approve');
@@ -167,7 +167,7 @@ inBrowser('in a browser', () => {
         ({ userName, active }) => !PEOPLE.slice(4).includes(userName) || !active,
       ),
     );
-    expect((await rig.operator.get('/plans?all=true')).body[0]).toMatchObject({
+    expect((await rig.operator.get('/approvals?all=true')).body[0]).toMatchObject({
       state: 'approved',
       by: 'Alice',
     });

@@ -82,8 +82,8 @@ test('the backlog counts waiting marks by lane, and no longer counts a mark that
 
 test('holds, guard and comparisons', async () => {
   const runs = store.state.runs.get('main');
-  await store.outbox.staging.hold('operator');
-  await store.outbox.staging.stage([{ kind: 'deactivate', ref: ref(ADA) }], 1000);
+  await store.outbox.guardStore.hold('operator');
+  await store.outbox.guardStore.holdAll([{ kind: 'deactivate', ref: ref(ADA) }], 1000);
   const report = { run: 'plan:1', startedAt: 1000, endedAt: 3000, counts: {}, users: 1, groups: 0 };
   await runs?.end({ ...report, outcome: 'drifted', drift: [{ action: 'update', cause: 'x', count: 2 }] });
   await runs?.noteWrites({ update: 2 });

@@ -1,6 +1,6 @@
 // guard_take, guard_settle, guard_decide, hold: counting what is taken away, holding what is too much.
 import { DESTRUCTIVE_KINDS, judge, type GuardSettings } from '../../../src/guard/judge.ts';
-import type { Destruction, Staging } from '../../../src/directory/staging.ts';
+import type { Destruction, GuardStore } from '../../../src/directory/guard-store.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { createRandom } from '../../support/estate.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';
@@ -28,36 +28,40 @@ async function passTime({ redis, keys }: Store, ms: number): Promise<void> {
       await redis.zadd(used, Number(held[index + 1]) - ms, held[index] ?? '');
     }
   }
-  const plan = keys.key('guardPlan', 'main');
-  if ((await redis.exists(plan)) === 1) await redis.hincrby(plan, 'expires', -ms);
+  const approval = keys.key('guardApproval', 'main');
+  if ((await redis.exists(approval)) === 1) await redis.hincrby(approval, 'expires', -ms);
 }
 
 describe('guard scripts', () => {
   let store: Store;
-  let staging: Staging;
-  let rival: Staging;
+  let guardStore: GuardStore;
+  let rival: GuardStore;
   beforeEach(async () => {
     store = await openStore();
-    staging = store.outbox.staging;
+    guardStore = store.outbox.guardStore;
     const other = store.rival.outboxes.get('main');
     if (!other) throw new Error('no rival');
-    rival = other.staging;
+    rival = other.guardStore;
   });
   afterEach(() => store.close());
 
-  const placed = async () => (await staging.open())?.items.map(({ ref }) => ref) ?? [];
+  const placed = async () => (await guardStore.open())?.items.map(({ ref }) => ref) ?? [];
   const decide = async (action: 'approve' | 'reject', refs?: Ref[]) =>
-    staging.decide(action, (await staging.open())?.id ?? '', 'ops', refs);
+    guardStore.decide(action, (await guardStore.open())?.id ?? '', 'ops', refs);
 
   it('lets through up to the allowance and holds what comes after', async () => {
-    await expect(staging.take(close(1, 2, 3), guard(3))).resolves.toEqual(['allowed', 'allowed', 'allowed']);
-    await expect(staging.take(close(4), guard(3))).resolves.toEqual(['held']);
+    await expect(guardStore.take(close(1, 2, 3), guard(3))).resolves.toEqual([
+      'allowed',
+      'allowed',
+      'allowed',
+    ]);
+    await expect(guardStore.take(close(4), guard(3))).resolves.toEqual(['held']);
     await expect(placed()).resolves.toEqual([user(4)]);
-    expect((await staging.counts(24 * HOUR)).kinds.deactivate).toMatchObject({ used: 3, staged: 1 });
+    expect((await guardStore.counts(24 * HOUR)).kinds.deactivate).toMatchObject({ used: 3, held: 1 });
   });
 
   it('judges items that are asked for together as one', async () => {
-    await expect(staging.take(close(1, 2, 3), guard(2))).resolves.toEqual(['held', 'held', 'held']);
+    await expect(guardStore.take(close(1, 2, 3), guard(2))).resolves.toEqual(['held', 'held', 'held']);
   });
 
   it('holds one kind and lets another go on', async () => {
@@ -65,7 +69,7 @@ describe('guard scripts', () => {
       ...close(1, 2, 3),
       { kind: 'clearAttributes', ref: user(1), subject: 'a b' },
     ];
-    await expect(staging.take(mixed, guard(2))).resolves.toEqual(['held', 'held', 'held', 'allowed']);
+    await expect(guardStore.take(mixed, guard(2))).resolves.toEqual(['held', 'held', 'held', 'allowed']);
   });
 
   it('carries out together what belongs together, or nothing of it', async () => {
@@ -78,31 +82,33 @@ describe('guard scripts', () => {
         subject: idOf(`u${number}`),
       })),
     ];
-    await expect(staging.take(whole, guard(2), { whole: true })).resolves.toEqual(Array(4).fill('held'));
-    expect((await staging.counts(HOUR)).kinds.delete).toMatchObject({ used: 0, staged: 1 });
+    await expect(guardStore.take(whole, guard(2), { whole: true })).resolves.toEqual(Array(4).fill('held'));
+    expect((await guardStore.counts(HOUR)).kinds.delete).toMatchObject({ used: 0, held: 1 });
     await decide('reject');
-    await expect(staging.take(whole, guard(2), { whole: true })).resolves.toEqual(Array(4).fill('rejected'));
+    await expect(guardStore.take(whole, guard(2), { whole: true })).resolves.toEqual(
+      Array(4).fill('rejected'),
+    );
   });
 
   it('counts a retry once, from its latest attempt on', async () => {
-    await staging.take(close(1, 2), guard(2));
+    await guardStore.take(close(1, 2), guard(2));
     await passTime(store, 23 * HOUR);
-    await expect(staging.take(close(1), guard(2))).resolves.toEqual(['allowed']);
+    await expect(guardStore.take(close(1), guard(2))).resolves.toEqual(['allowed']);
     await passTime(store, 2 * HOUR);
-    await expect(staging.take(close(3), guard(2))).resolves.toEqual(['allowed']);
-    await expect(staging.take(close(4), guard(2))).resolves.toEqual(['held']);
+    await expect(guardStore.take(close(3), guard(2))).resolves.toEqual(['allowed']);
+    await expect(guardStore.take(close(4), guard(2))).resolves.toEqual(['held']);
   });
 
   it('forgets what lies behind the window', async () => {
-    await staging.take(close(1, 2), guard(2));
+    await guardStore.take(close(1, 2), guard(2));
     await passTime(store, 25 * HOUR);
-    await expect(staging.take(close(3, 4), guard(2))).resolves.toEqual(['allowed', 'allowed']);
+    await expect(guardStore.take(close(3, 4), guard(2))).resolves.toEqual(['allowed', 'allowed']);
   });
 
   it('gives the last place to one of two clients that race for it', async () => {
     for (let round = 0; round < 9; round++) {
       const [first, second] = await Promise.all([
-        staging.take(close(2 * round), guard(round + 1)),
+        guardStore.take(close(2 * round), guard(round + 1)),
         rival.take(close(2 * round + 1), guard(round + 1)),
       ]);
       expect([first[0], second[0]].sort()).toEqual(['allowed', 'held']);
@@ -111,42 +117,46 @@ describe('guard scripts', () => {
   });
 
   it('approves exactly what was listed, not what came after the list', async () => {
-    await staging.take(close(1, 2, 3), guard(2));
-    const listed = (await staging.open())?.id ?? '';
-    await staging.take(close(4), guard(2));
-    await expect(staging.decide('approve', listed, 'ops')).resolves.toEqual({ kind: 'decided', items: 3 });
+    await guardStore.take(close(1, 2, 3), guard(2));
+    const listed = (await guardStore.open())?.id ?? '';
+    await guardStore.take(close(4), guard(2));
+    await expect(guardStore.decide('approve', listed, 'ops')).resolves.toEqual({ kind: 'decided', items: 3 });
     await expect(placed()).resolves.toEqual([user(4)]);
-    await expect(staging.take(close(1, 2, 3), guard(0))).resolves.toEqual(['allowed', 'allowed', 'allowed']);
-    await expect(staging.take(close(4), guard(2))).resolves.toEqual(['held']);
-    expect((await staging.counts(24 * HOUR)).kinds.deactivate).toMatchObject({ used: 0, approved: 3 });
+    await expect(guardStore.take(close(1, 2, 3), guard(0))).resolves.toEqual([
+      'allowed',
+      'allowed',
+      'allowed',
+    ]);
+    await expect(guardStore.take(close(4), guard(2))).resolves.toEqual(['held']);
+    expect((await guardStore.counts(24 * HOUR)).kinds.deactivate).toMatchObject({ used: 0, approved: 3 });
   });
 
   it('lets one of two people decide', async () => {
-    await staging.take(close(1, 2, 3), guard(2));
-    const id = (await staging.open())?.id ?? '';
+    await guardStore.take(close(1, 2, 3), guard(2));
+    const id = (await guardStore.open())?.id ?? '';
     const answers = await Promise.all([
-      staging.decide('approve', id, 'one'),
+      guardStore.decide('approve', id, 'one'),
       rival.decide('approve', id, 'two'),
     ]);
     expect(answers.filter(({ kind }) => kind === 'decided')).toHaveLength(1);
-    await expect(staging.decisions()).resolves.toHaveLength(1);
+    await expect(guardStore.decisions()).resolves.toHaveLength(1);
   });
 
   it('can be told to approve one person of many', async () => {
-    await staging.take(close(1, 2, 3), guard(2));
+    await guardStore.take(close(1, 2, 3), guard(2));
     await expect(decide('approve', [user(2)])).resolves.toEqual({ kind: 'decided', items: 1 });
     await expect(placed()).resolves.toEqual([user(1), user(3)]);
   });
 
   it('counts from nothing once a person has approved a kind', async () => {
-    await staging.take(close(1, 2), guard(2));
-    await staging.take(close(3), guard(2));
+    await guardStore.take(close(1, 2), guard(2));
+    await guardStore.take(close(3), guard(2));
     await decide('approve');
-    await expect(staging.take(close(4, 5), guard(2))).resolves.toEqual(['allowed', 'allowed']);
+    await expect(guardStore.take(close(4, 5), guard(2))).resolves.toEqual(['allowed', 'allowed']);
   });
 
   it('marks what was decided, so that a worker looks at it, a deactivation in its lane', async () => {
-    await staging.take(close(1, 2, 3), guard(2));
+    await guardStore.take(close(1, 2, 3), guard(2));
     await decide('approve');
     const claims = await store.outbox.claim(10, 100);
     expect(claims.map(({ ref, lane }) => [ref, lane]).sort()).toEqual([
@@ -157,29 +167,32 @@ describe('guard scripts', () => {
   });
 
   it('keeps a rejection until the source takes the change back, and can still be told to approve it', async () => {
-    await staging.take(close(1, 2, 3), guard(2));
-    const plan = (await staging.open())?.id ?? '';
+    await guardStore.take(close(1, 2, 3), guard(2));
+    const approval = (await guardStore.open())?.id ?? '';
     await decide('reject');
-    await expect(staging.take(close(1, 2, 3), guard(100))).resolves.toEqual(Array(3).fill('rejected'));
-    await expect(staging.settle(user(1), [])).resolves.toBe(1);
-    await expect(staging.take(close(1), guard(100))).resolves.toEqual(['allowed']);
-    await expect(staging.decide('approve', plan, 'ops')).resolves.toEqual({ kind: 'decided', items: 2 });
-    await expect(staging.take(close(2, 3), guard(0))).resolves.toEqual(['allowed', 'allowed']);
+    await expect(guardStore.take(close(1, 2, 3), guard(100))).resolves.toEqual(Array(3).fill('rejected'));
+    await expect(guardStore.settle(user(1), [])).resolves.toBe(1);
+    await expect(guardStore.take(close(1), guard(100))).resolves.toEqual(['allowed']);
+    await expect(guardStore.decide('approve', approval, 'ops')).resolves.toEqual({
+      kind: 'decided',
+      items: 2,
+    });
+    await expect(guardStore.take(close(2, 3), guard(0))).resolves.toEqual(['allowed', 'allowed']);
   });
 
-  it('dissolves a hold that nobody asks for any more, and ends the plan with its last item', async () => {
-    await staging.take(close(1), guard(0));
-    await expect(staging.settle(user(1), close(1))).resolves.toBe(0);
+  it('dissolves a hold that nobody asks for any more, and ends the approval with its last item', async () => {
+    await guardStore.take(close(1), guard(0));
+    await expect(guardStore.settle(user(1), close(1))).resolves.toBe(0);
     await expect(placed()).resolves.toEqual([user(1)]);
-    await expect(staging.settle(user(1), [])).resolves.toBe(1);
-    await expect(staging.open()).resolves.toBeUndefined();
+    await expect(guardStore.settle(user(1), [])).resolves.toBe(1);
+    await expect(guardStore.open()).resolves.toBeUndefined();
   });
 
   it('uses an approval up when the write was made', async () => {
-    await staging.take(close(1), guard(0));
+    await guardStore.take(close(1), guard(0));
     await decide('approve');
-    await staging.settle(user(1), []);
-    await expect(staging.take(close(1), guard(0))).resolves.toEqual(['held']);
+    await guardStore.settle(user(1), []);
+    await expect(guardStore.take(close(1), guard(0))).resolves.toEqual(['held']);
   });
 
   it('keeps a rejected removal until the member is wanted again', async () => {
@@ -188,26 +201,26 @@ describe('guard scripts', () => {
     await store.putUser(ada, { userName: 'ada' });
     await store.putGroup(group, 'Sales', [add(ada)]);
     await store.members(group, drop(ada));
-    await staging.take(removal, guard(0));
+    await guardStore.take(removal, guard(0));
     await decide('reject');
-    await staging.settle(`Group:${group}`, []);
-    await expect(staging.take(removal, guard(9))).resolves.toEqual(['rejected']);
+    await guardStore.settle(`Group:${group}`, []);
+    await expect(guardStore.take(removal, guard(9))).resolves.toEqual(['rejected']);
     await store.members(group, add(ada));
-    await staging.settle(`Group:${group}`, []);
-    await expect(staging.take(removal, guard(9))).resolves.toEqual(['allowed']);
+    await guardStore.settle(`Group:${group}`, []);
+    await expect(guardStore.take(removal, guard(9))).resolves.toEqual(['allowed']);
   });
 
-  it('an expired plan cannot be approved; its refs are due again and judged anew, together', async () => {
-    await staging.take(close(1, 2, 3), guard(2));
-    const id = (await staging.open())?.id ?? '';
+  it('an expired approval cannot be approved; its refs are due again and judged anew, together', async () => {
+    await guardStore.take(close(1, 2, 3), guard(2));
+    const id = (await guardStore.open())?.id ?? '';
     await passTime(store, 73 * HOUR);
-    await expect(staging.decide('approve', id, 'ops')).resolves.toEqual({ kind: 'expired' });
+    await expect(guardStore.decide('approve', id, 'ops')).resolves.toEqual({ kind: 'expired' });
     await store.redis.zadd(store.keys.key('alarms', 'main'), 1, user(1));
     await expect(store.claimRefs()).resolves.toEqual([user(1)]);
-    await expect(staging.take(close(1), guard(2))).resolves.toEqual(['held']);
+    await expect(guardStore.take(close(1), guard(2))).resolves.toEqual(['held']);
     await expect(placed()).resolves.toEqual([user(1)]);
-    await staging.settle(user(2), []);
-    await expect(staging.take(close(3), guard(2))).resolves.toEqual(['allowed']);
+    await guardStore.settle(user(2), []);
+    await expect(guardStore.take(close(3), guard(2))).resolves.toEqual(['allowed']);
   });
 
   it('answers as the pure judgement does, whatever is asked (400 random questions)', async () => {
@@ -216,9 +229,9 @@ describe('guard scripts', () => {
     for (let round = 0; round < 400; round++) {
       const settings = guard(Math.floor(random() * 40), Math.floor(random() * 100));
       const numbers = range(round * 10, round * 10 + 1 + Math.floor(random() * 8));
-      const { kinds, population } = await staging.counts(settings.windowMs);
+      const { kinds, population } = await guardStore.counts(settings.windowMs);
       const expected = judge(numbers.length, kinds.deactivate, population.users, settings.deactivate);
-      const answers = new Set(await staging.take(close(...numbers), settings));
+      const answers = new Set(await guardStore.take(close(...numbers), settings));
       expect([...answers]).toEqual([expected.kind]);
       if (random() < 0.2) await passTime(store, 24 * HOUR);
       if (random() < 0.2) await decide(random() < 0.5 ? 'approve' : 'reject');
@@ -233,7 +246,7 @@ describe('guard scripts', () => {
     await store.remove('User', ids[1] ?? '');
     await store.putGroup(idOf('h'), 'Other');
     await store.remove('Group', idOf('h'));
-    const { population } = await staging.counts(HOUR);
+    const { population } = await guardStore.counts(HOUR);
     expect(population).toEqual({ users: 4, groups: 2, memberships: 2 });
   });
 });
@@ -245,7 +258,7 @@ describe('deactivations that are accepted', () => {
   });
   afterEach(() => store.close());
 
-  const waiting = async () => (await store.outbox.staging.counts(HOUR)).kinds.deactivate.waiting;
+  const waiting = async () => (await store.outbox.guardStore.counts(HOUR)).kinds.deactivate.waiting;
   const hire = async (name: string, core: object = { active: true }): Promise<Ref> => {
     const ref: Ref = `User:${idOf(name)}`;
     await store.putUser(idOf(name), { userName: name });
@@ -281,26 +294,26 @@ describe('deactivations that are accepted', () => {
     for (const number of range(0, 12)) refs.push(await hire(`p${number}-`));
     for (const number of range(0, 12)) await store.remove('User', idOf(`p${number}-`));
     const settings = guard(11);
-    const { staging } = store.outbox;
-    await expect(staging.take([{ kind: 'deactivate', ref: refs[0] as Ref }], settings)).resolves.toEqual([
+    const { guardStore } = store.outbox;
+    await expect(guardStore.take([{ kind: 'deactivate', ref: refs[0] as Ref }], settings)).resolves.toEqual([
       'held',
     ]);
-    await expect(staging.take([{ kind: 'deactivate', ref: refs[1] as Ref }], settings)).resolves.toEqual([
+    await expect(guardStore.take([{ kind: 'deactivate', ref: refs[1] as Ref }], settings)).resolves.toEqual([
       'held',
     ]);
     await expect(waiting()).resolves.toBe(10);
   });
 
   it('members who leave altogether follow what is decided about their account', async () => {
-    const { staging } = store.outbox;
+    const { guardStore } = store.outbox;
     const [ada, bob] = [await hire('ada'), await hire('bob')];
-    const fate = () => staging.fates([idOf('ada'), idOf('bob')]);
+    const fate = () => guardStore.fates([idOf('ada'), idOf('bob')]);
     await expect(fate()).resolves.toEqual(['stays', 'stays']);
     await store.remove('User', idOf('ada'));
     await expect(fate()).resolves.toEqual(['waits', 'stays']);
-    await staging.take([{ kind: 'deactivate', ref: ada }], guard(0));
+    await guardStore.take([{ kind: 'deactivate', ref: ada }], guard(0));
     await expect(fate()).resolves.toEqual(['follows', 'stays']);
-    await staging.decide('reject', (await staging.open())?.id ?? '', 'ops');
+    await guardStore.decide('reject', (await guardStore.open())?.id ?? '', 'ops');
     await expect(fate()).resolves.toEqual(['stays', 'stays']);
     await store.putUser(idOf('bob'), { userName: 'bob', active: false }, 'deactivation');
     await expect(fate()).resolves.toEqual(['stays', 'waits']);
@@ -318,22 +331,22 @@ describe('hold', () => {
   const ref: Ref = `User:${idOf('ada')}`;
 
   it('hands nothing over, takes back what was handed over, and goes on after the release', async () => {
-    const { staging } = store.outbox;
+    const { guardStore } = store.outbox;
     await store.claimRefs();
-    await expect(staging.hold('ops', 'migration')).resolves.toBe(true);
-    await expect(staging.hold('ops')).resolves.toBe(false);
-    await expect(staging.onHold()).resolves.toMatchObject({ by: 'ops', note: 'migration' });
+    await expect(guardStore.hold('ops', 'migration')).resolves.toBe(true);
+    await expect(guardStore.hold('ops')).resolves.toBe(false);
+    await expect(guardStore.onHold()).resolves.toMatchObject({ by: 'ops', note: 'migration' });
     await expect(store.outbox.begin(ref, 'edit')).resolves.toEqual({ kind: 'busy' });
     await expect(store.claimRefs()).resolves.toEqual([]);
-    await expect(staging.release()).resolves.toBe(true);
-    await expect(staging.release()).resolves.toBe(false);
+    await expect(guardStore.release()).resolves.toBe(true);
+    await expect(guardStore.release()).resolves.toBe(false);
     await expect(store.claimRefs()).resolves.toEqual([ref]);
   });
 
   it('stops a running sync before its next step', async () => {
     await store.claimRefs();
     const work = await store.begun(ref);
-    await store.outbox.staging.hold('ops');
+    await store.outbox.guardStore.hold('ops');
     await expect(store.outbox.save(work, {})).rejects.toThrow(/lost the lease/);
   });
 });

@@ -232,13 +232,13 @@ async function wanted(world: World) {
 
 /** A person who approves whatever is held, until nothing is left to approve. */
 async function approveAll(estate: Estate): Promise<void> {
-  const { staging } = estate.store.outbox;
+  const { guardStore } = estate.store.outbox;
   for (let round = 0; round < 60; round++) {
     // With something held, whoever waits for it stays marked.
     await estate.drain(6).catch(() => undefined);
-    const plan = await staging.open();
-    if (!plan) return;
-    await staging.decide('approve', plan.id, 'ops');
+    const approval = await guardStore.open();
+    if (!approval) return;
+    await guardStore.decide('approve', approval.id, 'ops');
   }
   throw new Error('the guard still holds something after 60 approvals');
 }
@@ -257,7 +257,7 @@ async function converges(run: Command[], rules = RULES, guard = GENEROUS): Promi
     expect(await estate.store.outbox.blocked()).toEqual([]);
     expect(await shown(world)).toEqual(await wanted(world));
     const rest = (await estate.store.families()).filter((key) =>
-      /^(marks|accepted|dirty|inflight|tickets|lease|memberMarks|owed|blocked|guard(Plan|Staged|Waiting|Held))/.test(
+      /^(marks|accepted|dirty|inflight|tickets|lease|memberMarks|owed|blocked|guard(Approval|Held|Waiting|Items))/.test(
         key,
       ),
     );

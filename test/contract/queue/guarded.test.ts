@@ -26,22 +26,22 @@ describe('the guard while a sync runs', () => {
         { count: 0, percent: 100 },
       ]) {
         estate = await openEstate({ guard: { ...GENEROUS, deactivate } });
-        const { staging } = estate.store.outbox;
+        const { guardStore } = estate.store.outbox;
         await put(true);
         await estate.drain();
         await put(false);
         if (deactivate.count === 0) {
           await estate.drain();
           expect(isActive()).toBe(true);
-          await staging.decide('approve', (await staging.open())?.id ?? '', 'ops');
+          await guardStore.decide('approve', (await guardStore.open())?.id ?? '', 'ops');
         }
         const [first] = estate.workers;
         await first?.start();
         await first?.advance(fate);
         await estate.drain();
         expect(isActive()).toBe(false);
-        const { used, staged, approved, waiting } = (await staging.counts(86_400_000)).kinds.deactivate;
-        expect([used, staged, approved, waiting]).toEqual([deactivate.count, 0, 0, 0]);
+        const { used, held, approved, waiting } = (await guardStore.counts(86_400_000)).kinds.deactivate;
+        expect([used, held, approved, waiting]).toEqual([deactivate.count, 0, 0, 0]);
         if (deactivate.count > 0) await estate.close();
       }
     },

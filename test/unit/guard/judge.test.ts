@@ -9,7 +9,7 @@ import {
 } from '../../../src/guard/judge.ts';
 import { createRandom } from '../../support/estate.ts';
 
-const count = (used = 0, waiting = 0, staged = 0) => ({ used, waiting, staged });
+const count = (used = 0, waiting = 0, held = 0) => ({ used, waiting, held });
 
 describe('allowance', () => {
   it.each([
@@ -75,12 +75,12 @@ describe('judge', () => {
     const some = () => Math.floor(random() * 60);
     for (let round = 0; round < 2000; round++) {
       const bounds = { count: some(), percent: some() };
-      const [population, wanted, used, waiting, staged] = [some() * 20, 1 + some(), some(), some(), some()];
-      if (judge(wanted, count(used, waiting, staged), population, bounds).kind === 'allowed') continue;
-      expect(judge(wanted + 1, count(used, waiting, staged), population, bounds).kind).toBe('held');
-      expect(judge(wanted, count(used + 1, waiting, staged), population, bounds).kind).toBe('held');
-      expect(judge(wanted, count(used, waiting + 1, staged), population, bounds).kind).toBe('held');
-      expect(judge(wanted, count(used, waiting, staged + 1), population, bounds).kind).toBe('held');
+      const [population, wanted, used, waiting, held] = [some() * 20, 1 + some(), some(), some(), some()];
+      if (judge(wanted, count(used, waiting, held), population, bounds).kind === 'allowed') continue;
+      expect(judge(wanted + 1, count(used, waiting, held), population, bounds).kind).toBe('held');
+      expect(judge(wanted, count(used + 1, waiting, held), population, bounds).kind).toBe('held');
+      expect(judge(wanted, count(used, waiting + 1, held), population, bounds).kind).toBe('held');
+      expect(judge(wanted, count(used, waiting, held + 1), population, bounds).kind).toBe('held');
     }
   });
 });

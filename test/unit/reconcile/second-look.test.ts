@@ -65,7 +65,7 @@ function estateOf(all: Person[], meddling: Meddling, there = all): Estate {
     outbox: {
       hasMoved: () => Promise.resolve(false),
       blocked: () => Promise.resolve([]),
-      staging: { open: () => Promise.resolve(undefined) },
+      guardStore: { open: () => Promise.resolve(undefined) },
     },
     runs: {
       mappedBy: () => Promise.resolve('d'),

@@ -1,10 +1,10 @@
--- What the guard counts and stages.
--- A staged plan is over when nothing is left in it.
+-- What the guard counts and holds.
+-- An approval is over when nothing is held under it any more.
 local function guard_close(kinds)
   for _, kind in ipairs(kinds) do
-    if redis.call('EXISTS', key('guardStaged', p.target .. ':' .. kind)) == 1 then return end
+    if redis.call('EXISTS', key('guardHeld', p.target .. ':' .. kind)) == 1 then return end
   end
-  redis.call('DEL', key('guardPlan', p.target))
+  redis.call('DEL', key('guardApproval', p.target))
 end
 
 -- Who left a while ago still belongs to what a share of the guard refers to.

@@ -22,7 +22,7 @@ local function rest_of(target, ref, link)
   if known.condition then
     if known.condition.reason == 'Held' then
       -- Without its item no decision of a person can reach it any more.
-      return redis.call('EXISTS', key('guardHeld', target .. ':' .. ref)) == 1 and 'held' or 'stale'
+      return redis.call('EXISTS', key('guardItems', target .. ':' .. ref)) == 1 and 'held' or 'stale'
     end
     return redis.call('ZSCORE', key('blocked', target), ref) and 'deadLetter' or 'exception'
   end

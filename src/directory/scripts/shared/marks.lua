@@ -44,7 +44,7 @@ end
 -- A deactivation counts for the guard from the moment it is accepted, unless it is held or approved already.
 local function announce(target, ref)
   local of_kind = target .. ':deactivate'
-  if not is_open(target, ref) or redis.call('ZSCORE', key('guardStaged', of_kind), ref) then return end
+  if not is_open(target, ref) or redis.call('ZSCORE', key('guardHeld', of_kind), ref) then return end
   if redis.call('ZSCORE', key('guardApproved', of_kind), ref) then return end
   redis.call('SADD', key('guardWaiting', target), ref)
 end

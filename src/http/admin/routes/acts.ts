@@ -13,7 +13,7 @@ const act = object(
     ...{ id: text, at: dateTime, connection: text, target: text, act: { enum: ACTS } },
     by: { ...text, description: 'The name that the operator gave, or the account at the machine.' },
     via: { enum: ['command', 'admin API'] },
-    subject: { ...text, description: 'Which plan, token, resources or backup.' },
+    subject: { ...text, description: 'Which approval, token, resources or backup.' },
     count: { ...whole, description: 'How many resources or items it reached.' },
     note: text,
   },

@@ -8,7 +8,7 @@ const LABELS = {
   removeMembers: ['membership to remove', 'memberships to remove'],
   clearAttributes: ['attribute value to empty', 'attribute values to empty'],
 };
-const TONES = { staged: 'warn', approved: 'good', rejected: 'info' };
+const TONES = { held: 'warn', approved: 'good', rejected: 'info' };
 const SHOWN = 100;
 
 const countsOf = ({ kinds }) =>
@@ -17,23 +17,25 @@ const countsOf = ({ kinds }) =>
     .map(([kind, [one, many]]) => count(kinds[kind], one, many))
     .join(', ');
 
-export async function plans({ id, again }) {
+export async function approvals({ id, again }) {
   if (id)
     return [
-      h('p', {}, h('a', { href: '#/plans' }, '← All plans')),
-      details(await get(`/plans/${encodeURIComponent(id)}`), again),
+      h('p', {}, h('a', { href: '#/approvals' }, '← All approvals')),
+      details(await get(`/approvals/${encodeURIComponent(id)}`), again),
     ];
-  const all = await get('/plans?all=true');
-  const staged = all.filter(({ state }) => state === 'staged');
-  const decided = all.filter(({ state }) => state !== 'staged');
-  const waiting = await Promise.all(staged.map((plan) => get(`/plans/${encodeURIComponent(plan.id)}`)));
+  const all = await get('/approvals?all=true');
+  const held = all.filter(({ state }) => state === 'held');
+  const decided = all.filter(({ state }) => state !== 'held');
+  const waiting = await Promise.all(
+    held.map((approval) => get(`/approvals/${encodeURIComponent(approval.id)}`)),
+  );
   return [
     waiting.length === 0 &&
       empty(
         'Nothing waits for a decision',
         'What takes away more than the guard allows is listed here and waits for a person.',
       ),
-    waiting.map((plan) => details(plan, again)),
+    waiting.map((approval) => details(approval, again)),
     decided.length > 0 &&
       h(
         'section',
@@ -46,32 +48,32 @@ export async function plans({ id, again }) {
     .flat();
 }
 
-const decision = (plan) =>
+const decision = (approval) =>
   h(
     'li',
     {},
     h(
       'div',
       { class: 'grow' },
-      h('a', { href: `#/plans/${encodeURIComponent(plan.id)}` }, countsOf(plan)),
-      h('p', { class: 'soft' }, `by ${plan.by}, `, ago(plan.at)),
+      h('a', { href: `#/approvals/${encodeURIComponent(approval.id)}` }, countsOf(approval)),
+      h('p', { class: 'soft' }, `by ${approval.by}, `, ago(approval.at)),
     ),
-    pill(TONES[plan.state], plan.state),
+    pill(TONES[approval.state], approval.state),
   );
 
-function details(plan, again) {
-  const { id, connection, target, state, openedAt, expiresAt, items } = plan;
+function details(approval, again) {
+  const { id, connection, target, state, openedAt, expiresAt, items } = approval;
   return h(
     'section',
-    { class: 'card', 'aria-label': `Plan ${id}` },
+    { class: 'card', 'aria-label': `Approval ${id}` },
     h('div', { class: 'head' }, h('h2', {}, `${connection} → ${target}`), pill(TONES[state], state)),
-    h('p', {}, h('strong', {}, countsOf(plan))),
+    h('p', {}, h('strong', {}, countsOf(approval))),
     h(
       'p',
       { class: 'soft' },
-      state === 'staged'
+      state === 'held'
         ? ['Held since ', ago(openedAt), ', expires ', ago(expiresAt)]
-        : [`By ${plan.by}, `, ago(plan.at)],
+        : [`By ${approval.by}, `, ago(approval.at)],
       h('br'),
       h('code', {}, id),
     ),
@@ -81,7 +83,7 @@ function details(plan, again) {
         items.filter((item) => item.kind === kind),
       ),
     ),
-    state !== 'approved' && decide(plan, again),
+    state !== 'approved' && decide(approval, again),
   );
 }
 
@@ -106,7 +108,7 @@ function section(kind, items) {
         ),
     ),
     items.length > SHOWN &&
-      h('p', { class: 'soft' }, `… and ${items.length - SHOWN} more: scim-bridge plans show --all.`),
+      h('p', { class: 'soft' }, `… and ${items.length - SHOWN} more: scim-bridge approvals show --all.`),
   );
 }
 
@@ -116,10 +118,13 @@ const lineOf = ({ kind, name, member, ref }) => {
   return [h('strong', {}, name), ' ', h('code', {}, ref)];
 };
 
-function decide(plan, again) {
+function decide(approval, again) {
   const choose = (action, title, text, danger) => async () => {
-    if (!(await confirmed(title, `${countsOf(plan)}. ${text}`, title.replace('?', ''), { danger }))) return;
-    const { items } = await post(`/plans/${encodeURIComponent(plan.id)}/${action}`, { by: operator() });
+    if (!(await confirmed(title, `${countsOf(approval)}. ${text}`, title.replace('?', ''), { danger })))
+      return;
+    const { items } = await post(`/approvals/${encodeURIComponent(approval.id)}/${action}`, {
+      by: operator(),
+    });
     say(`${action === 'approve' ? 'Approved' : 'Rejected'}: ${count(items, 'item', 'items')}.`);
     again();
   };
@@ -129,7 +134,7 @@ function decide(plan, again) {
     act('Approve', choose('approve', 'Approve?', 'Exactly this list is carried out at the platform.', true), {
       class: 'danger',
     }),
-    plan.state === 'staged' &&
+    approval.state === 'held' &&
       act(
         'Reject',
         choose(

@@ -1,11 +1,11 @@
-// Staged plans with the names that people know, and a person's decision about them.
+// Lists the changes that the guard holds, with the names that people know, and carries out a person's decision about them.
 import type { Actor } from '../directory/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
-import type { Decision, Destruction } from '../directory/staging.ts';
+import type { Decision, Destruction } from '../directory/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 
-export interface StagedItem {
+export interface HeldChange {
   kind: DestructiveKind;
   ref: Ref;
   /** The member's id, or the attribute. */
@@ -19,20 +19,20 @@ export interface StagedItem {
   reason?: string;
 }
 
-export interface StagedPlanView {
-  /** `<connection>.<target>.<plan>-<last place>`. */
+export interface Approval {
+  /** `<connection>.<target>.<serial>-<last place>`. */
   id: string;
   connection: string;
   target: string;
-  state: 'staged' | 'approved' | 'rejected';
-  /** ISO 8601, while it is staged. */
+  state: 'held' | 'approved' | 'rejected';
+  /** ISO 8601, while it is held. */
   openedAt?: string;
   expiresAt?: string;
   /** ISO 8601, once it is decided. */
   at?: string;
   by?: string;
   kinds: Record<DestructiveKind, number>;
-  items: StagedItem[];
+  items: HeldChange[];
 }
 
 /** `expired`: what it held is judged anew. */
@@ -40,21 +40,21 @@ export type DecisionOutcome =
   { kind: 'decided'; id: string; items: number } | { kind: 'expired' } | { kind: 'unknown' };
 
 /** What waits for a decision, and the decisions of late. */
-export async function listStagedPlans(states: readonly DesiredState[]): Promise<StagedPlanView[]> {
-  const views: StagedPlanView[] = [];
+export async function listApprovals(states: readonly DesiredState[]): Promise<Approval[]> {
+  const views: Approval[] = [];
   for (const state of states) {
-    for (const [target, { staging }] of state.outboxes) {
+    for (const [target, { guardStore }] of state.outboxes) {
       const names = { connection: state.connection, target };
-      const open = await staging.open();
+      const open = await guardStore.open();
       if (open) {
         const { id, items, openedAt, expiresAt } = open;
         const dates = { openedAt: iso(openedAt), expiresAt: iso(expiresAt) };
-        views.push(await view(state, { ...names, ...dates, id, state: 'staged' }, items));
+        views.push(await view(state, { ...names, ...dates, id, state: 'held' }, items));
       }
-      for (const { id, action, items, at, by, kinds } of await staging.decisions()) {
+      for (const { id, action, items, at, by, kinds } of await guardStore.decisions()) {
         const decided = action === 'approve' ? ('approved' as const) : ('rejected' as const);
-        const plan = await view(state, { ...names, id, state: decided, at: iso(at), by }, items);
-        views.push({ ...plan, kinds });
+        const approval = await view(state, { ...names, id, state: decided, at: iso(at), by }, items);
+        views.push({ ...approval, kinds });
       }
     }
   }
@@ -62,18 +62,18 @@ export async function listStagedPlans(states: readonly DesiredState[]): Promise<
 }
 
 /** By its whole id, or without the part behind the last hyphen: then everything that is held now. */
-export async function findStagedPlan(
+export async function findApproval(
   states: readonly DesiredState[],
   id: string,
-): Promise<StagedPlanView | undefined> {
-  const known = await listStagedPlans(states);
+): Promise<Approval | undefined> {
+  const known = await listApprovals(states);
   const serialOf = (text: string): string => text.replace(/-\d+$/, '');
   const found =
-    known.find((plan) => plan.id === id && plan.state === 'staged') ??
-    known.find((plan) => serialOf(plan.id) === serialOf(id) && plan.state === 'staged') ??
-    known.find((plan) => plan.id === id) ??
-    known.find((plan) => serialOf(plan.id) === serialOf(id));
-  if (!found || found.id === id || found.state !== 'staged') return found && { ...found, id };
+    known.find((approval) => approval.id === id && approval.state === 'held') ??
+    known.find((approval) => serialOf(approval.id) === serialOf(id) && approval.state === 'held') ??
+    known.find((approval) => approval.id === id) ??
+    known.find((approval) => serialOf(approval.id) === serialOf(id));
+  if (!found || found.id === id || found.state !== 'held') return found && { ...found, id };
   // The list has grown since it was shown: only what was listed then is meant.
   const last = /-(\d+)$/.exec(id)?.[1];
   if (last === undefined) return found;
@@ -81,50 +81,51 @@ export async function findStagedPlan(
   return { ...found, id, items, kinds: kindsOf(items) };
 }
 
-/** Decides about exactly what the plan lists, or with `refs` about a part of it. `by`: for the record. */
-export async function decideStagedPlan(
+/** Decides about exactly what the approval lists, or with `refs` about a part of it. `by`: for the record. */
+export async function decideApproval(
   states: readonly DesiredState[],
   id: string,
   { action, by, via, refs }: Actor & { action: Decision['action']; refs?: readonly string[] | undefined },
 ): Promise<DecisionOutcome> {
-  const plan = await findStagedPlan(states, id);
-  const state = states.find(({ connection }) => connection === plan?.connection);
-  const outbox = plan && state?.outboxes.get(plan.target);
-  if (!plan || !state || !outbox) return { kind: 'unknown' };
-  // Plan ids are unique within a target of a connection; outside they carry both names.
-  const within = plan.id.slice(plan.connection.length + 1);
-  const decided = await outbox.staging.decide(action, within, by, refs);
+  const approval = await findApproval(states, id);
+  const state = states.find(({ connection }) => connection === approval?.connection);
+  const outbox = approval && state?.outboxes.get(approval.target);
+  if (!approval || !state || !outbox) return { kind: 'unknown' };
+  // Ids are unique within a target of a connection; outside they carry both names.
+  const within = approval.id.slice(approval.connection.length + 1);
+  const decided = await outbox.guardStore.decide(action, within, by, refs);
   if (decided.kind !== 'decided') return decided;
   await state.acts.record({
-    ...{ act: action === 'approve' ? 'approvePlan' : 'rejectPlan', by, via },
-    ...{ target: plan.target, subject: plan.id, count: decided.items },
+    ...{ act: action, by, via },
+    ...{ target: approval.target, subject: approval.id, count: decided.items },
     ...(refs === undefined ? {} : { note: `only ${refs.join(', ')}` }),
   });
-  return { ...decided, id: plan.id };
+  return { ...decided, id: approval.id };
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-function kindsOf(items: readonly { kind: DestructiveKind }[]): StagedPlanView['kinds'] {
-  const kinds: StagedPlanView['kinds'] = { deactivate: 0, delete: 0, removeMembers: 0, clearAttributes: 0 };
+function kindsOf(items: readonly { kind: DestructiveKind }[]): Approval['kinds'] {
+  const kinds: Approval['kinds'] = { deactivate: 0, delete: 0, removeMembers: 0, clearAttributes: 0 };
   for (const { kind } of items) kinds[kind] += 1;
   return kinds;
 }
 
 async function view(
   { connection, links }: DesiredState,
-  plan: Omit<StagedPlanView, 'kinds' | 'items'>,
+  approval: Omit<Approval, 'kinds' | 'items'>,
   items: Destruction[],
-): Promise<StagedPlanView> {
+): Promise<Approval> {
   const refs = new Set<Ref>();
   for (const { kind, ref, subject } of items) {
     refs.add(ref);
     if (kind === 'removeMembers' && subject !== undefined) refs.add(`User:${subject}`);
   }
-  const { names, reasons } = await namesOf(links, plan.target, [...refs]);
+  const { names, reasons } = await namesOf(links, approval.target, [...refs]);
   const named = items.map((item) => {
     const member = item.kind === 'removeMembers' ? names.get(`User:${item.subject ?? ''}`) : item.subject;
-    const reason = plan.state === 'staged' && item.kind === 'deactivate' ? reasons.get(item.ref) : undefined;
+    const reason =
+      approval.state === 'held' && item.kind === 'deactivate' ? reasons.get(item.ref) : undefined;
     return {
       ...item,
       name: names.get(item.ref) ?? item.ref,
@@ -132,7 +133,7 @@ async function view(
       ...(reason === undefined ? {} : { reason }),
     };
   });
-  return { ...plan, id: `${connection}.${plan.id}`, kinds: kindsOf(items), items: named };
+  return { ...approval, id: `${connection}.${approval.id}`, kinds: kindsOf(items), items: named };
 }
 
 const PORTION = 1000;

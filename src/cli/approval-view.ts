@@ -1,6 +1,6 @@
-// A staged plan for people: counts first, then examples of each kind by what they have in common.
+// Prints an approval for people: counts first, then examples of each kind by what they have in common.
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
-import type { StagedItem, StagedPlanView } from '../ops/staged-plans.ts';
+import type { HeldChange, Approval } from '../ops/approvals.ts';
 import { say } from './output.ts';
 
 const EXAMPLES = 5;
@@ -11,18 +11,18 @@ const LABELS: Record<DestructiveKind, string> = {
   clearAttributes: 'attribute values to empty',
 };
 
-export const countsOf = ({ kinds }: Pick<StagedPlanView, 'kinds'>): string =>
+export const countsOf = ({ kinds }: Pick<Approval, 'kinds'>): string =>
   DESTRUCTIVE_KINDS.filter((kind) => kinds[kind] > 0)
     .map((kind) => `${kinds[kind]} ${LABELS[kind]}`)
     .join(', ');
 
-export function printPlan(plan: StagedPlanView, all: boolean): void {
-  say(`Plan ${plan.id} (${plan.connection} → ${plan.target}), ${plan.state}`);
-  say(`  ${countsOf(plan)}`);
-  if (plan.state === 'staged') say(`  held since ${plan.openedAt}, expires ${plan.expiresAt}`);
-  else say(`  ${plan.state} ${plan.at} by ${plan.by}`);
+export function printApproval(approval: Approval, all: boolean): void {
+  say(`Approval ${approval.id} (${approval.connection} → ${approval.target}), ${approval.state}`);
+  say(`  ${countsOf(approval)}`);
+  if (approval.state === 'held') say(`  held since ${approval.openedAt}, expires ${approval.expiresAt}`);
+  else say(`  ${approval.state} ${approval.at} by ${approval.by}`);
   for (const kind of DESTRUCTIVE_KINDS) {
-    const items = plan.items.filter((item) => item.kind === kind);
+    const items = approval.items.filter((item) => item.kind === kind);
     if (items.length === 0) continue;
     say('', `${items.length} ${LABELS[kind]}`);
     for (const [heading, members] of sectionsOf(kind, items)) {
@@ -36,7 +36,7 @@ export function printPlan(plan: StagedPlanView, all: boolean): void {
 }
 
 /** Removals by group, emptied values by attribute; the largest first. */
-function sectionsOf(kind: DestructiveKind, items: StagedItem[]): [heading: string, members: string[]][] {
+function sectionsOf(kind: DestructiveKind, items: HeldChange[]): [heading: string, members: string[]][] {
   const sections = new Map<string, string[]>();
   for (const { name, member = '', ref, reason = '' } of items) {
     const [heading, line] =

@@ -32,7 +32,7 @@ export interface GuardCounts {
 }
 
 /** What is held for approval at this moment. */
-export interface StagedPlan {
+export interface HeldChanges {
   /** Names exactly this list: what is held later has a later place and is not part of it. */
   id: string;
   openedAt: number;
@@ -40,7 +40,7 @@ export interface StagedPlan {
   items: PlacedItem[];
 }
 
-/** `place`: the list of a plan is everything up to some place. */
+/** `place`: an approval lists everything up to some place. */
 export type PlacedItem = Destruction & { place: number };
 
 /** What a person decided; the newest fifty are kept. */
@@ -63,12 +63,12 @@ export interface Hold {
   note?: string;
 }
 
-/** A staged plan waits this long for a person; then what it holds is judged anew. An approval is good for as long. */
+/** Held changes wait this long for a person; then they are judged anew. What was approved may be written for as long. */
 const EXPIRY_MS = 72 * 3_600_000;
 
-export type Staging = ReturnType<typeof createStaging>;
+export type GuardStore = ReturnType<typeof createGuardStore>;
 
-export function createStaging(
+export function createGuardStore(
   deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
   options: { target: string },
 ) {
@@ -81,8 +81,8 @@ export function createStaging(
     const reply = await scripts.run('guard_counts', keys.base, { ...common, windowMs });
     const [users, groups, memberships] = reply.slice(1, 4).map(Number);
     const kinds = DESTRUCTIVE_KINDS.map((kind, index) => {
-      const [used = 0, waiting = 0, staged = 0, approved = 0, rejected = 0] = reply[4 + index] as number[];
-      return [kind, { used, waiting, staged, approved, rejected }] as const;
+      const [used = 0, waiting = 0, held = 0, approved = 0, rejected = 0] = reply[4 + index] as number[];
+      return [kind, { used, waiting, held, approved, rejected }] as const;
     });
     return {
       population: { users: users ?? 0, groups: groups ?? 0, memberships: memberships ?? 0 },
@@ -90,7 +90,7 @@ export function createStaging(
     };
   }
 
-  /** Asks for destructive writes; with `whole` all or none. What may not be written is staged. In the order asked. */
+  /** Asks for destructive writes; with `whole` all or none. What may not be written is held. In the order asked. */
   async function take(
     items: Destruction[],
     settings: GuardSettings,
@@ -109,7 +109,7 @@ export function createStaging(
   }
 
   /** Holds what a plan found to be over the limit, before any of it is marked. */
-  async function stage(items: Destruction[], windowMs: number): Promise<Permission[]> {
+  async function holdAll(items: Destruction[], windowMs: number): Promise<Permission[]> {
     const allowances = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, -1]));
     return items.length === 0 ? [] : run(items, { allowances, windowMs });
   }
@@ -125,7 +125,7 @@ export function createStaging(
   async function leavers(): Promise<Ref[]> {
     const found = await Promise.all([
       redis.smembers(keys.key('guardWaiting', target)),
-      redis.zrange(sets('guardStaged', 'deactivate'), '0', '-1'),
+      redis.zrange(sets('guardHeld', 'deactivate'), '0', '-1'),
       redis.zrange(sets('guardUsed', 'deactivate'), '0', '-1'),
       redis.zrange(sets('guardApproved', 'deactivate'), '0', '-1'),
     ]);
@@ -160,7 +160,7 @@ export function createStaging(
   async function areHeld(items: Destruction[]): Promise<boolean[]> {
     const places = await Promise.all(
       items.map(({ kind, ref, subject }) =>
-        redis.zscore(sets('guardStaged', kind), subject === undefined ? ref : `${ref} ${subject}`),
+        redis.zscore(sets('guardHeld', kind), subject === undefined ? ref : `${ref} ${subject}`),
       ),
     );
     return places.map((place) => place !== null);
@@ -168,35 +168,35 @@ export function createStaging(
 
   const idOf = (serial: number, last: number): string => `${target}.${serial}-${last}`;
 
-  /** Resources of which anything is held, also by a plan that has expired. */
+  /** Resources of which anything is held, also after it has expired. */
   async function heldRefs(): Promise<Ref[]> {
-    const staged = await Promise.all(
-      DESTRUCTIVE_KINDS.map((kind) => redis.zrange(sets('guardStaged', kind), '0', '-1')),
+    const found = await Promise.all(
+      DESTRUCTIVE_KINDS.map((kind) => redis.zrange(sets('guardHeld', kind), '0', '-1')),
     );
-    const refs = staged.flatMap((texts, index) =>
+    const refs = found.flatMap((texts, index) =>
       texts.map((text) => parseItem(DESTRUCTIVE_KINDS[index] ?? 'deactivate', text).ref),
     );
     return [...new Set(refs)];
   }
 
   /** Everything that is held; undefined when nothing is. */
-  async function open(): Promise<StagedPlan | undefined> {
-    const [plan, ...staged] = await Promise.all([
-      redis.hgetall(keys.key('guardPlan', target)),
-      ...DESTRUCTIVE_KINDS.map((kind) => redis.zrange(sets('guardStaged', kind), '0', '-1', 'WITHSCORES')),
+  async function open(): Promise<HeldChanges | undefined> {
+    const [approval, ...itemsByKind] = await Promise.all([
+      redis.hgetall(keys.key('guardApproval', target)),
+      ...DESTRUCTIVE_KINDS.map((kind) => redis.zrange(sets('guardHeld', kind), '0', '-1', 'WITHSCORES')),
     ]);
-    const serial = Number(plan.serial ?? 0);
-    const placed = staged.flatMap((found, index) => {
+    const serial = Number(approval.serial ?? 0);
+    const placed = itemsByKind.flatMap((found, index) => {
       const kind = DESTRUCTIVE_KINDS[index] ?? 'deactivate';
       return inPairs(found).map(([text, place]) => ({ ...parseItem(kind, text), place: Number(place) }));
     });
-    // What an expired plan has left behind is judged anew soon.
+    // What an expired approval has left behind is judged anew soon.
     const current = placed.filter(({ place }) => place > serial).sort((a, b) => a.place - b.place);
-    if (plan.serial === undefined || current.length === 0) return undefined;
+    if (approval.serial === undefined || current.length === 0) return undefined;
     return {
       id: idOf(serial, current.at(-1)?.place ?? serial),
-      openedAt: Number(plan.opened),
-      expiresAt: Number(plan.expires),
+      openedAt: Number(approval.opened),
+      expiresAt: Number(approval.expires),
       items: current,
     };
   }
@@ -218,7 +218,7 @@ export function createStaging(
     });
   }
 
-  /** @param id as listed: `<target>.<plan>-<last place>`; without the last place all that the plan holds now */
+  /** @param id as listed: `<target>.<serial>-<last place>`; without the last place all that is held now */
   async function decide(
     action: Decision['action'],
     id: string,
@@ -228,7 +228,7 @@ export function createStaging(
     const [, name, serial, upTo] = /^(.+)[.](\d+)(?:-(\d+))?$/.exec(id) ?? [];
     if (name !== target) return { kind: 'unknown' };
     const args = {
-      ...{ ...common, action, by, serial: Number(serial), request: `plan:${id}` },
+      ...{ ...common, action, by, serial: Number(serial), request: `approval:${id}` },
       ...(upTo === undefined ? {} : { upTo: Number(upTo) }),
       ...(refs === undefined ? {} : { refs }),
     };
@@ -256,7 +256,7 @@ export function createStaging(
 
   /** How much is held, by kind and together. */
   async function held(): Promise<Record<DestructiveKind, number> & { total: number }> {
-    const sizes = await Promise.all(DESTRUCTIVE_KINDS.map((kind) => redis.zcard(sets('guardStaged', kind))));
+    const sizes = await Promise.all(DESTRUCTIVE_KINDS.map((kind) => redis.zcard(sets('guardHeld', kind))));
     const byKind = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind, index) => [kind, sizes[index] ?? 0]));
     const total = sizes.reduce((sum, size) => sum + size, 0);
     return { ...(byKind as Record<DestructiveKind, number>), total };
@@ -265,7 +265,7 @@ export function createStaging(
   return {
     counts,
     take,
-    stage,
+    holdAll,
     holdBack,
     leavers,
     fates,
