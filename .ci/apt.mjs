@@ -1,22 +1,22 @@
-// Installs Debian packages where that is possible without a question: as root, or with a sudo that asks nothing.
+// Installs Debian packages when this process is root or sudo works without a password.
 import { spawnSync } from 'node:child_process';
 
 const isRoot = process.getuid?.() === 0;
-// Without a network the run goes on soon.
+// Short limits, so that a machine without a network fails within seconds.
 const SOON = ['-o', 'Acquire::http::Timeout=15', '-o', 'Acquire::Retries=1'];
 
-/** @returns whether a command is on PATH */
+/** @returns whether the command is on PATH */
 export function has(command) {
   return spawnSync('sh', ['-c', `command -v ${command}`], { stdio: 'ignore' }).status === 0;
 }
 
-/** @returns whether `apt` works here */
+/** @returns whether this process may install packages */
 export function canInstall() {
   if (!has('apt-get')) return false;
   return isRoot || (has('sudo') && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0);
 }
 
-/** Runs `apt-get` without questions and without starting services. @returns whether it succeeded */
+/** Runs `apt-get` without prompts and without starting services. @returns whether it succeeded */
 export function apt(args, options = {}) {
   const command = isRoot ? ['apt-get'] : ['sudo', 'apt-get'];
   const run = spawnSync(command[0], [...command.slice(1), ...SOON, '-qq', ...args], {
@@ -27,7 +27,7 @@ export function apt(args, options = {}) {
   return run.status === 0;
 }
 
-/** @returns whether the package is installed now */
+/** Installs a package. @returns whether it succeeded */
 export function install(name) {
   console.error(`Installing ${name} (apt-get) ...`);
   return apt(['install', '-y', '--no-install-recommends', name]);

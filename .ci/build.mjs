@@ -1,5 +1,5 @@
-// Compiles src to dist with tsc and copies the Lua scripts beside the code that loads them.
-// With --if-needed nothing happens while dist is newer than every source.
+// Compiles src to dist with tsc and copies all other files, such as Lua scripts. With --if-needed it does
+// nothing while dist is newer than every source.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,5 @@
-// `npm run coverage-table`: runs the tests of all acceptance rows and writes docs/platform-coverage.md from the results.
+// Writes docs/platform-coverage.md (`npm run coverage-table`) from the results of the tests that name an
+// acceptance row.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +25,7 @@ const results = join(folder, 'results.json');
 const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((name) => `test/${name.replaceAll('\\', '/')}`)
   .filter((name) => name.endsWith('.test.ts') && name !== OWN)
-  // Files without a row id anywhere have nothing to say here.
+  // Test files without a row id do not contribute to the page.
   .filter((name) => /['"`][A-Z]+-\d+/.test(readFileSync(name, 'utf8')));
 try {
   const tests = jest(['--json', `--outputFile=${results}`, '--runTestsByPath', ...files]);

@@ -2,7 +2,7 @@
 // files of the last run first; a fresh checkout has no last run.
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/** Mostly they wait: for leases that end, sentinels that vote, processes that start. */
+/** Most of these tests wait: for leases to expire, sentinels to vote, processes to start. */
 const LONG = [
   'e2e/rolling-restart',
   'e2e/reconcile-commands',
@@ -47,7 +47,7 @@ module.exports = class LongFilesFirst extends Sequencer {
       const found = LONG.findIndex((name) => path.endsWith(`/test/${name}.test.ts`));
       return found < 0 ? LONG.length : found;
     };
-    // Jest's own order stays within the rest.
+    // Other files keep the order that jest gives them.
     return super.sort(tests).sort((a, b) => place(a) - place(b));
   }
 };

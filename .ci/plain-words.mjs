@@ -1,4 +1,4 @@
-// ESLint rule: comments and test names name their subject, and write "cannot".
+// Defines an ESLint rule: sentences of comments and test names begin with a noun as subject, and use "cannot".
 const OPENER = /(?:^\W*|[.!?] )(who|whoever|whom|what|whatever|nobody)\b/i;
 /** "Those rows" has its noun, "those that wait" has none. */
 const BARE =
@@ -6,7 +6,7 @@ const BARE =
 const CAN_NOT = /\bcan not\b/i;
 const TESTS = new Set(['it', 'test', 'describe']);
 
-/** @returns what is wrong with a text, in words of the rule */
+/** @returns the messages for the faults of a text */
 function faultsOf(text) {
   const opener = (OPENER.exec(text) ?? BARE.exec(text))?.[1];
   return [
@@ -15,7 +15,7 @@ function faultsOf(text) {
   ];
 }
 
-/** Comments of one line each that follow each other are one text. */
+/** Returns the comments as texts; line comments on consecutive lines are one text. */
 function blocksOf(comments) {
   const blocks = [];
   for (const comment of comments) {
@@ -33,14 +33,14 @@ function blocksOf(comments) {
   return blocks;
 }
 
-/** Without the stars and line breaks of a block comment. */
+/** Returns the text of a block comment without stars and line breaks. */
 const plain = (text) =>
   text
     .replace(/\s*\n[ \t]*\*?[ \t]*/g, ' ')
     .replace(/^[*\s]+/, '')
     .trim();
 
-/** `test`, also in `test.each(table)(name, ...)` and `test.skip(name, ...)` */
+/** Recognises `test`, `test.skip(name, ...)` and `test.each(table)(name, ...)`. */
 function isTest(callee) {
   if (callee.type === 'Identifier') return TESTS.has(callee.name);
   if (callee.type === 'MemberExpression') return isTest(callee.object);

@@ -1,5 +1,6 @@
-// Makes a bare machine able to run the project: npm packages as locked, a Redis server, a build (--build).
-// Does nothing that is already done, so every npm script may call it. Uses nothing but Node itself.
+// Installs what the project needs on a new machine: the locked npm packages, a Redis server and, with --build,
+// a build. It skips every step that is done already, so every npm script may call it. It imports Node modules
+// only.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -38,7 +39,7 @@ function sameVersions(lock, installed) {
 function installRedis() {
   if (process.env.REDIS_URL || has('redis-server') || has('valkey-server')) return;
   if (canInstall()) {
-    // Where one of several sources fails, the others may do.
+    // A failed update is not fatal: the other package sources may suffice.
     apt(['update']);
     if (install('redis-server') && has('redis-server')) return;
   }

@@ -1,5 +1,5 @@
-// Prints what became of the tests: skipped ones by reason, then `N passed, M failed` as the last line.
-// The argument is a report of `jest --json`. Fails when nothing passed, or when a test is skipped without a reason.
+// Prints the skipped tests by reason, then `N passed, M failed` as the last line. The argument is a report of
+// `jest --json`. Fails when no test passed or when a test is skipped without a reason.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -22,7 +22,7 @@ export function summarise(report) {
       : [`${names.length} skipped: needs ${reason}`],
   );
   const { numPassedTests, numFailedTests, numFailedTestSuites } = report;
-  // A file that cannot be loaded has no tests to count.
+  // A test file that cannot be loaded counts as failed.
   lines.push(`${numPassedTests} passed, ${numFailedTests || numFailedTestSuites} failed`);
   return { lines, isAcceptable: numPassedTests > 0 && !skipped.has(null) };
 }

@@ -1,5 +1,5 @@
-// Brings what only some tests need to a Debian machine of which this process is root, as build machines are: a browser
-// for the operators' page and promtool for the alerts. Elsewhere nothing is installed, and these tests are skipped.
+// Installs Chromium for the tests of the operators' page and promtool for the tests of the alerts, on Debian
+// machines where this process is root. On other machines these tests are skipped.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { apt, canInstall, has, install } from './apt.mjs';
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'chromium-headless-shell'];
 const bin = join(dirname(fileURLToPath(import.meta.url)), '..', '.local', 'bin');
 
-/** The package would start Prometheus as a service, so only the one program is taken out of it. */
+/** Extracts promtool from the package; installing the package would start Prometheus as a service. */
 function fetchPromtool() {
   console.error('Fetching promtool (apt-get download prometheus) ...');
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-promtool-'));

@@ -1,6 +1,6 @@
-// What the bridge is measured against: plain Express with its default settings over the same Redis. Writing is
-// express.json and one EVALSHA that sets a hash and two index keys; reading is one GET. With `static` instead of a
-// Redis address it answers a fixed text from node:http alone, which shows how much the load generator can drive.
+// Serves the comparison server of the measurements: plain Express with default settings over the same Redis. A
+// write is express.json and one EVALSHA that sets a hash and two index keys; a read is one GET. With `static`
+// instead of a Redis address, node:http returns a fixed text, which shows the limit of the load generator.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import process from 'node:process';

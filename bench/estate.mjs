@@ -1,4 +1,4 @@
-// The estate of the reconcile measurement, the same at both ends: what the directory wants and what the platform has.
+// Defines the resources of the reconcile measurement, in the directory and at the platform double.
 import { user, userId, userName } from './people.mjs';
 
 const ATTRIBUTES = 'urn:cube:params:1.0:UserAttribute';
@@ -7,7 +7,7 @@ export const groupId = (index) => `group${String(index).padStart(15, '0')}`;
 export const groupName = (index) => `Team number ${index}`;
 export const groupOf = (path) => Number(path.slice(path.lastIndexOf('-') + 1));
 
-/** The settings that map a person of people.mjs. */
+/** Attribute mapping for the users of people.mjs. */
 export const attributes = {
   region: { type: 'string', from: `${ATTRIBUTES}:region`, onEmpty: 'keep' },
   clearance: { type: 'number', from: `${ATTRIBUTES}:clearance`, onEmpty: 'keep' },
@@ -18,7 +18,7 @@ const coreOf = (index) => {
   return { userName: userName(index), externalId, displayName, name };
 };
 
-/** What the platform answers for a person. */
+/** Returns the platform's record of a user. */
 export function observedUser(index, changedAt) {
   const { region, clearance } = user(index)[ATTRIBUTES];
   return {
@@ -33,7 +33,7 @@ export function observedUser(index, changedAt) {
   };
 }
 
-/** The link as a sync leaves it. */
+/** Returns the link between directory and platform as a sync writes it. */
 export function linkOf(index) {
   const { name, ...core } = coreOf(index);
   const { region, clearance } = user(index)[ATTRIBUTES];

@@ -1,5 +1,6 @@
-// Lists the files of the bridge that run between a request and its answer: node bench/files-of-a-request.mjs [main.js]
-// Needs a build and redis-server. Loaded into the bridge with --import, the same file counts: each SIGUSR2 writes the files that ran since the former one.
+// Lists the files of the bridge that run between a request and its answer: node bench/files-of-a-request.mjs
+// [main.js]. Needs a build and redis-server. The same file is loaded into the bridge with --import; there, each
+// SIGUSR2 writes the files that ran since the previous signal.
 import console from 'node:console';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';

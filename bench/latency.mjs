@@ -1,5 +1,5 @@
-// Push → applied at idle: what the bridge adds to the platform's own latency. A relay between bridge and sandbox
-// notes when each call of the bridge arrives and is answered. See README.md.
+// Measures the time from push to applied without load, and how much of it the bridge adds to the platform's own
+// latency. A proxy between bridge and sandbox records arrival and answer of each call. See README.md.
 import console from 'node:console';
 import { createServer, request as forward } from 'node:http';
 import { resolve } from 'node:path';
@@ -25,7 +25,7 @@ const { values: flags } = parseArgs({
 });
 const pushes = Number(flags.pushes);
 const platformMs = Number(flags['platform-ms']);
-/** The bridge counts as done when it has not called the platform for this long. */
+/** A push counts as applied when the bridge has not called the platform for this long. */
 const QUIET_MS = 300;
 const PATIENCE_MS = 10_000;
 const PATH = '/scim/v2';
@@ -55,7 +55,7 @@ async function startRelay(target) {
   return { url: `http://127.0.0.1:${server.address().port}`, calls, stop: () => server.close() };
 }
 
-/** The calls that a push led to, once the bridge is quiet again. */
+/** Returns the calls that a push caused, once the bridge makes no more calls. */
 async function settled(calls, since) {
   for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await sleep(20)) {
     const own = calls.slice(since);
@@ -65,7 +65,7 @@ async function settled(calls, since) {
   throw new Error('a push was not applied in time');
 }
 
-/** Time during which at least one call was at the platform. */
+/** Returns the milliseconds during which at least one call was in progress at the platform. */
 function platformTime(calls, until) {
   let total = 0;
   let covered = 0;

@@ -1,5 +1,5 @@
-// Lists that no index answers, over a large directory: how long a page takes, what somebody else waits meanwhile, and
-// how much memory it costs. See README.md.
+// Measures list requests that no index answers, on a large directory: time for a page, delay of other requests
+// meanwhile, and memory. See README.md.
 import console from 'node:console';
 import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -45,7 +45,7 @@ const LISTS = [
   ['sort and filter', { sortBy: 'name.givenName', filter: 'userName co "99"' }],
 ];
 
-/** Asks for one user every few milliseconds, as a provider does meanwhile. */
+/** Reads one user every few milliseconds and records the delays. */
 function startNeighbour(pool) {
   const waits = [];
   let isOver = false;

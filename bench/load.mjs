@@ -1,5 +1,5 @@
-// The load generator: a fixed number of connections, each with one request under way, over bare sockets. It reads of
-// an answer only what a measurement needs, so that the server is what gets measured, not the client.
+// Generates load: a fixed number of sockets, each with one request in progress. It parses only the parts of an
+// answer that a measurement needs, so that the client costs little.
 import { Buffer } from 'node:buffer';
 import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -20,13 +20,13 @@ import { performance } from 'node:perf_hooks';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-/** @param {string[]} headers lines that every request carries */
+/** @param {string[]} headers header lines of every request */
 function toWire({ method, path, body }, headers) {
   const length = body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];
   return `${[`${method} ${path} HTTP/1.1`, ...headers, ...length].join('\r\n')}\r\n\r\n${body ?? ''}`;
 }
 
-/** Reads one answer after the other; `onAnswer(status, head)` is called when the last byte of one has arrived. */
+/** Parses consecutive HTTP answers. `onAnswer(status, head)` is called at the last byte of each. */
 function createReader(onAnswer) {
   let held = Buffer.alloc(0);
   let missing = 0;
@@ -96,7 +96,7 @@ export async function runLoad({ port, headers, connections, seconds, next, onAns
   return { requests: sorted.length, seconds: spent, failed, firstFailure, latencies: sorted };
 }
 
-/** The value below which `share` of the ascending values lie. */
+/** Returns the value below which `share` of the ascending values lie. */
 export function quantile(values, share) {
   return values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? NaN;
 }

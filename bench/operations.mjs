@@ -1,4 +1,4 @@
-// What is measured: one entry per figure, with the request that makes it and the ceiling that it is held against.
+// Defines the measured operations: for each one the request to the bridge and the comparison request.
 import { Buffer } from 'node:buffer';
 import { addMember, change, GROUP_ID, user, userId, userName } from './people.mjs';
 import { TOKEN } from './processes.mjs';
@@ -10,11 +10,11 @@ const PAGE = 100;
 const scimHeaders = [`Authorization: Bearer ${TOKEN}`, 'Content-Type: application/scim+json'];
 const plainHeaders = ['Content-Type: application/json'];
 
-/** Text that was never used before, so that every write is a change. */
+/** Counter for values that were never used before, so that every write changes the resource. */
 let serial = 0;
 const unused = () => `x${(serial++).toString(36)}`;
 
-/** The two requests of the ceiling. */
+/** The two requests of the comparison server. */
 export const ceilings = {
   write: {
     headers: plainHeaders,
@@ -27,9 +27,9 @@ export const ceilings = {
 };
 
 /**
- * The requests to one bridge. `createdIds` are users that POST made there, who are in no group yet: member adds use
- * them up, so a round posts before it adds.
- * @param {number} users how many are preloaded
+ * Returns the requests to one bridge. `createdIds` are users without groups that POST created. The operation
+ * that adds members uses them up, so each round runs POST first. @param {number} users number of preloaded
+ * users
  */
 export function createOperations(users) {
   const createdIds = [];
@@ -40,7 +40,7 @@ export function createOperations(users) {
   const keepId = (status, head) => {
     if (status !== 201) return;
     const id = /\r\nlocation: \S*\/([^/\s]+)/i.exec(head)?.[1];
-    // A copy of its own: a slice would keep the whole head in memory.
+    // Copied, because a slice would keep the whole response head in memory.
     if (id !== undefined) createdIds.push(Buffer.from(id).toString());
   };
   const patchOf = (body) => ({ method: 'PATCH', body: JSON.stringify(body) });

@@ -1,4 +1,5 @@
-// The people of a measurement: full users of about one kilobyte, ids that can be computed, and changes to them.
+// Defines the test users of the measurements: about one kilobyte each, with computable ids, and changes to
+// them.
 
 const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
@@ -6,12 +7,12 @@ const ATTRIBUTES = 'urn:cube:params:1.0:UserAttribute';
 const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 const CITIES = ['Lisbon', 'Lyon', 'Leipzig', 'Lund', 'Linz'];
 
-/** The id under which user or group `index` is preloaded. */
+/** Returns the id of the preloaded user or group with this index. */
 export const userId = (index) => String(index).padStart(20, '0');
 export const GROUP_ID = 'group000000000000000';
 export const userName = (name) => `person.${name}@example.com`;
 
-/** A user as a POST or PUT sends it; `name` is an index of a preloaded user or any other unique text. */
+/** Returns the body of a POST or PUT. `name` is the index of a preloaded user or any other unique text. */
 export function user(name, title = 'Analyst') {
   const city = CITIES[String(name).length % CITIES.length];
   return {
@@ -51,13 +52,13 @@ export function user(name, title = 'Analyst') {
   };
 }
 
-/** One changed attribute, as identity providers send it. */
+/** Returns a PATCH that replaces one attribute. */
 export const change = (path, value) => ({
   schemas: [PATCH_OP],
   Operations: [{ op: 'replace', path, value }],
 });
 
-/** One member more. */
+/** Returns a PATCH that adds one member. */
 export const addMember = (value) => ({
   schemas: [PATCH_OP],
   Operations: [{ op: 'add', path: 'members', value: [{ value }] }],

@@ -1,6 +1,6 @@
-// A platform that has exactly what the directory wants, and answers every call after a fixed time:
-// platform-double.mjs <users> <groups> <members per group> <port> <milliseconds per answer>
-// GET /writes tells how many requests were no reads.
+// Serves a platform whose state equals the directory and that answers every call after a fixed delay:
+// platform-double.mjs <users> <groups> <members per group> <port> <milliseconds per answer>. GET /writes
+// returns the number of write requests.
 import { createServer } from 'node:http';
 import process from 'node:process';
 import { setTimeout } from 'node:timers';
@@ -14,7 +14,7 @@ const SCIM = '/api/scim/v2';
 const texts = new Map();
 let writes = 0;
 
-/** The text of a user is made once: the double must not be what is measured. */
+/** Cached, so that the measurement does not include the cost of building the text. */
 function userText(index) {
   let text = texts.get(index);
   if (text === undefined) texts.set(index, (text = JSON.stringify(observedUser(index, changedAt))));

@@ -1,5 +1,5 @@
-// Fills the directory of a bridge through its own code, without HTTP and without marks to sync:
-// preload.mjs <main.js of the bridge> <address of Redis> <key prefix> <users> <members of the group>
+// Fills the directory with the bridge's own code, without HTTP and without dirty marks: preload.mjs <main.js of
+// the bridge> <address of Redis> <key prefix> <users> <members of the group>
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,5 @@
-// Child processes of a measurement: a private Redis and servers, each pinned to a core, ended by their own id.
+// Starts the child processes of a measurement, a private Redis and the servers, each pinned to a core, and
+// stops them.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, connect } from 'node:net';
@@ -13,19 +14,19 @@ export const SERVER_CORE = 0;
 export const LOAD_CORE = 1;
 export const TOKEN = 'a-token-for-measurements-0123456789';
 
-/** Leavers come one after the other, as many as there are: none of them waits for a person. */
+/** Guard limits so high that no deactivation is held for approval. */
 const OPEN = { deactivate: { count: 1_000_000, percent: 100 } };
 
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-V']).status === 0;
 const TICKS_PER_SECOND = 100;
 const START_LIMIT_MS = 20_000;
 
-/** Puts this process, all its threads, on a core. Answers whether pinning is possible here. */
+/** Pins all threads of this process to a core. @returns whether pinning is possible on this machine */
 export function pinSelf(core) {
   return canPin && spawnSync('taskset', ['-a', '-c', '-p', String(core), String(process.pid)]).status === 0;
 }
 
-/** @returns {Promise<number>} a port that was free a moment ago */
+/** @returns {Promise<number>} a port that was free at the time of the call */
 export function freePort() {
   return new Promise((resolve, reject) => {
     const probe = createServer();
@@ -45,7 +46,9 @@ async function isOpen(port) {
   });
 }
 
-/** Everything that a measurement starts; `stop` ends it, last started first, and removes its files. */
+/**
+ * Returns functions that start processes, and `stop`, which ends them in reverse order and removes their files.
+ */
 export function createStage() {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-bench-'));
   const children = [];
@@ -81,7 +84,7 @@ export function createStage() {
     return { port, url: `redis://127.0.0.1:${port}`, pid: child.pid };
   }
 
-  /** A server of this folder. */
+  /** Starts the comparison server (ceiling.mjs). */
   async function startCeiling(node, redisUrl) {
     const port = await freePort();
     const file = new URL('./ceiling.mjs', import.meta.url).pathname;
@@ -124,7 +127,7 @@ export function createStage() {
     return { port, pid: child.pid };
   }
 
-  /** The platform stand-in of a build of the bridge; answers its ready line. */
+  /** Starts the sandbox of a build of the bridge. @returns its ready line */
   async function startSandbox(node, main) {
     const child = start(LOAD_CORE, node, [main, 'sandbox', '--json'], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -137,7 +140,7 @@ export function createStage() {
     return JSON.parse(text);
   }
 
-  /** Runs a script of this folder to its end. */
+  /** Runs a script of this folder until it exits. */
   async function runToEnd(node, file, args) {
     const child = start(SERVER_CORE, node, [new URL(file, import.meta.url).pathname, ...args]);
     const code = await new Promise((resolve) => child.once('exit', resolve));
@@ -161,7 +164,7 @@ export function createStage() {
   return { folder, start, startRedis, startCeiling, startBridge, startSandbox, runToEnd, stop };
 }
 
-/** Processor seconds that a process has used so far; NaN where the system does not tell. */
+/** Returns the processor seconds that a process has used; NaN on systems that do not report them. */
 export function processorSeconds(pid) {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -173,7 +176,7 @@ export function processorSeconds(pid) {
   }
 }
 
-/** Resident memory now and at its highest, in MB; NaN where the system does not tell. */
+/** Returns current and peak resident memory in MB; NaN on systems that do not report them. */
 export function residentMegabytes(pid) {
   const read = (name) => {
     try {

@@ -1,4 +1,4 @@
-// Fills Redis with an estate that is equal to the platform double, as pushes and syncs would have left it:
+// Fills Redis with resources that equal the platform double, as pushes and syncs would leave them:
 // reconcile-load.mjs <dist folder> <Redis> <prefix> <users> <groups> <members per group>
 import { join } from 'node:path';
 import process from 'node:process';

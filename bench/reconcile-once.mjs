@@ -1,5 +1,6 @@
-// One measured pass in a process of its own, so that its memory is its own: reconcile-once.mjs <walk|reconcile> <dist> <settings>
-// walk: fetches and parses the pages of users and groups with the same client, page size and concurrency, and no more.
+// Runs one measured pass in a process of its own, so that memory is measured per pass: reconcile-once.mjs
+// <walk|reconcile> <dist> <settings>. `walk` only fetches and parses the pages of users and groups, with the
+// same client, page size and concurrency.
 import console from 'node:console';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -54,7 +55,7 @@ async function run() {
   };
 }
 
-// As src/cli/estates.ts does.
+// The same flag as in src/cli/estates.ts.
 setFlagsFromString('--heap-growing-percent=100');
 const cpu = process.cpuUsage();
 const result = what === 'walk' ? await walk() : await run();

@@ -1,5 +1,5 @@
-// Reconcile without drift, beside a walk that only fetches and parses the same pages: wall time, memory, growth, and
-// what a user takes in Redis. See README.md.
+// Measures reconcile without drift against a pass that only fetches and parses the same pages: wall time,
+// memory, growth with the number of users, and Redis memory per user. See README.md.
 import { spawn } from 'node:child_process';
 import console from 'node:console';
 import { writeFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ async function once(stage, what, file) {
   return JSON.parse(text);
 }
 
-/** Runs a script to its end without a core of its own. */
+/** Runs a script until it exits, not pinned to a core. */
 async function runToEnd(file, args) {
   const child = spawn(values.node, [here(file), ...args.map(String)], {
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -74,7 +74,8 @@ async function measure(users) {
       },
     };
     writeFileSync(file, JSON.stringify(settings));
-    // The first run maps everybody and reads all members; it is not what happens every half hour.
+    // The first run also builds the derived data of all users and reads all members; later runs do not, so it
+    // is not measured.
     const first = await once(stage, 'reconcile', file);
     const rounds = [];
     for (let round = 0; round < Number(values.rounds); round++) {

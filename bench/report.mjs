@@ -1,4 +1,4 @@
-// The figures of a run as a table for people.
+// Prints the figures of a run as a table.
 import console from 'node:console';
 import Table from 'cli-table3';
 
@@ -6,7 +6,7 @@ const whole = (value) => (Number.isFinite(value) ? String(Math.round(value)) : '
 const percent = (value) => (Number.isFinite(value) ? `${Math.round(value * 100)} %` : '-');
 const millis = (value) => (Number.isFinite(value) ? value.toFixed(1) : '-');
 
-/** @param {object} report one size of the directory, as run.mjs measured it */
+/** @param {object} report figures for one directory size, as run.mjs returns them */
 export function printReport({ users, role, clientLimit, rows, memory }) {
   console.log(
     `\n${users} users, role ${role}; the load generator reaches ${whole(clientLimit)} requests/s on node:http`,

@@ -1,4 +1,4 @@
-// Requests per second of the bridge against the ceiling of plain Express, in interleaved rounds: see README.md.
+// Measures requests per second of the bridge and of plain Express in alternating rounds. See README.md.
 import console from 'node:console';
 import { resolve } from 'node:path';
 import process from 'node:process';
@@ -38,7 +38,7 @@ const connections = Number(flags.connections);
 const isWanted = ({ name }) => flags.only === undefined || flags.only.split(',').includes(name);
 const note = (text) => process.stderr.write(`${text}\n`);
 
-/** One slice of load on one server, with the processor time that the server spent on it. */
+/** Runs one slice of load on one server. @returns the load result and the processor time of the server */
 async function slice(server, operation, length = seconds) {
   const before = processorSeconds(server.pid);
   const { headers, next, onAnswer } = operation;
@@ -59,7 +59,10 @@ async function slice(server, operation, length = seconds) {
 const summary = (slices) =>
   Object.fromEntries(Object.keys(slices[0]).map((key) => [key, median(slices.map((each) => each[key]))]));
 
-/** The medians of an operation's rounds; ratios are taken within each round, where both sides had the same weather. */
+/**
+ * Returns the medians of an operation's rounds. Ratios are taken within a round, so both sides ran under the
+ * same conditions.
+ */
 function toRow(name, bridge, samples) {
   const row = { operation: name, bridge, ...summary(samples.map((sample) => sample.measured)) };
   const held = samples.filter((sample) => sample.ceiling);
@@ -72,7 +75,7 @@ function toRow(name, bridge, samples) {
   };
 }
 
-/** The load generator's own limit: what it gets out of a server that does nothing. */
+/** Measures the load generator against a server with a fixed answer. */
 async function measureLoad(stage) {
   const fixed = await stage.startCeiling(flags.node, 'static');
   const call = { method: 'GET', path: '/' };
@@ -121,7 +124,7 @@ async function startPlatform(stage, main) {
   return { url: platformUrl, token: fixtures.apiKeys.admin };
 }
 
-/** All figures for one size of the directory. */
+/** Measures all figures for one directory size. */
 async function measure(users, role) {
   const stage = createStage();
   try {

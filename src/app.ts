@@ -1,4 +1,4 @@
-// The one place where parts meet: builds everything in flow order and takes it down in that order again.
+// Composes the service: builds every part in dependency order and stops the parts in the reverse order.
 import { buildAdmin, buildAdminCheck } from './app/admin.ts';
 import { openDoors, scimConnections } from './app/entrance.ts';
 import { buildEstates } from './app/estates.ts';
@@ -27,19 +27,25 @@ export type { AppDeps } from './app/parts.ts';
 export type Role = 'all' | 'api' | 'worker' | 'scheduler';
 
 export interface App {
-  /** Port of the HTTP side. */
+  /** TCP port of the HTTP server. */
   port: number;
-  /** Port of /metrics: the same one, or its own. */
+  /** TCP port of /metrics; equal to `port` unless `server.metricsPort` is set. */
   metricsPort: number;
-  /** Not ready from now on, but still answering for `server.drainMs`, so that who sends here turns elsewhere. */
+  /**
+   * Turns readiness off and serves requests for another `server.drainMs`, so that clients move to another
+   * replica. Resolves when that time has passed.
+   */
   drain: () => Promise<void>;
-  /** Stops in flow order: http, queues, platform clients, redis. */
+  /** Stops http, queues, platform clients and Redis, in this order. */
   stop: () => Promise<void>;
 }
 
 const HTTP_DEADLINE_MS = 10_000;
 
-/** Starts the service. It needs neither Redis nor a platform to start; it says what is missing and recovers. */
+/**
+ * Starts the service. Neither Redis nor a platform has to be reachable: the health report names what is
+ * missing, and the parts reconnect. Rejects when a port cannot be opened.
+ */
 export async function startApp(config: Config, role: Role, deps: AppDeps): Promise<App> {
   const releasers = createReleasers(deps.logger);
   const redis = connectRedis(config.redis, 'commands', deps.logger);
@@ -59,7 +65,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
 
   let queues = new Map<string, TargetQueue>();
   if (role === 'all' || role === 'worker') {
-    // Who only receives pushes does not carry the queue engine in memory.
+    // Loaded here only: an `api` process does not need BullMQ in memory.
     const { startQueues } = await import('./app/queues.ts');
     queues = startQueues(parts, targets, states);
   }
@@ -114,7 +120,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     releasers.add('metrics', () => own.stop(0));
     return { port: http.port, metricsPort: own.port, drain, stop };
   } catch (error) {
-    // Nothing of a service that can not be reached may go on working.
+    // A service without an HTTP server must not keep working in the background.
     await releasers.releaseAll();
     throw error;
   }

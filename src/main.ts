@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Hands the arguments to the command line and keeps its exit code.
+// Runs the command line with the arguments of the process and sets its exit code.
 import { watchClosedPipe } from './cli/closed-pipe.ts';
 import { runCli } from './cli/index.ts';
 

@@ -1,4 +1,4 @@
-// The operators' side of the service.
+// Builds the admin API.
 import { printableConfig } from '../config/redact.ts';
 import { configWarnings } from '../config/warnings.ts';
 import { checkStore, readStoreFacts } from '../directory/connection.ts';
@@ -14,16 +14,19 @@ import type { Target } from '../sync/target.ts';
 import { buildEstates } from './estates.ts';
 import type { Parts } from './parts.ts';
 
-/** One for the admin API and the health addresses, so that wrong tokens are counted together; undefined without a token. */
+/**
+ * Returns one token check, shared by the admin API and the health endpoints so that failed attempts count
+ * together; undefined when no admin token is configured.
+ */
 export function buildAdminCheck({ config, clock, logger }: Parts): AdminCheck | undefined {
   const { adminToken, trustedProxies } = config.server;
   if (adminToken === null) return undefined;
   const clientAddress = createClientAddress(trustedProxies);
-  // Read at each request: a rotated secret counts at once.
+  // The token is read at each request, so a rotated secret is valid at once.
   return createAdminCheck({ clock, logger, clientAddress }, () => config.server.adminToken ?? adminToken);
 }
 
-/** The operators' side; undefined when there is no token for it. */
+/** Returns the router of the admin API; undefined when no admin token is configured. */
 export function buildAdmin(
   parts: Parts,
   targets: Map<string, Target>,

@@ -1,4 +1,4 @@
-// How identity providers come in: what opens each connection, and what lies behind it.
+// Builds the parts that serve identity providers: the credentials of each connection and its SCIM resources.
 import type { Config } from '../config/schema.ts';
 import { connectRedis } from '../directory/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
@@ -9,7 +9,10 @@ import { createDoors, type Doors } from '../tokens/doors.ts';
 import type { Parts } from './parts.ts';
 import { userTypeFor } from './targets.ts';
 
-/** What opens the connections. A revocation is told by Redis, and found out if nobody tells. */
+/**
+ * Returns the credentials of all connections. Redis publishes revocations; the credentials are also polled, in
+ * case a message is lost.
+ */
 export async function openDoors(parts: Parts, states: DesiredState[]): Promise<Doors> {
   const { config, logger, releasers } = parts;
   const doors = await createDoors(
@@ -25,7 +28,7 @@ export async function openDoors(parts: Parts, states: DesiredState[]): Promise<D
   releasers.add('subscriber for tokens', () => subscriber.disconnect());
   const connectionOf = new Map(states.map(({ connection, tokens }) => [tokens.channel, connection]));
   subscriber.on('message', (channel: string) => void doors.refresh(connectionOf.get(channel) ?? ''));
-  // Resolves once Redis is there; until then the doors look by themselves.
+  // Resolves when Redis is reachable; the credentials are polled until then.
   void subscriber.subscribe(...connectionOf.keys()).catch(() => undefined);
   return doors;
 }

@@ -1,4 +1,4 @@
-// What reconcile compares and repairs: one estate for each connection and target.
+// Builds the input of reconcile: one reconcile scope for each connection and target.
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createTrailReader } from '../reconcile/audit-trail.ts';
 import { digestOf } from '../reconcile/digest.ts';

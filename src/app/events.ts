@@ -1,4 +1,4 @@
-// Receivers of security events: how each connection that has one tells it of changes.
+// Builds the delivery of security events to the receiver of each connection.
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createFeed, type Feed } from '../events/feed.ts';
 import { createPoll } from '../events/poll.ts';
@@ -9,11 +9,11 @@ import { createEventRouters } from '../http/events.ts';
 import type { Parts } from './parts.ts';
 
 export interface Events {
-  /** By connection; empty where none has a receiver. */
+  /** By connection name; contains only connections that have a receiver. */
   feeds: Map<string, Feed>;
-  /** Where receivers come, by mount path; none without identity providers. */
+  /** Routers of the event endpoints, by mount path; empty when the process does not serve requests. */
   routers: ReturnType<typeof createEventRouters>;
-  /** Whoever waits for events is answered now. */
+  /** Ends all pending long polls at once. */
   drain: () => void;
 }
 

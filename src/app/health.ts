@@ -1,4 +1,4 @@
-// What the probes and /health say about store, targets and queues.
+// Builds the health endpoints: checks of store, targets, data and queues.
 import { checkStore } from '../directory/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createKeyspace } from '../directory/keys.ts';
@@ -9,7 +9,7 @@ import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
 import { outboxesOf } from './states.ts';
 
-/** An outbox that was not looked at for this long is stuck, whatever else still answers. */
+/** An outbox whose relay has not run for this long is reported as stuck. */
 const DEAF_MS = 60_000;
 
 export function buildHealth(

@@ -1,5 +1,5 @@
-// What the parts of a process tell about themselves, as metrics. Parts know nothing of metrics: they call plain functions
-// that app.ts hands to them, and what Redis knows is read when somebody asks.
+// Defines which metrics the parts report. Parts receive plain callback functions from app.ts and do not depend
+// on the metrics library. State that lives in Redis is read at the scrape.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
@@ -17,19 +17,19 @@ import { createMetrics, type Metrics } from '../support/metrics.ts';
 import type { WriteOutcome } from '../sync/sync-resource.ts';
 import type { TokenTimes } from '../tokens/doors.ts';
 
-/** What is read at the moment of a scrape. */
+/** Functions that a scrape calls to read current values. */
 export interface Sources {
   pulse: () => Promise<StorePulse>;
-  /** One for each connection that feeds the target. */
+  /** One backlog for each connection that feeds the target. */
   backlogs: (target: string) => Promise<Backlog[]>;
   breaker: (target: string) => Promise<BreakerState>;
-  /** Where identity providers are answered. */
+  /** Tokens of the connections; empty in a process without SCIM endpoints. */
   tokens: () => TokenTimes[];
-  /** Security events of connections that have a receiver. */
+  /** Security events of the connections that have a receiver. */
   events: () => Promise<{ connection: string; standing: EventStanding }[]>;
-  /** What the last passes over derived data found. */
+  /** Number of faults that the last proof of derived data found, by connection. */
   faults: () => Promise<{ connection: string; faults: number }[]>;
-  /** Unix milliseconds, by target; only where a worker runs. */
+  /** Time of the worker's last fetch by target, Unix milliseconds; empty in a process without workers. */
   lastFetches: () => Map<string, number>;
 }
 
@@ -41,18 +41,18 @@ export interface TargetHooks {
 }
 
 export interface Instruments {
-  /** Of the requests below one mount path. */
+  /** Returns the observer of the requests below a mount path. */
   requests: (root: string) => OnAnswered;
   onDeviation: (connection: string, kind: string) => void;
   target: (name: string) => TargetHooks;
   contentType: string;
-  /** Reads what is shared and renders everything. */
+  /** Reads the sources and returns the metrics in Prometheus text format. */
   scrape: (sources: Sources) => Promise<string>;
 }
 
-/** Entra looks at hours; a few requests are no share. */
+/** Entra ID evaluates failures over hours; below `atLeast` requests the share is 0. */
 const RISK = { windowMs: 3_600_000, atLeast: 20 };
-/** Scrapes that follow each other closely share one look at Redis. */
+/** Scrapes within this time share one read of Redis, milliseconds. */
 const FRESH_MS = 1000;
 
 export function createInstruments(
@@ -97,7 +97,7 @@ export function createInstruments(
   };
 }
 
-/** All of them anew: tokens come and go. */
+/** Replaces the series of all tokens: tokens are created and deleted at run time. */
 function showTokens(metrics: Metrics, tokens: TokenTimes[]): void {
   metrics.tokenExpiry.reset();
   metrics.tokenLastUsed.reset();
@@ -107,17 +107,20 @@ function showTokens(metrics: Metrics, tokens: TokenTimes[]): void {
   }
 }
 
-/** From `src/` as from `dist/`. */
+/** The path is valid in `src/` and in `dist/`. */
 function packageVersion(): string {
   const text = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** `/scim/v2` is the connection `default`, `/connections/<name>/scim/v2` the others. */
+/**
+ * Returns the connection name of a mount path: `/scim/v2` is `default`, `/connections/<name>/scim/v2` is
+ * `<name>`.
+ */
 const connectionAt = (root: string): string =>
   root === '' ? 'none' : root.startsWith('/connections/') ? (root.split('/')[2] ?? 'none') : 'default';
 
-/** As Entra counts: that somebody is not there is an answer, not a failure. */
+/** Applies Entra ID's rule: a 404 for a missing user is an expected answer, not a failure. */
 const isFailure = (operation: string, status: number): boolean =>
   status >= 400 && !(status === 404 && (operation === 'get' || operation === 'delete'));
 
@@ -127,7 +130,7 @@ interface Requests {
   risk: FailureShare;
 }
 
-/** Answers since the last scrape. */
+/** Answers that were counted since the last scrape. */
 interface Pending {
   since: number;
   labels: { connection: string; operation: string; status: string };
@@ -138,7 +141,8 @@ function countRequests(
   { root, connection, risk, pending }: Requests & { pending: Pending[] },
 ): OnAnswered {
   const seconds = metrics.httpTimer(connection);
-  // Counted in a plain number, and told when somebody asks: this happens thousands of times a second.
+  // Requests arrive thousands of times a second, so each one increments a plain number; the scrape adds it to
+  // the metric.
   const counts = memo((operation, status) => {
     const count = { since: 0, labels: { connection, operation, status } };
     pending.push(count);
@@ -176,14 +180,17 @@ const NAMES: Record<string, string> = {
   'user-attribute-values': 'values',
 };
 
-/** `/api/scim/v2/Users/{id}` is `users`; routes are templates, so there are few. */
+/**
+ * Returns the resource of a route template: `/api/scim/v2/Users/{id}` gives `users`. Route templates are few,
+ * so the label has few values.
+ */
 function resourceOf(route: string): string {
   const [, , family, name = 'other', resource = 'other'] = route.split('/');
   if (family === 'scim') return resource.toLowerCase();
   return NAMES[name] ?? name;
 }
 
-/** Looking a pair up is cheaper than resolving it anew. */
+/** Caches the result of `make` for each pair of arguments. */
 function memo<T>(make: (first: string, second: string) => T): (first: string, second: string) => T {
   const made = new Map<string, T>();
   return (first, second) => {
@@ -194,7 +201,10 @@ function memo<T>(make: (first: string, second: string) => T): (first: string, se
   };
 }
 
-/** Redis away: what it knows is left out, which is better than what it knew. */
+/**
+ * Reads the shared state from Redis into the metrics. While Redis is unreachable its series are removed instead
+ * of keeping old values.
+ */
 async function readShared(metrics: Metrics, targets: string[], sources: Sources): Promise<void> {
   const pulse = await sources.pulse();
   metrics.redisUp.set(pulse.up ? 1 : 0);
@@ -242,7 +252,7 @@ function showEvents(
     metrics.events.inc({ connection, outcome }, standing[outcome]);
 }
 
-/** The connections of a target together: sums, and of ages and times the worse one. */
+/** Shows the backlogs of a target as one: counts are added, ages and times take the worse value. */
 function show(
   metrics: Metrics,
   { target, backlogs, breaker }: { target: string; backlogs: Backlog[]; breaker: BreakerState },

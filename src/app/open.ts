@@ -1,4 +1,4 @@
-// The service's parts without the service, for commands.
+// Opens the parts of the service for commands, without HTTP server and scheduler.
 import type { Redis } from 'ioredis';
 import type { Config } from '../config/schema.ts';
 import { createBreaker, type Breaker } from '../directory/breaker.ts';
@@ -14,10 +14,13 @@ import { scriptsOn, type AppDeps, type Parts } from './parts.ts';
 import { buildStates } from './states.ts';
 import { buildTargets, schemasFor, userTypeFor } from './targets.ts';
 
-/** A command without Redis can only fail, so it is more patient than the start of the service. */
+/**
+ * Wait for Redis in a command, milliseconds. It is longer than at the start of the service, because a command
+ * cannot go on without Redis.
+ */
 const COMMAND_WAIT_MS = 5000;
 
-/** A cluster counts as ready before the last of its nodes is reached: asked again for a while. */
+/** Retries the first read: a cluster reports ready before all of its nodes are reachable. */
 async function reach(redis: Redis, clock: Clock): Promise<void> {
   for (const end = clock.now() + COMMAND_WAIT_MS; ;) {
     try {
@@ -30,11 +33,11 @@ async function reach(redis: Redis, clock: Clock): Promise<void> {
   }
 }
 
-/** The desired states and breakers alone, for commands that look into Redis or mark something there. */
+/** Opens desired states and breakers without platform clients, for commands that only read or mark in Redis. */
 export function openDesiredStates(config: Config): {
   redis: Redis;
   states: DesiredState[];
-  /** By target. */
+  /** By target name. */
   breakers: Map<string, Breaker>;
 } {
   const redis = connectRedis(config.redis, 'commands', silentLogger);
@@ -53,7 +56,10 @@ export function openDesiredStates(config: Config): {
   return { redis, states, breakers: new Map(breakers) };
 }
 
-/** What commands compare and repair, one for each connection and target. With `worker`, marks are applied here too. */
+/**
+ * Opens one reconcile scope for each connection and target. With `worker`, dirty marks are applied in this
+ * process too.
+ */
 export async function openEstates(
   config: Config,
   deps: AppDeps,

@@ -1,4 +1,4 @@
-// What every part of the service is built from.
+// Defines the dependencies that every part of the service is built from.
 import type { Redis } from 'ioredis';
 import type { Config } from '../config/schema.ts';
 import { createConfirmation } from '../directory/replicas.ts';
@@ -15,7 +15,7 @@ export interface AppDeps {
   clock: Clock;
   ids: Ids;
   random: () => number;
-  /** Undefined = no traces. */
+  /** Undefined when tracing is off. */
   tracing?: Tracing | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface Store {
 
 export type Parts = AppDeps & Store & { releasers: Releasers; instruments?: Instruments };
 
-/** How long a start waits for Redis before it goes on without. */
+/** Time that the start waits for Redis before it continues without it. */
 export const STORE_WAIT_MS = 2000;
 
 export const scriptsOn = (redis: Redis, config: Config, clock: Clock): Scripts =>

@@ -1,4 +1,4 @@
-// Relay and worker of every target, and what wakes them.
+// Starts relay and worker of every target and the subscription that notifies them.
 import { connectRedis } from '../directory/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import {
@@ -13,7 +13,7 @@ import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
 import { outboxesOf } from './states.ts';
 
-/** Relay and worker of every target. They wait for Redis by themselves. */
+/** Returns the queues by target name. Relay and worker connect to Redis by themselves. */
 export function startQueues(
   parts: Parts,
   targets: Map<string, Target>,
@@ -34,7 +34,7 @@ export function startQueues(
     const handler: SyncHandler = async (job, signal) => {
       const state = byConnection.get(job.connection);
       const outbox = outboxes.get(job.connection);
-      // A job of a connection that the settings no longer have: its marks wait until it comes back.
+      // The connection is no longer in the settings. Its dirty marks stay until it is configured again.
       if (!state || !outbox) return;
       const deps = {
         target,
@@ -60,7 +60,7 @@ export function startQueues(
   const subscriber = connectRedis(config.redis, 'subscriber', logger);
   releasers.add('subscriber', () => subscriber.disconnect());
   subscriber.on('message', (_channel: string, target: string) => queues.get(target)?.poke());
-  // Resolves once Redis is there; until then the queues' own sweeps do.
+  // Resolves when Redis is reachable; until then the relays find marks by polling.
   void subscriber.subscribe(...states.map(({ channel }) => channel)).catch(() => undefined);
   return queues;
 }

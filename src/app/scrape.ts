@@ -1,4 +1,4 @@
-// Where a scrape finds what it shows.
+// Connects the metrics to their sources.
 import { takePulse } from '../directory/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createMetricsRouter } from '../http/metrics.ts';
@@ -10,7 +10,7 @@ import type { Instruments, Sources } from './instruments.ts';
 import type { Parts } from './parts.ts';
 import { outboxesOf } from './states.ts';
 
-/** What a scrape shows: this process's own counts, and for every process what Redis knows. */
+/** Returns the router of /metrics. It serves the counters of this process and the shared state in Redis. */
 export function buildScrape(
   { redis }: Parts,
   { contentType, scrape }: Instruments,

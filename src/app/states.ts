@@ -1,4 +1,4 @@
-// The desired state of every connection.
+// Builds the desired state of every connection.
 import { createDesiredState, type DesiredState } from '../directory/desired-state.ts';
 import { hasUniqueExternalIds } from '../scim/index.ts';
 import type { Outbox } from '../directory/outbox.ts';
@@ -35,7 +35,7 @@ export function buildStates(
   );
 }
 
-/** Outboxes of one target, by connection. */
+/** Returns the outboxes of one target, by connection name. */
 export const outboxesOf = (states: DesiredState[], target: string): Map<string, Outbox> =>
   new Map(
     states.flatMap(({ connection, outboxes }) => {

@@ -1,4 +1,4 @@
-// The platforms that are kept equal, each with its client, budget and breaker.
+// Builds the targets: one platform each, with its client, request budget and circuit breaker.
 import type { Config } from '../config/schema.ts';
 import { createBreaker } from '../directory/breaker.ts';
 import { createBudget } from '../directory/budget.ts';
@@ -13,7 +13,7 @@ export const userTypeFor = (
   schemas: readonly CustomSchema[],
 ): ResourceType => userResourceType({ userAttributes: typedMembers(targets), schemas });
 
-/** Custom schemas of everybody who pushes to the target. */
+/** Returns the custom schemas of all connections that feed the target. */
 export const schemasFor = ({ connections }: Config, target: string): CustomSchema[] =>
   Object.values(connections).flatMap(({ targets, schemas }) => (targets.includes(target) ? schemas : []));
 

@@ -1,4 +1,4 @@
-// How long to wait before the next attempt.
+// Computes the delay before the next attempt.
 
 export interface BackoffOptions {
   /** Delay after the first failure, milliseconds. */
@@ -8,8 +8,9 @@ export interface BackoffOptions {
 }
 
 /**
- * Exponential delay with half of it random, so that many resources that failed together do not return
- * together. Attempt 1 gives `baseMs / 2 .. baseMs`; `random` yields 0 (inclusive) to 1 (exclusive).
+ * Returns an exponential delay whose second half is random, so that resources that failed together do not retry
+ * together. Attempt 1 gives `baseMs / 2 .. baseMs`. `random` returns a number from 0 (inclusive) to 1
+ * (exclusive).
  */
 export function backoffMs(attempt: number, options: BackoffOptions, random: () => number): number {
   const full = Math.min(options.maxMs, options.baseMs * 2 ** Math.min(attempt - 1, 30));

@@ -1,6 +1,9 @@
-// Many things, a few at a time.
+// Runs asynchronous work for many items with limited concurrency.
 
-/** Runs `work` for every item, at most `limit` at once, and answers in the order of the items; the first failure ends it. */
+/**
+ * Runs `work` for every item, at most `limit` at once. @returns the results in the order of the items @throws
+ * the first failure
+ */
 export async function mapBounded<T, R>(
   items: readonly T[],
   limit: number,

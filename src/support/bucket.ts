@@ -1,7 +1,10 @@
-// A token bucket: so many at once, and so many a second after that.
+// Implements a token bucket: a burst size and a refill rate per second.
 
 export interface Bucket {
-  /** Takes one at the time `now` (Unix milliseconds). @returns 0, or how many milliseconds until there is one */
+  /**
+   * Takes one token at the time `now` (Unix milliseconds). @returns 0 when taken, otherwise the milliseconds
+   * until a token is available
+   */
   take(now: number): number;
 }
 
@@ -10,7 +13,7 @@ export function createBucket({ perSecond, burst }: { perSecond: number; burst: n
   let filledAt = -Infinity;
   return {
     take(now) {
-      // A clock that was set back gives nothing, and takes nothing away.
+      // A clock that was set back neither adds nor removes tokens.
       const elapsedMs = Math.max(0, now - filledAt);
       left = Math.min(burst, left + (elapsedMs * perSecond) / 1000);
       filledAt = now;

@@ -1,7 +1,8 @@
-// Counts the bytes that work in progress holds in memory, so that a process refuses work instead of running out of memory.
+// Counts the bytes that work in progress holds in memory. A process refuses work above the limit instead of
+// running out of memory.
 
 export interface ByteShare {
-  /** Whether `bytes` more can be held now. */
+  /** Returns whether `bytes` more fit into the budget. */
   fits(bytes: number): boolean;
   /** Counts `bytes` as held. @returns false when the budget does not allow it; nothing is counted then */
   take(bytes: number): boolean;
@@ -9,7 +10,9 @@ export interface ByteShare {
 }
 
 export interface ByteBudget {
-  /** A share for one owner, who may hold at most half of the budget: the other half stays for the other owners. */
+  /**
+   * Returns a share for one owner, at most half of the budget; the other half stays available to other owners.
+   */
   share(): ByteShare;
 }
 

@@ -1,6 +1,6 @@
-// JSON in one form: the same value gives the same text, whatever order its members were written in.
+// Serialises JSON in canonical form: equal values give equal texts, independent of property order.
 
-/** Members sorted by name; undefined members left out, as JSON does. */
+/** Returns JSON text with sorted property names, without properties whose value is undefined. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((each) => canonicalJson(each)).join(',')}]`;
   if (typeof value === 'object' && value !== null) {

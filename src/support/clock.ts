@@ -1,4 +1,5 @@
-// Time as an argument: production passes systemClock, tests pass one that they move by hand.
+// Defines the clock that parts receive as an argument: production passes systemClock, tests pass a clock that
+// they advance.
 
 /** Wall clock and sleeping. `now` is Unix time in milliseconds. */
 export interface Clock {

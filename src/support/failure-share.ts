@@ -1,17 +1,17 @@
-// The share of failures among what happened lately, in memory that does not grow.
+// Computes the share of failures over a sliding time window, in constant memory.
 import type { Clock } from './clock.ts';
 
 export interface FailureShare {
   note: (failed: boolean) => void;
-  /** 0..1 over the last window. */
+  /** Returns a number from 0 to 1 for the last window; 0 below `atLeast` events. */
   share: () => number;
 }
 
 const PARTS = 60;
 
 /**
- * A window in sixty parts. With `atLeast`, a handful of events is never much of a share: the first failure out of one
- * says little.
+ * Creates a window of sixty slots. With fewer than `atLeast` events the share is 0: one failure out of one
+ * event is not a trend.
  */
 export function createFailureShare(
   { clock }: { clock: Clock },
@@ -22,7 +22,7 @@ export function createFailureShare(
   const now = (): number => Math.floor((clock.now() * PARTS) / windowMs);
   let latest = now();
 
-  /** Empties the parts that time has passed over. @returns the current one */
+  /** Clears the slots that are older than the window. @returns the current slot */
   function move(): number {
     const part = Math.max(now(), latest);
     for (let old = Math.max(latest + 1, part - PARTS + 1); old <= part; old++) {

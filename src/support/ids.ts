@@ -1,9 +1,9 @@
-// Identifiers: short, opaque, safe in URLs, file names and Redis keys.
+// Generates identifiers that are short, opaque and safe in URLs, file names and Redis keys.
 import { randomFillSync } from 'node:crypto';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** Source of identifiers; tests pass a predictable one. */
+/** Source of identifiers; tests pass a deterministic one. */
 export interface Ids {
   /** A new resource id: 20 lower-case base-32 characters, 100 random bits. */
   resource(): string;
@@ -11,7 +11,7 @@ export interface Ids {
   request(): string;
 }
 
-/** Random bytes are drawn in bulk: the system call of each draw costs more than making an id of it. */
+/** Random bytes are read in blocks, because one system call per id costs more than the rest of the work. */
 const DRAW_BYTES = 4096;
 
 function createRandomIds(): Ids {

@@ -1,16 +1,16 @@
-// Judges a JSON text by its bytes before it is parsed. A few bytes of text can become many bytes of memory: how many
-// depends on the brackets and commas.
+// Checks the size and structure of JSON text before it is parsed. A short text with many brackets and commas
+// can need a lot of memory as objects.
 
 export interface JsonBounds {
-  /** Objects and lists inside each other. */
+  /** Largest nesting depth of objects and arrays. */
   maxDepth: number;
-  /** Brackets, braces and commas. */
+  /** Largest number of brackets, braces and commas. */
   maxStructure: number;
-  /** Bytes of one text; default: no bound of its own. */
+  /** Largest string in bytes; default: no limit. */
   maxText?: number;
 }
 
-/** Why the text must not be parsed: `reason` completes a sentence such as "the answer …". */
+/** Reason why the text must not be parsed. `reason` completes a sentence that begins with "the answer …". */
 export interface JsonFault {
   kind: 'depth' | 'structure' | 'text';
   reason: string;
@@ -19,7 +19,7 @@ export interface JsonFault {
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Reads the UTF-8 bytes once, without parsing them. @returns the first fault; undefined = none */
+/** Scans UTF-8 bytes once, without parsing. @returns the first fault, or undefined */
 export function scanJson(
   bytes: Uint8Array,
   { maxDepth, maxStructure, maxText = Infinity }: JsonBounds,

@@ -1,12 +1,12 @@
-// Regular expressions of settings, on an engine whose time grows with the length of the text and not beyond (RE2's
-// syntax: no look-around and no backreferences). A careless pattern must not stop the process on a hostile value.
+// Compiles regular expressions from settings with RE2 syntax (no look-around, no backreferences). Matching
+// takes time linear in the length of the text, so a pattern cannot block the process.
 import { RE2JS } from 're2js';
 
 export interface Pattern {
   test(text: string): boolean;
-  /** Replaces the first match; `$1`, `$2` ... stand for groups. */
+  /** Replaces the first match; `$1`, `$2` ... in `to` stand for groups. */
   replace(text: string, to: string): string;
-  /** The first match at `from` or later. */
+  /** Returns the first match at index `from` or later. */
   find(text: string, from: number): { index: number; groups: (string | undefined)[] } | undefined;
 }
 
@@ -17,8 +17,8 @@ const FLAGS: Record<string, number> = {
 };
 
 /**
- * @param flags those of JavaScript; `g`, `u` and `y` say nothing here
- * @throws Error when the pattern is not in RE2's syntax
+ * @param flags flags of JavaScript; `g`, `u` and `y` have no effect @throws Error when the pattern is not valid
+ * RE2 syntax
  */
 export function compilePattern(source: string, flags = ''): Pattern {
   const compiled = RE2JS.compile(
@@ -40,10 +40,10 @@ export function compilePattern(source: string, flags = ''): Pattern {
   };
 }
 
-/** @returns a sentence on what is wrong with the pattern, or undefined */
+/** @returns a sentence that describes the fault of the pattern, or undefined */
 export function patternFault(source: string, flags?: string): string | undefined {
   try {
-    // JavaScript knows what the engine below does not: only a pattern that both read alike means what it says.
+    // The pattern must also be valid in JavaScript: RE2 syntax that JavaScript reads differently is refused.
     new RegExp(source, flags);
   } catch {
     return 'Not a regular expression. Check brackets, and put a backslash before special characters.';

@@ -1,4 +1,4 @@
-// One logger for the process; parts get children of it. Secrets and personal data are cut before writing.
+// Creates the logger of the process. It removes secrets and personal data before a line is written.
 import { pino, type Logger } from 'pino';
 
 export type { Logger };
@@ -14,8 +14,9 @@ interface Lines {
 }
 
 /**
- * Lines leave together: a write of its own for each costs more than making it, and handing it to another thread more than
- * the write. They are held here, because the library measures all that it holds again with every line.
+ * Collects lines and writes them together: one write per line costs more than formatting the line, and a
+ * transport thread costs more still. The lines are buffered here because pino measures its whole buffer again
+ * at each line.
  */
 function gathered(out: Lines): Lines {
   let held = '';
@@ -34,7 +35,9 @@ function gathered(out: Lines): Lines {
   };
 }
 
-/** The time of a line; most lines of a busy service share their millisecond with others. */
+/**
+ * Returns a function that formats the current time. It caches the text, because many lines share a millisecond.
+ */
 function createTimestamp(): () => string {
   let at = 0;
   let text = '';
@@ -48,7 +51,10 @@ function createTimestamp(): () => string {
 
 const CENSOR = '[redacted]';
 
-/** Secrets one level down, as in `*.token`. A wildcard of pino walks every line for every name; few have any. */
+/**
+ * Removes secrets one level down, such as `*.token`. A wildcard path of pino would visit every property of
+ * every line.
+ */
 function withoutNestedSecrets(fields: Record<string, unknown>): Record<string, unknown> {
   const cuts: Record<string, unknown> = {};
   for (const key of Object.keys(fields)) {
@@ -62,15 +68,16 @@ function withoutNestedSecrets(fields: Record<string, unknown>): Record<string, u
 
 function censored(value: object, names: string[]): object {
   const cut = Object.fromEntries(names.map((name) => [name, CENSOR]));
-  // What makes an error one is not enumerable: it stays reachable behind the cut.
+  // The name, message and stack of an error are not enumerable, so the copy keeps the error as its prototype.
   return value instanceof Error ? Object.assign(Object.create(value) as Error, cut) : { ...value, ...cut };
 }
 
 const MAX_CAUSES = 3;
 
 /**
- * What the log holds of an error. Other properties stay out: an error of the Redis client carries the arguments of its
- * command, which are whole records, and one of the platform client quotes the platform, which may name people.
+ * Returns the properties of an error that may be logged. Other properties are left out: an ioredis error holds
+ * the arguments of its command, which are whole resources, and an error of the platform client quotes the
+ * platform.
  */
 function loggedError(error: unknown, causes = 0): unknown {
   if (!(error instanceof Error)) return error;
@@ -80,8 +87,8 @@ function loggedError(error: unknown, causes = 0): unknown {
 }
 
 /**
- * JSON lines on standard output, or on the given stream. One event name per message, fields in camelCase.
- * Level `error` means that somebody must act.
+ * Returns a logger that writes JSON lines to standard output or to the given stream. A message is one event
+ * name; field names are camelCase. Level `error` means that an operator must act.
  */
 export function createLogger(level: string, destination?: Lines): Logger {
   const options = {
@@ -95,5 +102,5 @@ export function createLogger(level: string, destination?: Lines): Logger {
   return pino(options, destination ?? gathered(pino.destination({ sync: true })));
 }
 
-/** A logger that says nothing, for parts that are built without a process around them. */
+/** Logger without output, for parts that are built outside of a service. */
 export const silentLogger: Logger = pino({ level: 'silent' });

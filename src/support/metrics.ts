@@ -1,17 +1,23 @@
-// Every metric of the service in one file: rules, dashboards and documents know them by these names.
+// Defines every metric of the service: name, help text, labels and buckets.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Metric } from 'prom-client';
 
 interface Definition {
   type: 'counter' | 'gauge' | 'histogram';
   name: string;
-  /** Every label has few values, whatever anybody sends: templates and known words, never ids or paths. */
+  /**
+   * Labels have few possible values, such as route templates and known words; never ids or paths from a
+   * request.
+   */
   labels: readonly string[];
   help: string;
-  /** Upper bounds of a histogram. */
+  /** Upper bounds of the buckets of a histogram. */
   buckets?: readonly number[];
 }
 
-/** Said of what Redis knows: every process reports the same, and adding that up would count it several times. */
+/**
+ * Help text of metrics that are read from Redis: every process reports the same value, so a sum would count it
+ * several times.
+ */
 const SHARED = 'The same from every process: take max(), not sum().';
 
 const TIME_TO_ANSWER = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -228,14 +234,14 @@ type Instrument<K extends keyof Definitions> = Definitions[K]['type'] extends 'c
     : Histogram<Label<K>>;
 
 export type Metrics = { [K in Exclude<keyof Definitions, 'httpSeconds'>]: Instrument<K> } & {
-  /** `httpSeconds` for what happens thousands of times a second. @returns what counts one duration */
+  /** Records `httpSeconds`; cheap enough for each request. @returns a function that records one duration in seconds */
   httpTimer(connection: string): (seconds: number) => void;
   contentType: string;
-  /** The text that Prometheus reads. */
+  /** Returns the metrics in Prometheus text format. */
   text(): Promise<string>;
 };
 
-/** Looks this often at how late the event loop is, in milliseconds: more often costs more than it tells. */
+/** Sampling interval of the event loop delay, milliseconds. */
 const LOOP_PRECISION_MS = 50;
 
 export function createMetrics(): Metrics {
@@ -261,7 +267,10 @@ function createInstrument({ type, name, help, labels, buckets }: Definition, reg
   return new Histogram({ ...options, buckets: [...(buckets ?? [])] });
 }
 
-/** A histogram with one label that costs next to nothing to count: numbers in an array, made into samples at the scrape. */
+/**
+ * Creates a histogram with one label that is cheap to record: counts are kept in arrays and converted at the
+ * scrape.
+ */
 function createTimer(
   {
     name,

@@ -1,26 +1,28 @@
-// Lets long calculations give way, so that short requests are answered between their slices.
+// Splits long calculations into slices, so that short requests are served between them.
 
 export interface Slice {
-  /** Whether this calculation has had its time: then it has to `rest` before it goes on. */
+  /** Returns whether the slice has used its time; then the calculation calls `rest` before it continues. */
   isOver(): boolean;
-  /** Resolves in a later turn of the event loop, when it is the turn of this calculation; a new slice begins. */
+  /** Resolves in a later iteration of the event loop, when this calculation may continue; a new slice begins. */
   rest(): Promise<void>;
 }
 
-/** Longer slices keep others waiting, shorter ones cost more than they save. */
+/** Length of a slice. Longer slices delay other requests; shorter ones cost more in switching. */
 const SLICE_MS = 5;
 /**
- * libuv accepts one connection in each iteration of the event loop. Without iterations between the slices, a probe on a
- * new connection waits for one slice per connection that was opened before it.
+ * libuv accepts one connection per iteration of the event loop. With too few iterations between slices, a
+ * health probe on a new connection would wait one slice for each connection that was opened before it.
  */
 const ITERATIONS_BETWEEN = 10;
 
-/** Calls `work` after so many iterations of the event loop. */
+/** Calls `work` after `count` iterations of the event loop. */
 export function afterIterations(count: number, work: () => void): void {
   setImmediate(count <= 1 ? work : () => afterIterations(count - 1, work));
 }
 
-/** @returns begins a calculation; one of them goes on for one slice, then others are served */
+/**
+ * @returns a function that begins a calculation; only one calculation runs between two yields to the event loop
+ */
 export function createPace(): () => Slice {
   const waiting: (() => void)[] = [];
   let isScheduled = false;

@@ -1,6 +1,6 @@
-// Long texts on their way, in pieces of a size that is worth a write.
+// Joins short texts into pieces that are large enough for one write.
 
-/** Joins small texts, so that each piece but the last has at least `bytes` bytes. */
+/** Yields pieces of at least `bytes` bytes; the last one may be shorter. */
 export function* inPieces(texts: Iterable<string>, bytes = 65_536): Generator<Buffer> {
   let waiting: string[] = [];
   let length = 0;

@@ -1,4 +1,4 @@
-// Addresses of Redis as operators write them: one server, a primary that sentinels know, or the node of a cluster.
+// Parses Redis addresses of the settings: one server, a primary behind sentinels, or a node of a cluster.
 
 export interface HostPort {
   host: string;
@@ -6,13 +6,13 @@ export interface HostPort {
 }
 
 export interface RedisAddress {
-  /** One server; of a sentinel address, the sentinels. */
+  /** One server, or the sentinels of a sentinel address. */
   hosts: HostPort[];
   tls: boolean;
   username: string | undefined;
   password: string | undefined;
   db: number;
-  /** Set when `hosts` are sentinels, who are asked for the primary of this name. */
+  /** Set for a sentinel address; `name` is the name of the primary. */
   sentinel: { name: string; username: string | undefined; password: string | undefined } | undefined;
 }
 
@@ -23,9 +23,10 @@ const SENTINEL_QUERY = ['sentinelUsername', 'sentinelPassword'];
 const USUAL_PRIMARY = 'mymaster';
 
 /**
- * `redis[s]://[user:password@]host[:port][/db]` or
- * `redis[s]+sentinel://[user:password@]host[:port],...[/name[/db]][?sentinelUsername=&sentinelPassword=]`; the extra s is TLS.
- * @returns the parts, or what is wrong in a sentence without any part of the address, which may hold a password
+ * Parses `redis[s]://[user:password@]host[:port][/db]` or
+ * `redis[s]+sentinel://[user:password@]host[:port],...[/name[/db]][?sentinelUsername=&sentinelPassword=]`;
+ * `rediss` means TLS. @returns the parts, or a sentence that describes the fault without quoting the address,
+ * which may contain a password
  */
 export function parseRedisAddress(text: string): RedisAddress | string {
   const [, scheme, sentinel, userinfo = '', authority = '', path = '', query = ''] = FORM.exec(text) ?? [];

@@ -1,9 +1,9 @@
-// Shutdown is construction reversed: whoever starts something registers how it ends.
+// Registers release functions and runs them in reverse order at shutdown.
 import type { Logger } from './logger.ts';
 
 export interface Releasers {
   add: (name: string, release: () => Promise<unknown> | void) => void;
-  /** Runs all releases, last added first; one that fails is logged and does not hold up the rest. */
+  /** Runs all releases, last added first. A failed release is logged and does not stop the others. */
   releaseAll: () => Promise<void>;
 }
 

@@ -1,10 +1,11 @@
-// Work on one name is done in the order it came; work on different names runs side by side.
+// Runs tasks with the same name one after the other, and tasks with different names concurrently.
 
 export type Serially = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
 /**
- * One queue per name, in memory, gone when it is empty. Saves retries; correctness never rests on it.
- * The map holds who waits and never a result: a map that others come to and leave is slow to let go of what it held.
+ * Keeps one queue per name in memory and removes it when it is empty. It only avoids retries; correctness does
+ * not depend on it. The map holds waiting tasks and no results, because a long-lived Map keeps removed values
+ * reachable for a while.
  */
 export function createSerially(): Serially {
   const queues = new Map<string, (() => void)[]>();

@@ -1,7 +1,7 @@
-// Keys as operators have them: PEM, or one JWK as JSON; and what they sign with.
+// Parses signing keys, given as PEM or as one JWK in JSON.
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 
-/** Algorithms of JWS (RFC 7518 §3.1, RFC 8037 §3.1): one for each kind of key. */
+/** JWS algorithms (RFC 7518 §3.1, RFC 8037 §3.1), one for each supported key type. */
 export type SigningAlgorithm = 'ES256' | 'EdDSA' | 'RS256';
 
 export interface SigningKey {
@@ -13,20 +13,20 @@ const SHORTEST_RSA = 2048;
 const FORM = 'Not a private key. Give PEM (PKCS #8) or one JWK';
 const MAKE_ONE = 'openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out events.pem';
 
-/** @returns the key, or a sentence about what is wrong with it, which repeats nothing of it */
+/** @returns the key, or a sentence that describes the fault without quoting the text */
 export function parsePrivateKey(text: string): SigningKey | string {
   const key = read(text, createPrivateKey);
   if (!key) return `${FORM}; make one with: ${MAKE_ONE}`;
   return withAlgorithm(key);
 }
 
-/** @returns the public key; the public part where a private one is given; or a sentence about what is wrong */
+/** @returns the public key, also from a private key; or a sentence that describes the fault */
 export function parsePublicKey(text: string): SigningKey | string {
   const key = read(text, createPublicKey);
   return key ? withAlgorithm(key) : 'Not a public key. Give PEM (SPKI) or one JWK.';
 }
 
-/** Variables of the environment often carry the line breaks of a PEM as `\n`. */
+/** Environment variables often contain the line breaks of a PEM as `\n`. */
 function read(
   text: string,
   create: (input: string | { key: JsonWebKey; format: 'jwk' }) => KeyObject,

@@ -1,10 +1,11 @@
-// A cell of a CSV file that a spreadsheet shows and does not carry out.
+// Escapes CSV cells so that a spreadsheet program does not execute them as formulas.
 
 /**
- * What makes a formula at the start of a cell: the signs, also in full width, behind blanks. A spreadsheet that separates by
- * semicolon or tab, or that does not know our quotes, begins a cell within ours; so every such start counts.
+ * Matches characters that start a formula, including their full-width forms, with or without leading blanks. A
+ * program that separates cells by semicolon or tab, or ignores our quotes, can see a cell start inside our
+ * cell, so each such position is matched.
  */
 const FORMULA = /(^|[;\t\r\n])(\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20\t\r])/g;
 
-/** The text with an apostrophe before everything that would be a formula. */
+/** Returns the text with an apostrophe before every possible start of a formula. */
 export const spreadsheetCell = (text: string): string => text.replace(FORMULA, "$1$2'");

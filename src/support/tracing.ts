@@ -1,22 +1,22 @@
-// Traces from push to platform call, for OpenTelemetry. Off unless the environment names a collector; then nothing of
-// this is loaded, and nothing is asked on the way.
+// Creates OpenTelemetry traces from push to platform call. Without a configured collector no tracing package is
+// loaded.
 import { createHash } from 'node:crypto';
 import type { SpanContext, SpanKind, Tracer } from '@opentelemetry/api';
 
-/** One step on the way, until it ends. */
+/** One span, open until `end` is called. */
 export interface Step {
-  /** W3C trace context: what is called is told where it belongs. */
+  /** W3C trace context of the span, to send with an outgoing request. */
   traceparent: string;
-  /** A step within this one, of something that is called. */
+  /** Opens a child span for an outgoing call. */
   call: (name: string, attributes: Attributes) => Step;
-  /** @param failed what went wrong, in a word */
+  /** @param failed name of the error, when the work failed */
   end: (failed?: string, attributes?: Attributes) => void;
 }
 
 export type Attributes = Record<string, string | number>;
 
 export interface Tracing {
-  /** A request that came to its end, under its correlation id. Times are Unix milliseconds. */
+  /** Records a finished request under its correlation id. Times are Unix milliseconds. */
   answered: (
     name: string,
     of: {
@@ -28,17 +28,23 @@ export interface Tracing {
       attributes: Attributes;
     },
   ) => void;
-  /** Work that a request has caused, perhaps much later and in another process: its id is all that has travelled. */
+  /**
+   * Opens a span for work that a request caused, possibly later and in another process. `request` is the
+   * correlation id.
+   */
   caused: (name: string, request: string, attributes: Attributes) => Step;
-  /** Sends what is not sent yet. */
+  /** Sends the spans that have not been sent. */
   stop: () => Promise<void>;
 }
 
 const SAMPLED = 1;
-/** Marks without a push, such as a resync. */
+/** Correlation id of marks without a request, such as those of a resync. */
 const NO_REQUEST = '-';
 
-/** @returns undefined when OTEL_EXPORTER_OTLP_ENDPOINT or its twin for traces is not set, or OTEL_SDK_DISABLED is true */
+/**
+ * @returns undefined unless OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set and
+ * OTEL_SDK_DISABLED is not true
+ */
 export async function openTracing(env: NodeJS.ProcessEnv): Promise<Tracing | undefined> {
   const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (!endpoint || env.OTEL_SDK_DISABLED === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return undefined;
@@ -48,7 +54,7 @@ export async function openTracing(env: NodeJS.ProcessEnv): Promise<Tracing | und
     import('@opentelemetry/exporter-trace-otlp-http'),
   ]);
   const random = new sdk.RandomIdGenerator();
-  /** Ids of the next span that is started; starting is synchronous. */
+  /** Ids for the next span; valid because a span starts synchronously. */
   let next: { traceId: string; spanId: string } | undefined;
   const url = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? `${endpoint.replace(/\/+$/, '')}/v1/traces`;
   const provider = new sdk.NodeTracerProvider({
@@ -82,7 +88,7 @@ export async function openTracing(env: NodeJS.ProcessEnv): Promise<Tracing | und
       const link = parseTraceparent(caller);
       next = idsOf(request);
       try {
-        // The service is open to others, so their trace is linked and does not become ours.
+        // Clients are not trusted, so their trace is linked and does not become the parent.
         const span = tracer.startSpan(
           name,
           {
@@ -109,13 +115,16 @@ export async function openTracing(env: NodeJS.ProcessEnv): Promise<Tracing | und
   };
 }
 
-/** Every process derives the same ids from a correlation id, so that a mark need not carry more than that. */
+/**
+ * Derives trace and span id from the correlation id. Every process derives the same ids, so a mark carries the
+ * correlation id only.
+ */
 function idsOf(request: string): { traceId: string; spanId: string } {
   const digest = createHash('sha256').update(request).digest('hex');
   return { traceId: digest.slice(0, 32), spanId: digest.slice(32, 48) };
 }
 
-/** W3C Trace Context, version 00; anything else is nobody's trace. */
+/** Parses W3C Trace Context version 00; returns undefined for any other text. */
 export function parseTraceparent(text: string | undefined): SpanContext | undefined {
   const [, traceId, spanId, flags] =
     /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(text ?? '') ?? [];

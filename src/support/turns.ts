@@ -1,6 +1,6 @@
-// Limits how much work of one kind runs at once; the rest waits for its turn, in a short queue and for a short time.
+// Limits concurrent work of one kind; further work waits in a bounded queue for a bounded time.
 
-/** There was no turn in time. The work was not started, so it may be repeated. */
+/** Thrown when the work was not admitted in time. The work was not started, so the caller may retry. */
 export class Busy extends Error {
   override name = 'Busy';
   readonly retryAfterSeconds: number;
@@ -12,7 +12,7 @@ export class Busy extends Error {
 }
 
 export interface TurnLimits {
-  /** Works at once; each owner may have half of them. */
+  /** Limit of concurrent work; one owner may use half of it. */
   atOnce: number;
   /** Longest queue of one owner. */
   queue: number;
@@ -21,9 +21,9 @@ export interface TurnLimits {
 }
 
 export interface Turns {
-  /** Waits for a turn. @returns gives the turn back @throws Busy, or the reason of `signal` */
+  /** Waits for admission. @returns a function that releases the slot @throws Busy, or the reason of `signal` */
   enter(signal?: AbortSignal): Promise<() => void>;
-  /** Does `work` in its turn. @throws as `enter` */
+  /** Runs `work` once it is admitted. @throws as `enter` */
   run<T>(work: () => Promise<T> | T, signal?: AbortSignal): Promise<T>;
 }
 
@@ -39,7 +39,7 @@ interface Waiter {
 
 const RETRY_AFTER_SECONDS = 2;
 
-/** @returns makes the turns of one owner */
+/** @returns a function that creates the turns of one owner */
 export function createTurns({ atOnce, queue, waitMs }: TurnLimits): () => Turns {
   const mostEach = Math.max(1, Math.floor(atOnce / 2));
   const waiters: Waiter[] = [];

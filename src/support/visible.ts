@@ -1,10 +1,10 @@
-// Text that others chose, made safe to look at: what could move a cursor, forge a line or turn the order of letters round is
-// written out, so that it is seen and does nothing.
+// Escapes characters of untrusted text that could move a cursor, forge a line or reverse the direction of
+// writing in a terminal.
 
 /**
- * Controls (C0, DEL, C1, which hold escape, line breaks and the one-byte CSI and OSC), line and paragraph separators, letters
- * without width, and what overrides the direction of writing. Marks of direction alone (U+200E, U+200F) and the joiners
- * (U+200C, U+200D) belong to names in many scripts.
+ * Control characters (C0, DEL, C1), line and paragraph separators, zero-width characters and directional
+ * overrides. Directional marks (U+200E, U+200F) and joiners (U+200C, U+200D) are allowed: names in many scripts
+ * need them.
  */
 const UNSAFE =
   /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064\ufeff\u061c\u00ad\u{e0000}-\u{e007f}]/gu;
@@ -21,10 +21,10 @@ const written = (character: string): string =>
     .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
     .join('');
 
-/** One line that a terminal shows as it is. JSON stays the JSON that it was: what is written out stands in its strings. */
+/** Returns the text as one line that is safe to print. JSON text stays valid JSON with escapes in its strings. */
 export const visible = (text: string): string => text.replace(UNSAFE, written);
 
-/** A value of JSON with all its text made visible. */
+/** Returns a JSON value with all its strings escaped. */
 export function visibleIn<T>(value: T): T {
   return JSON.parse(JSON.stringify(value), (_key, each: unknown) =>
     typeof each === 'string' ? visible(each) : each,

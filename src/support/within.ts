@@ -1,7 +1,7 @@
-// Waiting that has an end.
+// Waits for a promise with a time limit.
 import type { Clock } from './clock.ts';
 
-/** @returns whether the promise was settled, well or badly, before `ms` milliseconds were over */
+/** @returns whether the promise was fulfilled or rejected within `ms` milliseconds */
 export async function settledWithin(clock: Clock, promise: Promise<unknown>, ms: number): Promise<boolean> {
   const settled = new AbortController();
   const done = (): void => settled.abort();
