@@ -9,7 +9,7 @@ import { GROUP_ID, user, userId } from './people.mjs';
 const [main, url, prefix, users, members] = process.argv.slice(2);
 const part = (file) => import(pathToFileURL(join(dirname(main), file)).href);
 const { createDesiredState } = await part('directory/desired-state.js');
-const { loadScripts } = await part('directory/scripts.js');
+const { loadScripts } = await part('directory/redis/scripts.js');
 const { groupResourceType, parseResource, profileOf, userResourceType } = await part('scim/index.js');
 
 const AT_ONCE = 64;

@@ -12,8 +12,8 @@ const [users, groups, membersEach] = numbers.map(Number);
 const part = (file) => import(pathToFileURL(join(dist, file)).href);
 const { createDesiredState } = await part('directory/desired-state.js');
 const { createKeyspace } = await part('directory/keys.js');
-const { toLinkText } = await part('directory/link.js');
-const { loadScripts } = await part('directory/scripts.js');
+const { toLinkText } = await part('directory/outbox/link.js');
+const { loadScripts } = await part('directory/redis/scripts.js');
 const { groupResourceType, parseResource, profileOf, userResourceType } = await part('scim/index.js');
 
 const AT_ONCE = 64;

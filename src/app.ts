@@ -11,7 +11,7 @@ import { buildStates } from './app/states.ts';
 import { buildTargets } from './app/targets.ts';
 import type { Config } from './config/schema.ts';
 import { watchSecretFiles } from './config/secret-files.ts';
-import { connectRedis, untilReady } from './directory/connection.ts';
+import { connectRedis, untilReady } from './directory/redis/connection.ts';
 import { createAdmission } from './http/admission/admission.ts';
 import { createScimRouters } from './http/scim/connections.ts';
 import { createHttpApp, createMetricsApp, listen } from './http/server.ts';

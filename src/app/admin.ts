@@ -1,9 +1,9 @@
 // Builds the admin API.
 import { printableConfig } from '../config/redact.ts';
 import { configWarnings } from '../config/warnings.ts';
-import { checkStore, readStoreFacts } from '../directory/connection.ts';
+import { checkStore, readStoreFacts } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import { createOperationStore } from '../directory/operations.ts';
+import { createOperationStore } from '../directory/logs/operations.ts';
 import type { Admission } from '../http/admission/admission.ts';
 import { createAdmin, type Admin } from '../http/admin/admin.ts';
 import { createAdminCheck, type AdminCheck } from '../http/admin/authenticate.ts';

@@ -1,6 +1,6 @@
 // Builds the parts that serve identity providers: the credentials of each connection and its SCIM resources.
 import type { Config } from '../config/schema.ts';
-import { connectRedis } from '../directory/connection.ts';
+import { connectRedis } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { EVENT_URIS } from '../events/claims.ts';
 import type { createScimRouters } from '../http/scim/connections.ts';

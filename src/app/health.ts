@@ -1,5 +1,5 @@
 // Builds the health endpoints: checks of store, targets, data and queues.
-import { checkStore } from '../directory/connection.ts';
+import { checkStore } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createKeyspace } from '../directory/keys.ts';
 import type { AdminCheck } from '../http/admin/authenticate.ts';

@@ -3,10 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
-import type { Backlog } from '../directory/backlog.ts';
-import type { BreakerState } from '../directory/breaker.ts';
-import type { StorePulse } from '../directory/connection.ts';
-import type { EventStanding } from '../directory/event-stream.ts';
+import type { Backlog } from '../directory/outbox/backlog.ts';
+import type { BreakerState } from '../directory/outbox/breaker.ts';
+import type { StorePulse } from '../directory/redis/connection.ts';
+import type { EventStanding } from '../directory/logs/event-stream.ts';
 import type { Lane } from '../directory/records.ts';
 import type { Answered, OnAnswered } from '../http/middleware/request-context.ts';
 import { operationOf } from '../http/scim/operation.ts';

@@ -1,8 +1,8 @@
 // Opens the parts of the service for commands, without HTTP server and scheduler.
 import type { Redis } from 'ioredis';
 import type { Config } from '../config/schema.ts';
-import { createBreaker, type Breaker } from '../directory/breaker.ts';
-import { connectRedis, untilReady } from '../directory/connection.ts';
+import { createBreaker, type Breaker } from '../directory/outbox/breaker.ts';
+import { connectRedis, untilReady } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { ScheduledEstate } from '../reconcile/schedule.ts';
 import { systemClock, type Clock } from '../support/clock.ts';

@@ -1,8 +1,8 @@
 // Defines the dependencies that every part of the service is built from.
 import type { Redis } from 'ioredis';
 import type { Config } from '../config/schema.ts';
-import { createConfirmation } from '../directory/replicas.ts';
-import { loadScripts, type Scripts } from '../directory/scripts.ts';
+import { createConfirmation } from '../directory/redis/replicas.ts';
+import { loadScripts, type Scripts } from '../directory/redis/scripts.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Ids } from '../support/ids.ts';
 import type { Logger } from '../support/logger.ts';

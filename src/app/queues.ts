@@ -1,5 +1,5 @@
 // Starts relay and worker of every target and the subscription that notifies them.
-import { connectRedis } from '../directory/connection.ts';
+import { connectRedis } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import {
   createTargetQueue,

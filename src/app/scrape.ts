@@ -1,5 +1,5 @@
 // Connects the metrics to their sources.
-import { takePulse } from '../directory/connection.ts';
+import { takePulse } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createMetricsRouter } from '../http/metrics.ts';
 import type { TargetQueue } from '../queue/target-queue.ts';

@@ -1,7 +1,7 @@
 // Builds the desired state of every connection.
 import { createDesiredState, type DesiredState } from '../directory/desired-state.ts';
 import { hasUniqueExternalIds } from '../scim/index.ts';
-import type { Outbox } from '../directory/outbox.ts';
+import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { Store } from './parts.ts';
 
 const LEASE_MS = 15_000;

@@ -1,7 +1,7 @@
 // Builds the targets: one platform each, with its client, request budget and circuit breaker.
 import type { Config } from '../config/schema.ts';
-import { createBreaker } from '../directory/breaker.ts';
-import { createBudget } from '../directory/budget.ts';
+import { createBreaker } from '../directory/outbox/breaker.ts';
+import { createBudget } from '../directory/outbox/budget.ts';
 import type { PlatformCall } from '../platform/client.ts';
 import { userResourceType, type CustomSchema, type ResourceType } from '../scim/index.ts';
 import { createTarget, type Target } from '../sync/target.ts';

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Ref } from '../directory/records.ts';
-import type { Decision } from '../directory/guard-store.ts';
+import type { Decision } from '../directory/guard/guard-store.ts';
 import { decideApproval, findApproval, listApprovals, type Approval } from '../ops/approvals.ts';
 import { operatorOf, readConfig, type Cli } from './cli.ts';
 import { countsOf, printApproval } from './approval-view.ts';

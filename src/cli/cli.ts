@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import type { Actor } from '../directory/acts.ts';
+import type { Actor } from '../directory/logs/acts.ts';
 import { configChecks } from '../sync/config-checks.ts';
 import { complain } from './output.ts';
 

@@ -1,6 +1,6 @@
 // dead-letters: resources whose sync needs a person.
 import type { Command } from 'commander';
-import type { Actor } from '../directory/acts.ts';
+import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import {
   dropDeadLetters,

@@ -5,7 +5,7 @@ import type { Config } from '../config/schema.ts';
 import type { Finding } from '../ops/doctor.ts';
 import { lastProofFindings, proofFindings } from '../ops/proof-findings.ts';
 import { lastProofs, prove, type ProofProgress } from '../ops/prove.ts';
-import type { Actor } from '../directory/acts.ts';
+import type { Actor } from '../directory/logs/acts.ts';
 import { systemClock } from '../support/clock.ts';
 import { createLogger } from '../support/logger.ts';
 import { actorOf, readConfig, type Cli } from './cli.ts';
@@ -47,7 +47,7 @@ const line = ({ area, level, message, advice }: Finding): string =>
 async function examineAll(config: Config, withLastProof: boolean): Promise<Finding[]> {
   const [{ openDesiredStates }, { checkStore, readStoreFacts, untilReady }, { examine }] = await Promise.all([
     import('../app.ts'),
-    import('../directory/connection.ts'),
+    import('../directory/redis/connection.ts'),
     import('../ops/examine.ts'),
   ]);
   const { redis, states } = openDesiredStates(config);

@@ -1,7 +1,12 @@
 // log: what was done at the platform and what was not, for people (a table), tools (NDJSON) and auditors (CSV).
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseDuration } from '../config/forms.ts';
-import { LOG_ACTIONS, LOG_STATUSES, type LogAction, type LogStatus } from '../directory/provisioning-log.ts';
+import {
+  LOG_ACTIONS,
+  LOG_STATUSES,
+  type LogAction,
+  type LogStatus,
+} from '../directory/logs/provisioning-log.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { LocatedEntry, LogFilter } from '../ops/provisioning-log.ts';
 import { readConfig, type Cli } from './cli.ts';

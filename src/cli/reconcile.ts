@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
-import type { Outcome, RunReport } from '../directory/runs.ts';
+import type { Outcome, RunReport } from '../directory/outbox/runs.ts';
 import { changesIn, parseSaved, type Plan } from '../reconcile/plan.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withEstates, type CommandContext, type Comparison } from './estates.ts';

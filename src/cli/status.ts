@@ -1,6 +1,6 @@
 // status: how far each target is behind.
 import type { Command } from 'commander';
-import type { EventStanding } from '../directory/event-stream.ts';
+import type { EventStanding } from '../directory/logs/event-stream.ts';
 import { proofSummary } from '../ops/proof-findings.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status.ts';
 import { coverageText } from '../reconcile/coverage-text.ts';

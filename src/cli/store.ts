@@ -1,7 +1,7 @@
 // Commands that look into Redis: the same directory code as the service, opened for one command. It is loaded when it
 // is needed: the thread that starts the service would carry it twice.
 import type { Config } from '../config/schema.ts';
-import type { Breaker } from '../directory/breaker.ts';
+import type { Breaker } from '../directory/outbox/breaker.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 
 const REDIS_WAIT_MS = 3000;
@@ -13,7 +13,7 @@ export async function withStore<T>(
 ): Promise<T> {
   const [{ openDesiredStates }, { untilReady }] = await Promise.all([
     import('../app.ts'),
-    import('../directory/connection.ts'),
+    import('../directory/redis/connection.ts'),
   ]);
   const { redis, states, breakers } = openDesiredStates(config);
   try {

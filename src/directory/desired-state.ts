@@ -1,21 +1,21 @@
 // Everything that Redis keeps for one connection, built together.
 import type { Redis } from 'ioredis';
-import { createActs, type Acts } from './acts.ts';
-import { createArchive, type Archive } from './archive.ts';
-import { createCoverageReader, type CoverageReader } from './coverage.ts';
-import { createDirectory, type Directory } from './directory.ts';
-import { createDriftNotes, type DriftNotes } from './drift.ts';
-import { createEventStream, type EventStream } from './event-stream.ts';
-import { createElsewhere } from './elsewhere.ts';
+import { createActs, type Acts } from './logs/acts.ts';
+import { createArchive, type Archive } from './archive/archive.ts';
+import { createCoverageReader, type CoverageReader } from './outbox/coverage.ts';
+import { createDirectory, type Directory } from './resources/directory.ts';
+import { createDriftNotes, type DriftNotes } from './outbox/drift.ts';
+import { createEventStream, type EventStream } from './logs/event-stream.ts';
+import { createElsewhere } from './resources/elsewhere.ts';
 import { createKeyspace } from './keys.ts';
-import { createLinks, type Links } from './links.ts';
-import { createOutbox, type Outbox } from './outbox.ts';
-import type { LogLimits } from './provisioning-log.ts';
+import { createLinks, type Links } from './outbox/links.ts';
+import { createOutbox, type Outbox } from './outbox/outbox.ts';
+import type { LogLimits } from './logs/provisioning-log.ts';
 import { createProof, type Proof } from './proof/prove.ts';
-import { createRunStore, type RunStore } from './runs.ts';
-import type { Scripts } from './scripts.ts';
+import { createRunStore, type RunStore } from './outbox/runs.ts';
+import type { Scripts } from './redis/scripts.ts';
 import { createStoredTokens, type StoredTokens } from './stored-tokens.ts';
-import type { DirectoryOptions } from './writes.ts';
+import type { DirectoryOptions } from './resources/writes.ts';
 
 export interface DesiredState {
   connection: string;

@@ -1,5 +1,5 @@
 // Every Redis key of a connection. One rule: base + family [+ ':' + id]; Lua scripts follow the same rule
-// (scripts/shared/keys.lua), so no key is ever spelled twice. The braces are a Redis Cluster hash tag: all keys of
+// (lua/keys.lua), so no key is ever spelled twice. The braces are a Redis Cluster hash tag: all keys of
 // one connection live on one node, which is what lets one script change them together.
 
 /**
@@ -25,7 +25,7 @@
  * | inflight:<t> | zset | ref by the moment at which its job or its worker counts as lost |
  * | tickets:<t> | hash | ref → `ticket lane` of the job that waits in the queue, `- lane` while it runs |
  * | lease:<t>:<ref> | string | fence of the worker that syncs the ref |
- * | synced:<t>:User, synced:<t>:Group | set | ids that are in line with their link and not marked (scripts/shared/synced.lua) |
+ * | synced:<t>:User, synced:<t>:Group | set | ids that are in line with their link and not marked (lua/synced.lua) |
  * | syncedTargets | string | the targets that the last store marked |
  * | links:<t> | hash | ref → link (links.ts); linked:<t> is the way back from platform ids: ref, with the print of an account that was found equal |
  * | doubts:<t> | hash | ref → names (as in Link.unsure) that the platform was seen to hold differently |

@@ -41,7 +41,7 @@ export interface PlacedRecord extends StoredRecord {
   place: number;
 }
 
-/** Over state, entries and text; scripts/shared/heads.lua makes the same. @param rest entries, a line break, the text */
+/** Over state, entries and text; lua/heads.lua makes the same. @param rest entries, a line break, the text */
 const checksumOf = (state: string, rest: string): string => hash('sha1', `${state} ${rest}`).slice(0, 12);
 
 /** A record as it is stored at its first version. `entries`: its index entries as JSON. */
@@ -51,7 +51,7 @@ export const firstRecord = (now: number, state: UserState, entries: string, text
 /** The text of a record as it is stored. */
 export const textOf = (stored: string): string => stored.slice(stored.indexOf('\n') + 1);
 
-/** Reads `version created modified state checksum entries`, a line break, the text (scripts/shared/heads.lua writes it). */
+/** Reads `version created modified state checksum entries`, a line break, the text (lua/heads.lua writes it). */
 export function parseStored(id: string, stored: string): StoredRecord {
   const first = stored.indexOf(' ');
   const second = stored.indexOf(' ', first + 1);

@@ -1,5 +1,5 @@
 // A change as a security event token says it (RFC 8417 §2, RFC 9967 §2): names of attributes, no values.
-import type { EventName, StoredEvent } from '../directory/event-stream.ts';
+import type { EventName, StoredEvent } from '../directory/logs/event-stream.ts';
 
 /** RFC 9967 §2.4. Deletion and activation have nothing beside themselves, so they have no form of notice. */
 const URIS: Record<EventName, string> = {

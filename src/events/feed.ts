@@ -1,5 +1,5 @@
 // The events of one connection as tokens: what both ways of delivery read and settle.
-import type { EventStanding, EventStream, Refusal } from '../directory/event-stream.ts';
+import type { EventStanding, EventStream, Refusal } from '../directory/logs/event-stream.ts';
 import { eventIdOf, toClaims } from './claims.ts';
 import { createSigner, type KeySettings, type Signer } from './signer.ts';
 

@@ -4,7 +4,7 @@ import { backoffMs } from '../support/backoff.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Ids } from '../support/ids.ts';
 import type { Logger } from '../support/logger.ts';
-import type { EventStream } from '../directory/event-stream.ts';
+import type { EventStream } from '../directory/logs/event-stream.ts';
 import type { Feed } from './feed.ts';
 import { postToken, type ReceiverSettings } from './post.ts';
 

@@ -1,8 +1,8 @@
 // explain: why this person or group is, or is not, at each target as desired. It reads Redis and writes nothing; the
 // platform is not asked, because what counts is what the bridge knows (verify-access asks the platform).
-import type { Link } from '../directory/links.ts';
+import type { Link } from '../directory/outbox/links.ts';
 import { fold, refOf } from '../directory/records.ts';
-import type { Whereabouts } from '../directory/whereabouts.ts';
+import type { Whereabouts } from '../directory/outbox/whereabouts.ts';
 import { adviceFor } from '../ops/advice.ts';
 import { findResources, type Found, type Searched } from '../ops/find.ts';
 import { readLog, type LocatedEntry } from '../ops/provisioning-log.ts';

@@ -1,5 +1,5 @@
 // What operators ordered, over all connections, newest first.
-import type { PlacedAct } from '../directory/acts.ts';
+import type { PlacedAct } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 
 export type LocatedAct = Omit<PlacedAct, 'at'> & { connection: string; at: string };

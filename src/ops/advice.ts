@@ -1,5 +1,5 @@
 // What to do about each reason for which something is not as desired; one sentence each, the runbook has more.
-import type { LogStatus } from '../directory/provisioning-log.ts';
+import type { LogStatus } from '../directory/logs/provisioning-log.ts';
 
 const ADVICE: Record<string, string> = {
   AttributesNotWritten: 'Correct the value at the identity provider or the mapping, then dead-letters retry.',

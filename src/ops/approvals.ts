@@ -1,8 +1,8 @@
 // Lists the changes that the guard holds, with the names that people know, and carries out a person's decision about them.
-import type { Actor } from '../directory/acts.ts';
+import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
-import type { Decision, Destruction } from '../directory/guard-store.ts';
+import type { Decision, Destruction } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 
 export interface HeldChange {

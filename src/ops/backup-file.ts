@@ -1,8 +1,8 @@
 // The file of a backup as bytes: its lines, its checksums, and the pass that checks all of it before anything is changed.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { faultOf } from '../directory/archive-line.ts';
-import type { ArchiveLine } from '../directory/archive.ts';
+import { faultOf } from '../directory/archive/archive-line.ts';
+import type { ArchiveLine } from '../directory/archive/archive.ts';
 
 export const FORMAT = 'scim-bridge backup';
 /** A resource is far smaller; a line without an end must not fill the memory. */

@@ -4,7 +4,7 @@
 // It is taken while the service runs. Each record, link and list is as of one moment between start and end; records that
 // changed meanwhile are told once more at the end. What follows from records (indexes, the way back from platform ids,
 // the second direction of memberships) is not in the file, it is built anew when the file is put back.
-import type { ArchiveLine } from '../directory/archive.ts';
+import type { ArchiveLine } from '../directory/archive/archive.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createChain, familyOf, FORMAT, MAX_LINE_BYTES, type BackupHeader } from './backup-file.ts';
 

@@ -1,5 +1,5 @@
 // Resources whose sync needs a person: which, why, and what a person can do about them.
-import type { Act, Actor } from '../directory/acts.ts';
+import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
 

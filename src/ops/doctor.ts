@@ -1,5 +1,5 @@
 // doctor: everything that must be true around the bridge, one finding a line, each with what to do. It changes nothing.
-import type { StoreFacts, StoreHealth } from '../directory/connection.ts';
+import type { StoreFacts, StoreHealth } from '../directory/redis/connection.ts';
 import { fold } from '../directory/records.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';

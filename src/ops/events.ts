@@ -1,7 +1,7 @@
 // What operators do with security events: see what the receiver refused, send it again or forget it.
-import type { Actor } from '../directory/acts.ts';
+import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { EventName } from '../directory/event-stream.ts';
+import type { EventName } from '../directory/logs/event-stream.ts';
 
 /** An event that the receiver did not want. */
 export interface RefusedEvent {

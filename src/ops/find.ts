@@ -2,7 +2,7 @@
 // group's name; also people and groups that were deleted at the source, as long as something is known of them.
 import type { DesiredState } from '../directory/desired-state.ts';
 import { fold, parseRef, refOf, type Kind, type Ref, type StoredRecord } from '../directory/records.ts';
-import type { Tombstone } from '../directory/directory.ts';
+import type { Tombstone } from '../directory/resources/directory.ts';
 
 export interface Found {
   connection: string;

@@ -1,7 +1,7 @@
 // An operator's order that nothing is written to a target, and its end. What is pushed goes on being accepted.
-import type { Act, Actor } from '../directory/acts.ts';
+import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { GuardStore } from '../directory/guard-store.ts';
+import type { GuardStore } from '../directory/guard/guard-store.ts';
 
 export interface OrderGiven {
   connection: string;

@@ -1,7 +1,7 @@
 // The table source id ↔ platform id: shown, carried to another bridge, and, one at a time, forgotten.
-import type { Actor } from '../directory/acts.ts';
+import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { Link } from '../directory/links.ts';
+import type { Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, type Kind, type Ref } from '../directory/records.ts';
 import type { Estate } from '../reconcile/estate.ts';
 import { isGone } from '../sync/failures.ts';

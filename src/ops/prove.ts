@@ -1,5 +1,5 @@
 // doctor --deep and --repair: compares everything derived in Redis with the records, and keeps what was found.
-import type { Actor } from '../directory/acts.ts';
+import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createFindings, type Finding } from '../directory/proof/findings.ts';
 import type { LastProof } from '../directory/proof/last-proof.ts';

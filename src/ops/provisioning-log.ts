@@ -1,6 +1,6 @@
 // The provisioning log for people and tools: which entries, in which form.
-import type { Outbox } from '../directory/outbox.ts';
-import type { LogAction, LogStatus, PlacedEntry } from '../directory/provisioning-log.ts';
+import type { Outbox } from '../directory/outbox/outbox.ts';
+import type { LogAction, LogStatus, PlacedEntry } from '../directory/logs/provisioning-log.ts';
 import type { Ref } from '../directory/records.ts';
 import { adviceFor } from './advice.ts';
 

@@ -1,8 +1,8 @@
 // Puts a backup back. Every target is on hold before the first line is written and stays so: links may be older than
 // reality, so a person looks at a plan before anything is written (scim-bridge plan, then release).
 import type { FileHandle } from 'node:fs/promises';
-import type { Actor } from '../directory/acts.ts';
-import type { ArchiveLine } from '../directory/archive.ts';
+import type { Actor } from '../directory/logs/acts.ts';
+import type { ArchiveLine } from '../directory/archive/archive.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { refOf, type Ref } from '../directory/records.ts';
 import type { OnItems } from './backup.ts';

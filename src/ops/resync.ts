@@ -1,5 +1,5 @@
 // Everybody is looked at again, behind all other work, for instance after the mapping has changed.
-import type { Actor } from '../directory/acts.ts';
+import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { refOf, type Kind } from '../directory/records.ts';
 

@@ -1,12 +1,12 @@
 // How far each target is behind, and what a person has to look at.
-import type { Backlog } from '../directory/backlog.ts';
-import type { CoverageReader } from '../directory/coverage.ts';
-import type { Breaker, BreakerState } from '../directory/breaker.ts';
+import type { Backlog } from '../directory/outbox/backlog.ts';
+import type { CoverageReader } from '../directory/outbox/coverage.ts';
+import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { LastProof } from '../directory/proof/last-proof.ts';
-import type { EventStanding } from '../directory/event-stream.ts';
-import type { CoverageOfKinds, RunReport } from '../directory/runs.ts';
-import type { Hold } from '../directory/guard-store.ts';
+import type { EventStanding } from '../directory/logs/event-stream.ts';
+import type { CoverageOfKinds, RunReport } from '../directory/outbox/runs.ts';
+import type { Hold } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { Clock } from '../support/clock.ts';
 

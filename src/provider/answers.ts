@@ -1,5 +1,5 @@
 // Stored record → answer text. Without a projection nothing is parsed: the stored JSON is spliced.
-import type { GroupName } from '../directory/changes.ts';
+import type { GroupName } from '../directory/resources/changes.ts';
 import type { StoredRecord } from '../directory/records.ts';
 import { project, weakVersion, type Projection, type Resource, type ResourceType } from '../scim/index.ts';
 

@@ -1,5 +1,5 @@
 // What every operation of the service provider needs: the connection's directory and types, and the request.
-import type { Directory } from '../directory/directory.ts';
+import type { Directory } from '../directory/resources/directory.ts';
 import type { LengthLimits, Profile, ResourceType } from '../scim/index.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Ids } from '../support/ids.ts';

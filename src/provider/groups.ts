@@ -1,6 +1,6 @@
 // Groups as RFC 7644 §3 asks. Member changes are set operations in the directory: they need no read of the group,
 // so they cost the same whatever its size, and parallel ones lose nothing.
-import type { MemberStep as DirectoryStep, Method } from '../directory/changes.ts';
+import type { MemberStep as DirectoryStep, Method } from '../directory/resources/changes.ts';
 import type { StoredRecord } from '../directory/records.ts';
 import {
   applyPatch,

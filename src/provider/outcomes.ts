@@ -1,5 +1,5 @@
 // What the directory answers → what the RFC calls it. The only such table.
-import type { GroupName, Method, PutOutcome, RemoveOutcome } from '../directory/changes.ts';
+import type { GroupName, Method, PutOutcome, RemoveOutcome } from '../directory/resources/changes.ts';
 import type { Kind, StoredRecord } from '../directory/records.ts';
 import {
   matches,

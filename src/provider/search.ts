@@ -1,5 +1,5 @@
 // Lists (RFC 7644 §3.4.2) and .search (RFC 7644 §3.4.3): reads the query, picks the way to its page, writes the answer.
-import type { UserWithGroups } from '../directory/directory.ts';
+import type { UserWithGroups } from '../directory/resources/directory.ts';
 import type { Kind } from '../directory/records.ts';
 import {
   equalityOf,

@@ -1,5 +1,5 @@
 // Users as RFC 7644 §3 asks, over the directory.
-import type { Creation, GroupName, Method, PutOutcome } from '../directory/changes.ts';
+import type { Creation, GroupName, Method, PutOutcome } from '../directory/resources/changes.ts';
 import type { StoredRecord } from '../directory/records.ts';
 import {
   applyPatch,

@@ -1,5 +1,5 @@
 // The way from outbox to handler for one target: relay and worker, started and stopped together.
-import type { Outbox } from '../directory/outbox.ts';
+import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';
 import { createRelay } from './relay.ts';

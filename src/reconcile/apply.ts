@@ -1,7 +1,7 @@
 // A plan becomes notes and marks; the worker does the writing. Before the first mark the guard judges the whole plan.
-import type { Drift, Noted } from '../directory/drift.ts';
+import type { Drift, Noted } from '../directory/outbox/drift.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
-import type { Destruction } from '../directory/guard-store.ts';
+import type { Destruction } from '../directory/guard/guard-store.ts';
 import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings } from '../guard/judge.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { createVisibility } from './compare.ts';

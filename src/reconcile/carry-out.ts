@@ -1,5 +1,5 @@
 // Carries a plan out: judged by the guard, noted for the worker, waited for, and proven at the end.
-import type { CoverageOfKinds, Outcome } from '../directory/runs.ts';
+import type { CoverageOfKinds, Outcome } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import type { Logger } from '../support/logger.ts';

@@ -1,6 +1,6 @@
 // What the platform shows × what it shall show. Pure, and cheap where nothing differs: it runs once for everybody.
 import { hash } from 'node:crypto';
-import type { Link } from '../directory/links.ts';
+import type { Link } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
 import type { UserAttributeType, WireUser } from '../platform/wire.ts';
 import { EXTENSION } from '../sync/diff.ts';

@@ -7,7 +7,7 @@ import {
   type BriefPortion,
   type Coverage,
   type CoverPortion,
-} from '../directory/coverage.ts';
+} from '../directory/outbox/coverage.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
 import type { Survey } from './estate.ts';
 

@@ -1,5 +1,5 @@
 // How everything stored stands, in one line for people. Pure.
-import type { Coverage } from '../directory/coverage.ts';
+import type { Coverage } from '../directory/outbox/coverage.ts';
 
 const WORDS = {
   linked: 'linked',

@@ -1,5 +1,5 @@
 // One line of a plan: what differs, why, what would be done about it, and against which state it was seen.
-import type { Condition, Link } from '../directory/links.ts';
+import type { Condition, Link } from '../directory/outbox/links.ts';
 import type { Kind, Ref } from '../directory/records.ts';
 
 /** In the order in which people want to read them: what takes access away first. */

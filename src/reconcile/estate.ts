@@ -1,12 +1,12 @@
 // What a comparison of one connection with one target is made from.
-import type { Acts } from '../directory/acts.ts';
-import type { CoverageReader } from '../directory/coverage.ts';
-import type { Directory } from '../directory/directory.ts';
-import type { DriftNotes, Print } from '../directory/drift.ts';
-import type { Links } from '../directory/links.ts';
+import type { Acts } from '../directory/logs/acts.ts';
+import type { CoverageReader } from '../directory/outbox/coverage.ts';
+import type { Directory } from '../directory/resources/directory.ts';
+import type { DriftNotes, Print } from '../directory/outbox/drift.ts';
+import type { Links } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
-import type { Outbox } from '../directory/outbox.ts';
-import type { RunStore } from '../directory/runs.ts';
+import type { Outbox } from '../directory/outbox/outbox.ts';
+import type { RunStore } from '../directory/outbox/runs.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Target } from '../sync/target.ts';
 import type { Visibility } from './compare.ts';

@@ -1,6 +1,6 @@
 // The second look at groups, with their members where these may differ.
-import { hashOfLink, type Counterpart } from '../directory/drift.ts';
-import { parseLink, type Link } from '../directory/links.ts';
+import { hashOfLink, type Counterpart } from '../directory/outbox/drift.ts';
+import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref, type StoredRecord } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';

@@ -1,7 +1,7 @@
 // The second look: each user in question is read alone, against a link that was read before, so that a write which
 // happened in between can not pass for drift.
-import { hashOfLink, type Counterpart } from '../directory/drift.ts';
-import { parseLink, type Condition, type Link } from '../directory/links.ts';
+import { hashOfLink, type Counterpart } from '../directory/outbox/drift.ts';
+import { parseLink, type Condition, type Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, type Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';

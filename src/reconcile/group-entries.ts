@@ -1,5 +1,5 @@
 // One group's differences as lines of a plan. Pure.
-import type { Condition, Link } from '../directory/links.ts';
+import type { Condition, Link } from '../directory/outbox/links.ts';
 import { fold, type Ref } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
 import type { SyncPolicy } from '../sync/target.ts';

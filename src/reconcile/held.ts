@@ -1,8 +1,8 @@
 // What the guard holds is part of the picture: it differs at the platform, and neither a push nor a run is going to change
 // that before a person has decided.
-import type { Link } from '../directory/links.ts';
+import type { Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
-import type { Destruction } from '../directory/guard-store.ts';
+import type { Destruction } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { Action, PlanEntry } from './entry.ts';
 import type { Estate } from './estate.ts';

@@ -1,5 +1,5 @@
 // Reads attribute values that no list shows, at one call a user: a few users in each run, all of them in a full one.
-import { parseLink } from '../directory/links.ts';
+import { parseLink } from '../directory/outbox/links.ts';
 import { refOf, type Ref } from '../directory/records.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { createVisibility, differences, wantedFromLink } from './compare.ts';

@@ -1,7 +1,7 @@
 // One comparison of the estate with a target, from the first page to the plan. It writes nothing anywhere; what a run
 // has to remember for the next one is handed back as books.
-import type { Cursor } from '../directory/runs.ts';
-import { REPAIRED } from '../directory/runs.ts';
+import type { Cursor } from '../directory/outbox/runs.ts';
+import { REPAIRED } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
 import { attribute, earliestDrift, type AuditTrail } from './attribution.ts';
 import { createVisibility } from './compare.ts';

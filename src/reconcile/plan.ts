@@ -1,6 +1,6 @@
 // A plan: everything that differs, in one document that can be kept, read, and applied exactly. Pure.
 import { createHash } from 'node:crypto';
-import type { CoverageOfKinds, DriftCount } from '../directory/runs.ts';
+import type { CoverageOfKinds, DriftCount } from '../directory/outbox/runs.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { ACTIONS, isChange, isDrift, type Action, type PlanEntry } from './entry.ts';
 import type { Proof } from './proof.ts';

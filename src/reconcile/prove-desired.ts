@@ -1,9 +1,9 @@
 // The end of a run: counts how everything stored stands now, and does not let a run end as converged while somebody or
 // something desired is still not there.
-import { count, LOST, noCoverage, type Coverage } from '../directory/coverage.ts';
-import { parseLink } from '../directory/links.ts';
+import { count, LOST, noCoverage, type Coverage } from '../directory/outbox/coverage.ts';
+import { parseLink } from '../directory/outbox/links.ts';
 import type { Kind, Ref } from '../directory/records.ts';
-import type { CoverageOfKinds } from '../directory/runs.ts';
+import type { CoverageOfKinds } from '../directory/outbox/runs.ts';
 import type { Estate } from './estate.ts';
 
 export interface Standing {

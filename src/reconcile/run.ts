@@ -1,7 +1,7 @@
 // One run: take the right to it, compare, judge, mark, wait until the worker has applied it, and report.
 import { setMaxListeners } from 'node:events';
-import { RunLost } from '../directory/drift.ts';
-import type { RunReport } from '../directory/runs.ts';
+import { RunLost } from '../directory/outbox/drift.ts';
+import type { RunReport } from '../directory/outbox/runs.ts';
 import { applyPlan } from './apply.ts';
 import {
   carryOut,

@@ -1,6 +1,6 @@
 // The timetable: one run at a time whatever the number of replicas, and none that is missed in silence.
 import cron from 'node-cron';
-import { RunLost } from '../directory/drift.ts';
+import { RunLost } from '../directory/outbox/drift.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Ids } from '../support/ids.ts';

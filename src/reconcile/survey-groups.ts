@@ -1,7 +1,7 @@
 // Reads the list of groups without members, and decides whose members are worth reading: those that the platform says
 // were changed since they were found equal, and some of the others in turn.
-import { noCoverage, type Coverage } from '../directory/coverage.ts';
-import { parseLink } from '../directory/links.ts';
+import { noCoverage, type Coverage } from '../directory/outbox/coverage.ts';
+import { parseLink } from '../directory/outbox/links.ts';
 import { fold, refOf, type Ref } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
 import { compareWithList, readCover, type Orphans } from './cover.ts';

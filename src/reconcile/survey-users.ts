@@ -1,9 +1,9 @@
 // Reads every user of the platform once and finds whoever differs. People for whom nothing is marked are compared with
 // their links: those hold what was applied, which is what is desired as long as the mapping is the same.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { noCoverage, type Coverage } from '../directory/coverage.ts';
-import { hashOfLink, type Counterpart, type Print } from '../directory/drift.ts';
-import { parseLink, type Link } from '../directory/links.ts';
+import { noCoverage, type Coverage } from '../directory/outbox/coverage.ts';
+import { hashOfLink, type Counterpart, type Print } from '../directory/outbox/drift.ts';
+import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { fold, type Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
 import { compareWithList, readCover, type Cover, type Orphans } from './cover.ts';

@@ -1,5 +1,5 @@
 // One user's differences as lines of a plan. Pure: everything that was read comes in, nothing is looked up.
-import type { Link } from '../directory/links.ts';
+import type { Link } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
 import type { Core } from '../sync/mapping.ts';

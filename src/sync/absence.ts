@@ -1,6 +1,6 @@
 // Whether something is really not there any more. Whoever stands between us and the platform says 404 as well (an ingress
 // without its backend, a gateway without its route), and believing that would leave a leaver's account open for good.
-import type { Link } from '../directory/links.ts';
+import type { Link } from '../directory/outbox/links.ts';
 import type { Kind } from '../directory/records.ts';
 import type { PlatformError } from '../platform/errors.ts';
 import type { SyncContext } from './context.ts';

@@ -1,7 +1,7 @@
 // Writing typed attribute values: which door each value takes, and the account that the values hang on.
-import type { Condition } from '../directory/links.ts';
+import type { Condition } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
-import type { Permission } from '../directory/guard-store.ts';
+import type { Permission } from '../directory/guard/guard-store.ts';
 import { EndpointAbsent, PlatformIntermediary } from '../platform/errors.ts';
 import type { AttributeValue, ConsoleUser, PatchOperation } from '../platform/wire.ts';
 import { condition } from './condition.ts';

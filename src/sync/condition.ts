@@ -1,6 +1,6 @@
 // Why a resource is not as desired, with the moment since which it is so.
-import type { Condition } from '../directory/links.ts';
-import type { Work } from '../directory/work.ts';
+import type { Condition } from '../directory/outbox/links.ts';
+import type { Work } from '../directory/outbox/work.ts';
 import type { SyncContext } from './context.ts';
 import type { SyncOutcome } from './outcome.ts';
 

@@ -1,9 +1,9 @@
 // One running sync: the work, the link as it grows, and the calls that keep both true.
-import type { Directory } from '../directory/directory.ts';
-import type { Link, Links } from '../directory/links.ts';
-import type { Outbox } from '../directory/outbox.ts';
-import type { SaveOptions, Work } from '../directory/work.ts';
-import type { Destruction, Permission } from '../directory/guard-store.ts';
+import type { Directory } from '../directory/resources/directory.ts';
+import type { Link, Links } from '../directory/outbox/links.ts';
+import type { Outbox } from '../directory/outbox/outbox.ts';
+import type { SaveOptions, Work } from '../directory/outbox/work.ts';
+import type { Destruction, Permission } from '../directory/guard/guard-store.ts';
 import type { CallOptions } from '../platform/client.ts';
 import type { Clock } from '../support/clock.ts';
 import type { Logger } from '../support/logger.ts';

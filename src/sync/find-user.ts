@@ -1,7 +1,7 @@
 // Giving a user without a link its account: find it, take it over, or make it.
-import type { Condition } from '../directory/links.ts';
+import type { Condition } from '../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
-import type { Directory } from '../directory/directory.ts';
+import type { Directory } from '../directory/resources/directory.ts';
 import type { WireUser } from '../platform/wire.ts';
 import { resolveAccount } from './attributes.ts';
 import { condition } from './condition.ts';

@@ -1,7 +1,7 @@
 // The gate before every destructive write: the guard's answer, and how a sync ends that was not let through (ADR 0011).
 // Nothing is asked, and nothing costs anything, where nothing is taken away.
-import type { Condition } from '../directory/links.ts';
-import type { Destruction, Permission } from '../directory/guard-store.ts';
+import type { Condition } from '../directory/outbox/links.ts';
+import type { Destruction, Permission } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import { condition } from './condition.ts';
 import type { Gate, SyncContext } from './context.ts';

@@ -1,8 +1,8 @@
 // What a sync tells the provisioning log: every write that the platform confirmed, and why something was not written.
 // Values after a write are read from the link when it is saved, because that is what counts as applied.
-import type { Condition, Link } from '../directory/links.ts';
-import type { Work } from '../directory/work.ts';
-import type { LogAction, LogEntry } from '../directory/provisioning-log.ts';
+import type { Condition, Link } from '../directory/outbox/links.ts';
+import type { Work } from '../directory/outbox/work.ts';
+import type { LogAction, LogEntry } from '../directory/logs/provisioning-log.ts';
 import { PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';
 import type { SyncOutcome } from './outcome.ts';
 

@@ -7,7 +7,7 @@ import {
   type Resource,
   type ResourceType,
 } from '../scim/index.ts';
-import type { GroupName } from '../directory/changes.ts';
+import type { GroupName } from '../directory/resources/changes.ts';
 import type { AttributeValue, UserAttributeType } from '../platform/wire.ts';
 import { compilePattern } from '../support/linear-regexp.ts';
 import { compileExpression } from './expression.ts';

@@ -1,6 +1,6 @@
 // Member changes of one group in portions that the platform takes.
-import type { Link } from '../directory/links.ts';
-import type { Readiness } from '../directory/outbox.ts';
+import type { Link } from '../directory/outbox/links.ts';
+import type { Readiness } from '../directory/outbox/outbox.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { PatchOperation, WireGroup } from '../platform/wire.ts';
 import { isAbsent } from './absence.ts';

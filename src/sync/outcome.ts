@@ -1,5 +1,5 @@
 // How a sync ends, in the words of Kubernetes: done, later, or blocked until a person or a new change helps.
-import type { Condition } from '../directory/links.ts';
+import type { Condition } from '../directory/outbox/links.ts';
 
 export type SyncOutcome =
   /** Equal to the desired state as far as this target shall be. `forget` drops the link. */

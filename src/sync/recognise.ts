@@ -1,7 +1,7 @@
 // Is the platform at this address the one whose accounts our links name? A few links are enough to know that it is; that it
 // is another one is for reconcile to find out (reconcile/tenant.ts), and for an operator to decide.
-import type { Link, Links } from '../directory/links.ts';
-import type { Outbox } from '../directory/outbox.ts';
+import type { Link, Links } from '../directory/outbox/links.ts';
+import type { Outbox } from '../directory/outbox/outbox.ts';
 import { fold } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
 import type { Clock } from '../support/clock.ts';

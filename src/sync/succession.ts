@@ -1,7 +1,7 @@
 // Names change hands: one resource of ours gives a name up while another one takes it, and chance decides whose job
 // runs first. The successor waits for the one who leaves instead of calling it a conflict.
 import { fold, parseRef, refOf, type Kind } from '../directory/records.ts';
-import type { Destruction } from '../directory/guard-store.ts';
+import type { Destruction } from '../directory/guard/guard-store.ts';
 import type { SyncContext } from './context.ts';
 
 const STEP_MS = 250;

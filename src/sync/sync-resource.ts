@@ -1,8 +1,8 @@
 // Level-triggered: take the lease, look at the world, write the difference, note what is true now.
-import type { Directory } from '../directory/directory.ts';
-import type { Condition, Link, Links } from '../directory/links.ts';
-import type { Outbox } from '../directory/outbox.ts';
-import { LeaseLost, type Work } from '../directory/work.ts';
+import type { Directory } from '../directory/resources/directory.ts';
+import type { Condition, Link, Links } from '../directory/outbox/links.ts';
+import type { Outbox } from '../directory/outbox/outbox.ts';
+import { LeaseLost, type Work } from '../directory/outbox/work.ts';
 import type { Lane, Ref } from '../directory/records.ts';
 import type { TraceCall } from '../platform/client.ts';
 import { PlatformError } from '../platform/errors.ts';

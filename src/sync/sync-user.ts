@@ -1,8 +1,8 @@
 // One user at one target. The order is the promise: deactivate, take memberships away, set attributes, grant
 // memberships, activate. Each stage waits for the one before it, so nobody sees more on the way than in the end.
-import type { Link } from '../directory/links.ts';
+import type { Link } from '../directory/outbox/links.ts';
 import { fold, refOf } from '../directory/records.ts';
-import type { Permission } from '../directory/guard-store.ts';
+import type { Permission } from '../directory/guard/guard-store.ts';
 import type { PatchOperation, WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { isAbsent } from './absence.ts';

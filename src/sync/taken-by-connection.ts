@@ -1,7 +1,7 @@
 // One account, one connection: what another connection of the same target is linked to is never adopted, renamed, given
 // values or closed by this one.
-import type { Holder } from '../directory/elsewhere.ts';
-import type { Condition } from '../directory/links.ts';
+import type { Holder } from '../directory/resources/elsewhere.ts';
+import type { Condition } from '../directory/outbox/links.ts';
 import type { Kind } from '../directory/records.ts';
 import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';

@@ -1,6 +1,6 @@
 // What sync knows of one target: its rules, its client, its mapping and its request budget.
-import type { Breaker } from '../directory/breaker.ts';
-import type { Budget } from '../directory/budget.ts';
+import type { Breaker } from '../directory/outbox/breaker.ts';
+import type { Budget } from '../directory/outbox/budget.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import { createPlatformClient, type PlatformCall, type PlatformClient } from '../platform/client.ts';
 import type { ResourceType } from '../scim/index.ts';

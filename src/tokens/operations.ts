@@ -1,5 +1,5 @@
 // What operators do with tokens, for the command line and the admin API alike.
-import type { Actor, Acts } from '../directory/acts.ts';
+import type { Actor, Acts } from '../directory/logs/acts.ts';
 import type { StoredToken, StoredTokens } from '../directory/stored-tokens.ts';
 import type { Clock } from '../support/clock.ts';
 import type { SettingsToken } from './keyring.ts';

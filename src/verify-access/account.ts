@@ -1,7 +1,7 @@
 // The person's account as the platform has it now: user, memberships and attribute values, read one by one. What the
 // bridge believes is used for nothing here but to know where to look.
 import { fold } from '../directory/records.ts';
-import type { Link } from '../directory/links.ts';
+import type { Link } from '../directory/outbox/links.ts';
 import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { CallOptions } from '../platform/request.ts';

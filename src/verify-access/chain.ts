@@ -1,5 +1,5 @@
 // From what was found to the chain of four links, each with its time and a sentence. Pure.
-import type { Link } from '../directory/links.ts';
+import type { Link } from '../directory/outbox/links.ts';
 import type { Found } from '../ops/find.ts';
 import { CHAIN, type AccessReport, type ChainLink, type Difference } from './report.ts';
 import type { Reading } from './account.ts';

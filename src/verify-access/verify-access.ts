@@ -1,6 +1,6 @@
 // verify-access: what a person would really see. It reads the account back from the platform, builds the security context
 // from what is there, and looks at a deployment with it. It writes nothing.
-import type { Link } from '../directory/links.ts';
+import type { Link } from '../directory/outbox/links.ts';
 import { findResources, type Found } from '../ops/find.ts';
 import { createPlatformClient } from '../platform/library.ts';
 import { PlatformError } from '../platform/errors.ts';

@@ -1,9 +1,9 @@
 // Promise 7: mass removals stop at the guard and wait for approval; everything else goes on.
 import type { DestructiveKind, GuardLimit } from '../../src/guard/judge.ts';
 import { openDesiredStates } from '../../src/app.ts';
-import { untilReady } from '../../src/directory/connection.ts';
-import type { Outbox } from '../../src/directory/outbox.ts';
-import type { GuardStore } from '../../src/directory/guard-store.ts';
+import { untilReady } from '../../src/directory/redis/connection.ts';
+import type { Outbox } from '../../src/directory/outbox/outbox.ts';
+import type { GuardStore } from '../../src/directory/guard/guard-store.ts';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 

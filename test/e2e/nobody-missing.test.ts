@@ -4,7 +4,7 @@ import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
 import { openReconciling, type Reconciling } from '../support/reconciling.ts';
-import { connectRedis } from '../../src/directory/connection.ts';
+import { connectRedis } from '../../src/directory/redis/connection.ts';
 import { silentLogger } from '../../src/support/logger.ts';
 
 const country = (value: string) => ({ addresses: [{ type: 'work', country: value }] });

@@ -1,6 +1,6 @@
 // Reconcile as a test drives it: the same estates as the commands open, and hands that meddle with the platform.
 import { openEstates } from '../../src/app.ts';
-import type { RunReport } from '../../src/directory/runs.ts';
+import type { RunReport } from '../../src/directory/outbox/runs.ts';
 import { makePlan } from '../../src/reconcile/make-plan.ts';
 import type { Plan } from '../../src/reconcile/plan.ts';
 import { reconcile } from '../../src/reconcile/run.ts';

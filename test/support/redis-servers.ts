@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import type { ServerOptions } from '../../src/directory/redis-options.ts';
+import type { ServerOptions } from '../../src/directory/redis/redis-options.ts';
 import { freePort } from '../../src/demo/local-redis.ts';
 import { eventually } from './eventually.ts';
 

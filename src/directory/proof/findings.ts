@@ -17,7 +17,7 @@ export interface Finding {
 }
 
 const EXAMPLES = 5;
-/** Family, fault, resource, `1` if repaired, digest of the entry (scripts/shared/proof.lua). */
+/** Family, fault, resource, `1` if repaired, digest of the entry (lua/proof.lua). */
 const PARTS = 5;
 
 export type Findings = ReturnType<typeof createFindings>;

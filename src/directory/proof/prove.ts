@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
-import { REPAIRED } from '../runs.ts';
-import type { Scripts } from '../scripts.ts';
-import { primariesOf } from '../store-health.ts';
+import { REPAIRED } from '../outbox/runs.ts';
+import type { Scripts } from '../redis/scripts.ts';
+import { primariesOf } from '../redis/store-health.ts';
 import { createFindings, type Finding, type Findings } from './findings.ts';
 import { createLastProof } from './last-proof.ts';
 import { CHANGES, SETS, walkOfKey, walksOfLinks, walksOfMarks, walksOfRecords, type Walk } from './walks.ts';

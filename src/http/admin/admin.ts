@@ -1,6 +1,6 @@
 // The operators' side of the service, built together: the API, its page, and the long work behind them.
 import express, { type RequestHandler, type Router } from 'express';
-import type { OperationStore } from '../../directory/operations.ts';
+import type { OperationStore } from '../../directory/logs/operations.ts';
 import type { Admitted } from '../admission/admission.ts';
 import type { AdminCheck } from './authenticate.ts';
 import { createOperations } from './operations.ts';

@@ -4,7 +4,7 @@ import type {
   OperationKind,
   OperationProgress,
   OperationStore,
-} from '../../directory/operations.ts';
+} from '../../directory/logs/operations.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { Ids } from '../../support/ids.ts';
 import type { Logger } from '../../support/logger.ts';

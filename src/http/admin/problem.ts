@@ -1,7 +1,7 @@
 // Refusals of the admin API as problem documents (RFC 9457): what is wrong, and what to do.
 import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Response } from 'express';
-import { isStoreUnavailable } from '../../directory/connection.ts';
+import { isStoreUnavailable } from '../../directory/redis/connection.ts';
 import { ScimError } from '../../scim/index.ts';
 import type { Ids } from '../../support/ids.ts';
 import type { Logger } from '../../support/logger.ts';

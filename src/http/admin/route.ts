@@ -1,7 +1,7 @@
 // One address of the admin API: what it takes, what it answers, and what it does. Router and OpenAPI document are both
 // made from these, so neither can know an address that the other does not.
 import type { TargetAddress } from '../../verify-access/verify-access.ts';
-import type { Breaker } from '../../directory/breaker.ts';
+import type { Breaker } from '../../directory/outbox/breaker.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { Finding } from '../../ops/doctor.ts';
 import type { ScheduledEstate } from '../../reconcile/schedule.ts';

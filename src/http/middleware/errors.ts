@@ -1,6 +1,6 @@
 // The one place that turns a throw into a reply.
 import type { ErrorRequestHandler, Request } from 'express';
-import { isStoreUnavailable } from '../../directory/connection.ts';
+import { isStoreUnavailable } from '../../directory/redis/connection.ts';
 import { ScimError, unavailable } from '../../scim/index.ts';
 import type { Ids } from '../../support/ids.ts';
 import type { Logger } from '../../support/logger.ts';

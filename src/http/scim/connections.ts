@@ -1,6 +1,6 @@
 // The SCIM addresses of all connections: each has its own directory, schemas, tokens and habits.
 import type { Router } from 'express';
-import type { Directory } from '../../directory/directory.ts';
+import type { Directory } from '../../directory/resources/directory.ts';
 import { profileOf, type LengthLimits, type ProfileName, type ResourceType } from '../../scim/index.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { Ids } from '../../support/ids.ts';

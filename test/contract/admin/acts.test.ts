@@ -1,6 +1,6 @@
 // Orders of operators through the admin API, seen at the platform.
 import { openDesiredStates } from '../../../src/app.ts';
-import { untilReady } from '../../../src/directory/connection.ts';
+import { untilReady } from '../../../src/directory/redis/connection.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openAdmin, type AdminRig } from './rig.ts';
 

@@ -1,6 +1,6 @@
 // Calls of one turn of the event loop that share a command: each is answered as if it had come alone.
 import { Redis } from 'ioredis';
-import { loadScripts } from '../../../src/directory/scripts.ts';
+import { loadScripts } from '../../../src/directory/redis/scripts.ts';
 import { startRedisServer } from '../../support/redis-servers.ts';
 import { idOf, openStore, type Store } from './rig.ts';
 

@@ -1,6 +1,6 @@
 // note_answer and take_budget: after failures in a row calls are suspended for all replicas, and probes end that.
-import { createBreaker, weightOf, type Breaker } from '../../../src/directory/breaker.ts';
-import { createBudget, type Budget } from '../../../src/directory/budget.ts';
+import { createBreaker, weightOf, type Breaker } from '../../../src/directory/outbox/breaker.ts';
+import { createBudget, type Budget } from '../../../src/directory/outbox/budget.ts';
 import { createKeyspace } from '../../../src/directory/keys.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 import { systemClock } from '../../../src/support/clock.ts';

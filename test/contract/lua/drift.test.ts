@@ -1,6 +1,6 @@
 // apply_drift and what becomes of its notes: the worker learns of every doubt, and no note outlives what it was about.
-import { hashOfLink, RunLost, type Drift, type DriftNotes } from '../../../src/directory/drift.ts';
-import type { RunStore } from '../../../src/directory/runs.ts';
+import { hashOfLink, RunLost, type Drift, type DriftNotes } from '../../../src/directory/outbox/drift.ts';
+import type { RunStore } from '../../../src/directory/outbox/runs.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';
 
 const ADA = idOf('ada');

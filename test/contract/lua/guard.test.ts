@@ -1,6 +1,6 @@
 // guard_take, guard_settle, guard_decide, hold: counting what is taken away, holding what is too much.
 import { DESTRUCTIVE_KINDS, judge, type GuardSettings } from '../../../src/guard/judge.ts';
-import type { Destruction, GuardStore } from '../../../src/directory/guard-store.ts';
+import type { Destruction, GuardStore } from '../../../src/directory/guard/guard-store.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { createRandom } from '../../support/estate.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';

@@ -1,5 +1,5 @@
 // Changes of more memberships than one script makes: the outcome is the same as that of one script.
-import { MOST_AT_ONCE } from '../../../src/directory/large-changes.ts';
+import { MOST_AT_ONCE } from '../../../src/directory/resources/large-changes.ts';
 import { add, drop, idOf, openStores, replace } from './rig.ts';
 
 const G = idOf('group');

@@ -1,7 +1,7 @@
 // Links, blocked refs, several targets, and the keys that remain when everything is done.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createBudget } from '../../../src/directory/budget.ts';
+import { createBudget } from '../../../src/directory/outbox/budget.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { systemClock } from '../../../src/support/clock.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';

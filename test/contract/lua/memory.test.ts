@@ -1,6 +1,6 @@
 // How much of Redis' memory a user takes (ADR 0014).
 import { createHash, randomUUID } from 'node:crypto';
-import type { Link } from '../../../src/directory/links.ts';
+import type { Link } from '../../../src/directory/outbox/links.ts';
 import { add, idOf, openStore } from './rig.ts';
 
 const SALES = idOf('sales');

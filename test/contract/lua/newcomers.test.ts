@@ -1,6 +1,6 @@
 // create_users.lua: users who come together are stored as if each had come alone.
 import fc from 'fast-check';
-import type { PutOutcome } from '../../../src/directory/changes.ts';
+import type { PutOutcome } from '../../../src/directory/resources/changes.ts';
 import { contents, expectSameTogether } from './contents.ts';
 import { add, idOf, openStores, type Store } from './rig.ts';
 

@@ -1,5 +1,5 @@
 // claim_dirty, begin_sync, save_link, ack_dirty, ack_members: handing work over, doing it once, losing nothing.
-import { LeaseLost, type Work } from '../../../src/directory/work.ts';
+import { LeaseLost, type Work } from '../../../src/directory/outbox/work.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { eventually } from '../../support/eventually.ts';
 import { add, drop, idOf, openStore, workOf, type Store } from './rig.ts';

@@ -1,8 +1,8 @@
 // The provisioning log: what the worker did and why not, in its own words, kept for a while and chained.
 import { openDesiredStates } from '../../../src/app.ts';
-import { untilReady } from '../../../src/directory/connection.ts';
+import { untilReady } from '../../../src/directory/redis/connection.ts';
 import type { DesiredState } from '../../../src/directory/desired-state.ts';
-import { createProvisioningLog } from '../../../src/directory/provisioning-log.ts';
+import { createProvisioningLog } from '../../../src/directory/logs/provisioning-log.ts';
 import { readLog, toRecord, type LocatedEntry, type LogFilter } from '../../../src/ops/provisioning-log.ts';
 import { buildBridge, type Bridge } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,7 +1,7 @@
 // Derived data that was lost or damaged is made again from the records, and nothing else changes.
 import fc from 'fast-check';
 import type { Finding } from '../../../src/directory/proof/findings.ts';
-import { REPAIRED } from '../../../src/directory/runs.ts';
+import { REPAIRED } from '../../../src/directory/outbox/runs.ts';
 import { add, drop, idOf, openStore, type Store } from '../lua/rig.ts';
 import { createRandom } from '../../support/estate.ts';
 

@@ -1,7 +1,7 @@
 // Relay and worker over real BullMQ: what is marked reaches the handler, whatever the queue loses.
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { connectRedis } from '../../../src/directory/connection.ts';
+import { connectRedis } from '../../../src/directory/redis/connection.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import {
   jobId,

@@ -1,6 +1,6 @@
 // Workers that run the real sync one platform call at a time, so that a test can put anything in between.
 import type { Ref } from '../../../src/directory/records.ts';
-import type { Outbox } from '../../../src/directory/outbox.ts';
+import type { Outbox } from '../../../src/directory/outbox/outbox.ts';
 import type { GuardSettings } from '../../../src/guard/judge.ts';
 import { userResourceType } from '../../../src/scim/index.ts';
 import type { Clock } from '../../../src/support/clock.ts';

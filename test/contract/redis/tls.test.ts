@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { freePort } from '../../../src/demo/local-redis.ts';
-import { connectRedis, untilReady } from '../../../src/directory/connection.ts';
+import { connectRedis, untilReady } from '../../../src/directory/redis/connection.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 import { buildBridge } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,7 +1,7 @@
 // Every key family that keys.ts lists is either kept by a backup or built anew: none is lost because nobody thought of it.
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { fateOf } from '../../../src/directory/archive-families.ts';
+import { fateOf } from '../../../src/directory/archive/archive-families.ts';
 
 const table = readFileSync(new URL('../../../src/directory/keys.ts', import.meta.url), 'utf8');
 /** Keys as they may look, from the first column; budgets, breakers and claims have a base of their own. */

@@ -1,7 +1,7 @@
 // A command of newcomers that is parted: Redis is lost between its parts.
-import { createBatch } from '../../../src/directory/batch.ts';
-import { createNewcomers } from '../../../src/directory/newcomers.ts';
-import type { Scripts } from '../../../src/directory/scripts.ts';
+import { createBatch } from '../../../src/directory/redis/batch.ts';
+import { createNewcomers } from '../../../src/directory/resources/newcomers.ts';
+import type { Scripts } from '../../../src/directory/redis/scripts.ts';
 
 const newcomer = (id: string, userName = id) => ({
   id,

@@ -1,6 +1,6 @@
-import { attributeOf, indexEntries } from '../../../src/directory/indexes.ts';
+import { attributeOf, indexEntries } from '../../../src/directory/resources/indexes.ts';
 import { createKeyspace } from '../../../src/directory/keys.ts';
-import { parseLink, toLinkText, type Link } from '../../../src/directory/link.ts';
+import { parseLink, toLinkText, type Link } from '../../../src/directory/outbox/link.ts';
 import { firstRecord, fold, LANES, parseRef, parseStored, refOf } from '../../../src/directory/records.ts';
 
 describe('stored records', () => {

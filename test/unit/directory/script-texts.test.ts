@@ -1,18 +1,16 @@
 // The Lua scripts as they are put together: what one uses must be there, also where it is seldom entered.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scriptTexts } from '../../../src/directory/script-texts.ts';
+import { scriptTexts } from '../../../src/directory/redis/script-texts.ts';
 
-const FOLDER = join(import.meta.dirname, '../../../src/directory/scripts');
+const PARTS = join(import.meta.dirname, '../../../src/directory/lua');
 const bare = (lua: string): string => lua.replaceAll(/'[^'\n]*'/g, "''").replaceAll(/--.*/g, '');
 const namesIn = (lua: string): string[] =>
   [...lua.matchAll(/^ *local (?:function )?(\w+(?:, \w+)*)/gm)].flatMap(([, names = '']) =>
     names.split(', '),
   );
 
-const parts = readdirSync(join(FOLDER, 'shared')).map((file) =>
-  bare(readFileSync(join(FOLDER, 'shared', file), 'utf8')),
-);
+const parts = readdirSync(PARTS).map((file) => bare(readFileSync(join(PARTS, file), 'utf8')));
 /** Names that only a shared part defines, no script by itself. */
 const shared = new Set(
   parts.flatMap((part) =>

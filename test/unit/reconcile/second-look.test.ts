@@ -1,6 +1,6 @@
 // Promise 6, the whole way: whatever the lists leave out, swap, repeat or miscount, a plan over an estate without drift
 // is empty. The second look asks for each suspect alone, and only a 404 says that somebody is gone.
-import type { Link } from '../../../src/directory/links.ts';
+import type { Link } from '../../../src/directory/outbox/links.ts';
 import { PlatformResponse } from '../../../src/platform/errors.ts';
 import type { Page } from '../../../src/reconcile/proof.ts';
 import { DESTRUCTIVE, isChange } from '../../../src/reconcile/entry.ts';

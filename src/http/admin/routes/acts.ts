@@ -1,5 +1,5 @@
 // acts: what operators ordered, and who.
-import { ACTS } from '../../../directory/acts.ts';
+import { ACTS } from '../../../directory/logs/acts.ts';
 import { readActs, verifyActs } from '../../../ops/acts.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, object, text, whole } from '../schemas.ts';

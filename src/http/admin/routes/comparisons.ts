@@ -1,6 +1,6 @@
 // plan, reconcile, apply: long work, answered at once with an operation that tells how far it is.
-import type { Operation } from '../../../directory/operations.ts';
-import type { Outcome, RunReport } from '../../../directory/runs.ts';
+import type { Operation } from '../../../directory/logs/operations.ts';
+import type { Outcome, RunReport } from '../../../directory/outbox/runs.ts';
 import { staleEntries } from '../../../reconcile/apply.ts';
 import type { Progress } from '../../../reconcile/estate.ts';
 import { makePlan } from '../../../reconcile/make-plan.ts';

@@ -1,5 +1,5 @@
 // dead-letters: resources whose sync needs a person.
-import type { Actor } from '../../../directory/acts.ts';
+import type { Actor } from '../../../directory/logs/acts.ts';
 import type { DesiredState } from '../../../directory/desired-state.ts';
 import {
   dropDeadLetters,

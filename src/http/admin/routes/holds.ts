@@ -1,5 +1,5 @@
 // hold, release, resync: orders to a whole target.
-import type { Actor } from '../../../directory/acts.ts';
+import type { Actor } from '../../../directory/logs/acts.ts';
 import { holdTargets, releaseTargets } from '../../../ops/hold.ts';
 import { resync } from '../../../ops/resync.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';

@@ -4,7 +4,7 @@ import {
   LOG_STATUSES,
   type LogAction,
   type LogStatus,
-} from '../../../directory/provisioning-log.ts';
+} from '../../../directory/logs/provisioning-log.ts';
 import { findResources, toSearched } from '../../../ops/find.ts';
 import { readLog, toRecord, type LogFilter } from '../../../ops/provisioning-log.ts';
 import { Problem } from '../problem.ts';

@@ -1,5 +1,5 @@
 // Long work that was started: how far it is, what came out, and its end before time.
-import type { Operation } from '../../../directory/operations.ts';
+import type { Operation } from '../../../directory/logs/operations.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, refTo } from '../schemas.ts';

@@ -1,0 +1,106 @@
+// Checks one line of a backup before anything is changed: a family that is known, ids and names that are well formed, values
+// that the service can read. A line that passes does to the store what a push or the service itself could have done.
+import { plainTypeOf, type PlainType } from './archive-families.ts';
+import type { ArchiveLine } from './archive.ts';
+import { parseStored } from '../records.ts';
+
+const ID = /^[\w.~-]{1,100}$/;
+const REF = /^(User|Group):[\w.~-]{1,100}$/;
+const NAME = /^[^:{}\s]{1,200}$/;
+
+type Test = (value: unknown) => boolean;
+
+const isText: Test = (value) => typeof value === 'string';
+const isId: Test = (value) => typeof value === 'string' && ID.test(value);
+const isScore: Test = (value) => isText(value) && value !== '' && Number.isFinite(Number(value));
+const isObjectText: Test = (value) => parsedObject(value) !== undefined;
+
+function parsedObject(value: unknown): Record<string, unknown> | undefined {
+  if (typeof value !== 'string') return undefined;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+    return isObject ? (parsed as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isPair = (first: Test, second: Test): Test => {
+  return (item) => Array.isArray(item) && item.length === 2 && first(item[0]) && second(item[1]);
+};
+
+/** A stored user or group whose text is a SCIM resource. */
+const isRecord: Test = (item) => {
+  if (!isPair(isId, isText)(item)) return false;
+  const [id, stored] = item as [string, string];
+  const { version, created, lastModified, text } = parseStored(id, stored);
+  const resource = [version, created, lastModified].every(Number.isSafeInteger)
+    ? parsedObject(text)
+    : undefined;
+  return Array.isArray(resource?.schemas);
+};
+
+/** Name and content of a stored token (stored-tokens.ts). */
+const isToken: Test = (item) => {
+  if (!isPair((name) => isText(name) && name !== '', isObjectText)(item)) return false;
+  const { digest, createdAt, expiresAt } = parsedObject((item as string[])[1]) ?? {};
+  const hasEnd = expiresAt === null || typeof expiresAt === 'number';
+  return typeof digest === 'string' && /^[\w-]{43}$/.test(digest) && typeof createdAt === 'number' && hasEnd;
+};
+
+const isEntry: Test = (item) =>
+  isPair((id) => /^\d+-\d+$/.test(String(id)), Array.isArray)(item) &&
+  (item as [string, unknown[]])[1].every(isText) &&
+  (item as [string, unknown[]])[1].length % 2 === 0;
+
+const PLAIN_ITEMS: Record<PlainType, Test> = {
+  string: isText,
+  set: isText,
+  list: isText,
+  hash: isPair(isText, isText),
+  zset: isPair(isText, isScore),
+  stream: isEntry,
+};
+
+/** What the items of a line have to be; undefined when the line itself is not of a known form. */
+function itemTest({ family, id, target, key, type }: Partial<ArchiveLine>): Test | undefined {
+  const hasTarget = typeof target === 'string' && NAME.test(target);
+  switch (family as ArchiveLine['family']) {
+    case 'users':
+    case 'groups':
+      return isRecord;
+    case 'tombstones':
+      return isPair(isId, isObjectText);
+    case 'order':
+      return id === 'User' || id === 'Group' ? isPair(isId, isScore) : undefined;
+    case 'members':
+      return isId(id) ? isId : undefined;
+    case 'unresolved':
+      return isId(id) ? isPair(isText, isText) : undefined;
+    case 'links':
+      return hasTarget ? isPair((ref) => isText(ref) && REF.test(String(ref)), isObjectText) : undefined;
+    case 'memberMarks':
+      return hasTarget && isId(id) ? isPair(isText, (sign) => sign === '+' || sign === '-') : undefined;
+    case 'plain': {
+      const known = typeof key === 'string' ? plainTypeOf(key) : undefined;
+      if (known === undefined || known !== type) return undefined;
+      return key === 'tokens' ? isToken : PLAIN_ITEMS[known];
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** What is wrong with a line of a backup, as the end of a sentence; undefined when nothing is. */
+export function faultOf(line: unknown): string | undefined {
+  if (typeof line !== 'object' || line === null) return 'is not an object';
+  const { items, ...place } = line as Partial<ArchiveLine>;
+  const test = itemTest(place);
+  if (!test) return `is of no family that this version knows (${JSON.stringify(place.key ?? place.family)})`;
+  if (!Array.isArray(items) || items.length === 0) return 'has no items';
+  const index = items.findIndex((item) => !test(item));
+  return index < 0
+    ? undefined
+    : `has an item (${index + 1} of ${place.key ?? place.family}) that is not well formed`;
+}

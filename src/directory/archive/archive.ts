@@ -1,0 +1,202 @@
+// Everything that Redis keeps for one connection, as lines that can be kept in a file and put back.
+import type { Redis } from 'ioredis';
+import { fateOf, isMomentary } from './archive-families.ts';
+import type { Keyspace } from '../keys.ts';
+import type { Scripts } from '../redis/scripts.ts';
+import { primariesOf } from '../redis/store-health.ts';
+
+/** One portion of one family. `items` are `[field, value]`, members, or `[member, score]`, as the type has them. */
+export interface ArchiveLine {
+  family:
+    | 'users'
+    | 'groups'
+    | 'tombstones'
+    | 'order'
+    | 'members'
+    | 'unresolved'
+    | 'links'
+    | 'memberMarks'
+    | 'plain';
+  /** A group's id; `User` or `Group` of an order. */
+  id?: string;
+  target?: string;
+  /** Of a plain key: without the base. */
+  key?: string;
+  type?: string;
+  /** Told before, and perhaps changed since. */
+  again?: true;
+  items: unknown[];
+}
+
+const PORTION = 200;
+/** Records and links are read a few at a time: each may have half a megabyte. */
+const LARGE_PORTION = 25;
+const IS_LARGE = /:(users|groups|links:[^:]*)$/;
+
+export type Archive = ReturnType<typeof createArchive>;
+
+export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
+  const { redis, scripts, keys } = deps;
+  /** Whether the record of acts was there before anything was put back. */
+  let hasActs = false;
+
+  /** Names of all keys of the connection without the base; one may come twice. */
+  async function* allKeys(): AsyncGenerator<string> {
+    // In a cluster SCAN tells the keys of one server only.
+    for (const node of primariesOf(redis)) {
+      let cursor = '0';
+      do {
+        const [next, found] = await node.scan(cursor, 'MATCH', `${keys.base}*`, 'COUNT', 1000);
+        cursor = next;
+        for (const each of found) yield each.slice(keys.base.length);
+      } while (cursor !== '0');
+    }
+  }
+
+  /**
+   * Records first, because everything else refers to them; then what is told apart by key. `onUnknown` is told of keys of
+   * no known family, which are left out.
+   */
+  async function* dump(onUnknown: (key: string) => void = () => {}): AsyncGenerator<ArchiveLine> {
+    const startedAt = Date.now();
+    for (const family of ['users', 'groups'] as const)
+      for await (const items of portions(redis, keys.key(family), 'hash')) yield { family, items };
+    // A key may be told twice by SCAN, and a list must not be put back twice.
+    const told = new Set<string>();
+    for await (const name of allKeys()) {
+      const fate = fateOf(name);
+      if (fate === 'rebuilt' || told.has(name)) continue;
+      told.add(name);
+      if (fate === 'unknown') {
+        onUnknown(name);
+        continue;
+      }
+      yield* dumpKey(name);
+    }
+    // What changed meanwhile once more: the later line of a resource is the one that counts.
+    for (const family of ['users', 'groups'] as const) {
+      for await (const items of portions(redis, keys.key(family), 'hash')) {
+        const changed = items.filter((item) => modifiedAt(item) >= startedAt - CLOCK_DIFFERENCE_MS);
+        if (changed.length > 0) yield { family, again: true, items: changed };
+      }
+    }
+  }
+
+  async function* dumpKey(name: string): AsyncGenerator<ArchiveLine> {
+    const key = keys.key(name);
+    const type = await redis.type(key);
+    const [family = '', ...rest] = name.split(':');
+    const place = placeOf(family, rest);
+    for await (const items of portions(redis, key, type))
+      yield place ? { ...place, items } : { family: 'plain', key: name, type, items };
+  }
+
+  async function isEmpty(): Promise<boolean> {
+    for await (const name of allKeys())
+      if (!/^(hold:|mapped:|run:|reconcile:|acts|tokens$|tokenUses$)/.test(name)) return false;
+    return true;
+  }
+
+  /** Removes everything of the connection but orders to hold, the record of what operators ordered, and inbound tokens unless told. */
+  async function clear({ tokens }: { tokens: boolean }): Promise<void> {
+    const stays = (name: string): boolean =>
+      /^(hold:|acts)/.test(name) || (!tokens && /^(tokens|tokenUses)$/.test(name));
+    const names: string[] = [];
+    for await (const name of allKeys()) if (!stays(name)) names.push(keys.key(name));
+    hasActs = (await redis.exists(keys.key('acts'))) === 1;
+    for (let start = 0; start < names.length; start += PORTION)
+      await redis.unlink(...names.slice(start, start + PORTION));
+  }
+
+  async function load(line: ArchiveLine): Promise<{ loaded: number; dropped: number }> {
+    if (isMomentary(line.key ?? '')) return { loaded: 0, dropped: 0 };
+    // What is there goes on from what the file holds, or is of another past that must not be covered up.
+    if (hasActs && /^acts/.test(line.key ?? '')) return { loaded: 0, dropped: 0 };
+    const [, loaded, dropped] = await scripts.run('load_archive', keys.base, line);
+    return { loaded: Number(loaded), dropped: Number(dropped) };
+  }
+
+  /** After the last line: every record has a place in the order, and no number is ever given twice. */
+  async function finish(): Promise<void> {
+    await redis.incrby(keys.key('sequence'), SEQUENCE_GAP);
+    for (const [family, id] of [
+      ['users', 'User'],
+      ['groups', 'Group'],
+    ] as const) {
+      for await (const items of portions(redis, keys.key(family), 'hash')) {
+        const ids = items.map((item) => (item as string[])[0]);
+        await scripts.run('load_archive', keys.base, { family: 'newcomers', id, items: ids });
+      }
+    }
+  }
+
+  return { dump, isEmpty, clear, load, finish };
+}
+
+/** The counter went on while the backup was taken; what was read after it may carry higher numbers. */
+const SEQUENCE_GAP = 1_000_000;
+/** Clocks of the processes that stored a change may differ from ours by so much. */
+const CLOCK_DIFFERENCE_MS = 300_000;
+
+function modifiedAt(item: unknown): number {
+  const [, stored = ''] = item as string[];
+  return Number(stored.split(' ', 3)[2] ?? 0);
+}
+
+function placeOf(family: string, rest: string[]): Omit<ArchiveLine, 'items'> | undefined {
+  const [first = '', second = ''] = rest;
+  switch (family) {
+    case 'tombstones':
+      return { family };
+    case 'order':
+    case 'members':
+    case 'unresolved':
+      return { family, id: rest.join(':') };
+    case 'links':
+      return { family, target: first };
+    case 'memberMarks':
+      return { family, target: first, id: second };
+    default:
+      return undefined;
+  }
+}
+
+/** The content of one key in portions, so that a large one never stands in memory as a whole. */
+async function* portions(redis: Redis, key: string, type: string): AsyncGenerator<unknown[]> {
+  if (type === 'string') {
+    const value = await redis.get(key);
+    if (value !== null) yield [value];
+  } else if (type === 'list') {
+    const items = await redis.lrange(key, 0, -1);
+    if (items.length > 0) yield items;
+  } else if (type === 'stream') {
+    for (let after = '-'; ;) {
+      const found = await redis.xrange(key, after, '+', 'COUNT', PORTION);
+      const last = found.at(-1);
+      if (!last) return;
+      yield found;
+      after = `(${last[0]}`;
+    }
+  } else if (type === 'hash' || type === 'zset' || type === 'set') {
+    yield* scanned(redis, key, type);
+  }
+}
+
+async function* scanned(redis: Redis, key: string, type: 'hash' | 'zset' | 'set'): AsyncGenerator<unknown[]> {
+  const portion = IS_LARGE.test(key) ? LARGE_PORTION : PORTION;
+  let cursor = '0';
+  do {
+    const [next, found] =
+      type === 'set'
+        ? await redis.sscan(key, cursor, 'COUNT', portion)
+        : type === 'hash'
+          ? await redis.hscan(key, cursor, 'COUNT', portion)
+          : await redis.zscan(key, cursor, 'COUNT', portion);
+    cursor = next;
+    const items = type === 'set' ? found : inPairs(found);
+    if (items.length > 0) yield items;
+  } while (cursor !== '0');
+}
+
+const inPairs = (flat: string[]): [string, string][] =>
+  Array.from({ length: flat.length / 2 }, (_, index) => [flat[2 * index] ?? '', flat[2 * index + 1] ?? '']);

@@ -1,0 +1,103 @@
+// Long work that an operator started: kept in Redis, so that any replica can tell how far it is.
+import type { Redis } from 'ioredis';
+import { createKeyspace } from '../keys.ts';
+
+export type OperationKind = 'plan' | 'reconcile' | 'apply' | 'doctor' | 'repair';
+/** `lost`: the process that worked at it has given no sign of life. */
+export type OperationState = 'running' | 'succeeded' | 'failed' | 'cancelled' | 'lost';
+
+/** How far the work on one connection and target has come. */
+export interface OperationProgress {
+  connection: string;
+  /** null = the work concerns the connection as a whole. */
+  target: string | null;
+  phase: string;
+  done: number;
+  total: number;
+}
+
+export interface Operation {
+  id: string;
+  kind: OperationKind;
+  /** null = all targets. */
+  target: string | null;
+  by: string;
+  state: OperationState;
+  /** Unix milliseconds of the process that works at it. */
+  startedAt: number;
+  updatedAt: number;
+  endedAt: number | null;
+  progress: OperationProgress[];
+  /** One word on what came out, such as `converged` or `stale`; null until the end. */
+  outcome: string | null;
+  /** What to know or to do about it. */
+  message: string | null;
+}
+
+const KEPT = 50;
+const KEEP_SECONDS = 86_400;
+/** A result holds names and values of people: no longer than somebody looks at it. */
+const KEEP_RESULT_SECONDS = 3600;
+const RESULT_PIECE = 262_144;
+
+export type OperationStore = ReturnType<typeof createOperationStore>;
+
+export function createOperationStore({ redis }: { redis: Redis }, options: { prefix: string }) {
+  // No connection can be called so: its name has no dot.
+  const keys = createKeyspace(options.prefix, 'bridge.operations');
+  const list = keys.key('operations');
+
+  async function put(operation: Operation): Promise<void> {
+    const multi = redis.multi();
+    multi.set(keys.key('operation', operation.id), JSON.stringify(operation), 'EX', KEEP_SECONDS);
+    multi.zadd(list, operation.startedAt, operation.id);
+    multi.zremrangebyrank(list, 0, -KEPT - 1);
+    await multi.exec();
+  }
+
+  async function get(id: string): Promise<Operation | undefined> {
+    const text = await redis.get(keys.key('operation', id));
+    return text === null ? undefined : (JSON.parse(text) as Operation);
+  }
+
+  /** Newest first. */
+  async function all(): Promise<Operation[]> {
+    const ids = await redis.zrevrange(list, 0, -1);
+    if (ids.length === 0) return [];
+    const texts = await redis.mget(ids.map((id) => keys.key('operation', id)));
+    return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as Operation]));
+  }
+
+  /** Stores the JSON of a result piece by piece, so that it never stands in memory as one text. */
+  async function putResult(id: string, pieces: Iterable<Buffer>): Promise<void> {
+    const key = keys.key('operationResult', id);
+    await redis.set(key, '', 'EX', KEEP_RESULT_SECONDS);
+    let length = 0;
+    for (const piece of pieces) {
+      // By its place, because the client repeats a command whose answer was lost.
+      await redis.setrange(key, length, piece);
+      length += piece.length;
+    }
+  }
+
+  /** Bytes of a result; 0 when there is none or it has expired. */
+  const resultBytes = (id: string): Promise<number> => redis.strlen(keys.key('operationResult', id));
+
+  /** The JSON of a result in pieces. @throws when it expires on the way */
+  async function* result(id: string, bytes: number): AsyncGenerator<Buffer> {
+    for (let at = 0; at < bytes; at += RESULT_PIECE) {
+      const piece = await redis.getrangeBuffer(keys.key('operationResult', id), at, at + RESULT_PIECE - 1);
+      if (piece.length === 0) throw new Error('the result expired while it was read');
+      yield piece;
+    }
+  }
+
+  const cancel = async (id: string): Promise<void> => {
+    await redis.set(keys.key('operationCancel', id), '1', 'EX', KEEP_SECONDS);
+  };
+
+  const isCancelled = async (id: string): Promise<boolean> =>
+    (await redis.exists(keys.key('operationCancel', id))) === 1;
+
+  return { put, get, all, putResult, resultBytes, result, cancel, isCancelled };
+}

@@ -1,0 +1,54 @@
+// How far one target is behind for one connection, in one round trip: for metrics and status.
+import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
+import type { Keyspace } from '../keys.ts';
+import { LANES, type Lane } from '../records.ts';
+import type { RunReport } from './runs.ts';
+import type { Scripts } from '../redis/scripts.ts';
+
+export interface Backlog {
+  /** Refs that are not equal yet, those under way, those that need a person. */
+  dirty: number;
+  inflight: number;
+  blocked: number;
+  /** Age of the oldest accepted change that is not applied; 0 when all is. */
+  oldestMs: number;
+  /** Refs that wait to be handed to the queue, by urgency. */
+  lanes: Record<Lane, number>;
+  onHold: boolean;
+  /** Destructive writes that wait for approval. */
+  held: Record<DestructiveKind, number>;
+  lastRun?: RunReport;
+  /** Unix milliseconds; undefined before the first. */
+  lastSuccessAt?: number;
+  /** What all comparisons together have ordered, by action. */
+  writes: Record<string, number>;
+}
+
+/** @param target as the settings name it */
+export async function readBacklog(
+  { scripts, keys }: { scripts: Scripts; keys: Keyspace },
+  target: string,
+): Promise<Backlog> {
+  const reply = await scripts.run('backlog', keys.base, { target, kinds: DESTRUCTIVE_KINDS });
+  const [now = 0, dirty = 0, inflight = 0, blocked = 0] = reply.slice(1, 5).map(Number);
+  const [oldest, hold, last, lastSuccessAt, held, writes, lanes] = reply.slice(5) as [
+    ...[string, number, string, string],
+    number[],
+    string[],
+    number[],
+  ];
+  return {
+    ...{ dirty, inflight, blocked },
+    oldestMs: oldest === '' ? 0 : Math.max(0, now - Number(oldest)),
+    lanes: Object.fromEntries(LANES.map((lane, index) => [lane, lanes[index] ?? 0])) as Backlog['lanes'],
+    onHold: hold === 1,
+    held: Object.fromEntries(
+      DESTRUCTIVE_KINDS.map((kind, index) => [kind, held[index] ?? 0]),
+    ) as Backlog['held'],
+    ...(last === '' ? {} : { lastRun: JSON.parse(last) as RunReport }),
+    ...(lastSuccessAt === '' ? {} : { lastSuccessAt: Number(lastSuccessAt) }),
+    writes: Object.fromEntries(
+      writes.flatMap((action, index) => (index % 2 === 0 ? [[action, Number(writes[index + 1])]] : [])),
+    ),
+  };
+}

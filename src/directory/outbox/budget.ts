@@ -1,0 +1,52 @@
+// The request budget of a target, shared by all replicas through Redis.
+import type { Redis } from 'ioredis';
+import type { Clock } from '../../support/clock.ts';
+import { createKeyspace } from '../keys.ts';
+import type { Scripts } from '../redis/scripts.ts';
+
+export type Budget = ReturnType<typeof createBudget>;
+
+/** Longest sleep before somebody who waits for the end of a pause looks again. */
+const LOOK_AGAIN_MS = 1000;
+
+export function createBudget(
+  deps: {
+    redis: Redis;
+    scripts: Scripts;
+    clock: Clock;
+    /** Told whether calls have failed lately (breaker.ts). */
+    heed?: (failing: boolean) => void;
+    /** Told of every wait, also of those that took no time. */
+    onWait?: ((waitMs: number) => void) | undefined;
+  },
+  options: { prefix: string; target: string; requestsPerSecond: number; burst: number },
+) {
+  const { redis, scripts, clock, heed, onWait } = deps;
+  const keys = createKeyspace(options.prefix, `target.${options.target}`);
+  const args = { target: options.target, intervalMs: 1000 / options.requestsPerSecond, burst: options.burst };
+
+  /** Resolves when one request may be sent; waits for the bucket, for a pause and for the breaker. */
+  async function take(signal?: AbortSignal): Promise<void> {
+    const askedAt = clock.now();
+    for (;;) {
+      signal?.throwIfAborted();
+      const [tag, wait, failing] = await scripts.run('take_budget', keys.base, args);
+      const waitMs = Number(wait);
+      if (waitMs > 0) await clock.sleep(tag === 'taken' ? waitMs : Math.min(waitMs, LOOK_AGAIN_MS), signal);
+      if (tag !== 'taken') continue;
+      heed?.(failing === 1);
+      break;
+    }
+    signal?.throwIfAborted();
+    onWait?.(clock.now() - askedAt);
+  }
+
+  /** No request to this target from any replica for `ms` (429 or 503 with Retry-After). */
+  async function pause(ms: number): Promise<void> {
+    const until = Math.ceil(ms);
+    if (until <= 0 || (await redis.pttl(keys.key('paused', options.target))) >= until) return;
+    await redis.set(keys.key('paused', options.target), '1', 'PX', until);
+  }
+
+  return { take, pause };
+}

@@ -1,0 +1,188 @@
+// Reads whether every stored resource is covered at a target: linked and in line with its link, on its way, or known to
+// stay as it is. This is the desired side of a reconcile; the platform's lists are the other (ADR 0021).
+import type { Redis } from 'ioredis';
+import type { Keyspace } from '../keys.ts';
+import { LANES, refOf, type Kind, type Ref } from '../records.ts';
+import type { Reply, Scripts } from '../redis/scripts.ts';
+
+/** Why a stored resource is not simply linked; `read_coverage.lua` says what each state means. */
+export type CoverState =
+  | 'pending'
+  | 'stuck'
+  | 'missing'
+  | 'stale'
+  | 'astray'
+  | 'deadLetter'
+  | 'held'
+  | 'exception'
+  | 'closed'
+  /** Deleted, its link is not closed, and nothing is going to close the account. */
+  | 'orphan';
+
+/** States in which nothing is under way although something should be: a run marks these resources. */
+export const LOST: ReadonlySet<CoverState> = new Set(['stuck', 'missing', 'stale', 'astray', 'orphan']);
+
+/** How many resources of one kind stand how. `desired` is the sum of all others but `seen`. */
+export interface Coverage {
+  /** Stored and in scope. */
+  desired: number;
+  linked: number;
+  /** Linked, and shown by the platform when a run last looked; null where no list was read. */
+  seen: number | null;
+  pending: number;
+  /** Something is held by the guard. */
+  held: number;
+  /** In need of a person: see dead-letters. */
+  deadLetters: number;
+  /** Left as they are for a reason that the link names: protected, rejected, dropped from the dead letters. */
+  exceptions: number;
+  /** Desired, and nothing is going to bring them in line. */
+  missing: number;
+}
+
+export interface CoverPortion {
+  linked: { ref: Ref; platformId: string }[];
+  others: { ref: Ref; state: CoverState }[];
+}
+
+/** The same with the linked ones only counted, those among them to which nothing leads back from their platform id. */
+export interface BriefPortion {
+  linked: number;
+  others: CoverPortion['others'];
+}
+
+const RECONCILE = LANES.indexOf('reconcile');
+/** Resources per script: a script holds up everybody else, and records may be long. */
+const PORTION = 200;
+/** Where most records are not read. */
+const IDS = 1000;
+
+const COUNTED_AS: Record<CoverState, keyof Coverage | undefined> = {
+  pending: 'pending',
+  stuck: 'missing',
+  missing: 'missing',
+  stale: 'missing',
+  astray: 'missing',
+  deadLetter: 'deadLetters',
+  held: 'held',
+  exception: 'exceptions',
+  closed: undefined,
+  orphan: undefined,
+};
+
+export const noCoverage = (): Coverage => ({
+  ...{ desired: 0, linked: 0, seen: null, pending: 0 },
+  ...{ held: 0, deadLetters: 0, exceptions: 0, missing: 0 },
+});
+
+/** Adds one portion to the counts. */
+export function count(coverage: Coverage, { linked, others }: CoverPortion | BriefPortion): void {
+  const more = typeof linked === 'number' ? linked : linked.length;
+  coverage.linked += more;
+  coverage.desired += more;
+  for (const { state } of others) {
+    const part = COUNTED_AS[state];
+    if (part === undefined) continue;
+    coverage[part] = (coverage[part] ?? 0) + 1;
+    coverage.desired++;
+  }
+}
+
+function pairsOf(flat: unknown): [string, string][] {
+  const values = flat as string[];
+  const result: [string, string][] = [];
+  for (let index = 0; index + 1 < values.length; index += 2)
+    result.push([values[index] ?? '', values[index + 1] ?? '']);
+  return result;
+}
+
+export type CoverageReader = ReturnType<typeof createCoverageReader>;
+
+/** @param options.groupsMatter whether rules of the connection look at memberships, as in `createDirectory` */
+export function createCoverageReader(
+  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  options: { target: string; targets: readonly string[]; groupsMatter: boolean },
+) {
+  const { target, targets, groupsMatter } = options;
+
+  async function* portions(script: string, args: object): AsyncGenerator<Reply> {
+    let cursor = '0';
+    do {
+      const reply = await scripts.run(script, keys.base, { target, count: PORTION, ...args, cursor });
+      cursor = String(reply[1]);
+      yield reply;
+    } while (cursor !== '0');
+  }
+
+  /** Every stored resource of a kind, in no order; one that is stored meanwhile may be left out. */
+  async function* resources(kind: Kind): AsyncGenerator<CoverPortion> {
+    for await (const [, , linked, others] of portions('read_coverage', { kind, groupsMatter })) {
+      yield {
+        linked: pairsOf(linked).map(([id, platformId]) => ({ ref: refOf(kind, id), platformId })),
+        others: pairsOf(others).map(([id, state]) => ({ ref: refOf(kind, id), state: state as CoverState })),
+      };
+    }
+  }
+
+  /** The same at a tenth of the cost: a resource that is known to be in line is not read again (lua/synced.lua). */
+  async function* briefly(kind: Kind): AsyncGenerator<BriefPortion> {
+    const [stored, ordered] = await Promise.all([
+      redis.hlen(keys.key(kind === 'User' ? 'users' : 'groups')),
+      redis.zcard(keys.key('order', kind)),
+    ]);
+    const inOrder = stored === ordered;
+    const args = { kind, targets, groupsMatter, brief: true, ...(inOrder ? { inOrder, count: IDS } : {}) };
+    for await (const [, , linked, others] of portions('read_coverage', args)) {
+      yield {
+        linked: Number(linked),
+        others: pairsOf(others).map(([id, state]) => ({ ref: refOf(kind, id), state: state as CoverState })),
+      };
+    }
+  }
+
+  /** Lets the next brief scan read every resource. */
+  async function readAllAnew(): Promise<void> {
+    await redis.del(keys.key('synced', `${target}:User`), keys.key('synced', `${target}:Group`));
+  }
+
+  /** Deleted resources of both kinds that are linked, apart from those that are closed. */
+  async function* orphans(): AsyncGenerator<CoverPortion['others']> {
+    for await (const [, , found] of portions('read_orphans', {})) {
+      yield pairsOf(found).map(([ref, state]) => ({ ref: ref as Ref, state: state as CoverState }));
+    }
+  }
+
+  /** How all resources of a kind stand, without a look at the platform. */
+  async function read(kind: Kind): Promise<Coverage> {
+    const coverage = noCoverage();
+    for await (const portion of resources(kind)) count(coverage, portion);
+    return coverage;
+  }
+
+  /** Marks what is lost and schedules marks that are in no list; what is on its way stays as it is. */
+  async function restoreMarks(refs: Ref[], request: string): Promise<void> {
+    for (let start = 0; start < refs.length; start += PORTION) {
+      const portion = refs.slice(start, start + PORTION);
+      const args = { target, targets: [target], refs: portion, request, lane: RECONCILE };
+      await scripts.run('restore_marks', keys.base, args);
+    }
+  }
+
+  /** Forgets links, because the target is another tenant now, and marks their resources. @returns how many there were */
+  async function forgetLinks(refs: Ref[], request: string): Promise<number> {
+    let forgotten = 0;
+    for (let start = 0; start < refs.length; start += PORTION) {
+      const args = {
+        target,
+        targets: [target],
+        refs: refs.slice(start, start + PORTION),
+        request,
+        lane: RECONCILE,
+      };
+      forgotten += Number((await scripts.run('forget_links', keys.base, args))[1]);
+    }
+    return forgotten;
+  }
+
+  return { target, forgetLinks, resources, briefly, readAllAnew, orphans, read, restoreMarks };
+}

@@ -1,0 +1,159 @@
+// What reconcile reads and leaves in Redis: links by platform id, marks, and notes on differences. It never writes to
+// the platform; the notes make the worker do so (apply_drift.lua).
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { Keyspace } from '../keys.ts';
+import { parseLink, parseWay, type Link } from './links.ts';
+import { LANES, parseRef, refOf, type Kind, type Lane, type Ref } from '../records.ts';
+import type { Scripts } from '../redis/scripts.ts';
+
+/** One difference as it was seen, with the state that it was seen against. */
+export interface Drift {
+  ref: Ref;
+  /** Version of the record; 0 = there is none. */
+  version: number;
+  /** As `hashOfLink` of the link's text. */
+  link: string;
+  /** Core paths and `attributes.<name>` that the platform holds differently; they are written again. */
+  names: string[];
+  /** Users whom the platform does not have in this group although the source has. */
+  add: string[];
+  /** Users whom the platform has in this group although the source has not. */
+  remove: string[];
+  lane: Lane;
+}
+
+/** `stale`: record or link moved since. `busy`: a worker is at it right now. */
+export type Noted = 'applied' | 'stale' | 'busy';
+
+/** A resource of ours that a platform id belongs to. `text` is the link as stored. */
+export interface Counterpart {
+  ref: Ref;
+  text: string;
+  marked: boolean;
+}
+
+/** How an account looked when it was found equal to its link. */
+export interface Print {
+  ref: Ref;
+  platformId: string;
+  /** As `hashOfLink` of the link's text. */
+  link: string;
+  print: string;
+}
+
+/** Thrown when another reconcile run has taken over: this one must stop without a trace. */
+export class RunLost extends Error {
+  override name = 'RunLost';
+}
+
+const PORTION = 200;
+const SCAN_COUNT = 1000;
+
+export const hashOfLink = (text: string): string => createHash('sha1').update(text).digest('hex');
+
+export type DriftNotes = ReturnType<typeof createDriftNotes>;
+
+export function createDriftNotes(
+  deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  options: { target: string },
+) {
+  const { redis, scripts, keys } = deps;
+  const { target } = options;
+  const key = (family: string): string => keys.key(family, target);
+
+  /** Leaves the notes, in the order given. @throws RunLost when `fence` is not the current run's */
+  async function note(drifts: Drift[], request: string, fence?: string): Promise<Noted[]> {
+    const outcomes: Noted[] = [];
+    for (let start = 0; start < drifts.length; start += PORTION) {
+      const portion = drifts
+        .slice(start, start + PORTION)
+        .map((drift) => ({ ...drift, ...parseRef(drift.ref), lane: LANES.indexOf(drift.lane) }));
+      const args = { target, targets: [target], request, fence, drifts: portion };
+      const [tag, ...noted] = await scripts.run('apply_drift', keys.base, args);
+      if (tag === 'fenced') throw new RunLost('another reconcile run has taken over');
+      outcomes.push(...(noted as Noted[]));
+    }
+    return outcomes;
+  }
+
+  /** Who of us each platform id belongs to, in the order given. The way back may be older than the link: compare ids. */
+  async function counterparts(kind: Kind, platformIds: string[]): Promise<(Counterpart | undefined)[]> {
+    if (platformIds.length === 0) return [];
+    const fields = platformIds.map((id) => `${kind}:${id}`);
+    const ways = await redis.hmget(key('linked'), ...fields);
+    const found = ways.map((way) => (way === null ? undefined : parseWay(way)));
+    const known = found.flatMap((way) => (way ? [way.ref] : []));
+    const standings = new Map((await standing(known)).map((each) => [each.ref, each]));
+    return found.map((way) => way && standings.get(way.ref));
+  }
+
+  /** Positions of those who do not look as they did when they were equal to a link that was not written since, or are marked. */
+  async function unlikePrints(seen: { platformId: string; print: string }[]): Promise<number[]> {
+    const ways = seen.map(({ platformId }) => `User:${platformId}`);
+    const prints = seen.map(({ print }) => print);
+    const [, ...others] = await scripts.run('known_equal', keys.base, { target, ways, prints });
+    return others.map(Number);
+  }
+
+  /** Remembers how users looked when they were equal to their links; what is written to a link forgets it again. */
+  async function notePrints(prints: Print[]): Promise<void> {
+    const wire = prints.map(({ platformId, ref, link, print }) => [`User:${platformId}`, ref, link, print]);
+    if (wire.length > 0) await scripts.run('note_prints', keys.base, { target, prints: wire });
+  }
+
+  /** Link text and mark of refs, in the order given; both of the same moment. */
+  async function standing(refs: Ref[]): Promise<Counterpart[]> {
+    if (refs.length === 0) return [];
+    const read = await redis
+      .multi()
+      .hmget(key('links'), ...refs)
+      .hmget(key('marks'), ...refs)
+      .exec();
+    const [links, marks] = (read ?? []).map(([, values]) => values as (string | null)[]);
+    return refs.map((ref, index) => ({
+      ref,
+      text: links?.[index] ?? '',
+      marked: typeof marks?.[index] === 'string',
+    }));
+  }
+
+  /** Which of `refs` are not equal yet. */
+  async function stillMarked(refs: Ref[]): Promise<Ref[]> {
+    if (refs.length === 0) return [];
+    const marks = await redis.hmget(key('marks'), ...refs);
+    return refs.filter((_, index) => marks[index] !== null);
+  }
+
+  /** Whether some resource of ours was deleted at the source, as opposed to never heard of. */
+  async function deletedAtSource(id: string): Promise<boolean> {
+    return (await redis.hexists(keys.key('tombstones'), id)) === 1;
+  }
+
+  /** The source's members of a group, and their links without attribute values: a group may be large. */
+  async function membersOf(group: string): Promise<{ user: string; link: Link }[]> {
+    const users = await redis.smembers(keys.key('members', group));
+    const members: { user: string; link: Link }[] = [];
+    for (let start = 0; start < users.length; start += SCAN_COUNT) {
+      const some = users.slice(start, start + SCAN_COUNT);
+      const links = await redis.hmget(key('links'), ...some.map((user) => refOf('User', user)));
+      for (const [index, user] of some.entries()) {
+        const { attributes: _values, ...link } = parseLink(links[index] ?? '');
+        members.push({ user, link });
+      }
+    }
+    return members;
+  }
+
+  return {
+    target,
+    note,
+    counterparts,
+    unlikePrints,
+    notePrints,
+    standing,
+    stillMarked,
+    deletedAtSource,
+    membersOf,
+  };
+}

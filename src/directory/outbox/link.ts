@@ -1,0 +1,125 @@
+// The link between a resource of ours and its counterpart at a target, with what was last applied there; and its text.
+
+/** Why a resource is not as desired; Kubernetes' condition with status False. */
+export interface Condition {
+  /** CamelCase, stable: `Refused`, `Conflict`, `Protected`, `AccountNotFound` ... */
+  reason: string;
+  /** For people; the platform's own words where it refused. */
+  message: string;
+  /** Unix milliseconds. */
+  since: number;
+  /** HTTP status of the platform's refusal. */
+  status?: number;
+}
+
+export interface Link {
+  /** The platform's SCIM id. */
+  id?: string;
+  /** What was brought in line: the version of the record, and its groups where rules look at them (lua/basis.lua). */
+  basis?: string;
+  /** The platform's numeric user id as text; attribute values are keyed by it. */
+  account?: string;
+  /** Was an administrator when its account was looked up. */
+  isAdministrator?: boolean;
+  /** Set before a create is sent: an account found later under this name is ours. */
+  creating?: boolean;
+  /** Made by us and not finished yet: `create-only` may still complete it. */
+  making?: boolean;
+  /** Whether the bridge made the counterpart or found it. */
+  origin?: 'created' | 'adopted';
+  /** Core members last written or observed, by platform path. */
+  core?: Record<string, string | boolean | null>;
+  /** Attribute values last written or observed, by name. */
+  attributes?: Record<string, unknown>;
+  /**
+   * What was sent and not confirmed: core paths, and `attributes.<name>`. Noted before the write, so that neither a lost
+   * answer nor a crash lets an old value pass for the applied one.
+   */
+  unsure?: string[];
+  /** Outbox generation up to which attributes are in place, so that memberships may be granted. */
+  settled?: string;
+  /** Closed by us: deleted at the source, out of scope, or protected. Memberships are stated anew on return. */
+  departed?: boolean;
+  /** Unix milliseconds since which a group collects members that become ready. */
+  gatheringSince?: number;
+  /** Unix milliseconds of our last write there. What changed at the platform since was somebody else's. */
+  writtenAt?: number;
+  /** Consecutive failed attempts. */
+  attempts?: number;
+  /** Those at the end of them that were refused in a way that may pass. */
+  doubted?: number;
+  /** Unix milliseconds since which the account id is looked for in vain. */
+  searchingSince?: number;
+  condition?: Condition;
+}
+
+/**
+ * A link is kept for each user and target, so its text has short names and leaves out what repeats (ADR 0014). Members that
+ * are rare keep their names.
+ */
+const NAMES = { basis: 'b', core: 'c', attributes: 'v', origin: 'o', account: 'n', writtenAt: 'w' };
+const CORE_NAMES = {
+  userName: 'u',
+  externalId: 'x',
+  displayName: 'd',
+  'name.givenName': 'g',
+  'name.familyName': 'f',
+  emails: 'e',
+  active: 'a',
+};
+const ORIGINS = { created: 'c', adopted: 'a' };
+/** In the place of a value that follows from others; no core member is a number. */
+const SAME = 0;
+
+const toMap = (names: Record<string, string>) => new Map(Object.entries(names));
+const inverse = (names: Map<string, string>) => new Map([...names].map(([long, short]) => [short, long]));
+const SHORT = toMap(NAMES);
+const SHORT_CORE = toMap(CORE_NAMES);
+const SHORT_ORIGINS = toMap(ORIGINS);
+const LONG = inverse(SHORT);
+const LONG_CORE = inverse(SHORT_CORE);
+const LONG_ORIGINS = inverse(SHORT_ORIGINS);
+
+type Members = Record<string, unknown>;
+
+function renamed(members: Members, names: ReadonlyMap<string, string>): Members {
+  const result: Members = {};
+  for (const name in members) result[names.get(name) ?? name] = members[name];
+  return result;
+}
+
+/** Most people have an address that is their userName, and a displayName of both their names. */
+const EXPECTED: [name: string, valueOf: (core: Members) => unknown][] = [
+  ['emails', ({ userName }) => userName],
+  ['displayName', (core) => `${String(core['name.givenName'])} ${String(core['name.familyName'])}`],
+];
+
+export function toLinkText(link: Link): string {
+  const { id, basis } = link;
+  // First, in this order: lua/link_states.lua finds them there.
+  const short: Members = {
+    ...(id === undefined ? {} : { id }),
+    ...(basis === undefined ? {} : { basis }),
+    ...link,
+  };
+  if (link.origin) short.origin = SHORT_ORIGINS.get(link.origin);
+  if (link.core) {
+    const core: Members = { ...link.core };
+    for (const [name, valueOf] of EXPECTED)
+      if (typeof core[name] === 'string' && core[name] === valueOf(core)) core[name] = SAME;
+    short.core = renamed(core, SHORT_CORE);
+  }
+  return JSON.stringify(renamed(short, SHORT));
+}
+
+export function parseLink(text: string): Link {
+  if (text === '') return {};
+  const link = renamed(JSON.parse(text) as Members, LONG);
+  if (typeof link.origin === 'string') link.origin = LONG_ORIGINS.get(link.origin) ?? link.origin;
+  if (link.core) {
+    const core = renamed(link.core as Members, LONG_CORE);
+    for (const [name, valueOf] of EXPECTED) if (core[name] === SAME) core[name] = valueOf(core);
+    link.core = core;
+  }
+  return link;
+}

@@ -1,0 +1,56 @@
+// Reads the links of one connection, and the way back from platform ids.
+import type { Redis } from 'ioredis';
+import type { Elsewhere } from '../resources/elsewhere.ts';
+import type { Keyspace } from '../keys.ts';
+import { parseLink, type Link } from './link.ts';
+import type { Kind, Ref } from '../records.ts';
+
+import { parseWay } from './way.ts';
+
+export { parseWay } from './way.ts';
+export { parseLink, toLinkText, type Condition, type Link } from './link.ts';
+
+export type Links = ReturnType<typeof createLinks>;
+
+/** Reads links of one connection; only a running sync writes them (work.ts). */
+export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Elsewhere }) {
+  const { redis, keys, elsewhere } = deps;
+
+  async function getMany(target: string, refs: Ref[]): Promise<Link[]> {
+    if (refs.length === 0) return [];
+    return (await redis.hmget(keys.key('links', target), ...refs)).map((text) => parseLink(text ?? ''));
+  }
+
+  async function get(target: string, ref: Ref): Promise<Link> {
+    return parseLink((await redis.hget(keys.key('links', target), ref)) ?? '');
+  }
+
+  /** Which of our resources holds a platform id, if any. */
+  async function holderOf(target: string, kind: Kind, platformId: string): Promise<Ref | undefined> {
+    const way = await redis.hget(keys.key('linked', target), `${kind}:${platformId}`);
+    return way === null ? undefined : parseWay(way).ref;
+  }
+
+  /** Every link of a target, in no order, with bounded memory. */
+  async function* all(target: string): AsyncGenerator<{ ref: Ref; link: Link }> {
+    let cursor = '0';
+    do {
+      const [next, found] = await redis.hscan(keys.key('links', target), cursor, 'COUNT', 500);
+      cursor = next;
+      for (let index = 0; index + 1 < found.length; index += 2) {
+        yield { ref: found[index] as Ref, link: parseLink(found[index + 1] ?? '') };
+      }
+    } while (cursor !== '0');
+  }
+
+  /** Up to `count` links of a kind, picked at random. */
+  async function some(target: string, kind: Kind, count: number): Promise<Link[]> {
+    const found = (await redis.hrandfield(keys.key('links', target), 4 * count, 'WITHVALUES')) as string[];
+    const links: Link[] = [];
+    for (let index = 0; index + 1 < found.length && links.length < count; index += 2)
+      if (found[index]?.startsWith(`${kind}:`)) links.push(parseLink(found[index + 1] ?? ''));
+    return links;
+  }
+
+  return { get, getMany, holderOf, all, elsewhere, some };
+}

@@ -1,0 +1,200 @@
+// What is not yet equal at a target. A mark says "look at this ref", never what happened to it; it is cleared only
+// by the worker that looked, and only if nothing changed meanwhile.
+import type { Redis } from 'ioredis';
+import { readBacklog } from './backlog.ts';
+import type { Keyspace } from '../keys.ts';
+import { parseLink, toLinkText, type Link } from './links.ts';
+import { LANES, parseRef, refOf, type Lane, type Ref } from '../records.ts';
+import { createProvisioningLog, type LogLimits } from '../logs/provisioning-log.ts';
+import type { Reply, Scripts } from '../redis/scripts.ts';
+import { createGuardStore } from '../guard/guard-store.ts';
+import { readWhereabouts } from './whereabouts.ts';
+import { createWork, pairs, type Work } from './work.ts';
+
+/** A mark that was handed to the queue. The ticket makes handing it over twice harmless. */
+export interface Claim {
+  ref: Ref;
+  ticket: string;
+  lane: Lane;
+}
+
+/** Whether a user may be granted a membership now; `underWay` says that a sync of the user is still to come. */
+export interface Readiness {
+  user: string;
+  link: Link;
+  ready: boolean;
+  underWay: boolean;
+}
+
+const MARKS_PORTION = 5000;
+
+export type Outbox = ReturnType<typeof createOutbox>;
+
+export function createOutbox(
+  deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  options: {
+    target: string;
+    leaseMs: number;
+    groupsMatter: boolean;
+    /** Where the platform is. */ address: string;
+    log?: LogLimits | undefined;
+  },
+) {
+  const { redis, scripts, keys } = deps;
+  const { target, leaseMs, groupsMatter, address } = options;
+  const targets = [target];
+  const run = (name: string, args: object, ...texts: string[]): Promise<Reply> =>
+    scripts.run(name, keys.base, { target, targets, leaseMs, address, ...args }, ...texts);
+
+  const log = createProvisioningLog(deps, { target, ...(options.log ? { limits: options.log } : {}) });
+
+  /** Takes up to `limit` due marks; beyond `room` refs in flight only deactivations are taken. */
+  async function claim(limit: number, room: number): Promise<Claim[]> {
+    const claims = (await run('claim_dirty', { limit, room })) as unknown as [Ref, string, number][];
+    return claims.map(([ref, ticket, lane]) => ({ ref, ticket, lane: LANES[lane] ?? 'edit' }));
+  }
+
+  /** Members of a group that the platform does not have (+) or still has (-). */
+  async function memberMarks(group: string): Promise<Map<string, string>> {
+    const marks = new Map<string, string>();
+    let cursor = '0';
+    do {
+      // In portions: after a push of a large group it has hundreds of thousands, and one reply would hold all of them twice.
+      const [next, found] = await redis.hscan(
+        keys.key('memberMarks', `${target}:${group}`),
+        cursor,
+        'COUNT',
+        MARKS_PORTION,
+      );
+      for (let at = 0; at < found.length; at += 2) marks.set(found[at] ?? '', found[at + 1] ?? '');
+      cursor = next;
+    } while (cursor !== '0');
+    return marks;
+  }
+
+  /** Whether users may be granted a membership now: linked, attributes in place, nothing left to take away. */
+  async function readiness(users: string[]): Promise<Readiness[]> {
+    if (users.length === 0) return [];
+    const refs = users.map((user) => refOf('User', user));
+    const [links, marks, ...owed] = await Promise.all([
+      redis.hmget(keys.key('links', target), ...refs),
+      redis.hmget(keys.key('marks', target), ...refs),
+      ...users.map((user) => redis.hvals(keys.key('owed', `${target}:${user}`))),
+    ]);
+    return users.map((user, index) => {
+      const link = parseLink(links[index] ?? '');
+      const mark = marks[index];
+      const settled = mark ? link.settled === mark.slice(0, mark.indexOf(' ')) : !link.condition;
+      const linked = link.id !== undefined && link.departed !== true;
+      const ready = linked && settled && !(owed[index] ?? []).includes('-');
+      return { user, link, ready, underWay: typeof mark === 'string' };
+    });
+  }
+
+  async function mark(refs: Ref[], lane: Lane, request = '-'): Promise<void> {
+    if (refs.length > 0) await run('mark_dirty', { refs, lane: LANES.indexOf(lane), request });
+  }
+
+  /** Whether a ref is not yet equal at the target. */
+  async function isMarked(ref: Ref): Promise<boolean> {
+    return (await redis.hexists(keys.key('marks', target), ref)) === 1;
+  }
+
+  /** Whether nothing happens to a ref by itself, neither soon nor later: no mark, and no person has to help first. */
+  async function isAtRest(ref: Ref): Promise<boolean> {
+    const isBlocked = redis.zscore(keys.key('blocked', target), ref);
+    return !(await isMarked(ref)) && (await isBlocked) === null;
+  }
+
+  /** Groups that still have to take this user out. */
+  async function owedRemovals(user: string): Promise<string[]> {
+    const owed = Object.entries(await redis.hgetall(keys.key('owed', `${target}:${user}`)));
+    return owed.filter(([, sign]) => sign === '-').map(([group]) => group);
+  }
+
+  /** Whether nothing was marked since the work began. */
+  async function isCurrent(work: Work): Promise<boolean> {
+    const mark = await redis.hget(keys.key('marks', target), work.ref);
+    return mark?.startsWith(`${work.generation} `) ?? false;
+  }
+
+  async function forgetLink(ref: Ref, platformId: string): Promise<void> {
+    await run('forget_link', { ref, platformId });
+  }
+
+  /**
+   * Links a resource by order of an operator; it is written anew. `taken`: the platform id belongs to another resource of
+   * ours. `busy`: a worker is at it right now.
+   */
+  async function adoptLink(
+    ref: Ref,
+    link: Link & { id: string },
+    request: string,
+  ): Promise<'imported' | 'unchanged' | 'taken' | 'busy' | 'unknown'> {
+    const args = { ref, ...parseRef(ref), platformId: link.id, request };
+    const [tag] = await run('adopt_link', args, toLinkText(link));
+    return tag as 'imported' | 'unchanged' | 'taken' | 'busy' | 'unknown';
+  }
+
+  /** Whether the address is none of those at which the accounts were recognised, so that nothing is written (ADR 0022). */
+  async function hasMoved(): Promise<boolean> {
+    const known = await redis.smembers(keys.key('tenant', target));
+    return known.length > 0 && !known.includes(address);
+  }
+
+  /** The linked accounts were recognised at this address. */
+  async function noteAddress(): Promise<void> {
+    await redis.sadd(keys.key('tenant', target), address);
+  }
+
+  /** The same, and at no other any more. */
+  async function changeAddress(): Promise<void> {
+    await redis.multi().del(keys.key('tenant', target)).sadd(keys.key('tenant', target), address).exec();
+  }
+
+  /** How far the target is behind: refs not yet equal, those under way, those that need a person. */
+  async function depth(): Promise<{ dirty: number; inflight: number; blocked: number }> {
+    const [dirty, inflight, blocked] = await Promise.all([
+      redis.hlen(keys.key('marks', target)),
+      redis.zcard(keys.key('inflight', target)),
+      redis.zcard(keys.key('blocked', target)),
+    ]);
+    return { dirty, inflight, blocked };
+  }
+
+  async function blocked(): Promise<{ ref: Ref; since: number }[]> {
+    const found = await redis.zrange(keys.key('blocked', target), '0', '-1', 'WITHSCORES');
+    return pairs(found).map(([ref, since]) => ({ ref: ref as Ref, since: Number(since) }));
+  }
+
+  /** Takes a ref off the list of those that need a person; its desired state stays. */
+  async function dismiss(ref: Ref): Promise<boolean> {
+    return (await redis.zrem(keys.key('blocked', target), ref)) === 1;
+  }
+
+  return {
+    target,
+    leaseMs,
+    guardStore: createGuardStore(deps, { target }),
+    log,
+    claim,
+    ...createWork({ scripts, keys, log }, { target, leaseMs, groupsMatter, address }),
+    memberMarks,
+    readiness,
+    mark,
+    isMarked,
+    isAtRest,
+    isCurrent,
+    owedRemovals,
+    forgetLink,
+    adoptLink,
+    depth,
+    hasMoved,
+    noteAddress,
+    changeAddress,
+    whereabouts: (ref: Ref) => readWhereabouts(deps, target, ref),
+    backlog: () => readBacklog({ scripts, keys }, target),
+    blocked,
+    dismiss,
+  };
+}

@@ -1,0 +1,94 @@
+// Where one resource stands at one target, read in one go for people who ask. Nothing decides on it.
+import type { Redis } from 'ioredis';
+import type { DestructiveKind } from '../../guard/judge.ts';
+import type { Keyspace } from '../keys.ts';
+import { LANES, parseRef, type Lane, type Ref } from '../records.ts';
+
+/** Not equal at the target yet. Times are Unix milliseconds of Redis. */
+export interface MarkState {
+  generation: string;
+  /** When the oldest change that is not applied was accepted. */
+  since: number;
+  /** Correlation id of the newest change. */
+  request: string;
+  lane: Lane | null;
+  /** When it is handed to the queue; null while it is there or a worker has it. */
+  dueAt: number | null;
+  state: 'due' | 'queued' | 'running';
+}
+
+export interface Whereabouts {
+  mark: MarkState | null;
+  /** Since when it needs a person. */
+  blockedSince: number | null;
+  /** When it is looked at again although nothing changes. */
+  alarmAt: number | null;
+  /** Names that a comparison saw to differ at the platform. */
+  doubts: string[];
+  /** Of a user: group id → what that group still has to write. Of a group: user id → the same. */
+  owed: Map<string, '+' | '-'>;
+  guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
+}
+
+/** A dirty score is lane * SPAN + due milliseconds (lua/keys.lua). */
+const SPAN = 10_000_000_000_000;
+
+export async function readWhereabouts(
+  { redis, keys }: { redis: Redis; keys: Keyspace },
+  target: string,
+  ref: Ref,
+): Promise<Whereabouts> {
+  const { kind, id } = parseRef(ref);
+  const key = (family: string): string => keys.key(family, target);
+  const owedKey = keys.key(kind === 'User' ? 'owed' : 'memberMarks', `${target}:${id}`);
+  const [mark, score, ticket, leased, blocked, alarm, doubts, owed, held] = await Promise.all([
+    redis.hget(key('marks'), ref),
+    redis.zscore(key('dirty'), ref),
+    redis.hget(key('tickets'), ref),
+    redis.exists(keys.key('lease', `${target}:${ref}`)),
+    redis.zscore(key('blocked'), ref),
+    redis.zscore(key('alarms'), ref),
+    redis.hget(key('doubts'), ref),
+    redis.hgetall(owedKey),
+    redis.smembers(keys.key('guardItems', `${target}:${ref}`)),
+  ]);
+  return {
+    mark: mark === null ? null : toMarkState(mark, score, ticket, leased === 1),
+    blockedSince: blocked === null ? null : Number(blocked),
+    alarmAt: alarm === null ? null : Number(alarm),
+    doubts: doubts === null ? [] : (JSON.parse(doubts) as string[]),
+    owed: new Map(Object.entries(owed) as [string, '+' | '-'][]),
+    guard: await Promise.all(held.map((item) => guardState({ redis, keys }, target, ref, item))),
+  };
+}
+
+function toMarkState(mark: string, score: string | null, ticket: string | null, leased: boolean): MarkState {
+  const [generation = '', since = '0', ...request] = mark.split(' ');
+  const lane = score === null ? Number(ticket?.split(' ')[1] ?? -1) : Math.floor(Number(score) / SPAN);
+  return {
+    generation,
+    since: Number(since),
+    request: request.join(' '),
+    lane: LANES[lane] ?? null,
+    dueAt: score === null ? null : Number(score) % SPAN,
+    state: leased ? 'running' : score === null ? 'queued' : 'due',
+  };
+}
+
+async function guardState(
+  { redis, keys }: { redis: Redis; keys: Keyspace },
+  target: string,
+  ref: Ref,
+  item: string,
+): Promise<Whereabouts['guard'][number]> {
+  const blank = item.indexOf(' ');
+  const kind = item.slice(0, blank) as DestructiveKind;
+  const subject = item.slice(blank + 1) || null;
+  const field = subject === null ? ref : `${ref} ${subject}`;
+  const [held, approved] = await Promise.all([
+    redis.zscore(keys.key('guardHeld', `${target}:${kind}`), field),
+    redis.zscore(keys.key('guardApproved', `${target}:${kind}`), field),
+  ]);
+  const state = held !== null ? 'held' : approved !== null ? 'approved' : 'rejected';
+  return { kind, subject, state };
+}

@@ -1,0 +1,220 @@
+// One sync's work on a ref: the lease that keeps others away, what was read in that moment, and what is noted of it on the
+// way and at its end. Each step is one script that asks first whether the lease is still ours.
+import type { Keyspace } from '../keys.ts';
+import { parseLink, toLinkText, type Link } from './links.ts';
+import type { ProvisioningLog } from '../logs/provisioning-log.ts';
+import {
+  LANES,
+  parseRef,
+  parseStored,
+  type Kind,
+  type Lane,
+  type Ref,
+  type StoredRecord,
+} from '../records.ts';
+import type { Reply, Scripts } from '../redis/scripts.ts';
+import type { GroupName } from '../resources/changes.ts';
+
+/** A lease on one ref and everything that was read in the moment it was taken. */
+export interface Work {
+  ref: Ref;
+  kind: Kind;
+  id: string;
+  lane: Lane;
+  fence: string;
+  generation: string;
+  /** Unix milliseconds at which the oldest change that is not applied was accepted. */
+  since: number;
+  /** Correlation id of the newest push. */
+  request: string;
+  /** Undefined when the resource was deleted. */
+  record: StoredRecord | undefined;
+  link: Link;
+  /** A user's groups. */
+  groups: GroupName[];
+  /** Memberships of a user that its groups still have to write: group id → + or -. */
+  owed: Map<string, string>;
+  /** The guard holds something of this resource, or did so until a person decided. */
+  held: boolean;
+  /** Unix milliseconds; set when the resource was deleted. */
+  deletedAt: number | undefined;
+  /** Names that the platform was seen to hold differently, as JSON; '' when nothing is doubted. */
+  doubts: string;
+  /** What this work decides on; the link keeps it at the end (lua/basis.lua). */
+  basis: string;
+  /** Entries of the provisioning log, as text: they are written with the next step of this work that is kept. */
+  journal: string[];
+}
+
+export type Begin = { kind: 'begun'; work: Work } | { kind: 'clean' } | { kind: 'busy' };
+export type Ack =
+  { kind: 'cleared'; lagMs: number } | { kind: 'kept' } | { kind: 'changed' } | { kind: 'fenced' };
+
+/** Thrown when a worker lost its lease: another one works on the ref, this one must stop without a trace. */
+export class LeaseLost extends Error {
+  override name = 'LeaseLost';
+}
+
+export interface SaveOptions {
+  /** The platform id is new: remember the way back from it. */
+  linked?: boolean;
+  /** The platform has this resource anew: all its memberships have to be written there. */
+  restate?: boolean;
+  /** Users whom the platform has in this group and the source has not. */
+  surplus?: string[];
+  /** Groups that owe this user a membership may write it now. */
+  wake?: boolean;
+}
+
+/** How long a group collects members who become ready one after the other. */
+const GATHER_MS = 250;
+
+export function createWork(
+  deps: { scripts: Scripts; keys: Keyspace; log: ProvisioningLog },
+  options: { target: string; leaseMs: number; groupsMatter: boolean; address: string },
+) {
+  const { scripts, keys, log } = deps;
+  const { target, leaseMs, groupsMatter, address } = options;
+  const targets = [target];
+  const run = (name: string, args: object, ...texts: string[]): Promise<Reply> =>
+    scripts.run(name, keys.base, { target, targets, leaseMs, ...args }, ...texts);
+
+  /** Takes what the journal of the work has to tell along; what could not be written is told next time. */
+  async function runFor(work: Work, name: string, args: object, ...texts: string[]): Promise<Reply> {
+    const entries = work.journal.splice(0);
+    try {
+      return await run(name, { ...args, log: log.toArgs(entries) }, ...texts);
+    } catch (error) {
+      work.journal.unshift(...entries);
+      throw error;
+    }
+  }
+
+  async function begin(ref: Ref, lane: Lane): Promise<Begin> {
+    const { kind, id } = parseRef(ref);
+    const reply = await run('begin_sync', {
+      ref,
+      kind,
+      id,
+      lane: LANES.indexOf(lane),
+      groupsMatter,
+      address,
+    });
+    if (reply[0] !== 'begun') return { kind: reply[0] as 'clean' | 'busy' };
+    const [fence, generation, since, request, record, link] = reply.slice(1, 7).map((value) => String(value));
+    const [groups, owed, held, tombstone, doubts, basis] = reply.slice(7) as [
+      string[],
+      string[],
+      number,
+      string,
+      string,
+      string,
+    ];
+    return {
+      kind: 'begun',
+      work: {
+        ref,
+        kind,
+        id,
+        lane,
+        fence: fence ?? '',
+        generation: generation ?? '',
+        since: Number(since),
+        request: request ?? '-',
+        record: record ? parseStored(id, record) : undefined,
+        link: parseLink(link ?? ''),
+        groups: pairs(groups).map(([group, displayName]) => ({ id: group, displayName })),
+        owed: new Map(pairs(owed)),
+        held: held === 1,
+        deletedAt: tombstone ? Number((JSON.parse(tombstone) as { deletedAt: number }).deletedAt) : undefined,
+        doubts,
+        basis,
+        journal: [],
+      },
+    };
+  }
+
+  /** Keeps the link as it is now and renews the lease. @throws LeaseLost */
+  async function save(work: Work, link: Link, options: SaveOptions = {}): Promise<void> {
+    const args = {
+      ref: work.ref,
+      kind: work.kind,
+      id: work.id,
+      fence: work.fence,
+      request: work.request,
+      doubts: work.doubts || undefined,
+      way: link.id === undefined || work.kind === 'Group' ? undefined : `User:${link.id}`,
+      gatherMs: GATHER_MS,
+      platformId: options.linked ? link.id : undefined,
+      restate: options.restate,
+      surplus: options.surplus,
+      wake: options.wake,
+    };
+    const [tag] = await runFor(work, 'save_link', args, toLinkText(link));
+    if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
+  }
+
+  /**
+   * Ends the work; with `forget` the counterpart is ours no more, with `dropOwed` nothing is granted to this user, with
+   * `decided` groups that take this user out may go on, and at `alarmAt` it is looked at again.
+   */
+  async function ack(
+    work: Work,
+    link: Link,
+    outcome:
+      | {
+          kind: 'synced' | 'held' | 'blocked';
+          forget?: boolean;
+          dropOwed?: boolean;
+          decided?: boolean;
+          alarmAt?: number;
+        }
+      | { kind: 'later'; afterMs: number },
+  ): Promise<Ack> {
+    const args = {
+      ref: work.ref,
+      kind: work.kind,
+      id: work.id,
+      fence: work.fence,
+      generation: work.generation,
+      doubts: work.doubts || undefined,
+      way: link.id === undefined ? undefined : `${work.kind}:${link.id}`,
+      outcome: outcome.kind,
+      delayMs: outcome.kind === 'later' ? outcome.afterMs : 0,
+      lane: LANES.indexOf(work.lane),
+      forget: outcome.kind !== 'later' && outcome.forget ? (link.id ?? '-') : undefined,
+      dropOwed: outcome.kind !== 'later' && outcome.dropOwed ? true : undefined,
+      decided: outcome.kind !== 'later' && outcome.decided ? true : undefined,
+      gatherMs: GATHER_MS,
+      alarm: outcome.kind === 'later' ? undefined : outcome.alarmAt,
+      groupsMatter,
+      request: work.request,
+    };
+    const [tag, lag] = await runFor(work, 'ack_dirty', args, toLinkText(ended(link, work, outcome)));
+    return tag === 'cleared'
+      ? { kind: 'cleared', lagMs: Number(lag) }
+      : { kind: tag as 'kept' | 'changed' | 'fenced' };
+  }
+
+  /** @throws LeaseLost */
+  async function ackMembers(work: Work, sign: '+' | '-', users: string[]): Promise<void> {
+    const args = { ref: work.ref, group: work.id, fence: work.fence, request: work.request, sign, users };
+    const [tag] = await runFor(work, 'ack_members', args);
+    if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
+  }
+
+  return { begin, save, ack, ackMembers };
+}
+
+/** The link as it is kept: in line with what the work was about, unless that goes on. */
+function ended(link: Link, { basis }: Work, outcome: { kind: string; forget?: boolean }): Link {
+  if (outcome.kind === 'later') return link;
+  return outcome.forget ? { basis } : { ...link, basis };
+}
+
+export function pairs(flat: string[]): [string, string][] {
+  const result: [string, string][] = [];
+  for (let index = 0; index + 1 < flat.length; index += 2)
+    result.push([flat[index] ?? '', flat[index + 1] ?? '']);
+  return result;
+}

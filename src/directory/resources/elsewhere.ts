@@ -1,0 +1,64 @@
+// Accounts and groups that other connections of the same target are linked to. Each has one owner: the connection whose
+// link was saved first.
+import type { Redis } from 'ioredis';
+import { createKeyspace } from '../keys.ts';
+import { parseLink } from '../outbox/link.ts';
+import type { Kind, Ref } from '../records.ts';
+import type { Scripts } from '../redis/scripts.ts';
+import { parseWay } from '../outbox/way.ts';
+
+/** The resource of another connection that is linked to an account or group. */
+export interface Holder {
+  connection: string;
+  ref: Ref;
+  /** userName or displayName that was written there last. */
+  name: string;
+}
+
+/** Longer than a lease: a save that comes after the end of the claim is refused because its lease has ended before. */
+const CLAIM_MS = 20_000;
+
+export type Elsewhere = ReturnType<typeof createElsewhere>;
+
+export function createElsewhere(
+  { redis, scripts }: { redis: Redis; scripts: Scripts },
+  options: { prefix: string; connection: string; othersOf: (target: string) => readonly string[] },
+) {
+  const { prefix, connection, othersOf } = options;
+
+  async function holderOf(target: string, kind: Kind, platformId: string): Promise<Holder | undefined> {
+    for (const other of othersOf(target)) {
+      const keys = createKeyspace(prefix, other);
+      const way = await redis.hget(keys.key('linked', target), `${kind}:${platformId}`);
+      if (way === null) continue;
+      const { ref } = parseWay(way);
+      const { id, core } = parseLink((await redis.hget(keys.key('links', target), ref)) ?? '');
+      // The way back may be older than the link.
+      if (id !== platformId) continue;
+      return { connection: other, ref, name: String(core?.userName ?? core?.displayName ?? ref) };
+    }
+    return undefined;
+  }
+
+  /**
+   * To be asked right before a link is saved. `claimed`: no other connection is linked there, and none will be before the
+   * link is saved. `busy`: another one is about to save its link. A claim ends by itself.
+   */
+  async function claim(
+    target: string,
+    ref: Ref,
+    kind: Kind,
+    platformId: string,
+  ): Promise<Holder | 'claimed' | 'busy'> {
+    if (othersOf(target).length === 0) return 'claimed';
+    const { base } = createKeyspace(prefix, `target.${target}`);
+    const id = `${target}:${kind}:${platformId}`;
+    const [tag] = await scripts.run('claim_counterpart', base, {
+      ...{ id, owner: `${connection} ${ref}`, ms: CLAIM_MS },
+    });
+    const holder = await holderOf(target, kind, platformId);
+    return holder ?? (tag as 'claimed' | 'busy');
+  }
+
+  return { holderOf, claim };
+}

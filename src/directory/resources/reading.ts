@@ -1,0 +1,129 @@
+// Reads many records of one connection in portions whose size in bytes is bounded, in order of creation.
+import type { Redis } from 'ioredis';
+import type { Keyspace } from '../keys.ts';
+import {
+  isSound,
+  parseStored,
+  ScannedRecord,
+  type Kind,
+  type PlacedRecord,
+  type StoredRecord,
+} from '../records.ts';
+import type { Scripts } from '../redis/scripts.ts';
+
+export interface Page {
+  total: number;
+  /** Fewer than were asked for where they have more bytes than one page may have. */
+  records: StoredRecord[];
+}
+
+/** Records of the first ids. */
+export interface Portion {
+  records: StoredRecord[];
+  /** Of how many ids they are; those that are gone are counted. */
+  read: number;
+}
+
+/** One portion of a scan. */
+const SCAN_RECORDS = 250;
+const SCAN_BYTES = 524_288;
+
+export function createReading({ redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
+  const family = (kind: Kind): string => (kind === 'User' ? 'users' : 'groups');
+
+  async function texts(kind: Kind, ids: string[], bytes: number): Promise<(string | null)[]> {
+    const args = { family: family(kind), ids, bytes };
+    return (await scripts.run('read_texts', keys.base, args)) as unknown as (string | null)[];
+  }
+
+  /** Sound records of `ids`, in their order, while they have at most `bytes` bytes; of the first id at least. */
+  async function portion(kind: Kind, ids: string[], bytes: number): Promise<Portion> {
+    const records: StoredRecord[] = [];
+    let read = 0;
+    while (read < ids.length && (read === 0 || bytes > 0)) {
+      const asked = ids.slice(read, read + SCAN_RECORDS);
+      const stored = await texts(kind, asked, bytes);
+      for (const [index, text] of stored.entries()) {
+        if (text === null) continue;
+        const record = parseStored(asked[index] ?? '', text);
+        if (isSound(record)) records.push(record);
+        bytes -= text.length;
+      }
+      read += stored.length;
+      if (stored.length < asked.length) break;
+    }
+    return { records, read };
+  }
+
+  /** `count` resources from the 1-based `startIndex`, in order of creation (RFC 7644 §3.4.2.4), within `bytes` bytes. */
+  async function page(kind: Kind, startIndex: number, count: number, bytes = Infinity): Promise<Page> {
+    const order = keys.key('order', kind);
+    const [total, ids] = await Promise.all([
+      redis.zcard(order),
+      count === 0 ? [] : redis.zrange(order, String(startIndex - 1), String(startIndex + count - 2)),
+    ]);
+    return { total, records: (await portion(kind, ids, Math.min(bytes, Number.MAX_SAFE_INTEGER))).records };
+  }
+
+  /** Records of the first ids, each of which stands before its place. */
+  async function placed(
+    kind: Kind,
+    idsAndPlaces: string[],
+  ): Promise<{ last: number; read: number; records: PlacedRecord[] }> {
+    const ids = idsAndPlaces.filter((_, index) => index % 2 === 0);
+    const stored = await texts(kind, ids, SCAN_BYTES);
+    const records: PlacedRecord[] = [];
+    for (const [index, text] of stored.entries()) {
+      if (text) records.push(new ScannedRecord(ids[index] ?? '', Number(idsAndPlaces[2 * index + 1]), text));
+    }
+    return { last: Number(idsAndPlaces[2 * stored.length - 1]), read: stored.length, records };
+  }
+
+  /** The first portion of resources placed behind `after`, and the place of its last one; undefined at the end. */
+  async function behind(
+    kind: Kind,
+    after: number,
+  ): Promise<{ last: number; records: PlacedRecord[] } | undefined> {
+    const order = keys.key('order', kind);
+    const range = [`(${after}`, '+inf', 'WITHSCORES', 'LIMIT', 0, SCAN_RECORDS] as const;
+    const found = await redis.zrangebyscore(order, ...range);
+    return found.length === 0 ? undefined : placed(kind, found);
+  }
+
+  /** All resources placed behind `after`, in order of creation. @throws the reason of `signal` */
+  async function* scan(kind: Kind, after = 0, signal?: AbortSignal): AsyncGenerator<PlacedRecord[]> {
+    for (let next = await behind(kind, after); next;) {
+      signal?.throwIfAborted();
+      // Redis reads the next portion while the caller looks at this one.
+      const following = behind(kind, next.last);
+      // A caller that stops early never awaits it; a caller that goes on does.
+      following.catch(() => undefined);
+      yield next.records;
+      next = await following;
+    }
+  }
+
+  /** Those of `ids` that are placed behind `after`, in order of creation. @throws the reason of `signal` */
+  async function* inOrder(
+    kind: Kind,
+    ids: string[],
+    after = 0,
+    signal?: AbortSignal,
+  ): AsyncGenerator<PlacedRecord[]> {
+    if (ids.length === 0) return;
+    const places = await redis.zmscore(keys.key('order', kind), ...ids);
+    const order = ids
+      .map((id, index) => ({ id, place: Number(places[index] ?? 0) }))
+      .filter(({ place }) => place > after)
+      .sort((a, b) => a.place - b.place);
+    for (let at = 0; at < order.length;) {
+      signal?.throwIfAborted();
+      const asked = order.slice(at, at + SCAN_RECORDS).flatMap(({ id, place }) => [id, String(place)]);
+      const { read, records } = await placed(kind, asked);
+      at += read;
+      yield records;
+    }
+  }
+
+  return { portion, page, scan, inOrder };
+}
