@@ -1,4 +1,4 @@
-// Console users (contract 3.3): the accounts whose ids attribute values hang on.
+// Reads console users (contract 3.3): the accounts that attribute values belong to.
 import { readByCursor, type CursorPage } from './pages.ts';
 import { readConsoleUser, readRestList } from './readers.ts';
 import type { CallOptions, Send } from './request.ts';
@@ -6,22 +6,23 @@ import type { ConsoleUser } from './wire.ts';
 
 const LIST = '/api/v1/users';
 const PAGE_SIZE = 50;
-/** 1,000 accounts; a search that finds more is no way to find one person. */
+/** 1,000 accounts. A search with more hits cannot identify one user. */
 const MAX_PAGES = 20;
 
 export interface PlatformAccounts {
   /**
-   * Accounts whose first name, username or e-mail contains the text, case ignored: compare before use. Throws
-   * EndpointAbsent, or PlatformResponse 404, on tenants without it; IncompleteList beyond 1,000 hits.
+   * Returns accounts whose first name, username or e-mail contains the text, ignoring case; compare exactly
+   * before use. Throws EndpointAbsent, or PlatformResponse 404, on tenants without the endpoint; IncompleteList
+   * beyond 1,000 hits.
    */
   search(text: string, options?: CallOptions): Promise<ConsoleUser[]>;
-  /** Some accounts, in no order that is promised; throws like `search`. */
+  /** Returns the first page of accounts in unspecified order; throws like `search`. */
   firstPage(options?: CallOptions): Promise<ConsoleUser[]>;
-  /** The account that the token belongs to. */
+  /** Returns the account that the token belongs to. */
   me(options?: CallOptions): Promise<ConsoleUser>;
 }
 
-/** Console users over `send`; every call throws what `send` throws. */
+/** Reads console users over `send`; every function throws what `send` throws. */
 export function createAccounts(send: Send): PlatformAccounts {
   async function page(
     { search, after }: { search?: string; after?: string | undefined },
@@ -31,7 +32,8 @@ export function createAccounts(send: Send): PlatformAccounts {
     const query = { search, first: PAGE_SIZE, after };
     const found = await send({ family: 'rest', method: 'GET', route: LIST, query, read }, options);
     const items = found.items ?? found.data ?? [];
-    // without pageInfo a full page proves nothing: readByCursor then misses the cursor and throws
+    // Without pageInfo a full page does not show the end of the list: readByCursor then misses the cursor and
+    // throws.
     return {
       items,
       hasNextPage: found.hasNextPage ?? items.length >= PAGE_SIZE,

@@ -1,13 +1,13 @@
-// How much of one answer is read and parsed. The platform, or whatever answers in its place, must not fill our memory.
+// Limits how much of one answer is read and parsed, so that no answer can exhaust the memory of the process.
 import { scanJson } from '../support/json-bounds.ts';
 import type { AnswerBounds, Family } from './request.ts';
 
 const MEGABYTE = 1024 * 1024;
 const MAX_DEPTH = 32;
 const USUAL: AnswerBounds = { maxBytes: 8 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 500_000 };
-/** Longer than any value that the bridge writes: 64,000 characters of up to four bytes. */
+/** Larger than any value that the bridge writes: 64,000 characters of up to four bytes. */
 const MAX_SCIM_TEXT = 256 * 1024;
-/** Results of queries are as large as the query asks for. */
+/** Query results have the size that the query asks for. */
 const RESULTS: AnswerBounds = { maxBytes: 16 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 2_000_000 };
 
 const BOUNDS: Record<Family, AnswerBounds> = {
@@ -17,13 +17,13 @@ const BOUNDS: Record<Family, AnswerBounds> = {
   chat: RESULTS,
 };
 
-/** A group with some 150,000 members: they come in one answer. */
+/** Allows a group with about 150,000 members; the platform returns all members in one answer. */
 export const MEMBERS_BOUNDS: AnswerBounds = {
   ...{ maxBytes: 16 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 1_000_000 },
   maxText: MAX_SCIM_TEXT,
 };
 
-/** Of a refusal only the start is read: its message is shortened anyway. */
+/** An error body is read up to this size; its message is shortened further. */
 export const REFUSAL_BYTES = 64 * 1024;
 
 export const boundsOf = ({
@@ -35,8 +35,8 @@ export const boundsOf = ({
 }): AnswerBounds => bounds ?? BOUNDS[family];
 
 /**
- * Reads at most `most` bytes of a body; more are not read but end the connection.
- * @returns the whole body, or its first bytes where the rest was left
+ * Reads at most `most` bytes of a body; a longer body closes the connection. @returns the whole body, or its
+ * first `most` bytes
  */
 export async function readAtMost(
   body: AsyncIterable<Uint8Array>,
@@ -47,7 +47,7 @@ export async function readAtMost(
   for await (const chunk of body) {
     chunks.push(chunk);
     length += chunk.length;
-    // Leaving the loop destroys the body, and with it the connection.
+    // Leaving the loop destroys the body and closes the connection.
     if (length > most) return { bytes: Buffer.concat(chunks).subarray(0, most), isWhole: false };
   }
   return { bytes: Buffer.concat(chunks), isWhole: true };

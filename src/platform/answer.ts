@@ -1,4 +1,4 @@
-// What an answer says, whatever family of the platform it comes from (contract 7). Pure.
+// Interprets answers of the platform: JSON, error messages, headers (contract 7). Pure functions.
 import type { RedactText } from './redact.ts';
 
 export type AnswerHeaders = Record<string, string | string[] | undefined>;
@@ -6,7 +6,7 @@ export type AnswerHeaders = Record<string, string | string[] | undefined>;
 const RAW_LENGTH = 200;
 const MESSAGE_LENGTH = 1000;
 
-/** True for objects that are neither null nor a list. */
+/** Returns true for a JSON object: neither null nor an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -20,23 +20,26 @@ function messageText(value: unknown): string | undefined {
   return text(value.filter((entry) => typeof entry === 'string').join('; '));
 }
 
-/** JSON of the text, or undefined when it is none. */
+/** Returns the parsed JSON, or undefined when the text is not JSON. */
 export function parseJson(body: string): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(body) as unknown };
   } catch {
-    return undefined; // the parser's message quotes the body, so it must not travel
+    return undefined; // The parser's message quotes the body, so it is dropped.
   }
 }
 
-/** True when the body is a web page: what a tenant without the endpoint answers with status 200. */
+/**
+ * Returns true for an HTML page, which a tenant returns with status 200 for an endpoint that it does not have.
+ */
 export function isWebPage(body: string): boolean {
   return body.trimStart().startsWith('<');
 }
 
 /**
- * The platform's own words: the first of SCIM `detail`, `error` as text, `error.message`, `message` as text or
- * list, else the first 200 characters. Tokens are cut before the text is shortened, so no part of one is left.
+ * Returns the platform's error message: the first of SCIM `detail`, `error` as text, `error.message`, `message`
+ * as text or list, else the first 200 characters of the body. Tokens are removed before the text is shortened,
+ * so no part of a token is left.
  */
 export function platformMessage(body: string, redact: RedactText): string {
   const json = parseJson(body)?.value;
@@ -51,21 +54,22 @@ export function platformMessage(body: string, redact: RedactText): string {
   return words === undefined ? redact(body).slice(0, RAW_LENGTH) : redact(words).slice(0, MESSAGE_LENGTH);
 }
 
-/** RFC 7644 `scimType` of an error body, if it has one. */
+/** Returns the RFC 7644 `scimType` of an error body, or undefined. */
 export function scimTypeOf(body: string): string | undefined {
   const json = parseJson(body)?.value;
   return isRecord(json) ? text(json['scimType']) : undefined;
 }
 
-/** The first value of a header; names are lower case. */
+/** Returns the first value of a header. `name` is in lower case. */
 export function header(headers: AnswerHeaders, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
 
 /**
- * Milliseconds to wait as Retry-After asks: whole seconds, or an HTTP-date (RFC 9110 §10.2.3). A date is
- * read against the answer's own Date header, so that skewed clocks cancel out; `now` (Unix ms) stands in for it.
+ * Returns the wait of a Retry-After header in milliseconds. The header holds whole seconds or an HTTP-date (RFC
+ * 9110 §10.2.3). A date is compared with the answer's own Date header, so that clock skew cancels out; without
+ * one it is compared with `now` (Unix milliseconds).
  */
 export function retryAfterMs(headers: AnswerHeaders, now: number): number | undefined {
   const value = header(headers, 'retry-after')?.trim();

@@ -1,4 +1,5 @@
-// What a request and a stream have in common before and after the wire: credential, headers, report, refusals.
+// Prepares and reports one call, for requests and streams alike: credential, headers, observer, error of a
+// refusal.
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../support/clock.ts';
 import {
@@ -24,7 +25,7 @@ import type { TenantAddress } from './settings.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Headers that carry the credential of a family; a promise where it has to be fetched first. */
+/** Returns the headers with the credential of an API family; a promise when a token has to be fetched. */
 export type Authorize = (family: Family) => Headers | Promise<Headers>;
 
 export interface AttemptOptions {
@@ -36,13 +37,13 @@ export interface AttemptOptions {
   onCall?: ((call: PlatformCall) => void) | undefined;
 }
 
-/** One call on its way: where it goes, and what is told of it when it has ended. */
+/** One call in progress: its address and its report. */
 export interface Attempt {
   readonly call: CallContext;
   readonly path: string;
-  /** Waits for the budget and the credential; throws PlatformAborted when the signal is faster. */
+  /** Waits for the request budget and the credential. @throws PlatformAborted when the signal fires first */
   ready(signal: AbortSignal | undefined): Promise<Record<string, string>>;
-  /** Tells the observer; `status` 0 = no complete answer. */
+  /** Reports the end of the call to the observer; `status` 0 means no complete answer. */
   report(status: number, fault: unknown): void;
 }
 
@@ -64,14 +65,14 @@ function headersOf(
   };
 }
 
-/** Throws PlatformArgument for ids that cannot stand in an address. */
+/** @throws PlatformArgument for an id that cannot be part of a path */
 export function createAttempt(
   options: AttemptOptions,
   request: Outline,
   correlationId?: string,
   trace?: TraceCall,
 ): Attempt {
-  // anything but visible ASCII would be refused as a header, or smuggle another one in
+  // Other characters would make the header invalid or allow header injection.
   const safeId = correlationId?.replace(/[^\x21-\x7e]/g, '').slice(0, 200) || undefined;
   const call: CallContext = { method: request.method, route: request.route, correlationId: safeId };
   const path = options.address.prefix + pathOf(request, call);
@@ -87,7 +88,7 @@ export function createAttempt(
       try {
         if (!signal?.aborted) await options.admit?.(signal);
       } catch (fault) {
-        if (!signal?.aborted) throw fault; // the budget's own refusal is for the caller to read
+        if (!signal?.aborted) throw fault; // An error of the budget itself is passed to the caller.
       }
       leaveIfAborted(signal);
       started = performance.now();
@@ -113,17 +114,17 @@ export function createAttempt(
   };
 }
 
-/** Statuses that mean what they say, whoever says them: credentials, sizes, time and haste. */
+/** Statuses with the same meaning from a proxy as from the platform: credentials, sizes and rates. */
 const PLAIN_STATUS = new Set([401, 408, 413, 414, 425, 429, 431]);
 
-/** Whether a refusal comes from something in between: the platform's own are JSON (contract 7), or empty. */
+/** Returns true when a proxy produced the error: error bodies of the platform are JSON (contract 7) or empty. */
 function isForeign(status: number, text: string): boolean {
   if (status < 400) return true;
   if (status >= 500 || PLAIN_STATUS.has(status) || text.trim() === '') return false;
   return !isRecord(parseJson(text)?.value);
 }
 
-/** The error for an answer outside 200..299. */
+/** Returns the error for an answer with a status outside 200..299. */
 export function refusedAnswer(
   options: AttemptOptions,
   request: Outline,

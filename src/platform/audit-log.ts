@@ -1,14 +1,14 @@
-// The audit log as rows, read as the CSV arrives (contract 4.6).
+// Reads the audit log from its CSV export, row by row (contract 4.6).
 import { isRecord, parseJson } from './answer.ts';
 import { csvRows } from './csv.ts';
 import type { CallOptions } from './request.ts';
 import type { OpenAnswer, Stream } from './streams.ts';
 
 export interface AuditFilter {
-  /** ISO 8601 date or date-time, inclusive. */
+  /** ISO 8601 date or date-time; both ends are inclusive. */
   start?: string;
   end?: string;
-  /** Anywhere in the data of an event. */
+  /** Text to find anywhere in the data of an event. */
   search?: string;
   eventName?: string;
   userEmail?: string;
@@ -20,18 +20,21 @@ export interface AuditRow {
   eventName: string;
   deploymentName: string;
   ipAddress: string;
-  /** Data of the event; empty when the cell holds no JSON object. */
+  /** Data of the event; empty when the cell does not hold a JSON object. */
   attributes: Record<string, unknown>;
-  /** Every cell by its header as the platform names it. */
+  /** All cells by the header names of the platform. */
   cells: ReadonlyMap<string, string>;
 }
 
 export interface PlatformAuditLog {
-  /** Newest first. PlatformResponse 403 where the log is off or the permission is missing. */
+  /**
+   * Yields rows, newest first. Throws PlatformResponse 403 when the audit log is off or the permission is
+   * missing.
+   */
   export(filter?: AuditFilter, options?: CallOptions): AsyncIterable<AuditRow>;
 }
 
-/** Headers are matched by their letters alone: their spelling is not promised (contract 4.6). */
+/** Normalises a header to its letters: the contract does not fix the spelling (contract 4.6). */
 const plain = (header: string): string => header.toLowerCase().replace(/[^a-z]/g, '');
 
 function toRow(headers: string[], cells: string[]): AuditRow {
@@ -53,7 +56,7 @@ async function* readRows(answer: OpenAnswer): AsyncGenerator<AuditRow, void, und
   let headers: string[] | undefined;
   for await (const cells of csvRows(answer.text, (reason) => answer.refuse(reason))) {
     if (headers) {
-      if (cells.length !== headers.length) throw answer.refuse('a row of another length than its header');
+      if (cells.length !== headers.length) throw answer.refuse('a row whose length differs from the header');
       yield toRow(headers, cells);
       continue;
     }
@@ -65,7 +68,7 @@ async function* readRows(answer: OpenAnswer): AsyncGenerator<AuditRow, void, und
   if (!headers) throw answer.refuse('a table without a header row');
 }
 
-/** The audit log over `stream`. */
+/** Reads the audit log over `stream`. */
 export function createAuditLog(stream: Stream): PlatformAuditLog {
   return {
     export: (filter = {}, options) =>

@@ -1,13 +1,14 @@
-// The records of a chat stream, what they mean together, and the settings of a session (contract 6.2, 6.3, 6.6).
+// Defines the records of a chat stream and the settings of a session, and finds the final answer (contract 6.2,
+// 6.3, 6.6).
 import { isRecord, parseJson } from './answer.ts';
 import { textId } from './readers.ts';
 import type { OpenAnswer } from './streams.ts';
 
-/** Who asks, with an API key; ignored with a token. `internalId` stands alone. */
+/** User of a session opened with an API key; ignored with a token. `internalId` excludes all other fields. */
 export interface SessionSettings {
-  /** Lower case, without blanks. */
+  /** Lower case, without spaces. */
   externalId?: string;
-  /** E-mail or username of an internal user, whose own rights then count. */
+  /** E-mail or username of an internal user; the session then has the rights of that user. */
   internalId?: string;
   email?: string;
   userAttributes?: { name: string; value: string }[];
@@ -19,29 +20,29 @@ export interface SessionSettings {
 
 export interface ToolCall {
   name: string;
-  /** Parsed JSON of what the tool was asked; the text itself when it is none. */
+  /** Parsed JSON input of the tool; the text itself when it is not JSON. */
   input: unknown;
-  /** Parsed JSON of what came out; absent while the tool runs. An object with `error` is a failure. */
+  /** Parsed JSON result; absent while the tool runs. An object with `error` is a failure. */
   result?: unknown;
 }
 
 export interface ChatState {
   chatId?: string;
   isStreaming?: boolean;
-  /** What came before, where the platform sends it. */
+  /** Earlier records of the thread, when the platform sends them. */
   messages?: ChatRecord[];
 }
 
-/** One line of the stream. Records of one message share an `id`; the last one is the whole of it. */
+/** One line of the stream. Records of one message share an `id`; the last one holds the whole message. */
 export interface ChatRecord {
-  /** `__cutoff__` opens, `__state__` closes, anything else is a message. */
+  /** `__cutoff__` opens the stream, `__state__` closes it; other ids are messages. */
   id: string;
   role?: 'user' | 'assistant';
   content?: string;
   thinking?: string;
   toolCall?: ToolCall;
   graphPath?: string[];
-  /** The content is a piece that continues the one before. */
+  /** True when the content continues the previous record of the same message. */
   isDelta: boolean;
   isInProcess: boolean;
   isStructuredResponse?: boolean;
@@ -73,7 +74,10 @@ function toState(value: Record<string, unknown>): ChatState {
   };
 }
 
-/** The record of a line, or none when it has no id: newer platforms send lines that nobody here knows (contract 0.1). */
+/**
+ * Returns the record of a value, or no record when it has no id: newer platforms may send unknown lines
+ * (contract 0.1).
+ */
 function toRecords(value: unknown): ChatRecord[] {
   const id = isRecord(value) ? textId(value['id']) : undefined;
   if (!isRecord(value) || id === undefined) return [];
@@ -95,15 +99,15 @@ function toRecords(value: unknown): ChatRecord[] {
   ];
 }
 
-/** The record of a parsed line; undefined for a line without id. */
+/** Returns the record of a parsed line; undefined for a line without id. */
 export function toRecord(line: unknown, answer: OpenAnswer): ChatRecord | undefined {
-  if (!isRecord(line)) throw answer.refuse('a line that is no object');
+  if (!isRecord(line)) throw answer.refuse('a line that is not an object');
   return toRecords(line)[0];
 }
 
 /**
- * The final answer among the records of one turn: the last one of the assistant whose path begins with `final` and
- * has at most two steps (contract 6.3). Undefined while there is none.
+ * Returns the final answer of one turn: the last assistant record whose path begins with `final` and has at
+ * most two steps (contract 6.3); undefined when there is none yet.
  */
 export function finalAnswer(records: readonly ChatRecord[]): ChatRecord | undefined {
   return records.findLast(

@@ -1,4 +1,4 @@
-// Conversations with an agent: streamed, resumed after a lost connection, aborted (contract 6).
+// Implements the chat client: streams answers, resumes them after a lost connection, aborts them (contract 6).
 import { isRecord, platformMessage } from './answer.ts';
 import { CUTOFF, STATE, toRecord, type ChatRecord, type SessionSettings } from './chat-records.ts';
 import { PlatformConfiguration, PlatformConnection, PlatformResponse, type CallContext } from './errors.ts';
@@ -10,26 +10,32 @@ import type { OpenAnswer } from './streams.ts';
 
 const BUSY = 'Streaming for thread is in progress';
 
-/** Exactly one of `agentId` and `deploymentId`, and one of `apiKey` and `token`; a key needs an agent. */
+/**
+ * Requires exactly one of `agentId` and `deploymentId`, and one of `apiKey` and `token`; an API key needs
+ * `agentId`.
+ */
 export interface ChatOptions extends ServiceOptions {
-  /** Chat host, such as `https://host`. */
+  /** Address of the chat host, such as `https://host`. */
   url: string;
   accountName: string;
   agentId?: string;
-  /** Talks to the default agent of the deployment; with a token only. */
+  /** Uses the default agent of the deployment; with a token only. */
   deploymentId?: string;
   apiKey?: TokenSource;
   /** JWT of the deployment with scope `chat`. */
   token?: TokenSource;
-  /** Header of the token; default `x-service-auth-token`. */
+  /** Name of the header that carries the token; default `x-service-auth-token`. */
   tokenHeader?: string;
 }
 
 export interface Question {
   input: string;
-  /** Absent = a new thread; its id comes with the first record. */
+  /** Absent = a new thread; its id is in the first record. */
   chatId?: string;
-  /** `<13 or more digits>-message`; made from the clock when absent. The same one never asks twice. */
+  /**
+   * `<13 or more digits>-message`; generated from the clock when absent. A repeated id does not ask the
+   * question again.
+   */
   messageId?: string;
   sessionSettings?: SessionSettings;
   activeBranchName?: string;
@@ -37,36 +43,40 @@ export interface Question {
 }
 
 export interface AskOptions extends CallOptions {
-  /** How often a lost connection is taken up again, default 3. */
+  /** How often a lost connection is resumed, default 3. */
   resumes?: number;
 }
 
-/** Every call throws PlatformError; the refusals of chat are ChatUnauthorized, ThreadBusy and ChatFailed. */
+/** Every call throws PlatformError; refusals by chat are ChatUnauthorized, ThreadBusy and ChatFailed. */
 export interface ChatClient {
   /**
-   * Asks, and yields the records as they come. After a lost connection it attaches to the same message again: the
-   * opening record then comes once more, followed by what was missed, and a message under way comes as a whole.
+   * Sends a question and yields the records of the answer. After a lost connection the client resumes the same
+   * message: the opening record is yielded again, followed by the missed records; a message in progress is
+   * yielded as a whole.
    */
   ask(question: Question, options?: AskOptions): AsyncIterable<ChatRecord>;
-  /** A thread as it stands, without asking anything. */
+  /** Returns the stored records of a thread without sending a question. */
   read(
     thread: { chatId: string; sessionSettings?: SessionSettings },
     options?: CallOptions,
   ): AsyncIterable<ChatRecord>;
-  /** Stops the answer that is under way. PlatformResponse 403 for somebody else's thread, 404 for an unknown one. */
+  /** Stops the answer in progress. PlatformResponse 403 for a thread of another user, 404 for an unknown one. */
   abort(thread: { chatId: string; externalId?: string }, options?: CallOptions): Promise<void>;
-  /** Lets running calls and streams end, then closes the connections. */
+  /** Waits for running calls and streams, then closes the connections. */
   close(): Promise<void>;
 }
 
 function refusalOf(error: unknown, answer: OpenAnswer): PlatformRefusal {
   const message = platformMessage(JSON.stringify({ error }), answer.redact);
-  // An object is the JSON-RPC form of a credential that is not taken (contract 6.1); a text is a failure.
+  // A JSON-RPC error object means a refused credential (contract 6.1); a text means a failure.
   if (isRecord(error)) return new ChatUnauthorized(message, answer.call);
   return message.includes(BUSY) ? new ThreadBusy(message, answer.call) : new ChatFailed(message, answer.call);
 }
 
-/** Records until the closing one. Newer platforms may send more after it, which nobody here needs (contract 11.10). */
+/**
+ * Yields records up to the closing one. Newer platforms may send more records after it; they are not read
+ * (contract 11.10).
+ */
 async function* readRecords(answer: OpenAnswer): AsyncGenerator<ChatRecord, void, undefined> {
   for await (const line of jsonLines(answer)) {
     if (isRecord(line) && line['error'] !== undefined) throw refusalOf(line['error'], answer);
@@ -74,11 +84,11 @@ async function* readRecords(answer: OpenAnswer): AsyncGenerator<ChatRecord, void
     if (record) yield record;
     if (record?.id === STATE) return;
   }
-  // Without its closing record the stream was cut short, however politely.
+  // A stream that ends without its closing record was cut short, even when the connection closed cleanly.
   throw new PlatformConnection(undefined, answer.call, { redact: answer.redact });
 }
 
-/** Older platforms refuse a busy thread by status instead of by line (contract 6.4). */
+/** Older platforms report a busy thread by HTTP status instead of an error line (contract 6.4). */
 function asRefusal(fault: unknown, call: CallContext): unknown {
   const isBusy = fault instanceof PlatformResponse && fault.platformMessage.includes(BUSY);
   return isBusy ? new ThreadBusy(fault.platformMessage, call) : fault;
@@ -116,7 +126,7 @@ function serviceOf(options: ChatOptions): Service {
   );
 }
 
-/** What of a resumed stream is new to the reader: everything after the last `sort` that was seen. */
+/** Yields the records of a resumed stream after the last `sort` that the reader received. */
 function* missedBy(cutoff: ChatRecord, lastSort: number): Generator<ChatRecord, void, undefined> {
   yield cutoff;
   for (const message of cutoff.state?.messages ?? []) {
@@ -124,7 +134,10 @@ function* missedBy(cutoff: ChatRecord, lastSort: number): Generator<ChatRecord, 
   }
 }
 
-/** Connects on the first call; throws PlatformConfiguration for options that cannot work or are not safe. */
+/**
+ * Creates the client; it connects on the first call. @throws PlatformConfiguration for invalid or unsafe
+ * options
+ */
 export function createChatClient(options: ChatOptions): ChatClient {
   const { base, params } = addressOf(options);
   const service = serviceOf(options);
@@ -162,7 +175,7 @@ export function createChatClient(options: ChatOptions): ChatClient {
         }
         return;
       } catch (fault) {
-        // Without a thread to come back to, asking again might ask twice.
+        // Without a thread id the question cannot be resumed, and sending it again could ask it twice.
         if (!(fault instanceof PlatformConnection) || chatId === undefined || losses >= resumes) throw fault;
         await service.clock.sleep(100 * 2 ** losses, callOptions.signal);
       }

@@ -1,5 +1,5 @@
-// The part of the platform client that the bridge works with: SCIM users and groups, console users, user attributes
-// and their values. The rest, and the door for others, is library.ts.
+// Creates the client that the bridge uses: SCIM users and groups, console users, user attributes and their
+// values. library.ts adds the rest of the API for other programs.
 import { createAccounts, type PlatformAccounts } from './accounts.ts';
 import { toTransportOptions, type PlatformClientOptions } from './connect.ts';
 import { createGroups, type PlatformGroups } from './groups.ts';
@@ -18,18 +18,18 @@ export type { WalkOptions } from './pages.ts';
 export type { ListPage } from './readers.ts';
 export type { ListRange } from './users.ts';
 
-/** Every call throws PlatformError (errors.ts) when it fails, and never retries. */
+/** Every call throws PlatformError (errors.ts) when it fails. No call is retried. */
 export interface PlatformClient {
   users: PlatformUsers;
   groups: PlatformGroups;
   accounts: PlatformAccounts;
   attributes: PlatformAttributes;
   values: PlatformValues;
-  /** Lets running calls finish, then closes the connections; may be called twice. */
+  /** Waits for running calls, then closes the connections; may be called twice. */
   close(): Promise<void>;
 }
 
-/** The client over a transport that somebody else closes. */
+/** Creates the client over an existing transport, which its owner closes. */
 export function createProvisioning(send: Send): Omit<PlatformClient, 'close'> {
   return {
     users: createUsers(send),
@@ -41,8 +41,8 @@ export function createProvisioning(send: Send): Omit<PlatformClient, 'close'> {
 }
 
 /**
- * Creates the client of one tenant; connects on the first call. Throws PlatformConfiguration when the address
- * is not https (or allowed loopback), holds credentials, or when a token or a number cannot be used.
+ * Creates the client of one tenant; it connects on the first call. Throws PlatformConfiguration when the
+ * address is not https (or allowed loopback) or contains credentials, or when a token or a number is invalid.
  */
 export function createPlatformClient(options: PlatformClientOptions): PlatformClient {
   const transport = createTransport(toTransportOptions(options));

@@ -1,4 +1,4 @@
-// The wire to one tenant, made from checked options: the base of the bridge's client and of the whole one.
+// Checks the options of a client and builds its transport to one tenant.
 import { systemClock, type Clock } from '../support/clock.ts';
 import { createRedactor, type RedactText } from './redact.ts';
 import type { PlatformCall } from './request.ts';
@@ -6,28 +6,31 @@ import { checkPositive, checkToken, parseTenantAddress } from './settings.ts';
 import type { TransportOptions } from './transport.ts';
 
 export interface PlatformClientOptions {
-  /** Tenant base address: https, or plain http to a loopback address with `allowLoopbackHttp`. */
+  /** Base address of the tenant: https, or plain http to a loopback address with `allowLoopbackHttp`. */
   url: string;
-  /** Platform API key, sent as Bearer; a function is asked at every call, so that the key may change. */
+  /** Platform API key, sent as Bearer. A function is called at every request, so that the key may change. */
   token: string | (() => string);
   /** Token for SCIM; default `token`. */
   scimToken?: string | (() => string);
   allowLoopbackHttp?: boolean;
-  /** For one whole request including the body of the answer, milliseconds; default 15,000. */
+  /** Time for one request including the body of the answer, milliseconds; default 15,000. */
   timeoutMs?: number;
-  /** Most connections at the same time; default 8. */
+  /** Largest number of connections; default 8. */
   connections?: number;
-  /** Awaited before every request, outside its timeout: the shared rate budget. What it throws goes through. */
+  /**
+   * Awaited before every request, outside its timeout: the shared request budget. Its errors are passed to the
+   * caller.
+   */
   admit?: (signal?: AbortSignal) => Promise<void>;
-  /** Told of every finished request; must not throw. */
+  /** Called after every finished request; must not throw. */
   onCall?: (call: PlatformCall) => void;
-  /** Default: the system's clock. */
+  /** Default: the system clock. */
   clock?: Clock;
 }
 
 /**
- * What a transport to the tenant needs. Throws PlatformConfiguration when the address is not https (or allowed
- * loopback), holds credentials, or when a token or a number cannot be used.
+ * Returns the options of a transport to the tenant. Throws PlatformConfiguration when the address is not https
+ * (or allowed loopback) or contains credentials, or when a token or a number is invalid.
  */
 export function toTransportOptions(options: PlatformClientOptions): TransportOptions {
   const address = parseTenantAddress(options.url, options.allowLoopbackHttp ?? false);
@@ -46,7 +49,10 @@ export function toTransportOptions(options: PlatformClientOptions): TransportOpt
 
 const valueOf = (token: string | (() => string)): string => (typeof token === 'string' ? token : token());
 
-/** The headers of the keys as they are now, and a redactor of all keys so far: an old one may still be valid. */
+/**
+ * Returns the headers of the current keys, and a redactor for all keys used so far, because an old key may
+ * still be valid.
+ */
 function createCredentials({ token, scimToken = token }: PlatformClientOptions): {
   headers: (family: 'rest' | 'scim') => { authorization: string };
   redact: RedactText;
@@ -67,7 +73,7 @@ function createCredentials({ token, scimToken = token }: PlatformClientOptions):
     };
   };
   const families = { rest: hold('token', token), scim: hold('scimToken', scimToken) };
-  // A key that can not be used is found out before any call.
+  // Finds an invalid key before the first call.
   families.rest();
   families.scim();
   return { headers: (family) => families[family](), redact: (text) => cut(text) };

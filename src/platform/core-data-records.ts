@@ -1,8 +1,8 @@
-// What Core Data is asked and answers (contract 5), and the reading of its answers.
+// Defines queries and answers of Core Data, and reads the answers (contract 5).
 import { isRecord } from './answer.ts';
 import { textId, type Reader, type Refuse } from './readers.ts';
 
-/** A JSON query over the members of the data model; values of filters are text. */
+/** JSON query over the members of the data model; filter values are text. */
 export interface LoadQuery {
   measures?: string[];
   dimensions?: string[];
@@ -12,20 +12,20 @@ export interface LoadQuery {
   order?: Record<string, 'asc' | 'desc'> | [string, 'asc' | 'desc'][];
   limit?: number;
   offset?: number;
-  /** Ask for the number of rows without limit. */
+  /** Asks for the number of rows without limit. */
   total?: boolean;
   timezone?: string;
   ungrouped?: boolean;
-  /** How rows travel; they are read into objects whatever it is. */
+  /** Form in which rows are transferred; they are returned as objects in every case. */
   responseFormat?: 'default' | 'compact' | 'columnar';
 }
 
 export type DataRow = Record<string, unknown>;
 
 export interface LoadAnswer {
-  /** By member name. Numbers usually come as text. */
+  /** Rows as objects by member name. Numbers are usually text. */
   rows: DataRow[];
-  /** Rows without limit and offset, when it was asked for. */
+  /** Number of rows without limit and offset; present when the query asked for it. */
   total?: number;
   lastRefreshTime?: string;
   /** Titles and types of the members. */
@@ -34,7 +34,7 @@ export interface LoadAnswer {
 
 export interface SqlColumn {
   name: string;
-  /** As the platform says it: `String`, `Int64`, `Double` and others. */
+  /** Type name of the platform: `String`, `Int64`, `Double` and others. */
   type: string;
 }
 
@@ -44,7 +44,7 @@ export interface ModelMember {
   type?: string;
 }
 
-/** A cube or view that the token may see, with the members that it may see. */
+/** A cube or view that the token may see, with its visible members. */
 export interface ModelEntity {
   name: string;
   type: string;
@@ -62,7 +62,7 @@ export interface DataSource {
 }
 
 export interface EntityName {
-  /** Its name: entities have no other id. */
+  /** The name; entities have no other id. */
   id: string;
   name: string;
   type: string;
@@ -74,13 +74,13 @@ function texts(value: unknown): string[] {
 
 function lists(value: unknown, refuse: Refuse): unknown[][] {
   if (Array.isArray(value) && value.every((entry) => Array.isArray(entry))) return value as unknown[][];
-  throw refuse('rows that are no lists');
+  throw refuse('rows that are not lists');
 }
 
 const named = (members: string[], cells: (place: number) => unknown): DataRow =>
   Object.fromEntries(members.map((member, place) => [member, cells(place)]));
 
-/** Rows as objects out of all three forms in which they travel (contract 5.1). */
+/** Returns rows as objects from any of the three transfer forms (contract 5.1). */
 export function toRows(data: unknown, refuse: Refuse): DataRow[] {
   if (Array.isArray(data)) return data.filter(isRecord);
   if (!isRecord(data)) throw refuse('an answer without rows');
@@ -92,7 +92,7 @@ export function toRows(data: unknown, refuse: Refuse): DataRow[] {
   return (columns[0] ?? []).map((_, row) => named(members, (place) => columns[place]?.[row] ?? null));
 }
 
-/** One result of `/v1/load`. */
+/** Returns one result of `/v1/load`. */
 export function toLoadAnswer(result: unknown, refuse: Refuse): LoadAnswer {
   if (!isRecord(result)) throw refuse('no result');
   const { total, lastRefreshTime, annotation } = result;
@@ -118,7 +118,7 @@ function toMember(value: unknown): ModelMember[] {
 
 const toMembers = (value: unknown): ModelMember[] => (Array.isArray(value) ? value.flatMap(toMember) : []);
 
-/** A cube or view as metadata shows it. */
+/** Reads a cube or view of the metadata. */
 export const readEntity: Reader<ModelEntity> = (body, refuse) => {
   if (!isRecord(body) || typeof body['name'] !== 'string') throw refuse('an entity without name');
   const { name, title, type } = body;

@@ -1,4 +1,5 @@
-// Queries and metadata of one deployment, in the name of the token's owner (contract 5).
+// Implements the Core Data client: queries and metadata of one deployment, with the rights of the token's owner
+// (contract 5).
 import { randomIds } from '../support/ids.ts';
 import { isRecord, platformMessage } from './answer.ts';
 import {
@@ -25,45 +26,51 @@ import type { OpenAnswer } from './streams.ts';
 
 const LOAD: CallContext = { method: 'POST', route: '/v1/load' };
 const CONTINUE = 'Continue wait';
-/** Between two askings, milliseconds: doubled up to the second number. */
+/** First and longest pause between two polls of one query, milliseconds; each pause is twice the previous one. */
 const PAUSES_MS = [50, 2000] as const;
 
 export interface CoreDataOptions extends ServiceOptions {
-  /** Base address with its base path, such as `https://host/data-api`. */
+  /** Address with its base path, such as `https://host/data-api`. */
   url: string;
   /** JWT of the deployment, sent without prefix. */
   token: TokenSource;
-  /** How long a query may take in all, milliseconds; default 300,000. */
+  /** Time for one query including all polls, milliseconds; default 300,000. */
   queryTimeoutMs?: number;
 }
 
 export interface SqlOptions extends CallOptions {
   timezone?: string;
   cache?: 'stale-if-slow' | 'stale-while-revalidate' | 'must-revalidate' | 'no-cache';
-  /** Told of the columns before the first row, and also when there is none. */
+  /** Called with the columns before the first row, also when there are no rows. */
   onColumns?: (columns: SqlColumn[]) => void;
 }
 
-/** Every call throws PlatformError; 403 comes as PlatformResponse for missing scopes and bad tokens alike. */
+/** Every call throws PlatformError. Missing scopes and invalid tokens are both PlatformResponse 403. */
 export interface CoreDataClient {
-  /** One query; asks again while the platform says "Continue wait". Throws PlatformTimeout when that takes too long. */
+  /**
+   * Runs one query and polls while the platform returns "Continue wait". @throws PlatformTimeout after
+   * `queryTimeoutMs`
+   */
   load(query: LoadQuery, options?: CallOptions): Promise<LoadAnswer>;
-  /** Several queries at once, answers in their order. */
+  /** Runs several queries in one request. @returns the answers in the order of the queries */
   loadMany(queries: LoadQuery[], options?: CallOptions): Promise<LoadAnswer[]>;
-  /** SQL over the model, row by row. Throws QueryRefused, also after rows: then those are not the whole. */
+  /**
+   * Runs SQL over the model and yields rows. @throws QueryRefused, also after some rows; the rows are then
+   * incomplete
+   */
   sql(query: string, options?: SqlOptions): AsyncIterable<DataRow>;
-  /** Cubes and views that the token may see. */
+  /** Returns the cubes and views that the token may see. */
   meta(options?: CallOptions): Promise<ModelEntity[]>;
   dataSources(options?: CallOptions): Promise<DataSource[]>;
   entities(options?: CallOptions): AsyncIterable<EntityName>;
   entity(name: string, options?: CallOptions): Promise<ModelEntity>;
-  /** Lets running calls finish, then closes the connections. */
+  /** Waits for running calls, then closes the connections. */
   close(): Promise<void>;
 }
 
 const AS_IT_IS: Reader<unknown> = (body) => body;
 
-/** Repeats the identical request under one span until rows come (contract 5.1). */
+/** Repeats the same request with the same span id until it returns rows (contract 5.1). */
 async function loadUntilReady(
   service: Service,
   body: object,
@@ -91,7 +98,7 @@ async function loadUntilReady(
 }
 
 function columnsOf(value: unknown, answer: OpenAnswer): SqlColumn[] {
-  if (!Array.isArray(value)) throw answer.refuse('an answer that does not begin with its columns');
+  if (!Array.isArray(value)) throw answer.refuse('an answer without columns at its start');
   return value.map((column: unknown) => {
     const { name, column_type } = isRecord(column) ? column : {};
     if (typeof name !== 'string') throw answer.refuse('a column without name');
@@ -105,7 +112,7 @@ async function* readRows(
 ): AsyncGenerator<DataRow, void, undefined> {
   let columns: SqlColumn[] | undefined;
   for await (const line of jsonLines(answer)) {
-    if (!isRecord(line)) throw answer.refuse('a line that is no object');
+    if (!isRecord(line)) throw answer.refuse('a line that is not an object');
     if (line['error'] !== undefined) {
       throw new QueryRefused(platformMessage(JSON.stringify(line), answer.redact), answer.call);
     }
@@ -116,7 +123,7 @@ async function* readRows(
     const names = columns.map(({ name }) => name);
     const rows: unknown[] = Array.isArray(line['data']) ? line['data'] : [];
     for (const row of rows) {
-      if (!Array.isArray(row)) throw answer.refuse('a row that is no list');
+      if (!Array.isArray(row)) throw answer.refuse('a row that is not a list');
       const cells: unknown[] = row;
       yield Object.fromEntries(names.map((name, place) => [name, cells[place] ?? null]));
     }
@@ -124,7 +131,10 @@ async function* readRows(
   if (!columns) throw answer.refuse('an answer without columns');
 }
 
-/** Connects on the first call; throws PlatformConfiguration for options that cannot work or are not safe. */
+/**
+ * Creates the client; it connects on the first call. @throws PlatformConfiguration for invalid or unsafe
+ * options
+ */
 export function createCoreDataClient(options: CoreDataOptions): CoreDataClient {
   const service = createService(options.url, options.token, (token) => ({ authorization: token }), options);
   const queryTimeoutMs = options.queryTimeoutMs ?? 300_000;
@@ -149,7 +159,7 @@ export function createCoreDataClient(options: CoreDataOptions): CoreDataClient {
   return {
     async load(query, callOptions = {}) {
       const answer = await loadUntilReady(service, { query }, queryTimeoutMs, callOptions);
-      // The published document wraps even one result, the code does not (contract 5.1).
+      // The published document wraps a single result in `results`, the implementation does not (contract 5.1).
       const results = isRecord(answer) ? answer['results'] : undefined;
       return toLoadAnswer(Array.isArray(results) ? results[0] : answer, refuse);
     },
@@ -158,7 +168,7 @@ export function createCoreDataClient(options: CoreDataOptions): CoreDataClient {
       const answer = await loadUntilReady(service, body, queryTimeoutMs, callOptions);
       const results = isRecord(answer) ? answer['results'] : undefined;
       if (!Array.isArray(results) || results.length !== queries.length) {
-        throw refuse('another number of results than of queries');
+        throw refuse('a different number of results than queries');
       }
       return results.map((result) => toLoadAnswer(result, refuse));
     },

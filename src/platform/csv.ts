@@ -1,12 +1,14 @@
-// CSV after RFC 4180, out of text that arrives in pieces: quoted cells may hold commas, quotes and line ends.
+// Parses CSV (RFC 4180) from text that arrives in pieces: quoted cells may contain commas, quotes and line
+// ends.
 
-/** Longest cell, characters, and most cells of a row. */
+/** Largest number of characters in a cell, and of cells in a row. */
 const MAX_CELL = 8 * 1024 * 1024;
 const MAX_CELLS = 10_000;
 
 /**
- * Rows as lists of cells, the header row first. A line end may be CRLF or LF; a trailing one makes no row. Throws
- * what `refuse` makes when the text ends inside a quoted cell, or a row has no end.
+ * Yields rows as lists of cells, beginning with the header row. A line ends with CRLF or LF; a line end at the
+ * end of the text does not add a row. Throws the error of `refuse` when the text ends inside a quoted cell or a
+ * row is too long.
  */
 export async function* csvRows(
   text: AsyncIterable<string>,
@@ -32,7 +34,7 @@ export async function* csvRows(
       if (character === '"') state = 'quote';
       else cell += character;
     } else if (character === '"' && (state === 'quote' || cell === '')) {
-      // A quote after a quote stands for one; the first of a cell opens it.
+      // A doubled quote stands for one quote; the first quote of a cell opens it.
       if (state === 'quote') cell += '"';
       state = 'quoted';
     } else if (character === ',') endCell();
@@ -41,11 +43,11 @@ export async function* csvRows(
   };
   for await (const piece of text) {
     for (const character of piece) take(character);
-    if (cell.length > MAX_CELL || row.length > MAX_CELLS) throw refuse('a table with a row without end');
+    if (cell.length > MAX_CELL || row.length > MAX_CELLS) throw refuse('a table with a row that is too long');
     yield* rows;
     rows = [];
   }
-  // `take` changes it, which the compiler does not follow into the closure.
+  // TypeScript does not see that `take` assigns `state`.
   if ((state as string) === 'quoted') throw refuse('a table that ends inside a cell');
   if (cell !== '' || row.length > 0) endRow();
   yield* rows;

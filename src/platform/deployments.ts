@@ -1,4 +1,4 @@
-// Deployments and their software versions (contract 4.1, 4.5).
+// Reads deployments and switches their software versions (contract 4.1, 4.5).
 import { isRecord } from './answer.ts';
 import { identified, optionalMember } from './fields.ts';
 import type { Reader } from './readers.ts';
@@ -8,12 +8,12 @@ import { walkRest } from './rest-walk.ts';
 export interface Deployment {
   id: string;
   name: string;
-  /** ISO 8601, where the platform says it. */
+  /** ISO 8601; absent when the platform does not send it. */
   createdAt?: string;
 }
 
 export interface DeploymentVersion {
-  /** As it is sent to switch to it; may name the image: `<image>:v<version>`. */
+  /** Value to send in order to switch to this version; may name the image: `<image>:v<version>`. */
   releaseChannelVersion: string;
   version: string;
   releaseChannel: string;
@@ -21,18 +21,18 @@ export interface DeploymentVersion {
   isCurrent: boolean;
 }
 
-/** A listed version, or the newest of a channel. */
+/** A listed version, or the newest version of a channel. */
 export interface VersionChoice {
   releaseChannelVersion?: string;
   releaseChannel?: string;
 }
 
 export interface PlatformDeployments {
-  /** Those that the token reaches. */
+  /** Yields the deployments that the token can access. */
   list(options?: CallOptions): AsyncIterable<Deployment>;
-  /** The newest of every channel, and what has run before. */
+  /** Returns the newest version of each channel and the versions that have run before. */
   versions(deploymentId: string, options?: CallOptions): Promise<DeploymentVersion[]>;
-  /** Repeatable. PlatformResponse 400 for a version or channel that is not listed. */
+  /** Idempotent. PlatformResponse 400 for a version or channel that is not listed. */
   switchVersion(deploymentId: string, choice: VersionChoice, options?: CallOptions): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ const readVersions: Reader<DeploymentVersion[]> = (body, refuse) => {
   return listed.filter(isRecord).map(readVersion);
 };
 
-/** Deployments over `send`; every call throws what `send` throws. */
+/** Reads deployments over `send`; every function throws what `send` throws. */
 export function createDeployments(send: Send): PlatformDeployments {
   return {
     list: (options) => walkRest(send, { route: LIST, read: readDeployment, member: 'deployments' }, options),

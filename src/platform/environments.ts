@@ -1,4 +1,4 @@
-// Environments of a deployment, tokens for their metadata, and branches (contract 4.2 to 4.4).
+// Reads environments and branches of a deployment, and creates metadata tokens (contract 4.2 to 4.4).
 import { isRecord } from './answer.ts';
 import { identified, optionalMember } from './fields.ts';
 import type { Reader } from './readers.ts';
@@ -11,13 +11,13 @@ export interface Environment {
   id: string;
   name: string;
   type: EnvironmentType;
-  /** Base address of its data API. */
+  /** Base address of the data API. */
   restUrl?: string;
   sql?: { host: string; port: number };
 }
 
 export interface MetaToken {
-  /** Opens metadata, never rows. Do not log it. */
+  /** Gives access to metadata, not to rows. It is a secret and must not be logged. */
   token: string;
   createdAt: string;
   expiresAt: string;
@@ -38,8 +38,8 @@ export interface PlatformEnvironments {
     options?: CallOptions,
   ): AsyncIterable<Environment>;
   /**
-   * A token that sees the metadata as `securityContext` may see it. Asks for an hour unless told otherwise: some
-   * tenants give no more (contract 4.3). Renew on `expiresAt`.
+   * Creates a token that sees the metadata with the rights of `securityContext`. The default lifetime is one
+   * hour, because some tenants allow no more (contract 4.3). Renew the token at `expiresAt`.
    */
   createMetaToken(
     at: { deploymentId: string; environmentId: string },
@@ -50,7 +50,7 @@ export interface PlatformEnvironments {
 
 export interface PlatformBranches {
   list(deploymentId: string, options?: CallOptions): AsyncIterable<Branch>;
-  /** Repeatable. PlatformResponse 400 for the production branch and personal ones, 404 for an unknown one. */
+  /** Idempotent. PlatformResponse 400 for the production branch and personal branches, 404 for an unknown one. */
   setStaging(
     deploymentId: string,
     branch: { branchName: string } | { branchId: string },
@@ -63,7 +63,10 @@ const ENVIRONMENTS = '/api/v1/deployments/{deploymentId}/environments';
 const TOKENS = `${ENVIRONMENTS}/{environmentId}/tokens-for-meta-sync`;
 const BRANCHES = '/build/api/v1/deployments/{deploymentId}/branches';
 
-/** Credentials of one protocol out of both published forms: an object by name, or a list of typed entries. */
+/**
+ * Returns the credentials of one protocol from either published form: an object by name, or a list of typed
+ * entries.
+ */
 function credentialsOf(credentials: unknown, type: 'rest' | 'sql'): Record<string, unknown> {
   const found: unknown = Array.isArray(credentials)
     ? credentials.find((entry) => isRecord(entry) && entry['type'] === type)
@@ -107,7 +110,7 @@ const readBranch: Reader<Branch> = (body, refuse) => {
   };
 };
 
-/** Environments over `send`; every call throws what `send` throws. */
+/** Reads environments over `send`; every function throws what `send` throws. */
 export function createEnvironments(send: Send): PlatformEnvironments {
   return {
     list: (deploymentId, { type } = {}, options) =>
@@ -137,13 +140,13 @@ export function createEnvironments(send: Send): PlatformEnvironments {
   };
 }
 
-/** Branches over `send`; every call throws what `send` throws. */
+/** Reads branches over `send`; every function throws what `send` throws. */
 export function createBranches(send: Send): PlatformBranches {
   return {
     list: (deploymentId, options) =>
       walkRest(send, { route: BRANCHES, params: { deploymentId }, read: readBranch }, options),
     setStaging(deploymentId, branch, enabled, options) {
-      // listed as text here, an integer on the wire
+      // The id is text in this interface and an integer on the wire.
       const named = 'branchId' in branch ? { branchId: Number(branch.branchId) } : branch;
       const read: Reader<Branch> = (body, refuse) =>
         readBranch(isRecord(body) ? body['data'] : undefined, refuse);

@@ -1,15 +1,15 @@
-// Everything that the platform client throws on its own account. Redacted when made: no token, no body, no id
-// and no personal data in message, stack or properties; `platformMessage` alone quotes the platform, without
-// tokens. Causes are copies that carry name, code and message only.
+// Defines the errors of the platform client. They contain no token, body, id or personal data in message, stack
+// or properties; only `platformMessage` quotes the platform, with tokens removed. Causes are copies with name,
+// code and message.
 import type { RedactText } from './redact.ts';
 import { redactedCause } from './redact.ts';
 
-/** What is known of the call that failed. `route` is a template such as '/api/scim/v2/Users/{id}'. */
+/** Description of the failed call. `route` is a template such as '/api/scim/v2/Users/{id}'. */
 export interface CallContext {
   method: string;
   route: string;
   correlationId?: string | undefined;
-  /** True for a write that the platform may have carried out although we have no good answer. */
+  /** True for a write that the platform may have applied although no valid answer arrived. */
   mayHaveCommitted?: boolean;
 }
 
@@ -18,12 +18,12 @@ export interface CauseOptions {
   redact: RedactText;
 }
 
-/** Base of the family. Catch it where a call's failure becomes a verdict, and there only. */
+/** Base class. The sync engine converts it to a retry decision in one place. */
 export class PlatformError extends Error {
   readonly method: string;
   readonly route: string;
   readonly correlationId: string | undefined;
-  /** True when a write may have taken effect: look at the platform again before repeating a create. */
+  /** True when a write may have been applied: read the platform before a create is repeated. */
   readonly mayHaveCommitted: boolean;
 
   constructor(what: string, call: CallContext, options?: CauseOptions) {
@@ -37,7 +37,7 @@ export class PlatformError extends Error {
   }
 }
 
-/** Thrown by createPlatformClient, before any call: a setting cannot work or is not safe. Correct it; final. */
+/** Thrown by createPlatformClient before any call: a setting is invalid or unsafe. Not retryable. */
 export class PlatformConfiguration extends PlatformError {
   readonly option: string;
 
@@ -47,14 +47,17 @@ export class PlatformConfiguration extends PlatformError {
   }
 }
 
-/** Thrown before a call whose id cannot stand in an address ('', '.', '..', half a character). Final: a bug. */
+/**
+ * Thrown before a call whose id cannot be part of a path ('', '.', '..', a lone surrogate). Not retryable; a
+ * bug of the caller.
+ */
 export class PlatformArgument extends PlatformError {
   constructor(name: string, call: CallContext) {
     super(`needs a usable ${name}`, call);
   }
 }
 
-/** No complete answer within `timeoutMs`. Retry; after a create, look first (see mayHaveCommitted). */
+/** No complete answer within `timeoutMs`. Retryable; after a create, read first (see mayHaveCommitted). */
 export class PlatformTimeout extends PlatformError {
   readonly timeoutMs: number;
 
@@ -64,9 +67,9 @@ export class PlatformTimeout extends PlatformError {
   }
 }
 
-/** No connection, or it was lost before the answer was complete. Retry; after a create, look first. */
+/** No connection, or it was lost before the answer was complete. Retryable; after a create, read first. */
 export class PlatformConnection extends PlatformError {
-  /** Code of the fault, such as ECONNREFUSED, where there is one. */
+  /** Error code such as ECONNREFUSED, or undefined. */
   readonly code: string | undefined;
 
   constructor(code: string | undefined, call: CallContext, options: CauseOptions) {
@@ -75,7 +78,7 @@ export class PlatformConnection extends PlatformError {
   }
 }
 
-/** The caller's signal ended the call. Do not retry on its own account; a write may still have happened. */
+/** The caller's signal ended the call. Not retryable by itself; a write may still have been applied. */
 export class PlatformAborted extends PlatformError {
   constructor(call: CallContext, options: CauseOptions) {
     super('was aborted by the caller', call, options);
@@ -91,13 +94,13 @@ export interface ResponseFacts {
 }
 
 /**
- * The platform answered with a status outside 200..299. Retry 408, 429 and 5xx, not before `retryAfterMs`;
- * everything else is final (contract 7). A 3xx is here as well: redirects are never followed, so that
- * the credential goes to no other address; correct the tenant address. A 404 on a whole endpoint is here too.
+ * The platform answered with a status outside 200..299. 408, 429 and 5xx are retryable after `retryAfterMs`;
+ * other statuses are final (contract 7). Includes 3xx: redirects are not followed, so that the credential is
+ * sent to no other address. Includes the 404 of an endpoint that does not exist.
  */
 export class PlatformResponse extends PlatformError {
   readonly status: number;
-  /** What the platform says, tokens cut, at most 1,000 characters. May name people: not for public eyes. */
+  /** Error message of the platform without tokens, at most 1,000 characters. It may contain personal data. */
   readonly platformMessage: string;
   readonly scimType: string | undefined;
   readonly retryAfterMs: number | undefined;
@@ -115,14 +118,14 @@ export class PlatformResponse extends PlatformError {
 }
 
 /**
- * A refusal that is not the platform's own: a redirect, or a 4xx with a page or a plain text, where the platform answers
- * JSON. Something between us and the platform speaks, so nothing is known of what was asked; it may pass.
+ * A refusal that the platform did not produce: a redirect, or a 4xx with HTML or plain text where the platform
+ * returns JSON. A proxy answered, so the state of the resource is unknown; the failure may be transient.
  */
 export class PlatformIntermediary extends PlatformResponse {}
 
 /**
- * A success whose body is not what was promised: no JSON, cut short, too large, or without an id or a total.
- * Final until somebody looks; never act on such an answer. After a write, look at the platform again.
+ * A success whose body is invalid: not JSON, cut short, too large, or without an id or a total. Not retryable,
+ * and the answer must not be used. After a write, read the platform again.
  */
 export class PlatformDecode extends PlatformError {
   readonly reason: string;
@@ -133,15 +136,13 @@ export class PlatformDecode extends PlatformError {
   }
 }
 
-/**
- * A success whose body is larger than what is read, or would need too much memory (answer-bounds.ts). Of a list, a page
- * with a smaller count may be read.
- */
+/** A success whose body exceeds the limits of answer-bounds.ts. A list may be read with a smaller page size. */
 export class AnswerTooLarge extends PlatformDecode {}
 
 /**
- * A list that was not read to a proven end: a page empty or short before the end, an id twice, totals that
- * disagree. Never conclude that something is gone; walk again later (the list may have changed meanwhile).
+ * A list that was not read to a proven end: an empty or short page before the end, a repeated id, or totals
+ * that differ. It must not be used as proof of absence. Scan again later; the list may have changed during the
+ * scan.
  */
 export class IncompleteList extends PlatformDecode {
   readonly seen: number;
@@ -154,7 +155,7 @@ export class IncompleteList extends PlatformDecode {
   }
 }
 
-/** 200 with a page instead of data: this tenant does not have the endpoint (contract 12.9). Do not retry. */
+/** Status 200 with an HTML page: this tenant does not have the endpoint (contract 12.9). Not retryable. */
 export class EndpointAbsent extends PlatformError {
   readonly status: number;
 

@@ -1,21 +1,21 @@
-// Members of a record that somebody else wrote: what identifies it must be there, the rest is taken as it comes.
+// Reads properties of records from the platform: the id is required, other properties are optional.
 import { isRecord } from './answer.ts';
 import { textId, type Refuse } from './readers.ts';
 
 export interface Members {
   readonly id: string;
-  /** All members as they came. */
+  /** All properties as received. */
   readonly all: Readonly<Record<string, unknown>>;
-  /** A member that must be text; refused otherwise. */
+  /** Returns a text property; throws when it is missing or of another type. */
   text(name: string): string;
-  /** A text member, or undefined for anything else. */
+  /** Returns a text property, or undefined for any other type. */
   optionalText(name: string): string | undefined;
-  /** An id as text, or undefined; null counts as absent. */
+  /** Returns an id as text, or undefined; null counts as absent. */
   optionalId(name: string): string | undefined;
   isTrue(name: string): boolean;
 }
 
-/** The members of a record that has an id; throws what `refuse` makes without one. */
+/** Returns a reader for the properties of a record with an id. @throws the error of `refuse` without an id */
 export function identified(body: unknown, what: string, refuse: Refuse): Members {
   const all = isRecord(body) ? body : {};
   const id = textId(all['id']);
@@ -38,7 +38,7 @@ export function identified(body: unknown, what: string, refuse: Refuse): Members
   };
 }
 
-/** `{[name]: value}`, or nothing for undefined: an absent member stays absent. */
+/** Returns `{[name]: value}`, or `{}` for undefined, so that an absent property stays absent. */
 export function optionalMember<Name extends string, T>(
   name: Name,
   value: T | undefined,

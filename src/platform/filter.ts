@@ -1,6 +1,6 @@
-// The only place where a SCIM filter is built: values are always quoted and escaped (contract 12.9).
+// Builds SCIM filters; it is the only place that quotes and escapes their values (contract 12.9).
 
-/** `attribute eq "value"`. RFC 7644 §3.4.2.2 takes the value from JSON, so JSON escapes it. */
+/** Returns `attribute eq "value"`. RFC 7644 §3.4.2.2 defines the value as JSON, so JSON escapes it. */
 export function scimFilter(attribute: string, value: string): string {
   return `${attribute} eq ${JSON.stringify(value)}`;
 }

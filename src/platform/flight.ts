@@ -1,7 +1,10 @@
-// Tells a write that never left from one whose answer was lost: only the second may have taken effect.
+// Records whether a write was sent: a write that never left the process cannot have been applied.
 import type { Dispatcher } from 'undici';
 
-/** One write under way; travels as the request's `opaque`. `sent` turns true just before the first byte. */
+/**
+ * One write in progress, passed as the request's `opaque`. `sent` becomes true just before the first byte is
+ * written.
+ */
 export interface Flight {
   sent: boolean;
 }
@@ -10,14 +13,14 @@ function isFlight(value: unknown): value is Flight {
   return typeof value === 'object' && value !== null && 'sent' in value;
 }
 
-/** Interceptor that marks the flight of a request when a connected socket takes it. */
+/** undici interceptor that sets `sent` when a connected socket takes the request. */
 export const noteSent: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
   const flight: unknown = 'opaque' in options ? options.opaque : undefined;
   if (!isFlight(flight)) return dispatch(options, handler);
   return dispatch(options, {
     onRequestStart(controller, context) {
       handler.onRequestStart?.(controller, context);
-      // a call that was ended while it queued is dropped here and never written
+      // A call that was aborted in the queue is dropped at this point and never written.
       if (!controller.aborted) flight.sent = true;
     },
     onResponseStart: (...start) => handler.onResponseStart?.(...start),

@@ -1,4 +1,5 @@
-// SCIM groups (contract 2.1, 2.3). Lists leave the members out: a page of large groups would be tens of megabytes.
+// Reads and writes SCIM groups (contract 2.1, 2.3). Lists exclude members: a page of large groups would be tens
+// of megabytes.
 import { MEMBERS_BOUNDS } from './answer-bounds.ts';
 import { scimFilter } from './filter.ts';
 import { walkByIndex, type WalkOptions } from './pages.ts';
@@ -10,25 +11,28 @@ import type { PatchOperation, WireGroup, WireGroupInput } from './wire.ts';
 const LIST = '/api/scim/v2/Groups';
 const ONE = '/api/scim/v2/Groups/{id}';
 
-/** `members: false` leaves the members out of the answer. */
+/** `members: false` excludes the members from the answer. */
 export interface MembersChoice {
   members?: boolean;
 }
 
 export interface PlatformGroups {
-  /** One page as asked, with members unless `members` is false. */
+  /** Returns one page, with members unless `members` is false. */
   list(range: ListRange & { members?: false }, options?: CallOptions): Promise<ListPage<WireGroup>>;
-  /** All groups, page by page; throws IncompleteList unless the walk is complete. */
+  /** Yields all groups page by page. @throws IncompleteList unless the scan is complete */
   pages(walk: WalkOptions & { members?: false }): AsyncIterable<ListPage<WireGroup>>;
-  /** At most two candidates, without members. Names are unique without case: compare again. */
+  /**
+   * Returns at most two candidates, without members. Names are unique ignoring case; compare exactly before
+   * use.
+   */
   findByDisplayName(name: string, options?: CallOptions): Promise<WireGroup[]>;
-  /** With members unless `members` is false. */
+  /** Returns the group with members unless `members` is false. */
   get(id: string, choice?: MembersChoice, options?: CallOptions): Promise<WireGroup>;
-  /** Not repeatable: after a lost answer look it up by name. 409 when the name is taken. */
+  /** Not idempotent: after a lost answer look the group up by name. 409 when the name is taken. */
   create(body: WireGroupInput, options?: CallOptions): Promise<WireGroup>;
-  /** The group as answered, or undefined for an answer without body. */
+  /** Returns the group of the answer, or undefined for an answer without body. */
   patch(id: string, operations: PatchOperation[], options?: CallOptions): Promise<WireGroup | undefined>;
-  /** Members stay users. 404 comes as PlatformResponse; treat it as done. */
+  /** Deletes the group; its members remain users. PlatformResponse 404 means that it is deleted already. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 
@@ -36,7 +40,7 @@ function excluded(members: boolean | undefined): string | undefined {
   return members === false ? 'members' : undefined;
 }
 
-/** SCIM groups over `send`; every call throws what `send` throws. */
+/** Reads and writes SCIM groups over `send`; every function throws what `send` throws. */
 export function createGroups(send: Send): PlatformGroups {
   const list: PlatformGroups['list'] = ({ startIndex = 1, count, filter, members }, options) =>
     send(

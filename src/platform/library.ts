@@ -1,5 +1,5 @@
-// The door of `scim-bridge/platform`: the whole platform for programs of others. The bridge itself needs client.ts
-// only, so none of this is loaded by it.
+// Exports the whole platform client as `scim-bridge/platform`, for other programs. The bridge itself uses
+// client.ts and does not load this file.
 import { createAuditLog, type PlatformAuditLog } from './audit-log.ts';
 import { createProvisioning, type PlatformClient } from './client.ts';
 import { toTransportOptions, type PlatformClientOptions } from './connect.ts';
@@ -35,11 +35,13 @@ export type * from './wire.ts';
 export type * from './workspace.ts';
 
 export interface WholePlatformOptions extends PlatformClientOptions {
-  /** Longest silence within a stream, milliseconds; default 120,000. */
+  /** Longest pause within a stream, milliseconds; default 120,000. */
   idleTimeoutMs?: number;
 }
 
-/** Every call throws PlatformError when it fails, and never retries. Core Data and chat have clients of their own. */
+/**
+ * Every call throws PlatformError when it fails. No call is retried. Core Data and chat have separate clients.
+ */
 export interface WholePlatform extends PlatformClient {
   deployments: PlatformDeployments;
   environments: PlatformEnvironments;
@@ -49,8 +51,8 @@ export interface WholePlatform extends PlatformClient {
 }
 
 /**
- * Creates the client of one tenant; connects on the first call. Throws PlatformConfiguration when the address
- * is not https (or allowed loopback), holds credentials, or when a token or a number cannot be used.
+ * Creates the client of one tenant; it connects on the first call. Throws PlatformConfiguration when the
+ * address is not https (or allowed loopback) or contains credentials, or when a token or a number is invalid.
  */
 export function createPlatformClient(options: WholePlatformOptions): WholePlatform {
   const wire = toTransportOptions(options);

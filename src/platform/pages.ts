@@ -1,10 +1,10 @@
-// Lists read to a proven end. A list that was cut short looks just like users that are gone (contract 12.9), so
-// a walk either sees everything that the platform counted or throws.
+// Reads lists to a proven end. A truncated list looks like deleted users (contract 12.9), so a scan returns
+// everything that the platform counted or throws.
 import { IncompleteList, type CallContext } from './errors.ts';
 import type { ListPage } from './readers.ts';
 import type { CallOptions } from './request.ts';
 
-/** One page of a cursor list; `endCursor` is what to ask for next. */
+/** One page of a cursor list; `endCursor` requests the next page. */
 export interface CursorPage<T> {
   items: T[];
   hasNextPage: boolean;
@@ -14,11 +14,11 @@ export interface CursorPage<T> {
 export interface WalkOptions extends CallOptions {
   /** Resources per page; the platform may lower it. */
   count: number;
-  /** Pages asked for at the same time after the first, default 1. Pages still arrive in order. */
+  /** Pages requested concurrently after the first, default 1. Pages are yielded in order. */
   inFlight?: number;
 }
 
-/** Collects what a walk has seen and refuses what cannot be the whole. */
+/** Checks the pages of one scan for repeated ids, changed totals and missing resources. */
 export function createProof(call: CallContext): {
   accept(page: ListPage<{ id: string }>): void;
   noteIds(items: { id: string }[]): void;
@@ -41,7 +41,7 @@ export function createProof(call: CallContext): {
   function accept({ totalResults, resources }: ListPage<{ id: string }>): void {
     if (total === undefined) {
       total = totalResults;
-      // the first page shows how far the platform lowered `count`
+      // The first page shows the `count` that the platform applied.
       pageLength = resources.length;
     }
     if (totalResults !== total) throw fail('the totals disagree');
@@ -56,10 +56,10 @@ export function createProof(call: CallContext): {
 }
 
 /**
- * Walks a SCIM list by startIndex and yields its pages, the first one even when empty. Throws IncompleteList
- * when a page is empty or short before the end, an id comes twice, or `totalResults` changes on the way.
- * What it cannot see: one resource deleted and another created between two pages. So ask for a resource by id
- * before treating its absence as a fact.
+ * Scans a SCIM list by startIndex and yields its pages, the first one even when it is empty. Throws
+ * IncompleteList when a page is empty or short before the end, an id is repeated, or `totalResults` changes. It
+ * cannot detect one resource that is deleted and another that is created between two pages, so read a resource
+ * by id before its absence is used.
  */
 export async function* walkByIndex<T extends { id: string }>(
   fetchPage: (startIndex: number, options: CallOptions) => Promise<ListPage<T>>,
@@ -85,7 +85,7 @@ export async function* walkByIndex<T extends { id: string }>(
     while (!proof.isComplete()) {
       while (window.length < Math.max(1, inFlight) && next <= first.totalResults) {
         const page = fetchPage(next, fetchOptions);
-        page.catch(() => undefined); // awaited below, or dropped when the walk ends early
+        page.catch(() => undefined); // Awaited below, or dropped when the scan ends early.
         window.push(page);
         next += first.resources.length;
       }
@@ -101,8 +101,8 @@ export async function* walkByIndex<T extends { id: string }>(
 }
 
 /**
- * Reads a cursor list to its end. Throws IncompleteList when the cursor is missing or repeats, a page is empty
- * before the end, an id comes twice, or more than `maxPages` would be needed.
+ * Reads a cursor list to its end. Throws IncompleteList when the cursor is missing or repeated, a page is empty
+ * before the end, an id is repeated, or more than `maxPages` pages are needed.
  */
 export async function readByCursor<T extends { id: string }>(
   fetchPage: (after: string | undefined) => Promise<CursorPage<T>>,

@@ -1,28 +1,30 @@
-// From parsed JSON to records: ids become text, nulls become absent, and a record without what identifies it is
-// refused. Everything else is taken as it comes (contract 2: the published bodies were written by hand).
+// Converts parsed JSON to records: ids become text, null becomes absent, and a record without its identifying
+// properties is refused. Other properties are passed on unchecked, because real answers differ from the
+// published document (contract 2).
 import { isRecord } from './answer.ts';
 import type { ConsoleUser, UserAttribute, UserAttributeValue, WireGroup, WireUser } from './wire.ts';
 
-/** One page. `startIndex` is the one that was asked for, 1-based. */
+/** One page. `startIndex` is the requested one, 1-based. */
 export interface ListPage<T> {
   startIndex: number;
   totalResults: number;
   resources: T[];
 }
 
-/** Makes the error for an answer that cannot be read; the reason must not quote the answer. */
+/** Returns the error for an unreadable answer; the reason must not quote the answer. */
 export type Refuse = (reason: string) => Error;
 
-/** Turns the JSON of a success (undefined: no body) into a record, or throws what `refuse` makes. */
+/** Converts the JSON of a success (undefined: no body) to a record, or throws the error of `refuse`. */
 export type Reader<T> = (body: unknown, refuse: Refuse) => T;
 
-/** Longest id, characters: ids stand in addresses. */
+/** Longest id in characters; ids become part of a path. */
 const MAX_ID = 1000;
-/** Most resources of one list. A walk remembers the id of each. */
+/** Most resources in one list; a scan keeps the id of each in memory. */
 const MAX_TOTAL = 2_000_000;
 
 /**
- * An id as text, or undefined for what cannot be one. Numbers beyond 2^53 are refused: they would address another record.
+ * Returns an id as text, or undefined when the value is not an id. Numbers beyond 2^53 are refused: rounding
+ * would address another record.
  */
 export function textId(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
@@ -50,7 +52,7 @@ function isTextTrue(value: unknown): boolean | undefined {
   return lower === 'true' ? true : lower === 'false' ? false : undefined;
 }
 
-/** A SCIM user; `active` as text becomes a boolean. */
+/** Reads a SCIM user; `active` as text becomes a boolean. */
 export const readUser: Reader<WireUser> = (body, refuse) => {
   const members = identified(body, 'user', refuse);
   if (typeof members['userName'] !== 'string') throw refuse('user without userName');
@@ -60,13 +62,13 @@ export const readUser: Reader<WireUser> = (body, refuse) => {
   return members as unknown as WireUser;
 };
 
-/** A SCIM group; the ids of its members become text. */
+/** Reads a SCIM group; the ids of its members become text. */
 export const readGroup: Reader<WireGroup> = (body, refuse) => {
   const members = identified(body, 'group', refuse);
   if (typeof members['displayName'] !== 'string') throw refuse('group without displayName');
   const list = members['members'];
   if (list !== undefined) {
-    if (!Array.isArray(list)) throw refuse('group whose members are no list');
+    if (!Array.isArray(list)) throw refuse('group whose members are not a list');
     for (const member of list as unknown[]) {
       const value = isRecord(member) ? textId(member['value']) : undefined;
       if (!isRecord(member) || value === undefined) throw refuse('group member without a usable value');
@@ -76,12 +78,12 @@ export const readGroup: Reader<WireGroup> = (body, refuse) => {
   return members as unknown as WireGroup;
 };
 
-/** Undefined for an answer without body, such as 204; else as `reader`. */
+/** Returns a reader that accepts an answer without body, such as 204, as undefined. */
 export function optional<T>(reader: Reader<T>): Reader<T | undefined> {
   return (body, refuse) => (body === undefined ? undefined : reader(body, refuse));
 }
 
-/** A bare list of what `reader` reads. */
+/** Returns a reader for a JSON array of records. */
 export function listOf<T>(reader: Reader<T>): Reader<T[]> {
   return (body, refuse) => {
     if (!Array.isArray(body)) throw refuse('no list');
@@ -89,7 +91,7 @@ export function listOf<T>(reader: Reader<T>): Reader<T[]> {
   };
 }
 
-/** A SCIM ListResponse; missing `Resources` count as none, `itemsPerPage` is ignored (contract 2.5). */
+/** Reads a SCIM ListResponse; missing `Resources` mean none, `itemsPerPage` is ignored (contract 2.5). */
 export function readScimList<T>(reader: Reader<T>, startIndex: number): Reader<ListPage<T>> {
   const resources = listOf(reader);
   return (body, refuse) => {
@@ -104,7 +106,7 @@ export function readScimList<T>(reader: Reader<T>, startIndex: number): Reader<L
   };
 }
 
-/** What one answer of a REST list holds; the older style fills `data` and `count` only (contract 3.1). */
+/** One page of a REST list; the older style has `data` and `count` only (contract 3.1). */
 export interface RestPage<T> {
   items: T[] | undefined;
   data: T[] | undefined;
@@ -114,7 +116,7 @@ export interface RestPage<T> {
   endCursor: string | undefined;
 }
 
-/** A REST list in cursor style, offset style or both. */
+/** Reads a REST list in cursor style, offset style or both. */
 export function readRestList<T>(reader: Reader<T>): Reader<RestPage<T>> {
   const rows = optional(listOf(reader));
   return (body, refuse) => {
@@ -132,7 +134,7 @@ export function readRestList<T>(reader: Reader<T>): Reader<RestPage<T>> {
   };
 }
 
-/** A console user; a missing e-mail becomes the empty text, which matches nobody. */
+/** Reads a console user; a missing e-mail becomes the empty text, which matches no user. */
 export const readConsoleUser: Reader<ConsoleUser> = (body, refuse) => {
   const members = identified(body, 'console user', refuse);
   if (typeof members['username'] !== 'string') throw refuse('console user without username');
@@ -140,7 +142,7 @@ export const readConsoleUser: Reader<ConsoleUser> = (body, refuse) => {
   return members as unknown as ConsoleUser;
 };
 
-/** An attribute definition. An unknown type is kept as it is: the caller decides. */
+/** Reads an attribute definition. An unknown type is passed on; the caller decides. */
 export const readAttribute: Reader<UserAttribute> = (body, refuse) => {
   const members = identified(body, 'user attribute', refuse);
   if (typeof members['name'] !== 'string') throw refuse('user attribute without name');
@@ -148,7 +150,7 @@ export const readAttribute: Reader<UserAttribute> = (body, refuse) => {
   return members as unknown as UserAttribute;
 };
 
-/** A stored value; `value` null means unset and stays. */
+/** Reads a stored value; `value` null means unset and is kept. */
 export const readAttributeValue: Reader<UserAttributeValue> = (body, refuse) => {
   const members = record(body, 'attribute value', refuse);
   const userId = textId(members['userId']);

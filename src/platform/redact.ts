@@ -1,11 +1,11 @@
-// What may leave the client in an error: text without tokens, causes without payloads.
+// Removes tokens and payloads from errors before they leave the client.
 
-/** Returns the text with every occurrence of the client's tokens cut. */
+/** Returns the text without any of the client's tokens. */
 export type RedactText = (text: string) => string;
 
 /**
- * A redactor for these secrets as they stand in plain text, in addresses and in JSON. The longest goes first,
- * so that one inside another leaves no remainder.
+ * Returns a redactor for these secrets in plain, URL-encoded and JSON form. Longer secrets are replaced first,
+ * so that a secret that contains another leaves no remainder.
  */
 export function createRedactor(secrets: string[]): RedactText {
   const spellings = secrets.flatMap((secret) => [
@@ -19,7 +19,8 @@ export function createRedactor(secrets: string[]): RedactText {
   return (text) => ordered.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text);
 }
 
-// by shape: `instanceof` fails for errors of another realm, isNativeError for the DOMException of an abort
+// Checked by shape: `instanceof` fails for errors of another realm, isNativeError for the DOMException of an
+// abort.
 function isFault(value: unknown): value is Error {
   return (
     typeof value === 'object' &&
@@ -31,7 +32,7 @@ function isFault(value: unknown): value is Error {
   );
 }
 
-/** The `code` of a fault, looking into an aggregate of connection attempts. */
+/** Returns the `code` of an error, also from an AggregateError of connection attempts. */
 export function faultCode(fault: unknown): string | undefined {
   if (!isFault(fault)) return undefined;
   if ('code' in fault && typeof fault.code === 'string') return fault.code;
@@ -39,8 +40,8 @@ export function faultCode(fault: unknown): string | undefined {
 }
 
 /**
- * A copy of a cause with name, code and message. Not the cause itself: network faults carry pieces of the
- * answer (HTTPParserError.data), request options or socket details, and inspecting an error prints them all.
+ * Returns a copy of a cause with name, code and message only. Network errors also hold parts of the answer
+ * (HTTPParserError.data), request options or socket details, and inspecting an error prints them.
  */
 export function redactedCause(cause: unknown, redact: RedactText): Error {
   const isError = isFault(cause);

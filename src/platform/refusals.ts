@@ -1,8 +1,8 @@
-// The platform said no with status 200: an error line inside a stream, or an error object instead of one
-// (contract 5.2, 6.1, 6.4). Same family as errors.ts, redacted in the same way.
+// Defines the errors for refusals that arrive with status 200: an error line inside a stream, or an error
+// object instead of a stream (contract 5.2, 6.1, 6.4). They are redacted like those of errors.ts.
 import { PlatformError, type CallContext } from './errors.ts';
 
-/** Base: what went wrong stands in `platformMessage`, tokens cut, at most 1,000 characters. */
+/** Base class. `platformMessage` holds the reason without tokens, at most 1,000 characters. */
 export class PlatformRefusal extends PlatformError {
   readonly platformMessage: string;
 
@@ -12,28 +12,28 @@ export class PlatformRefusal extends PlatformError {
   }
 }
 
-/** A query failed, before its first row or after some: rows that came before are not the whole. Final. */
+/** A query failed before or after its first rows; rows already received are incomplete. Not retryable. */
 export class QueryRefused extends PlatformRefusal {
   constructor(platformMessage: string, call: CallContext) {
     super('answered an error instead of rows', platformMessage, call);
   }
 }
 
-/** Chat takes neither this key nor this token (a JSON-RPC error object). Final until the credential changes. */
+/** Chat refused the API key or token (a JSON-RPC error object). Not retryable with the same credential. */
 export class ChatUnauthorized extends PlatformRefusal {
   constructor(platformMessage: string, call: CallContext) {
     super('was not let in', platformMessage, call);
   }
 }
 
-/** The thread answers another message just now. Nothing has changed; ask again when that one is done. */
+/** The thread is streaming another answer. Nothing was changed; retry when that answer has ended. */
 export class ThreadBusy extends PlatformRefusal {
   constructor(platformMessage: string, call: CallContext) {
     super('found the thread busy', platformMessage, call);
   }
 }
 
-/** A chat stream that broke off with an error line. What the agent has done so far stands in the thread. */
+/** A chat stream ended with an error line. The thread keeps the answer so far. */
 export class ChatFailed extends PlatformRefusal {
   constructor(platformMessage: string, call: CallContext) {
     super('broke off', platformMessage, call);

@@ -1,81 +1,84 @@
-// What a call to the platform is: its options, its template, and the address that it makes.
+// Defines a request to the platform and its options, and builds its path.
 import type { JsonBounds } from '../support/json-bounds.ts';
 import { PlatformArgument, type CallContext } from './errors.ts';
 import type { Reader } from './readers.ts';
 
-/** Per call: a signal that ends it, and an id that is sent as x-request-id. */
+/** Options of one call: an abort signal, and an id that is sent as x-request-id. */
 export interface CallOptions {
   signal?: AbortSignal;
   correlationId?: string;
-  /** For a call that is not worth the client's whole timeout; waiting for the budget does not count. */
+  /** Overrides the client's timeout for this call; the wait for the request budget does not count. */
   timeoutMs?: number;
-  /** Follows the call in a trace, and tells the platform where it belongs. */
+  /** Records the call as a span of a trace and sends its trace context. */
   trace?: TraceCall;
 }
 
-/** Opens the step of one call; `traceparent` is sent, and `end` is told the status (0 = none) and the error's name. */
+/**
+ * Opens the span of one call. `traceparent` is sent; `end` receives the status (0 = none) and the name of the
+ * error.
+ */
 export type TraceCall = (
   method: string,
   route: string,
 ) => { traceparent: string; end(status: number, error?: string): void };
 
-/** What an observer learns of a finished call: no ids, no personal data. */
+/** Report of a finished call for observers: no ids, no personal data. */
 export interface PlatformCall {
   method: string;
   /** Template such as '/api/scim/v2/Users/{id}'. */
   route: string;
-  /** HTTP status, or 0 when there was no complete answer. */
+  /** HTTP status, or 0 without a complete answer. */
   status: number;
   durationMs: number;
   correlationId?: string;
-  /** Name of the error that the caller got. */
+  /** Name of the error that the caller received. */
   error?: string;
 }
 
-/** The families of the platform's API; each has a credential of its own. */
+/** The families of the platform's API; each has its own credential. */
 export type Family = 'scim' | 'rest' | 'data' | 'chat';
 
-/** How much of an answer is read and parsed (answer-bounds.ts). */
+/** Limits for reading and parsing an answer (answer-bounds.ts). */
 export interface AnswerBounds extends JsonBounds {
-  /** Bytes of the body. */
+  /** Largest body in bytes. */
   maxBytes: number;
 }
 
 export interface PlatformRequest<T> {
-  /** Chooses the credential. */
+  /** Selects the credential. */
   family: Family;
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** Path template; `{name}` is filled from `params`. */
+  /** Path template; `{name}` is replaced from `params`. */
   route: string;
   params?: Record<string, string>;
-  /** Undefined members are left out. */
+  /** Undefined properties are left out. */
   query?: Record<string, string | number | undefined>;
   body?: unknown;
-  /** True for a POST that changes nothing, such as a query. */
+  /** True for a POST without side effects, such as a query. */
   isSafe?: boolean;
-  /** Media type asked for; default JSON. */
+  /** Accepted media type; default JSON. */
   accept?: string;
   /** Sent as x-request-id instead of the caller's correlation id. */
   requestId?: string;
-  /** For an answer that may be larger than usual. */
+  /** For an answer that may exceed the default limits. */
   bounds?: AnswerBounds;
-  /** Reads the JSON of a success; without it the body of a success is ignored. */
+  /** Reads the JSON of a success; with 'ignore' the body is not parsed. */
   read: Reader<T> | 'ignore';
 }
 
-/** True when a request that got no answer may have changed something. */
+/** Returns true when a request without an answer may have changed the platform. */
 export function isWrite(request: Pick<PlatformRequest<unknown>, 'method' | 'isSafe'>): boolean {
   return request.method !== 'GET' && request.isSafe !== true;
 }
 
-/** Sends one request; throws a PlatformError, or what `admit` threw. */
+/** Sends one request. @throws PlatformError, or the error of `admit` */
 export type Send = <T>(request: PlatformRequest<T>, options?: CallOptions) => Promise<T>;
 
-/** The path with ids and query filled in. An id that would change the path is a PlatformArgument. */
+/** Returns the path with ids and query. @throws PlatformArgument for an id that would change the path */
 export function pathOf(request: Omit<PlatformRequest<unknown>, 'read'>, call: CallContext): string {
   const path = request.route.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = request.params?.[name] ?? '';
-    // '.' and '..' are path segments however they are encoded; '' would address the whole collection
+    // '.' and '..' are path segments in any encoding; '' would address the whole collection.
     if (value === '' || value === '.' || value === '..' || /\p{Surrogate}/u.test(value)) {
       throw new PlatformArgument(name, call);
     }

@@ -1,5 +1,5 @@
-// Lists of the REST API as async iterables: by cursor where the answer has `items`, else by offset, and always to a
-// proven end (contract 4.0, 9).
+// Scans lists of the REST API as async iterables: by cursor when the answer has `items`, else by offset. A scan
+// ends only at a proven end (contract 4.0, 9).
 import { isRecord } from './answer.ts';
 import { PlatformDecode, type CallContext } from './errors.ts';
 import { createProof } from './pages.ts';
@@ -16,11 +16,11 @@ export interface RestList<T> {
   read: Reader<T>;
   /** Name of the list inside `data`, where the older style nests it (contract 4.1). */
   member?: string;
-  /** True for lists that know no cursor. */
+  /** True for lists without cursor. */
   byOffset?: boolean;
 }
 
-/** A page whose `data` may be a list, or hold it under a name, and whose total may stand in `pagination`. */
+/** Reads a page whose `data` is a list or holds it under a name, and whose total may be in `pagination`. */
 function pageReader<T>(read: Reader<T>, member: string | undefined): Reader<RestPage<T>> {
   const plain = readRestList(read);
   return (body, refuse) => {
@@ -33,8 +33,8 @@ function pageReader<T>(read: Reader<T>, member: string | undefined): Reader<Rest
 }
 
 /**
- * Every entry of the list, page by page as the reader asks. Throws IncompleteList when a page is empty or short
- * before the end, an id comes twice, a cursor is missing or repeats, or totals disagree.
+ * Yields every entry of the list and reads pages on demand. Throws IncompleteList when a page is empty or short
+ * before the end, an id is repeated, a cursor is missing or repeated, or totals differ.
  */
 export async function* walkRest<T extends { id: string }>(
   send: Send,
@@ -75,7 +75,7 @@ async function* byCursor<T extends { id: string }>(
     const items = page.items ?? [];
     proof.noteIds(items);
     yield* items;
-    // without pageInfo only a page that is not full shows the end
+    // Without pageInfo only a page that is not full marks the end.
     if (!(page.hasNextPage ?? items.length >= PAGE_SIZE)) return;
     if (items.length === 0) throw proof.fail('a page was empty before the end');
     if (page.endCursor === undefined) throw proof.fail('the cursor is missing');

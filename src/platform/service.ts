@@ -1,4 +1,4 @@
-// The wire to the services beside the tenant, Core Data and chat: an address and a credential of their own.
+// Builds the transport to Core Data and chat, which have addresses and credentials of their own.
 import { systemClock, type Clock } from '../support/clock.ts';
 import { createRedactor } from './redact.ts';
 import type { Family, PlatformCall, Send } from './request.ts';
@@ -6,22 +6,22 @@ import { checkPositive, checkToken, parseTenantAddress } from './settings.ts';
 import { createStreams, type Stream } from './streams.ts';
 import { createTransport } from './transport.ts';
 
-/** A token, or where to get one that is still valid; asked before every request. */
+/** A token, or a function that returns a valid one; called before every request. */
 export type TokenSource = string | (() => string | Promise<string>);
 
 export interface ServiceOptions {
   allowLoopbackHttp?: boolean;
-  /** For one whole request, or until a stream begins, milliseconds; default 60,000. */
+  /** Time for one request, or until a stream begins, milliseconds; default 60,000. */
   timeoutMs?: number;
-  /** Longest silence within a stream, milliseconds; default 120,000. */
+  /** Longest pause within a stream, milliseconds; default 120,000. */
   idleTimeoutMs?: number;
-  /** Most requests at the same time, streams not counted; default 8. */
+  /** Largest number of concurrent requests, without streams; default 8. */
   connections?: number;
-  /** Awaited before every request: the shared rate budget. What it throws goes through. */
+  /** Awaited before every request: the shared request budget. Its errors are passed to the caller. */
   admit?: (signal?: AbortSignal) => Promise<void>;
-  /** Told of every finished request and stream; must not throw. */
+  /** Called after every finished request and stream; must not throw. */
   onCall?: (call: PlatformCall) => void;
-  /** Default: the system's clock. */
+  /** Default: the system clock. */
   clock?: Clock;
 }
 
@@ -33,12 +33,12 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** How the credential stands in the headers. */
+/** Returns the headers that carry the credential. */
 export type CredentialHeaders = (token: string) => Readonly<Record<string, string>>;
 
 /**
- * Checks the options and prepares the wire; connects on the first call. Throws PlatformConfiguration for an address
- * that is not https (or allowed loopback) and for a fixed token that cannot stand in a header.
+ * Checks the options and builds the transport; it connects on the first call. Throws PlatformConfiguration for
+ * an address that is not https (or allowed loopback) and for a fixed token that is not valid in a header.
  */
 export function createService(
   url: string,
@@ -48,7 +48,7 @@ export function createService(
 ): Service {
   const address = parseTenantAddress(url, options.allowLoopbackHttp ?? false);
   const timeoutMs = checkPositive('timeoutMs', options.timeoutMs ?? 60_000);
-  // The present token and the one before: an answer may still quote the old one.
+  // The current and the previous token: an answer may still quote the previous one.
   let known = typeof token === 'string' ? [checkToken('token', token)] : [];
   let redactor = createRedactor(known);
   const note = (fresh: string): string => {

@@ -1,7 +1,7 @@
-// Checks of the client's options, made once and before any call leaves.
+// Validates the options of a client before its first call.
 import { PlatformConfiguration } from './errors.ts';
 
-/** The tenant's address: `origin` to connect to, `prefix` in front of every path ('' or '/something'). */
+/** Address of the tenant: `origin` to connect to, `prefix` in front of every path ('' or '/something'). */
 export interface TenantAddress {
   origin: string;
   prefix: string;
@@ -12,9 +12,9 @@ function isLoopback(hostname: string): boolean {
 }
 
 /**
- * Reads the tenant's base address. Throws PlatformConfiguration unless it is https, or plain http to a loopback
- * address with `allowLoopbackHttp` (contract 1.2 rule 1). The message never repeats the address: it may hold a
- * password.
+ * Parses the tenant's base address. Throws PlatformConfiguration unless it is https, or plain http to a
+ * loopback address with `allowLoopbackHttp` (contract 1.2 rule 1). The message does not quote the address,
+ * which may contain a password.
  */
 export function parseTenantAddress(text: string, allowLoopbackHttp: boolean): TenantAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -35,7 +35,10 @@ export function parseTenantAddress(text: string, allowLoopbackHttp: boolean): Te
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') };
 }
 
-/** Returns the token, or throws PlatformConfiguration when it cannot stand in a header. Never quotes it. */
+/**
+ * Returns the token. @throws PlatformConfiguration when it is not valid in a header; the message does not quote
+ * it
+ */
 export function checkToken(option: string, token: string): string {
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new PlatformConfiguration(option, 'must be visible ASCII without blanks, and not empty');
@@ -43,7 +46,7 @@ export function checkToken(option: string, token: string): string {
   return token;
 }
 
-/** Returns a whole number above zero, or throws PlatformConfiguration. */
+/** Returns a whole number above zero. @throws PlatformConfiguration for other values */
 export function checkPositive(option: string, value: number): number {
   if (!Number.isInteger(value) || value < 1 || value > 2 ** 31 - 1) {
     throw new PlatformConfiguration(option, 'must be a whole number above zero');

@@ -1,4 +1,5 @@
-// Answers that flow: read piece by piece, and ended by the reader, the caller's signal, or silence.
+// Reads streamed answers piece by piece, until the reader stops, the caller's signal fires, or the stream
+// pauses too long.
 import { Pool } from 'undici';
 import type { AnswerHeaders } from './answer.ts';
 import { createAttempt, refusedAnswer, type AttemptOptions } from './attempt.ts';
@@ -15,35 +16,35 @@ import { faultCode, type RedactText } from './redact.ts';
 import { isWrite, type CallOptions, type PlatformRequest } from './request.ts';
 
 const MAX_CONNECT_MS = 10_000;
-/** What is read of a refusal, characters. */
+/** Largest part of an error body that is read, characters. */
 const REFUSAL_LENGTH = 64 * 1024;
 
-/** An answer that has begun with a success. */
+/** A successful answer whose body is not read yet. */
 export interface OpenAnswer {
   readonly headers: AnswerHeaders;
-  /** The body as it arrives, decoded; pieces end anywhere. */
+  /** The decoded body in pieces; a piece may end anywhere. */
   readonly text: AsyncIterable<string>;
   readonly call: CallContext;
   readonly redact: RedactText;
-  /** Makes the error for what cannot be read; the reason must not quote the answer. */
+  /** Returns the error for an unreadable body; the reason must not quote the answer. */
   refuse(reason: string): PlatformDecode;
 }
 
 export interface StreamRequest<T> extends Omit<PlatformRequest<unknown>, 'read'> {
-  /** Turns the body into what the reader gets; may throw PlatformErrors of its own. */
+  /** Converts the body to the items of the stream; may throw PlatformErrors. */
   read(answer: OpenAnswer): AsyncIterable<T>;
 }
 
-/** The request leaves with the first `next`; leaving the loop early closes the connection. */
+/** Sends the request at the first `next`. Leaving the loop early closes the connection. */
 export type Stream = <T>(
   request: StreamRequest<T>,
   options?: CallOptions,
 ) => AsyncGenerator<T, void, undefined>;
 
 export interface StreamsOptions extends AttemptOptions {
-  /** Until the answer begins, milliseconds. */
+  /** Time until the answer begins, milliseconds. */
   timeoutMs: number;
-  /** Longest silence between two pieces of the body, milliseconds. */
+  /** Longest pause between two pieces of the body, milliseconds. */
   idleTimeoutMs: number;
 }
 
@@ -63,8 +64,8 @@ async function firstOf(text: AsyncIterable<string>, length: number): Promise<str
 }
 
 /**
- * Streams of one tenant, each on a connection of its own, opened when the first one is. Every stream throws what
- * `send` throws, also in the middle: an end without error is the end that the platform gave it.
+ * Creates streams to one tenant, each on its own connection; the pool opens with the first stream. A stream
+ * throws what `send` throws, also after some items. An end without error is the regular end of the body.
  */
 export function createStreams(options: StreamsOptions): { stream: Stream; close(): Promise<void> } {
   const { address, timeoutMs, idleTimeoutMs, redact } = options;
@@ -127,7 +128,7 @@ export function createStreams(options: StreamsOptions): { stream: Stream; close(
       throw failed;
     } finally {
       signal?.removeEventListener('abort', onAbort);
-      // Ends what is still open: the reader left the loop, or something was refused half-way.
+      // Closes a connection that is still open because the reader stopped or the body was refused.
       controller.abort();
       attempt.report(status, failed);
     }

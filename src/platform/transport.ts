@@ -1,5 +1,5 @@
-// One request, one answer: address, credential, deadline, and the sorting of everything that can go wrong.
-// No retries: whether a call is worth repeating is the caller's to know.
+// Sends one request and returns one answer: address, credential, deadline and errors. It does not retry; the
+// caller knows whether a call may be repeated.
 import { type Dispatcher, Pool } from 'undici';
 import { boundsOf, readAtMost, REFUSAL_BYTES, tooMuchIn } from './answer-bounds.ts';
 import { isWebPage, parseJson, type AnswerHeaders } from './answer.ts';
@@ -34,20 +34,20 @@ interface Answer {
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /**
- * Opens a keep-alive pool to the tenant. `send` does one request: waits for `admit`, then has `timeoutMs` for
- * connecting, sending and the whole answer. `close` lets running calls finish and may be called twice.
+ * Opens a keep-alive pool to the tenant. `send` waits for `admit`, then allows `timeoutMs` for connecting,
+ * sending and reading the whole answer. `close` waits for running calls and may be called twice.
  */
 export function createTransport(options: TransportOptions): { send: Send; close(): Promise<void> } {
   const { address, redact } = options;
   const pool = new Pool(address.origin, {
     connections: options.connections,
     pipelining: 1,
-    // the deadline below covers headers and body together
+    // The deadline of `send` covers headers and body together.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: Math.min(options.timeoutMs, MAX_CONNECT_MS) },
   });
-  // only writes need to know whether they left; reads skip the wrapping
+  // Only writes need to know whether they were sent; reads use the pool directly.
   const watched: Dispatcher = pool.compose(noteSent);
 
   async function exchange(
@@ -56,7 +56,8 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     call: CallContext,
     { signal, timeoutMs = options.timeoutMs }: CallOptions,
   ): Promise<Answer> {
-    // one controller per call, unhooked at the end: a long-lived signal collects no listeners
+    // One controller per call, with its listener removed at the end, so that a long-lived signal does not
+    // collect listeners.
     const controller = new AbortController();
     const writes = isWrite(request);
     const flight: Flight = { sent: false };
@@ -78,7 +79,7 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     };
     let ended: 'timeout' | 'aborted' | undefined;
     let end: (why: 'timeout' | 'aborted') => void = () => undefined;
-    // the pool notices an abort only once a connection is free, so the end does not wait for it
+    // The pool handles an abort only when a connection is free, so the call ends without waiting for the pool.
     const cutShort = new Promise<never>((_, reject) => {
       end = (why) => {
         ended ??= why;

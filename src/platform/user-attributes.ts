@@ -1,4 +1,4 @@
-// User attributes and their values (contract 3.1, 3.2).
+// Reads and writes user attributes and their values (contract 3.1, 3.2).
 import { PlatformDecode } from './errors.ts';
 import { readByCursor, walkByIndex } from './pages.ts';
 import {
@@ -24,16 +24,21 @@ const PAGE_SIZE = 100;
 const MAX_PAGES = 100;
 
 export interface PlatformAttributes {
-  /** Every definition; throws IncompleteList when the end cannot be proven. */
+  /** Returns all definitions. @throws IncompleteList when the end of the list is not proven */
   list(options?: CallOptions): Promise<UserAttribute[]>;
-  /** Not repeatable: after a lost answer list again. 409, on some tenants 400, when the name exists. */
+  /** Not idempotent: after a lost answer list again. 409, on some tenants 400, when the name exists. */
   create(input: UserAttributeInput, options?: CallOptions): Promise<UserAttribute>;
 }
 
 export interface PlatformValues {
-  /** Stored values of a console user; null means unset. `userId` is the account's id, never the SCIM id. */
+  /**
+   * Returns the stored values of a console user; null means unset. `userId` is the account id, not the SCIM id.
+   */
   list(userId: string, options?: CallOptions): Promise<UserAttributeValue[]>;
-  /** Sets one value, null clears it; repeatable. The stored value, or undefined for an answer without body. */
+  /**
+   * Sets one value; null clears it. Idempotent. Returns the stored value, or undefined for an answer without
+   * body.
+   */
   set(
     userId: string,
     attributeId: string,
@@ -42,7 +47,7 @@ export interface PlatformValues {
   ): Promise<UserAttributeValue | undefined>;
 }
 
-/** Attribute definitions over `send`; every call throws what `send` throws. */
+/** Reads and writes attribute definitions over `send`; every function throws what `send` throws. */
 export function createAttributes(send: Send): PlatformAttributes {
   const read = readRestList(readAttribute);
   const fetchPage = (
@@ -51,7 +56,7 @@ export function createAttributes(send: Send): PlatformAttributes {
   ): Promise<RestPage<UserAttribute>> =>
     send({ family: 'rest', method: 'GET', route: DEFINITIONS, query, read }, options);
 
-  // the older style; the two must not be mixed within one walk (contract 12.9)
+  // The older list style; one scan must not mix both styles (contract 12.9).
   async function listByOffset(options: CallOptions): Promise<UserAttribute[]> {
     const call = { method: 'GET', route: DEFINITIONS };
     const all: UserAttribute[] = [];
@@ -81,7 +86,7 @@ export function createAttributes(send: Send): PlatformAttributes {
         async (after) => {
           const page = after === undefined ? first : await fetchPage({ first: PAGE_SIZE, after }, options);
           const items = page.items ?? [];
-          // without pageInfo only the count, or a page that is not full, shows the end
+          // Without pageInfo only the count, or a page that is not full, marks the end.
           const isEnd = page.count === undefined ? items.length < PAGE_SIZE : items.length === page.count;
           return { items, hasNextPage: page.hasNextPage ?? !isEnd, endCursor: page.endCursor };
         },
@@ -94,7 +99,10 @@ export function createAttributes(send: Send): PlatformAttributes {
   };
 }
 
-/** Attribute values over `send`; every call throws what `send` throws. No bulk form exists (contract 3.2). */
+/**
+ * Reads and writes attribute values over `send`; every function throws what `send` throws. There is no bulk
+ * form (contract 3.2).
+ */
 export function createValues(send: Send): PlatformValues {
   return {
     list: (userId, options) =>
@@ -109,7 +117,7 @@ export function createValues(send: Send): PlatformValues {
         options,
       ),
     set(userId, attributeId, value, options) {
-      // ids as text in the request, although answers hold integers (contract 3.2)
+      // Ids are text in the request and integers in answers (contract 3.2).
       const body: WireAttributeValueInput = { userId, userAttributeId: attributeId, value };
       const read = optional(readAttributeValue);
       return send({ family: 'rest', method: 'POST', route: VALUES, body, read }, options);

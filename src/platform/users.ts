@@ -1,4 +1,4 @@
-// SCIM users (contract 2.1, 2.2).
+// Reads and writes SCIM users (contract 2.1, 2.2).
 import { scimFilter } from './filter.ts';
 import { walkByIndex, type WalkOptions } from './pages.ts';
 import { optional, readScimList, readUser, type ListPage } from './readers.ts';
@@ -9,7 +9,7 @@ const LIST = '/api/scim/v2/Users';
 const ONE = '/api/scim/v2/Users/{id}';
 const PATCH_URN = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
-/** Which part of a list: `startIndex` is 1-based, `filter` a finished SCIM filter. */
+/** Selects a part of a list: `startIndex` is 1-based, `filter` a complete SCIM filter. */
 export interface ListRange {
   startIndex?: number;
   count?: number;
@@ -17,27 +17,33 @@ export interface ListRange {
 }
 
 export interface PlatformUsers {
-  /** One page as asked, without any proof of completeness. */
+  /** Returns one page; it does not prove that the list is complete. */
   list(range: ListRange, options?: CallOptions): Promise<ListPage<WireUser>>;
-  /** All users, page by page; throws IncompleteList unless the walk is complete. */
+  /** Yields all users page by page. @throws IncompleteList unless the scan is complete */
   pages(walk: WalkOptions): AsyncIterable<ListPage<WireUser>>;
-  /** At most two candidates: more than one is ambiguous. Compare again before adopting: case may differ. */
+  /**
+   * Returns at most two candidates; two mean an ambiguous match. Compare exactly before adopting: case may
+   * differ.
+   */
   findBy(attribute: 'userName' | 'externalId', value: string, options?: CallOptions): Promise<WireUser[]>;
   get(id: string, options?: CallOptions): Promise<WireUser>;
-  /** Not repeatable: after a lost answer look it up with findBy. 409 when the userName is taken. */
+  /** Not idempotent: after a lost answer look the user up with findBy. 409 when the userName is taken. */
   create(body: WireUserInput, options?: CallOptions): Promise<WireUser>;
-  /** The user as answered, or undefined for an answer without body. All operations apply or none. */
+  /**
+   * Returns the user of the answer, or undefined for an answer without body. Either all operations apply or
+   * none.
+   */
   patch(id: string, operations: PatchOperation[], options?: CallOptions): Promise<WireUser | undefined>;
-  /** Irreversible. 404 comes as PlatformResponse; treat it as done. */
+  /** Deletes the user irreversibly. PlatformResponse 404 means that it is deleted already. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 
-/** The body of a SCIM PATCH. */
+/** Returns the body of a SCIM PATCH. */
 export function patchBody(operations: PatchOperation[]): WirePatch {
   return { schemas: [PATCH_URN], Operations: operations };
 }
 
-/** SCIM users over `send`; every call throws what `send` throws. */
+/** Reads and writes SCIM users over `send`; every function throws what `send` throws. */
 export function createUsers(send: Send): PlatformUsers {
   const list: PlatformUsers['list'] = ({ startIndex = 1, count, filter }, options) =>
     send(

@@ -1,15 +1,15 @@
-// Shapes of the platform's requests and answers as its API documents them. Types only: the sandbox borrows
-// them. Reading is lenient: members not named here are ignored, ids may come as numbers or as text.
+// Defines the types of the platform's requests and answers as its API documents them. The sandbox imports these
+// types. Readers ignore unknown properties and accept ids as numbers or text.
 
-/** An id on the wire: SCIM ids are text, REST ids integers in answers and text in requests. */
+/** Id on the wire: SCIM ids are text; REST ids are integers in answers and text in requests. */
 export type WireId = string | number;
 
-/** The same record after reading: ids are text, so that they can be compared and used as keys. */
+/** The same record after reading, with its id as text. */
 export type WithTextId<T extends { id: WireId }> = Omit<T, 'id'> & { id: string };
 
-// ---- SCIM (RFC 7643, 7644; /api/scim/v2)
+// SCIM (RFC 7643, 7644; /api/scim/v2)
 
-/** Member of a user that carries the user attributes, keyed by the `name` of their definition. */
+/** Extension of a user resource that holds the user attributes by the `name` of their definition. */
 export type UserAttributeUrn = 'urn:cube:params:1.0:UserAttribute';
 
 export interface WireMeta {
@@ -39,7 +39,7 @@ export interface WireMember {
   type?: string;
 }
 
-/** What may be sent to create a user; null clears. Only single texts and numbers fit the extension. */
+/** Body that creates a user; null clears a property. The extension accepts single texts and numbers only. */
 export interface WireUserInput {
   schemas?: string[];
   externalId?: string;
@@ -51,7 +51,7 @@ export interface WireUserInput {
   'urn:cube:params:1.0:UserAttribute'?: Record<string, string | number | null>;
 }
 
-/** A user as answered. `id` is opaque and not promised to be the console user's id. */
+/** User resource in answers. `id` is opaque; it may differ from the id of the console user. */
 export interface WireUser extends WireUserInput {
   id: string;
   groups?: { value: string; display?: string }[];
@@ -65,13 +65,13 @@ export interface WireGroupInput {
   members?: WireMember[];
 }
 
-/** A group as answered. `members` is missing when it was excluded, and may be missing when it is empty. */
+/** Group resource in answers. `members` is absent when it was excluded, and may be absent when it is empty. */
 export interface WireGroup extends WireGroupInput {
   id: string;
   meta?: WireMeta;
 }
 
-/** ListResponse. `itemsPerPage` is not to be trusted (contract 2.5); `Resources` may be missing when empty. */
+/** ListResponse. `itemsPerPage` is unreliable (contract 2.5); `Resources` may be absent when empty. */
 export interface WireListResponse<T> {
   schemas: string[];
   totalResults: number;
@@ -80,7 +80,7 @@ export interface WireListResponse<T> {
   Resources?: T[];
 }
 
-/** One operation of a SCIM PATCH (RFC 7644 §3.5.2); `op` goes out in lower case. */
+/** One operation of a SCIM PATCH (RFC 7644 §3.5.2); `op` is sent in lower case. */
 export interface PatchOperation {
   op: 'add' | 'replace' | 'remove';
   path?: string;
@@ -99,7 +99,7 @@ export interface WireScimError {
   scimType?: string;
 }
 
-// ---- REST (/api/v1)
+// REST (/api/v1)
 
 export interface WirePageInfo {
   hasNextPage: boolean;
@@ -108,7 +108,10 @@ export interface WirePageInfo {
   endCursor?: string | null;
 }
 
-/** Cursor list; attribute definitions add the older `data` and `count`, which may be all that there is. */
+/**
+ * Cursor list; lists of attribute definitions also have the older `data` and `count`, on some tenants only
+ * those.
+ */
 export interface WireCursorList<T> {
   items?: T[];
   pageInfo?: WirePageInfo | null;
@@ -136,7 +139,7 @@ export interface WireConsoleUser {
   aliases?: WireUserAlias[] | null;
 }
 
-/** A console user after reading: the account that attribute values hang on. */
+/** A console user after reading: the account that attribute values belong to. */
 export type ConsoleUser = WithTextId<WireConsoleUser>;
 
 export type UserAttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
@@ -146,7 +149,7 @@ export interface UserAttributeInput {
   type: UserAttributeType;
   displayName?: string | null;
   description?: string | null;
-  /** Text whatever the type. A default widens access for users without a value (contract 12.9). */
+  /** Text for every type. A default widens access for users without a value (contract 12.9). */
   defaultValue?: string | null;
 }
 
@@ -157,10 +160,10 @@ export interface WireUserAttribute extends UserAttributeInput {
 /** An attribute definition after reading. */
 export type UserAttribute = WithTextId<WireUserAttribute>;
 
-/** Null means "unset"; an empty text or list is a value. */
+/** Null means unset; an empty text or list is a value. */
 export type AttributeValue = string | number | boolean | string[] | number[] | null;
 
-/** Body of POST /api/v1/user-attribute-values: both ids go as text. */
+/** Body of POST /api/v1/user-attribute-values: both ids are sent as text. */
 export interface WireAttributeValueInput {
   userId: string;
   userAttributeId: string;

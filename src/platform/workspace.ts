@@ -1,4 +1,4 @@
-// Folders, workbooks, reports, the feed and the move (contract 4.7).
+// Reads and writes folders, workbooks and reports, the workspace feed and moves (contract 4.7).
 import { isRecord } from './answer.ts';
 import { identified, optionalMember } from './fields.ts';
 import { listOf, textId, type Reader } from './readers.ts';
@@ -12,15 +12,15 @@ export interface WorkspaceItem {
   id: string;
   type: ItemType;
   name: string;
-  /** The folder it lies in; null = the root of the workspace. */
+  /** Id of the parent folder; null = the root of the workspace. */
   folderId: string | null;
-  /** Folders above it, outermost first. */
+  /** Parent folders, outermost first. */
   folderPath: { id: string; name: string }[];
-  /** Account of the owner; absent when that user is gone. */
+  /** Account id of the owner; absent when that user was deleted. */
   ownerId?: string;
   createdAt?: string;
   updatedAt?: string;
-  /** The record as the platform sent it, dashboards included. */
+  /** The record as received, with its dashboards. */
   record: Readonly<Record<string, unknown>>;
 }
 
@@ -28,7 +28,7 @@ export interface FeedFilter {
   /** Absent = the root. */
   folderId?: string;
   types?: ItemType[];
-  /** In the name, in all folders. */
+  /** Text in the name; searches all folders. */
   search?: string;
   orderByField?: 'updated_at' | 'created_at' | 'name' | 'viewer_last_viewed_at';
   orderByDirection?: 'ASC' | 'DESC';
@@ -44,11 +44,14 @@ export interface ReportInput {
 }
 
 export interface PlatformWorkspace {
-  /** Everything of one level, or found by name, that the token's owner may see; folders first. */
+  /**
+   * Yields the items of one folder, or all items that match `search`, that the token's owner may see; folders
+   * first.
+   */
   feed(deploymentId: string, filter?: FeedFilter, options?: CallOptions): AsyncIterable<WorkspaceItem>;
-  /** Folders of one level, by position; `parentId` absent = the root. */
+  /** Yields the folders of one level by position; `parentId` absent = the root. */
   folders(deploymentId: string, parentId?: string, options?: CallOptions): AsyncIterable<WorkspaceItem>;
-  /** Not repeatable: two folders may have one name. */
+  /** Not idempotent: two folders may have the same name. */
   createFolder(
     deploymentId: string,
     input: { name: string; parentId?: string | null; position?: number },
@@ -60,9 +63,9 @@ export interface PlatformWorkspace {
     change: { name?: string; position?: number },
     options?: CallOptions,
   ): Promise<WorkspaceItem>;
-  /** What is inside goes to the root; PlatformResponse 400 while there are sub-folders. */
+  /** Deletes a folder and moves its items to the root; PlatformResponse 400 while it has sub-folders. */
   deleteFolder(deploymentId: string, folderId: string, options?: CallOptions): Promise<void>;
-  /** The chain from the root down to the folder itself. */
+  /** Returns the path from the root to the folder, both included. */
   ancestors(deploymentId: string, folderId: string, options?: CallOptions): Promise<WorkspaceItem[]>;
   workbooks(
     deploymentId: string,
@@ -81,7 +84,7 @@ export interface PlatformWorkspace {
     options?: CallOptions,
   ): AsyncIterable<WorkspaceItem>;
   createReport(deploymentId: string, input?: ReportInput, options?: CallOptions): Promise<WorkspaceItem>;
-  /** Repeatable. `folderId` null = the root. 400 too deep or into itself, 403, 404. */
+  /** Idempotent. `folderId` null = the root. 400 too deep or into itself, 403, 404. */
   move(
     deploymentId: string,
     item: { type: ItemType; id: string; folderId: string | null },
@@ -115,7 +118,7 @@ const readItem: Reader<WorkspaceItem> = (body, refuse) => {
   };
 };
 
-/** Ids are text here and integers on the wire; null and absence stay what they are. */
+/** Converts ids from text to integers; null and absence are kept. */
 function withNumbers(input: object): Record<string, unknown> {
   const isId = (name: string): boolean => name === 'id' || name.endsWith('Id');
   return Object.fromEntries(
@@ -126,7 +129,7 @@ function withNumbers(input: object): Record<string, unknown> {
   );
 }
 
-/** The workspace over `send`; every call throws what `send` throws. */
+/** Reads and writes the workspace over `send`; every function throws what `send` throws. */
 export function createWorkspace(send: Send): PlatformWorkspace {
   const list = (
     deploymentId: string,
