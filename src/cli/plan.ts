@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { changesIn, driftOnly, savedPieces, type Plan } from '../reconcile/plan.ts';
+import { driftOnly, outcomeOf, savedPieces, type Plan } from '../reconcile/plan.ts';
 import { inPieces } from '../support/pieces.ts';
 import { visible } from '../support/visible.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -45,7 +45,7 @@ export function plan(program: Command, cli: Cli): void {
       else await printPlans(plans, flags.all ?? false, cli);
       if (flags.out !== undefined && !flags.json)
         say('', `Saved: scim-bridge apply ${flags.out} carries out exactly this.`);
-      cli.exit(exitCodeOf(plans));
+      cli.exit(EXITS[outcomeOf(plans)]);
     });
 }
 
@@ -84,12 +84,5 @@ export async function printPlans(plans: Plan[], all: boolean, { env }: Cli): Pro
   }
 }
 
-/** 0 nothing to change, 2 changes or somebody missing, 1 when too little could be read to say that there are none. */
-function exitCodeOf(plans: Plan[]): number {
-  const isMissing = ({ coverage: { users, groups } }: Plan): boolean => users.missing + groups.missing > 0;
-  if (plans.some((each) => changesIn(each) > 0 || isMissing(each))) return EXIT_CHANGES;
-  const isProven = plans.every(
-    ({ proof, unknown }) => proof.users.complete && proof.groups.complete && unknown === 0,
-  );
-  return isProven ? 0 : 1;
-}
+/** `unproven`: too little could be read to say that there are no changes. */
+const EXITS = { 'no changes': 0, changes: EXIT_CHANGES, unproven: 1 };

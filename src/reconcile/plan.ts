@@ -84,6 +84,20 @@ export function inReadingOrder(entries: PlanEntry[]): PlanEntry[] {
 /** How many changes a plan would make, apart from what is only shown. */
 export const changesIn = ({ entries }: Plan): number => entries.filter(isChange).length;
 
+export type PlanOutcome = 'changes' | 'unproven' | 'no changes';
+
+/**
+ * What comparisons say together. `changes`: something differs, or a desired resource is missing. `unproven`: nothing was
+ * found, and too little could be read to say that there is nothing.
+ */
+export function outcomeOf(plans: readonly Plan[]): PlanOutcome {
+  const isMissing = ({ coverage: { users, groups } }: Plan): boolean => users.missing + groups.missing > 0;
+  if (plans.some((plan) => changesIn(plan) > 0 || isMissing(plan))) return 'changes';
+  const isProven = ({ proof: { users, groups }, unknown }: Plan): boolean =>
+    users.complete && groups.complete && unknown === 0;
+  return plans.every(isProven) ? 'no changes' : 'unproven';
+}
+
 /** A plan without what pushes and settings explain. */
 export function driftOnly(plan: Plan): Plan {
   const entries = plan.entries.filter(isDrift);

@@ -70,6 +70,14 @@ test('reconcile repairs, and another replica tells how it went', async () => {
   expect((await rig.operator.get('/status')).body[0].reconcile.last.outcome).toBe('converged');
 });
 
+test('a plan over lists that are cut short does not say that there are no changes', async () => {
+  await expect(started('/plan')).resolves.toMatchObject({ outcome: 'no changes' });
+  await rig.bridge.platform.control('PATCH', '/faults', { truncateLists: { keep: 0.5, mode: 'page' } });
+  const plan = await started('/plan');
+  await rig.bridge.platform.control('PATCH', '/faults', {});
+  expect(plan).toMatchObject({ state: 'succeeded', outcome: 'unproven' });
+});
+
 test('cancelled from another replica it ends, and nothing is repaired', async () => {
   await rename(PEOPLE[2] ?? '', 'Meddled');
   await rig.bridge.platform.control('PATCH', '/faults', { latencyMs: 1500 });

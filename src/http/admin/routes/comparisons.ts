@@ -4,7 +4,7 @@ import type { Outcome, RunReport } from '../../../directory/outbox/runs.ts';
 import { staleEntries } from '../../../reconcile/apply.ts';
 import type { Progress } from '../../../reconcile/estate.ts';
 import { makePlan } from '../../../reconcile/make-plan.ts';
-import { changesIn, driftOnly, parseSaved, savedPieces, type Plan } from '../../../reconcile/plan.ts';
+import { driftOnly, outcomeOf, parseSaved, savedPieces, type Plan } from '../../../reconcile/plan.ts';
 import { applySaved, reconcile } from '../../../reconcile/run.ts';
 import type { ScheduledEstate } from '../../../reconcile/schedule.ts';
 import type { Finished, Work } from '../operations.ts';
@@ -116,8 +116,7 @@ async function plan(context: AdminContext, order: Order, work: Work): Promise<Fi
     });
     plans.push(order.driftOnly ? driftOnly(made.plan) : made.plan);
   }
-  const changes = plans.reduce((sum, each) => sum + changesIn(each), 0);
-  return { outcome: changes > 0 ? 'changes' : 'no changes', result: savedPieces(plans) };
+  return { outcome: outcomeOf(plans), result: savedPieces(plans) };
 }
 
 async function repair(context: AdminContext, order: Order, work: Work): Promise<Finished> {
