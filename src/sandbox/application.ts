@@ -1,4 +1,5 @@
-// The platform listener: order of checks as in contract 4.0, the same walls around every API family.
+// Builds the Express application of the platform: checks in the order of contract 4.0, the same middleware for
+// every API family.
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { systemClock } from '../support/clock.ts';
 import { isMarkedPlain } from './auth.ts';
@@ -9,7 +10,10 @@ import { fallSilent } from './loss.ts';
 import { Problem } from './problem.ts';
 import type { World } from './world.ts';
 
-/** A refusal that Express or its body reader made (status 4xx) or an unexpected fault of our own (500). */
+/**
+ * Returns the problem for an error of Express or its body parser (4xx), or for an unexpected fault of the
+ * sandbox (500).
+ */
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
@@ -24,13 +28,13 @@ function toProblem(error: unknown): Problem {
 
 function refuse(render: (problem: Problem) => Reply): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
-    // An answer that has begun cannot be taken back; Express closes the socket.
+    // A started answer cannot be replaced; Express closes the socket.
     if (response.headersSent) next(error);
     else send(response, render(toProblem(error)));
   };
 }
 
-/** Opens the log entry and closes it when the answer, or the socket, has gone. */
+/** Adds the request to the log and completes the entry when the answer is sent or the socket is closed. */
 function note(world: World): RequestHandler {
   return (request, response, next) => {
     const arrivedMs = performance.now();
@@ -50,7 +54,7 @@ function note(world: World): RequestHandler {
   };
 }
 
-/** Rolls the dice for this request; refuses it, before anything happens, if they say so. */
+/** Decides the injected faults of this request, and refuses it before it has an effect when a fault says so. */
 function tempt(world: World): RequestHandler {
   return async (request, response, next) => {
     const visit = visitOf(response);
@@ -90,12 +94,12 @@ function mountFamily(app: Express, world: World, family: Family): void {
   app.use([...family.mounts], nowhere, refuse(family.render));
 }
 
-/** Body of a refusal outside every family, and of the transport check (contract 7). */
+/** Returns the body of an error outside every family, and of the transport check (contract 7). */
 export function platformError(problem: Problem): Reply {
   return { status: problem.status, body: { error: problem.message }, headers: problem.headers };
 }
 
-/** The platform as an Express application; families are tried in the order given. */
+/** Creates the Express application; families are matched in the order given. */
 export function createApplication(world: World, families: readonly Family[]): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -104,7 +108,7 @@ export function createApplication(world: World, families: readonly Family[]): Ex
   app.set('query parser', 'simple');
   app.use(note(world));
   app.use((request, response, next) => {
-    // Answered here, not by a family: the transport comes before everything else and speaks one form (contract 4.0).
+    // The transport check precedes every family and has one error form (contract 4.0).
     if (isMarkedPlain(request)) send(response, platformError(new Problem(400, 'HTTPS is required')));
     else next();
   });

@@ -1,10 +1,11 @@
-// Who is calling, and may they (contract 1.1 to 1.3). Families differ in how they print a refusal, not in these rules.
+// Authenticates callers and checks their rights (contract 1.1 to 1.3). Families share these rules and differ in
+// the form of an error.
 import type { Request } from 'express';
 import { Problem } from './problem.ts';
 import type { Credential, UserRecord } from './records.ts';
 import type { Scene } from './state.ts';
 
-/** A proven caller: the person whose rights count, and the key or token they came with. */
+/** An authenticated caller: the user whose rights apply, and the API key or token. */
 export interface Caller {
   readonly user: UserRecord;
   readonly credential: Credential;
@@ -14,7 +15,7 @@ function unauthorized(message: string): Problem {
   return new Problem(401, message, undefined, { 'WWW-Authenticate': 'Bearer' });
 }
 
-/** True for a request that a proxy marks as plain http; it is refused with 400 (ASSUMED-03). */
+/** Returns true for a request that a proxy marks as plain http; it is refused with 400 (ASSUMED-03). */
 export function isMarkedPlain(request: Request): boolean {
   const marked = request.headers['x-forwarded-proto'];
   const first = (Array.isArray(marked) ? marked[0] : marked)?.split(',')[0]?.trim().toLowerCase();
@@ -22,9 +23,9 @@ export function isMarkedPlain(request: Request): boolean {
 }
 
 /**
- * The caller of a Platform or SCIM request: `Bearer <API key or OAuth token>` or, where `apiKeyScheme` allows
- * it, `Api-Key <API key>`. Throws 401 for missing, malformed, unknown and expired credentials and for those of
- * a deactivated or deleted owner (ASSUMED-32).
+ * Returns the caller of a Platform or SCIM request: `Bearer <API key or OAuth token>` or, where `apiKeyScheme`
+ * allows it, `Api-Key <API key>`. Throws 401 for missing, malformed, unknown and expired credentials, and for
+ * credentials of a deactivated or deleted owner (ASSUMED-32).
  */
 export function authenticate(request: Request, scene: Scene, apiKeyScheme: boolean): Caller {
   const header = request.headers.authorization;
@@ -45,12 +46,15 @@ export function authenticate(request: Request, scene: Scene, apiKeyScheme: boole
   return { user, credential };
 }
 
-/** 403 unless the caller is an administrator (ASSUMED-08). */
+/** Throws 403 unless the caller is an administrator (ASSUMED-08). */
 export function requireAdmin(caller: Caller): void {
   if (!caller.user.isAdmin) throw new Problem(403, 'Administrator rights are required');
 }
 
-/** The checks of every path below one deployment: 400 not a number, 403 out of the key's scope, 404 unknown (contract 4.0). */
+/**
+ * Checks the deployment id of a path (contract 4.0). @throws 400 not a number, 403 outside the scope of the
+ * key, 404 unknown
+ */
 export function requireDeployment(scene: Scene, caller: Caller, deploymentId: string): void {
   if (!/^\d+$/.test(deploymentId)) throw new Problem(400, 'deploymentId must be a number');
   const scope = caller.credential.deployments;

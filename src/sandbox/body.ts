@@ -1,4 +1,4 @@
-// Reads JSON request bodies, after the credential is known to be good (contract 4.0, row GEN-07).
+// Parses JSON request bodies after authentication (contract 4.0, row GEN-07).
 import express, { type RequestHandler } from 'express';
 import { visitOf } from './call.ts';
 import { Problem } from './problem.ts';
@@ -6,10 +6,10 @@ import type { World } from './world.ts';
 
 const MEDIA_TYPES = ['application/json', 'application/scim+json', 'application/merge-patch+json'];
 
-/** Deeper than anything the platform understands, and shallow enough for every walk over a body. */
+/** Deeper than any valid body, and shallow enough for recursive code. */
 const MAX_DEPTH = 200;
 
-/** Level by level, without recursion: a body of brackets must not overflow the stack that checks it. */
+/** Checks level by level: recursion would overflow the stack on a body of brackets. */
 function isTooDeep(body: unknown): boolean {
   let level: unknown[] = [body];
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -26,7 +26,10 @@ function isTooDeep(body: unknown): boolean {
   return false;
 }
 
-/** JSON bodies up to 64 MB (a group of many thousand members is one body); any other body is 400. */
+/**
+ * Accepts JSON bodies up to 64 MB, because a group with many thousand members is one body; any other body is
+ * 400.
+ */
 export function readBody(world: World): RequestHandler[] {
   const parse = express.json({ type: MEDIA_TYPES, limit: '64mb', strict: false }) as RequestHandler;
   const check: RequestHandler = (request, response, next) => {

@@ -1,4 +1,4 @@
-// One request as a handler sees it, and the way its answer leaves: through the faults, never around them.
+// Defines a request as handlers see it, and sends its answer subject to injected faults.
 import type { Request, RequestHandler, Response } from 'express';
 import type { Caller } from './auth.ts';
 import type { Fate } from './faults.ts';
@@ -18,7 +18,7 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the middlewares in front of the rooms have found out about a request. */
+/** Results of the middleware that runs before the routes. */
 export interface Visit {
   readonly entry: RequestEntry;
   fate?: Fate;
@@ -27,20 +27,20 @@ export interface Visit {
   mediaType: string;
 }
 
-/** A request in a handler's hands; `read` is the state it may show (stale when a fault says so). */
+/** The request passed to a handler. `read` is the state that reads return; a fault can make it stale. */
 export interface Call extends Scene {
   readonly request: Request;
   readonly caller: Caller;
   readonly read: StateView;
   readonly fate: Fate;
   readonly platformUrl: string;
-  /** Where the data API is served. */
+  /** Address of the data API. */
   readonly dataApiUrl: string;
 }
 
 /**
- * A handler reads, changes the state in one synchronous step, and answers, perhaps after waiting for something;
- * it throws Problem to refuse. What it waits for comes before or after that step, never inside it.
+ * Handles a call: reads, changes the state in one synchronous step, and returns the answer. It throws Problem
+ * to refuse. A handler may await before or after that step, never inside it.
  */
 export type Handler = (call: Call) => Reply | StreamedReply | Promise<Reply | StreamedReply>;
 
@@ -48,7 +48,7 @@ export function visitOf(response: Response): Visit {
   return response.locals['visit'] as Visit;
 }
 
-/** Sends JSON at once, with its length, in the family's media type; without a body nothing but the status. */
+/** Sends JSON with its length in the family's media type; without a body only the status. */
 export function send(response: Response, reply: Reply): void {
   if (reply.body === undefined) {
     response.writeHead(reply.status, reply.headers).end();
@@ -63,7 +63,10 @@ export function send(response: Response, reply: Reply): void {
   response.end(text);
 }
 
-/** Turns a handler into Express middleware: builds the call, runs it, sends or loses the answer. */
+/**
+ * Converts a handler to Express middleware: builds the call, runs the handler, sends the answer or loses it as
+ * a fault says.
+ */
 export function answer(world: World, handler: Handler): RequestHandler {
   return async (request, response) => {
     const { caller, fate } = visitOf(response);
@@ -80,25 +83,25 @@ export function answer(world: World, handler: Handler): RequestHandler {
   };
 }
 
-/** The parsed JSON body as an object, or 400 `invalidSyntax`. */
+/** Returns the parsed JSON body. @throws 400 `invalidSyntax` unless it is an object */
 export function bodyOf(call: Call): JsonObject {
   return requireObject(call.request.body, 'The request body');
 }
 
-/** A path parameter as text. */
+/** Returns a path parameter as text. */
 export function pathText(call: Call, name: string): string {
   const value = call.request.params[name];
   return typeof value === 'string' ? value : '';
 }
 
-/** A path parameter that must be a whole number, or 400 (ASSUMED-51). */
+/** Returns a path parameter as a whole number. @throws 400 for other text (ASSUMED-51) */
 export function pathNumber(call: Call, name: string): number {
   const text = pathText(call, name);
   if (!/^\d{1,15}$/.test(text)) throw new Problem(400, `${name} must be a number`);
   return Number(text);
 }
 
-/** A query parameter, the first one if it is repeated; undefined when absent. */
+/** Returns a query parameter, the first one if it is repeated; undefined when absent. */
 export function queryText(call: Call, name: string): string | undefined {
   const query = call.request.query;
   const value = Object.hasOwn(query, name) ? query[name] : undefined;
@@ -106,7 +109,9 @@ export function queryText(call: Call, name: string): string | undefined {
   return typeof first === 'string' ? first : undefined;
 }
 
-/** Adds an event to the audit log in the caller's name; `deploymentName` where it concerns one deployment. */
+/**
+ * Adds an event to the audit log in the caller's name; `deploymentName` when the event concerns one deployment.
+ */
 export function audit(call: Call, eventName: string, attributes: JsonObject, deploymentName = ''): void {
   call.state.audit.add({
     timestamp: new Date(call.nowMs).toISOString(),

@@ -1,12 +1,12 @@
-// The sandbox's own certificate for `--tls`: made once, kept in the data folder when there is one.
+// Creates the sandbox's own certificate for `--tls` and stores it in the data folder when there is one.
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { DataFolder } from './persistence/data-folder.ts';
 
 export interface Certificate {
-  /** PEM; clients take it as their authority (`NODE_EXTRA_CA_CERTS`, `curl --cacert`). */
+  /** Certificate as PEM; clients trust it as their authority (`NODE_EXTRA_CA_CERTS`, `curl --cacert`). */
   readonly cert: string;
-  /** PEM; never leaves the process and the folder. */
+  /** Private key as PEM; it is written only to the data folder. */
   readonly key: string;
 }
 
@@ -14,14 +14,14 @@ const YEAR_MS = 365 * 86_400_000;
 const CERT_FILE = 'certificate.pem';
 const KEY_FILE = 'certificate.key';
 
-/** Names under which the sandbox is reached on its own machine, and the one it was asked to listen on. */
+/** Returns the local names of the machine and the host that the sandbox listens on. */
 function altNames(host: string): ({ type: 2; value: string } | { type: 7; ip: string })[] {
   const names = new Set(['localhost', '127.0.0.1', '::1', host]);
   return [...names].map((name) => (isIP(name) ? { type: 7, ip: name } : { type: 2, value: name }));
 }
 
 async function makeCertificate(host: string): Promise<Certificate> {
-  // Loaded only now: the package is optional, and most sandboxes speak plain http on loopback.
+  // Loaded on demand: the package is optional, and most sandboxes use plain http on loopback.
   const selfsigned = await import('selfsigned').catch((cause: unknown) => {
     throw new Error('--tls needs the optional package selfsigned: install it with npm install', { cause });
   });
@@ -32,7 +32,7 @@ async function makeCertificate(host: string): Promise<Certificate> {
     notBeforeDate: new Date(nowMs - 3_600_000),
     notAfterDate: new Date(nowMs + YEAR_MS),
     extensions: [
-      // Its own authority, so that a client needs to trust this one certificate only.
+      // The certificate is its own authority, so a client has to trust this certificate only.
       { name: 'basicConstraints', cA: true, critical: true },
       { name: 'keyUsage', digitalSignature: true, keyCertSign: true, critical: true },
       { name: 'extKeyUsage', serverAuth: true },
@@ -48,7 +48,10 @@ function isUsable({ cert }: Certificate, host: string): boolean {
   return Date.parse(parsed.validTo) > Date.now() + 86_400_000 && isNamed !== undefined;
 }
 
-/** The kept certificate while it is valid for `host`, else a new one. Throws when the package is missing. */
+/**
+ * Returns the stored certificate while it is valid for `host`, else a new one. @throws when the package is
+ * missing
+ */
 export async function certificateFor(host: string, folder: DataFolder | undefined): Promise<Certificate> {
   const [cert, key] = [await folder?.read(CERT_FILE), await folder?.read(KEY_FILE)];
   if (cert !== undefined && key !== undefined && isUsable({ cert, key }, host)) return { cert, key };

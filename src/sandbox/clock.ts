@@ -1,16 +1,16 @@
-// The sandbox's own time: real time plus whatever the control port has added.
+// Provides the sandbox's clock: real time plus the offset that the control port sets.
 import { systemClock, type Clock } from '../support/clock.ts';
 
 export interface SandboxClock {
-  /** Unix time in milliseconds, shifted. */
+  /** Returns Unix time in milliseconds including the offset. */
   now(): number;
   offsetMs(): number;
-  /** Moves the clock forward (or back) by whole milliseconds. */
+  /** Adds whole milliseconds to the offset; negative values move the clock back. */
   advance(ms: number): void;
   reset(): void;
 }
 
-/** A movable clock over `base`; only expiry, time stamps and stale reads follow it, waiting stays real. */
+/** Creates a movable clock over `base`. Expiry, time stamps and stale reads use it; `sleep` takes real time. */
 export function createSandboxClock(base: Clock = systemClock): SandboxClock {
   let offset = 0;
   return {

@@ -1,4 +1,5 @@
-// The control port: how tests and demos move the sandbox. Loopback only, never part of the platform (docs/sandbox.md).
+// Serves the control port, which tests and demos use to change the sandbox. Loopback only, not part of the
+// platform (docs/sandbox.md).
 import express, { type ErrorRequestHandler, type Express, type Request } from 'express';
 import { removeExpired } from './chat/external-users.ts';
 import { createFixtures } from './fixtures.ts';
@@ -13,7 +14,7 @@ import { sceneOf, type World } from './world.ts';
 export interface ControlDeps {
   readonly world: World;
   readonly secrets: Secrets;
-  /** Back to a seed; throws Problem 400 for an unknown one. */
+  /** Resets the state to a seed; throws Problem 400 for an unknown one. */
   readonly reset: (seed: string | undefined) => ReadyLine;
 }
 
@@ -31,7 +32,7 @@ function bodyOf(request: Request): JsonObject {
   return requireObject((request.body as unknown) ?? {}, 'The request body');
 }
 
-/** `GET /state`, all of it or the comma-separated parts of `?only=`. */
+/** Serves `GET /state`: all parts, or the comma-separated parts of `?only=`. */
 function readState(world: World, request: Request): JsonObject {
   const only = typeof request.query['only'] === 'string' ? request.query['only'].split(',') : undefined;
   const parts = stateParts(sceneOf(world));
@@ -45,7 +46,7 @@ function readState(world: World, request: Request): JsonObject {
   };
 }
 
-/** Beyond some moment there are no dates any more, and every answer with a time in it would fail. */
+/** JavaScript dates end at a fixed time; a later clock would make every answer with a date fail. */
 const FARTHEST_MS = 200 * 366 * 86_400_000;
 
 function advanceClock(world: World, request: Request): JsonObject {
@@ -72,7 +73,7 @@ function viewBranch(world: World, request: Request): JsonObject {
   return { deploymentId, branchName, viewing: isViewed };
 }
 
-/** Revokes a key or token by its name (contract 1.2: effective at once). */
+/** Revokes the keys and tokens of a name, effective at once (contract 1.2). */
 function revoke(world: World, name: string): JsonObject {
   const found = [...world.state.credentials.values()].filter((credential) => credential.name === name);
   if (found.length === 0) throw new Problem(404, `No key of the name ${name}`);
@@ -80,7 +81,7 @@ function revoke(world: World, name: string): JsonObject {
   return { revoked: found.length };
 }
 
-/** The control application; everything answers JSON, errors as `{error}`. */
+/** Creates the Express application; every answer is JSON, errors are `{error}`. */
 export function createControl({ world, secrets, reset }: ControlDeps): Express {
   const app = express();
   app.disable('x-powered-by');

@@ -1,13 +1,14 @@
-// A deployment's own check of tokens: API secret, key set or custom function (platform interface, Chat API authentication).
+// Verifies the tokens of a deployment: API secret, key set or custom function (platform interface, Chat API
+// authentication).
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose';
 import { verifyToken } from './deployment-tokens.ts';
 import { isObject, own, requireObject, type JsonObject } from './json.ts';
 import { Problem } from './problem.ts';
 
 /**
- * How tokens become a security context. A custom function is given as data, not as code: `tokens` names opaque
- * tokens and their contexts; any other token is checked with the API secret. Then the claims named in `drop`
- * go away and those of `set` are put in; a claim of `require` that differs refuses the token.
+ * Method that resolves a token to a security context. A custom function is data, not code: `tokens` maps opaque
+ * tokens to contexts, and other tokens are verified with the API secret. Claims named in `drop` are then
+ * removed and those of `set` added. A claim that differs from `require` refuses the token.
  */
 export type AuthenticationMethod =
   | { readonly kind: 'secret' }
@@ -20,14 +21,14 @@ export type AuthenticationMethod =
       readonly set: JsonObject;
     };
 
-/** What this module needs of a deployment. */
+/** The properties of a deployment that this file reads. */
 export interface TokenChecker {
   readonly apiSecret: string;
   /** Absent = the API secret. */
   readonly authentication?: AuthenticationMethod;
 }
 
-/** Asymmetric only: a public key must never double as the secret of an HMAC. */
+/** Asymmetric algorithms only: a public key must not be accepted as an HMAC secret. */
 const KEY_SET_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384', 'EdDSA'];
 
 async function verifyByKeySet(
@@ -61,7 +62,7 @@ async function runCustom(
   return { ...Object.fromEntries(kept), ...method.set };
 }
 
-/** The security context that the deployment resolves from a token, or null for a token it refuses. */
+/** Returns the security context that the deployment resolves from a token, or null for a refused token. */
 export async function resolveContext(
   checker: TokenChecker,
   token: string,
@@ -73,7 +74,7 @@ export async function resolveContext(
   return runCustom(checker, method, token, nowMs);
 }
 
-/** Reads a method from a fixture; throws Problem 400 for any other form. */
+/** Parses a method of a fixture. @throws Problem 400 for any other form */
 export function parseMethod(source: JsonObject): AuthenticationMethod {
   const kind = own(source, 'kind');
   if (kind === 'secret') return { kind };

@@ -1,15 +1,16 @@
-// JSON web tokens of a deployment's own authentication: HS256 over its API secret (contract 1.1, 4.3, ASSUMED-57).
+// Signs and verifies the JSON web tokens of a deployment: HS256 with its API secret (contract 1.1, 4.3,
+// ASSUMED-57).
 import { jwtVerify, SignJWT } from 'jose';
 import { isObject, type JsonObject } from './json.ts';
 
-/** Where the secret comes from; a Deployment is one. */
+/** Source of the secret; a Deployment is one. */
 export interface TokenIssuer {
   readonly apiSecret: string;
 }
 
 const secretOf = (issuer: TokenIssuer): Uint8Array => new TextEncoder().encode(issuer.apiSecret);
 
-/** A token with these claims; `iat` and `exp` are set from the sandbox's clock, whatever the claims say. */
+/** Returns a token with these claims; `iat` and `exp` always come from the sandbox's clock. */
 export async function signToken(
   issuer: TokenIssuer,
   claims: JsonObject,
@@ -24,8 +25,8 @@ export async function signToken(
 }
 
 /**
- * The claims of a token that this deployment has signed and that is valid at `nowMs`, else null: another secret,
- * another algorithm (`none` above all), malformed, expired or not valid yet.
+ * Returns the claims of a token that this deployment signed and that is valid at `nowMs`. Returns null for
+ * another secret, another algorithm (`none` above all), and malformed, expired or not yet valid tokens.
  */
 export async function verifyToken(
   issuer: TokenIssuer,
@@ -39,7 +40,7 @@ export async function verifyToken(
     });
     return isObject(payload) ? payload : null;
   } catch {
-    // Why it failed is nothing that a caller may learn: every bad token gets the same answer (contract 1.3).
+    // The reason is hidden from callers: every invalid token gets the same answer (contract 1.3).
     return null;
   }
 }

@@ -1,9 +1,9 @@
-// What a part of the state offers so that it can outlive the process (`--data DIR`); Maps and Sets need nothing.
+// Defines how a part of the state is saved and restored (`--data DIR`); Maps and Sets are handled without it.
 
 export interface Durable {
-  /** Everything worth keeping, entry by entry, in values that persistence/plain.ts can write down. */
+  /** Returns all entries as values that persistence/plain.ts can encode. */
   dump(): unknown[];
-  /** Fills an empty part from what `dump` gave. */
+  /** Fills an empty part with the entries of `dump`. */
   restore(entries: readonly unknown[]): void;
 }
 

@@ -1,23 +1,24 @@
-// An API family: a set of paths that share authentication and the form of errors. New rooms join a family's list.
+// Defines an API family: a set of paths with the same authentication and error form.
 import type { Request, Router } from 'express';
 import type { Caller } from './auth.ts';
 import type { Reply } from './call.ts';
 import type { Problem } from './problem.ts';
 
-/** One resource area of a family; its router sees paths relative to `mount`. */
+/** Routes of one resource area; the router sees paths relative to `mount`. */
 export interface Room {
   readonly mount: string;
   readonly router: Router;
 }
 
 export interface Family {
-  /** Path prefixes that belong to this family alone. */
+  /** Path prefixes of this family; no other family uses them. */
   readonly mounts: readonly string[];
-  /** Checks of the path alone; they come before the body is read (contract 4.0, ASSUMED-52). */
+  /** Checks of the path alone; they run before the body is parsed (contract 4.0, ASSUMED-52). */
   readonly walls?: readonly Room[];
   readonly rooms: readonly Room[];
   /**
-   * Throws Problem 401 (or what the family answers instead). Undefined = the family keeps its callers itself.
+   * Authenticates a request. Throws Problem 401 or the family's own refusal. Returns undefined when the family
+   * stores the callers itself.
    */
   readonly authenticate: (request: Request) => Caller | undefined | Promise<Caller | undefined>;
   readonly render: (problem: Problem) => Reply;

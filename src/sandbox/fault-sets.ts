@@ -1,8 +1,8 @@
-// The form of faults on the wire: `PATCH /faults` and `--faults FILE`. Everything wrong is refused by name.
+// Parses fault settings: the body of `PATCH /faults` and the file of `--faults`. Errors name the fault.
 import { isObject, own, requireObject, type JsonObject } from './json.ts';
 import { Problem } from './problem.ts';
 
-/** How often a fault strikes (0 to 1) and its details. */
+/** Probability of a fault (0 to 1) and its details. */
 export interface Chance {
   readonly share: number;
   readonly detail: JsonObject;
@@ -47,7 +47,10 @@ const isBetween =
   (value) =>
     typeof value === 'number' && value >= least && value <= most;
 const HOLD: Readonly<Record<string, Check>> = { holdMs: isBetween(0, 3_600_000) };
-/** What may be said of a fault besides its share; other words are ignored, as everywhere (ASSUMED-109). */
+/**
+ * Details that each fault accepts besides its share; other properties are ignored, as in every body
+ * (ASSUMED-109).
+ */
 const DETAILS: Readonly<Partial<Record<ChanceName, Readonly<Record<string, Check>>>>> = {
   status429: { retryAfter: (value) => typeof value === 'string' || isBetween(0, Infinity)(value) },
   status5xx: { status: isBetween(400, 599), afterCommit: (value) => typeof value === 'boolean' },
@@ -57,7 +60,7 @@ const DETAILS: Readonly<Partial<Record<ChanceName, Readonly<Record<string, Check
 };
 
 const RULE_WORDS = ['method', 'path', 'times', 'skip'];
-/** The journal behind stale reads reaches back this far. */
+/** Longest lag that the change journal can serve. */
 const MAX_STALE_MS = 60_000;
 
 function requireNumber(value: unknown, name: string, least: number, most: number): number {
@@ -75,7 +78,7 @@ function requireDetails(detail: JsonObject, name: ChanceName): void {
   }
 }
 
-/** `true` = always, a number = the share, an object = `share` (default 1) and details. */
+/** Parses `true` (always), a number (the share) or an object with `share` (default 1) and details. */
 function parseChance(value: unknown, name: ChanceName): Chance {
   if (value === true) return { share: 1, detail: {} };
   if (isObject(value)) {
@@ -131,7 +134,7 @@ function parseRule(entry: unknown): FaultRule {
   };
 }
 
-/** The faults of one `PATCH /faults` body; `{}` = none. Throws Problem 400. */
+/** Parses the body of `PATCH /faults`; `{}` means no faults. @throws Problem 400 */
 export function parseFaults(body: unknown): FaultPlan {
   const source = requireObject(body, 'Faults');
   const rules = own(source, 'rules') ?? [];

@@ -1,16 +1,19 @@
-// Decides what goes wrong with a request. The dice are seeded: the same requests in the same order meet the same fate.
+// Decides the injected faults of each request. The random numbers are seeded: the same requests in the same
+// order get the same faults.
 import { parseFaults, type Chance, type ChanceName, type FaultPlan, type FaultRule } from './fault-sets.ts';
 import { own } from './json.ts';
 
-/** No answer: the connection breaks at once, or after it was held; `holdMs` null = until the client goes away. */
+/**
+ * No answer: the connection is closed at once or after `holdMs`; null = it is held until the client closes it.
+ */
 export type Silence = { kind: 'drop' } | { kind: 'hold'; holdMs: number | null };
-/** Instead of handling the request at all. */
+/** Replaces the handling of the request. */
 export type Refusal =
   Silence | { kind: 'html' } | { kind: 'status'; status: number; retryAfter: string | undefined };
-/** Instead of the answer, after the change is stored. */
+/** Replaces the answer after the change was stored. */
 export type Loss = Silence | { kind: 'status'; status: number };
 
-/** How a cut list presents itself: `total` = as if it were complete, `page` = the totals stay true. */
+/** Form of a truncated list: `total` = totals match the short list, `page` = totals stay true. */
 export interface Truncation {
   readonly keep: number;
   readonly mode: 'page' | 'total';
@@ -26,15 +29,15 @@ export interface Fate {
 }
 
 export interface Faults {
-  /** Replaces all faults (contract of `PATCH /faults`) and restarts the dice; throws Problem 400. */
+  /** Replaces all faults (body of `PATCH /faults`) and restarts the random numbers; throws Problem 400. */
   set(body: unknown): void;
   current(): unknown;
-  /** True while any fault asks for stale reads. */
+  /** True while a fault asks for stale reads. */
   readsMayLag(): boolean;
   decide(method: string, path: string): Fate;
 }
 
-/** Mulberry32: small, seeded, good enough to shake a client. Yields 0 (inclusive) to 1 (exclusive). */
+/** Mulberry32, a small seeded generator. Returns numbers from 0 (inclusive) to 1 (exclusive). */
 function createDice(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -95,14 +98,14 @@ function truncationOf(chance: Chance | undefined): Truncation | undefined {
   };
 }
 
-/** No faults until `set`; `initial` has the form of the `PATCH /faults` body. */
+/** Creates the faults; `initial` has the form of the body of `PATCH /faults`, default none. */
 export function createFaults(initial: unknown = {}): Faults {
   let body: unknown = initial;
   let plan: FaultPlan = parseFaults(initial);
   let dice = createDice(plan.seed);
   let met = new Map<FaultRule, number>();
 
-  /** The first rule that fits and is not used up; every fitting rule before it counts the request. */
+  /** Returns the first rule that matches and is not used up; every matching rule before it counts the request. */
   function ruleFor(method: string, path: string): FaultRule | undefined {
     return plan.rules.find((rule) => {
       if ((rule.method && rule.method !== method) || (rule.path && !rule.path.test(path))) return false;

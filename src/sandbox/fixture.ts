@@ -1,14 +1,14 @@
-// One kind of `POST /fixtures`: what every room that adds kinds shares.
+// Defines one kind of fixture of `POST /fixtures`.
 import { own, type JsonObject } from './json.ts';
 import { Problem } from './problem.ts';
 import type { UserRecord } from './records.ts';
 import type { Secrets } from './secrets.ts';
 import type { Scene } from './state.ts';
 
-/** Creates one fixture and answers it with its ids and secrets; throws Problem 400, 409. */
+/** Creates one fixture and returns it with its ids and secrets; throws Problem 400, 409. */
 export type Make = (scene: Scene, source: JsonObject, secrets: Secrets) => JsonObject;
 
-/** The user that the member `name` gives by userName or platform id, or 400. */
+/** Returns the user that the property `name` identifies by userName or platform id. @throws 400 when unknown */
 export function requireOwner(scene: Scene, source: JsonObject, name = 'owner'): UserRecord {
   const named = own(source, name);
   const { users } = scene.state;

@@ -1,4 +1,5 @@
-// `POST /fixtures` of the control port: things that tests need and no public call creates (docs/sandbox.md).
+// Serves `POST /fixtures` of the control port: creates objects that tests need and no public call creates
+// (docs/sandbox.md).
 import { makeAgent, setChatAuthentication } from './chat/fixtures.ts';
 import type { JsonObject } from './json.ts';
 import { objectList, optionalBoolean, optionalText, optionalTexts, own, requireText } from './json.ts';
@@ -37,7 +38,7 @@ function expiryOf(source: JsonObject): number | null {
   return ms;
 }
 
-/** An access token is what a person gets by logging in, so it leaves that event behind (contract 4.6). */
+/** A user gets an access token by logging in, so the login event is recorded (contract 4.6). */
 function noteLogin(scene: Scene, owner: UserRecord): void {
   scene.state.audit.add({
     timestamp: new Date(scene.nowMs).toISOString(),
@@ -81,7 +82,7 @@ function makeRole(scene: Scene, source: JsonObject): JsonObject {
   return role;
 }
 
-// In this order, so that one call may create a user and a key of that user.
+// The order matters: one call may create a user and an API key of that user.
 const KINDS: ReadonlyMap<string, Make> = new Map<string, Make>([
   ['roles', makeRole],
   ['users', makeUser],
@@ -98,7 +99,7 @@ const KINDS: ReadonlyMap<string, Make> = new Map<string, Make>([
   ['auditEvents', makeAuditEvent],
 ]);
 
-/** Creates all fixtures of the body and answers the same lists with ids and secrets; throws 400, 409. */
+/** Creates all fixtures of the body and returns the same lists with ids and secrets; throws 400, 409. */
 export function createFixtures(
   scene: Scene,
   body: JsonObject,

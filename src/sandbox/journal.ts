@@ -1,19 +1,19 @@
-// What changed lately, so that a read can be answered as of some moments ago (fault `staleReadsMs`).
+// Records recent changes, so that reads can return an earlier state (fault `staleReadsMs`).
 
 /** Longest lag that can be served, milliseconds. */
 const KEEP_MS = 60_000;
 
 export interface Journal<Entry> {
-  /** Notes a change of this moment; does nothing while no fault asks for stale reads. */
+  /** Records a change at the present time; does nothing while no fault asks for stale reads. */
   note(entry: Entry): void;
-  /** The changes after `cutoffMs`, newest first. */
+  /** Returns the changes after `cutoffMs`, newest first. */
   after(cutoffMs: number): Entry[];
 }
 
 export interface JournalDeps {
   now(): number;
   isKept(): boolean;
-  /** Hears of every change, kept or not. */
+  /** Called on every change, recorded or not. */
   changed?(): void;
 }
 

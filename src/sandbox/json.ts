@@ -1,25 +1,25 @@
-// Reading JSON that somebody else wrote: own members only, every type checked, refusals say which member.
+// Reads properties of untrusted JSON: own properties only, with type checks; errors name the property.
 import { Problem } from './problem.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** True for a JSON object (not an array, not null). */
+/** Returns true for a JSON object (not an array, not null). */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The member `name` of the object itself; names of the prototype chain read as absent. */
+/** Returns an own property; names of the prototype chain are absent. */
 export function own(source: JsonObject, name: string): unknown {
   return Object.hasOwn(source, name) ? source[name] : undefined;
 }
 
-/** The value as an object, or 400 `invalidSyntax`. */
+/** Returns the value as an object. @throws 400 `invalidSyntax` */
 export function requireObject(value: unknown, what: string): JsonObject {
   if (!isObject(value)) throw new Problem(400, `${what} must be a JSON object`, 'invalidSyntax');
   return value;
 }
 
-/** A member that must be text with something in it, or 400 `invalidValue`. */
+/** Returns a property that must be non-empty text. @throws 400 `invalidValue` */
 export function requireText(source: JsonObject, name: string): string {
   const value = own(source, name);
   if (typeof value !== 'string' || value.trim() === '')
@@ -27,7 +27,7 @@ export function requireText(source: JsonObject, name: string): string {
   return value;
 }
 
-/** An optional text member; null and absence read as null, anything else than text is 400 `invalidValue`. */
+/** Returns an optional text property; null and absence give null, other types are 400 `invalidValue`. */
 export function optionalText(source: JsonObject, name: string): string | null {
   const value = own(source, name);
   if (value === undefined || value === null) return null;
@@ -35,7 +35,7 @@ export function optionalText(source: JsonObject, name: string): string | null {
   return value;
 }
 
-/** An optional true or false; null and absence read as undefined, anything else is 400. */
+/** Returns an optional boolean; null and absence give undefined, other types are 400. */
 export function optionalBoolean(source: JsonObject, name: string): boolean | undefined {
   const value = own(source, name);
   if (value === undefined || value === null) return undefined;
@@ -43,7 +43,7 @@ export function optionalBoolean(source: JsonObject, name: string): boolean | und
   return value;
 }
 
-/** An optional list of texts; null and absence read as undefined, anything else is 400. */
+/** Returns an optional list of texts; null and absence give undefined, other types are 400. */
 export function optionalTexts(source: JsonObject, name: string): string[] | undefined {
   const value = own(source, name);
   if (value === undefined || value === null) return undefined;
@@ -54,7 +54,7 @@ export function optionalTexts(source: JsonObject, name: string): string[] | unde
   });
 }
 
-/** An optional list of objects, empty when absent; anything else is 400. */
+/** Returns an optional list of objects, empty when absent; other types are 400. */
 export function objectList(source: JsonObject, name: string): JsonObject[] {
   const value = own(source, name) ?? [];
   if (!Array.isArray(value)) throw new Problem(400, `${name} must be a list`, 'invalidValue');

@@ -1,4 +1,4 @@
-// One HTTP or HTTPS listener: started on a free or given port, stopped without waiting for clients that hang on.
+// Starts one HTTP or HTTPS listener and stops it without waiting for idle clients.
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Certificate } from './certificate.ts';
@@ -8,20 +8,24 @@ export interface Listener {
   stop(): Promise<void>;
 }
 
-/** How a client writes the host in a URL; a wildcard is reached as this machine. */
+/** Returns the host as written in a URL; a wildcard address becomes the loopback address. */
 function shownHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Listens on `host:port` (port 0 = a free one), with TLS when a certificate is given; rejects when the port is taken. */
+/**
+ * Listens on `host:port` (port 0 = a free one), with TLS when a certificate is given. Rejects when the port is
+ * in use.
+ */
 export async function listen(
   handler: RequestListener,
   host: string,
   port: number,
   certificate?: Certificate,
 ): Promise<Listener> {
-  // Longer than the idle time of usual client pools: a reused connection must not meet a closing server.
+  // Longer than the idle time of common client pools, so that a reused connection is not closed in the same
+  // moment.
   const options = { keepAliveTimeout: 120_000 };
   const server = certificate
     ? createTlsServer({ ...options, ...certificate }, handler)

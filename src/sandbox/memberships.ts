@@ -1,17 +1,17 @@
-// Who is in which group, from both sides; one member costs the same in a group of ten or of ten thousand.
+// Indexes group memberships by group and by user; changing one member costs the same in groups of every size.
 import type { Durable } from './durable.ts';
 import { createJournal, type JournalDeps } from './journal.ts';
 
 export interface MembershipView {
-  /** User ids in order of joining; the caller must not change the set. */
+  /** Returns user ids in order of joining; the caller must not change the set. */
   membersOf(groupId: number): ReadonlySet<number>;
   groupsOf(userId: number): ReadonlySet<number>;
 }
 
 export interface Memberships extends MembershipView, Durable {
-  /** False when the user was a member already. */
+  /** Returns false when the user was already a member. */
   add(groupId: number, userId: number): boolean;
-  /** False when the user was no member. */
+  /** Returns false when the user was not a member. */
   remove(groupId: number, userId: number): boolean;
   asOf(cutoffMs: number | null): MembershipView;
 }

@@ -1,4 +1,5 @@
-// The two list styles of the Platform API: cursor (`first`/`after`) and offset (`offset`/`limit`) (contract 4.0).
+// Pages lists in both styles of the Platform API: cursor (`first`/`after`) and offset (`offset`/`limit`)
+// (contract 4.0).
 import { queryText, type Call } from './call.ts';
 import { Problem } from './problem.ts';
 import type { Row } from './table.ts';
@@ -10,7 +11,7 @@ export interface PageInfo {
   endCursor: string | null;
 }
 
-/** A whole number in the query, at least `least`; 400 otherwise (ASSUMED-49). */
+/** Returns a whole number of the query of at least `least`. @throws 400 otherwise (ASSUMED-49) */
 function queryCount(call: Call, name: string, least: number): number | undefined {
   const text = queryText(call, name);
   if (text === undefined) return undefined;
@@ -31,7 +32,7 @@ function parseCursor(kind: string, cursor: string): number {
   return Number(id);
 }
 
-/** Position of the first id beyond `id`; the ids are sorted in the given direction, `id` itself may be gone. */
+/** Returns the position of the first id after `id` in sorted ids; `id` itself may have been deleted. */
 function positionAfter(ids: readonly number[], id: number, isDescending: boolean): number {
   let low = 0;
   let high = ids.length;
@@ -49,7 +50,7 @@ interface CursorPage<Item> {
   pageInfo: PageInfo;
 }
 
-/** `first` ids from `start` on; `cursorAt` makes the cursor of the id at a place of the whole list. */
+/** Returns `first` ids from `start` on; `cursorAt` returns the cursor for a position in the whole list. */
 function pageFrom<Item>(
   call: Call,
   ids: readonly number[],
@@ -75,8 +76,9 @@ function pageFrom<Item>(
 }
 
 /**
- * One cursor page of `ids` (sorted ascending, or descending), each turned into an item by `show`. Without `first`
- * the whole list (ASSUMED-34). Throws 400 for bad numbers and foreign cursors.
+ * Returns one cursor page of `ids` (sorted ascending or descending); `show` converts each id to an item.
+ * Without `first` the page is the whole list (ASSUMED-34). Throws 400 for invalid numbers and for cursors of
+ * another list.
  */
 export function cursorPage<Item>(
   call: Call,
@@ -91,8 +93,8 @@ export function cursorPage<Item>(
 }
 
 /**
- * As cursorPage, for ids in any other order. A cursor remembers its place, so that a walk goes on when the item it
- * ended with has left the list.
+ * Works like cursorPage for ids in any other order. The cursor contains the position, so that a client can
+ * continue after the last item of a page was deleted.
  */
 export function orderedPage<Item>(
   call: Call,
@@ -114,14 +116,17 @@ export function orderedPage<Item>(
   return pageFrom(call, ids, start, (place) => cursorAt(ids[place] ?? 0, place), show);
 }
 
-/** Where an offset page lies; `limit` as applied, after the cap. */
+/** Bounds of an offset page; `limit` is the applied one, after the cap. */
 export interface Pagination {
   offset: number;
   limit: number;
   total: number;
 }
 
-/** One offset page (default 0 and 20, longest `pageCap`) and its `pagination` member; 400 for bad numbers. */
+/**
+ * Returns one offset page (default 0 and 20, longest `pageCap`) and its `pagination` property; 400 for invalid
+ * numbers.
+ */
 export function offsetPage<Item>(
   call: Call,
   items: readonly Item[],
@@ -135,7 +140,7 @@ export function offsetPage<Item>(
   return { page, pagination: { offset, limit, total: isShortened ? offset + page.length : items.length } };
 }
 
-/** The rows of a table as ids in order, kept by a test on the row. */
+/** Returns the ids of the rows that pass a test, in table order. */
 export function idsWhere<T extends Row>(
   ids: readonly number[],
   get: (id: number) => T | undefined,

@@ -1,4 +1,5 @@
-// The Platform REST family: `/api/v1` and `/build/api/v1`, one token, errors as `{error}` (contract 1.1, 7).
+// Builds the Platform REST family: `/api/v1` and `/build/api/v1`, one token, errors as `{error}` (contract 1.1,
+// 7).
 import { Router } from 'express';
 import { authenticate, requireDeployment } from './auth.ts';
 import { platformError } from './application.ts';
@@ -9,7 +10,7 @@ import { createUsersRoom } from './users/room.ts';
 import { createWorkspaceRoom } from './workspace/room.ts';
 import { sceneOf, type World } from './world.ts';
 
-/** The checks that every path below a deployment shares; rooms behind it need not repeat them. */
+/** Checks the deployment of a path before all routes below it. */
 function createDeploymentWall(world: World, mount: string): Room {
   const router = Router({ caseSensitive: true });
   router.use('/deployments/:deploymentId', (request, response, next) => {
@@ -20,7 +21,7 @@ function createDeploymentWall(world: World, mount: string): Room {
   return { mount, router };
 }
 
-/** All rooms stand behind the deployment walls; `more` are rooms that somebody else has made. */
+/** Mounts all routes behind the deployment check; `more` are routes built elsewhere. */
 export function createPlatformFamily(world: World, more: readonly Room[]): Family {
   return {
     mounts: ['/api', '/build/api'],

@@ -1,6 +1,6 @@
-// The one way a handler refuses: a status and a sentence. Each API family prints it in its own form.
+// Defines the error that handlers throw. Each API family formats it in its own way.
 
-/** The `scimType` words of RFC 7644 §3.12 that the platform uses. */
+/** The `scimType` values of RFC 7644 §3.12 that the platform uses. */
 export type ScimType =
   | 'invalidFilter'
   | 'invalidPath'
@@ -10,7 +10,7 @@ export type ScimType =
   | 'noTarget'
   | 'uniqueness';
 
-/** A refusal: HTTP status, text for the client, optional `scimType` (printed by the SCIM family only). */
+/** A refusal: HTTP status, text for the client, optional `scimType` (used by the SCIM family only). */
 export class Problem extends Error {
   readonly status: number;
   readonly scimType: ScimType | undefined;

@@ -1,4 +1,4 @@
-// The ready line: what a caller needs to know of a started sandbox, and nothing more (docs/sandbox.md).
+// Builds the ready line: addresses and credentials of a started sandbox as JSON (docs/sandbox.md).
 import type { Scene } from './state.ts';
 
 interface Person {
@@ -12,7 +12,7 @@ export interface ReadyLine {
   readonly chatHost: string;
   readonly accountName: string;
   readonly controlUrl: string;
-  /** PEM of the sandbox's own certificate, with TLS only. */
+  /** PEM of the sandbox's own certificate; with TLS only. */
   readonly certificate?: string;
   readonly fixtures: {
     readonly apiKeys: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ function personOf(scene: Scene, name: string): Person {
   return { id: user?.id ?? 0, userName: user?.userName ?? '' };
 }
 
-/** The line for the state as it was just seeded. */
+/** Returns the ready line for a newly seeded state. */
 export function toReadyLine(scene: Scene, addresses: Addresses): ReadyLine {
   const credentials = [...scene.state.credentials.values()];
   const keys = credentials

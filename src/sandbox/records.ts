@@ -1,4 +1,4 @@
-// What the sandbox remembers, one type per thing. Records never change; a change puts a new record.
+// Defines the records of the sandbox. Records are immutable; a change stores a new record.
 import type { AuthenticationMethod } from './deployment-authentication.ts';
 import type { JsonObject } from './json.ts';
 
@@ -11,7 +11,7 @@ export interface AttributeDefinition {
   readonly type: AttributeType;
   readonly displayName: string | null;
   readonly description: string | null;
-  /** Text whatever the type (contract 3.1). */
+  /** Text for every type (contract 3.1). */
   readonly defaultValue: string | null;
 }
 
@@ -28,7 +28,7 @@ export interface Alias {
   readonly createdAtMs: number;
 }
 
-/** One person: the SCIM resource and the console user are two views of this record. */
+/** One user; the SCIM resource and the console user are two views of this record. */
 export interface UserRecord {
   readonly id: number;
   readonly uuid: string;
@@ -50,7 +50,9 @@ export interface UserRecord {
   readonly settings: JsonObject | null;
   /** Stored attribute values by definition id. */
   readonly values: ReadonlyMap<number, AttributeValue>;
-  /** First name, username and e-mail in lower case, made when stored: the user search scans it (contract 3.3). */
+  /**
+   * First name, username and e-mail in lower case, built when stored; the user search scans it (contract 3.3).
+   */
   readonly searchText: string;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -73,7 +75,7 @@ export interface Role {
   readonly policies: readonly JsonObject[];
 }
 
-/** An API key or an OAuth access token; `deployments` null = reaches all. */
+/** An API key or an OAuth access token; `deployments` null = access to all. */
 export interface Credential {
   readonly kind: 'apiKey' | 'oauthToken';
   readonly name: string;
@@ -87,19 +89,19 @@ export interface Branch {
   readonly id: number;
   readonly name: string;
   readonly kind: 'production' | 'shared' | 'personal';
-  /** userName of whose personal branch it is. */
+  /** userName of the owner of a personal branch; null for other branches. */
   readonly owner: string | null;
-  /** The staging environment stays active even while nobody views the branch (contract 4.4). */
+  /** Keeps the staging environment active even when no user views the branch (contract 4.4). */
   readonly isStagingEnabled: boolean;
   readonly lastHash: string;
 }
 
-/** The software that a deployment runs (contract 4.5). */
+/** Software version of a deployment (contract 4.5). */
 export interface DeploymentRelease {
   readonly channel: string;
-  /** Bare version, `1.2.3`. */
+  /** Version without image, `1.2.3`. */
   readonly version: string;
-  /** The version was pinned on purpose and does not follow its channel. */
+  /** True for a pinned version, which does not follow its channel. */
   readonly isHeld: boolean;
 }
 
@@ -109,17 +111,20 @@ export interface Deployment {
   readonly createdAtMs: number;
   readonly apiSecret: string;
   readonly agents: readonly string[];
-  /** Whether chat takes tokens of this deployment. */
+  /** Whether chat accepts tokens of this deployment. */
   readonly tokenAuthentication: boolean;
-  /** How its tokens are checked; absent = by the API secret. */
+  /** Method that verifies its tokens; absent = the API secret. */
   readonly authentication?: AuthenticationMethod;
   readonly branches: readonly Branch[];
   readonly release: DeploymentRelease;
-  /** Further settings, merged by `PUT /deployments/{id}` and given back as they came. */
+  /** Further settings, merged by `PUT /deployments/{id}` and returned unchanged. */
   readonly templateVariables: JsonObject;
 }
 
-/** A published version of the deployment software; the account lists it once it is a head or was run (contract 4.5). */
+/**
+ * A published version of the deployment software. The account lists it when it is the newest of a channel or
+ * was run (contract 4.5).
+ */
 export interface Release {
   readonly id: number;
   readonly channel: string;

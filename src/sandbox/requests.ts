@@ -1,13 +1,14 @@
-// The request log of the control port: what arrived, what was answered; never a header but the request id, never a secret.
+// Stores the request log of the control port: requests and their status, without secrets and without headers
+// except the request id.
 import { isObject } from './json.ts';
 
 export interface RequestEntry {
   method: string;
   path: string;
   query: string;
-  /** The client's `x-request-id`; null when it sent none. */
+  /** The client's `x-request-id`; null without one. */
   requestId: string | null;
-  /** HTTP status; null while unanswered, and for ever when the socket was dropped or held. */
+  /** HTTP status; null while unanswered, and permanently when the socket was dropped or held. */
   status: number | null;
   /** Arrival on the sandbox's clock, Unix milliseconds. */
   atMs: number;
@@ -15,15 +16,15 @@ export interface RequestEntry {
   body: unknown;
 }
 
-/** Oldest entries fall out beyond this. */
+/** Beyond this number the oldest entries are removed. */
 const MAX_ENTRIES = 200_000;
-/** Bodies are kept up to this many bytes in all, later ones are dropped. */
+/** Bodies are stored up to this total size; later bodies are dropped. */
 const MAX_BODY_BYTES = 128 * 1024 * 1024;
 const SECRET_NAME = /pass|secret|token|api_?key|credential|authorization|private_?key/i;
 
 export interface RequestLog {
   open(entry: Omit<RequestEntry, 'status' | 'durationMs' | 'body'>): RequestEntry;
-  /** Attaches the parsed body of `bytes` length. */
+  /** Stores the parsed body of `bytes` length with the entry. */
   attach(entry: RequestEntry, body: unknown, bytes: number): void;
   entries(): RequestEntry[];
   clear(): void;
@@ -32,7 +33,7 @@ export interface RequestLog {
 function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (!isObject(value)) return value;
-  // A variable `{name: 'DB_PASS', value}` names its secret beside it.
+  // In a variable such as `{name: 'DB_PASS', value}` the name tells that the value is secret.
   const isSecretPair = typeof value['name'] === 'string' && SECRET_NAME.test(value['name']);
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
@@ -56,7 +57,7 @@ export function createRequestLog(): RequestLog {
       bodyBytes += bytes;
       if (bodyBytes <= MAX_BODY_BYTES) entry.body = body;
     },
-    // Masking waits until somebody looks: a push of ten thousand members should not pay for it.
+    // Secrets are masked when the log is read, because masking large bodies at each request is expensive.
     entries: () => kept.map((entry) => ({ ...entry, body: withoutSecrets(entry.body) })),
     clear() {
       kept = [];

@@ -1,15 +1,15 @@
-// Keys and secrets of the seeds: made once per sandbox, so that a reset does not lock the bridge out.
+// Creates the keys and secrets of the seeds once per sandbox, so that a reset keeps them valid for the bridge.
 import { randomBytes } from 'node:crypto';
 
 export interface Secrets {
-  /** A secret that stays the same for the same name. */
+  /** Returns the secret of a name; the same name always gives the same secret. */
   named(name: string, prefix?: string): string;
   fresh(prefix?: string): string;
-  /** All named secrets, to be kept over a restart. */
+  /** Returns all named secrets, to be saved for a restart. */
   all(): [string, string][];
 }
 
-/** Starts with the secrets that are `kept` from an earlier time. */
+/** Creates the secrets; `kept` are those of an earlier process. */
 export function createSecrets(kept: readonly (readonly [string, string])[] = []): Secrets {
   const known = new Map<string, string>(kept);
   const fresh = (prefix = ''): string => `${prefix}${randomBytes(24).toString('hex')}`;

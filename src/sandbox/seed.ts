@@ -1,4 +1,5 @@
-// The seeds: `small`, a believable tenant called acme, and `large:N`, the same with N people in groups (docs/sandbox.md).
+// Creates the seeds: `small`, a sample tenant called acme, and `large:N`, the same with N users in groups
+// (docs/sandbox.md).
 import { plantControlPlane } from './control-plane/seed.ts';
 import { Problem } from './problem.ts';
 import type { UserRecord } from './records.ts';
@@ -11,10 +12,10 @@ import { plantWorkspace } from './workspace/seed.ts';
 
 const DAY_MS = 86_400_000;
 const COUNTRIES = ['DE', 'FR', 'US', 'JP', 'BR'];
-/** People per team group of the large seed. */
+/** Users per team group of the large seed. */
 const TEAM_SIZE = 50;
 
-/** Names of the keys in the ready line and what each is (docs/sandbox.md). */
+/** Names of the keys in the ready line and their properties (docs/sandbox.md). */
 const KEYS = [
   { name: 'admin', owner: 'admin' },
   { name: 'viewer', owner: 'viewer' },
@@ -56,7 +57,8 @@ function addSmall(scene: Scene, secrets: Secrets): void {
       permissions: new Set(['AuditLogManage']),
     }),
   };
-  // The access policy of the data model reads it (docs/sandbox.md); everything else is for the bridge to define.
+  // The access policies of the data model use `country` (docs/sandbox.md); the bridge defines all other
+  // attributes.
   const country = {
     name: 'country',
     displayName: 'Country',
@@ -117,7 +119,7 @@ function addCrowd(scene: Scene, count: number): void {
   }
 }
 
-/** Fills an empty state from the seed `small` or `large:N`; throws Problem 400 for any other name. */
+/** Fills an empty state with the seed `small` or `large:N`; throws Problem 400 for any other name. */
 export function plantSeed(scene: Scene, seed: string, secrets: Secrets): void {
   const [, count] = /^large:(\d{1,7})$/.exec(seed) ?? [];
   if (seed !== 'small' && count === undefined)

@@ -1,4 +1,4 @@
-// The door of the sandbox: a faithful stand-in of the platform at wire level, for the demo, tests and the cli.
+// Starts the sandbox: a stand-in for the platform at wire level, for the demo, tests and the command line.
 import type { Express } from 'express';
 import type { Clock } from '../support/clock.ts';
 import { createCoreData } from './core-data/create-core-data.ts';
@@ -31,27 +31,33 @@ export type { ReadyLine } from './ready.ts';
 export interface SandboxOptions {
   /** Port of the platform; 0 or absent = a free one. */
   port?: number;
-  /** Port of the control side; 0 or absent = a free one. */
+  /** Port of the control API; 0 or absent = a free one. */
   controlPort?: number;
-  /** Address of the platform, default 127.0.0.1; without TLS loopback only: plain http never leaves the machine (contract 1.2). */
+  /**
+   * Address of the platform, default 127.0.0.1. Without TLS only loopback is allowed, because plain http must
+   * not leave the machine (contract 1.2).
+   */
   host?: string;
   /** `small` (default) or `large:N`. */
   seed?: string;
-  /** Faults from the start, and after a reset; the form of `PATCH /faults`. */
+  /** Faults at the start and after a reset, in the form of `PATCH /faults`. */
   faults?: object;
-  /** Source of real time; `POST /clock` moves on from it. */
+  /** Source of real time; `POST /clock` adds an offset to it. */
   clock?: Clock;
-  /** Folder in which the state survives a restart; created when missing. The seed counts only while it is empty. */
+  /**
+   * Folder that stores the state over restarts; created when missing. The seed is used only while the folder is
+   * empty.
+   */
   dataDir?: string;
-  /** Serve the platform over TLS with a certificate of its own; any host is allowed then. */
+  /** Serves the platform over TLS with its own certificate; any host is allowed then. */
   tls?: boolean;
-  /** Hears what an operator should know while the sandbox goes on, such as a state that cannot be saved. */
+  /** Called with warnings for the operator, such as a state that cannot be saved. */
   warn?: (message: string) => void;
-  /** Names of the vendor instead of those of the specification (contract 0.2). */
+  /** Uses the names of the vendor instead of those of the specification (contract 0.2). */
   vendorNames?: boolean;
-  /** Base path of the data API, such as `/x`; `/data-api` or the vendor's when absent. */
+  /** Base path of the data API, such as `/x`; default `/data-api`, or the vendor's path with `vendorNames`. */
   dataPath?: string;
-  /** A language model that picks the members for chat instead of the words of the question; off when absent. */
+  /** Language model that selects the members of a chat query; without it a word match selects them. */
   chatModel?: ChatModelOptions;
 }
 
@@ -62,25 +68,25 @@ export interface Sandbox {
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
-/** Families in order of their paths, the more special ones first. */
+/** Returns the families, those with longer paths first. */
 function createFamilies(world: World, options: SandboxOptions): Family[] {
   const scim = createScimFamily(world);
   const platform: Family = createPlatformFamily(world, [createSpecRoom(world, () => [scim, platform])]);
   return [scim, createChatFamily(world, options), platform, createCoreDataFamily(world)];
 }
 
-/** An empty state that follows the world's clock and tells it of changes. */
+/** Creates an empty state that uses the world's clock and reports its changes. */
 function emptyState(world: Omit<World, 'state'> & { state?: State }): State {
   const state = createState({
     now: () => world.clock.now(),
-    // What is planted or restored before the state is in use counts as having been there always.
+    // Changes to a state that is not in use yet, such as seeding, are not recorded in the journal.
     isKept: () => world.state === state && world.faults.readsMayLag(),
     changed: () => world.changed(),
   });
   return state;
 }
 
-/** Where the data API is served; throws for what is no path. */
+/** Returns the base path of the data API. @throws Error for text that is not a path */
 function dataPathOf({ dataPath, vendorNames }: SandboxOptions): string {
   const path = dataPath ?? (vendorNames ? '/cubejs-api' : '/data-api');
   if (!/^(\/[A-Za-z0-9_-]+)+$/.test(path)) throw new Error(`dataPath must look like /data-api, not ${path}`);
@@ -89,7 +95,7 @@ function dataPathOf({ dataPath, vendorNames }: SandboxOptions): string {
 
 function createWorld(options: SandboxOptions): World {
   const clock = createSandboxClock(options.clock);
-  // Settings are replaced as a whole: those of the moment count.
+  // Read at each call, because a reset replaces the settings object.
   const coreData: CoreData = createCoreData({ now: () => clock.now(), settings: () => world.settings });
   const world: Omit<World, 'state'> = {
     clock,
@@ -104,10 +110,10 @@ function createWorld(options: SandboxOptions): World {
   return Object.assign(world, { state: emptyState(world) });
 }
 
-/** Back to a seed: everything as after the start, but for the clock's base and the secrets. Throws for an unknown seed. */
+/** Resets to a seed. Only the base of the clock and the secrets stay. Throws for an unknown seed. */
 function resetWorld(world: World, seed: string, secrets: Secrets, faults: object): void {
   const state = emptyState(world);
-  // On the clock as it will be; a seed that is not known throws here, before anything is lost.
+  // Seeded with the time after the reset. An unknown seed throws here, before the old state is lost.
   const nowMs = world.clock.now() - world.clock.offsetMs();
   plantSeed({ state, settings: DEFAULT_SETTINGS, nowMs }, seed, secrets);
   world.state.runs.stopAll();
@@ -118,7 +124,7 @@ function resetWorld(world: World, seed: string, secrets: Secrets, faults: object
   world.requests.clear();
 }
 
-/** Both listeners; the first is stopped again when the second cannot start. */
+/** Starts both listeners; the first is stopped again when the second cannot start. */
 async function openPorts(
   options: SandboxOptions,
   host: string,
@@ -135,8 +141,8 @@ async function openPorts(
 }
 
 /**
- * Starts the platform and its control port. Rejects when a port is taken, the host is not loopback (without TLS),
- * the seed or the faults are not understood, or the data folder cannot be used.
+ * Starts the platform and its control port. Rejects when a port is in use, the host is not loopback (without
+ * TLS), the seed or the faults are invalid, or the data folder cannot be used.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const host = options.host ?? '127.0.0.1';
@@ -182,7 +188,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       world.state.runs.stopAll();
       await control.stop();
       await platform.stop();
-      // Whoever came in between the two.
+      // Stops runs that started between the first stop and the close of the listener.
       world.state.runs.stopAll();
       await keeper?.stop();
       await world.coreData.stop();

@@ -1,21 +1,21 @@
-// Decisions where the platform's documents are silent (contract 13) and every switch of the control port, in one place:
-// a fact learned later at a real tenant changes one line here.
+// Defines every setting of the control port and the decisions where the platform's documents are silent
+// (contract 13). A fact that is learned later at a real tenant changes one line in this file.
 import { isObject, own, type JsonObject } from './json.ts';
 import { Problem } from './problem.ts';
 
 export interface Settings {
-  /** What the tenant has bought (contract 1.1, 4.0, 4.6, 6.1). */
+  /** Features that the tenant has bought (contract 1.1, 4.0, 4.6, 6.1). */
   readonly plan: Readonly<Record<'chat' | 'audit' | 'scim' | 'hosted', boolean>>;
   readonly auditLogEnabled: boolean;
-  /** SCIM switched on in the tenant; off = 403 (ASSUMED-33). */
+  /** Whether SCIM is enabled in the tenant; off = 403 (ASSUMED-33). */
   readonly scimEnabled: boolean;
-  /** Role of users made by SCIM or without roles of their own; unknown names fall back to Viewer (contract 2.2). */
+  /** Role of users that SCIM creates or that have no role; unknown names fall back to Viewer (contract 2.2). */
   readonly defaultRole: string;
-  /** Group display name, compared without case, to role names (ASSUMED-103). */
+  /** Group display name, ignoring case, to role names (ASSUMED-103). */
   readonly groupsRolesMap: Readonly<Record<string, readonly string[]>>;
-  /** How deep folders may lie in each other (ASSUMED-72). */
+  /** Largest nesting depth of folders (ASSUMED-72). */
   readonly maxFolderDepth: number;
-  /** Lowers `expires_in` of meta-sync tokens to 3600 seconds (ASSUMED-56). */
+  /** Lowers the longest `expires_in` of meta-sync tokens to 3600 seconds (ASSUMED-56). */
   readonly vendorTokenCap: boolean;
   /** Platform REST refuses `Api-Key` (ASSUMED-01). */
   readonly strictAuthScheme: boolean;
@@ -27,68 +27,78 @@ export interface Settings {
   readonly pageCap: number;
   /** Numbers as ids in a value upsert are refused (ASSUMED-41). */
   readonly strictValueIds: boolean;
-  /** Ids per bulk call (contract 8). */
+  /** Largest number of ids in a bulk call (contract 8). */
   readonly bulkLimit: number;
-  /** Events kept in the audit log (contract 4.6). */
+  /** Number of events in the audit log (contract 4.6). */
   readonly auditRetentionEvents: number;
-  /** Days that audit events are kept; 0 = for ever, so that tests may use fixed dates (contract 4.6 says 30). */
+  /** Days that audit events are kept; 0 = no limit, so that tests may use fixed dates (contract 4.6 says 30). */
   readonly auditRetentionDays: number;
   /** Pause before every chat record, milliseconds of real time. */
   readonly chatRecordDelayMs: number;
   /** Whether chat records carry `thinking`, which the platform shows in development mode only (contract 6.3). */
   readonly chatDevelopmentMode: boolean;
   readonly externalUserLimit: number;
-  /** How much longer than it needs every JSON query takes: a slow warehouse (contract 5.1). */
+  /** Delay that is added to every JSON query, milliseconds; simulates a slow warehouse (contract 5.1). */
   readonly dataQueryDelayMs: number;
-  /** A JSON query that takes longer than this is answered `Continue wait`. */
+  /** A JSON query that takes longer than this returns `Continue wait`, milliseconds. */
   readonly dataContinueWaitMs: number;
-  /** A query is given up after this long at the engine. */
+  /** Time limit of a query at the engine, milliseconds. */
   readonly dataQueryTimeoutMs: number;
-  /** Rows of a JSON query without `limit`; more than the cap is refused, not cut (contract 5.1). */
+  /** Rows of a JSON query without `limit`; a limit above the cap is refused, not lowered (contract 5.1). */
   readonly dataRowDefault: number;
   readonly dataRowCap: number;
-  /** SQL streams fail after so many rows; null = they do not (row DATA-13). */
+  /** SQL streams fail after this many rows; null = no failure (row DATA-13). */
   readonly sqlFailAfterRows: number | null;
 }
 
-/** The role that new users get when the configured one cannot be used (contract 2.2). */
+/** Role of new users when the configured one cannot be used (contract 2.2). */
 export const FALLBACK_ROLE = 'Viewer';
-/** Names of attribute definitions (ASSUMED-40). */
+/** Pattern of attribute names (ASSUMED-40). */
 export const ATTRIBUTE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Group names with this beginning belong to the platform (ASSUMED-18). */
+/** Group names with this prefix are reserved by the platform (ASSUMED-18). */
 export const RESERVED_GROUP_PREFIX = 'system:';
 /** Built-in roles (contract 3.5); their ids are 1, 2, ... in this order, custom roles follow. */
 export const BUILT_IN_ROLES = ['Admin', 'Developer', 'Explorer', 'Viewer'] as const;
 /** Name of the container image of deployments; versions are shown as `<image>:v<version>` (ASSUMED-62). */
 export const RUNTIME_IMAGE = 'platform/runtime';
-/** Default, and longest, life of a meta-sync token; with the vendor's cap the shorter one (ASSUMED-56). */
+/** Default and longest lifetime of a meta-sync token; the vendor's cap lowers it (ASSUMED-56). */
 export const META_TOKEN_DEFAULT_SECONDS = 86_400;
 export const META_TOKEN_VENDOR_SECONDS = 3600;
-/** Port of the SQL protocol as environments show it; the sandbox does not serve it. */
+/** Port of the SQL protocol in environments; the sandbox does not serve it. */
 export const SQL_PORT = 15_432;
 
-/** Lifetime of an external chat user who names none, seconds (contract 8). */
+/** Default lifetime of an external chat user, seconds (contract 8). */
 export const EPHEMERAL_TTL_SECONDS = 604_800;
 /** Form of a `messageId` in chat (contract 8). */
 export const CHAT_MESSAGE_ID = /^\d{13,}-message$/;
-/** Code of the JSON-RPC object that answers bad chat credentials (ASSUMED-83). */
+/** Code of the JSON-RPC error for invalid chat credentials (ASSUMED-83). */
 export const CHAT_UNAUTHORIZED_CODE = -32_001;
 /** Rows in a tool result (contract 8); `totalRows` counts all. */
 export const CHAT_TOOL_ROWS = 100;
 /** The error line of a busy thread (contract 6.4, ASSUMED-92). */
 export const CHAT_BUSY = 'Streaming for thread is in progress';
 /**
- * Ours, where the contract is silent. A person who is deactivated, deleted or expired, and the owner of the API key,
- * take their running answers with them: an error line with this text, then a `__state__` without messages. Deletion
- * and expiry remove the threads too. Both ids in one session are refused; an abort by an API key that names nobody
- * counts for the threads which that key has opened; `ephemeralTtlSeconds` counts from the request that names it.
+ * Error text for running answers of a user who is deactivated, deleted or expired, or whose API key opened the
+ * session. Decided here because the contract is silent: the stream ends with this error line and a `__state__`
+ * without messages. Deletion and expiry remove the threads too. Both ids in one session are refused. An abort
+ * with an API key and without a user applies to the threads that the key opened. `ephemeralTtlSeconds` counts
+ * from the request that names it.
  */
 export const CHAT_LEFT = 'The user no longer has access';
-/** Ours: longest `ephemeralTtlSeconds`, a hundred years; beyond some moment there are no dates any more. */
+/**
+ * Longest `ephemeralTtlSeconds`, a hundred years, because JavaScript dates end; decided here, not in the
+ * contract.
+ */
 export const CHAT_LONGEST_TTL_SECONDS = 100 * 366 * 86_400;
-/** Ours: longest `input`, characters; longer ones are 400, because a thread keeps what was said. */
+/**
+ * Longest `input` in characters; longer text is 400, because a thread stores it; decided here, not in the
+ * contract.
+ */
 export const CHAT_LONGEST_INPUT = 100_000;
-/** Ours: beyond this the oldest idle threads are forgotten, and the oldest messages of a thread. */
+/**
+ * Beyond this number the oldest idle threads, and the oldest messages of a thread, are removed; decided here,
+ * not in the contract.
+ */
 export const CHAT_THREADS_KEPT = 10_000;
 export const CHAT_MESSAGES_KEPT = 1_000;
 
@@ -130,7 +140,7 @@ const CHECKS: Readonly<Record<keyof Settings, Check>> = {
     Object.entries(value).every(([name, on]) => Object.hasOwn(DEFAULT_SETTINGS.plan, name) && isFlag(on)),
   auditLogEnabled: isFlag,
   scimEnabled: isFlag,
-  // Admin can never be the default (contract 2.2, row ROLE-10).
+  // Admin is never a valid default (contract 2.2, row ROLE-10).
   defaultRole: (value) => typeof value === 'string' && value !== '' && value.toLowerCase() !== 'admin',
   groupsRolesMap: (value) => isObject(value) && Object.values(value).every(isTextList),
   maxFolderDepth: isCount,
@@ -154,7 +164,10 @@ const CHECKS: Readonly<Record<keyof Settings, Check>> = {
   sqlFailAfterRows: (value) => value === null || isCount(value),
 };
 
-/** `current` with the named settings replaced (`plan` flag by flag); unknown names and wrong values are 400. */
+/**
+ * Returns `current` with the named settings replaced (`plan` flag by flag); unknown names and invalid values
+ * are 400.
+ */
 export function changeSettings(current: Settings, changes: JsonObject): Settings {
   for (const [name, value] of Object.entries(changes)) {
     const check = Object.hasOwn(CHECKS, name) ? CHECKS[name as keyof Settings] : undefined;

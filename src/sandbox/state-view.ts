@@ -1,4 +1,5 @@
-// Everything stored, as JSON for assertions: `GET /state` of the control port (docs/sandbox.md). Secrets stay out.
+// Returns the stored state as JSON for assertions: `GET /state` of the control port (docs/sandbox.md). Secrets
+// are left out.
 import { showBranches, showDeployments } from './control-plane/state-view.ts';
 import { showExternalUsers, showThreads } from './chat/state-view.ts';
 import type { JsonObject } from './json.ts';
@@ -69,7 +70,7 @@ function showCredentials(scene: Scene, kind: 'apiKey' | 'oauthToken'): JsonObjec
     }));
 }
 
-/** The parts of the state by name; each is made only when it is asked for. */
+/** Returns the parts of the state by name; each part is built on demand. */
 export function stateParts(scene: Scene): ReadonlyMap<string, () => unknown> {
   const { state, settings } = scene;
   return new Map<string, () => unknown>([

@@ -1,4 +1,4 @@
-// Everything the sandbox platform stores. A reset makes a new state; requests under way finish on the old one.
+// Stores the state of the sandbox. A reset creates a new state; requests in progress finish on the old one.
 import { createAuditLog, type AuditLog } from './audit-log.ts';
 import type { AgentRecord, ExternalUserRecord, ThreadRecord } from './chat/records.ts';
 import { createRuns, type Runs } from './chat/runs.ts';
@@ -34,21 +34,21 @@ export interface State {
   readonly threads: Table<ThreadRecord>;
   readonly externalUsers: Table<ExternalUserRecord>;
   readonly externalExpiry: ExternalExpiry;
-  /** Agents with a script; the others only answer. */
+  /** Agents with a script; agents without one are not stored. */
   readonly agents: Table<AgentRecord>;
-  /** Answers under way, in memory only. */
+  /** Answers in progress; in memory only. */
   readonly runs: Runs;
-  /** `<deployment id>/<branch name>` of the branches that somebody views. */
+  /** `<deployment id>/<branch name>` of the branches that a user views. */
   readonly branchViews: Set<string>;
   readonly workspace: Table<ItemRecord>;
   readonly grants: Table<Grant>;
-  /** Records of the resources known by path alone, by path (control-plane/collections.ts). */
+  /** Records of generic collections, by path (control-plane/collections.ts). */
   readonly collections: Map<string, readonly JsonObject[]>;
   /** Ids of administrators that are not deactivated (last-admin rule, contract 3.3). */
   readonly activeAdmins: Set<number>;
 }
 
-/** What a reading request sees; lags behind when a fault says so. */
+/** State as read requests see it; a fault can make it stale. */
 export interface StateView {
   readonly users: TableView<UserRecord>;
   readonly groups: TableView<GroupRecord>;
@@ -56,7 +56,7 @@ export interface StateView {
   readonly attributes: TableView<AttributeDefinition>;
 }
 
-/** What every operation works on: the stored state, the switches, and the moment, Unix milliseconds. */
+/** Arguments of every operation: the stored state, the settings, and the time in Unix milliseconds. */
 export interface Scene {
   readonly state: State;
   readonly settings: Settings;
@@ -65,16 +65,16 @@ export interface Scene {
 
 const lower = (text: string | null): string[] => (text === null ? [] : [text.toLowerCase()]);
 
-/** Letters before an @ that the index of the user search holds. */
+/** Length of the keys in the user search index: characters before an @. */
 const SEARCH_KEY_LENGTH = 3;
 
-/** The index key inside a search for an address, or undefined when the search is too short or no address. */
+/** Returns the index key for a search, or undefined when the text is not an address or too short. */
 export function searchKey(wanted: string): string | undefined {
   const at = wanted.indexOf('@');
   return at < SEARCH_KEY_LENGTH ? undefined : wanted.slice(at - SEARCH_KEY_LENGTH, at + 1);
 }
 
-/** A key for every @ of the text: whoever contains a searched address is found under the key inside it. */
+/** Returns a key for every @ of the text, so that a search for an address finds all users that contain it. */
 function searchKeys(text: string): string[] {
   const keys = new Set<string>();
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
@@ -83,7 +83,7 @@ function searchKeys(text: string): string[] {
   return [...keys];
 }
 
-/** An empty state; keys of all indexes are lower case. */
+/** Creates an empty state; keys of all indexes are lower case. */
 export function createState(deps: JournalDeps): State {
   return {
     users: createTable<UserRecord>(
@@ -127,7 +127,7 @@ export function createState(deps: JournalDeps): State {
   };
 }
 
-/** The readable parts as they were at `cutoffMs`, or live when it is null. */
+/** Returns the readable parts as of `cutoffMs`, or live when it is null. */
 export function viewOf(state: State, cutoffMs: number | null): StateView {
   return {
     users: state.users.asOf(cutoffMs),

@@ -1,10 +1,10 @@
-// Answers that flow: CSV and NDJSON, line by line, no faster than the client reads, and no longer than it listens.
+// Streams CSV and NDJSON answers line by line, with backpressure, until the client disconnects.
 import { once } from 'node:events';
 import type { Request, Response } from 'express';
 import type { Loss } from './faults.ts';
 import { loseAnswer } from './loss.ts';
 
-/** Pieces of text in order; each is written as it is, line ends included. */
+/** Pieces of text in order; each is written unchanged, line ends included. */
 export type Lines = Iterable<string> | AsyncIterable<string>;
 
 export interface StreamedReply {
@@ -19,7 +19,7 @@ function iteratorOf(lines: Lines): Iterator<string> | AsyncIterator<string> {
   return Symbol.asyncIterator in lines ? lines[Symbol.asyncIterator]() : lines[Symbol.iterator]();
 }
 
-/** The promise, or undefined as soon as the signal is aborted; leaves no listener behind. */
+/** Resolves with the promise, or with undefined as soon as the signal is aborted; removes its listener. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const leave = (): void => resolve(undefined);
@@ -28,7 +28,7 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T |
   });
 }
 
-/** Writes until the lines or the patience of the client end; answers whether all of them were sent. */
+/** Writes until the lines end or the client disconnects. @returns whether all lines were sent */
 async function writeAll(
   request: Request,
   response: Response,
@@ -56,10 +56,10 @@ async function writeAll(
 }
 
 /**
- * Sends the lines as they come. The status leaves with the first line, so what fails before it is still answered
- * as an ordinary refusal; what fails later breaks the connection, which no client can mistake for the end.
- * When the client goes away the iterator is returned at once, even while its next line is pending.
- * With `loss` the answer breaks after its first line (status kinds: before it, thrown as Problem).
+ * Sends the lines as they arrive. The status is sent with the first line, so an earlier failure gets a regular
+ * error answer; a later failure closes the connection, which clients detect. When the client disconnects the
+ * iterator is returned at once, even while its next line is pending. With `loss` the answer breaks after its
+ * first line (status kinds: before it, thrown as Problem).
  */
 export async function sendStream(
   request: Request,
@@ -82,7 +82,7 @@ export async function sendStream(
     request.socket.destroy();
   } finally {
     response.off('close', leave);
-    // Not awaited: an async generator finishes its pending step first, and nobody is waiting for it any more.
+    // Not awaited: an async generator finishes its pending step first.
     if (!isComplete) Promise.resolve(iterator.return?.()).catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-// A table of unchanging records: rows by id in order of creation, plus indexes by text; a change puts a new record.
+// Stores immutable records by id in order of creation, with text indexes; a change replaces the record.
 import type { Durable } from './durable.ts';
 import { createJournal, type JournalDeps } from './journal.ts';
 
@@ -6,17 +6,17 @@ export interface Row {
   readonly id: number;
 }
 
-/** The reading side of a table, either live or as of some moments ago. */
+/** Read access to a table, live or as of an earlier time. */
 export interface TableView<T extends Row> {
   get(id: number): T | undefined;
-  /** All ids in order of creation; the caller must not keep the array. */
+  /** Returns all ids in order of creation; the caller must not keep the array. */
   ids(): readonly number[];
-  /** Rows whose index `index` holds exactly `key`, in order of creation. */
+  /** Returns the rows with exactly `key` in the index `index`, in order of creation. */
   find(index: string, key: string): T[];
 }
 
 export interface Table<T extends Row> extends TableView<T>, Durable {
-  /** A fresh id; ids are never used twice (contract 12.4). */
+  /** Returns a new id; ids are never reused (contract 12.4). */
   nextId(): number;
   /** Adds the record or replaces the one with its id. */
   put(record: T): void;
@@ -24,10 +24,10 @@ export interface Table<T extends Row> extends TableView<T>, Durable {
   asOf(cutoffMs: number | null): TableView<T>;
 }
 
-/** Index name to the keys under which a record is found. */
+/** Index name to a function that returns the keys of a record. */
 export type Keys<T> = Readonly<Record<string, (record: T) => readonly string[]>>;
 
-/** One key to one id or, rarely, several: a set per key would cost more memory than the records. */
+/** Maps a key to one id or, rarely, several; a Set per key would use more memory than the records. */
 function createIndex<T extends Row>(keysOf: (record: T) => readonly string[]) {
   const ids = new Map<string, number | Set<number>>();
   const add = (key: string, id: number): void => {
@@ -57,7 +57,7 @@ function createIndex<T extends Row>(keysOf: (record: T) => readonly string[]) {
   };
 }
 
-/** An empty table with the given indexes; every operation but `ids` after a removal costs constant time. */
+/** Creates an empty table with the given indexes. Operations take constant time, except `ids` after a removal. */
 export function createTable<T extends Row>(keys: Keys<T>, deps: JournalDeps): Table<T> {
   const records = new Map<number, T>();
   const indexes = new Map(Object.entries(keys).map(([name, keysOf]) => [name, createIndex(keysOf)]));
@@ -77,7 +77,7 @@ export function createTable<T extends Row>(keys: Keys<T>, deps: JournalDeps): Ta
 
   function past(cutoffMs: number): TableView<T> {
     const former = new Map<number, T | undefined>();
-    // Newest first, so the oldest note, which holds the state at the cut-off, is written last.
+    // Applied from newest to oldest, so the oldest change after the cut-off decides.
     for (const { id, before } of journal.after(cutoffMs)) former.set(id, before);
     if (former.size === 0) return live;
     const get = (id: number): T | undefined => (former.has(id) ? former.get(id) : records.get(id));
@@ -116,7 +116,7 @@ export function createTable<T extends Row>(keys: Keys<T>, deps: JournalDeps): Ta
       change(id, before, undefined);
     },
     asOf: (cutoffMs) => (cutoffMs === null ? live : past(cutoffMs)),
-    // The last id comes first: ids of removed records must not be given out again after a restart.
+    // The last id is saved too: ids of removed records must not be reused after a restart.
     dump: () => [lastId, ...records.values()],
     restore([last, ...rows]) {
       for (const row of rows) put(row as T);

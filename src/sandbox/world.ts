@@ -1,4 +1,4 @@
-// The one object that all rooms share: the stored state and the switches around it.
+// Defines the object that all routes share: the stored state, settings, faults and clock.
 import type { SandboxClock } from './clock.ts';
 import type { CoreData } from './core-data/core-data.ts';
 import type { Faults } from './faults.ts';
@@ -7,16 +7,16 @@ import type { Settings } from './settings.ts';
 import type { Scene, State } from './state.ts';
 
 export interface World {
-  /** Replaced as a whole by a reset. */
+  /** A reset replaces the whole object. */
   state: State;
   settings: Settings;
   /** Address of the platform listener, `http://host:port`; used in `meta.location`. */
   platformUrl: string;
   /** Base path of the data API on the platform's listener. */
   readonly dataPath: string;
-  /** To be called after a change that no table has seen and no request has made; it is saved soon (`--data`). */
+  /** Called after a change outside of tables and requests, so that it is saved (`--data`). */
   changed: () => void;
-  /** The data behind the model. */
+  /** Core Data: queries over the data model. */
   readonly coreData: CoreData;
   readonly clock: SandboxClock;
   readonly faults: Faults;

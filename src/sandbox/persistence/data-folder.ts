@@ -1,4 +1,5 @@
-// The folder of `--data DIR`: one snapshot file, replaced in one step, so that a crash leaves the one before.
+// Reads and writes the folder of `--data DIR`: one snapshot file that is replaced atomically, so that a crash
+// keeps the previous one.
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,23 +8,26 @@ import { setImmediate } from 'node:timers/promises';
 import { isObject } from '../json.ts';
 
 export interface DataFolder {
-  /** Lines of the present snapshot, or undefined when there is none yet. */
+  /** Returns the lines of the current snapshot, or undefined when there is none. */
   lines(): AsyncIterable<string> | undefined;
-  /** Writes a new snapshot and puts it in the place of the present one. Throws when another process did so meanwhile. */
+  /**
+   * Writes a new snapshot and replaces the current one. Throws when another process replaced it in the
+   * meantime.
+   */
   replace(pieces: Iterable<string>): Promise<void>;
-  /** Text of a further file, or undefined. */
+  /** Returns the text of another file of the folder, or undefined. */
   read(name: string): Promise<string | undefined>;
-  /** Writes a further file; `isSecret` = readable by its owner only. */
+  /** Writes another file; `isSecret` = readable by its owner only. */
   write(name: string, text: string, isSecret?: boolean): Promise<void>;
   readonly path: string;
 }
 
-/** Nobody takes longer than this to write a snapshot. */
+/** Writing a snapshot always takes less time than this. */
 const LEFT_OVER_MS = 600_000;
 
 const isMissing = (error: unknown): boolean => isObject(error) && error['code'] === 'ENOENT';
 
-/** Identity of a file's present content: changes with every replacement. */
+/** Returns an identifier of the file's content that changes with every replacement. */
 async function stampOf(path: string): Promise<string> {
   try {
     const { ino, mtimeMs, size } = await stat(path);
@@ -34,7 +38,7 @@ async function stampOf(path: string): Promise<string> {
   }
 }
 
-/** Makes sure that a rename survives a power cut; systems without folder handles do without. */
+/** Makes a rename durable over a power failure, on systems that support folder handles. */
 async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, 'r').catch(() => undefined);
   await handle?.sync().catch(() => undefined);
@@ -46,7 +50,7 @@ async function writeSynced(path: string, pieces: Iterable<string>): Promise<void
   try {
     for (const piece of pieces) {
       await handle.write(piece);
-      // Requests go on while a large state is written.
+      // Lets requests run while a large state is written.
       await setImmediate();
     }
     await handle.sync();
@@ -55,7 +59,7 @@ async function writeSynced(path: string, pieces: Iterable<string>): Promise<void
   }
 }
 
-/** Half-written snapshots of processes that were killed; one that another sandbox is writing just now is younger. */
+/** Removes partial snapshots of killed processes. A snapshot that another sandbox is writing is younger. */
 async function removeLeftOvers(path: string): Promise<void> {
   for (const name of await readdir(path)) {
     if (!/^state\.ndjson\.\d+\.tmp$/.test(name)) continue;
@@ -64,7 +68,7 @@ async function removeLeftOvers(path: string): Promise<void> {
   }
 }
 
-/** Opens the folder, creating it when missing. */
+/** Opens the folder; creates it when missing. */
 export async function openDataFolder(path: string): Promise<DataFolder> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   await removeLeftOvers(path);

@@ -1,4 +1,4 @@
-// Brings the state of an earlier sandbox back and keeps the present one safe in the data folder.
+// Restores the state from the data folder and saves changes to it.
 import type { Secrets } from '../secrets.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import type { State } from '../state.ts';
@@ -8,8 +8,8 @@ import { readSnapshot, snapshotPieces, type Surroundings } from './snapshot.ts';
 import { createWriteBehind, type WriteBehind } from './write-behind.ts';
 
 /**
- * Fills the empty `state` from the folder and puts it into the world; undefined when there is nothing yet.
- * Throws for a broken snapshot.
+ * Fills the empty `state` from the folder and makes it the current one; undefined when the folder has no
+ * snapshot. Throws for a damaged snapshot.
  */
 export async function restoreWorld(
   world: World,
@@ -25,13 +25,13 @@ export async function restoreWorld(
     });
   });
   world.state = state;
-  // A setting that is newer than the snapshot has its default.
+  // A setting that the snapshot does not contain keeps its default.
   world.settings = { ...DEFAULT_SETTINGS, ...around.settings };
   world.clock.advance(around.clockOffsetMs);
   return around;
 }
 
-/** Saves the world behind its back: soon after a change, and when stopped. */
+/** Saves the state shortly after each change, and when stopped. */
 export function keepWorld(
   world: World,
   folder: DataFolder,

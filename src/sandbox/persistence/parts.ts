@@ -1,9 +1,9 @@
-// Which parts of the state are saved, and how each kind of part is read and filled. A new table is saved because
-// it is there; a part that is neither a table nor a collection must say here why it may be forgotten.
+// Lists the parts of the state that are saved, and how each is read and filled. Every table and collection is
+// saved by default; any other part must be named here with the reason why it is not.
 import { isDurable, type Durable } from '../durable.ts';
 import type { State } from '../state.ts';
 
-/** Runs die with the process; when external users expire is found out anew. */
+/** Runs end with the process; the expiry of external users is computed again. */
 const FORGOTTEN: ReadonlySet<keyof State> = new Set<keyof State>(['runs', 'externalExpiry']);
 
 function mapPart(map: Map<unknown, unknown>): Durable {
@@ -24,7 +24,9 @@ function setPart(set: Set<unknown>): Durable {
   };
 }
 
-/** The parts by name. Throws for a part that nobody knows how to save: a mistake in the code, found at start. */
+/**
+ * Returns the parts by name. Throws for a part of an unknown kind, which is a programming error found at start.
+ */
 export function partsOf(state: State): ReadonlyMap<string, Durable> {
   const parts = Object.entries(state)
     .filter(([name]) => !FORGOTTEN.has(name as keyof State))

@@ -1,7 +1,7 @@
-// Values as JSON can hold them, and back: Map, Set, bigint and odd numbers carry a tag, everything else is itself.
+// Encodes values as JSON and decodes them: Map, Set, bigint and special numbers are tagged.
 import { isObject } from '../json.ts';
 
-/** Member that marks a tagged value; a plain object that has it by itself is wrapped. */
+/** Property that marks a tagged value; a plain object with the same property is wrapped. */
 const TAG = '$';
 
 function isPlain(value: object): boolean {
@@ -9,7 +9,7 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** The value in JSON's own kinds. Throws for what cannot be written down: functions, class instances. */
+/** Returns the value as JSON. @throws for functions and class instances */
 export function encode(value: unknown): unknown {
   if (typeof value === 'bigint') return { [TAG]: 'bigint', value: String(value) };
   if (typeof value === 'number' && !Number.isFinite(value)) return { [TAG]: 'number', value: String(value) };
@@ -38,7 +38,7 @@ function decodeMembers(value: object): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, decode(member)]));
 }
 
-/** What `encode` was given; throws for an unknown tag. */
+/** Returns the value that `encode` received; throws for an unknown tag. */
 export function decode(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(decode);
   if (!isObject(value)) return value;

@@ -1,4 +1,5 @@
-// A snapshot of the sandbox as lines of JSON: a header, one line per entry, and a last line that proves it whole.
+// Writes and reads snapshots of the sandbox as lines of JSON: a header, one line per entry, and a last line
+// that marks the end.
 import { isObject, own, type JsonObject } from '../json.ts';
 import type { Settings } from '../settings.ts';
 import type { State } from '../state.ts';
@@ -6,10 +7,10 @@ import { partsOf } from './parts.ts';
 import { decode, encode } from './plain.ts';
 
 const FORMAT = 1;
-/** Entries that are written down in one go before others get their turn. */
+/** Number of entries that are encoded before other work may run. */
 const SLICE = 500;
 
-/** What outlives the process beside the state. */
+/** Saved values that are not part of the state. */
 export interface Surroundings {
   readonly seed: string;
   readonly settings: Settings;
@@ -19,8 +20,8 @@ export interface Surroundings {
 }
 
 /**
- * The snapshot in pieces of text. The entries are taken at once, when the generator is first asked, so that they
- * belong to one moment; writing them down then happens in slices.
+ * Yields the snapshot in pieces of text. All entries are collected at the first `next`, so that they are
+ * consistent; encoding is split into slices.
  */
 export function* snapshotPieces(state: State, around: Surroundings): Generator<string> {
   const parts = [...partsOf(state)].map(([name, part]) => [name, part.dump()] as const);
@@ -45,7 +46,7 @@ function headerOf(line: unknown): Surroundings {
   return around as unknown as Surroundings;
 }
 
-/** Fills an empty state from the lines of a snapshot; throws when it is not whole or not understood. */
+/** Fills an empty state from the lines of a snapshot; throws when it is incomplete or unknown. */
 export async function readSnapshot(
   lines: Iterable<string> | AsyncIterable<string>,
   state: State,

@@ -1,16 +1,19 @@
-// Saves some time after a change, never twice at once, and a last time at the end.
+// Saves shortly after a change, one save at a time, and once more when stopped.
 
 /** Changes within this time share one snapshot. */
 const DELAY_MS = 200;
 
 export interface WriteBehind {
-  /** Something has changed; cheap, may be called for every change. */
+  /** Reports a change; cheap enough for every change. */
   changed(): void;
-  /** Waits for a save under way, then saves what is not saved yet; rejects when that fails. */
+  /** Waits for a running save, then saves remaining changes; rejects when that fails. */
   stop(): Promise<void>;
 }
 
-/** `save` writes the state of the moment it is called; `onError` hears of a save that failed, the next change tries again. */
+/**
+ * `save` writes the state at the time of the call; `onError` receives the error of a failed save, and the next
+ * change retries.
+ */
 export function createWriteBehind(save: () => Promise<void>, onError: (error: unknown) => void): WriteBehind {
   let isDirty = false;
   let isLost = false;
@@ -34,7 +37,7 @@ export function createWriteBehind(save: () => Promise<void>, onError: (error: un
       await save();
       isLost = false;
     } catch (error) {
-      // Not dirty again by itself: a full disk is not asked five times a second.
+      // Not retried without a change: a full disk would be written to five times a second.
       onError(error);
       isLost = true;
     }

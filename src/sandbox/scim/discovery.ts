@@ -1,4 +1,4 @@
-// ServiceProviderConfig, ResourceTypes and Schemas (RFC 7643 §5 to §7, contract 2.1).
+// Serves ServiceProviderConfig, ResourceTypes and Schemas (RFC 7643 §5 to §7, contract 2.1).
 import { pathText, type Call, type Reply } from '../call.ts';
 import { own, type JsonObject } from '../json.ts';
 import { Problem } from '../problem.ts';
@@ -8,7 +8,7 @@ import { EXTENSION_URN, GROUP_URN, LIST_URN, USER_URN } from './urns.ts';
 const TYPE_URN = 'urn:ietf:params:scim:schemas:core:2.0:ResourceType';
 const CONFIG_URN = 'urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig';
 
-/** All documents as a list, or the one that the path names (404 when there is none). */
+/** Returns all documents as a list, or the document that the path names (404 when unknown). */
 function answerDocuments(call: Call, documents: readonly JsonObject[]): Reply {
   const id = pathText(call, 'id');
   if (id === '') {
@@ -21,7 +21,7 @@ function answerDocuments(call: Call, documents: readonly JsonObject[]): Reply {
   return { status: 200, body: document };
 }
 
-/** `GET /ServiceProviderConfig`. */
+/** Handles `GET /ServiceProviderConfig`. */
 export function readDiscovery(call: Call): Reply {
   return {
     status: 200,
@@ -48,7 +48,7 @@ export function readDiscovery(call: Call): Reply {
   };
 }
 
-/** `GET /ResourceTypes` and `/ResourceTypes/{id}`. */
+/** Handles `GET /ResourceTypes` and `/ResourceTypes/{id}`. */
 export function readResourceTypes(call: Call): Reply {
   const toType = (name: 'User' | 'Group', schema: string, schemaExtensions: JsonObject[]): JsonObject => ({
     schemas: [TYPE_URN],
@@ -65,7 +65,7 @@ export function readResourceTypes(call: Call): Reply {
   ]);
 }
 
-/** `GET /Schemas` and `/Schemas/{urn}`. */
+/** Handles `GET /Schemas` and `/Schemas/{urn}`. */
 export function readSchemas(call: Call): Reply {
   return answerDocuments(call, schemaDocuments(call.state, call.platformUrl));
 }

@@ -1,4 +1,4 @@
-// The user-attribute extension: wire forms in, values out (contract 2.4).
+// Converts the user-attribute extension between its wire forms and stored values (contract 2.4).
 import { isObject, own, requireObject, type JsonObject } from '../json.ts';
 import { Problem, type ScimType } from '../problem.ts';
 import type { AttributeDefinition, AttributeValue, UserRecord } from '../records.ts';
@@ -6,13 +6,16 @@ import type { State } from '../state.ts';
 import { numberFromText } from '../users/attribute-types.ts';
 import { EXTENSION_URN } from './urns.ts';
 
-/** The reference in a flat member name or PATCH path, or undefined when it is not of the extension. */
+/** Returns the attribute name in a flat property name or PATCH path, or undefined outside of the extension. */
 export function referenceIn(path: string): string | undefined {
   const prefix = `${EXTENSION_URN}:`;
   return path.toLowerCase().startsWith(prefix.toLowerCase()) ? path.slice(prefix.length) : undefined;
 }
 
-/** All references with their values in a resource or pathless PATCH value: nested and flat forms (ASSUMED-22). */
+/**
+ * Returns all attribute names with their values in a resource or pathless PATCH value, nested and flat
+ * (ASSUMED-22).
+ */
 export function extensionEntries(body: JsonObject): [reference: string, value: unknown][] {
   const nested = own(body, EXTENSION_URN);
   const inside = nested === undefined || nested === null ? {} : requireObject(nested, EXTENSION_URN);
@@ -23,7 +26,10 @@ export function extensionEntries(body: JsonObject): [reference: string, value: u
   return [...Object.entries(inside), ...flat];
 }
 
-/** The definition behind a reference, by its name (ASSUMED-21); unknown ones are 400 with the given type (ASSUMED-24). */
+/**
+ * Returns the definition of an attribute name (ASSUMED-21); unknown names are 400 with the given type
+ * (ASSUMED-24).
+ */
 export function requireReference(state: State, reference: string, scimType: ScimType): AttributeDefinition {
   const [definition] = state.attributes.find('name', reference);
   if (!definition) throw new Problem(400, `Unknown user attribute: ${reference}`, scimType);
@@ -31,8 +37,8 @@ export function requireReference(state: State, reference: string, scimType: Scim
 }
 
 /**
- * The value to store, undefined for null (clear). Single texts and numbers only, numeric text becomes a number;
- * anything else is 400 `invalidValue` (ASSUMED-23).
+ * Returns the value to store, undefined for null (clear). Accepts single texts and numbers; numeric text
+ * becomes a number. Other values are 400 `invalidValue` (ASSUMED-23).
  */
 export function extensionValue(definition: AttributeDefinition, value: unknown): AttributeValue | undefined {
   if (value === null) return undefined;
@@ -44,7 +50,7 @@ export function extensionValue(definition: AttributeDefinition, value: unknown):
   throw new Problem(400, `User attribute ${definition.name} cannot take this value`, 'invalidValue');
 }
 
-/** `values` with the entries set or cleared; throws 400, and then nothing is changed. */
+/** Returns `values` with the entries set or cleared; throws 400 without a change. */
 export function withExtension(
   state: State,
   values: UserRecord['values'],
@@ -62,7 +68,7 @@ export function withExtension(
   return next;
 }
 
-/** The nested extension object of a user, undefined when no text or number value is stored. */
+/** Returns the nested extension object of a user, undefined when no text or number value is stored. */
 export function toExtension(state: State, user: UserRecord): JsonObject | undefined {
   const entries = [...user.values].flatMap(([id, value]): [string, unknown][] => {
     const name = state.attributes.get(id)?.name;

@@ -1,4 +1,4 @@
-// The SCIM family `/api/scim/v2`: who may enter, and errors in the form of RFC 7644 §3.12.
+// Builds the SCIM family `/api/scim/v2`: authorisation, and errors in the form of RFC 7644 §3.12.
 import { Router, type Request } from 'express';
 import { authenticate, requireAdmin, type Caller } from '../auth.ts';
 import { answer, type Handler, type Reply } from '../call.ts';
@@ -17,7 +17,7 @@ import {
 import { ERROR_URN } from './urns.ts';
 import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.ts';
 
-/** A SCIM error body; `status` is text (contract 2.8). */
+/** Returns a SCIM error body; `status` is text (contract 2.8). */
 function render(problem: Problem): Reply {
   return {
     status: problem.status,
@@ -31,7 +31,10 @@ function render(problem: Problem): Reply {
   };
 }
 
-/** 401 bad credential, 403 SCIM switched off or not in the plan (ASSUMED-33), 403 not an administrator. */
+/**
+ * Authenticates a SCIM request. @throws 401 invalid credential, 403 SCIM disabled or not in the plan
+ * (ASSUMED-33), 403 not an administrator
+ */
 function enter(world: World, request: Request): Caller {
   const caller = authenticate(request, sceneOf(world), true);
   if (!world.settings.scimEnabled || !world.settings.plan.scim)
@@ -63,7 +66,7 @@ function createRouter(world: World): Router {
   return router;
 }
 
-/** Contract 2. Answers in `application/scim+json` when the client asks for it, else in JSON. */
+/** Builds the family (contract 2). Answers are `application/scim+json` when the client accepts it, else JSON. */
 export function createScimFamily(world: World): Family {
   const mount = '/api/scim/v2';
   return {

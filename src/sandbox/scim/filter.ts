@@ -1,8 +1,8 @@
-// Filters of lists: `attr eq literal`, joined by `and`; everything else is `invalidFilter` (ASSUMED-29).
+// Evaluates list filters: `attr eq literal`, joined by `and`; other filters are `invalidFilter` (ASSUMED-29).
 import { Problem } from '../problem.ts';
 import type { Row, TableView } from '../table.ts';
 
-/** An attribute that may be filtered by; `find` where an index can answer. Text arrives in lower case. */
+/** An attribute that filters may use; `find` when an index exists. Text is passed in lower case. */
 export type Filterable<T> =
   | { kind: 'text'; find(text: string): T[]; test(row: T, text: string): boolean }
   | { kind: 'boolean'; test(row: T, value: boolean): boolean };
@@ -24,12 +24,12 @@ function parseLiteral(text: string): string | boolean {
   try {
     return String(JSON.parse(text)).toLowerCase();
   } catch {
-    // RFC 7644 literals are JSON strings; a bad escape makes the filter bad, not the request.
+    // RFC 7644 literals are JSON strings; an invalid escape makes the filter invalid.
     throw invalid('a text literal is not a JSON string');
   }
 }
 
-/** The clauses of a filter, attributes and text in lower case; throws 400 `invalidFilter`. */
+/** Returns the clauses of a filter, attributes and text in lower case; throws 400 `invalidFilter`. */
 export function parseFilter(filter: string): Clause[] {
   const clauses: Clause[] = [];
   let position = 0;
@@ -62,7 +62,7 @@ function bind<T>(clause: Clause, grammar: ReadonlyMap<string, Filterable<T>>): B
   return { find: () => target.find(literal), test: (row) => target.test(row, literal) };
 }
 
-/** The matching rows in order of creation, from an index where one of the clauses has it. Throws 400. */
+/** Returns the matching rows in order of creation, from an index when a clause has one. @throws 400 */
 export function findMatches<T extends Row>(
   filter: string,
   table: TableView<T>,

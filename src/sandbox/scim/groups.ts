@@ -1,4 +1,4 @@
-// SCIM Groups: list, create, read, replace, patch, delete (contract 2.1, 2.3, 2.7).
+// Handles SCIM Groups: list, create, read, replace, patch, delete (contract 2.1, 2.3, 2.7).
 import { audit, bodyOf, pathText, type Call, type Reply } from '../call.ts';
 import { optionalText, own, requireText, type JsonObject } from '../json.ts';
 import { Problem } from '../problem.ts';
@@ -52,7 +52,7 @@ function requireGroup(call: Call, groups: TableView<GroupRecord>): GroupRecord {
   return group;
 }
 
-/** Stores a checked change and gives mapped roles to those who joined; throws 400 or 409 for the name. */
+/** Stores a checked change and assigns mapped roles to new members; throws 400 or 409 for the name. */
 function applyChange(call: Call, group: GroupRecord, change: GroupChange): GroupRecord {
   if (change.displayName !== group.displayName) requireGroupName(call, change.displayName, group.id);
   const { displayName, externalId } = change;
@@ -63,7 +63,7 @@ function applyChange(call: Call, group: GroupRecord, change: GroupChange): Group
 }
 
 function join(call: Call, group: GroupRecord, steps: GroupChange['steps']): void {
-  // The fault `ignoreMembers`: the platform says yes and leaves the member list as it was.
+  // The fault `ignoreMembers` returns success without changing the member list.
   if (call.fate.ignoreMembers) return;
   const joined = new Set(steps.flatMap((step) => applyMemberStep(call, group.id, step)));
   for (const gift of giveMappedRoles(call, group, [...joined])) {
@@ -75,7 +75,7 @@ function auditGroup(call: Call, eventName: string, group: GroupRecord): void {
   audit(call, eventName, { displayName: group.displayName, groupId: group.id });
 }
 
-/** `GET /Groups`. */
+/** Handles `GET /Groups`. */
 export function listGroups(call: Call): Reply {
   const { groups } = call.read;
   const excluded = excludedAttributes(call);
@@ -102,12 +102,12 @@ export function listGroups(call: Call): Reply {
   return answerList(call, groups, grammar, (group) => toGroupResource(call, group, excluded));
 }
 
-/** `GET /Groups/{id}`: 200 or 404. */
+/** Handles `GET /Groups/{id}`: 200 or 404. */
 export function readGroup(call: Call): Reply {
   return toReply(call, 200, requireGroup(call, call.read.groups));
 }
 
-/** `POST /Groups`: 201 with `Location`; 400, 409. */
+/** Handles `POST /Groups`: 201 with `Location`; 400, 409. */
 export function createGroupResource(call: Call): Reply {
   const body = bodyOf(call);
   const displayName = requireText(body, 'displayName');
@@ -119,7 +119,7 @@ export function createGroupResource(call: Call): Reply {
   return toReply(call, 201, group);
 }
 
-/** `PUT /Groups/{id}`: replaces name, externalId and the whole member list; 400, 404, 409. */
+/** Handles `PUT /Groups/{id}`: replaces name, externalId and the whole member list; 400, 404, 409. */
 export function replaceGroup(call: Call): Reply {
   const body = bodyOf(call);
   const displayName = requireText(body, 'displayName');
@@ -131,7 +131,7 @@ export function replaceGroup(call: Call): Reply {
   return toReply(call, 200, stored);
 }
 
-/** `PATCH /Groups/{id}`: all operations or none; 400, 404, 409. */
+/** Handles `PATCH /Groups/{id}`: all operations or none; 400, 404, 409. */
 export function patchGroup(call: Call): Reply {
   const operations = parseOperations(bodyOf(call));
   const group = requireGroup(call, call.state.groups);
@@ -140,7 +140,7 @@ export function patchGroup(call: Call): Reply {
   return toReply(call, 200, stored);
 }
 
-/** `DELETE /Groups/{id}`: 204, members stay; 404. */
+/** Handles `DELETE /Groups/{id}`: 204, the members remain users; 404. */
 export function deleteGroup(call: Call): Reply {
   const group = requireGroup(call, call.state.groups);
   removeGroup(call, group);

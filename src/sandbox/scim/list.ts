@@ -1,4 +1,4 @@
-// SCIM lists: 1-based pages, totals, and what to leave out (contract 2.5).
+// Builds SCIM list answers: 1-based pages, totals, and excluded attributes (contract 2.5).
 import { queryText, type Call, type Reply } from '../call.ts';
 import { Problem } from '../problem.ts';
 import type { Settings } from '../settings.ts';
@@ -13,7 +13,7 @@ function queryInteger(call: Call, name: string, absent: number): number {
   return Number(text);
 }
 
-/** Names in `excludedAttributes`, lower case; `id` and `schemas` are never excluded. */
+/** Returns the names in `excludedAttributes`, lower case; `id` and `schemas` cannot be excluded. */
 export function excludedAttributes(call: Call): ReadonlySet<string> {
   const names = (queryText(call, 'excludedAttributes') ?? '')
     .split(',')
@@ -21,7 +21,7 @@ export function excludedAttributes(call: Call): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== '' && name !== 'id' && name !== 'schemas'));
 }
 
-/** The resource without the excluded top-level attributes. */
+/** Returns the resource without the excluded top-level attributes. */
 export function withoutAttributes(
   resource: Readonly<Record<string, unknown>>,
   excluded: ReadonlySet<string>,
@@ -30,7 +30,7 @@ export function withoutAttributes(
   return Object.fromEntries(Object.entries(resource).filter(([name]) => !excluded.has(name.toLowerCase())));
 }
 
-/** The row with that SCIM id, in the style the tenant uses (ASSUMED-48). */
+/** Returns the row with that SCIM id, in the configured id style (ASSUMED-48). */
 export function findByScimId<T extends Row>(
   table: TableView<T>,
   settings: Settings,
@@ -40,7 +40,7 @@ export function findByScimId<T extends Row>(
   return /^[1-9]\d{0,14}$/.test(id) ? table.get(Number(id)) : undefined;
 }
 
-/** The filter on `id`, which has no index of its own style. */
+/** Returns the filter on `id`; the configured id style decides which property it compares. */
 export function filterById<T extends Row & { readonly uuid: string }>(
   call: Call,
   table: TableView<T>,
@@ -56,7 +56,7 @@ export function filterById<T extends Row & { readonly uuid: string }>(
   };
 }
 
-/** `ListResponse` of the rows of `table` that the query asks for; throws 400 `invalidFilter` or `invalidValue`. */
+/** Returns the `ListResponse` of the rows that match the query; throws 400 `invalidFilter` or `invalidValue`. */
 export function answerList<T extends Row>(
   call: Call,
   table: TableView<T>,

@@ -1,4 +1,4 @@
-// The PatchOp message (RFC 7644 §3.5.2, contract 2.6).
+// Parses the PatchOp message (RFC 7644 §3.5.2, contract 2.6).
 import { own, requireObject, type JsonObject } from '../json.ts';
 import { Problem } from '../problem.ts';
 import { PATCH_URN } from './urns.ts';
@@ -12,7 +12,7 @@ export interface Operation {
 function parseOperation(entry: unknown): Operation {
   const source = requireObject(entry, 'An operation');
   const word = own(source, 'op');
-  // Entra capitalises the word (ASSUMED-14).
+  // Entra ID capitalises `op` (ASSUMED-14).
   const op = typeof word === 'string' ? word.toLowerCase() : '';
   if (op !== 'add' && op !== 'remove' && op !== 'replace') {
     throw new Problem(400, 'op must be add, remove or replace', 'invalidSyntax');
@@ -25,7 +25,7 @@ function parseOperation(entry: unknown): Operation {
   return { op, path: path ? path.trim() : undefined, value: own(source, 'value') };
 }
 
-/** The operations of a PatchOp body, at least one; 400 `invalidSyntax` otherwise. */
+/** Returns the operations of a PatchOp body, at least one; 400 `invalidSyntax` otherwise. */
 export function parseOperations(body: JsonObject): Operation[] {
   const schemas = own(body, 'schemas');
   if (!Array.isArray(schemas) || !schemas.includes(PATCH_URN)) {

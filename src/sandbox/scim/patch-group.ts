@@ -1,4 +1,4 @@
-// PATCH on a group: checked as a whole, then taken step by step without ever copying the member list (contract 2.6).
+// Parses PATCH on a group into steps that change the member list without copying it (contract 2.6).
 import { isObject, own, requireObject, requireText, type JsonObject } from '../json.ts';
 import { Problem } from '../problem.ts';
 import type { GroupRecord } from '../records.ts';
@@ -26,7 +26,10 @@ function memberIds(value: unknown): string[] {
   });
 }
 
-/** Platform user ids of `members`, duplicates collapsed; an id that is no user is 400 `invalidValue` (ASSUMED-19). */
+/**
+ * Returns the platform user ids of `members` without duplicates; an unknown user is 400 `invalidValue`
+ * (ASSUMED-19).
+ */
 export function requireMembers(scene: Scene, value: unknown): number[] {
   const ids = memberIds(value).map((id) => {
     const user = findByScimId(scene.state.users, scene.settings, id);
@@ -36,7 +39,9 @@ export function requireMembers(scene: Scene, value: unknown): number[] {
   return [...new Set(ids)];
 }
 
-/** Removing somebody who is no member, or no longer a user, is no error (ASSUMED-20). */
+/**
+ * Returns the ids of existing users; removing a missing member or a deleted user is not an error (ASSUMED-20).
+ */
 function presentMembers(scene: Scene, ids: readonly string[]): number[] {
   return ids.flatMap((id) => findByScimId(scene.state.users, scene.settings, id)?.id ?? []);
 }
@@ -44,11 +49,11 @@ function presentMembers(scene: Scene, ids: readonly string[]): number[] {
 function memberStep(scene: Scene, operation: Operation): MemberStep {
   const { op, value } = operation;
   if (op !== 'remove') {
-    // Null empties the list (RFC 7643 2.5); a forgotten value must not.
+    // Null removes all members (RFC 7643 §2.5); an absent value is an error.
     if (value === undefined) throw new Problem(400, `${op} needs a value`, 'invalidValue');
     return { kind: op, userIds: requireMembers(scene, value ?? []) };
   }
-  // Entra removes with a list of values; without any, RFC 7644 removes them all.
+  // Entra ID removes members with a list of values; without a value, RFC 7644 removes all members.
   if (value === undefined || value === null) return { kind: 'replace', userIds: [] };
   return { kind: 'remove', userIds: presentMembers(scene, memberIds(value)) };
 }
@@ -65,7 +70,7 @@ function setExternalId(change: GroupChange, operation: Operation): void {
   else throw new Problem(400, 'externalId must be text', 'invalidValue');
 }
 
-/** False when the path is none of contract 2.6. */
+/** Applies an operation with a path. @returns false when the path is not in contract 2.6 */
 function patchPath(scene: Scene, change: GroupChange, path: string, operation: Operation): boolean {
   const name = path.toLowerCase();
   const [isOneMember, memberId] = ONE_MEMBER.exec(path) ?? [];
@@ -81,7 +86,7 @@ function patchPath(scene: Scene, change: GroupChange, path: string, operation: O
 function patchOne(scene: Scene, change: GroupChange, operation: Operation): void {
   if (operation.path === undefined) {
     const value: JsonObject = requireObject(operation.value, 'value of an operation without path');
-    // Read-only and unknown members of a pathless value are ignored: Entra sends the id along.
+    // Read-only and unknown properties of a pathless value are ignored: Entra ID sends the id too.
     for (const [name, member] of Object.entries(value))
       patchPath(scene, change, name, { ...operation, value: member });
     return;
@@ -94,7 +99,7 @@ function patchOne(scene: Scene, change: GroupChange, operation: Operation): void
     throw new Problem(400, `Unsupported path: ${path}`, 'invalidPath');
 }
 
-/** What all operations together ask for; throws 400 before anything is changed (ASSUMED-30). */
+/** Returns the combined change of all operations; throws 400 before anything is changed (ASSUMED-30). */
 export function parseGroupPatch(
   scene: Scene,
   group: GroupRecord,

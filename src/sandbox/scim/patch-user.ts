@@ -1,4 +1,4 @@
-// PATCH on a user: operations on a draft, which is stored only when all of them fit (contract 2.6).
+// Applies PATCH on a user to a draft, which is stored only when all operations are valid (contract 2.6).
 import { isObject, own, requireObject, requireText } from '../json.ts';
 import { Problem } from '../problem.ts';
 import type { EmailEntry, UserRecord } from '../records.ts';
@@ -50,7 +50,9 @@ function setEmails(draft: UserDraft, operation: Operation): void {
       : [...draft.emails, ...entries.filter((entry) => !known.has(entry.value.toLowerCase()))];
 }
 
-/** The entry that a value filter selects; `replace` without a match is `noTarget` (RFC 7644 §3.5.2.3). */
+/**
+ * Changes the e-mail that a value filter selects; `replace` without a match is `noTarget` (RFC 7644 §3.5.2.3).
+ */
 function setOneEmail(draft: UserDraft, operation: Operation, type: string | undefined): void {
   const isIt = (entry: EmailEntry): boolean =>
     type === undefined ? entry.primary === true : entry.type?.toLowerCase() === type.toLowerCase();
@@ -68,7 +70,7 @@ function setOneEmail(draft: UserDraft, operation: Operation, type: string | unde
   } else throw new Problem(400, 'No e-mail matches the path', 'noTarget');
 }
 
-/** True when the path was one of the core paths of contract 2.6. */
+/** Applies an operation with a core path. @returns false when the path is not in contract 2.6 */
 function patchCore(draft: UserDraft, path: string, operation: Operation): boolean {
   const name = path.toLowerCase();
   const text = OPTIONAL_TEXTS.get(name);
@@ -95,7 +97,7 @@ function withoutPath(state: State, draft: UserDraft, operation: Operation): void
         if (sent !== undefined) patchCore(draft, `name.${part}`, { ...operation, value: sent });
       }
     } else {
-      // Members that the platform does not know are ignored here as in every body (ASSUMED-109).
+      // Unknown properties are ignored, as in every body (ASSUMED-109).
       patchCore(draft, name, { ...operation, value: member });
     }
   }

@@ -1,4 +1,4 @@
-// The schema documents; the extension lists the tenant's own text and number attributes (contract 2.4).
+// Builds the schema documents; the extension lists the tenant's text and number attributes (contract 2.4).
 import type { JsonObject } from '../json.ts';
 import type { State } from '../state.ts';
 import { EXTENSION_URN, GROUP_URN, USER_URN } from './urns.ts';
@@ -59,7 +59,7 @@ function extensionAttributes(state: State): JsonObject[] {
   });
 }
 
-/** User, Group and extension schema as of now; `baseUrl` is the platform's own address. */
+/** Returns the current User, Group and extension schemas; `baseUrl` is the platform's address. */
 export function schemaDocuments(state: State, baseUrl: string): JsonObject[] {
   const toSchema = (id: string, name: string, attributes: readonly JsonObject[]): JsonObject => ({
     schemas: [SCHEMA_URN],

@@ -1,4 +1,4 @@
-// SCIM names on the wire.
+// Defines the SCIM schema and message URNs.
 export const USER_URN = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const GROUP_URN = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 export const LIST_URN = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';

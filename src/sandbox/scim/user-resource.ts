@@ -1,4 +1,4 @@
-// The SCIM user: reading a body, and the resource as it is answered (contract 2.2).
+// Parses the SCIM user of a body and builds the resource of an answer (contract 2.2).
 import type { Call } from '../call.ts';
 import {
   isObject,
@@ -15,13 +15,13 @@ import { scimIdOf } from '../users/people.ts';
 import { toExtension } from './extension.ts';
 import { EXTENSION_URN, USER_URN } from './urns.ts';
 
-/** The core fields that a client may set. */
+/** The core attributes that a client may set. */
 export type UserFields = Pick<
   UserRecord,
   'userName' | 'externalId' | 'displayName' | 'givenName' | 'familyName' | 'emails'
 >;
 
-/** True or false, also as text in any case, as Entra's older jobs send it (ASSUMED-14); else 400. */
+/** Returns a boolean, also from text in any case, as older jobs of Entra ID send it (ASSUMED-14); else 400. */
 export function parseActive(value: unknown): boolean {
   if (typeof value === 'boolean') return value;
   const text = typeof value === 'string' ? value.toLowerCase() : '';
@@ -30,7 +30,7 @@ export function parseActive(value: unknown): boolean {
   return text === 'true';
 }
 
-/** One entry of `emails`; 400 without a text `value`. */
+/** Parses one entry of `emails`; 400 without a text `value`. */
 export function parseEmail(source: JsonObject): EmailEntry {
   const type = optionalText(source, 'type');
   const primary = own(source, 'primary');
@@ -41,7 +41,10 @@ export function parseEmail(source: JsonObject): EmailEntry {
   };
 }
 
-/** The core fields of a POST or PUT body, absent ones at their default (ASSUMED-16); 400 `invalidValue`. */
+/**
+ * Returns the core attributes of a POST or PUT body, absent ones at their default (ASSUMED-16); 400
+ * `invalidValue`.
+ */
 export function parseUserFields(body: JsonObject): UserFields {
   const sentName = own(body, 'name');
   const name = sentName === undefined || sentName === null ? {} : requireObject(sentName, 'name');
@@ -55,7 +58,7 @@ export function parseUserFields(body: JsonObject): UserFields {
   };
 }
 
-/** Creation, change and address of a resource. */
+/** Returns the `meta` attribute of a resource. */
 export function toMeta(
   call: Call,
   resourceType: 'User' | 'Group',
@@ -77,7 +80,7 @@ function nameOf(user: UserRecord): JsonObject {
   };
 }
 
-/** The user as SCIM answers it; absent fields are left out, `groups` is read-only (ASSUMED-15). */
+/** Returns the SCIM user resource; absent attributes are left out, `groups` is read-only (ASSUMED-15). */
 export function toUserResource(call: Call, user: UserRecord): JsonObject {
   const { settings, state } = call;
   const view = call.request.method === 'GET' ? call.read : state;

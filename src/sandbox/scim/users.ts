@@ -1,4 +1,4 @@
-// SCIM Users: list, create, read, replace, patch, delete (contract 2.1, 2.2, 2.7).
+// Handles SCIM Users: list, create, read, replace, patch, delete (contract 2.1, 2.2, 2.7).
 import { audit, bodyOf, pathText, type Call, type Reply } from '../call.ts';
 import { own } from '../json.ts';
 import { Problem } from '../problem.ts';
@@ -70,19 +70,22 @@ function auditUser(call: Call, eventName: string, user: UserRecord): void {
   audit(call, eventName, { userName: user.userName, userId: user.id });
 }
 
-/** `GET /Users`. */
+/** Handles `GET /Users`. */
 export function listUsers(call: Call): Reply {
   const excluded = excludedAttributes(call);
   const show = (user: UserRecord): unknown => withoutAttributes(toUserResource(call, user), excluded);
   return answerList(call, call.read.users, grammarOf(call), show);
 }
 
-/** `GET /Users/{id}`: 200 or 404. */
+/** Handles `GET /Users/{id}`: 200 or 404. */
 export function readUser(call: Call): Reply {
   return toReply(call, 200, requireUser(call, call.read.users));
 }
 
-/** `POST /Users`: 201 with `Location`; 400, 409. The user gets the default role and an alias of source `scim`. */
+/**
+ * Handles `POST /Users`: 201 with `Location`; 400, 409. The user gets the default role and an alias of source
+ * `scim`.
+ */
 export function createUser(call: Call): Reply {
   const body = bodyOf(call);
   const fields = parseUserFields(body);
@@ -98,7 +101,7 @@ export function createUser(call: Call): Reply {
   return toReply(call, 201, user);
 }
 
-/** What follows from changed SCIM fields on the platform side: first name and e-mail. */
+/** Returns the console user properties that follow from SCIM attributes: first name and e-mail. */
 function consequences(user: UserRecord, fields: UserFields): Partial<UserRecord> {
   const isRenamed = (['displayName', 'givenName', 'familyName'] as const).some(
     (name) => fields[name] !== user[name],
@@ -111,7 +114,10 @@ function consequences(user: UserRecord, fields: UserFields): Partial<UserRecord>
   };
 }
 
-/** `PUT /Users/{id}`: absent core fields reset; absent `active`, extension, roles and memberships stay (ASSUMED-16). */
+/**
+ * Handles `PUT /Users/{id}`: absent core attributes are reset; absent `active`, extension, roles and
+ * memberships stay (ASSUMED-16).
+ */
 export function replaceUser(call: Call): Reply {
   const body = bodyOf(call);
   const fields = parseUserFields(body);
@@ -127,7 +133,7 @@ export function replaceUser(call: Call): Reply {
   return toReply(call, 200, changed);
 }
 
-/** `PATCH /Users/{id}`: all operations or none (ASSUMED-30). 400, 403, 404, 409. */
+/** Handles `PATCH /Users/{id}`: all operations or none (ASSUMED-30). 400, 403, 404, 409. */
 export function patchUser(call: Call): Reply {
   const operations = parseOperations(bodyOf(call));
   const user = requireUser(call, call.state.users);
@@ -138,7 +144,7 @@ export function patchUser(call: Call): Reply {
   return toReply(call, 200, changed);
 }
 
-/** `DELETE /Users/{id}`: 204; 403 last administrator, 404. */
+/** Handles `DELETE /Users/{id}`: 204; 403 last administrator, 404. */
 export function deleteUser(call: Call): Reply {
   const user = requireUser(call, call.state.users);
   removePerson(call, user);

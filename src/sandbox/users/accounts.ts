@@ -1,4 +1,4 @@
-// Console users: list, create, update, delete (contract 3.3).
+// Handles console users: list, create, update, delete (contract 3.3).
 import { requireAdmin } from '../auth.ts';
 import { audit, bodyOf, pathNumber, queryText, type Call, type Reply } from '../call.ts';
 import {
@@ -17,21 +17,24 @@ import { searchKey, type Scene } from '../state.ts';
 import { changePerson, createPerson, removePerson, type PersonChange } from './people.ts';
 import { toUserView } from './user-view.ts';
 
-/** The user with the id of the path, or 404. */
+/** Returns the user with the id of the path. @throws 404 */
 export function requireUser(scene: Scene, id: number): UserRecord {
   const user = scene.state.users.get(id);
   if (!user) throw new Problem(404, 'User not found');
   return user;
 }
 
-/** `GET /api/v1/users`: cursor list, newest last; `search` is a substring of first name, username or e-mail. */
+/**
+ * Handles `GET /api/v1/users`: cursor list, newest last; `search` is a substring of first name, username or
+ * e-mail.
+ */
 export function listAccounts(call: Call): Reply {
   requireAdmin(call.caller);
   const { users } = call.read;
   const wanted = queryText(call, 'search')?.toLowerCase() ?? '';
   const get = (id: number): UserRecord | undefined => users.get(id);
   const isMatch = (user: UserRecord): boolean => user.searchText.includes(wanted);
-  // A bridge looks up every person by address; scanning all of them each time would be quadratic.
+  // The bridge looks up every user by address; scanning all users each time would be quadratic.
   const key = searchKey(wanted);
   const candidates = key === undefined ? users.ids() : users.find('search', key).map((user) => user.id);
   const ids = wanted === '' ? candidates : idsWhere(candidates, get, isMatch);
@@ -49,7 +52,7 @@ function settingsOf(body: JsonObject): JsonObject | null {
   return value;
 }
 
-/** Role names of the tenant in their own spelling; Admin is no role here but `isAdmin`. Throws 400. */
+/** Returns the role names in the tenant's spelling; Admin is set by `isAdmin` instead. @throws 400 */
 function rolesOf(scene: Scene, names: readonly string[] | undefined): ReadonlySet<string> | undefined {
   if (names === undefined) return undefined;
   return new Set(
@@ -61,7 +64,7 @@ function rolesOf(scene: Scene, names: readonly string[] | undefined): ReadonlySe
   );
 }
 
-/** `POST /api/v1/users`: 200 with the user; 400, 409 (ASSUMED-47). */
+/** Handles `POST /api/v1/users`: 200 with the user; 400, 409 (ASSUMED-47). */
 export function createAccount(call: Call): Reply {
   const body = bodyOf(call);
   const person = {
@@ -99,7 +102,7 @@ function changeOf(body: JsonObject): PersonChange {
   };
 }
 
-/** `PUT /api/v1/users/{id}`: absent members stay; 400, 403 (own account, last administrator), 404. */
+/** Handles `PUT /api/v1/users/{id}`: absent properties stay; 400, 403 (own account, last administrator), 404. */
 export function updateAccount(call: Call): Reply {
   const id = pathNumber(call, 'id');
   const change = changeOf(bodyOf(call));
@@ -111,7 +114,7 @@ export function updateAccount(call: Call): Reply {
   return { status: 200, body: toUserView(changed) };
 }
 
-/** 403 when callers are about to deactivate themselves (row USER-05). */
+/** Throws 403 when callers deactivate themselves (row USER-05). */
 export function deactivationGuard(call: Call, user: UserRecord, isDeactivated: boolean): void {
   if (isDeactivated && user.id === call.caller.user.id) {
     throw new Problem(403, 'Your own account cannot be deactivated');
@@ -125,7 +128,7 @@ export function deleteAccount(call: Call, user: UserRecord): void {
   audit(call, 'Deleted user', { username: user.userName, userId: user.id });
 }
 
-/** `DELETE /api/v1/users/{id}`: 200; 400, 403, 404. */
+/** Handles `DELETE /api/v1/users/{id}`: 200; 400, 403, 404. */
 export function removeAccount(call: Call): Reply {
   const user = requireUser(call, pathNumber(call, 'id'));
   requireAdmin(call.caller);

@@ -1,4 +1,5 @@
-// The five types of user attributes: which JSON fits, and what a default written as text means (contract 3.1, 3.2).
+// Defines the five types of user attributes: valid JSON values and defaults written as text (contract 3.1,
+// 3.2).
 import { isObject } from '../json.ts';
 import type { AttributeDefinition, AttributeType, AttributeValue } from '../records.ts';
 
@@ -21,19 +22,19 @@ const FITS: Readonly<Record<AttributeType, (value: unknown) => boolean>> = {
   number_array: (value) => Array.isArray(value) && value.every(isNumber),
 };
 
-/** The value in the definition's type, or undefined when it does not fit (ASSUMED-42). */
+/** Returns the value in the type of the definition, or undefined when it does not fit (ASSUMED-42). */
 export function fitValue(type: AttributeType, value: unknown): AttributeValue | undefined {
   if (!FITS[type](value)) return undefined;
   return value as AttributeValue;
 }
 
-/** A number from text such as "42" or "-1.5", or undefined (ASSUMED-23). */
+/** Returns a number from text such as "42" or "-1.5", or undefined (ASSUMED-23). */
 export function numberFromText(text: string): number | undefined {
   const number = /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** A default, which is text whatever the type, in its type; undefined when it does not fit (ASSUMED-39). */
+/** Converts a default, which is text for every type, to its type; undefined when it does not fit (ASSUMED-39). */
 export function defaultFromText(type: AttributeType, text: string): AttributeValue | undefined {
   if (type === 'string') return text;
   if (type === 'number') return numberFromText(text);
@@ -41,12 +42,14 @@ export function defaultFromText(type: AttributeType, text: string): AttributeVal
     const parsed: unknown = JSON.parse(text);
     return isObject(parsed) ? undefined : fitValue(type, parsed);
   } catch {
-    // Not JSON: simply not a default of this type; the caller refuses it with 400.
+    // Text that is not JSON is not a valid default of this type; the caller returns 400.
     return undefined;
   }
 }
 
-/** What policies see: the stored value, else the default in its type, else null (ASSUMED-45). */
+/**
+ * Returns the value that policies see: the stored value, else the default in its type, else null (ASSUMED-45).
+ */
 export function effectiveValue(
   definition: AttributeDefinition,
   stored: AttributeValue | undefined,

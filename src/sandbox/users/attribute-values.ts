@@ -1,4 +1,4 @@
-// Values of attributes per user `/api/v1/user-attribute-values` (contract 3.2).
+// Handles attribute values of users, `/api/v1/user-attribute-values` (contract 3.2).
 import { requireAdmin } from '../auth.ts';
 import { bodyOf, pathNumber, type Call, type Reply } from '../call.ts';
 import { own, type JsonObject } from '../json.ts';
@@ -23,7 +23,7 @@ function toValueView(user: UserRecord, definition: AttributeDefinition): Record<
   };
 }
 
-/** An id that travels as text here and nowhere else; numbers are taken too unless strict (ASSUMED-41). */
+/** Returns an id that this endpoint expects as text; numbers are accepted unless strict (ASSUMED-41). */
 function idOf(call: Call, body: JsonObject, name: string): number {
   const value = own(body, name);
   const text = typeof value === 'number' && !call.settings.strictValueIds ? String(value) : value;
@@ -32,7 +32,7 @@ function idOf(call: Call, body: JsonObject, name: string): number {
   return Number(text);
 }
 
-/** The user's values with one of them set, or cleared by undefined. */
+/** Returns the user's values with one value set, or cleared by undefined. */
 export function withValue(
   values: ReadonlyMap<number, AttributeValue>,
   attributeId: number,
@@ -44,7 +44,7 @@ export function withValue(
   return next;
 }
 
-/** `POST`: sets one value, null or absence clears it. 200 UserAttributeValue; 400, 403, 404. */
+/** Handles `POST`: sets one value; null or absence clears it. 200 UserAttributeValue; 400, 403, 404. */
 export function upsertValue(call: Call): Reply {
   const body = bodyOf(call);
   const userId = idOf(call, body, 'userId');
@@ -60,7 +60,7 @@ export function upsertValue(call: Call): Reply {
   return { status: 200, body: toValueView(changed, definition) };
 }
 
-/** `GET /{userId}`: bare array of the stored values; 400 for a SCIM id, 403 for somebody else's, 404. */
+/** Handles `GET /{userId}`: JSON array of the stored values; 400 for a SCIM id, 403 for another user, 404. */
 export function listValues(call: Call): Reply {
   const id = pathNumber(call, 'userId');
   const user = call.read.users.get(id);

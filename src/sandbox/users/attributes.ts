@@ -1,4 +1,4 @@
-// Attribute definitions `/api/v1/user-attributes` (contract 3.1).
+// Handles attribute definitions, `/api/v1/user-attributes` (contract 3.1).
 import { requireAdmin } from '../auth.ts';
 import { bodyOf, pathNumber, queryText, type Call, type Reply } from '../call.ts';
 import { optionalText, own, requireText, type JsonObject } from '../json.ts';
@@ -20,14 +20,16 @@ function requireFittingDefault(type: AttributeType, text: string | null): void {
   }
 }
 
-/** The definition with that id, or 404. */
+/** Returns the definition with that id. @throws 404 */
 export function requireAttribute(call: Call, id: number): AttributeDefinition {
   const definition = call.state.attributes.get(id);
   if (!definition) throw new Problem(404, 'User attribute not found');
   return definition;
 }
 
-/** `GET`: newest first, both list styles at once (ASSUMED-34); filters `name` (exact) and `type`. */
+/**
+ * Handles `GET`: newest first, both list styles in one answer (ASSUMED-34); filters `name` (exact) and `type`.
+ */
 export function listAttributes(call: Call): Reply {
   const name = queryText(call, 'name');
   const typeText = queryText(call, 'type');
@@ -46,7 +48,7 @@ export function listAttributes(call: Call): Reply {
   return { status: 200, body: { items, pageInfo, data: page.map(get), count: pagination.total } };
 }
 
-/** `POST`: 200 UserAttribute; 400, 409 for a name in use (ASSUMED-36). */
+/** Handles `POST`: 200 UserAttribute; 400, 409 for a name in use (ASSUMED-36). */
 export function createAttribute(call: Call): Reply {
   const body = bodyOf(call);
   const name = requireText(body, 'name');
@@ -73,7 +75,7 @@ function labelsOf(
   };
 }
 
-/** `PUT /{id}`: label, description, default; `name` and `type` are ignored (ASSUMED-37). 400, 404. */
+/** Handles `PUT /{id}`: label, description, default; `name` and `type` are ignored (ASSUMED-37). 400, 404. */
 export function updateAttribute(call: Call): Reply {
   const id = pathNumber(call, 'id');
   const labels = labelsOf(bodyOf(call));
@@ -85,7 +87,7 @@ export function updateAttribute(call: Call): Reply {
   return { status: 200, body: stored };
 }
 
-/** `DELETE /{id}`: 200 and every value of it is gone (ASSUMED-38); 404. */
+/** Handles `DELETE /{id}`: 200, and deletes all its values (ASSUMED-38); 404. */
 export function deleteAttribute(call: Call): Reply {
   const id = pathNumber(call, 'id');
   requireAttribute(call, id);

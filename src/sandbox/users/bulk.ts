@@ -1,4 +1,5 @@
-// `POST /api/v1/users/bulk`: one action on up to a hundred users, each on its own (contract 3.3).
+// Handles `POST /api/v1/users/bulk`: one action on up to a hundred users, each applied separately (contract
+// 3.3).
 import { requireAdmin } from '../auth.ts';
 import { audit, bodyOf, type Call, type Reply } from '../call.ts';
 import { own } from '../json.ts';
@@ -22,7 +23,7 @@ function act(call: Call, action: Action, id: number): void {
   audit(call, 'Updated user profile', { username: user.userName, userId: id });
 }
 
-/** 200 with `succeeded` and `failed`; 400 for an unknown action and for none or more than 100 ids. */
+/** Returns 200 with `succeeded` and `failed`; 400 for an unknown action and for none or more than 100 ids. */
 export function bulkAction(call: Call): Reply {
   const body = bodyOf(call);
   const named = own(body, 'action');

@@ -1,4 +1,4 @@
-// The life of a user group and what joining one gives: roles by group name (contract 2.3, 12.6).
+// Creates, changes and deletes user groups, and assigns the roles mapped to a group (contract 2.3, 12.6).
 import { randomUUID } from 'node:crypto';
 import { Problem } from '../problem.ts';
 import type { GroupRecord } from '../records.ts';
@@ -37,14 +37,17 @@ export function createGroup(scene: Scene, displayName: string, externalId: strin
   return group;
 }
 
-/** Deletes the group; its members, and the roles it gave them, stay (contract 2.7). */
+/** Deletes the group; its members stay users and keep the roles that they got from it (contract 2.7). */
 export function removeGroup(scene: Scene, group: GroupRecord): void {
   const { memberships, groups } = scene.state;
   for (const userId of [...memberships.membersOf(group.id)]) memberships.remove(group.id, userId);
   groups.remove(group.id);
 }
 
-/** Takes one step and answers who has joined by it; present and absent members are no error (ASSUMED-20). */
+/**
+ * Applies one step and returns the users who joined; existing and missing members are not an error
+ * (ASSUMED-20).
+ */
 export function applyMemberStep(scene: Scene, groupId: number, step: MemberStep): number[] {
   const { memberships } = scene.state;
   if (step.kind === 'remove') {
@@ -60,7 +63,10 @@ export function applyMemberStep(scene: Scene, groupId: number, step: MemberStep)
   return step.userIds.filter((userId) => memberships.add(groupId, userId));
 }
 
-/** Existing role names, Admin never, that the tenant's mapping gives to members of the group (ASSUMED-103). */
+/**
+ * Returns the existing roles, never Admin, that the tenant's mapping assigns to members of the group
+ * (ASSUMED-103).
+ */
 function mappedRoles(scene: Scene, groupName: string): string[] {
   const wanted = groupName.toLowerCase();
   const names = Object.entries(scene.settings.groupsRolesMap)
@@ -72,7 +78,10 @@ function mappedRoles(scene: Scene, groupName: string): string[] {
   });
 }
 
-/** Gives the group's roles to users who have just joined; answers each gift, for the audit log (ASSUMED-104 to ASSUMED-106). */
+/**
+ * Assigns the group's roles to new members; returns the assignments for the audit log (ASSUMED-104 to
+ * ASSUMED-106).
+ */
 export function giveMappedRoles(
   scene: Scene,
   group: GroupRecord,

@@ -1,4 +1,4 @@
-// The caller's own record and settings; any valid user may use them (contract 3.3, ASSUMED-08).
+// Handles the caller's own record and settings; any valid user may use them (contract 3.3, ASSUMED-08).
 import { bodyOf, type Call, type Reply } from '../call.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { Problem } from '../problem.ts';
@@ -25,7 +25,7 @@ function policiesOf(user: UserRecord): JsonObject[] {
   return user.isAdmin ? [{ resourceType: 'Global', actions: ['*'], resources: ['*'] }, ...granted] : granted;
 }
 
-/** `GET /api/v1/users/me`: the caller with effective policies. */
+/** Handles `GET /api/v1/users/me`: the caller with effective policies. */
 export function readMe(call: Call): Reply {
   const user = call.caller.user;
   return { status: 200, body: { ...toUserView(user), roles: roleNames(user), policies: policiesOf(user) } };
@@ -35,7 +35,7 @@ function merge(present: JsonObject | null, patch: JsonObject): JsonObject {
   const merged = new Map(Object.entries(present ?? {}));
   for (const [name, value] of Object.entries(patch)) {
     const fits = SETTINGS.get(name);
-    // Unknown members are ignored (ASSUMED-109).
+    // Unknown properties are ignored (ASSUMED-109).
     if (!fits) continue;
     if (value !== null && !fits(value)) throw new Problem(400, `${name} cannot take this value`);
     const before = merged.get(name);
@@ -44,7 +44,10 @@ function merge(present: JsonObject | null, patch: JsonObject): JsonObject {
   return Object.fromEntries(merged);
 }
 
-/** `PATCH /api/v1/users/me/settings`: merge patch; `sheets` merges member by member, null clears it. 400, 200 User. */
+/**
+ * Handles `PATCH /api/v1/users/me/settings`: merge patch; `sheets` is merged by property, null clears it. 400,
+ * 200 User.
+ */
 export function patchMySettings(call: Call): Reply {
   const user = call.caller.user;
   const changed = changePerson(call, user, { settings: merge(user.settings, bodyOf(call)) });

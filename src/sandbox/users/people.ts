@@ -1,4 +1,4 @@
-// The life of a person, whichever door the change comes through: SCIM, the console users API or a fixture.
+// Creates, changes and deletes users, for SCIM, the console users API and fixtures.
 import { randomUUID } from 'node:crypto';
 import { ownerOfUser, removeThreadsOf } from '../chat/threads.ts';
 import { Problem } from '../problem.ts';
@@ -13,24 +13,29 @@ export type NewPerson = Partial<Omit<UserRecord, Derived | 'aliases'>> & {
 };
 export type PersonChange = Partial<Omit<UserRecord, Derived>>;
 
-/** The tenant's default role for new users; one that no longer exists, or Admin, falls back to Viewer (contract 2.2). */
+/**
+ * Returns the tenant's default role for new users; a deleted role or Admin falls back to Viewer (contract 2.2).
+ */
 export function defaultRole(scene: Scene): string {
   const [role] = scene.state.roles.find('name', scene.settings.defaultRole.toLowerCase());
   return role && role.name !== 'Admin' ? role.name : FALLBACK_ROLE;
 }
 
-/** The SCIM id of a user or group in the configured style (ASSUMED-48). */
+/** Returns the SCIM id of a user or group in the configured style (ASSUMED-48). */
 export function scimIdOf(settings: Settings, record: { readonly id: number; readonly uuid: string }): string {
   return settings.scimIdStyle === 'numeric' ? String(record.id) : record.uuid;
 }
 
-/** The e-mail that SCIM data implies: the primary or first entry, else a userName that looks like one (ASSUMED-13). */
+/**
+ * Returns the e-mail that SCIM data implies: the primary or first entry, else a userName in the form of an
+ * address (ASSUMED-13).
+ */
 export function impliedEmail(userName: string, emails: UserRecord['emails']): string {
   const chosen = emails.find((entry) => entry.primary) ?? emails[0];
   return chosen?.value ?? (/^[^\s@]+@[^\s@]+$/.test(userName) ? userName : '');
 }
 
-/** The platform's one name: displayName, else the name parts (ASSUMED-12). */
+/** Returns the first name that SCIM data implies: displayName, else the name parts (ASSUMED-12). */
 export function impliedFirstName(
   person: Pick<UserRecord, 'displayName' | 'givenName' | 'familyName'>,
 ): string | null {
@@ -53,7 +58,7 @@ function store(state: State, person: Omit<UserRecord, 'searchText'>): UserRecord
   return user;
 }
 
-/** Creates a person; without `roles` they get the default role. Throws 409 `uniqueness`. */
+/** Creates a user; without `roles` the user gets the default role. Throws 409 `uniqueness`. */
 export function createPerson(scene: Scene, person: NewPerson): UserRecord {
   const { aliasSource, ...given } = person;
   requireFreeName(scene.state, given.userName, undefined);
@@ -83,27 +88,30 @@ export function createPerson(scene: Scene, person: NewPerson): UserRecord {
   });
 }
 
-/** 403 when this is the last administrator who can still act (contract 3.3, row SCIM-46). */
+/** Throws 403 when the user is the last active administrator (contract 3.3, row SCIM-46). */
 function requireOtherAdmin(state: State, user: UserRecord): void {
   if (state.activeAdmins.has(user.id) && state.activeAdmins.size === 1) {
     throw new Problem(403, 'The last active administrator cannot be deactivated or deleted');
   }
 }
 
-/** Changes a person all at once; throws 409 `uniqueness` or 403 (last administrator) before anything is stored. */
+/**
+ * Applies all changes to a user at once; throws 409 `uniqueness` or 403 (last administrator) before anything is
+ * stored.
+ */
 export function changePerson(scene: Scene, user: UserRecord, change: PersonChange): UserRecord {
   const next: UserRecord = { ...user, ...change, updatedAtMs: scene.nowMs };
   if (next.userName !== user.userName) requireFreeName(scene.state, next.userName, user.id);
   if (next.isDeactivated || !next.isAdmin) requireOtherAdmin(scene.state, user);
   if (next.userName === user.userName) return store(scene.state, next);
-  // The alias that this name came in by follows the rename, so that aliases keep pointing at the person (contract 2.7).
+  // An alias with the former userName follows the rename, so that it still identifies the user (contract 2.7).
   const aliases = next.aliases.map((alias) =>
     alias.username === user.userName ? { ...alias, username: next.userName } : alias,
   );
   return store(scene.state, { ...next, aliases });
 }
 
-/** Deletes a person with memberships, values and grants, for good; throws 403 for the last administrator. */
+/** Deletes a user with memberships, values and grants; throws 403 for the last administrator. */
 export function removePerson(scene: Scene, user: UserRecord): void {
   requireOtherAdmin(scene.state, user);
   const { state } = scene;

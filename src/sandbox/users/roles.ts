@@ -1,4 +1,4 @@
-// Roles of users, and user groups as the console sees them (contract 3.5).
+// Handles roles of users, and user groups of the console API (contract 3.5).
 import { requireAdmin } from '../auth.ts';
 import { audit, pathNumber, queryText, type Call, type Reply } from '../call.ts';
 import { cursorPage, idsWhere } from '../paging.ts';
@@ -8,7 +8,7 @@ import { removeGroup } from './group-life.ts';
 import { requireUser } from './accounts.ts';
 import { changePerson } from './people.ts';
 
-/** `GET /api/v1/roles`: custom roles only. */
+/** Handles `GET /api/v1/roles`: custom roles only. */
 export function listRoles(call: Call): Reply {
   requireAdmin(call.caller);
   const { roles } = call.state;
@@ -24,13 +24,13 @@ export function listRoles(call: Call): Reply {
 function target(call: Call): { role: Role; user: UserRecord } {
   const role = call.state.roles.get(pathNumber(call, 'roleId'));
   const user = requireUser(call, pathNumber(call, 'userId'));
-  // The Admin role cannot be granted this way: it reads as unknown (row USER-18).
+  // The Admin role cannot be assigned here and is reported as unknown (row USER-18).
   if (!role || role.name === 'Admin') throw new Problem(404, 'Role not found');
   requireAdmin(call.caller);
   return { role, user };
 }
 
-/** `PUT /api/v1/roles/{roleId}/users/{userId}`: 204, also when held already; 404. */
+/** Handles `PUT /api/v1/roles/{roleId}/users/{userId}`: 204, also when already assigned; 404. */
 export function assignRole(call: Call): Reply {
   const { role, user } = target(call);
   if (!user.roles.has(role.name)) {
@@ -40,7 +40,7 @@ export function assignRole(call: Call): Reply {
   return { status: 204 };
 }
 
-/** `DELETE /api/v1/roles/{roleId}/users/{userId}`: 204, also when not held; 404. */
+/** Handles `DELETE /api/v1/roles/{roleId}/users/{userId}`: 204, also when not assigned; 404. */
 export function removeRole(call: Call): Reply {
   const { role, user } = target(call);
   if (user.roles.has(role.name)) {
@@ -50,7 +50,7 @@ export function removeRole(call: Call): Reply {
   return { status: 204 };
 }
 
-/** `GET /api/v1/user-groups`: groups with member counts; `search` is a substring of the name. */
+/** Handles `GET /api/v1/user-groups`: groups with member counts; `search` is a substring of the name. */
 export function listUserGroups(call: Call): Reply {
   requireAdmin(call.caller);
   const { groups, memberships } = call.read;
@@ -66,7 +66,7 @@ export function listUserGroups(call: Call): Reply {
   return { status: 200, body: cursorPage(call, 'user-group', ids, show) };
 }
 
-/** `DELETE /api/v1/groups/{id}`: 204, members stay; 404. */
+/** Handles `DELETE /api/v1/groups/{id}`: 204, the members remain users; 404. */
 export function deleteUserGroup(call: Call): Reply {
   const group = call.state.groups.get(pathNumber(call, 'id'));
   if (!group) throw new Problem(404, 'Group not found');

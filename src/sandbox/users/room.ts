@@ -1,4 +1,4 @@
-// The addresses of console users, roles, groups and attributes under `/api/v1`.
+// Routes console users, roles, groups and attributes under `/api/v1`.
 import { Router } from 'express';
 import { answer, type Handler } from '../call.ts';
 import type { Room } from '../family.ts';
@@ -10,7 +10,7 @@ import { bulkAction } from './bulk.ts';
 import { patchMySettings, readMe } from './me.ts';
 import { assignRole, deleteUserGroup, listRoles, listUserGroups, removeRole } from './roles.ts';
 
-/** Contract 3.1 to 3.3 and 3.5. */
+/** Builds the routes of contract 3.1 to 3.3 and 3.5. */
 export function createUsersRoom(world: World): Room {
   const router = Router({ caseSensitive: true });
   const at = (handler: Handler) => answer(world, handler);

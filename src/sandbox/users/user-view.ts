@@ -1,14 +1,14 @@
-// The console user record on the wire (contract 3.3).
+// Builds the console user record of an answer (contract 3.3).
 import type { UserRecord } from '../records.ts';
 
 const toDate = (ms: number): string => new Date(ms).toISOString();
 
-/** Role names as the platform shows them, Admin first. */
+/** Returns role names as the platform shows them, Admin first. */
 export function roleNames(user: UserRecord): string[] {
   return [...(user.isAdmin ? ['Admin'] : []), ...user.roles];
 }
 
-/** One console user as `/api/v1/users` answers it. */
+/** Returns one console user as `/api/v1/users` shows it. */
 export function toUserView(user: UserRecord): Record<string, unknown> {
   return {
     id: user.id,

@@ -1,4 +1,4 @@
-// New folders, workbooks and reports: what a public call and a fixture have in common. Rights are the caller's matter.
+// Creates folders, workbooks and reports, for public calls and fixtures. The caller checks the rights.
 import { createHash } from 'node:crypto';
 import { optionalText, type JsonObject } from '../json.ts';
 import { Problem } from '../problem.ts';
@@ -8,7 +8,7 @@ import { readInteger, readName, readObject, requireFolder, UNTITLED } from './in
 import type { FolderRecord, ItemRecord, ReportRecord, WorkbookRecord } from './records.ts';
 import { subFoldersOf } from './tree.ts';
 
-/** Where an item goes and whose it is. */
+/** Parent folder and owner of an item. */
 export interface Placing {
   readonly deploymentId: string;
   readonly ownerId: number;
@@ -35,7 +35,7 @@ function store<T extends ItemRecord>(scene: Scene, item: T): T {
   return item;
 }
 
-/** The checked members of a new folder; throws 400. */
+/** Returns the checked properties of a new folder; throws 400. */
 export function readNewFolder(source: JsonObject): {
   name: string;
   parentId: number | null;
@@ -46,7 +46,7 @@ export function readNewFolder(source: JsonObject): {
   return { name, parentId: readInteger(source, 'parentId'), position: readInteger(source, 'position') };
 }
 
-/** Stores a folder, behind its neighbours unless it names its position. */
+/** Stores a folder, after its siblings unless it names its position. */
 export function addFolder(
   scene: Scene,
   placing: Placing,
@@ -66,7 +66,7 @@ export function addFolder(
   });
 }
 
-/** The checked members of a new workbook; throws 400. */
+/** Returns the checked properties of a new workbook; throws 400. */
 export function readNewWorkbook(source: JsonObject, readDashboards: ReadDashboards) {
   return {
     name: readName(source) ?? UNTITLED,
@@ -94,7 +94,7 @@ export function addWorkbook(
   });
 }
 
-/** The checked members of a new report; throws 400. */
+/** Returns the checked properties of a new report; throws 400. */
 export function readNewReport(source: JsonObject) {
   const publicId = optionalText(source, 'publicId');
   if (publicId !== null && !/^[0-9A-Za-z]{12}$/.test(publicId)) {
@@ -114,7 +114,7 @@ export function readNewReport(source: JsonObject) {
   };
 }
 
-/** The workbook with that id in that deployment, or 404. */
+/** Returns the workbook with that id in that deployment. @throws 404 */
 export function requireWorkbook(scene: Scene, deploymentId: string, id: number): WorkbookRecord {
   const item = scene.state.workspace.get(id);
   if (item?.type !== 'WORKBOOK' || item.deploymentId !== deploymentId) {
@@ -136,7 +136,7 @@ export function addReport(
     throw new Problem(409, 'publicId is already taken');
   }
   const shared = common(scene, placing);
-  // Made from the id: the same seed gives the same public ids.
+  // Derived from the id, so that the same seed gives the same public ids.
   const publicId =
     input.publicId ?? createHash('sha256').update(`report ${shared.id}`).digest('hex').slice(0, 12);
   return store(scene, { ...shared, type: 'REPORT', ...input, publicId });

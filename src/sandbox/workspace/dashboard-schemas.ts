@@ -1,5 +1,5 @@
-// JSON Schemas of the dashboard records, one to one from the specification (contract 4.8). They check
-// what comes in and describe it in the OpenAPI document.
+// Defines JSON Schemas of the dashboard records, as in the specification (contract 4.8). They validate requests
+// and are part of the OpenAPI document.
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ const record = (required: readonly string[], properties: Schema): Schema => ({
 const openObject = orNull('object');
 const textMap = orNull('object', { additionalProperties: text });
 
-/** The five widths that layouts are made for. */
+/** The five widths of a layout. */
 const atWidths = (each: Schema): Schema =>
   Object.fromEntries(['lg', 'md', 'sm', 'xs', 'xxs'].map((width) => [width, each]));
 
@@ -120,7 +120,7 @@ const DASHBOARD_REQUIRED = [
   'reportSnapshots',
 ];
 
-/** By name, as they stand under `components.schemas` of the OpenAPI document. */
+/** By name under `components.schemas` of the OpenAPI document. */
 export const DASHBOARD_SCHEMAS: Readonly<Record<string, Schema>> = {
   ...CONFIG,
   ...SNAPSHOT,

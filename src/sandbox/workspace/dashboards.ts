@@ -1,4 +1,5 @@
-// Dashboards of a workbook as they come in: checked against the record tables of the specification, stored as sent.
+// Validates the dashboards of a workbook against the record tables of the specification; they are stored
+// unchanged.
 import { Ajv } from 'ajv';
 import { isObject, own, type JsonObject } from '../json.ts';
 import { Problem } from '../problem.ts';
@@ -11,10 +12,10 @@ const MEMBERS = {
   publishedDashboard: 'Dashboard',
 } as const;
 
-/** Reads the three dashboard members of a workbook; throws Problem 400 that names the first fault. */
+/** Reads the three dashboard properties of a workbook; throws Problem 400 that names the first fault. */
 export type ReadDashboards = (source: JsonObject) => Dashboards;
 
-/** The schemas are compiled when the first dashboard comes in: start-up does not pay for what few use. */
+/** The schemas are compiled at the first dashboard, so that the start stays fast. */
 export function createDashboardReader(): ReadDashboards {
   let compiled: Ajv | undefined;
 
@@ -24,7 +25,7 @@ export function createDashboardReader(): ReadDashboards {
     return ajv.addSchema({ $id: 'dashboards', components: { schemas: DASHBOARD_SCHEMAS } });
   }
 
-  /** The member as a record of its schema, null when absent or null. */
+  /** Returns a property as a record of its schema, null when absent or null. */
   function readRecord(source: JsonObject, member: keyof typeof MEMBERS): JsonObject | null {
     const value = own(source, member) ?? null;
     if (value === null) return null;

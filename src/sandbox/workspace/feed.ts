@@ -1,4 +1,5 @@
-// The workspace feed: folders, workbooks and reports of one level in one list, folders first (contract 4.7).
+// Handles the workspace feed: folders, workbooks and reports of one level in one list, folders first (contract
+// 4.7).
 import { pathText, queryText, type Call, type Reply } from '../call.ts';
 import { orderedPage } from '../paging.ts';
 import { Problem } from '../problem.ts';
@@ -13,11 +14,11 @@ const ORDERS = new Map<string, Order>([
   ['updated_at', (left, right) => left.updatedAtMs - right.updatedAtMs],
   ['created_at', (left, right) => left.createdAtMs - right.createdAtMs],
   ['name', (left, right) => left.name.localeCompare(right.name, 'en')],
-  // Views are not recorded here, so all are equal and creation decides.
+  // Views are not recorded, so all items are equal and the order of creation decides.
   ['viewer_last_viewed_at', () => 0],
 ]);
 
-/** The kinds asked for by `types`, given once, several times or joined by commas; all without it. */
+/** Returns the kinds in `types`, given once, several times or joined by commas; all kinds without it. */
 function wantedTypes(call: Call): readonly ItemType[] {
   const sent = call.request.query['types'];
   if (sent === undefined) return ITEM_TYPES;
@@ -42,7 +43,7 @@ function wantedOrder(call: Call): Order {
     rank(left) - rank(right) || sign * order(left, right) || sign * (left.id - right.id);
 }
 
-/** `GET`: one level, or with `search` all folders; Workspace items that the caller may see. 400. */
+/** Handles `GET`: one level, or with `search` all folders; Workspace items that the caller may see. 400. */
 export function listWorkspace(call: Call): Reply {
   const deploymentId = pathText(call, 'deploymentId');
   const folderId = queryId(call, 'folderId');

@@ -1,4 +1,4 @@
-// `POST /fixtures`: folders, workbooks, reports and grants (docs/sandbox.md).
+// Creates fixtures of `POST /fixtures`: folders, workbooks, reports and grants (docs/sandbox.md).
 import { requireOwner, type Make } from '../fixture.ts';
 import { own, type JsonObject } from '../json.ts';
 import { Problem } from '../problem.ts';

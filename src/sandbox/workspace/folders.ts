@@ -1,4 +1,4 @@
-// Folders of a deployment: one level at a time, never re-parented here; the move does that (contract 4.7).
+// Handles folders of a deployment: one level at a time. Only the move changes a parent (contract 4.7).
 import { bodyOf, pathNumber, pathText, type Call, type Reply } from '../call.ts';
 import { Problem } from '../problem.ts';
 import { addFolder, readNewFolder } from './create.ts';
@@ -14,7 +14,10 @@ function folderOfPath(call: Call): FolderRecord {
   return requireFolder(call.state, pathText(call, 'deploymentId'), id);
 }
 
-/** `GET`: one level, `parentId` or the root, by position; only what the caller may see. 404 unknown parent. */
+/**
+ * Handles `GET`: one level, `parentId` or the root, by position; only folders that the caller may see. 404
+ * unknown parent.
+ */
 export function listFolders(call: Call): Reply {
   const deploymentId = pathText(call, 'deploymentId');
   const parent = requireFolder(call.state, deploymentId, queryId(call, 'parentId') || null);
@@ -23,7 +26,10 @@ export function listFolders(call: Call): Reply {
   return listReply(call, 'folder', level, (folder) => toFolder(call.state, folder));
 }
 
-/** `POST`: 200 Folder; 400 also beyond the maximum depth, 403 without edit right on the parent, 404 no such parent. */
+/**
+ * Handles `POST`: 200 Folder; 400 also beyond the maximum depth, 403 without edit right on the parent, 404
+ * unknown parent.
+ */
 export function createFolder(call: Call): Reply {
   const input = readNewFolder(bodyOf(call));
   const deploymentId = pathText(call, 'deploymentId');
@@ -35,7 +41,7 @@ export function createFolder(call: Call): Reply {
   return { status: 200, body: toFolder(call.state, folder) };
 }
 
-/** `PUT /{folderId}`: `name` and `position`; any parent in the body is ignored. 400, 403, 404. */
+/** Handles `PUT /{folderId}`: `name` and `position`; a parent in the body is ignored. 400, 403, 404. */
 export function updateFolder(call: Call): Reply {
   pathNumber(call, 'folderId');
   const body = bodyOf(call);
@@ -54,7 +60,7 @@ export function updateFolder(call: Call): Reply {
   return { status: 200, body: toFolder(call.state, stored) };
 }
 
-/** `DELETE /{folderId}`: 204, what was inside goes to the root; 400 with sub-folders, 403, 404. */
+/** Handles `DELETE /{folderId}`: 204, its items move to the root; 400 with sub-folders, 403, 404. */
 export function deleteFolder(call: Call): Reply {
   const folder = folderOfPath(call);
   const { workspace, grants } = call.state;
@@ -67,7 +73,9 @@ export function deleteFolder(call: Call): Reply {
   return { status: 204 };
 }
 
-/** `GET /{folderId}/ancestors`: the chain from the root down to the folder itself, outermost first. 403, 404. */
+/**
+ * Handles `GET /{folderId}/ancestors`: the path from the root to the folder itself, outermost first. 403, 404.
+ */
 export function listAncestors(call: Call): Reply {
   const folder = folderOfPath(call);
   requireRight(call.state, call.caller, 'read', folder);

@@ -1,4 +1,4 @@
-// Members of workspace bodies, read one way for public calls and fixtures; every refusal is 400 (contract 4.7).
+// Reads properties of workspace bodies, for public calls and fixtures; every refusal is 400 (contract 4.7).
 import { isObject, optionalText, own, type JsonObject } from '../json.ts';
 import { Problem } from '../problem.ts';
 import type { State } from '../state.ts';
@@ -9,7 +9,7 @@ import type { FolderRecord } from './records.ts';
 const NAME_LENGTH = 255;
 export const UNTITLED = 'Untitled';
 
-/** A name of 1 to 255 characters, or undefined when it is absent or null. */
+/** Returns a name of 1 to 255 characters, or undefined when it is absent or null. */
 export function readName(source: JsonObject, member = 'name'): string | undefined {
   const name = optionalText(source, member);
   if (name === null) return undefined;
@@ -19,7 +19,7 @@ export function readName(source: JsonObject, member = 'name'): string | undefine
   return name;
 }
 
-/** A whole number, or null when the member is absent or null. */
+/** Returns a whole number, or null when the property is absent or null. */
 export function readInteger(source: JsonObject, member: string): number | null {
   const value = own(source, member) ?? null;
   if (value === null) return null;
@@ -29,14 +29,14 @@ export function readInteger(source: JsonObject, member: string): number | null {
   return value;
 }
 
-/** A JSON object, or null when the member is absent or null. */
+/** Returns a JSON object, or null when the property is absent or null. */
 export function readObject(source: JsonObject, member: string): JsonObject | null {
   const value = own(source, member) ?? null;
   if (value !== null && !isObject(value)) throw new Problem(400, `${member} must be an object`);
   return value;
 }
 
-/** The folder that `id` names in that deployment; null is the root; 404 when there is none (ASSUMED-73). */
+/** Returns the folder with `id` in that deployment; null is the root; 404 when unknown (ASSUMED-73). */
 export function requireFolder(state: State, deploymentId: string, id: number): FolderRecord;
 export function requireFolder(state: State, deploymentId: string, id: number | null): FolderRecord | null;
 export function requireFolder(state: State, deploymentId: string, id: number | null): FolderRecord | null {

@@ -1,11 +1,11 @@
-// What the lists of the workspace share: only what the caller may see, in both list styles at once (contract 4.0).
+// Builds the lists of the workspace: only items that the caller may see, in both list styles (contract 4.0).
 import { queryText, type Call, type Reply } from '../call.ts';
 import { offsetPage, orderedPage } from '../paging.ts';
 import { Problem } from '../problem.ts';
 import { mayDo } from './rights.ts';
 import type { ItemRecord, ItemType } from './records.ts';
 
-/** All items of one kind in the deployment, in order of creation. */
+/** Returns all items of one kind in the deployment, in order of creation. */
 export function itemsOfKind<Kind extends ItemType>(
   call: Call,
   deploymentId: string,
@@ -15,12 +15,12 @@ export function itemsOfKind<Kind extends ItemType>(
   return found.filter((item): item is Extract<ItemRecord, { type: Kind }> => item.type === type);
 }
 
-/** The items that the caller may read. */
+/** Returns the items that the caller may read. */
 export function visible<T extends ItemRecord>(call: Call, items: readonly T[]): T[] {
   return items.filter((item) => mayDo(call.state, call.caller.user, 'read', item));
 }
 
-/** A query parameter that must be a whole number (0 means the root of the workspace), or 400. */
+/** Returns a query parameter as a whole number (0 means the root of the workspace), or 400. */
 export function queryId(call: Call, name: string): number | undefined {
   const text = queryText(call, name);
   if (text === undefined) return undefined;
@@ -28,13 +28,13 @@ export function queryId(call: Call, name: string): number | undefined {
   return Number(text);
 }
 
-/** True when the name contains the text of the query parameter `search`, case ignored; always without one. */
+/** Returns a test of names against the query parameter `search`, ignoring case; without it every name matches. */
 export function nameSearch(call: Call): (item: ItemRecord) => boolean {
   const wanted = queryText(call, 'search')?.toLowerCase() ?? '';
   return (item) => item.name.toLowerCase().includes(wanted);
 }
 
-/** `items` and `pageInfo` (cursor), `data`, `count` and `pagination` (offset), from items in their order. */
+/** Returns `items` and `pageInfo` (cursor), `data`, `count` and `pagination` (offset), from sorted items. */
 export function listReply<T extends ItemRecord>(
   call: Call,
   kind: string,

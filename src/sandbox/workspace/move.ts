@@ -1,4 +1,4 @@
-// `POST .../workspace/move`: one item to a folder or to the root (contract 4.7).
+// Handles `POST .../workspace/move`: moves one item to a folder or to the root (contract 4.7).
 import { bodyOf, pathText, type Call, type Reply } from '../call.ts';
 import { own } from '../json.ts';
 import { Problem } from '../problem.ts';
@@ -11,11 +11,11 @@ import { toItem } from './views.ts';
 interface Move {
   readonly type: ItemType;
   readonly id: number;
-  /** Null = the root, also when the member is absent (ASSUMED-69). */
+  /** Null = the root, also when the property is absent (ASSUMED-69). */
   readonly folderId: number | null;
 }
 
-/** The checked body; without one, or without `type` and `id`, 400 (ASSUMED-68). */
+/** Returns the checked body; 400 without a body, or without `type` and `id` (ASSUMED-68). */
 function readMove(call: Call): Move {
   const body = bodyOf(call);
   const type = ITEM_TYPES.find((known) => known === own(body, 'type'));
@@ -25,14 +25,14 @@ function readMove(call: Call): Move {
   return { type, id, folderId: readInteger(body, 'folderId') };
 }
 
-/** An id of another deployment, or of another kind than `type` says, is not there (ASSUMED-74). */
+/** Returns the item; an id of another deployment or another kind is 404 (ASSUMED-74). */
 function requireItem(call: Call, deploymentId: string, { type, id }: Move): ItemRecord {
   const item = call.state.workspace.get(id);
   if (item?.type !== type || item.deploymentId !== deploymentId) throw new Problem(404, 'Item not found');
   return item;
 }
 
-/** The three access rules; to the root no right on the destination is asked, for a report never. */
+/** Checks the three access rules. The root needs no right on the destination; a report never does. */
 function requireRights(call: Call, item: ItemRecord, destination: FolderRecord | null): void {
   const { state, caller } = call;
   if (item.type === 'REPORT') {
@@ -44,7 +44,10 @@ function requireRights(call: Call, item: ItemRecord, destination: FolderRecord |
   if (destination) requireRight(state, caller, 'edit', destination);
 }
 
-/** 400 for a folder that would end inside itself or, with what is below it, too deep (ASSUMED-70, ASSUMED-71). */
+/**
+ * Throws 400 for a folder that would be inside itself or, with its sub-folders, too deep (ASSUMED-70,
+ * ASSUMED-71).
+ */
 function requirePlaceFor(call: Call, folder: FolderRecord, destination: FolderRecord | null): void {
   const { state, settings } = call;
   const chain = chainTo(state, folder.deploymentId, destination?.id ?? null);
@@ -56,7 +59,7 @@ function requirePlaceFor(call: Call, folder: FolderRecord, destination: FolderRe
   }
 }
 
-/** 200 with the moved item; 400, 403, 404 in the order of ASSUMED-52, and nothing changes on any of them. */
+/** Returns 200 with the moved item; 400, 403, 404 in the order of ASSUMED-52, each without a change. */
 export function moveItem(call: Call): Reply {
   const move = readMove(call);
   const { state } = call;
@@ -64,7 +67,7 @@ export function moveItem(call: Call): Reply {
   const item = requireItem(call, deploymentId, move);
   const destination = requireFolder(state, deploymentId, move.folderId);
   requireRights(call, item, destination);
-  // Where it is already, it may stay, even if the depth limit was lowered since (ASSUMED-75).
+  // An item may stay in its folder even if the depth limit was lowered since (ASSUMED-75).
   if (item.folderId === move.folderId) return { status: 200, body: toItem(state, item) };
   if (item.type === 'FOLDER') requirePlaceFor(call, item, destination);
   const moved = {

@@ -1,5 +1,5 @@
-// What the workspace holds. Folders, workbooks and reports share one table and one run of ids, so that an id names
-// one item whatever its kind (contract 4.7, ASSUMED-74).
+// Defines the records of the workspace. Folders, workbooks and reports share one table and one id sequence, so
+// that an id identifies one item of any kind (contract 4.7, ASSUMED-74).
 import type { JsonObject } from '../json.ts';
 import type { JournalDeps } from '../journal.ts';
 import { createTable, type Table } from '../table.ts';
@@ -11,7 +11,7 @@ interface Placed {
   readonly id: number;
   readonly deploymentId: string;
   readonly name: string;
-  /** The folder that it is in; null = the root of the workspace. */
+  /** Id of the parent folder; null = the root of the workspace. */
   readonly folderId: number | null;
   readonly ownerId: number;
   readonly updatedById: number;
@@ -21,18 +21,18 @@ interface Placed {
 
 export interface FolderRecord extends Placed {
   readonly type: 'FOLDER';
-  /** Place among its neighbours, from 0; several may share one. */
+  /** Position among its siblings, from 0; several may share one. */
   readonly position: number;
 }
 
-/** Who may see the published dashboard of a workbook when it is embedded (contract 10). */
+/** Access to the published dashboard of a workbook when it is embedded (contract 10). */
 export interface EmbedAccess {
   readonly allowEmbed: boolean;
   readonly allEmbedUsers: boolean;
   readonly tenants: readonly string[];
 }
 
-/** DashboardConfig and Dashboard of the specification, checked when they come in (dashboard-schemas.ts). */
+/** DashboardConfig and Dashboard of the specification, validated on input (dashboard-schemas.ts). */
 export interface Dashboards {
   readonly dashboardDraft: JsonObject | null;
   readonly dashboardPublished: JsonObject | null;
@@ -65,7 +65,9 @@ export type ItemRecord = FolderRecord | WorkbookRecord | ReportRecord;
 export type Action = 'read' | 'edit' | 'manage';
 export const ACTIONS: readonly Action[] = ['read', 'edit', 'manage'];
 
-/** A right that one user was given on one thing. Deployments are granted here as well, but judged elsewhere. */
+/**
+ * A right of one user on one item or deployment. Rights on deployments are evaluated in control-plane/reach.ts.
+ */
 export interface Grant {
   readonly id: number;
   readonly userId: number;
@@ -75,12 +77,12 @@ export interface Grant {
   readonly action: Action;
 }
 
-/** Index key of everything that lies directly in a folder, or in the root (null), of a deployment. */
+/** Returns the index key of all items directly in a folder, or in the root (null), of a deployment. */
 export function placeKey(deploymentId: string, folderId: number | null): string {
   return `${deploymentId}/${folderId ?? 'root'}`;
 }
 
-/** Index key of a user's grants on one thing. */
+/** Returns the index key of a user's grants on one item. */
 export function grantKey(userId: number, type: Grant['type'], itemId: number): string {
   return `${userId}/${type}/${itemId}`;
 }
@@ -96,7 +98,7 @@ export function createItems(deps: JournalDeps): Table<ItemRecord> {
   );
 }
 
-/** Index key of all grants on one thing. */
+/** Returns the index key of all grants on one item. */
 export function thingKey(type: Grant['type'], itemId: number): string {
   return `${type}/${itemId}`;
 }

@@ -1,4 +1,4 @@
-// Reports of a deployment (contract 4.7).
+// Handles reports of a deployment (contract 4.7).
 import { bodyOf, pathText, type Call, type Reply } from '../call.ts';
 import { addReport, readNewReport, requireWorkbook } from './create.ts';
 import { requireFolder } from './inputs.ts';
@@ -6,7 +6,10 @@ import { itemsOfKind, listReply, nameSearch, queryId, visible } from './lists.ts
 import { requireRight } from './rights.ts';
 import { toReport } from './views.ts';
 
-/** `GET`: what the caller may see; `workbookId`, `folderId` (0 = the root) and `search` (in the name) narrow it. */
+/**
+ * Handles `GET`: the reports that the caller may see, filtered by `workbookId`, `folderId` (0 = the root) and
+ * `search` (in the name).
+ */
 export function listReports(call: Call): Reply {
   const workbookId = queryId(call, 'workbookId');
   const folderId = queryId(call, 'folderId');
@@ -21,9 +24,12 @@ export function listReports(call: Call): Reply {
   return listReply(call, 'report', kept, (report) => toReport(call.state, report));
 }
 
-/** `POST`: 200 Report; 400, 403 without edit right on the folder or workbook, 404, 409 for a `publicId` in use. */
+/**
+ * Handles `POST`: 200 Report; 400, 403 without edit right on the folder or workbook, 404, 409 for a `publicId`
+ * in use.
+ */
 export function createReport(call: Call): Reply {
-  // The body may be left out (contract 4.7).
+  // The body is optional (contract 4.7).
   const input = readNewReport(call.request.body === undefined ? {} : bodyOf(call));
   const deploymentId = pathText(call, 'deploymentId');
   const folder = requireFolder(call.state, deploymentId, input.folderId);

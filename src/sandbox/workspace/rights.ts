@@ -1,5 +1,5 @@
-// Who may do what with an item: an owner and an administrator manage, grants say the rest, and the rights on a folder
-// pass to everything in it (contract 4.7, ASSUMED-76).
+// Decides rights on items: owners and administrators manage, grants give further rights, and a right on a
+// folder applies to everything in it (contract 4.7, ASSUMED-76).
 import type { Caller } from '../auth.ts';
 import { Problem } from '../problem.ts';
 import type { UserRecord } from '../records.ts';
@@ -7,7 +7,7 @@ import type { State } from '../state.ts';
 import { ACTIONS, grantKey, type Action, type ItemRecord } from './records.ts';
 import { chainTo } from './tree.ts';
 
-/** Needed beside the edit right to move a report (contract 4.7). */
+/** Permission needed in addition to the edit right to move a report (contract 4.7). */
 export const REPORT_MANAGE = 'ReportManage';
 
 const rank = (action: Action): number => ACTIONS.indexOf(action);
@@ -18,7 +18,7 @@ function ownRight(state: State, user: UserRecord, item: ItemRecord): number {
   return Math.max(-1, ...grants.map((grant) => rank(grant.action)));
 }
 
-/** True when the user has the right on the item itself or on a folder above it. */
+/** Returns true when the user has the right on the item or on a folder above it. */
 export function mayDo(state: State, user: UserRecord, action: Action, item: ItemRecord): boolean {
   if (user.isAdmin) return true;
   const needed = rank(action);
@@ -27,14 +27,14 @@ export function mayDo(state: State, user: UserRecord, action: Action, item: Item
   );
 }
 
-/** 403 unless the caller has the right on the item. */
+/** Throws 403 unless the caller has the right on the item. */
 export function requireRight(state: State, caller: Caller, action: Action, item: ItemRecord): void {
   if (!mayDo(state, caller.user, action, item)) {
     throw new Problem(403, `The right to ${action} this ${item.type.toLowerCase()} is missing`);
   }
 }
 
-/** 403 unless the caller holds the report-manage permission; administrators hold every permission. */
+/** Throws 403 unless the caller has the report-manage permission; administrators have every permission. */
 export function requireReportManage(caller: Caller): void {
   if (!caller.user.isAdmin && !caller.user.permissions.has(REPORT_MANAGE)) {
     throw new Problem(403, `The permission ${REPORT_MANAGE} is missing`);

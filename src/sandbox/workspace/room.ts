@@ -1,4 +1,4 @@
-// The addresses of folders, workbooks, reports, the feed and the move (contract 4.7, 10).
+// Routes folders, workbooks, reports, the feed and the move (contract 4.7, 10).
 import { Router } from 'express';
 import { answer, type Handler } from '../call.ts';
 import type { Room } from '../family.ts';
@@ -16,7 +16,7 @@ import {
   updateEmbedAccess,
 } from './workbooks.ts';
 
-/** Stands behind the deployment wall, which has checked the deployment. */
+/** Builds the routes; the deployment check of the family runs before them. */
 export function createWorkspaceRoom(world: World): Room {
   const router = Router({ caseSensitive: true });
   const at = (handler: Handler) => answer(world, handler);

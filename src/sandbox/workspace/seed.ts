@@ -1,4 +1,4 @@
-// The workspace of the seed `small`: what a sales and an operations team might keep (docs/sandbox.md).
+// Creates the workspace of the seed `small`: items of a sales and an operations team (docs/sandbox.md).
 import type { JsonObject } from '../json.ts';
 import type { UserRecord } from '../records.ts';
 import type { Scene } from '../state.ts';
@@ -36,7 +36,7 @@ const CONFIG = {
 
 const QUERY = 'SELECT country, MEASURE(count) AS orders FROM orders GROUP BY 1';
 
-/** Dashboard and ReportSnapshot as the specification lists them, made from a workbook and its report. */
+/** Returns a Dashboard and ReportSnapshot of the specification for a workbook and its report. */
 function publishedDashboard(workbookId: number, reportId: number, ownerId: number) {
   const snapshot = {
     name: 'Orders by country',
@@ -63,7 +63,7 @@ function publishedDashboard(workbookId: number, reportId: number, ownerId: numbe
 
 const workbookOf = (source: JsonObject) => readNewWorkbook(source, createDashboardReader());
 
-/** Answers the id of the folder Sales. */
+/** Creates the folder Sales with its content. @returns the id of the folder */
 function addSales(scene: Scene, placing: Placing): number {
   const folder = (name: string, parentId: number | null): number =>
     addFolder(scene, placing, { name, parentId, position: null }).id;
@@ -92,7 +92,7 @@ function addSales(scene: Scene, placing: Placing): number {
   return sales;
 }
 
-/** Everything belongs to `owner`; `reader` may read the folder Sales, and so what is in it. */
+/** Creates all items for `owner`; `reader` gets the read right on the folder Sales and its content. */
 export function plantWorkspace(scene: Scene, owner: UserRecord, reader: UserRecord): void {
   const { grants } = scene.state;
   const sales = addSales(scene, { deploymentId: '1', ownerId: owner.id });

@@ -1,11 +1,11 @@
-// The workspace as `GET /state` shows it: every item with its owner's name, every grant (docs/sandbox.md).
+// Builds the workspace part of `GET /state`: every item with its owner's name, every grant (docs/sandbox.md).
 import type { JsonObject } from '../json.ts';
 import type { Scene } from '../state.ts';
 import type { Grant, ItemRecord, ItemType } from './records.ts';
 
 const toDate = (ms: number): string => new Date(ms).toISOString();
 
-/** One item as stored; a folder's place is called `parentId`, as in its own calls. */
+/** Returns one stored item; the parent of a folder is called `parentId`, as in its own calls. */
 export function showItem(scene: Scene, item: ItemRecord): JsonObject {
   const { ownerId, updatedById, createdAtMs, updatedAtMs, folderId, deploymentId, ...kept } = item;
   const nameOf = (id: number): string | null => scene.state.users.get(id)?.userName ?? null;
@@ -20,7 +20,7 @@ export function showItem(scene: Scene, item: ItemRecord): JsonObject {
   };
 }
 
-/** One grant in the words of its fixture; `id` is the thing, `grantId` the grant itself. */
+/** Returns one grant in the form of its fixture; `id` is the item, `grantId` the grant itself. */
 export function showGrant(scene: Scene, grant: Grant): JsonObject {
   return {
     grantId: grant.id,

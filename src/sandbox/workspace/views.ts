@@ -1,4 +1,4 @@
-// The records of the workspace as the platform shows them (contract 4.7, 4.8).
+// Builds the workspace records of an answer (contract 4.7, 4.8).
 import type { JsonObject } from '../json.ts';
 import type { State } from '../state.ts';
 import type { FolderRecord, ItemRecord, ReportRecord } from './records.ts';
@@ -6,7 +6,7 @@ import { chainTo } from './tree.ts';
 
 const toDate = (ms: number): string => new Date(ms).toISOString();
 
-/** ResourceOwner, or null when that user is gone. */
+/** Returns a ResourceOwner, or null when that user was deleted. */
 function showOwner(state: State, userId: number): JsonObject | null {
   const user = state.users.get(userId);
   return user ? { id: user.id, email: user.email, firstName: user.firstName, picture: null } : null;
@@ -16,7 +16,7 @@ function showPath(state: State, item: ItemRecord): JsonObject[] {
   return chainTo(state, item.deploymentId, item.folderId).map(({ id, name }) => ({ id, name }));
 }
 
-/** What all three kinds show alike. */
+/** Returns the properties that all three kinds share. */
 function showShared(state: State, item: ItemRecord): JsonObject {
   return {
     id: item.id,
@@ -31,17 +31,17 @@ function showShared(state: State, item: ItemRecord): JsonObject {
   };
 }
 
-/** The Workspace item shape, which move, workbooks and the feed answer with whatever the kind. */
+/** Returns the Workspace item form, which move, workbooks and the feed use for every kind. */
 export function toItem(state: State, item: ItemRecord): JsonObject {
   const isWorkbook = item.type === 'WORKBOOK';
   return {
     ...showShared(state, item),
-    // Objects even for a folder (contract 4.8).
+    // An object even for a folder (contract 4.8).
     meta: item.type === 'FOLDER' ? {} : (item.meta ?? {}),
     calculatedFields: isWorkbook ? item.calculatedFields : {},
     userId: state.users.get(item.ownerId) ? item.ownerId : null,
     folderId: item.folderId,
-    // Nobody has favourites here; the specification lets the member be null.
+    // Favourites are not implemented; the specification allows null.
     isFavorite: null,
     slug: isWorkbook ? item.slug : null,
     dashboardDraft: isWorkbook ? item.dashboardDraft : null,
@@ -61,7 +61,7 @@ export function toFolder(state: State, folder: FolderRecord): JsonObject {
 
 export function toReport(state: State, report: ReportRecord): JsonObject {
   const shared = showShared(state, report);
-  // Required for reports (contract 4.7), so a record stands in for an owner who is gone.
+  // Required for reports (contract 4.7), so a placeholder replaces a deleted owner.
   const owner = shared['user'] ?? { id: report.ownerId, email: '', firstName: null, picture: null };
   return {
     ...shared,

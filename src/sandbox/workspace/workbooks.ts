@@ -1,4 +1,4 @@
-// Workbooks of a deployment and who may see their dashboard when it is embedded (contract 4.7, 10).
+// Handles workbooks of a deployment and access to their embedded dashboard (contract 4.7, 10).
 import { bodyOf, pathNumber, pathText, type Call, type Handler, type Reply } from '../call.ts';
 import { optionalBoolean, optionalTexts } from '../json.ts';
 import { addWorkbook, readNewWorkbook, requireWorkbook } from './create.ts';
@@ -9,7 +9,7 @@ import type { Action, EmbedAccess, WorkbookRecord } from './records.ts';
 import { requireRight } from './rights.ts';
 import { toItem } from './views.ts';
 
-/** `GET`: all that the caller may see, or those of `folderId` (0 = the root). */
+/** Handles `GET`: all workbooks that the caller may see, or those of `folderId` (0 = the root). */
 export function listWorkbooks(call: Call): Reply {
   const folderId = queryId(call, 'folderId');
   const all = visible(call, itemsOfKind(call, pathText(call, 'deploymentId'), 'WORKBOOK'));
@@ -17,10 +17,13 @@ export function listWorkbooks(call: Call): Reply {
   return listReply(call, 'workbook', kept, (workbook) => toItem(call.state, workbook));
 }
 
-/** `POST`: 200 in the Workspace item shape; 400, 403 without edit right on the folder, 404 no such folder. */
+/**
+ * Handles `POST`: 200 in the Workspace item form; 400, 403 without edit right on the folder, 404 unknown
+ * folder.
+ */
 export function createWorkbook(readDashboards: ReadDashboards): Handler {
   return (call) => {
-    // The body may be left out (contract 4.7).
+    // The body is optional (contract 4.7).
     const body = call.request.body === undefined ? {} : bodyOf(call);
     const input = readNewWorkbook(body, readDashboards);
     const deploymentId = pathText(call, 'deploymentId');
@@ -38,17 +41,20 @@ function workbookOfPath(call: Call, action: Action): WorkbookRecord {
   return workbook;
 }
 
-/** `GET /{workbookId}`: 200; 403, 404. */
+/** Handles `GET /{workbookId}`: 200; 403, 404. */
 export function readWorkbook(call: Call): Reply {
   return { status: 200, body: toItem(call.state, workbookOfPath(call, 'read')) };
 }
 
-/** `GET /{workbookId}/embed-access`: 200; 403, 404. */
+/** Handles `GET /{workbookId}/embed-access`: 200; 403, 404. */
 export function readEmbedAccess(call: Call): Reply {
   return { status: 200, body: workbookOfPath(call, 'read').embedAccess };
 }
 
-/** `PUT /{workbookId}/embed-access`: absent members stay; the published dashboard shows `allowEmbed` too. 400, 403, 404. */
+/**
+ * Handles `PUT /{workbookId}/embed-access`: absent properties stay; the published dashboard shows `allowEmbed`
+ * too. 400, 403, 404.
+ */
 export function updateEmbedAccess(call: Call): Reply {
   pathNumber(call, 'workbookId');
   const body = bodyOf(call);
