@@ -1,5 +1,5 @@
-// The agent: looks at the model, picks members, runs the query in the caller's name and tells what came back.
-// It invents nothing: the same question on the same data gives the same answer.
+// Implements the agent: it reads the model, selects members, runs the query with the caller's rights and
+// describes the result. It is deterministic: the same question on the same data gives the same answer.
 import { randomUUID } from 'node:crypto';
 import type { CubeDocument } from '../core-data/core-data.ts';
 import type { ChatNames } from './names.ts';
@@ -16,7 +16,7 @@ import {
   type SqlInput,
 } from './tools.ts';
 
-/** Picks members for a question, or null when it names none; may take its time. */
+/** Selects members for a question, or null when the question names none; may be asynchronous. */
 export type Choose = (
   question: string,
   cubes: readonly CubeDocument[],
@@ -27,18 +27,18 @@ export interface AgentTask {
   readonly chatId: string;
   readonly data: AgentData;
   readonly names: ChatNames;
-  /** Development mode shows what the agent thinks. */
+  /** Development mode adds `thinking` to the records. */
   readonly showsThinking: boolean;
   readonly script: AgentScript;
   readonly choose: Choose;
 }
 
-/** The answer is cut into at most this many increments. */
+/** Largest number of increments of one answer. */
 const MOST_DELTAS = 12;
-/** Rows that the answer spells out. */
+/** Number of rows that the answer lists. */
 const ROWS_TOLD = 10;
 
-/** Increments of a text, cut after blanks; together they are the text. */
+/** Splits a text into increments after spaces; joined they equal the text. */
 export function increments(text: string): string[] {
   const words = text.match(/\S+\s*|\s+/g) ?? [];
   const size = Math.max(1, Math.ceil(words.length / MOST_DELTAS));
@@ -48,7 +48,7 @@ export function increments(text: string): string[] {
   return parts;
 }
 
-/** The one assistant message of a run: grows by increments, ends with the record that holds all of it. */
+/** Builds the assistant message of a run from increments; the last record holds the whole message. */
 function createMessage(task: AgentTask) {
   const id = randomUUID();
   let content = '';
@@ -68,7 +68,7 @@ function createMessage(task: AgentTask) {
   };
 }
 
-/** Both records of a tool call around the work itself; the work's own failure becomes the result. */
+/** Emits the two records of a tool call before and after the work; a failure of the work becomes the result. */
 async function* callTool<T>(
   task: AgentTask,
   name: string,
@@ -92,7 +92,7 @@ async function* callTool<T>(
     outcome = done.value;
     result = done.result;
   } catch (error) {
-    // A tool that fails is an answer to the agent, not the end of the run (contract 6.6).
+    // A failed tool is a result for the agent and does not end the run (contract 6.6).
     outcome = error instanceof Error ? error : new Error(String(error));
     result = toErrorResult(error);
   }
@@ -107,7 +107,7 @@ function tellRow(rows: Rows, row: Rows['data'][number]): string {
   return row.map((cell, place) => `${rows.schema[place]?.name} ${String(cell ?? 'none')}`).join(', ');
 }
 
-/** What the rows say, in words. */
+/** Returns the rows as text. */
 export function tell(title: string, rows: Rows): string {
   if (rows.totalRows === 0) return `${title}: no rows are visible to you.`;
   const told = rows.data.slice(0, ROWS_TOLD).map((row) => tellRow(rows, row));
@@ -129,7 +129,7 @@ function toInput(task: AgentTask, sqlQuery: string, choice: Choice | null): SqlI
   };
 }
 
-/** Runs the query and answers the text of the answer. */
+/** Runs the query. @returns the text of the answer */
 async function* runQuery(
   task: AgentTask,
   sqlQuery: string,
@@ -144,7 +144,7 @@ async function* runQuery(
   return rows instanceof Error ? `The query failed: ${rows.message}` : tell(input.queryTitle, rows);
 }
 
-/** Looks at the model, then at the data; answers the text of the answer. */
+/** Reads the model, then runs the query. @returns the text of the answer */
 async function* findAnswer(task: AgentTask): AsyncGenerator<Draft, string> {
   const search = { searchQuery: task.question };
   const cubes = yield* callTool(task, task.names.metaTool, search, async () => {
@@ -162,8 +162,8 @@ async function* findAnswer(task: AgentTask): AsyncGenerator<Draft, string> {
 }
 
 /**
- * Answers a question as a sequence of records (contract 6.3): increments, tool calls, increments, the whole message.
- * Throws what the script calls a failure; returns early when the consumer stops listening.
+ * Yields the records of an answer (contract 6.3): increments, tool calls, increments, the whole message. Throws
+ * the failure that the script asks for; returns early when the consumer stops.
  */
 export async function* answerQuestion(task: AgentTask): AsyncGenerator<Draft, void> {
   const analyst = [task.names.analyst];

@@ -1,4 +1,4 @@
-// From a question to a running answer: drives the agent at its pace, stores what it says, ends it for good or ill.
+// Runs the agent for a question: paces its records, stores them, and ends the run.
 import { systemClock } from '../../support/clock.ts';
 import type { Deployment } from '../records.ts';
 import { CHAT_LEFT, CHAT_TOOL_ROWS } from '../settings.ts';
@@ -16,7 +16,7 @@ import { errorLine, freshMessageId, stateLine } from './stream.ts';
 import { noteEnd, noteQuery, noteStart } from './threads.ts';
 import type { AgentData, Rows } from './tools.ts';
 
-/** What all agents of a sandbox share. */
+/** Settings shared by all agents of a sandbox. */
 export interface ChatStyle {
   readonly names: ChatNames;
   readonly choose: Choose;
@@ -31,7 +31,7 @@ export interface Question {
 
 interface Job extends Question {
   readonly world: World;
-  /** The state that the run began on; a reset stops the run and leaves this state behind. */
+  /** State at the start of the run; a reset stops the run and replaces the state. */
   readonly state: State;
   readonly run: Run;
   readonly script: AgentScript;
@@ -43,14 +43,14 @@ function productionBranch(deployment: Deployment): string {
 
 const now = (job: Job): Scene => ({ ...sceneOf(job.world), state: job.state });
 
-/** Reads with the rights of the caller as they are when the query starts, and notes every query. */
+/** Runs queries with the rights that the caller has when the query starts, and records every query. */
 function createData(job: Job): AgentData {
   const { world, caller, session, body, run } = job;
   const { deployment } = caller;
   const branchName = body.activeBranchName;
   async function collect(sqlQuery: string): Promise<Rows> {
     const context = await session.context(now(job));
-    // The thread may be answering something else by now; what follows would be noted there.
+    // The thread may be streaming another answer by now, and the query would be recorded there.
     if (run.signal.aborted) throw new Error('The run is over');
     noteQuery(job.state, job.thread.id, {
       sqlQuery,
@@ -80,11 +80,11 @@ function createData(job: Job): AgentData {
   };
 }
 
-/** Streaming → idle, in one step: stores the messages, then lets the readers have the last lines. */
+/** Ends the run in one step: stores the messages, then sends the last lines to the readers. */
 function finish(job: Job, outcome: RunOutcome, lastWords?: { error: string; hidesMessages?: boolean }): void {
   const { run, state, thread } = job;
   if (run.signal.aborted) return;
-  // A message cut short keeps the text so far; a tool call without result says nothing and goes.
+  // An incomplete message keeps its text; a tool call without result is dropped.
   const said = run
     .messages()
     .filter(({ toolCall }) => !toolCall || toolCall.result !== undefined)
@@ -107,11 +107,11 @@ function finish(job: Job, outcome: RunOutcome, lastWords?: { error: string; hide
 function stop(job: Job, why: Stop): void {
   if (why === 'aborted') finish(job, 'aborted');
   else if (why === 'shutdown') finish(job, 'ended', { error: 'The platform is going down' });
-  // Who has left sees nothing more, not even what was said before.
+  // A user who has left sees no further messages and none of the earlier ones.
   else finish(job, 'ended', { error: CHAT_LEFT, hidesMessages: true });
 }
 
-/** The next record, or undefined as soon as the run is over, whatever the agent is waiting for. */
+/** Resolves with the next record, or with undefined as soon as the run is over. */
 function unlessOver<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const leave = (): void => resolve(undefined);
@@ -121,7 +121,7 @@ function unlessOver<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | un
   });
 }
 
-/** Passes the agent's records on, one at a time at the pace of the settings, while the caller is in good standing. */
+/** Forwards the agent's records one at a time with the configured pause, while the caller keeps access. */
 async function pump(job: Job, records: AsyncGenerator<Draft, void>): Promise<void> {
   const { run, session, world } = job;
   for (;;) {
@@ -142,14 +142,14 @@ async function drive(job: Job, task: AgentTask): Promise<void> {
   } catch (error) {
     finish(job, 'failed', { error: error instanceof Error ? error.message : String(error) });
   } finally {
-    // Not awaited: a step under way ends by itself, and nobody listens to it any more.
+    // Not awaited: the current step ends by itself and its records are dropped.
     records.return().catch(() => undefined);
   }
 }
 
 /**
- * Idle → streaming; answers the lines of the run from its first record, the echo of the question. The agent works
- * on whether or not somebody reads them.
+ * Starts a run on an idle thread. Returns its lines from the first record, which repeats the question. The run
+ * continues without readers.
  */
 export function startAnswer(world: World, style: ChatStyle, question: Question): AsyncIterable<string> {
   const { thread, caller, session, body } = question;

@@ -1,4 +1,4 @@
-// Who speaks to chat: an API key or a deployment's token, and which agent they speak to (contract 6.1).
+// Authenticates chat requests by API key or deployment token, and finds the addressed agent (contract 6.1).
 import type { Request } from 'express';
 import { authenticate } from '../auth.ts';
 import { resolveContext } from '../deployment-authentication.ts';
@@ -9,7 +9,7 @@ import type { Credential, Deployment } from '../records.ts';
 import type { Scene } from '../state.ts';
 import type { ChatNames } from './names.ts';
 
-/** What a request has proven. `externalId` of a token is lower-cased. */
+/** Result of authentication. `externalId` of a token is in lower case. */
 export type Proof =
   | { readonly kind: 'apiKey'; readonly credential: Credential }
   | {
@@ -30,13 +30,13 @@ export interface ChatCaller {
 export interface ChatAddress {
   readonly accountName: string;
   readonly form: 'agents' | 'deployments';
-  /** Id of the agent or of the deployment, as the form says. */
+  /** Id of the agent or of the deployment, depending on `form`. */
   readonly targetId: string;
 }
 
 const ADDRESS =
   /^\/api\/v1\/public\/([^/]+)\/(agents|deployments)\/([^/]+)\/chat\/(?:stream-chat-state|abort)\/?$/;
-/** Agent of a deployment that has none of its own: the platform chooses one. */
+/** Agent of a deployment without agents of its own: the platform chooses one. */
 const BUILT_IN_AGENT = 'auto';
 
 function decoded(text: string): string {
@@ -47,7 +47,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The address of a chat call, or undefined for any other path. */
+/** Returns the parts of a chat path, or undefined for any other path. */
 export function parseAddress(path: string): ChatAddress | undefined {
   const [, accountName, form, targetId] = ADDRESS.exec(path) ?? [];
   if (accountName === undefined || targetId === undefined) return undefined;
@@ -59,7 +59,10 @@ export function parseAddress(path: string): ChatAddress | undefined {
   };
 }
 
-/** A bad credential; the family prints it as JSON-RPC in a 200 (ASSUMED-06, ASSUMED-83). */
+/**
+ * Returns the problem for an invalid credential; the family formats it as JSON-RPC with status 200 (ASSUMED-06,
+ * ASSUMED-83).
+ */
 function unauthorized(why: string): Problem {
   return new Problem(401, why);
 }
@@ -83,7 +86,7 @@ function requirePlan(scene: Scene): void {
 
 function authenticateKey(request: Request, scene: Scene, address: ChatAddress): ChatCaller {
   const isKey = /^api-key(\s|$)/i.test(request.headers.authorization ?? '');
-  // The missing agent is noticed before the key is looked at (ASSUMED-82).
+  // A missing agent is reported before the key is checked (ASSUMED-82).
   if (isKey && address.form === 'deployments')
     throw new Problem(403, 'agentId is required for Api-Key authentication');
   if (!isKey) throw unauthorized('Authorization header is malformed');
@@ -95,15 +98,15 @@ function authenticateKey(request: Request, scene: Scene, address: ChatAddress): 
   return { ...target, proof: { kind: 'apiKey', credential } };
 }
 
-/** `externalId`, else `sub`; empty and other types count as absent. */
+/** Returns `externalId`, else `sub`; empty values and other types count as absent. */
 function identityOf(context: JsonObject): string | undefined {
   const named = [own(context, 'externalId'), own(context, 'sub')];
   return named.find((value): value is string => typeof value === 'string' && value.trim() !== '');
 }
 
 /**
- * What a token proves at this moment; throws Problem 401 when it is refused, names nobody, or the resolved
- * context lacks the scope. The agent calls it again before every query: the token may have expired meanwhile.
+ * Verifies a token at the present time. Throws Problem 401 when it is refused, names no user, or the resolved
+ * context lacks the scope. The agent calls it again before every query, because the token may have expired.
  */
 export async function proveToken(
   deployment: Deployment,
@@ -122,8 +125,9 @@ export async function proveToken(
 }
 
 /**
- * The caller of a chat request. With both headers `Authorization` wins, good or bad. Throws Problem 401 (bad
- * credential), 403 (key without agent, out of scope, plan without chat), 404 (tenant, deployment, agent).
+ * Returns the caller of a chat request. With both headers `Authorization` takes precedence, even when it is
+ * invalid. Throws Problem 401 (invalid credential), 403 (key without agent, outside its scope, plan without
+ * chat), 404 (tenant, deployment, agent).
  */
 export async function authenticateChat(
   request: Request,

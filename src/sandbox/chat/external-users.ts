@@ -1,11 +1,12 @@
-// People who exist in chat only: made by the first request, ephemeral unless asked otherwise (contract 6.7).
+// Stores external users, who exist in chat only: the first request creates them, by default with a limited
+// lifetime (contract 6.7).
 import { Problem } from '../problem.ts';
 import { EPHEMERAL_TTL_SECONDS } from '../settings.ts';
 import type { Scene, State } from '../state.ts';
 import type { ExternalUserRecord } from './records.ts';
 import { ownerOfExternal, removeThreadsOf } from './threads.ts';
 
-/** What a request says of its external user; undefined = not said. */
+/** Properties that a request sets on its external user; undefined = not sent. */
 export interface ExternalWish extends Pick<
   ExternalUserRecord,
   'externalId' | 'groups' | 'userAttributes' | 'securityContext'
@@ -36,8 +37,9 @@ export function externalUserOf(state: State, externalId: string): ExternalUserRe
 }
 
 /**
- * When the user goes. The lifetime counts from the first request; a later request that names one starts it anew.
- * Who was persisted once stays so: an ephemeral request cannot take a kept person's threads away.
+ * Returns the expiry of the user. The lifetime counts from the first request; a later request that names a
+ * lifetime restarts it. A persistent user stays persistent, so that an ephemeral request cannot remove the
+ * threads.
  */
 function expiryOf(present: ExternalUserRecord | undefined, wish: ExternalWish, nowMs: number): number | null {
   if (wish.isEphemeral === false || present?.expiresAtMs === null) return null;
@@ -46,7 +48,7 @@ function expiryOf(present: ExternalUserRecord | undefined, wish: ExternalWish, n
   return present?.expiresAtMs ?? lifetime(EPHEMERAL_TTL_SECONDS);
 }
 
-/** Makes or refreshes the user; throws 429 for one persistent user too many (ASSUMED-97). */
+/** Creates or updates the user; throws 429 above the limit of persistent users (ASSUMED-97). */
 export function provision(scene: Scene, wish: ExternalWish): ExternalUserRecord {
   const { state, settings, nowMs } = scene;
   const present = externalUserOf(state, wish.externalId);

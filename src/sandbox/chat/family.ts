@@ -1,4 +1,5 @@
-// The chat family `/api/v1/public`: its own credentials, and bad ones answered as JSON-RPC in a 200 (contract 6.1).
+// Builds the chat family `/api/v1/public`: its own credentials; an invalid one gets JSON-RPC with status 200
+// (contract 6.1).
 import type { Request } from 'express';
 import { platformError } from '../application.ts';
 import type { Reply } from '../call.ts';
@@ -14,14 +15,17 @@ import { createChatRoom } from './room.ts';
 
 const MOUNT = '/api/v1/public';
 
-/** A refused credential is a JSON-RPC error object (ASSUMED-83); everything else is `{error}` with its status. */
+/**
+ * Formats a refused credential as a JSON-RPC error object (ASSUMED-83), any other problem as `{error}` with its
+ * status.
+ */
 function render(problem: Problem): Reply {
   if (problem.status !== 401) return platformError(problem);
   const error = { code: CHAT_UNAUTHORIZED_CODE, message: `Unauthorized: ${problem.message}` };
   return { status: 200, body: { jsonrpc: '2.0', error, id: null } };
 }
 
-/** Throws for the address of a model that is not allowed. */
+/** Throws for a model address that is not allowed. */
 export function createChatFamily(
   world: World,
   options: { vendorNames?: boolean; chatModel?: ChatModelOptions } = {},

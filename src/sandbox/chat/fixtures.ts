@@ -1,4 +1,4 @@
-// Fixtures of chat: agents with scripts, and how a deployment checks its tokens (docs/sandbox.md).
+// Creates fixtures of chat: agents with scripts, and the token settings of a deployment (docs/sandbox.md).
 import type { Make } from '../fixture.ts';
 import {
   objectList,
@@ -48,7 +48,10 @@ function freshAgentId(scene: Scene): string {
   return String(Math.max(0, ...used.filter(Number.isFinite)) + 1);
 }
 
-/** `agents [{deploymentId, id?, script?}]`: adds an agent, or gives a present one of that deployment a new script. */
+/**
+ * `agents [{deploymentId, id?, script?}]`: adds an agent, or replaces the script of an existing agent of that
+ * deployment.
+ */
 export const makeAgent: Make = (scene, source) => {
   const deployment = requireDeploymentOf(scene, source);
   const agentId = optionalText(source, 'id') ?? freshAgentId(scene);
@@ -66,7 +69,10 @@ export const makeAgent: Make = (scene, source) => {
   return { deploymentId: deployment.id, id: agentId, script };
 };
 
-/** `chatAuthentication [{deploymentId, tokenAuthentication?, method?}]`: the deployment's settings for tokens. */
+/**
+ * `chatAuthentication [{deploymentId, tokenAuthentication?, method?}]`: sets how the deployment verifies
+ * tokens.
+ */
 export const setChatAuthentication: Make = (scene, source) => {
   const deployment = requireDeploymentOf(scene, source);
   const method = own(source, 'method');

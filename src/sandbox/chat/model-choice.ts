@@ -1,6 +1,6 @@
-// Optional: lets a language model behind an OpenAI-compatible address pick the members instead of the words of the
-// question. It sees names of the model and the question, never a row; what it picks is checked against what the
-// caller may see, and the query runs with the caller's rights as ever.
+// Selects members with a language model behind an OpenAI-compatible address (optional). The model receives
+// member names and the question, never a row. Its selection is checked against the members that the caller may
+// see, and the query runs with the caller's rights.
 import type { CubeDocument, MemberDocument } from '../core-data/core-data.ts';
 import { isObject, own, type JsonObject } from '../json.ts';
 import type { Choose } from './agent.ts';
@@ -12,7 +12,7 @@ export interface ChatModelOptions {
   readonly model: string;
   /** Sent as Bearer; absent = no credential. */
   readonly apiKey?: string;
-  /** Default 20,000. */
+  /** Milliseconds; default 20,000. */
   readonly timeoutMs?: number;
 }
 
@@ -25,7 +25,7 @@ const INSTRUCTIONS = `Pick the members of a data model that answer the question.
 {"cube": name, "measures": [names], "dimensions": [names], "grain": "day|week|month|quarter|year" or null, "top": number or null}.
 Use only names from the list. If nothing fits, reply {"cube": null}.`;
 
-/** The address of the completions call; throws for anything but https or loopback. */
+/** Returns the address of the completions endpoint; throws unless it is https or loopback. */
 function endpointOf({ url }: ChatModelOptions): URL {
   const base = new URL(url);
   const isSafe = base.protocol === 'https:' || (base.protocol === 'http:' && LOOPBACK.has(base.hostname));
@@ -52,7 +52,7 @@ function picked(source: JsonObject, name: string, members: readonly MemberDocume
   return members.filter((member) => sent.includes(member.name));
 }
 
-/** The choice in the model's reply, made only of members that are visible; null when there is none. */
+/** Returns the selection in the model's reply, limited to visible members; null without one. */
 export function parseChoice(reply: unknown, cubes: readonly CubeDocument[]): Choice | null {
   if (!isObject(reply)) return null;
   const cube = cubes.find(({ name }) => name === own(reply, 'cube'));
@@ -76,12 +76,15 @@ function contentOf(body: unknown): unknown {
   try {
     return JSON.parse(content);
   } catch {
-    // Prose instead of JSON: it has picked nothing.
+    // The reply is prose instead of JSON, so it selects no member.
     return null;
   }
 }
 
-/** Throws for an address that is not allowed; what it returns rejects when the model cannot be reached or refuses. */
+/**
+ * Creates the selection function. Throws for an address that is not allowed. The function rejects when the
+ * model is unreachable or refuses.
+ */
 export function createModelChoice(options: ChatModelOptions): Choose {
   const endpoint = endpointOf(options);
   const headers = {
@@ -92,7 +95,7 @@ export function createModelChoice(options: ChatModelOptions): Choose {
     const response = await fetch(endpoint, {
       method: 'POST',
       headers,
-      // A redirect would carry question and credential to an address that nobody has allowed.
+      // A redirect would send question and credential to an address that was not configured.
       redirect: 'error',
       signal: AbortSignal.timeout(options.timeoutMs ?? 20_000),
       body: JSON.stringify({

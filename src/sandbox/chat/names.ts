@@ -1,7 +1,7 @@
-// Words of the chat interface that the specification and the vendor spell differently (contract 0.2).
+// Defines the names of the chat interface that differ between the specification and the vendor (contract 0.2).
 
 export interface ChatNames {
-  /** Header of the token form, lower case. */
+  /** Header of the token, lower case. */
   readonly tokenHeader: string;
   readonly metaTool: string;
   readonly sqlTool: string;

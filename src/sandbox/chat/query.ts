@@ -1,4 +1,5 @@
-// From chosen members to SQL over the model and to a chart of its rows. Pure; the chart carries no data (contract 6.6).
+// Converts selected members to SQL over the model and to a chart specification (contract 6.6). Pure functions;
+// the chart contains no data.
 import type { MemberDocument } from '../core-data/core-data.ts';
 import { shortName, type Choice } from './question.ts';
 
@@ -10,7 +11,7 @@ function columnOf(choice: Choice, member: MemberDocument): string {
   return `${isCut ? `DATE_TRUNC('${choice.grain}', ${path})` : path} AS ${quoted(shortName(member))}`;
 }
 
-/** A query that the SQL API of Core Data takes as it is; without measures it lists rows. */
+/** Returns a query for the SQL API of Core Data; without measures it lists rows. */
 export function toSql(choice: Choice): string {
   const { cube, dimensions, measures, top } = choice;
   const parts = [
@@ -34,7 +35,7 @@ export function toSql(choice: Choice): string {
   ].join(' ');
 }
 
-/** "Orders Count by Country" */
+/** Returns a title such as "Orders Count by Country". */
 export function titleOf({ cube, dimensions, measures, grain }: Choice): string {
   const named = (members: readonly MemberDocument[]): string =>
     members.map(({ shortTitle }) => shortTitle).join(', ');
@@ -54,7 +55,7 @@ function channel(member: MemberDocument, isMeasure: boolean): Channel {
   return { field: shortName(member), type, title: member.shortTitle };
 }
 
-/** A Vega-Lite specification as JSON text, or undefined when there is nothing to draw. */
+/** Returns a Vega-Lite specification as JSON text, or undefined when there is nothing to draw. */
 export function toVegaSpec(choice: Choice): string | undefined {
   const { measures, grain } = choice;
   const time = choice.dimensions.find(({ type }) => type === 'time');

@@ -1,22 +1,22 @@
-// From a question to members of the model: by the words of their names and titles, the same way every time. Pure.
+// Maps a question to members of the model by the words of their names and titles. Pure and deterministic.
 import type { CubeDocument, MemberDocument } from '../core-data/core-data.ts';
 
 export type Grain = 'day' | 'week' | 'month' | 'quarter' | 'year';
 
-/** What to ask of one cube or view. `grain` cuts the time dimension among `dimensions`. */
+/** Selected members of one cube or view. `grain` is the granularity of the time dimension among `dimensions`. */
 export interface Choice {
   readonly cube: CubeDocument;
   readonly measures: readonly MemberDocument[];
   readonly dimensions: readonly MemberDocument[];
   readonly grain: Grain | null;
-  /** Rows with the largest first measure, when the question asks for the top ones. */
+  /** Number of rows with the largest first measure, when the question asks for the top ones. */
   readonly top: number | null;
 }
 
 const GRAINS: readonly Grain[] = ['day', 'week', 'month', 'quarter', 'year'];
-/** Words in names that say nothing about the meaning. */
+/** Words in names that do not distinguish members. */
 const FILLERS = new Set(['at', 'id', 'of', 'the', 'number', 'by', 'in', 'on']);
-/** Words of a question that stand for an aggregation, by the measure's `aggType`. */
+/** Words of a question for an aggregation, by the measure's `aggType`. */
 const AGGREGATION_WORDS: Readonly<Record<string, readonly string[]>> = {
   count: ['count', 'many', 'number'],
   countDistinct: ['distinct', 'unique'],
@@ -35,7 +35,7 @@ function singular(word: string): string {
   return word.endsWith('s') ? word.slice(0, -1) : word;
 }
 
-/** Lower-case words in their singular; underscores and camel case part words too. */
+/** Returns the lower-case words in singular form; underscores and camel case separate words. */
 export function wordsOf(text: string): string[] {
   const parted = text.replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2').toLowerCase();
   return (parted.match(/[\p{L}\d]+/gu) ?? []).map(singular);
@@ -45,7 +45,7 @@ export function shortName(member: MemberDocument): string {
   return member.name.slice(member.name.lastIndexOf('.') + 1);
 }
 
-/** How much of a name the question says, 0 to 1; the name counts as well as the title, whichever fits better. */
+/** Returns the share of a name's words that the question contains, 0 to 1; the better of name and title. */
 function likeness(texts: readonly string[], asked: ReadonlySet<string>): number {
   const shares = texts.map((text) => {
     const words = wordsOf(text).filter((word) => !FILLERS.has(word));
@@ -56,7 +56,7 @@ function likeness(texts: readonly string[], asked: ReadonlySet<string>): number 
 
 interface Scored {
   readonly member: MemberDocument;
-  /** The question says its name, not only a word of its aggregation. */
+  /** True when the question contains the name, not only a word for its aggregation. */
   readonly isSaid: boolean;
   readonly score: number;
 }
@@ -68,7 +68,10 @@ function scoreMember(member: MemberDocument, question: string, asked: ReadonlySe
   return { member, isSaid: byName === 1, score: meant ? Math.max(byName, 0.5) + 0.25 : byName };
 }
 
-/** The members that fit at least half; of measures that fit only halfway the best, so that "total" picks one. */
+/**
+ * Returns the members that match at least half. Of measures that match only in part, it returns the best one,
+ * so that "total" selects one.
+ */
 function fitting(scored: readonly Scored[], most: number): Scored[] {
   const good = scored.filter(({ score }) => score >= 0.5);
   const whole = good.filter(({ score }) => score >= 1);
@@ -79,26 +82,26 @@ function fitting(scored: readonly Scored[], most: number): Scored[] {
 const sum = (scored: readonly Scored[]): number => scored.reduce((total, { score }) => total + score, 0);
 const membersOf = (scored: readonly Scored[]): MemberDocument[] => scored.map(({ member }) => member);
 
-/** Time dimension of a cube that a grain in the question cuts, named or not. */
+/** Returns the time dimension to which a granularity in the question applies, named or not. */
 function timeDimension(cube: CubeDocument, named: readonly MemberDocument[]): MemberDocument | undefined {
   return [...named, ...cube.dimensions].find(({ type }) => type === 'time');
 }
 
-/** A count when rows are asked for without a word on what to measure; a list asks for no measure at all. */
+/** Returns the count when the question asks for rows without naming a measure; none when it asks for a list. */
 function defaultMeasures(cube: CubeDocument, asked: ReadonlySet<string>): MemberDocument[] {
   if (['list', 'show', 'rows', 'row', 'record'].some((word) => asked.has(word))) return [];
   const counting = cube.measures.find(({ aggType }) => aggType === 'count') ?? cube.measures[0];
   return counting ? [counting] : [];
 }
 
-/** What comes before "by", "per" or "each": the subject, which alone can name a cube. */
+/** Returns the words before "by", "per" or "each"; only these can name a cube. */
 function subjectOf(question: string): Set<string> {
   return new Set(wordsOf(question.split(/\b(?:by|per|each)\b/)[0] ?? ''));
 }
 
 /**
- * The best choice within one cube. The score is 0 when the question names neither the cube nor a member of it:
- * who may not see the orders must not get the count of something else instead.
+ * Returns the best selection within one cube. The score is 0 when the question names neither the cube nor one
+ * of its members: a user who may not see `orders` must not get the count of another cube.
  */
 function considerCube(cube: CubeDocument, question: string): { choice: Choice; score: number } {
   const asked = new Set(wordsOf(question));
@@ -123,7 +126,7 @@ function considerCube(cube: CubeDocument, question: string): { choice: Choice; s
   };
 }
 
-/** The best choice among the visible cubes, or null when the question names nothing of them. */
+/** Returns the best selection among the visible cubes, or null when the question names none of their members. */
 export function chooseMembers(question: string, cubes: readonly CubeDocument[]): Choice | null {
   const lower = question.toLowerCase();
   let best: { choice: Choice; score: number } | undefined;

@@ -1,16 +1,16 @@
-// What chat remembers: threads with their messages, agents with their scripts, external users. Records never change.
+// Defines the immutable records of chat: threads with messages, agents with scripts, external users.
 import type { JsonObject } from '../json.ts';
 import type { AttributeValue } from '../records.ts';
 
 export interface ToolCall {
   readonly name: string;
-  /** JSON text. */
+  /** Input as JSON text. */
   readonly input: string;
-  /** JSON text; absent while the call runs. */
+  /** Result as JSON text; absent while the call runs. */
   readonly result?: string;
 }
 
-/** One streamed record of a message, without the special ones (contract 6.3). */
+/** One streamed record of a message (contract 6.3). */
 export interface MessageRecord {
   readonly id: string;
   readonly role: 'user' | 'assistant';
@@ -26,7 +26,7 @@ export interface MessageRecord {
 
 export type RunOutcome = 'streaming' | 'completed' | 'aborted' | 'failed' | 'ended';
 
-/** A data query that a run made, for assertions; no token, only its fingerprint. */
+/** A data query of a run, for assertions; contains the fingerprint of the token instead of the token. */
 export interface QueryNote {
   readonly sqlQuery: string;
   readonly branchName: string;
@@ -35,7 +35,7 @@ export interface QueryNote {
   readonly securityContext: unknown;
 }
 
-/** One turn of a thread: a user message and what came of it. */
+/** One turn of a thread: a user message and the result of its run. */
 export interface RunNote {
   readonly messageId: string | null;
   readonly agentId: string;
@@ -52,24 +52,24 @@ export interface ThreadRecord {
   readonly deploymentId: string;
   /** `external:<external id>` or `internal:<user id>`. */
   readonly owner: string;
-  /** Name of the API key that opened it; null with a token. */
+  /** Name of the API key that opened the thread; null with a token. */
   readonly keyName: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
-  /** Highest `sort` given out. */
+  /** Highest `sort` used so far. */
   readonly lastSort: number;
   /** Finished messages in order. */
   readonly messages: readonly MessageRecord[];
   readonly runs: readonly RunNote[];
 }
 
-/** A person who exists in chat only (contract 6.7); never a SCIM user (ASSUMED-99). */
+/** A user who exists in chat only (contract 6.7) and is not a SCIM user (ASSUMED-99). */
 export interface ExternalUserRecord {
   readonly id: number;
   readonly externalId: string;
   readonly email: string | null;
   readonly isEphemeral: boolean;
-  /** Null = kept for good. */
+  /** Null = no expiry. */
   readonly expiresAtMs: number | null;
   readonly groups: readonly string[];
   readonly userAttributes: Readonly<Record<string, AttributeValue>>;
@@ -78,17 +78,17 @@ export interface ExternalUserRecord {
   readonly lastSeenAtMs: number;
 }
 
-/** How an agent behaves in tests; an empty script is the agent that really answers. */
+/** Test behaviour of an agent; with an empty script the agent answers from the data. */
 export interface AgentScript {
-  /** Pause before each record instead of the setting `chatRecordDelayMs`, milliseconds of real time. */
+  /** Replaces the setting `chatRecordDelayMs`: pause before each record, milliseconds of real time. */
   readonly recordDelayMs?: number;
-  /** Every data query fails with this text, inside the tool result. */
+  /** Error text of every data query, inside the tool result. */
   readonly toolError?: string;
-  /** The run breaks with this error line after its tool calls. */
+  /** Error line that ends the run after its tool calls. */
   readonly failure?: string;
-  /** Runs this query instead of picking members. */
+  /** Query that runs instead of selecting members. */
   readonly sqlQuery?: string;
-  /** Records with a graph path, sent after the answer, in order; which is final the client must find out. */
+  /** Records with a graph path, sent in order after the answer, to test how clients find the final one. */
   readonly finals?: readonly { readonly content: string; readonly graphPath: readonly string[] }[];
 }
 

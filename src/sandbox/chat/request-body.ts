@@ -1,4 +1,4 @@
-// The bodies of chat calls, checked member by member; every refusal is 400 (contract 6.2).
+// Parses the bodies of chat calls; every refusal is 400 (contract 6.2).
 import {
   objectList,
   optionalBoolean,
@@ -13,7 +13,7 @@ import { Problem } from '../problem.ts';
 import { CHAT_LONGEST_INPUT, CHAT_LONGEST_TTL_SECONDS, CHAT_MESSAGE_ID } from '../settings.ts';
 import type { Ask } from './threads.ts';
 
-/** `sessionSettings` as sent with an API key; undefined = absent. */
+/** `sessionSettings` of a request with an API key; undefined = absent. */
 export interface SessionSettings {
   readonly externalId: string | null;
   readonly internalId: string | null;
@@ -36,7 +36,7 @@ function isGiven(source: JsonObject, name: string): boolean {
   return value !== undefined && value !== null;
 }
 
-/** A member that may be absent but not empty. */
+/** Returns a text property that may be absent but not empty. */
 function optionalWord(source: JsonObject, name: string): string | null {
   const text = optionalText(source, name);
   if (text !== null && text.trim() === '') throw new Problem(400, `${name} must not be empty`);
@@ -50,7 +50,7 @@ function parseMessageId(body: JsonObject): string | null {
   return messageId;
 }
 
-/** Everything but the session; a request needs `input` or `chatId` (ASSUMED-87). */
+/** Parses the body except for the session; a request needs `input` or `chatId` (ASSUMED-87). */
 export function parseStreamBody(body: JsonObject): StreamBody {
   const input = optionalWord(body, 'input');
   const chatId = optionalWord(body, 'chatId');
@@ -90,16 +90,17 @@ function parseTtl(source: JsonObject): number | undefined {
   return seconds;
 }
 
-/** An internal person brings rights of their own; none may be put on top. */
+/** An internal user has rights of their own, so the request must not set any. */
 const NOT_WITH_INTERNAL = ['roles', 'groups', 'userAttributes', 'securityContext'];
 
-/** `sessionSettings` of the body, or null when it is absent. */
+/** Returns `sessionSettings` of the body, or null when absent. */
 export function parseSession(body: JsonObject): SessionSettings | null {
   if (!isGiven(body, 'sessionSettings')) return null;
   const source = requireObject(own(body, 'sessionSettings'), 'sessionSettings');
   const internalId = optionalWord(source, 'internalId');
   const externalId = parseExternalId(source);
-  // Two people in one session: whose rights would count? (ours; the specification does not say)
+  // With two users in one session it is undefined whose rights apply, and the specification does not say, so it
+  // is refused.
   if (internalId !== null && externalId !== null)
     throw new Problem(400, 'externalId and internalId exclude each other');
   const extra = NOT_WITH_INTERNAL.find((name) => isGiven(source, name));

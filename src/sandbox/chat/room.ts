@@ -1,4 +1,4 @@
-// The two calls of chat: stream a conversation, abort a stream (contract 6.2 to 6.5).
+// Routes the two calls of chat: stream a conversation, abort a stream (contract 6.2 to 6.5).
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { send, visitOf, type Reply } from '../call.ts';
 import type { Room } from '../family.ts';
@@ -22,7 +22,7 @@ import { decide, messagesOf, openThread, openedBy, standingOf, threadOf } from '
 export interface ChatDeps {
   readonly world: World;
   readonly style: ChatStyle;
-  /** What the family's authentication has proven of a request. */
+  /** Returns the authenticated caller of a request. */
   readonly callerOf: (request: Request) => ChatCaller;
 }
 
@@ -30,7 +30,7 @@ function bodyOf(request: Request): JsonObject {
   return requireObject((request.body as unknown) ?? {}, 'The request body');
 }
 
-/** With a token `sessionSettings` is ignored, whatever it holds. */
+/** With a token `sessionSettings` is ignored. */
 function settingsOf(caller: ChatCaller, body: JsonObject): SessionSettings | null {
   return caller.proof.kind === 'token' ? null : parseSession(body);
 }
@@ -41,7 +41,10 @@ function requireBranch(caller: ChatCaller, branchName: string | null): void {
     throw new Problem(400, 'activeBranchName is not a branch of the deployment');
 }
 
-/** The thread that a request means, or undefined for a new one; throws 404 for one that is not theirs (ASSUMED-88). */
+/**
+ * Returns the thread of a request, or undefined for a new one; throws 404 for a thread of another user
+ * (ASSUMED-88).
+ */
 function findThread(
   scene: Scene,
   caller: ChatCaller,
@@ -71,7 +74,7 @@ interface Turn {
   readonly body: StreamBody;
 }
 
-/** Decides what becomes of the request, changes the state in one step, and answers its lines. */
+/** Decides how to answer the request, changes the state in one step, and returns the lines of the answer. */
 function converse({ world, style }: ChatDeps, turn: Turn): { opening: string; lines: Lines } {
   const { scene, caller, session, body } = turn;
   const { state, nowMs } = scene;
@@ -104,7 +107,7 @@ function converse({ world, style }: ChatDeps, turn: Turn): { opening: string; li
   return { opening, lines: openingWith(opening, answered) };
 }
 
-/** A fault of the status kind strikes inside the stream: the status has left already (contract 6.3). */
+/** A fault of the status kind becomes an error line, because the status was already sent (contract 6.3). */
 async function sendLines(
   request: Request,
   response: Response,
@@ -140,7 +143,7 @@ function streamChat(deps: ChatDeps): RequestHandler {
   };
 }
 
-/** 404 unknown, 403 somebody else's, else the running answer stops at once; an idle thread stays as it is. */
+/** Stops the running answer at once; an idle thread is not changed. 404 unknown, 403 thread of another user. */
 function abort(deps: ChatDeps, request: Request): Reply {
   const caller = deps.callerOf(request);
   const source = bodyOf(request);
@@ -151,7 +154,7 @@ function abort(deps: ChatDeps, request: Request): Reply {
   const thread = threadOf(scene.state, caller.deployment.id, chatId);
   if (!thread) throw new Problem(404, 'Chat thread not found');
   const aborter = identifyAborter(scene, caller, settings);
-  // sessionSettings is optional here: a key that names nobody may stop what it has started itself.
+  // sessionSettings is optional here: a key without a user may stop the runs that it started.
   const owns = aborter.kind === 'owner' ? thread.owner === aborter.owner : thread.keyName === aborter.name;
   if (!owns) throw new Problem(403, 'The chat thread belongs to somebody else');
   scene.state.runs.stop(chatId, 'aborted');
@@ -167,7 +170,7 @@ function abortChat(deps: ChatDeps): RequestHandler {
   };
 }
 
-/** Both forms of both addresses, below `/api/v1/public`. */
+/** Builds the routes for both forms of both addresses, below `/api/v1/public`. */
 export function createChatRoom(deps: ChatDeps, mount: string): Room {
   const router = Router({ caseSensitive: true });
   for (const form of ['/:accountName/agents/:agentId', '/:accountName/deployments/:deploymentId']) {

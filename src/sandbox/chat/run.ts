@@ -1,26 +1,29 @@
-// A running answer: a growing list of lines that any number of readers follow, each at their own speed.
-// The run never waits for a reader; a slow or vanished one costs it nothing.
+// Implements a running answer: a growing list of lines that any number of readers follow at their own speed.
+// The run does not wait for readers.
 import type { MessageRecord } from './records.ts';
 
-/** A record before it gets its place in the order. */
+/** A record before its `sort` is assigned. */
 export type Draft = Omit<MessageRecord, 'sort'>;
 
 export interface Run {
   readonly chatId: string;
   readonly messageId: string | null;
-  /** Platform ids of the people whose leaving ends the run: the asker, if internal, and the owner of the key. */
+  /**
+   * Platform ids of the users whose deletion or deactivation ends the run: the internal user who asked, and the
+   * owner of the key.
+   */
   readonly userIds: ReadonlySet<number>;
-  /** Aborted when the run is over, for whatever reason. */
+  /** Aborted when the run is over. */
   readonly signal: AbortSignal;
   lastSort(): number;
-  /** Adds a record; does nothing once the run is over. */
+  /** Adds a record; does nothing after the run is over. */
   append(draft: Draft): void;
-  /** Finished messages of this run, then those under way with what they hold so far. */
+  /** Returns the finished messages of this run, then the unfinished ones with their current content. */
   messages(): readonly MessageRecord[];
   finished(): readonly MessageRecord[];
-  /** Adds the last lines and ends all readers after them; does nothing the second time. */
+  /** Adds the last lines and ends all readers after them; a second call does nothing. */
   close(lines: readonly string[]): void;
-  /** The lines from this moment on. Ends with the run, or when the reader returns it. */
+  /** Yields the lines from now on. Ends with the run, or when the reader returns it. */
   follow(): AsyncIterable<string>;
   readers(): number;
 }
@@ -29,7 +32,7 @@ export interface RunStart {
   readonly chatId: string;
   readonly messageId: string | null;
   readonly userIds: ReadonlySet<number>;
-  /** Sort of the record before the first. */
+  /** `sort` of the record before the first one of the run. */
   readonly lastSort: number;
 }
 
@@ -37,7 +40,7 @@ export function toLine(record: object): string {
   return `${JSON.stringify(record)}\n`;
 }
 
-/** The message as it stands after one more record of it. */
+/** Returns the message after one more record is applied. */
 function grow(present: MessageRecord | undefined, record: MessageRecord): MessageRecord {
   if (!present || !record.isDelta) return record;
   const thinking = `${present.thinking ?? ''}${record.thinking ?? ''}`;
@@ -60,7 +63,7 @@ export function createRun(start: RunStart): Run {
     for (const resume of woken) resume();
   }
 
-  /** Not an async generator: its `return` must take effect at once, even while the next line is awaited. */
+  /** Not an async generator: `return` must take effect at once, even while the next line is awaited. */
   function follow(): AsyncIterator<string> {
     let next = lines.length;
     let isGone = false;

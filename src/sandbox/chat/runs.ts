@@ -1,7 +1,7 @@
-// The running answers of a state, by thread. They live in memory only: after a restart every thread is idle.
+// Indexes the running answers of a state by thread, in memory only: after a restart every thread is idle.
 import type { Run } from './run.ts';
 
-/** Why a run is told to stop. */
+/** Reason why a run is stopped. */
 export type Stop = 'aborted' | 'left' | 'shutdown';
 
 interface Live {
@@ -13,9 +13,9 @@ export interface Runs {
   get(chatId: string): Run | undefined;
   add(run: Run, stop: (why: Stop) => void): void;
   remove(run: Run): void;
-  /** Stops the run of a thread, at once; nothing when it is idle. */
+  /** Stops the run of a thread at once; does nothing when the thread is idle. */
   stop(chatId: string, why: Stop): void;
-  /** Somebody was deactivated or deleted: the answers they started or paid the key for stop at once. */
+  /** Stops the runs that a deactivated or deleted user started or whose API key they own. */
   userLeft(userId: number): void;
   stopAll(): void;
   count(): number;
@@ -36,7 +36,7 @@ export function createRuns(): Runs {
     },
     stop: (chatId, why) => live.get(chatId)?.stop(why),
     userLeft(userId) {
-      // Called on every change of a deactivated person: most of the time nothing runs at all.
+      // Called on every change of a deactivated user; usually no run is active.
       if (live.size > 0) stopWhere((run) => run.userIds.has(userId), 'left');
     },
     stopAll: () => stopWhere(() => true, 'shutdown'),

@@ -1,4 +1,4 @@
-// In whose name a chat request acts: who owns the thread, whose rights its queries have, and for how long.
+// Opens the session of a chat request: owner of the thread, rights of its queries, and validity.
 import { createHash } from 'node:crypto';
 import { contextOfClaims, contextOfUser, type SecurityContext } from '../core-data/security-context.ts';
 import { Problem } from '../problem.ts';
@@ -11,19 +11,19 @@ import type { SessionSettings } from './request-body.ts';
 import { ownerOfExternal, ownerOfUser } from './threads.ts';
 
 export interface Session {
-  /** Under this name the threads are kept; see ThreadRecord. */
+  /** Owner of the threads; see ThreadRecord. */
   readonly owner: string;
   /** Null with a token. */
   readonly keyName: string | null;
-  /** The people whose leaving ends what this session started. */
+  /** Users whose deletion or deactivation ends the runs of this session. */
   readonly userIds: ReadonlySet<number>;
-  /** Null with an API key; else enough to tell two tokens apart, and no more. */
+  /** Null with an API key; else a hash that distinguishes two tokens without revealing them. */
   readonly tokenFingerprint: string | null;
-  /** Makes or refreshes the external user, if the session is one; throws Problem 429. */
+  /** Creates or updates the external user of the session, if it has one; throws Problem 429. */
   admit(scene: Scene): void;
-  /** False once the person, or the key they came with, is no longer good. */
+  /** Returns false once the user or the API key has lost access. */
   isStanding(scene: Scene): boolean;
-  /** The rights of this very moment; throws Problem 401 when the token is no longer good. */
+  /** Returns the current rights; throws Problem 401 when the token is no longer valid. */
   context(scene: Scene): SecurityContext | Promise<SecurityContext>;
 }
 
@@ -33,7 +33,7 @@ function isKeyStanding({ state, nowMs }: Scene, { secret }: Credential): boolean
   return state.users.get(credential.ownerId)?.isDeactivated === false;
 }
 
-/** By username or e-mail, lower-cased and trimmed (contract 6.2); throws 400 (ASSUMED-84). */
+/** Finds a user by username or e-mail, lower-cased and trimmed (contract 6.2); throws 400 (ASSUMED-84). */
 function requireInternal({ state }: Scene, internalId: string): UserRecord {
   const name = internalId.trim().toLowerCase();
   const [byName] = state.users.find('userName', name);
@@ -64,7 +64,10 @@ function internalSession(scene: Scene, internalId: string, credential: Credentia
   };
 }
 
-/** Text to the type of the definition; throws 400 for an unknown name or a text that does not fit (ASSUMED-85, ASSUMED-89). */
+/**
+ * Converts text to the type of the definition; throws 400 for an unknown name or text of another type
+ * (ASSUMED-85, ASSUMED-89).
+ */
 function typedAttributes(scene: Scene, settings: SessionSettings): Record<string, AttributeValue> {
   const values = (settings.userAttributes ?? []).map(({ name, value }): [string, AttributeValue] => {
     const [definition] = scene.state.attributes.find('name', name);
@@ -81,7 +84,7 @@ function requireGroups(scene: Scene, groups: readonly string[]): void {
     const found = scene.state.groups.find('displayName', name.toLowerCase());
     return !found.some(({ displayName }) => displayName === name);
   });
-  // Policies compare names letter by letter; a name that only looks right would grant nothing (ASSUMED-86).
+  // Policies compare names exactly; a similar name would grant nothing, so it is refused (ASSUMED-86).
   if (unknown !== undefined) throw new Problem(400, `No group of the name ${unknown}`);
 }
 
@@ -138,13 +141,16 @@ function tokenSession({ deployment }: ChatCaller, proof: Extract<Proof, { kind: 
     context: async (now) => {
       const checker = present(now);
       if (!checker) throw new Problem(401, 'The deployment is gone');
-      // The same token goes with every query, so it is checked with every query (contract 6.1).
+      // The token is verified again for every query (contract 6.1).
       return contextOfClaims((await proveToken(checker, token, now.nowMs)).context);
     },
   });
 }
 
-/** The session of a stream request; throws Problem 400 for settings that name nobody (ASSUMED-79) or are wrong. */
+/**
+ * Returns the session of a stream request; throws Problem 400 for settings without a user (ASSUMED-79) or with
+ * invalid values.
+ */
 export function openSession(scene: Scene, caller: ChatCaller, settings: SessionSettings | null): Session {
   const { proof } = caller;
   if (proof.kind === 'token') return tokenSession(caller, proof);
@@ -155,11 +161,13 @@ export function openSession(scene: Scene, caller: ChatCaller, settings: SessionS
   return keySession(scene, settings, settings.externalId, proof);
 }
 
-/** Who asks for an abort: the owner name, or the key alone when the request names nobody. */
+/** Caller of an abort: the owner name, or the API key alone when the request names no user. */
 export type Aborter =
   { readonly kind: 'owner'; readonly owner: string } | { readonly kind: 'key'; readonly name: string };
 
-/** Makes nobody: an abort by somebody unknown leaves no trace. Throws 400 for an unknown internal user. */
+/**
+ * Identifies the caller of an abort without creating an external user. Throws 400 for an unknown internal user.
+ */
 export function identifyAborter(scene: Scene, caller: ChatCaller, settings: SessionSettings | null): Aborter {
   const { proof } = caller;
   if (proof.kind === 'token') return { kind: 'owner', owner: ownerOfExternal(proof.externalId) };

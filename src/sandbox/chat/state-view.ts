@@ -1,4 +1,4 @@
-// Chat's parts of `GET /state`: threads with their runs, external users (docs/sandbox.md).
+// Builds the chat parts of `GET /state`: threads with their runs, external users (docs/sandbox.md).
 import type { JsonObject } from '../json.ts';
 import type { Scene } from '../state.ts';
 import { removeExpired } from './external-users.ts';
@@ -13,7 +13,7 @@ function showOwner({ state }: Scene, owner: string): JsonObject {
   return { externalId: null, internalId: state.users.get(Number(id))?.userName ?? null };
 }
 
-/** A run that a crash of the sandbox cut off is noted as streaming for ever; nothing runs any more. */
+/** A run that a crash ended is still stored as streaming, so the state is taken from the running answers. */
 function showRun({ startedAtMs, ...run }: RunNote, isRunning: boolean): JsonObject {
   const outcome = run.outcome === 'streaming' && !isRunning ? 'ended' : run.outcome;
   return { ...run, outcome, startedAt: toDate(startedAtMs) };

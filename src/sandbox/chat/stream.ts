@@ -1,4 +1,5 @@
-// The lines of a chat answer: what opens it, what closes it, and what a reader of a stored thread gets (contract 6.3).
+// Formats the lines of a chat answer: opening, closing, errors, and the lines of a stored thread (contract
+// 6.3).
 import { randomUUID } from 'node:crypto';
 import type { MessageRecord } from './records.ts';
 import { toLine } from './run.ts';
@@ -6,26 +7,26 @@ import { toLine } from './run.ts';
 interface ThreadState {
   readonly chatId: string;
   readonly isStreaming: boolean;
-  /** For a cutoff: what came before the records that follow it. */
+  /** For a cutoff: the messages before the records that follow. */
   readonly messages: readonly MessageRecord[];
 }
 
-/** The opening record; `sort` is that of the last record before those that follow. */
+/** Returns the opening record; `sort` is that of the last record before it. */
 export function cutoffLine(state: ThreadState, sort: number): string {
   return toLine({ id: '__cutoff__', isDelta: false, isInProcess: false, sort, state });
 }
 
-/** The closing record. */
+/** Returns the closing record. */
 export function stateLine(state: ThreadState, sort: number): string {
   return toLine({ id: '__state__', isDelta: false, isInProcess: false, sort, state });
 }
 
-/** A failure inside a stream (contract 6.3). */
+/** Returns the line for a failure inside a stream (contract 6.3). */
 export function errorLine(message: string): string {
   return toLine({ error: message });
 }
 
-/** A stored thread: cutoff, messages, state; nothing is waited for. */
+/** Returns the lines of a stored thread: cutoff, messages, state. */
 export function storedLines(state: ThreadState, lastSort: number): string[] {
   const { messages } = state;
   return [
@@ -35,7 +36,7 @@ export function storedLines(state: ThreadState, lastSort: number): string[] {
   ];
 }
 
-/** The opening line, then the lines of the run as they come. */
+/** Yields the opening line, then the lines of the run. */
 export function openingWith(first: string, rest: AsyncIterable<string>): AsyncIterable<string> {
   return {
     [Symbol.asyncIterator]() {
@@ -56,12 +57,12 @@ export function openingWith(first: string, rest: AsyncIterable<string>): AsyncIt
   };
 }
 
-/** The opening line and an error line: what a client sees when a fault strikes after the run has begun. */
+/** Returns the opening line and an error line, for a fault after the run has begun. */
 export function brokenAfter(first: string, message: string): string[] {
   return [first, errorLine(message)];
 }
 
-/** An id for a user message whose client gave none, in the form of the others. */
+/** Returns an id for a user message whose client sent none, in the same form. */
 export function freshMessageId(nowMs: number): string {
   return `${nowMs}-${randomUUID().slice(0, 8)}-message`;
 }

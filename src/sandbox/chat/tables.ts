@@ -1,11 +1,14 @@
-// How chat's records are found: the keys of its tables (below state.ts, so nothing here may know the state).
+// Defines the index keys of chat's tables; state.ts imports this file, so it must not import the state.
 import type { ExternalUserRecord, ThreadRecord } from './records.ts';
 
 export function openingKey(deploymentId: string, owner: string, messageId: string): string {
   return `${deploymentId}/${owner}/${messageId}`;
 }
 
-/** By chatId, by owner, and by the message that opened it: a client that lost the first answer knows no chatId. */
+/**
+ * Keys by chatId, by owner, and by the opening message, because a client that lost the first answer does not
+ * know the chatId.
+ */
 export const THREAD_KEYS = {
   chatId: (thread: ThreadRecord) => [thread.chatId],
   owner: (thread: ThreadRecord) => [thread.owner],
@@ -20,7 +23,7 @@ export const EXTERNAL_USER_KEYS = {
   kept: (user: ExternalUserRecord) => (user.expiresAtMs === null ? ['yes'] : []),
 };
 
-/** Earliest expiry among the external users, Unix milliseconds: nothing to look for before it. */
+/** Earliest expiry of an external user, Unix milliseconds; before that time no expiry check is needed. */
 export interface ExternalExpiry {
   dueMs: number;
 }

@@ -1,11 +1,12 @@
-// Threads as a state machine: what a request does to a thread (pure), and the few ways a thread changes (contract 6.4).
+// Implements threads as a state machine: a pure decision for each request, and the changes of a thread
+// (contract 6.4).
 import { randomUUID } from 'node:crypto';
 import { CHAT_MESSAGES_KEPT, CHAT_THREADS_KEPT } from '../settings.ts';
 import type { State } from '../state.ts';
 import type { MessageRecord, QueryNote, RunNote, RunOutcome, ThreadRecord } from './records.ts';
 import { openingKey } from './tables.ts';
 
-/** Where a thread is. `messageId` is that of the running answer, null when the client gave none. */
+/** State of a thread. `messageId` is that of the running answer, null when the client sent none. */
 export type Standing =
   | { readonly kind: 'idle'; readonly answered: ReadonlySet<string> }
   | { readonly kind: 'streaming'; readonly messageId: string | null };
@@ -15,10 +16,13 @@ export interface Ask {
   readonly messageId: string | null;
 }
 
-/** read and replay: the stored state, no run; start: a new run; attach: the running one; busy: refused. */
+/**
+ * read and replay: the stored messages without a run; start: a new run; attach: the running answer; busy:
+ * refused.
+ */
 export type Decision = 'read' | 'start' | 'attach' | 'replay' | 'busy';
 
-/** The table of contract 6.4; changes nothing. */
+/** Implements the table of contract 6.4; changes nothing. */
 export function decide(standing: Standing, ask: Ask): Decision {
   if (standing.kind === 'streaming') {
     if (ask.messageId !== null && ask.messageId === standing.messageId) return 'attach';
@@ -34,13 +38,16 @@ export function standingOf(state: State, thread: ThreadRecord): Standing {
   return { kind: 'idle', answered: new Set(thread.runs.flatMap(({ messageId }) => messageId ?? [])) };
 }
 
-/** The thread of that id in a deployment, whoever owns it. */
+/** Returns the thread of that id in a deployment, for any owner. */
 export function threadOf(state: State, deploymentId: string, chatId: string): ThreadRecord | undefined {
   const [thread] = state.threads.find('chatId', chatId);
   return thread?.deploymentId === deploymentId ? thread : undefined;
 }
 
-/** The thread that this owner opened with this message, if any: repeating it must not open a second one. */
+/**
+ * Returns the thread that this owner opened with this message, so that a repeated request does not open a
+ * second one.
+ */
 export function openedBy(
   state: State,
   deploymentId: string,
@@ -50,13 +57,13 @@ export function openedBy(
   return state.threads.find('opening', openingKey(deploymentId, owner, messageId))[0];
 }
 
-/** Messages for a reader: the finished ones and, while an answer runs, what there is of it. */
+/** Returns the finished messages and, while an answer runs, its content so far. */
 export function messagesOf(state: State, thread: ThreadRecord): readonly MessageRecord[] {
   const run = state.runs.get(thread.chatId);
   return run ? [...thread.messages, ...run.messages()] : thread.messages;
 }
 
-/** The oldest idle threads go when there are too many: a sandbox under load must not fill the memory. */
+/** Removes the oldest idle threads above the limit, so that memory stays bounded. */
 function forgetOldest(state: State): void {
   const ids = state.threads.ids();
   if (ids.length < CHAT_THREADS_KEPT * 1.1) return;
@@ -66,7 +73,7 @@ function forgetOldest(state: State): void {
   }
 }
 
-/** An empty thread, stored. */
+/** Stores an empty thread. */
 export function openThread(
   state: State,
   nowMs: number,
@@ -91,12 +98,12 @@ function changeRun(runs: readonly RunNote[], change: Partial<RunNote>): RunNote[
   return runs.map((run, place) => (place === runs.length - 1 ? { ...run, ...change } : run));
 }
 
-/** Idle → streaming, as the thread's own note of it. */
+/** Records the start of a run in the thread. */
 export function noteStart(state: State, thread: ThreadRecord, run: RunNote): void {
   state.threads.put({ ...thread, updatedAtMs: run.startedAtMs, runs: [...thread.runs, run] });
 }
 
-/** A query of the run under way. */
+/** Records a query of the current run. */
 export function noteQuery(state: State, threadId: number, query: QueryNote): void {
   const thread = state.threads.get(threadId);
   const run = thread?.runs.at(-1);
@@ -104,7 +111,7 @@ export function noteQuery(state: State, threadId: number, query: QueryNote): voi
   state.threads.put({ ...thread, runs: changeRun(thread.runs, { queries: [...run.queries, query] }) });
 }
 
-/** Streaming → idle; answers the thread as it is now, or undefined when it was removed meanwhile. */
+/** Records the end of a run; returns the current thread, or undefined when it was removed in the meantime. */
 export function noteEnd(
   state: State,
   threadId: number,
@@ -128,7 +135,7 @@ export function noteEnd(
   return ended;
 }
 
-/** Removes all threads of an owner and stops what runs in them. */
+/** Removes all threads of an owner and stops their runs. */
 export function removeThreadsOf(state: State, owner: string): void {
   for (const thread of state.threads.find('owner', owner)) {
     state.threads.remove(thread.id);
@@ -136,6 +143,6 @@ export function removeThreadsOf(state: State, owner: string): void {
   }
 }
 
-/** The name under which the threads of a person are kept. */
+/** Owner name of the threads of an internal user. */
 export const ownerOfUser = (userId: number): string => `internal:${userId}`;
 export const ownerOfExternal = (externalId: string): string => `external:${externalId}`;

@@ -1,12 +1,13 @@
-// The two tools of the agent: look at the model, run SQL over it. Failures are results with `error` (contract 6.6).
+// Implements the two tools of the agent: read the model, run SQL over it. Failures are results with `error`
+// (contract 6.6).
 import { randomUUID } from 'node:crypto';
 import type { Cell, Column, CubeDocument } from '../core-data/core-data.ts';
 import type { JsonObject } from '../json.ts';
 
-/** What an agent may ask of the data, always with the rights of the caller. */
+/** Data access of an agent, with the rights of the caller. */
 export interface AgentData {
   meta(): Promise<readonly CubeDocument[]>;
-  /** The first rows, and how many there are in all. */
+  /** Returns the first rows and the number of all rows. */
   run(sqlQuery: string): Promise<Rows>;
 }
 
@@ -26,7 +27,7 @@ export interface SqlInput {
   readonly vegaSpec?: string;
 }
 
-/** The document of the meta tool for the cubes that the caller may see. */
+/** Returns the result of the metadata tool for the cubes that the caller may see. */
 export function toMetaResult(cubes: readonly CubeDocument[], searchQuery: string): JsonObject {
   return {
     cubes: cubes.map(({ name, type, title, measures, dimensions }) => ({
@@ -45,7 +46,7 @@ export function toMetaResult(cubes: readonly CubeDocument[], searchQuery: string
   };
 }
 
-/** The document of the SQL tool. */
+/** Returns the result of the SQL tool. */
 export function toSqlResult(input: SqlInput, rows: Rows): JsonObject {
   const { memoryId: _memoryId, ...said } = input;
   return {

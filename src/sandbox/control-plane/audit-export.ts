@@ -1,4 +1,4 @@
-// `GET /api/v1/audit-logs/export`: the audit log as a CSV attachment, line by line (contract 4.6).
+// Handles `GET /api/v1/audit-logs/export`: the audit log as a CSV attachment, line by line (contract 4.6).
 import { stringify } from 'csv-stringify/sync';
 import { queryText, type Call } from '../call.ts';
 import { isObject, type JsonObject } from '../json.ts';
@@ -9,23 +9,23 @@ import { hasPermission } from './reach.ts';
 
 /** Header names and their order (ASSUMED-64). */
 const COLUMNS = ['timestamp', 'user_email', 'event_name', 'deployment_name', 'ip_address', 'attributes'];
-/** Members whose names contain one of these words are shown as `[HIDDEN]` (contract 4.6). */
+/** Properties whose names contain one of these words are shown as `[HIDDEN]` (contract 4.6). */
 const SENSITIVE = /PASS|SECRET|TOKEN|KEY|CREDENTIAL/i;
 const DAY_MS = 86_400_000;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/i;
-/** Events that become one piece of text: few enough to flow, many enough to be cheap. */
+/** Number of events in one piece of text, a compromise between latency and cost. */
 const BATCH = 100;
 
-/** A date or date-time as Unix milliseconds, UTC unless it says otherwise; undefined when it is none. */
+/** Parses a date or date-time as Unix milliseconds, UTC without a zone; undefined when it is invalid. */
 function parseMoment(text: string): number | undefined {
-  // A plus sign that the client forgot to encode arrives as a blank.
+  // A plus sign that the client did not encode arrives as a space.
   const sent = text.trim().replace(/ (\d{2}:?\d{2})$/, '+$1');
   if (!DATE.test(sent) && !DATE_TIME.test(sent)) return undefined;
   const hasZone = DATE.test(sent) || /(Z|[+-]\d{2}:?\d{2})$/i.test(sent);
   const ms = Date.parse(hasZone ? sent : `${sent}Z`);
   const day = Date.parse(sent.slice(0, 10));
-  // The 31st of a shorter month would silently become the 1st of the next.
+  // JavaScript converts the 31st of a shorter month to the 1st of the next, so such dates are refused.
   const isReal = !Number.isNaN(day) && new Date(day).toISOString().startsWith(sent.slice(0, 10));
   return isReal && !Number.isNaN(ms) ? ms : undefined;
 }
@@ -35,7 +35,7 @@ function momentOf(call: Call, name: 'start' | 'end'): number | undefined {
   if (text === undefined || text === '') return undefined;
   const ms = parseMoment(text);
   if (ms === undefined) throw new Problem(400, `${name} must be an ISO 8601 date`);
-  // A date without a time means that whole day (ASSUMED-65).
+  // An end date without a time includes that whole day (ASSUMED-65).
   return name === 'end' && DATE.test(text.trim()) ? ms + DAY_MS - 1 : ms;
 }
 
@@ -59,7 +59,7 @@ function cellsOf(event: AuditEvent): string[] {
   ];
 }
 
-/** Which cells stay: names exact, `search` anywhere in the row as it is shown, all without case (ASSUMED-66). */
+/** Returns the filter of rows: exact names, `search` anywhere in the row, both ignoring case (ASSUMED-66). */
 function cellsTest(call: Call): (cells: readonly string[]) => boolean {
   const wanted = (name: string): string | undefined => queryText(call, name)?.toLowerCase() || undefined;
   const [eventName, userEmail, search] = [wanted('eventName'), wanted('userEmail'), wanted('search')];
@@ -86,7 +86,7 @@ function* csvLines(
   }
 }
 
-/** The events of the range, newest first; equal times keep the later entry first. */
+/** Returns the events of the range, newest first; of equal times the later entry first. */
 function eventsBetween(call: Call, start: number, end: number): AuditEvent[] {
   const { auditRetentionEvents, auditRetentionDays } = call.settings;
   const oldest = auditRetentionDays === 0 ? -Infinity : call.nowMs - auditRetentionDays * DAY_MS;
@@ -99,7 +99,10 @@ function eventsBetween(call: Call, start: number, end: number): AuditEvent[] {
   return timed.slice(0, cut ? Math.floor(timed.length * cut.keep) : undefined).map(({ event }) => event);
 }
 
-/** 200 CSV; 400 bad dates, 403 without the plan, the switch or the permission `AuditLogManage` (ASSUMED-67). */
+/**
+ * Returns 200 CSV; 400 invalid dates, 403 without the plan, the setting or the permission `AuditLogManage`
+ * (ASSUMED-67).
+ */
 export function exportAuditLog(call: Call): StreamedReply {
   const start = momentOf(call, 'start') ?? -Infinity;
   const end = momentOf(call, 'end') ?? Infinity;

@@ -1,4 +1,4 @@
-// Branches of the data model and their staging environments under `/build/api/v1` (contract 4.4).
+// Handles branches of the data model and their staging environments under `/build/api/v1` (contract 4.4).
 import { audit, bodyOf, type Call, type Reply } from '../call.ts';
 import { own, type JsonObject } from '../json.ts';
 import { cursorPage } from '../paging.ts';
@@ -7,7 +7,7 @@ import type { Branch, Deployment } from '../records.ts';
 import { productionBranch } from './deployments.ts';
 import { deploymentOf, reachedDeployment, requirePermission } from './reach.ts';
 
-/** The Branch record of the specification; the production branch has no parent. */
+/** Returns the Branch record of the specification; the production branch has no parent. */
 function showBranch(deployment: Deployment, branch: Branch): unknown {
   return {
     id: branch.id,
@@ -18,7 +18,7 @@ function showBranch(deployment: Deployment, branch: Branch): unknown {
   };
 }
 
-/** `GET .../branches`: 200 `{data, items, pageInfo}`; 400 bad paging, 403, 404. */
+/** Handles `GET .../branches`: 200 `{data, items, pageInfo}`; 400 invalid paging, 403, 404. */
 export function listBranches(call: Call): Reply {
   const deployment = reachedDeployment(call);
   const shown = new Map(deployment.branches.map((branch) => [branch.id, showBranch(deployment, branch)]));
@@ -32,7 +32,7 @@ interface Wanted {
   readonly isIt: (branch: Branch) => boolean;
 }
 
-/** Exactly one of `branchName` and `branchId`; null counts as not sent. Throws 400. */
+/** Requires exactly one of `branchName` and `branchId`; null counts as absent. Throws 400. */
 function wantedOf(body: JsonObject): Wanted {
   const enabled = own(body, 'enabled');
   if (typeof enabled !== 'boolean') throw new Problem(400, 'enabled must be true or false');
@@ -52,8 +52,9 @@ function wantedOf(body: JsonObject): Wanted {
 }
 
 /**
- * `PUT .../branches/staging-environment`: 200 `{data: Branch}`, also when nothing changes (ASSUMED-60); 400 for the
- * production branch and personal ones (ASSUMED-58), 403 without `SchemaUpdate`, 404 unknown branch (ASSUMED-59).
+ * Handles `PUT .../branches/staging-environment`: 200 `{data: Branch}`, also without a change (ASSUMED-60); 400
+ * for the production branch and personal branches (ASSUMED-58), 403 without `SchemaUpdate`, 404 unknown branch
+ * (ASSUMED-59).
  */
 export function setStagingEnvironment(call: Call): Reply {
   const { isEnabled, isIt } = wantedOf(bodyOf(call));

@@ -1,10 +1,10 @@
-// The smallest resource: a list of records under one path, with ids, kept as sent. Most resources that the
-// specification knows by path alone are one of these (contract 10).
+// Implements generic resources: a list of records under one path, with ids, stored as sent. It serves the
+// resources that the specification defines by path only (contract 10).
 import { bodyOf, pathText, type Call, type Handler } from '../call.ts';
 import type { JsonObject } from '../json.ts';
 import { Problem } from '../problem.ts';
 
-/** Where the records of a call's resource lie; lists below a deployment carry its id. */
+/** Returns the storage key of a call's collection; it contains the deployment id when the path has one. */
 function keyOf(call: Call, name: string): string {
   const deploymentId = pathText(call, 'deploymentId');
   return deploymentId === '' ? name : `${name}/${deploymentId}`;
@@ -18,7 +18,7 @@ export function setRecords(call: Call, name: string, records: readonly JsonObjec
   call.state.collections.set(keyOf(call, name), records);
 }
 
-/** Appends a record with the next id and the time of its creation; answers it. */
+/** Appends a record with the next id and its creation time. @returns the record */
 export function addRecord(call: Call, name: string, given: JsonObject): JsonObject {
   const records = recordsOf(call, name);
   const id = Math.max(0, ...records.map((record) => Number(record['id']))) + 1;
@@ -27,7 +27,7 @@ export function addRecord(call: Call, name: string, given: JsonObject): JsonObje
   return record;
 }
 
-/** The record of the path parameter `id`, or 404. */
+/** Returns the record of the path parameter `id`. @throws 404 */
 export function requireRecord(call: Call, name: string): JsonObject {
   const wanted = pathText(call, 'id');
   const record = recordsOf(call, name).find((one) => String(one['id']) === wanted);
@@ -35,12 +35,12 @@ export function requireRecord(call: Call, name: string): JsonObject {
   return record;
 }
 
-/** `GET` as a bare array. */
+/** Handles `GET`: a JSON array. */
 export function listBare(name: string): Handler {
   return (call) => ({ status: 200, body: recordsOf(call, name) });
 }
 
-/** `GET` as `{items, data, pageInfo}`, everything on one page. */
+/** Handles `GET`: `{items, data, pageInfo}` with all records on one page. */
 export function listItems(name: string): Handler {
   return (call) => {
     const items = recordsOf(call, name);
@@ -49,7 +49,7 @@ export function listItems(name: string): Handler {
   };
 }
 
-/** `POST`: keeps the body, 200 with the record. */
+/** Handles `POST`: stores the body, 200 with the record. */
 export function createIn(name: string): Handler {
   return (call) => ({ status: 200, body: addRecord(call, name, bodyOf(call)) });
 }

@@ -1,4 +1,4 @@
-// `POST /build/api/v1/deployments`: a deployment with a production branch and nothing else (contract 10).
+// Handles `POST /build/api/v1/deployments`: creates a deployment with a production branch (contract 10).
 import { randomBytes } from 'node:crypto';
 import { requireAdmin } from '../auth.ts';
 import { audit, bodyOf, type Call, type Reply } from '../call.ts';
@@ -6,7 +6,7 @@ import { requireText } from '../json.ts';
 import { toSettingsView } from './deployment-settings.ts';
 import { createDeployment } from './deployments.ts';
 
-/** 200 Deployment; 400 without a name, 403 not an administrator. */
+/** Returns 200 Deployment; 400 without a name, 403 not an administrator. */
 export function postDeployment(call: Call): Reply {
   const name = requireText(bodyOf(call), 'name');
   requireAdmin(call.caller);

@@ -1,4 +1,4 @@
-// One deployment: `GET` and `PUT /api/v1/deployments/{id}`, among others the switch of its version (contract 4.5).
+// Handles `GET` and `PUT /api/v1/deployments/{id}`, including the change of version (contract 4.5).
 import { audit, bodyOf, type Call, type Reply } from '../call.ts';
 import { isObject, optionalBoolean, optionalText, own, type JsonObject } from '../json.ts';
 import { Problem } from '../problem.ts';
@@ -8,7 +8,7 @@ import { deploymentOf, reachedDeployment, requirePermission } from './reach.ts';
 import { noteRun } from './releases.ts';
 import { toImage, wantedRelease } from './versions.ts';
 
-/** The settings record on the wire. */
+/** Returns the settings record of an answer. */
 export function toSettingsView(call: Call, deployment: Deployment): JsonObject {
   const { channel, version, isHeld } = deployment.release;
   return {
@@ -25,7 +25,7 @@ export function toSettingsView(call: Call, deployment: Deployment): JsonObject {
   };
 }
 
-/** `GET`: 200; 403, 404. */
+/** Handles `GET`: 200; 403, 404. */
 export function readDeployment(call: Call): Reply {
   return { status: 200, body: toSettingsView(call, reachedDeployment(call)) };
 }
@@ -54,7 +54,7 @@ function changeOf(body: JsonObject): Change {
   };
 }
 
-/** A version that is not the newest of its channel is held there, unless the client says otherwise. */
+/** A version that is not the newest of its channel is pinned unless the client says otherwise. */
 function releaseAfter(call: Call, deployment: Deployment, change: Change): Deployment['release'] {
   const { release } = deployment;
   if (change.version === null && change.channel === null) {
@@ -65,8 +65,8 @@ function releaseAfter(call: Call, deployment: Deployment, change: Change): Deplo
 }
 
 /**
- * `PUT`: absent and null members stay; an image cannot be set, it follows the version. 200 with the settings;
- * 400 (version not on the list, unknown channel), 403 without `DeploymentUpdate`, 404.
+ * Handles `PUT`: absent and null properties stay; the image follows the version and cannot be set. 200 with the
+ * settings; 400 (version not listed, unknown channel), 403 without `DeploymentUpdate`, 404.
  */
 export function updateDeployment(call: Call): Reply {
   const change = changeOf(bodyOf(call));

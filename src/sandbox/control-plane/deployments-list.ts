@@ -1,10 +1,14 @@
-// `GET /api/v1/deployments`: what the caller can reach, in both readings of the answer (contract 4.1, ASSUMED-53).
+// Handles `GET /api/v1/deployments`: the deployments that the caller can access, in both forms of the answer
+// (contract 4.1, ASSUMED-53).
 import type { Call, Reply } from '../call.ts';
 import { cursorPage, offsetPage } from '../paging.ts';
 import type { Deployment } from '../records.ts';
 import { mayReach } from './reach.ts';
 
-/** 200; 400 for bad paging. Only deployments of the key's scope that the caller has access to (ASSUMED-04). */
+/**
+ * Returns 200; 400 for invalid paging. Lists deployments in the key's scope that the caller has access to
+ * (ASSUMED-04).
+ */
 export function listDeployments(call: Call): Reply {
   const scope = call.caller.credential.deployments;
   const reached = [...call.state.deployments.values()].filter(

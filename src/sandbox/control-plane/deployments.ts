@@ -1,4 +1,4 @@
-// Deployments come to life in one place, whichever door they come through: the seed, a fixture or the build API.
+// Creates deployments, for the seed, fixtures and the build API.
 import { createHash } from 'node:crypto';
 import { headOf, noteRun } from './releases.ts';
 import type { Branch, Deployment } from '../records.ts';
@@ -11,11 +11,11 @@ export interface NewDeployment {
   readonly apiSecret: string;
   /** The first one is the production branch. */
   readonly branches: readonly NewBranch[];
-  /** Agents of the chat; one with the deployment's own id when absent. */
+  /** Agents of the chat; when absent, one agent with the deployment's id. */
   readonly agents?: readonly string[];
   readonly tokenAuthentication?: boolean;
   readonly createdAtMs?: number;
-  /** A listed version of a channel; the head of the first channel when absent. */
+  /** A listed version of a channel; default: the newest of the first channel. */
   readonly release?: Deployment['release'];
 }
 
@@ -51,7 +51,7 @@ export function createDeployment(scene: Scene, given: NewDeployment): Deployment
   return deployment;
 }
 
-/** The production branch, which every deployment has. */
+/** Returns the production branch, which every deployment has. */
 export function productionBranch(deployment: Deployment): Branch {
   const branch = deployment.branches.find((one) => one.kind === 'production');
   if (!branch) throw new Error(`Deployment ${deployment.id} has no production branch`);

@@ -1,4 +1,4 @@
-// Embedding and usage analytics, as far as a session or a token is asked for (contract 10).
+// Handles sessions and tokens for embedding and usage analytics (contract 10).
 import { randomUUID } from 'node:crypto';
 import { bodyOf, type Call, type Reply } from '../call.ts';
 import { signToken } from '../deployment-tokens.ts';
@@ -10,7 +10,7 @@ import { mayReach } from './reach.ts';
 
 const HOUR_SECONDS = 3600;
 
-/** The first deployment that the caller and the key reach, or 403. */
+/** Returns the first deployment that the caller and the key can access. @throws 403 */
 function anyDeployment(call: Call): Deployment {
   const scope = call.caller.credential.deployments;
   const found = [...call.state.deployments.values()].find(
@@ -20,7 +20,7 @@ function anyDeployment(call: Call): Deployment {
   return found;
 }
 
-/** `POST /embed/generate-session`: 200 `{sessionId}`; it is exchanged for a token once needed. */
+/** Handles `POST /embed/generate-session`: 200 `{sessionId}`; the session is later exchanged for a token. */
 export function generateSession(call: Call): Reply {
   bodyOf(call);
   const sessionId = randomUUID();
@@ -28,7 +28,7 @@ export function generateSession(call: Call): Reply {
   return { status: 200, body: { sessionId } };
 }
 
-/** `POST /embed/session/token {sessionId}`: 200 `{token}`; 400, 404 unknown session. */
+/** Handles `POST /embed/session/token {sessionId}`: 200 `{token}`; 400, 404 unknown session. */
 export async function sessionToken(call: Call): Promise<Reply> {
   const wanted = requireText(bodyOf(call), 'sessionId');
   const session = recordsOf(call, 'embed-sessions').find((one) => one['sessionId'] === wanted);
@@ -39,7 +39,7 @@ export async function sessionToken(call: Call): Promise<Reply> {
   return { status: 200, body: { token: await signToken(deployment, claims, times) } };
 }
 
-/** `POST /usage-analytics/token`: 200, valid for one hour; 403. */
+/** Handles `POST /usage-analytics/token`: 200, valid for one hour; 403. */
 export async function usageToken(call: Call): Promise<Reply> {
   const deployment = anyDeployment(call);
   const times = { nowMs: call.nowMs, expiresInSeconds: HOUR_SECONDS };

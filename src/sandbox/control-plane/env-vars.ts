@@ -1,4 +1,5 @@
-// Environment variables of a deployment: upserted by name, values of sensitive names never shown (contract 10).
+// Handles environment variables of a deployment: upsert by name; values of sensitive names are masked (contract
+// 10).
 import { audit, bodyOf, type Call, type Reply } from '../call.ts';
 import { objectList, own, requireText, type JsonObject } from '../json.ts';
 import { Problem } from '../problem.ts';
@@ -16,13 +17,15 @@ function answerList(call: Call): Reply {
   return { status: 200, body: { items, data: items } };
 }
 
-/** `GET`: 200 `{items, data}`; 403, 404. */
+/** Handles `GET`: 200 `{items, data}`; 403, 404. */
 export function listVariables(call: Call): Reply {
   reachedDeployment(call);
   return answerList(call);
 }
 
-/** `{name, value}`; the placeholder must not overwrite what it stands for. Throws 400. */
+/**
+ * Parses `{name, value}`; the mask is refused as a value, so that it cannot overwrite the real one. Throws 400.
+ */
 function variableOf(source: JsonObject): JsonObject {
   const name = requireText(source, 'name');
   const value = own(source, 'value');
@@ -31,7 +34,7 @@ function variableOf(source: JsonObject): JsonObject {
   return { name, value };
 }
 
-/** `PUT {items: [{name, value}]}`: variables not named stay; 200 with all, 400, 403, 404. */
+/** Handles `PUT {items: [{name, value}]}`: other variables stay; 200 with all, 400, 403, 404. */
 export function putVariables(call: Call): Reply {
   const body = bodyOf(call);
   const changes = objectList(body, Object.hasOwn(body, 'items') ? 'items' : 'data').map(variableOf);

@@ -1,4 +1,4 @@
-// Environments of a deployment and tokens that may read their metadata (contract 4.2, 4.3).
+// Handles environments of a deployment and tokens for their metadata (contract 4.2, 4.3).
 import { bodyOf, pathText, queryText, type Call, type Reply } from '../call.ts';
 import { signToken } from '../deployment-tokens.ts';
 import { own, requireObject, type JsonObject } from '../json.ts';
@@ -13,13 +13,13 @@ const TYPES = ['production', 'staging', 'development'] as const;
 type EnvironmentType = (typeof TYPES)[number];
 const TYPE_OF = { production: 'production', shared: 'staging', personal: 'development' } as const;
 
-/** True while the branch has a running environment that this caller may see (ASSUMED-55). */
+/** Returns true while the branch has a running environment that this caller may see (ASSUMED-55). */
 function isListed(call: Call, deployment: Deployment, branch: Branch): boolean {
   if (branch.kind === 'personal') return branch.owner === call.caller.user.userName;
   return branch.kind === 'production' || isActive(call.state, deployment, branch);
 }
 
-/** A staging environment runs while it is enabled, or while somebody views its branch (contract 4.4). */
+/** A staging environment runs while it is enabled or a user views its branch (contract 4.4). */
 export function isActive(state: State, deployment: Deployment, branch: Branch): boolean {
   return branch.isStagingEnabled || state.branchViews.has(`${deployment.id}/${branch.name}`);
 }
@@ -42,7 +42,7 @@ function environmentsOf(call: Call, deployment: Deployment): Environment[] {
     }));
 }
 
-/** Addresses of an environment: where queries go, over HTTP and over the SQL protocol. */
+/** Returns the addresses of an environment: HTTP and SQL protocol. */
 function addressesOf(
   call: Call,
   deployment: Deployment,
@@ -51,14 +51,14 @@ function addressesOf(
   const { hostname } = new URL(call.platformUrl);
   const sql = { port: SQL_PORT, database: deployment.name };
   if (branch.kind === 'production') return { url: call.dataApiUrl, sql: { host: hostname, ...sql } };
-  // Branches other than production are reached below /dev-mode (contract 4.4).
+  // Branches other than production are served below /dev-mode (contract 4.4).
   const dataPath = call.dataApiUrl.slice(call.platformUrl.length);
   const name = encodeURIComponent(branch.name);
   const url = `${call.platformUrl}/dev-mode/${name}${dataPath}`;
   return { url, sql: { host: `${name}.${hostname}`, ...sql } };
 }
 
-/** The record of the specification. */
+/** Returns the record of the specification. */
 function showEnvironment(call: Call, deployment: Deployment, environment: Environment): unknown {
   const { id, name, type } = environment;
   const { url, sql } = addressesOf(call, deployment, environment);
@@ -70,7 +70,7 @@ function showEnvironment(call: Call, deployment: Deployment, environment: Enviro
   };
 }
 
-/** The record as the published document has it: credentials as a list, the branch by name. */
+/** Returns the record of the published document: credentials as a list, the branch by name. */
 function showItem(call: Call, deployment: Deployment, environment: Environment): unknown {
   const { id, name, type, branch } = environment;
   const { url, sql } = addressesOf(call, deployment, environment);
@@ -94,7 +94,7 @@ function typeOf(text: string | undefined): EnvironmentType | undefined {
   return type;
 }
 
-/** `GET .../environments`: both readings, filter `type`; 400 (ASSUMED-54), 403, 404. */
+/** Handles `GET .../environments`: both forms of the answer, filter `type`; 400 (ASSUMED-54), 403, 404. */
 export function listEnvironments(call: Call): Reply {
   const type = typeOf(queryText(call, 'type'));
   const deployment = reachedDeployment(call);
@@ -116,7 +116,7 @@ export function listEnvironments(call: Call): Reply {
   };
 }
 
-/** Seconds that a meta-sync token lives; 400 outside 1 to the cap (ASSUMED-56). */
+/** Returns the lifetime of a meta-sync token in seconds; 400 outside 1 to the cap (ASSUMED-56). */
 function lifetimeOf(call: Call, body: JsonObject): number {
   const cap = call.settings.vendorTokenCap ? META_TOKEN_VENDOR_SECONDS : META_TOKEN_DEFAULT_SECONDS;
   const seconds = own(body, 'expires_in') ?? cap;
@@ -127,8 +127,9 @@ function lifetimeOf(call: Call, body: JsonObject): number {
 }
 
 /**
- * `POST .../environments/{id}/tokens-for-meta-sync`: 200 `{data: {token, created_at, expires_at}}`; 400, 403, 404.
- * The context is embedded at top level; its own `scope`, `iat` and `exp` are overwritten (ASSUMED-57).
+ * Handles `POST .../environments/{id}/tokens-for-meta-sync`: 200 `{data: {token, created_at, expires_at}}`;
+ * 400, 403, 404. The context becomes top-level claims; its own `scope`, `iat` and `exp` are overwritten
+ * (ASSUMED-57).
  */
 export async function createMetaToken(call: Call): Promise<Reply> {
   const body = bodyOf(call);
@@ -139,7 +140,7 @@ export async function createMetaToken(call: Call): Promise<Reply> {
   if (!environmentsOf(call, deployment).some((one) => one.id === wanted)) {
     throw new Problem(404, 'Environment not found');
   }
-  // Whole seconds, as in the token itself: then expires_at is the moment that its `exp` names.
+  // Whole seconds as in the token, so that expires_at equals its `exp`.
   const createdAtMs = Math.floor(call.nowMs / 1000) * 1000;
   const claims = { ...context, scope: ['meta'] };
   const token = await signToken(deployment, claims, { nowMs: createdAtMs, expiresInSeconds });

@@ -1,4 +1,4 @@
-// `POST /fixtures`: deployments, releases, credentials' events and audit events (docs/sandbox.md).
+// Creates fixtures of `POST /fixtures`: deployments, releases and audit events (docs/sandbox.md).
 import {
   isObject,
   objectList,
@@ -13,7 +13,7 @@ import { Problem } from '../problem.ts';
 import { createDeployment, type NewBranch } from './deployments.ts';
 import { publish } from './releases.ts';
 
-/** A branch by name, or `{name, kind?, owner?}`; the first one of a deployment is its production branch. */
+/** Parses a branch name or `{name, kind?, owner?}`; the first branch of a deployment is its production branch. */
 function branchOf(entry: unknown, place: number): NewBranch {
   const branch = isObject(entry) ? entry : { name: entry };
   const kind = own(branch, 'kind') ?? (place === 0 ? 'production' : 'shared');
@@ -23,7 +23,7 @@ function branchOf(entry: unknown, place: number): NewBranch {
   return { name: requireText(branch, 'name'), kind, owner: optionalText(branch, 'owner') };
 }
 
-/** `{name, branches?, agents?, tokenAuthentication?}`; answers it with ids and the API secret. */
+/** `{name, branches?, agents?, tokenAuthentication?}`; returns the deployment with ids and the API secret. */
 export const makeDeployment: Make = (scene, source, secrets) => {
   const sent = own(source, 'branches') ?? ['main'];
   if (!Array.isArray(sent)) throw new Problem(400, 'branches must be a list');
@@ -42,14 +42,14 @@ export const makeDeployment: Make = (scene, source, secrets) => {
   return { ...source, ...deployment };
 };
 
-/** `{channel, version}`: publishes a version, which becomes the head of its channel if it is the newest. */
+/** `{channel, version}`: publishes a version. */
 export const makeRelease: Make = (scene, source) => {
   const version = requireText(source, 'version');
   if (!/^\d+(\.\d+)*$/.test(version)) throw new Problem(400, 'version must be numbers with dots');
   return { ...source, ...publish(scene.state, { channel: requireText(source, 'channel'), version }) };
 };
 
-/** `{timestamp?, userEmail, eventName, deploymentName?, ipAddress?, attributes?}`; the time is kept in UTC. */
+/** `{timestamp?, userEmail, eventName, deploymentName?, ipAddress?, attributes?}`; the time is stored in UTC. */
 export const makeAuditEvent: Make = (scene, source) => {
   const sent = own(source, 'timestamp') ?? scene.nowMs;
   const atMs = typeof sent === 'number' || typeof sent === 'string' ? new Date(sent).getTime() : Number.NaN;

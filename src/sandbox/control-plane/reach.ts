@@ -1,5 +1,5 @@
-// Whom the control plane lets through: which deployments a person can reach, and what they may do there
-// (contract 1.3, 4.1, ASSUMED-08). The key's own scope was checked before, by the wall of the family.
+// Checks access to deployments and permissions in them (contract 1.3, 4.1, ASSUMED-08). The family has already
+// checked the scope of the API key.
 import { pathText, type Call } from '../call.ts';
 import { isObject } from '../json.ts';
 import { Problem } from '../problem.ts';
@@ -9,7 +9,7 @@ import { grantKey } from '../workspace/records.ts';
 
 export type DeploymentAction = 'DeploymentRead' | 'DeploymentUpdate' | 'SchemaUpdate';
 
-/** What a grant on a deployment stands for; each word implies the ones before it (ASSUMED-76). */
+/** Permissions that a grant on a deployment gives; each level includes the previous ones (ASSUMED-76). */
 const GRANTED: Readonly<Record<string, readonly DeploymentAction[]>> = {
   read: ['DeploymentRead'],
   edit: ['DeploymentRead', 'SchemaUpdate'],
@@ -19,7 +19,7 @@ const GRANTED: Readonly<Record<string, readonly DeploymentAction[]>> = {
 const includes = (list: unknown, wanted: string): boolean =>
   Array.isArray(list) && (list.includes(wanted) || list.includes('*'));
 
-/** True when a custom role of the user has a policy for this action on this resource. */
+/** Returns true when a custom role of the user has a policy for this action on this resource. */
 function isInRole(scene: Scene, user: UserRecord, action: string, resource: string): boolean {
   return [...user.roles].some((name) =>
     scene.state.roles
@@ -35,19 +35,19 @@ function isInRole(scene: Scene, user: UserRecord, action: string, resource: stri
   );
 }
 
-/** True when the user holds a permission of the account, in person or by a role; administrators hold all. */
+/** Returns true when the user has a permission of the account, directly or by a role; administrators have all. */
 export function hasPermission(scene: Scene, user: UserRecord, action: string, resource = '*'): boolean {
   return user.isAdmin || user.permissions.has(action) || isInRole(scene, user, action, resource);
 }
 
-/** True when the user may do this with the deployment: by permission, or by a grant on it. */
+/** Returns true when the user may do this with the deployment, by permission or by a grant on it. */
 function mayDo(scene: Scene, user: UserRecord, action: DeploymentAction, deploymentId: string): boolean {
   if (hasPermission(scene, user, action, deploymentId)) return true;
   const grants = scene.state.grants.find('subject', grantKey(user.id, 'DEPLOYMENT', Number(deploymentId)));
   return grants.some((grant) => GRANTED[grant.action]?.includes(action));
 }
 
-/** True when something in the deployment's workspace is the user's own or was granted to them. */
+/** Returns true when the user owns or was granted an item in the deployment's workspace. */
 function hasItemIn(scene: Scene, user: UserRecord, deploymentId: string): boolean {
   const { grants, workspace } = scene.state;
   const isOwner = workspace.ids().some((id) => {
@@ -64,27 +64,27 @@ function hasItemIn(scene: Scene, user: UserRecord, deploymentId: string): boolea
   );
 }
 
-/** True when the caller has access to the deployment at all. */
+/** Returns true when the caller has any access to the deployment. */
 export function mayReach(call: Call, deploymentId: string): boolean {
   const { user } = call.caller;
   return mayDo(call, user, 'DeploymentRead', deploymentId) || hasItemIn(call, user, deploymentId);
 }
 
-/** The deployment of the path, or 404; who may see it is another question. */
+/** Returns the deployment of the path without checking access. @throws 404 */
 export function deploymentOf(call: Call): Deployment {
   const deployment = call.state.deployments.get(pathText(call, 'deploymentId'));
   if (!deployment) throw new Problem(404, 'Deployment not found');
   return deployment;
 }
 
-/** The deployment of the path: 404 unknown, 403 when the caller has no access to it. */
+/** Returns the deployment of the path. @throws 404 unknown, 403 when the caller has no access to it */
 export function reachedDeployment(call: Call): Deployment {
   const deployment = deploymentOf(call);
   if (!mayReach(call, deployment.id)) throw new Problem(403, 'You have no access to this deployment');
   return deployment;
 }
 
-/** 403 unless the caller may do this with the deployment. */
+/** Throws 403 unless the caller may do this with the deployment. */
 export function requirePermission(call: Call, action: DeploymentAction, deploymentId: string): void {
   if (!mayDo(call, call.caller.user, action, deploymentId)) {
     throw new Problem(403, `The permission ${action} is missing`);

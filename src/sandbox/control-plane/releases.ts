@@ -1,5 +1,5 @@
-// Which versions of the deployment software there are: channels with a head each, and what the account has run
-// (contract 4.5).
+// Stores the versions of the deployment software: release channels, the newest version of each, and the
+// versions that the account has run (contract 4.5).
 import type { Release } from '../records.ts';
 import type { State } from '../state.ts';
 
@@ -7,7 +7,7 @@ type Version = Pick<Release, 'channel' | 'version'>;
 
 const parts = (version: string): number[] => version.split('.').map(Number);
 
-/** Newest first; numbers are compared as numbers. */
+/** Sorts newest first; parts of a version are compared as numbers. */
 export function byNewest(left: Pick<Release, 'version'>, right: Pick<Release, 'version'>): number {
   const [own, other] = [parts(left.version), parts(right.version)];
   for (let place = 0; place < Math.max(own.length, other.length); place += 1) {
@@ -21,20 +21,23 @@ function releasesOf(state: State, channel: string): Release[] {
   return state.releases.find('channel', channel).sort(byNewest);
 }
 
-/** Channel names in order of their first release. */
+/** Returns channel names in order of their first release. */
 export function channelsOf(state: State): string[] {
   const names = state.releases.ids().flatMap((id) => state.releases.get(id)?.channel ?? []);
   return [...new Set(names)];
 }
 
-/** The newest version of a channel; throws when the channel is unknown, so ask `channelsOf` first. */
+/** Returns the newest version of a channel; throws for a channel that is not in `channelsOf`. */
 export function headOf(state: State, channel: string): Version {
   const [head] = releasesOf(state, channel);
   if (!head) throw new Error(`No release in the channel ${channel}`);
   return { channel, version: head.version };
 }
 
-/** The head of each channel plus older versions that the account has run, newest first within a channel. */
+/**
+ * Returns the newest version of each channel and older versions that the account has run, newest first within a
+ * channel.
+ */
 export function listedReleases(state: State): (Release & { isHead: boolean })[] {
   return channelsOf(state).flatMap((channel) =>
     releasesOf(state, channel)
@@ -43,13 +46,13 @@ export function listedReleases(state: State): (Release & { isHead: boolean })[] 
   );
 }
 
-/** Remembers that a deployment of the account runs this version: it stays listed for ever (ASSUMED-63). */
+/** Records that a deployment of the account runs this version; it stays listed permanently (ASSUMED-63). */
 export function noteRun(state: State, { channel, version }: Version): void {
   const release = releasesOf(state, channel).find((one) => one.version === version);
   if (release && !release.wasRun) state.releases.put({ ...release, wasRun: true });
 }
 
-/** Publishes a version; one that exists already stays as it is. */
+/** Publishes a version; an existing version is not changed. */
 export function publish(state: State, { channel, version }: Version, wasRun = false): Release {
   const present = releasesOf(state, channel).find((one) => one.version === version);
   if (present) return present;

@@ -1,4 +1,4 @@
-// The addresses of the control plane, and of everything that the specification names by path alone.
+// Routes the control plane and the resources that the specification defines by path only.
 import { Router } from 'express';
 import { requireAdmin } from '../auth.ts';
 import { answer, type Handler } from '../call.ts';
@@ -57,7 +57,7 @@ const CONTROL_PLANE: readonly Route[] = [
   ['get', '/audit-logs/export', hosted(exportAuditLog)],
 ];
 
-/** Contract 10; shapes as small as a client needs to see that the path is there. */
+/** Routes of contract 10, with minimal answers that show that the path exists. */
 const BY_PATH: readonly Route[] = [
   ['get', '/deployments/:deploymentId/env-vars', listVariables],
   ['put', '/deployments/:deploymentId/env-vars', putVariables],
@@ -99,7 +99,7 @@ function createRouter(world: World, routes: readonly Route[]): Router {
   return router;
 }
 
-/** Contract 4.1 to 4.6 and 10. */
+/** Builds the routes of contract 4.1 to 4.6 and 10. */
 export function createControlPlaneRooms(world: World): Room[] {
   const tenant: readonly Route[] = [
     ['get', '/tenant/settings', readTenantSettings],

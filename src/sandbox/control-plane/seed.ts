@@ -1,4 +1,5 @@
-// The control plane's part of the `small` seed: channels with their versions and two deployments (docs/sandbox.md).
+// Creates the control-plane part of the seed `small`: channels with versions and two deployments
+// (docs/sandbox.md).
 import type { Secrets } from '../secrets.ts';
 import type { Scene } from '../state.ts';
 import { createDeployment } from './deployments.ts';
@@ -6,7 +7,9 @@ import { publish } from './releases.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Newest first. What was never run and is no head is published, but not on the account's list (contract 4.5). */
+/**
+ * Newest first. An older version that was never run is published, but not listed by the account (contract 4.5).
+ */
 const RELEASES = [
   { channel: 'latest', version: '1.7.22', wasRun: true },
   { channel: 'latest', version: '1.7.21', wasRun: true },
@@ -17,7 +20,7 @@ const RELEASES = [
   { channel: 'release', version: '1.6.46', wasRun: false },
 ];
 
-/** Adds releases and deployments to a state that has its people already. */
+/** Adds releases and deployments to a state that has its users already. */
 export function plantControlPlane(scene: Scene, secrets: Secrets): void {
   for (const { wasRun, ...version } of RELEASES) publish(scene.state, version, wasRun);
   const createdAtMs = scene.nowMs - 30 * DAY_MS;

@@ -1,4 +1,4 @@
-// The control plane's part of `GET /state` (docs/sandbox.md). API secrets stay out.
+// Builds the control-plane part of `GET /state` (docs/sandbox.md), without API secrets.
 import type { JsonObject } from '../json.ts';
 import type { Scene } from '../state.ts';
 

@@ -1,4 +1,5 @@
-// What belongs to the whole tenant and is known by path alone: settings, regions, the theme (contract 10).
+// Handles resources of the whole tenant that are defined by path only: settings, regions, the theme (contract
+// 10).
 import { requireAdmin } from '../auth.ts';
 import { audit, bodyOf, type Call, type Handler, type Reply } from '../call.ts';
 import { optionalBoolean } from '../json.ts';
@@ -22,13 +23,13 @@ function settingsReply(call: Call, auditLogEnabled = call.settings.auditLogEnabl
   return { status: 200, body: { auditLogEnabled, hasSupportAccess: false } };
 }
 
-/** `GET /tenant/settings`: administrators only. */
+/** Handles `GET /tenant/settings`: administrators only. */
 export function readTenantSettings(call: Call): Reply {
   requireAdmin(call.caller);
   return settingsReply(call);
 }
 
-/** `PUT /tenant/settings`: `auditLogEnabled` really switches the audit log; 200, 400, 403. */
+/** Handles `PUT /tenant/settings`: `auditLogEnabled` switches the audit log on and off; 200, 400, 403. */
 export function putTenantSettings(world: World): Handler {
   return (call) => {
     const isEnabled = optionalBoolean(bodyOf(call), 'auditLogEnabled');

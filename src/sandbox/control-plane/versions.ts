@@ -1,4 +1,4 @@
-// `GET /deployments/{id}/versions`, and what a version named by a client means (contract 4.5).
+// Handles `GET /deployments/{id}/versions`, and resolves a version that a client names (contract 4.5).
 import type { Call, Reply } from '../call.ts';
 import { cursorPage } from '../paging.ts';
 import { Problem } from '../problem.ts';
@@ -8,7 +8,7 @@ import type { State } from '../state.ts';
 import { reachedDeployment } from './reach.ts';
 import { channelsOf, headOf, listedReleases } from './releases.ts';
 
-/** The image-qualified form that the platform shows: `<image>:v<version>`. */
+/** Returns the form with the image name that the platform shows: `<image>:v<version>`. */
 export function toImage(version: string): string {
   return `${RUNTIME_IMAGE}:v${version}`;
 }
@@ -24,7 +24,7 @@ function showRelease(deployment: Deployment, release: Release & { isHead: boolea
   };
 }
 
-/** 200 `{data}` with all of them, and the cursor style beside it; 403, 404. */
+/** Returns 200 `{data}` with all versions, and the cursor style in the same answer; 403, 404. */
 export function listVersions(call: Call): Reply {
   const deployment = reachedDeployment(call);
   const listed = listedReleases(call.state);
@@ -36,16 +36,16 @@ export function listVersions(call: Call): Reply {
   };
 }
 
-/** A version in any of its three forms as a bare one; an image of another name is not on the list (ASSUMED-62). */
+/** Returns the version without image and prefix; an unknown image is not listed (ASSUMED-62). */
 function bareVersion(text: string): string | undefined {
   const [, image, bare] = /^(?:(.+):v|v)?(\d+(?:\.\d+)*)$/.exec(text) ?? [];
   return image === undefined || image === RUNTIME_IMAGE ? bare : undefined;
 }
 
 /**
- * The release that a deployment moves to when it is asked for this version or channel, either of them null.
- * A version alone is looked for in the present channel first. Throws 400 for a version that is not on the list
- * (of that channel, when one is named) and for an unknown channel (ASSUMED-61).
+ * Returns the release for a requested version and channel, either of them null. A version without channel is
+ * searched in the current channel first. Throws 400 for a version that is not listed (in that channel, when one
+ * is named) and for an unknown channel (ASSUMED-61).
  */
 export function wantedRelease(
   state: State,

@@ -1,4 +1,4 @@
-// What the model says about members: for `/v1/meta`, for the annotation of an answer, for entities (contract 5.3, 5.4).
+// Describes members for `/v1/meta`, for the annotation of an answer and for entities (contract 5.3, 5.4).
 import type { CubeDocument, MemberDocument, MetaDocument } from './core-data.ts';
 import type { Query } from './json-query.ts';
 import { inOrder, type Cube, type Dimension, type Measure, type Model, type Segment } from './model.ts';
@@ -28,7 +28,7 @@ function showSegment(cube: Cube, segment: Segment): MemberDocument {
   return { ...describe(cube, segment), type: 'boolean' };
 }
 
-/** The cube as clients see it. */
+/** Returns the cube as clients see it. */
 export function showCube(cube: Cube, connectedComponent: number): CubeDocument {
   return {
     name: cube.name,
@@ -42,12 +42,12 @@ export function showCube(cube: Cube, connectedComponent: number): CubeDocument {
   };
 }
 
-/** Public cubes and views with a policy for the context: cubes first, then by name. */
+/** Returns public cubes and views with a policy for the context: cubes first, then by name. */
 export function visibleCubes(model: Model, context: SecurityContext): Cube[] {
   return inOrder(model.cubes.filter((cube) => cube.isPublic && isVisible(cube, context)));
 }
 
-/** The document of `/v1/meta`; nothing joins here, so every cube is a component of its own. */
+/** Returns the document of `/v1/meta`. Cubes do not join, so every cube is its own connected component. */
 export function toMeta(model: Model, context: SecurityContext): MetaDocument {
   const cubes = visibleCubes(model, context).map((cube, place) => showCube(cube, place + 1));
   return { cubes, compilerId: model.name };
@@ -59,7 +59,7 @@ function annotate(members: readonly (readonly [string, MemberDocument])[]): Anno
   return Object.fromEntries(members.map(([key, { name: _name, ...rest }]) => [key, rest]));
 }
 
-/** Every member of the answer with its titles and type. */
+/** Returns title and type of every member of the answer. */
 export function annotationOf(query: Query): Readonly<Record<string, Annotation>> {
   const { cube } = query;
   const times = query.timeDimensions.flatMap(({ name, member, granularity }) => {

@@ -1,10 +1,10 @@
-// From the engine's values to those of an answer: numbers as text, times in ISO form without a zone.
+// Converts values of the engine to values of an answer: numbers as text, times as ISO 8601 without a zone.
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Cell } from './core-data.ts';
 
 const MICROS_PER_MS = 1000n;
 const DAY_MS = 86_400_000;
-/** Engine types by the start of their name; the rest is text. */
+/** Column types by the beginning of the engine's type name; the default is text. */
 const COLUMN_TYPES: readonly (readonly [RegExp, string])[] = [
   [/^BOOLEAN/, 'Boolean'],
   [/^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)/, 'Int64'],
@@ -14,7 +14,7 @@ const COLUMN_TYPES: readonly (readonly [RegExp, string])[] = [
   [/^INTERVAL/, 'Interval'],
 ];
 
-/** The `column_type` of an engine type (contract 5.2). */
+/** Returns the `column_type` of an engine type (contract 5.2). */
 export function toColumnType(engineType: string): string {
   return COLUMN_TYPES.find(([pattern]) => pattern.test(engineType))?.[1] ?? 'String';
 }
@@ -23,7 +23,7 @@ function toIso(ms: number): string {
   return new Date(ms).toISOString().slice(0, -1);
 }
 
-/** A moment of the engine; one beyond the calendar of JavaScript stays in the engine's own words. */
+/** Formats a time; one outside of JavaScript's date range keeps the engine's text. */
 function toMoment(ms: number, otherwise: () => string): string {
   return Math.abs(ms) <= 8.64e15 ? toIso(ms) : otherwise();
 }

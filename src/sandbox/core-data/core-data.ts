@@ -1,15 +1,15 @@
-// The data behind the model: what Core Data and chat ask, always in somebody's name (contract 5).
+// Defines the interface of Core Data, which the data API and chat query with a security context (contract 5).
 import type { Deployment } from '../records.ts';
 import type { SecurityContext } from './security-context.ts';
 
 export { contextOfClaims, contextOfUser, EMPTY_CONTEXT, type SecurityContext } from './security-context.ts';
 
 export type MemberType = 'string' | 'number' | 'time' | 'boolean';
-/** A value of a row: numbers are text, times are ISO without zone, as the data gateway sends them. */
+/** A value of a row: numbers are text, times are ISO 8601 without zone. */
 export type Cell = string | boolean | null;
 
 export interface MemberDocument {
-  /** With its cube: `orders.count`. */
+  /** Name with its cube: `orders.count`. */
   readonly name: string;
   readonly title: string;
   readonly shortTitle: string;
@@ -30,7 +30,7 @@ export interface CubeDocument {
   readonly connectedComponent: number;
 }
 
-/** What the context may see: public cubes and views with a matching policy, cubes first, then by name. */
+/** Public cubes and views with a matching policy, cubes first, then by name. */
 export interface MetaDocument {
   readonly cubes: readonly CubeDocument[];
   readonly compilerId: string;
@@ -49,7 +49,7 @@ export type SqlPart =
 export interface SqlQuery {
   readonly query: string;
   readonly timezone?: string;
-  /** Ends the query at the engine. */
+  /** Cancels the query at the engine. */
   readonly signal?: AbortSignal;
 }
 
@@ -58,8 +58,8 @@ export type LoadResult = Readonly<Record<string, unknown>>;
 
 export interface CoreData {
   /**
-   * One JSON query (the object under `query`). Rejects with Problem 400 when it is refused, 404 for an unknown
-   * branch, 500 when the engine is missing or fails.
+   * Runs one JSON query (the object under `query`). Rejects with Problem 400 when it is refused, 404 for an
+   * unknown branch, 500 when the engine is missing or fails.
    */
   load(
     deployment: Deployment,
@@ -67,10 +67,10 @@ export interface CoreData {
     context: SecurityContext,
     query: unknown,
   ): Promise<LoadResult>;
-  /** What the context may see of the model. */
+  /** Returns the part of the model that the context may see. */
   meta(deployment: Deployment, context: SecurityContext): MetaDocument;
   /**
-   * SQL over the model. The iteration throws Problem as `load` does; ending it early stops the query.
+   * Runs SQL over the model. The iteration throws Problem as `load` does; ending it early cancels the query.
    * `branchName` null = the production branch.
    */
   sql(
@@ -79,6 +79,6 @@ export interface CoreData {
     context: SecurityContext,
     query: SqlQuery,
   ): AsyncIterable<SqlPart>;
-  /** Ends running queries and gives back the engine. */
+  /** Cancels running queries and releases the engine. */
   stop(): Promise<void>;
 }

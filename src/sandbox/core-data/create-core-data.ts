@@ -1,4 +1,4 @@
-// Puts Core Data together: the engine, the tables of branches, and the two languages to ask them in.
+// Creates Core Data from the engine, the tables of branches, JSON queries and SQL.
 import { systemClock } from '../../support/clock.ts';
 import type { Deployment } from '../records.ts';
 import type { Settings } from '../settings.ts';
@@ -17,13 +17,13 @@ import { createStores } from './stores.ts';
 import { userError } from './members.ts';
 
 export interface CoreDataDeps {
-  /** The sandbox's moment, Unix milliseconds. */
+  /** Returns the sandbox's time, Unix milliseconds. */
   readonly now: () => number;
-  /** As they are at the moment of the call. */
+  /** Returns the current settings. */
   readonly settings: () => Settings;
 }
 
-/** Most text in one result, characters. */
+/** Largest text size of one result, characters. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 interface Run {
@@ -35,7 +35,7 @@ interface Run {
 }
 
 async function runQuery(query: Query, { engine, bounds, place, access, nowMs }: Run): Promise<LoadResult> {
-  // Who has no policy gets no rows at all, not even a sum over none (ASSUMED-78).
+  // A context without a policy gets no rows, not even a sum of zero rows (ASSUMED-78).
   if (access.kind === 'none')
     return toLoadResult(query, { rows: [], total: query.wantsTotal ? 0 : null, nowMs });
   const statements = toStatements(query, place, access);
@@ -45,7 +45,7 @@ async function runQuery(query: Query, { engine, bounds, place, access, nowMs }: 
   return toLoadResult(query, { rows, total: counted ? Number(counted.rows[0]?.[0] ?? 0) : null, nowMs });
 }
 
-/** Core Data over an engine that starts with the first question. */
+/** Creates Core Data; the engine starts at the first query. */
 export function createCoreData({ now, settings }: CoreDataDeps): CoreData {
   const engine = createEngine();
   const stores = createStores(engine, now);

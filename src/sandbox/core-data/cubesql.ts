@@ -1,4 +1,5 @@
-// SQL over the model: parse with the engine's parser, write anew over the rows of the context, run, stream (contract 5.2).
+// Runs SQL over the model: parses it with the engine's parser, rewrites it over the rows of the context,
+// streams the result (contract 5.2).
 import { Problem } from '../problem.ts';
 import type { Deployment } from '../records.ts';
 import type { SecurityContext, SqlPart, SqlQuery } from './core-data.ts';
@@ -12,7 +13,7 @@ import { relationSql } from './relation.ts';
 import { rewrite } from './sql/rewrite.ts';
 import { MAX_SQL_LENGTH, PARSE_SQL } from './sql/syntax.ts';
 
-/** Rows per part of the stream. */
+/** Number of rows in one part of the stream. */
 const PORTION = 100;
 
 export interface SqlSetting {
@@ -22,7 +23,7 @@ export interface SqlSetting {
   readonly place: Place;
   readonly nowMs: number;
   readonly bounds: Bounds;
-  /** The stream fails after so many rows (a scripted fault). */
+  /** Number of rows after which the stream fails (an injected fault); null = no failure. */
   readonly failAfterRows: number | null;
 }
 
@@ -36,7 +37,7 @@ async function parse(engine: Engine, query: string, bounds: Bounds): Promise<str
   return text;
 }
 
-/** The statement that really runs; throws Problem 400 for what the client may not ask. */
+/** Returns the statement to run; throws Problem 400 for SQL that is not allowed. */
 async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSetting): Promise<Statement> {
   if (!isTimezone(timezone)) throw userError('timezone must be the name of a zone');
   const { engine, deployment, context, place, nowMs, bounds } = setting;
@@ -48,7 +49,7 @@ async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSett
   });
 }
 
-/** The schema, then the rows in portions; a failure after them is thrown when they have been read. */
+/** Yields the schema, then the rows in parts; throws a failure after the rows before it. */
 export async function* runSql(query: SqlQuery, setting: SqlSetting): AsyncGenerator<SqlPart> {
   const statement = await translate(query, setting);
   const { columns, rows, failure } = await setting.engine.query(statement, setting.bounds);

@@ -1,7 +1,7 @@
-// Spans of time as queries name them: two dates, one date, or words such as `last 7 days` (local to the zone).
+// Parses date ranges of queries: two dates, one date, or words such as `last 7 days`, in a time zone.
 import { userError } from './members.ts';
 
-/** First and last moment, local, as the engine reads them: `2026-01-31 23:59:59.999`. */
+/** First and last time in the zone, as the engine reads them: `2026-01-31 23:59:59.999`. */
 export type Span = readonly [from: string, to: string];
 
 type Unit = 'day' | 'week' | 'month' | 'quarter' | 'year';
@@ -13,21 +13,21 @@ const NAMED: Readonly<Record<string, string>> = {
   yesterday: 'last day',
   tomorrow: 'next day',
 };
-/** More units than this are no date any more. */
+/** Larger counts are outside the range of dates. */
 const MAX_COUNT = 10_000;
 
-/** True for an IANA zone name that this machine knows. */
+/** Returns true for an IANA zone name that this machine knows. */
 export function isTimezone(name: string): boolean {
   if (!/^[A-Za-z0-9_+\-/]{1,64}$/.test(name)) return false;
   try {
     return Intl.DateTimeFormat('en-GB', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {
-    // RangeError: not a zone.
+    // A RangeError: the name is not a zone.
     return false;
   }
 }
 
-/** The moment `ms` as the clock on the wall of `timezone` shows it, held in a date's UTC fields. */
+/** Returns the local time of `ms` in `timezone`, stored in a Date's UTC fields. */
 function wallClock(ms: number, timezone: string): Date {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone: timezone,
@@ -48,7 +48,7 @@ function wallClock(ms: number, timezone: string): Date {
 
 const toText = (date: Date): string => date.toISOString().slice(0, -1).replace('T', ' ');
 
-/** The first day of the unit that `date` lies in; weeks begin on Monday. */
+/** Returns the first day of the unit that contains `date`; weeks begin on Monday. */
 function startOf(unit: Unit, date: Date): Date {
   const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
   if (unit === 'year') return new Date(Date.UTC(year, 0, 1));
@@ -71,7 +71,10 @@ function toSpan(from: Date, end: Date): Span {
   return [toText(from), toText(new Date(end.getTime() - 1))];
 }
 
-/** `this month`, `last week`, `last 7 days`, `next 2 quarters`; without a number the whole unit before or after. */
+/**
+ * Parses `this month`, `last week`, `last 7 days`, `next 2 quarters`; without a number it is the whole previous
+ * or next unit.
+ */
 function relativeSpan(words: string, nowMs: number, timezone: string): Span | undefined {
   const text = words.trim().toLowerCase();
   const named = Object.hasOwn(NAMED, text) ? NAMED[text] : text;
@@ -87,7 +90,7 @@ function relativeSpan(words: string, nowMs: number, timezone: string): Span | un
   return toSpan(next, shift(unit, next, number));
 }
 
-/** One end of a span; a bare date is its first or last millisecond. Throws 400. */
+/** Parses one end of a range; a date without time is its first or last millisecond. Throws 400. */
 export function parseMoment(text: string, end: 'from' | 'to', timezone: string): string {
   const fault = (): Error => userError(`'${text.slice(0, 60)}' is not a date`);
   if (DATE.test(text)) {
@@ -101,7 +104,7 @@ export function parseMoment(text: string, end: 'from' | 'to', timezone: string):
   return zone === undefined ? plain : toText(wallClock(ms, timezone));
 }
 
-/** A date range of a query: words, one date, or a list of one or two dates. Throws 400. */
+/** Parses words, one date, or a list of one or two dates. Throws 400. */
 export function parseSpan(range: unknown, nowMs: number, timezone: string): Span {
   const ends = typeof range === 'string' ? [range] : range;
   if (!Array.isArray(ends) || ends.length < 1 || ends.length > 2) {

@@ -1,16 +1,16 @@
-// The embedded engine: DuckDB in memory, shut off from files, extensions and its own settings, every query bounded.
+// Runs DuckDB in memory, without access to files, extensions and its settings, and with limits for every query.
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
 import { Problem } from '../problem.ts';
 import { toCell, toColumnType } from './cells.ts';
 import type { Cell, Column } from './core-data.ts';
 import { createSlots } from './slots.ts';
 
-/** Queries at the engine at once; fewer than the threads that Node keeps for such work. */
+/** Largest number of concurrent queries; below the size of Node's thread pool. */
 const PARALLEL = 3;
 const OPTIONS = {
   threads: '2',
   memory_limit: '256MB',
-  // Spilling to disk would be file access by another name.
+  // Spilling to disk would access files.
   temp_directory: '',
   max_temp_directory_size: '0KiB',
   max_expression_depth: '250',
@@ -37,14 +37,14 @@ export interface Bounds {
 export interface Answer {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Cell[])[];
-  /** Why the rows end before their time. */
+  /** Reason why the rows are incomplete; null when they are complete. */
   readonly failure: string | null;
 }
 
 export interface Engine {
-  /** Runs statements of our own that prepare data. */
+  /** Runs statements of the sandbox that create tables. */
   prepare(statements: readonly string[]): Promise<void>;
-  /** Rejects with Problem 400 when the engine refuses the statement or it takes too long. */
+  /** Rejects with Problem 400 when the engine refuses the statement or the time limit passes. */
   query(statement: Statement, bounds: Bounds): Promise<Answer>;
   stop(): Promise<void>;
 }
@@ -65,13 +65,13 @@ async function openInstance(): Promise<DuckDBInstance> {
   return instance;
 }
 
-/** What the engine says, in one line and without the statement, which is ours and not the client's. */
+/** Returns the engine's message as one line, without the rewritten statement, which the client did not write. */
 export function engineMessage(error: unknown): string {
-  // Not every error of a native module is an instance of this realm's Error.
+  // An error of a native module may belong to another realm, so instanceof fails.
   const isError = typeof error === 'object' && error !== null && 'message' in error;
   const [first = ''] = String(isError ? error.message : error).split('\n');
   if (first.startsWith('INTERRUPT')) return 'The query took too long';
-  // The column below a member is ours too.
+  // The source column is an internal name too.
   const told = first.replace(/ when casting from source column .*/, '');
   return told.replace(/\b(file|store_\d+)[^\s"]*/gi, '').trim();
 }
@@ -120,7 +120,7 @@ async function runBounded(
   }
 }
 
-/** The engine itself starts with the first query: a sandbox that nobody asks for data pays nothing. */
+/** Creates the engine; DuckDB starts at the first query, so that a sandbox without queries does not load it. */
 export function createEngine(): Engine {
   const slots = createSlots(PARALLEL);
   let opening: Promise<DuckDBInstance> | undefined;

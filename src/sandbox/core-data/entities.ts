@@ -1,4 +1,5 @@
-// The metadata addresses beside `/v1/meta`: data sources, entities and one entity with its lineage (contract 5.4).
+// Serves the metadata addresses beside `/v1/meta`: data sources, entities, and one entity with its lineage
+// (contract 5.4).
 import type { Request } from 'express';
 import type { Settings } from '../settings.ts';
 import { Problem } from '../problem.ts';
@@ -7,13 +8,13 @@ import type { SecurityContext } from './core-data.ts';
 import type { Deployment } from '../records.ts';
 import { modelOf } from './models.ts';
 
-/** `GET /v1/data-sources`. */
+/** Handles `GET /v1/data-sources`. */
 export function listDataSources(deployment: Deployment): unknown {
   const { name } = modelOf(deployment);
   return { data: { data_sources: [{ name: 'default', type: 'duckdb', database: name, schema: 'main' }] } };
 }
 
-/** A whole number of the query; throws Problem 400 (ASSUMED-49). */
+/** Returns a whole number of the query; throws Problem 400 (ASSUMED-49). */
 function countIn(request: Request, name: string, absent: number): number {
   const sent = Object.hasOwn(request.query, name) ? request.query[name] : undefined;
   const text: unknown = Array.isArray(sent) ? sent[0] : sent;
@@ -23,7 +24,7 @@ function countIn(request: Request, name: string, absent: number): number {
   return Number(text);
 }
 
-/** `GET /v1/entities?offset&limit`: cubes, then views, each by name. */
+/** Handles `GET /v1/entities?offset&limit`: cubes, then views, each by name. */
 export function listEntities(
   request: Request,
   settings: Settings,
@@ -37,7 +38,7 @@ export function listEntities(
   return { data: { entities }, pagination: { offset, limit, total: cubes.length } };
 }
 
-/** `GET /v1/entities/{name}`; throws Problem 404 for what the context may not see. */
+/** Handles `GET /v1/entities/{name}`; throws Problem 404 for an entity that the context may not see. */
 export function showEntity(deployment: Deployment, context: SecurityContext, name: string): unknown {
   const cube = visibleCubes(modelOf(deployment), context).find((one) => one.name === name);
   if (!cube) throw new Problem(404, 'Entity not found');

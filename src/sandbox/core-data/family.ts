@@ -1,4 +1,5 @@
-// The Core Data family: queries and metadata under the data API's base path, tokens of the deployment (contract 1.1, 5).
+// Builds the Core Data family: queries and metadata under the data API's base path, with tokens of the
+// deployment (contract 1.1, 5).
 import { Router, type Request, type RequestHandler } from 'express';
 import { send, visitOf, type Reply } from '../call.ts';
 import { isActive } from '../control-plane/environments.ts';
@@ -15,23 +16,23 @@ import { sqlQueryIn, toLines } from './sql-stream.ts';
 
 type Ask = (session: Session, request: Request, branchName: string | null) => unknown;
 const STREAM_HEADERS = { 'Content-Type': 'application/json; charset=utf-8' };
-/** The last thing a slow query says until it is done. */
+/** Answer to a slow query until its result is ready. */
 const CONTINUE_WAIT = { error: 'Continue wait' };
 
-/** Base paths of the data API: that of production, and that of any other branch as the vendor has it. */
+/** Returns the base paths of the data API: production, and the vendor's path for other branches. */
 function mountsOf(world: World): string[] {
   return [world.dataPath, `/dev-mode/:branchName${world.dataPath}`];
 }
 
-/** `{error}`, with the type that tells the caller's mistakes from ours (contract 5.5). */
+/** Formats `{error}`, with a type that separates client errors from internal ones (contract 5.5). */
 function render(problem: Problem): Reply {
   const type = problem.status === 400 ? { type: 'UserError' } : {};
   return { status: problem.status, body: { error: problem.message, ...type }, headers: problem.headers };
 }
 
 /**
- * The branch of the address; null = production. Throws 404 for one that the deployment has not, and for a shared one
- * whose staging environment does not run: it is not listed then, and its address leads nowhere (contract 4.4).
+ * Returns the branch of the address; null = production. Throws 404 for an unknown branch, and for a shared
+ * branch whose staging environment does not run (contract 4.4).
  */
 function branchOf(world: World, { deployment }: Session, request: Request): string | null {
   const name = request.params['branchName'];
@@ -47,7 +48,7 @@ function requestIdOf(request: Request): string | null {
   return typeof id === 'string' ? id : null;
 }
 
-/** Core Data as a family; sessions are found once per request and live as long as it does. */
+/** Builds the family; each request opens one session. */
 export function createCoreDataFamily(world: World): Family {
   const sessions = new WeakMap<Request, Session>();
   const slow = createSlowQueries<unknown>();

@@ -1,4 +1,4 @@
-// The filters of a JSON query: a tree of conditions under `and` and `or` (contract 5.1).
+// Parses the filters of a JSON query: a tree of conditions under `and` and `or` (contract 5.1).
 import { isObject, own } from '../json.ts';
 import { parseMoment, parseSpan, type Span } from './date-range.ts';
 import { lookUp, userError, type Found } from './members.ts';
@@ -36,9 +36,9 @@ export type Filter =
       readonly kind: 'condition';
       readonly target: Target;
       readonly operator: Operator;
-      /** Null stands for an absent value. */
+      /** Null = no value. */
       readonly values: readonly (string | null)[];
-      /** Of the operators about dates. */
+      /** Set for date operators. */
       readonly span: Span | null;
     }
   | { readonly kind: 'and' | 'or'; readonly parts: readonly Filter[]; readonly about: Target['kind'] };
@@ -116,7 +116,7 @@ function parseFilter(item: unknown, setting: FilterSetting, depth: number): Filt
     }
     const parts = group.map((part: unknown) => parseFilter(part, setting, depth + 1));
     const [first, ...others] = parts.map(aboutOf);
-    // One happens before rows are summed up, the other after: there is no place where both are known.
+    // Dimensions are filtered before aggregation and measures after it, so one group cannot contain both.
     if (first === undefined || others.some((about) => about !== first)) {
       throw userError(`${kind}: measures and dimensions cannot be mixed in one group of filters`);
     }
@@ -132,12 +132,12 @@ function parseFilter(item: unknown, setting: FilterSetting, depth: number): Filt
   return { kind: 'condition', target, operator, values, span: spanOf(operator, values, setting) };
 }
 
-/** Whether the filter looks at rows or at what they sum up to. */
+/** Returns whether the filter applies to rows or to aggregates. */
 export function aboutOf(filter: Filter): Target['kind'] {
   return filter.kind === 'condition' ? filter.target.kind : filter.about;
 }
 
-/** All filters of the list hold; throws Problem 400. */
+/** Parses a list of filters that are combined with `and`; throws Problem 400. */
 export function parseFilters(items: readonly unknown[], setting: FilterSetting): Filter[] {
   return items.map((item) => parseFilter(item, setting, 0));
 }

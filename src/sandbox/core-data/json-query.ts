@@ -1,4 +1,4 @@
-// Reading a JSON query (contract 5.1): every member checked, names resolved, nothing guessed.
+// Parses a JSON query (contract 5.1): checks every property and resolves all names.
 import { isObject, own, type JsonObject } from '../json.ts';
 import { parseSpan, isTimezone, type Span } from './date-range.ts';
 import { aboutOf, parseFilters, type Filter } from './filters.ts';
@@ -9,7 +9,7 @@ export const GRANULARITIES = ['second', 'minute', 'hour', 'day', 'week', 'month'
 export type Granularity = (typeof GRANULARITIES)[number];
 export const FORMATS = ['default', 'compact', 'columnar'] as const;
 export type ResponseFormat = (typeof FORMATS)[number];
-/** Members, filters and the like in one query. */
+/** Largest number of entries in one list of a query. */
 const MAX_LIST = 100;
 
 export interface TimeDimension extends Found<Dimension> {
@@ -18,7 +18,7 @@ export interface TimeDimension extends Found<Dimension> {
 }
 
 export interface OrderStep {
-  /** A member of the result. */
+  /** Member name in the result. */
   readonly id: string;
   readonly isDescending: boolean;
 }
@@ -29,7 +29,7 @@ export interface Query {
   readonly timeDimensions: readonly TimeDimension[];
   readonly segments: readonly Found<Segment>[];
   readonly filters: readonly Filter[];
-  /** Null = the usual order. */
+  /** Null = the default order. */
   readonly order: readonly OrderStep[] | null;
   readonly limit: number;
   readonly offset: number;
@@ -37,7 +37,7 @@ export interface Query {
   readonly timezone: string;
   readonly isUngrouped: boolean;
   readonly format: ResponseFormat;
-  /** The one cube that everything belongs to. */
+  /** The one cube of all members. */
   readonly cube: Cube;
 }
 
@@ -84,7 +84,7 @@ function choiceOf<T extends string>(value: unknown, choices: readonly T[], name:
   return found;
 }
 
-/** Times with their granularity, span or both. */
+/** Parses time dimensions with their granularity and date range. */
 function parseTimeDimensions(source: JsonObject, model: Model, nowMs: number, zone: string): TimeDimension[] {
   return listOf(source, 'timeDimensions').map((item) => {
     const entry = isObject(item) ? item : undefined;
@@ -125,7 +125,7 @@ function zoneOf(source: JsonObject): string {
 
 function limitOf(source: JsonObject, bounds: QueryBounds): number {
   const limit = countOf(source, 'limit') ?? countOf(source, 'rowLimit') ?? bounds.defaultLimit;
-  // An error, not a cut: a client that asked for more must not take the part for the whole (contract 5.1).
+  // Refused instead of lowered: the client must not take an incomplete result for the whole (contract 5.1).
   if (limit > bounds.maxLimit) throw userError(`limit must not exceed ${bounds.maxLimit} rows`);
   return limit;
 }
@@ -140,13 +140,13 @@ function oneCube(named: readonly Found<unknown>[]): Cube {
   return first.cube;
 }
 
-/** Names under which the columns of the answer can be ordered. */
+/** Checks that the order names columns of the answer. */
 function requireOrderable(order: readonly OrderStep[], names: readonly string[]): void {
   const stranger = order.find(({ id }) => !names.includes(id));
   if (stranger) throw userError(`order: '${stranger.id.slice(0, 200)}' is not a member of the query`);
 }
 
-/** The query that `value` holds; throws Problem 400 for everything that cannot be run. Unknown members are ignored. */
+/** Parses a query; throws Problem 400 when it cannot run. Unknown properties are ignored. */
 export function parseQuery(value: unknown, model: Model, bounds: QueryBounds): Query {
   if (!isObject(value)) throw userError('query must be an object');
   const timezone = zoneOf(value);

@@ -1,4 +1,4 @@
-// The answer of `/v1/load`: rows in one of three shapes, and the query as it was understood (contract 5.1).
+// Builds the answer of `/v1/load`: rows in one of three forms, and the normalised query (contract 5.1).
 import type { Cell, LoadResult } from './core-data.ts';
 import { annotationOf } from './annotations.ts';
 import type { Filter } from './filters.ts';
@@ -8,15 +8,15 @@ import { columnsOf } from './load-sql.ts';
 type Rows = readonly (readonly Cell[])[];
 
 /**
- * Columns with the names clients read them by. A time with a granularity appears under its own name too, unless
- * that name is a dimension of the query.
+ * Returns columns with their names in the answer. A time with a granularity also appears under the name of its
+ * dimension, unless that is a dimension of the query.
  */
 function namedColumns(query: Query): (readonly [name: string, place: number])[] {
   const taken = new Set(query.dimensions.map(({ name }) => name));
   return columnsOf(query).flatMap(({ name }, place): [string, number][] => {
     const plain = name.split('.').slice(0, 2).join('.');
     if (plain === name || taken.has(plain)) return [[name, place]];
-    // Two granularities of one time: the first keeps the plain name.
+    // With two granularities of one time, the first gets the name of the dimension.
     taken.add(plain);
     return [
       [name, place],
@@ -73,7 +73,7 @@ export interface Loaded {
   readonly nowMs: number;
 }
 
-/** The flat answer to one query. */
+/** Returns the answer to one query. */
 export function toLoadResult(query: Query, { rows, total, nowMs }: Loaded): LoadResult {
   return {
     query: showQuery(query),

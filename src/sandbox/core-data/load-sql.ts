@@ -1,4 +1,5 @@
-// From a query to one statement: names come from the model, everything a client sent travels as a bound value.
+// Converts a JSON query to one SQL statement: names come from the model, values of the client are bound
+// parameters.
 import { aboutOf, type Filter, type Operator } from './filters.ts';
 import type { Query, TimeDimension } from './json-query.ts';
 import type { Measure, Place } from './model.ts';
@@ -8,14 +9,14 @@ import type { Statement } from './engine.ts';
 
 /** A column of the answer. */
 export interface LoadColumn {
-  /** `orders.count`, `orders.created_at.month`. */
+  /** Name such as `orders.count` or `orders.created_at.month`. */
   readonly name: string;
-  /** Expression over the relation. */
+  /** SQL expression over the relation. */
   readonly sql: string;
   readonly isAggregate: boolean;
 }
 
-/** The aggregate of a measure over its column in the relation. */
+/** Returns the aggregate of a measure over its column in the relation. */
 export function aggregateSql(measure: Measure, column: string): string {
   switch (measure.aggType) {
     case 'count':
@@ -35,7 +36,7 @@ function truncated(time: TimeDimension): string {
   return time.granularity === null ? column : `date_trunc('${time.granularity}', ${column})`;
 }
 
-/** The columns in the order of the answer: dimensions, times, measures. */
+/** Returns the columns in the order of the answer: dimensions, times, measures. */
 export function columnsOf(query: Query): LoadColumn[] {
   return [
     ...query.dimensions.map(({ name, member }) => ({
@@ -59,7 +60,7 @@ export function columnsOf(query: Query): LoadColumn[] {
 
 const COMPARISONS: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
 
-/** A value in the type that the member compares with. */
+/** Returns a value in the type that the member is compared with. */
 function typed(filter: Filter & { kind: 'condition' }, value: string, bind: Bind): string {
   if (filter.target.kind === 'measure') return `CAST(${bind(value)} AS DOUBLE)`;
   const types = { number: 'DOUBLE', boolean: 'BOOLEAN', time: 'TIMESTAMP', string: 'VARCHAR' } as const;
@@ -74,7 +75,7 @@ function equality(filter: Filter & { kind: 'condition' }, column: string, bind: 
   return parts.join(' OR ');
 }
 
-/** `contains` and its kin: without regard to case, any of the values. */
+/** Builds `contains` and similar operators: ignoring case, any of the values. */
 function textMatch(operator: string, filter: Filter & { kind: 'condition' }, column: string, bind: Bind) {
   const text = `lower(CAST(${column} AS VARCHAR))`;
   const word = { contains: 'contains', startsWith: 'starts_with', endsWith: 'ends_with' }[operator];
@@ -85,7 +86,7 @@ function textMatch(operator: string, filter: Filter & { kind: 'condition' }, col
 
 type End = (which: 'from' | 'to') => string;
 
-/** The operators about dates, over the column and the two ends of the span; an end is bound where it is used. */
+/** Date operators as SQL over the column and the ends of the range; an end is bound only where it is used. */
 const DATES: Partial<Record<Operator, (column: string, end: End) => string>> = {
   inDateRange: (column, end) => `${column} >= ${end('from')} AND ${column} <= ${end('to')}`,
   notInDateRange: (column, end) => `${column} < ${end('from')} OR ${column} > ${end('to')}`,
@@ -137,7 +138,7 @@ function spanSql({ member, span }: TimeDimension, bind: Bind): string[] {
   return [`${column} >= CAST(${bind(from)} AS TIMESTAMP) AND ${column} <= CAST(${bind(to)} AS TIMESTAMP)`];
 }
 
-/** By what the rows are ordered when the query does not say: the first time, else the first measure, else the first dimension. */
+/** Returns the order; default: the first time, else the first measure, else the first dimension. */
 function orderSql(query: Query, columns: readonly LoadColumn[]): string {
   const place = (name: string): number =>
     columns.findIndex((column) => column.name === name || column.name.startsWith(`${name}.`)) + 1;
@@ -153,11 +154,11 @@ function orderSql(query: Query, columns: readonly LoadColumn[]): string {
 
 export interface LoadStatements {
   readonly rows: Statement;
-  /** Answers one number: how many rows there are without limit and offset. */
+  /** Statement that counts the rows without limit and offset. */
   readonly total: Statement;
 }
 
-/** The statement of a query and the one that counts its rows. */
+/** Returns the statement of a query and the one that counts its rows. */
 export function toStatements(query: Query, place: Place, access: Access): LoadStatements {
   const values: string[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
@@ -180,7 +181,7 @@ export function toStatements(query: Query, place: Place, access: Access): LoadSt
     onSums.length > 0 ? `HAVING ${all(onSums)}` : '',
   ].join(' ');
   const order = orderSql(query, columns);
-  // Every column breaks ties, so that pages never overlap.
+  // Every column breaks ties, so that pages do not overlap.
   const ties = columns.map((_column, index) => index + 1).join(', ');
   const ordered = `${sql} ORDER BY ${order === '' ? ties : `${order}, ${ties}`}`;
   return {

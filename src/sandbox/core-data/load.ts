@@ -1,4 +1,4 @@
-// `POST /v1/load`: one JSON query, or several with `queryType: "multi"` (contract 5.1).
+// Handles `POST /v1/load`: one JSON query, or several with `queryType: "multi"` (contract 5.1).
 import { own, requireObject, type JsonObject } from '../json.ts';
 import type { LoadResult } from './core-data.ts';
 import { userError } from './members.ts';
@@ -8,7 +8,7 @@ export type RunQuery = (query: unknown) => Promise<LoadResult>;
 const CACHE_MODES = ['stale-if-slow', 'stale-while-revalidate', 'must-revalidate', 'no-cache'];
 const MAX_QUERIES = 10;
 
-/** The `query` of a body; in the gateway's habit it may come as JSON text. Throws 400 when it is missing. */
+/** Returns the `query` of a body, which may also be JSON text. Throws 400 when it is missing. */
 function queryIn(body: JsonObject): unknown {
   const sent = own(body, 'query');
   if (sent === undefined || sent === null || sent === '') throw userError('query param is required');
@@ -20,13 +20,13 @@ function queryIn(body: JsonObject): unknown {
   }
 }
 
-/** A result has the pivot that clients draw it by: dimensions down, times and measures across. */
+/** Returns the default pivot of a result: dimensions as rows, times and measures as columns. */
 function pivotOf(results: readonly LoadResult[], queryType: string): JsonObject {
   const [first] = results;
   return { ...requireObject(first ? own(first, 'query') : {}, 'query'), queryType };
 }
 
-/** The answer to the body of `/v1/load`; throws Problem 400. */
+/** Returns the answer to the body of `/v1/load`; throws Problem 400. */
 export async function load(value: unknown, run: RunQuery): Promise<JsonObject> {
   const body = requireObject(value ?? {}, 'The request body');
   const cache = own(body, 'cache');

@@ -1,8 +1,8 @@
-// Finding the members that a query names: `cube.member`, public ones only; a private one is as unknown as a typo.
+// Finds the members that a query names as `cube.member`. A private member is reported as unknown.
 import { Problem } from '../problem.ts';
 import type { Cube, Dimension, Measure, Model, Segment } from './model.ts';
 
-/** A member with the cube it belongs to and the name a client knows it by. */
+/** A member with its cube and its name in queries. */
 export interface Found<Member> {
   readonly cube: Cube;
   readonly member: Member;
@@ -16,12 +16,12 @@ interface Kinds {
   segments: Segment;
 }
 
-/** The refusal of a query that is the caller's mistake. */
+/** Returns the refusal of an invalid query. */
 export function userError(message: string): Problem {
   return new Problem(400, message);
 }
 
-/** The member, or undefined when there is none of that kind. */
+/** Returns the member, or undefined when there is none of that kind. */
 export function lookUp<K extends Kind>(model: Model, kind: K, name: string): Found<Kinds[K]> | undefined {
   const [cubeName, memberName, ...rest] = name.split('.');
   const cube = model.cubes.find((one) => one.isPublic && one.name === cubeName);
@@ -30,7 +30,7 @@ export function lookUp<K extends Kind>(model: Model, kind: K, name: string): Fou
   return cube && member && rest.length === 0 ? { cube, member, name } : undefined;
 }
 
-/** The member, or 400 with what is wrong about its name. */
+/** Returns the member. @throws 400 with the fault of its name */
 export function requireMember<K extends Kind>(model: Model, kind: K, name: string): Found<Kinds[K]> {
   const found = lookUp(model, kind, name);
   if (!found) throw userError(`'${name.slice(0, 200)}' is not found among the ${kind} of the data model`);

@@ -1,7 +1,7 @@
-// The words of a semantic model: tables at the bottom, cubes and views on top, and who may see which rows.
+// Defines the types of a semantic model: tables, cubes and views over them, and row policies.
 import type { MemberType } from './core-data.ts';
 
-/** How a measure sums up the rows; `count` counts them. */
+/** Aggregation of a measure; `count` counts rows. */
 export type AggType = 'count' | 'countDistinct' | 'sum' | 'avg' | 'min' | 'max';
 
 export interface Dimension {
@@ -9,7 +9,7 @@ export interface Dimension {
   readonly title: string;
   readonly description?: string;
   readonly type: MemberType;
-  /** SQL of the model's author over the aliases of the cube's source. */
+  /** SQL of the model over the aliases of the cube's source. */
   readonly sql: string;
 }
 
@@ -18,7 +18,7 @@ export interface Measure {
   readonly title: string;
   readonly description?: string;
   readonly aggType: AggType;
-  /** What is summed up, per row of the source; `1` for a count. */
+  /** Expression per row of the source that is aggregated; `1` for a count. */
   readonly sql: string;
 }
 
@@ -35,13 +35,16 @@ export interface RowFilter {
   readonly values: readonly string[];
 }
 
-/** Rows that members of a group see: all filters hold. `*` is everybody (contract 5.6, ASSUMED-78). */
+/**
+ * Rows that members of a group see: all filters must match. Group `*` means every user (contract 5.6,
+ * ASSUMED-78).
+ */
 export interface Policy {
   readonly group: string;
   readonly filters: readonly RowFilter[];
 }
 
-/** Puts a table of the model into the place where one deployment's branch keeps it. */
+/** Returns the name under which the tables of one deployment's branch are stored. */
 export type Place = (table: string) => string;
 
 export interface Cube {
@@ -49,35 +52,35 @@ export interface Cube {
   readonly kind: 'cube' | 'view';
   readonly title: string;
   readonly description: string;
-  /** Private cubes exist for views to stand on; no client reaches them. */
+  /** Private cubes are used by views; clients cannot query them. */
   readonly isPublic: boolean;
   readonly tables: readonly string[];
-  /** Cubes a view stands on. */
+  /** Cubes that a view uses. */
   readonly cubes: readonly string[];
   /** The part after FROM. */
   readonly source: (place: Place) => string;
   readonly measures: readonly Measure[];
   readonly dimensions: readonly Dimension[];
   readonly segments: readonly Segment[];
-  /** None = no restriction; some = who has no matching one sees nothing. */
+  /** An empty list = no restriction; otherwise a user without a matching policy sees no rows. */
   readonly policies: readonly Policy[];
 }
 
-/** A stored value; text that looks like a moment is one in a TIMESTAMP column. */
+/** A stored value; text in the form of a timestamp is one in a TIMESTAMP column. */
 export type Stored = string | number | boolean;
 
 export interface Table {
   readonly name: string;
-  /** Column names with their engine types, in the order of the values of a row. */
+  /** Column names with engine types, in the order of the values of a row. */
   readonly columns: readonly (readonly [name: string, type: string])[];
   readonly rows: readonly (readonly Stored[])[];
 }
 
-/** What decides which sample rows a branch gets: the same span and dice make the same rows. */
+/** Parameters of the sample rows of a branch; equal parameters give equal rows. */
 export interface Sampling {
-  /** A number from 0 (inclusive) to 1 (exclusive). */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   readonly roll: () => number;
-  /** No row is younger than this, Unix milliseconds. */
+  /** No row is newer than this, Unix milliseconds. */
   readonly untilMs: number;
   readonly isProduction: boolean;
 }
@@ -88,7 +91,7 @@ export interface Model {
   readonly sample: (sampling: Sampling) => readonly Table[];
 }
 
-/** Cubes before views, then by name (contract 5.4). */
+/** Sorts cubes before views, then by name (contract 5.4). */
 export function inOrder(cubes: readonly Cube[]): Cube[] {
   return [...cubes].sort((left, right) => {
     if (left.kind !== right.kind) return left.kind === 'cube' ? -1 : 1;

@@ -1,4 +1,4 @@
-// Which data model a deployment serves.
+// Selects the data model of a deployment.
 import type { Deployment } from '../records.ts';
 import type { Model } from './model.ts';
 import { OPS_MODEL } from './ops-model.ts';
@@ -8,7 +8,7 @@ const MODELS: ReadonlyMap<string, Model> = new Map(
   [SALES_MODEL, OPS_MODEL].map((model) => [model.name, model]),
 );
 
-/** The model of the deployment's own name if there is one, else sales: a deployment always has something to ask. */
+/** Returns the model with the deployment's name, or `sales`, so that every deployment has data. */
 export function modelOf(deployment: Deployment): Model {
   return MODELS.get(deployment.name) ?? SALES_MODEL;
 }

@@ -1,4 +1,4 @@
-// The data model `ops` of the seed's second deployment: incidents at sites, nothing of the sales data.
+// Defines the data model `ops` of the seed's second deployment: incidents at sites.
 import type { Cube, Model, Sampling, Table } from './model.ts';
 import { between, moment, pick, pickCountry } from './sampling.ts';
 

@@ -1,14 +1,14 @@
-// Which rows of a cube a context sees: the policies of its groups, each with the person's own values (contract 5.6).
+// Evaluates the row policies of a cube for a security context: groups and user attributes (contract 5.6).
 import type { SecurityContext } from './core-data.ts';
 import type { Cube, RowFilter } from './model.ts';
 
-/** `column IN values`, already with the person's values. */
+/** `column IN values`, with the references resolved. */
 export interface Condition {
   readonly dimension: string;
   readonly values: readonly string[];
 }
 
-/** `some`: a row is seen when all conditions of at least one alternative hold. */
+/** `some`: a row is visible when all conditions of at least one alternative match. */
 export type Access =
   | { readonly kind: 'all' }
   | { readonly kind: 'none' }
@@ -16,7 +16,7 @@ export type Access =
 
 const REFERENCE = /^\{\s*userAttributes\.([A-Za-z_][A-Za-z0-9_]*)\s*\}$/;
 
-/** A value of the policy with references filled in; an attribute that the person lacks yields nothing. */
+/** Returns the values of a policy with references resolved; a missing user attribute gives none. */
 function resolve(text: string, context: SecurityContext): string[] {
   const [, name] = REFERENCE.exec(text) ?? [];
   if (name === undefined) return [text];
@@ -30,13 +30,16 @@ function toCondition(filter: RowFilter, context: SecurityContext): Condition {
   return { dimension: filter.dimension, values: filter.values.flatMap((text) => resolve(text, context)) };
 }
 
-/** True when a policy names one of the context's groups, or everybody, or when the cube has no policies at all. */
+/** Returns true when a policy names one of the context's groups or `*`, or when the cube has no policies. */
 export function isVisible(cube: Cube, context: SecurityContext): boolean {
   if (cube.policies.length === 0) return true;
   return cube.policies.some(({ group }) => group === '*' || context.groups.includes(group));
 }
 
-/** The rows that the context sees; no matching policy is `none`, an attribute without value matches no row. */
+/**
+ * Returns the access of the context; without a matching policy it is `none`, an attribute without value matches
+ * no row.
+ */
 export function accessOf(cube: Cube, context: SecurityContext): Access {
   if (!isVisible(cube, context)) return { kind: 'none' };
   const matching = cube.policies.filter(({ group }) => group === '*' || context.groups.includes(group));

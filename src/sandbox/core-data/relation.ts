@@ -1,16 +1,17 @@
-// A cube as one relation: a row per source row, a column per member, and only the rows that the context may see.
+// Builds a cube as one relation: a row per source row, a column per member, only the rows that the context may
+// see.
 import type { Access } from './policy.ts';
 import type { Cube, Dimension, Place } from './model.ts';
 
-/** Takes a value out of the text of a statement and answers the placeholder that stands for it. */
+/** Binds a value to the statement and returns its placeholder. */
 export type Bind = (value: string) => string;
 
-/** A name as the engine takes it, whatever it holds. */
+/** Quotes an identifier with any content. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** A dimension per row; times are shown in the zone. */
+/** Returns the SQL of a dimension per row; times are converted to the zone. */
 export function dimensionSql(dimension: Dimension, timezone: string, bind: Bind): string {
   if (dimension.type !== 'time' || timezone === 'UTC') return dimension.sql;
   return `timezone(${bind(timezone)}, timezone('UTC', ${dimension.sql}))`;
@@ -39,13 +40,13 @@ export interface RelationParts {
 }
 
 /**
- * A fence behind the policy, more rows than any table has. The engine moves conditions of a query as far down as it
- * can, even below a join that the policy needs; there they would meet rows that the policy hides, and an error, such
- * as a cast that fails, would tell their values. It moves nothing below a LIMIT.
+ * A LIMIT above the size of any table, placed after the policy. The engine moves conditions of a query down,
+ * even below a join that the policy needs. There they would run on hidden rows, and an error such as a failed
+ * cast would reveal their values. The engine moves no condition below a LIMIT.
  */
 const FENCE = 'LIMIT 1000000000000';
 
-/** The cube as a SELECT without a name; measures are the values per row that their aggregate sums up. */
+/** Returns the cube as a SELECT; measures are the values per row that their aggregate uses. */
 export function relationSql(cube: Cube, { place, access, timezone, bind }: RelationParts): string {
   const dimensions = cube.dimensions.map(
     (one) => `${dimensionSql(one, timezone, bind)} AS ${quoteName(one.name)}`,

@@ -1,4 +1,5 @@
-// The data model `sales` of the seed (docs/sandbox.md): the view `orders` with its policies, and what stands around it.
+// Defines the data model `sales` of the seed (docs/sandbox.md): the view `orders` with its policies, and its
+// cubes.
 import type { Cube, Dimension, Model, Policy, Sampling, Table } from './model.ts';
 import { between, COUNTRIES, moment, pick, pickCountry } from './sampling.ts';
 
@@ -14,11 +15,11 @@ const TIERS = [
   ['plus', 0.3],
   ['enterprise', 0.1],
 ] as const;
-/** Rows of the production branch; branches work on less. */
+/** Number of rows in the production branch; other branches have fewer. */
 const ORDERS = 640;
 const CUSTOMERS = 120;
 
-/** Analysts see their own country, `everything` sees all, nobody else anything (docs/sandbox.md). */
+/** Analysts see their own country, the group `everything` sees all rows, other users none (docs/sandbox.md). */
 const BY_COUNTRY: readonly Policy[] = [
   {
     group: 'analysts',
@@ -116,7 +117,7 @@ const countries: Cube = {
   policies: [{ group: '*', filters: [] }],
 };
 
-/** The ground that the views stand on; it has no policy because nobody reaches it. */
+/** Returns a private cube that views use. It has no policy, because clients cannot query it. */
 function createGround(name: string, table: string, column: string): Cube {
   return {
     name,

@@ -1,8 +1,8 @@
-// Dice and choices for believable sample data; everything follows from a text, so a branch always has the same rows.
+// Generates sample data from a text seed, so that a branch always has the same rows.
 import type { Sampling } from './model.ts';
 
 const DAY_MS = 86_400_000;
-/** Share of each country among customers and sites; sums to 1. */
+/** Share of each country among customers and sites; the sum is 1. */
 const COUNTRY_SHARES: readonly (readonly [code: string, share: number])[] = [
   ['DE', 0.24],
   ['US', 0.22],
@@ -21,7 +21,7 @@ export const COUNTRIES = [
   ['IN', 'India', 'Asia'],
 ] as const;
 
-/** Dice that a text decides: FNV-1a for the start, an xorshift for the numbers that follow. */
+/** Returns a random number generator seeded by a text: FNV-1a for the seed, xorshift for the numbers. */
 export function createDice(text: string): () => number {
   let state = 0x811c9dc5;
   for (const sign of text) state = Math.imul(state ^ (sign.codePointAt(0) ?? 0), 0x01000193);
@@ -49,12 +49,12 @@ export function pickCountry(sampling: Sampling): string {
   return pick(sampling, COUNTRY_SHARES);
 }
 
-/** A whole number from `least` to `most`. */
+/** Returns a whole number from `least` to `most`. */
 export function between(sampling: Sampling, least: number, most: number): number {
   return least + Math.floor(sampling.roll() * (most - least + 1));
 }
 
-/** A moment in the `days` before the end of the span, as the engine writes it, in UTC. */
+/** Returns a time in the last `days` of the range, in the engine's format, UTC. */
 export function moment(sampling: Sampling, days: number): string {
   const ms = sampling.untilMs - Math.floor(sampling.roll() * days * DAY_MS);
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');

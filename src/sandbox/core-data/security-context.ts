@@ -1,18 +1,18 @@
-// In whose name data is read: groups and attribute values, as access policies know them (contract 5.6).
+// Builds security contexts: the groups and attribute values that access policies use (contract 5.6).
 import { isObject, own, type JsonObject } from '../json.ts';
 import type { AttributeValue, UserRecord } from '../records.ts';
 import type { Scene } from '../state.ts';
 import { effectiveValue } from '../users/attribute-types.ts';
 
-/** Claims of a token beside the wrapper take no part in policies; the wrapper alone carries rights. */
+/** Policies use the claims inside the wrapper only; other claims give no rights. */
 export interface SecurityContext {
   readonly groups: readonly string[];
   readonly userAttributes: Readonly<Record<string, AttributeValue>>;
 }
 
-/** Nobody in particular: sees what every valid token may see. */
+/** Context without groups and attributes: the rights that every valid token has. */
 export const EMPTY_CONTEXT: SecurityContext = { groups: [], userAttributes: {} };
-/** The reserved element of a security context that carries groups and attributes (contract 0.2). */
+/** Reserved claim that contains groups and attributes (contract 0.2). */
 const WRAPPER = 'cubeCloud';
 
 function toAttributeValue(value: unknown): AttributeValue | undefined {
@@ -23,7 +23,7 @@ function toAttributeValue(value: unknown): AttributeValue | undefined {
   return value.every((item) => typeof item === 'number') ? value : undefined;
 }
 
-/** The context of a platform user: names of their groups, effective values of all attributes (contract 3.2). */
+/** Returns the context of a platform user: group names and effective values of all attributes (contract 3.2). */
 export function contextOfUser(scene: Scene, user: UserRecord): SecurityContext {
   const { state } = scene;
   const groups = [...state.memberships.groupsOf(user.id)].flatMap(
@@ -38,8 +38,8 @@ export function contextOfUser(scene: Scene, user: UserRecord): SecurityContext {
 }
 
 /**
- * The context that the claims of a token stand for: `cubeCloud: {groups, userAttributes}`. Members of the wrong
- * type count as absent, which grants less, never more.
+ * Returns the context in the claims of a token: `cubeCloud: {groups, userAttributes}`. Properties of the wrong
+ * type count as absent, which grants less.
  */
 export function contextOfClaims(claims: JsonObject): SecurityContext {
   const wrapper = own(claims, WRAPPER);

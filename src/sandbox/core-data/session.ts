@@ -1,4 +1,4 @@
-// Who asks: a token of a deployment's own authentication, its security context and what it may be used for.
+// Opens the session of a request: verifies the deployment's token and reads its security context and scopes.
 import type { Request } from 'express';
 import { resolveContext } from '../deployment-authentication.ts';
 import { verifyToken } from '../deployment-tokens.ts';
@@ -17,10 +17,10 @@ export interface Session {
 }
 
 const EVERY_SCOPE: readonly ApiScope[] = ['meta', 'data'];
-/** Far beyond any real token; a longer text is not worth an attempt at every deployment. */
+/** Longest accepted token; longer text is not verified against each deployment. */
 const MAX_TOKEN_LENGTH = 16_384;
 
-/** The token: `x-cube-authorization` before `Authorization`, without a prefix if there is one (contract 1.1). */
+/** Returns the token, with or without prefix: `x-cube-authorization` before `Authorization` (contract 1.1). */
 function tokenOf(request: Request): string {
   const sent = request.headers['x-cube-authorization'] ?? request.headers.authorization;
   const header = (Array.isArray(sent) ? sent[0] : sent)?.trim();
@@ -30,8 +30,8 @@ function tokenOf(request: Request): string {
 }
 
 /**
- * What the token opens. Without a `scope` claim everything; a token for chat reads data too, because the agent asks
- * with it (platform interface, Chat API authentication 5); else exactly what is named.
+ * Returns the scopes of a token. Without a `scope` claim it has all scopes. A token for chat may also read
+ * data, because the agent uses it for queries (platform interface, Chat API authentication 5).
  */
 function scopesOf(claims: JsonObject): ReadonlySet<string> {
   const claim = own(claims, 'scope');
@@ -42,7 +42,10 @@ function scopesOf(claims: JsonObject): ReadonlySet<string> {
   return new Set(texts.includes('chat') ? [...texts, ...EVERY_SCOPE] : texts);
 }
 
-/** A meta-sync token is signed with the secret whatever way the deployment checks other tokens (ASSUMED-57). */
+/**
+ * A meta-sync token is always signed with the API secret, also when the deployment verifies other tokens in
+ * another way (ASSUMED-57).
+ */
 async function metaSyncClaims(
   deployment: Deployment,
   token: string,
@@ -53,11 +56,11 @@ async function metaSyncClaims(
   return Array.isArray(scope) && scope.length === 1 && scope[0] === 'meta' ? claims : null;
 }
 
-/** The session of a request; throws 403 with the fixed texts of contract 1.3 (ASSUMED-07). */
+/** Opens the session of a request; throws 403 with the fixed texts of contract 1.3 (ASSUMED-07). */
 export async function openSession(request: Request, scene: Scene): Promise<Session> {
   const token = tokenOf(request);
   const { nowMs, state } = scene;
-  // One host serves all deployments of the sandbox: the signature tells whose token it is.
+  // One host serves all deployments of the sandbox, so the signature identifies the deployment.
   for (const deployment of token.length > MAX_TOKEN_LENGTH ? [] : state.deployments.values()) {
     const claims =
       (await resolveContext(deployment, token, nowMs)) ?? (await metaSyncClaims(deployment, token, nowMs));
@@ -66,7 +69,7 @@ export async function openSession(request: Request, scene: Scene): Promise<Sessi
   throw new Problem(403, 'Invalid token');
 }
 
-/** Throws 403 when the session's token is not for this. */
+/** Throws 403 when the token lacks the scope. */
 export function requireScope(session: Session, scope: ApiScope): void {
   if (!session.scopes.has(scope)) throw new Problem(403, `API scope is missing: ${scope}`);
 }

@@ -1,4 +1,4 @@
-// So many at a time, the rest in line: a crowd of queries must not starve everything else in the process.
+// Limits concurrent work; further work waits in order, so that many queries do not block the process.
 
 export interface Slots {
   /** Runs `work` as soon as a slot is free. */
@@ -15,7 +15,7 @@ export function createSlots(count: number): Slots {
       try {
         return await work();
       } finally {
-        // The slot passes straight to the next in line, so nobody can slip in between.
+        // The slot is passed directly to the next waiting task, so that no new task can take it.
         const next = waiting.shift();
         if (next) next();
         else free += 1;

@@ -1,10 +1,11 @@
-// Continue wait: a query that takes long goes on by itself, and whoever repeats it gets its answer (contract 5.1).
+// Implements `Continue wait`: a slow query keeps running, and a repeated request gets its result (contract
+// 5.1).
 import { systemClock } from '../../support/clock.ts';
 
 export type Waited<T> = { readonly kind: 'done'; readonly result: T } | { readonly kind: 'wait' };
 
 export interface SlowQueries<T> {
-  /** Starts `run`, or joins the run of the same key; `wait` when it takes longer than `waitMs`. */
+  /** Starts `run`, or joins the run with the same key. @returns `wait` when it takes longer than `waitMs` */
   ask(key: string, waitMs: number, run: () => Promise<T>): Promise<Waited<T>>;
 }
 
@@ -13,7 +14,7 @@ interface Running<T> {
   askedAtMs: number;
 }
 
-/** A query that nobody repeats for so long is dropped. */
+/** A result that is not fetched for this long is dropped. */
 const FORGET_MS = 60_000;
 
 export function createSlowQueries<T>(now: () => number = () => performance.now()): SlowQueries<T> {
@@ -28,7 +29,7 @@ export function createSlowQueries<T>(now: () => number = () => performance.now()
       const entry = running.get(key) ?? { result: run(), askedAtMs: now() };
       entry.askedAtMs = now();
       running.set(key, entry);
-      // Somebody may come back for a failure too: it must not count as unhandled until then.
+      // The failure may be fetched later, so it must not count as unhandled.
       entry.result.catch(() => undefined);
       const ready = new AbortController();
       const wait = systemClock.sleep(waitMs, ready.signal).then((): Waited<T> => ({ kind: 'wait' }));

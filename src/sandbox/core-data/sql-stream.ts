@@ -1,11 +1,12 @@
-// `POST /v1/cubesql`: the schema, the rows and, if need be, the error as one JSON object per line (contract 5.2).
+// Handles `POST /v1/cubesql`: streams the schema, the rows and any error as one JSON object per line (contract
+// 5.2).
 import { own, requireObject } from '../json.ts';
 import { Problem } from '../problem.ts';
 import type { SqlPart, SqlQuery } from './core-data.ts';
 import { isTimezone } from './date-range.ts';
 import { userError } from './members.ts';
 
-/** The query of a body; throws Problem 400 before anything is streamed. */
+/** Returns the query of a body; throws Problem 400 before the stream begins. */
 export function sqlQueryIn(value: unknown): SqlQuery {
   const body = requireObject(value ?? {}, 'The request body');
   const query = own(body, 'query');
@@ -20,7 +21,7 @@ export function sqlQueryIn(value: unknown): SqlQuery {
 
 const toLine = (value: unknown): string => `${JSON.stringify(value)}\n`;
 
-/** Lines of the answer; every failure becomes the last line, because the status has gone out long before. */
+/** Yields the lines of the answer; a failure becomes the last line, because the status was already sent. */
 export async function* toLines(
   parts: AsyncIterable<SqlPart>,
   refreshedAt: string,
@@ -33,7 +34,7 @@ export async function* toLines(
       else yield toLine({ data: part.rows });
       hasRows ||= part.kind === 'rows';
     }
-    // An empty result still has its line of data.
+    // An empty result has one line of data.
     if (!hasRows) yield toLine({ data: [] });
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

@@ -1,15 +1,15 @@
-// The tables of each deployment's branch, made when somebody first asks for them; branches differ, restarts do not.
+// Creates the tables of each deployment's branch at the first query; their rows are the same after a restart.
 import type { Deployment } from '../records.ts';
 import type { Engine } from './engine.ts';
 import type { Place, Stored, Table } from './model.ts';
 import { modelOf } from './models.ts';
 import { createDice } from './sampling.ts';
 
-/** How long after its creation a deployment still gets orders: a deployment of the seed is that old. */
+/** Age of the newest order of a new deployment; deployments of the seed have this age. */
 const YOUNGEST_MS = 30 * 86_400_000;
 
 export interface Stores {
-  /** Where the tables of the branch are; they exist when the promise resolves. */
+  /** Resolves with the location of the branch's tables once they exist. */
   placeOf(deployment: Deployment, branchName: string): Promise<Place>;
 }
 

@@ -1,4 +1,4 @@
-// Constants and types of a client's SQL, written anew: only plain numbers, texts, and types that hold data.
+// Rewrites constants and types of a client's SQL: only plain numbers, texts and types of stored data.
 import { own } from '../../json.ts';
 import { nodeAt, notSupported, textAt, type Node } from './syntax.ts';
 import { quoteText } from './writing.ts';
@@ -10,31 +10,31 @@ const TYPES: ReadonlyMap<string, string> = new Map(
     ...['TIME', 'TIMESTAMP', 'INTERVAL'],
   ].map((name) => [name, name]),
 );
-/** Longest text constant, characters: what a query builds from texts stays small. */
+/** Longest text constant in characters; it bounds the texts that a query can build. */
 const MAX_TEXT = 1000;
 
-/** A constant text, or undefined for anything else. */
+/** Returns a text constant, or undefined for any other node. */
 export function constantText(node: Node): string | undefined {
   if (textAt(node, 'class') !== 'CONSTANT') return undefined;
   const value = own(nodeAt(node, 'value'), 'value');
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A constant whole number from 0, or undefined. */
+/** Returns a constant whole number of at least 0, or undefined. */
 export function constantCount(node: Node): number | undefined {
   if (textAt(node, 'class') !== 'CONSTANT') return undefined;
   const value = own(nodeAt(node, 'value'), 'value');
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** `15` with scale 1 is `1.5`. */
+/** Formats a decimal: `15` with scale 1 is `1.5`. */
 function decimal(value: number, scale: number): string {
   const digits = String(Math.abs(value)).padStart(scale + 1, '0');
   const whole = digits.slice(0, digits.length - scale);
   return `${value < 0 ? '-' : ''}${whole}${scale > 0 ? `.${digits.slice(-scale)}` : ''}`;
 }
 
-/** A constant as a literal; throws for numbers that JSON cannot carry exactly and for other types. */
+/** Returns a constant as a literal; throws for numbers that JSON cannot represent exactly and for other types. */
 export function writeConstant(node: Node): string {
   const constant = nodeAt(node, 'value');
   const type = nodeAt(constant, 'type');
@@ -57,10 +57,10 @@ export function writeConstant(node: Node): string {
   throw notSupported(`a constant of type ${id}`);
 }
 
-/** The name of a type that a cast may lead to. */
+/** Returns the name of an allowed target type of a cast. */
 export function writeType(type: Node): string {
   const id = textAt(type, 'id');
-  // Moments have no zone in the model.
+  // Times of the model have no zone.
   if (id === 'TIMESTAMP WITH TIME ZONE') return 'TIMESTAMP';
   if (id === 'DECIMAL') {
     const info = nodeAt(type, 'type_info');

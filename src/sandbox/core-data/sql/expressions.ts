@@ -1,4 +1,4 @@
-// Expressions of a client's SQL, read node by node and written anew; a kind that is not here is refused.
+// Rewrites expressions of a client's SQL node by node; an unknown kind of node is refused.
 import { own } from '../../json.ts';
 import { quoteName } from '../relation.ts';
 import { writeConstant, writeType } from './constants.ts';
@@ -28,7 +28,7 @@ const COMPARISONS: Readonly<Record<string, string>> = {
   COMPARE_DISTINCT_FROM: 'IS DISTINCT FROM',
   COMPARE_NOT_DISTINCT_FROM: 'IS NOT DISTINCT FROM',
 };
-/** Names without parentheses that the engine would take for functions when no column has them. */
+/** Names without parentheses that the engine reads as functions unless a column has the name. */
 const MOMENTS: ReadonlySet<string> = new Set(['current_timestamp', 'localtimestamp']);
 const RESERVED: ReadonlySet<string> = new Set([
   ...['current_user', 'session_user', 'user', 'current_role', 'current_catalog', 'current_schema'],
@@ -149,7 +149,9 @@ const WRITERS: ReadonlyMap<string, Write> = new Map<string, Write>([
   ],
 ]);
 
-/** The expression in our own words; throws Problem 400 for everything outside the tables. */
+/**
+ * Returns the rewritten expression; throws Problem 400 for a node that the tables of this file do not contain.
+ */
 export function writeExpression(node: Node, scope: Scope, writing: Writing): string {
   const write = WRITERS.get(textAt(node, 'class'));
   if (!write) throw notSupported(`an expression of the kind ${textAt(node, 'class').toLowerCase()}`);

@@ -1,4 +1,5 @@
-// The functions a client's SQL may call. What is not in these tables does not exist: no files, no settings, no series.
+// Lists the functions that a client's SQL may call. Other functions, such as access to files and settings, are
+// refused.
 import { own } from '../../json.ts';
 import type { Cube } from '../model.ts';
 import { aggregateSql } from '../load-sql.ts';
@@ -16,7 +17,10 @@ import {
 } from './syntax.ts';
 import { quoteText, type Scope, type Writing } from './writing.ts';
 
-/** Fewest and most arguments. All of these take time in proportion to their input and never lengthen a text. */
+/**
+ * Smallest and largest number of arguments. The time of these functions is linear in their input, and none
+ * lengthens a text.
+ */
 type Arity = readonly [least: number, most: number];
 
 const SCALARS: ReadonlyMap<string, Arity> = new Map<string, Arity>([
@@ -61,7 +65,7 @@ export const AGGREGATES: ReadonlyMap<string, Arity> = new Map<string, Arity>([
   ),
 ]);
 const NOW = new Set(['now', 'current_timestamp', 'get_current_timestamp', 'transaction_timestamp']);
-/** LIKE and its kin: whether it is negated, whether case counts. */
+/** LIKE and similar operators: negated or not, and whether case matters. */
 const LIKE: ReadonlyMap<string, readonly [isNegated: boolean, options: string]> = new Map([
   ['~~', [false, 's']],
   ['!~~', [true, 's']],
@@ -69,12 +73,12 @@ const LIKE: ReadonlyMap<string, readonly [isNegated: boolean, options: string]> 
   ['!~~*', [true, 'si']],
 ]);
 const MAX_PATTERN = 200;
-/** Joined texts are cut here, so that doubling a text again and again comes to an end. */
+/** Joined texts are cut to this length, so that repeated doubling stays bounded. */
 const MAX_JOINED = 1000;
 
 /**
- * A LIKE pattern as a regular expression. The engine's own LIKE goes back and forth without end on hostile patterns
- * and cannot be interrupted in the middle of a value; its regular expressions take linear time.
+ * Converts a LIKE pattern to a regular expression. The engine's LIKE backtracks on hostile patterns and cannot
+ * be interrupted within a value; its regular expressions take linear time.
  */
 function toRegularExpression(pattern: string): string {
   const parts = pattern.match(/\\[^]|[^]/gu) ?? [];
@@ -104,7 +108,7 @@ function writeJoined(children: readonly string[], name: string): string {
   return `left(CAST((${joined}) AS VARCHAR), ${MAX_JOINED})`;
 }
 
-/** The cube in scope that has a measure of that name; `alias` narrows the search. */
+/** Returns the cube in scope that has a measure of that name; `alias` restricts the search. */
 function cubeOfMeasure(scope: Scope, alias: string | undefined, measure: string): Cube | undefined {
   for (let here: Scope | null = scope; here; here = here.outer) {
     const candidates = alias === undefined ? [...here.cubes.values()] : [here.cubes.get(alias)];
@@ -115,7 +119,7 @@ function cubeOfMeasure(scope: Scope, alias: string | undefined, measure: string)
   return undefined;
 }
 
-/** `MEASURE(orders.count)`: the measure summed up the way the model says. */
+/** Rewrites `MEASURE(orders.count)` to the aggregation that the model defines. */
 function writeMeasure(node: Node, scope: Scope): string {
   const [argument, ...rest] = nodesAt(node, 'children');
   const names =
@@ -144,11 +148,12 @@ function writeAggregate(name: string, node: Node, scope: Scope, writing: Writing
   return `${name}(${distinct}${children.join(', ')})${over}`;
 }
 
-/** A call of a function or operator of the tables above. */
+/** Rewrites a call of a function or operator of the tables above. */
 export function writeFunction(node: Node, scope: Scope, writing: Writing): string {
   const name = textAt(node, 'function_name').toLowerCase();
   const schema = textAt(node, 'schema');
-  // The parser names its own schema for `extract`, `substring` and the like; any other is the client's.
+  // The parser adds its own schema to `extract`, `substring` and similar; any other schema comes from the
+  // client.
   if (schema !== '' && schema !== 'main') throw notSupported('a schema in front of a function');
   requireUnused(node, { catalog: 'a catalog in front of a function', export_state: 'EXPORT_STATE' });
   if (nodesAt(nodeAt(node, 'order_bys'), 'orders').length > 0)

@@ -1,4 +1,4 @@
-// The steps of an ORDER BY, of a query or of a window.
+// Rewrites ORDER BY of a query or a window.
 import { nodeAt, nodesAt, notSupported, textAt, type Node } from './syntax.ts';
 import type { Scope, Writing } from './writing.ts';
 
@@ -21,7 +21,7 @@ function word(words: Readonly<Record<string, string>>, name: string): string {
   return found;
 }
 
-/** The steps under `orders`, joined by commas. */
+/** Returns the steps under `orders`, joined by commas. */
 export function writeOrders(node: Node, scope: Scope, writing: Writing): string {
   return nodesAt(node, 'orders')
     .map((step) => {

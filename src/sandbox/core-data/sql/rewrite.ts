@@ -1,4 +1,4 @@
-// From a client's SQL to a statement of ours: every word of it is written here, none is passed on.
+// Rewrites a client's SQL: the result contains no text of the client except quoted literals and names.
 import type { Cube } from '../model.ts';
 import type { Statement } from '../engine.ts';
 import { writeExpression } from './expressions.ts';
@@ -8,12 +8,12 @@ import { createBudget, type Writing } from './writing.ts';
 
 export interface Rewriting {
   readonly findCube: Writing['findCube'];
-  /** The cube's rows for the context; values go through `bind`. */
+  /** Returns the cube's rows for the context; values are passed through `bind`. */
   readonly relation: (cube: Cube, bind: Writing['bind']) => string;
   readonly now: string;
 }
 
-/** The statement for the parser's tree (JSON text); throws Problem 400 for what is not allowed. */
+/** Returns the statement for the parser's tree (JSON text); throws Problem 400 for SQL that is not allowed. */
 export function rewrite(parsed: string, { findCube, relation, now }: Rewriting): Statement {
   const values: string[] = [];
   const bind: Writing['bind'] = (value) => `$${values.push(value)}`;

@@ -1,4 +1,4 @@
-// SELECT and what joins several of them: UNION and its kin, common table expressions, ORDER BY, LIMIT.
+// Rewrites SELECT and its combinations: UNION and similar, common table expressions, ORDER BY, LIMIT.
 import { own } from '../../json.ts';
 import { quoteName } from '../relation.ts';
 import { constantCount } from './constants.ts';
@@ -16,10 +16,10 @@ import {
 import { writeTable } from './tables.ts';
 import type { Scope, Writing } from './writing.ts';
 
-/** PostgreSQL's name for a column that has none. */
+/** PostgreSQL's name for a column without one. */
 const NAMELESS = '?column?';
 
-/** The name of the first column of a query. */
+/** Returns the name of the first column of a query. */
 function firstName(query: Node): string {
   if (textAt(query, 'type') === 'SET_OPERATION_NODE') return firstName(nodeAt(query, 'left'));
   const [first] = nodesAt(query, 'select_list');
@@ -27,8 +27,8 @@ function firstName(query: Node): string {
 }
 
 /**
- * The name that a column without an alias gets, as PostgreSQL gives it; empty = the engine's own, for constants only:
- * it names a column after its text, and the text of anything else is ours, with tables and policies in it.
+ * Returns the name of a column without an alias, as PostgreSQL gives it. Empty = the engine's name, for
+ * constants only: the engine uses the text of the expression, which would reveal internal tables and policies.
  */
 function impliedName(node: Node): string {
   switch (textAt(node, 'class')) {
@@ -66,7 +66,7 @@ function writeItem(node: Node, scope: Scope, writing: Writing): string {
   return alias === '' ? sql : `${sql} AS ${quoteName(alias)}`;
 }
 
-/** GROUP BY with one set of expressions, or ALL. */
+/** Rewrites GROUP BY with one set of expressions, or ALL. */
 function writeGroups(node: Node, scope: Scope, writing: Writing): string {
   const groups = nodesAt(node, 'group_expressions').map((one) => writing.expression(one, scope));
   const sets = own(node, 'group_sets');
@@ -113,8 +113,8 @@ function writeModifiers(node: Node, scope: Scope, writing: Writing): Modifiers {
 }
 
 /**
- * WITH, and the scope inside it. A body knows the expressions before it, not itself. Each is worked out once:
- * expressions that use each other twice would otherwise grow without bound.
+ * Rewrites WITH and returns the inner scope. A common table expression can use the ones before it, not itself.
+ * Each is materialised once, because nested references would otherwise grow exponentially.
  */
 function writeCtes(node: Node, scope: Scope, writing: Writing): { sql: string; inner: Scope } {
   const entries = nodesAt(nodeAt(node, 'cte_map'), 'map');
@@ -166,7 +166,7 @@ function writeSetOperation(node: Node, scope: Scope, writing: Writing): string {
   return `${sides.join(` ${word}${all} `)}${tail === '' ? '' : ` ${tail}`}`;
 }
 
-/** A query in our own words; throws Problem 400 for everything that is not allowed. */
+/** Returns the rewritten query; throws Problem 400 for SQL that is not allowed. */
 export function writeSelect(node: Node, outer: Scope | null, writing: Writing): string {
   return writing.budget.deeper(() => {
     const start: Scope = { ctes: new Map(), cubes: new Map(), outer };

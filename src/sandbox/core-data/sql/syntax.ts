@@ -1,27 +1,27 @@
-// A client's SQL as a tree. The engine's own parser makes it, without looking at any table; nothing is run here.
+// Parses a client's SQL into a tree with the engine's parser; no statement is run and no table is read.
 import { isObject, own, type JsonObject } from '../../json.ts';
 import { userError } from '../members.ts';
 
 export type Node = JsonObject;
 
-/** Longest SQL text, characters: parsing must stay cheap whatever is in it. */
+/** Longest SQL text in characters; it bounds the cost of parsing. */
 export const MAX_SQL_LENGTH = 20_000;
 
-/** Statement that turns the text in `$1` into its tree as JSON. */
+/** Statement that returns the tree of the text in `$1` as JSON. */
 export const PARSE_SQL = 'SELECT json_serialize_sql(CAST($1 AS VARCHAR))';
 
 export function notSupported(what: string): Error {
   return userError(`SQL error: ${what} is not supported`);
 }
 
-/** A member that is a node. */
+/** Returns a property that is a node. */
 export function nodeAt(node: Node, name: string): Node {
   const value = own(node, name);
   if (!isObject(value)) throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
   return value;
 }
 
-/** A member that is a node, or null. */
+/** Returns a property that is a node, or null. */
 export function maybeAt(node: Node, name: string): Node | null {
   return (own(node, name) ?? null) === null ? null : nodeAt(node, name);
 }
@@ -50,7 +50,10 @@ export function textsAt(node: Node, name: string): string[] {
   });
 }
 
-/** Refuses a node that makes use of a member we do not write: null, false, empty text, list and object are unused. */
+/**
+ * Refuses a node that uses a property without support; null, false, empty text, list and object count as
+ * unused.
+ */
 export function requireUnused(node: Node, names: Readonly<Record<string, string>>): void {
   for (const [name, what] of Object.entries(names)) {
     const value = own(node, name) ?? null;
@@ -60,7 +63,7 @@ export function requireUnused(node: Node, names: Readonly<Record<string, string>
   }
 }
 
-/** The parser writes a number that is too large as `Infinity`, which JSON does not know. */
+/** The parser writes a number that is too large as `Infinity`, which is not valid JSON. */
 function treeOf(parsed: string): unknown {
   try {
     return JSON.parse(parsed);
@@ -69,7 +72,10 @@ function treeOf(parsed: string): unknown {
   }
 }
 
-/** The one query in the parser's answer; throws Problem 400 for syntax errors, other statements and several of them. */
+/**
+ * Returns the single query of the parser's answer; throws Problem 400 for syntax errors, other statements and
+ * several statements.
+ */
 export function queryOf(parsed: string): Node {
   const tree = treeOf(parsed);
   if (!isObject(tree)) throw userError('SQL error: nothing to run');

@@ -1,4 +1,4 @@
-// FROM: cubes of the model, subqueries, common table expressions and joins of them; nothing else is a table.
+// Rewrites FROM: cubes of the model, subqueries, common table expressions and joins of them.
 import { quoteName } from '../relation.ts';
 import { userError } from '../members.ts';
 import { maybeAt, nodeAt, notSupported, requireUnused, textAt, textsAt, type Node } from './syntax.ts';
@@ -17,12 +17,12 @@ function named(sql: string, alias: string, columns: readonly string[]): string {
   return `${sql} AS ${quoteName(alias)}${columns.length > 0 ? `(${columns.map(quoteName).join(', ')})` : ''}`;
 }
 
-/** The engine's name of the nearest common table expression of that name. */
+/** Returns the engine's name of the nearest common table expression with that name. */
 function cteOf(scope: Scope, name: string): string | undefined {
   return scope.ctes.get(name) ?? (scope.outer ? cteOf(scope.outer, name) : undefined);
 }
 
-/** A name in FROM: a common table expression of the query, else a cube the client may know. */
+/** Rewrites a name in FROM: a common table expression of the query, else a cube that the client may see. */
 function writeBaseTable(node: Node, scope: Scope, writing: Writing): string {
   requireUnused(node, {
     sample: 'TABLESAMPLE',
@@ -36,11 +36,11 @@ function writeBaseTable(node: Node, scope: Scope, writing: Writing): string {
   const alias = textAt(node, 'alias') || tableName;
   writing.budget.table();
   const cte = schema === '' ? cteOf(scope, name) : undefined;
-  // Never the client's spelling: what is a CTE to us might be a table of the engine's own to the engine.
+  // The client's spelling is not used: the engine could read it as one of its own tables.
   if (cte !== undefined) return named(quoteName(cte), alias, columns);
   const cube = schema === '' || schema === 'public' ? writing.findCube(name) : undefined;
   if (!cube) throw userError(`SQL error: Table or CTE with name '${tableName.slice(0, 100)}' not found`);
-  // With columns renamed, the names of measures mean nothing any more.
+  // With renamed columns, the names of measures are not valid.
   if (columns.length === 0) scope.cubes.set(alias.toLowerCase(), cube);
   return named(`(${writing.relation(cube)})`, alias, columns);
 }
@@ -60,7 +60,7 @@ function writeJoin(node: Node, scope: Scope, writing: Writing): string {
   return `(${left} ${word} ${right} ON ${writing.expression(condition, scope)})`;
 }
 
-/** A part of FROM; cubes found in it join the scope. Throws Problem 400. */
+/** Rewrites a part of FROM and adds its cubes to the scope. Throws Problem 400. */
 export function writeTable(node: Node, scope: Scope, writing: Writing): string {
   return writing.budget.deeper(() => {
     switch (textAt(node, 'type')) {

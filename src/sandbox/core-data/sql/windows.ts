@@ -1,4 +1,4 @@
-// Window functions: ranking and sums over partitions, with the usual frame only.
+// Rewrites window functions: ranking and aggregates over partitions, with the default frame only.
 import { AGGREGATES } from './functions.ts';
 import { writeOrders } from './orders.ts';
 import { nodesAt, notSupported, requireUnused, textAt, type Node } from './syntax.ts';
@@ -12,7 +12,7 @@ const RANKINGS: ReadonlySet<string> = new Set([
   'cume_dist',
 ]);
 
-/** `rank() OVER (...)`; frames, offsets and the like are refused. */
+/** Rewrites `rank() OVER (...)`; frames, offsets and similar are refused. */
 export function writeWindow(node: Node, scope: Scope, writing: Writing): string {
   const name = textAt(node, 'function_name').toLowerCase();
   const [least, most] = RANKINGS.has(name) ? [0, 0] : (AGGREGATES.get(name) ?? [1, 0]);

@@ -1,36 +1,36 @@
-// What all writers of SQL share: the scope of names, and the bounds on how much one query may ask for.
+// Defines the state that all SQL writers share: the scope of names, and the limits of one query.
 import type { Cube } from '../model.ts';
 import type { Bind } from '../relation.ts';
 import { notSupported, type Node } from './syntax.ts';
 
-/** Names that a part of a query can use; all in lower case, as SQL compares them. */
+/** Names that a part of a query can use, in lower case because SQL ignores case. */
 export interface Scope {
-  /** The name that the engine knows a common table expression by; it is ours, so it can mean nothing else. */
+  /** Internal name of each common table expression; it cannot collide with a name of the engine. */
   readonly ctes: ReadonlyMap<string, string>;
-  /** Cubes in the FROM of this SELECT by alias; the outer SELECT's are further out. */
+  /** Cubes in the FROM of this SELECT by alias; those of the outer SELECT are in its scope. */
   readonly cubes: Map<string, Cube>;
   readonly outer: Scope | null;
 }
 
 export interface Writing {
-  /** The cube or view of that name if the client may know it. */
+  /** Returns the cube or view of that name if the client may see it. */
   readonly findCube: (name: string) => Cube | undefined;
-  /** The rows of a cube that the context sees, as a SELECT. */
+  /** Returns the rows of a cube that the context sees, as a SELECT. */
   readonly relation: (cube: Cube) => string;
   readonly bind: Bind;
-  /** The sandbox's moment, `2026-01-31 12:00:00.000`. */
+  /** The sandbox's time, `2026-01-31 12:00:00.000`. */
   readonly now: string;
   readonly budget: Budget;
-  /** A name for a common table expression that no other of the query has. */
+  /** Returns a name for a common table expression that is unique in the query. */
   readonly nameCte: () => string;
   readonly select: (node: Node, scope: Scope) => string;
   readonly expression: (node: Node, scope: Scope) => string;
 }
 
 export interface Budget {
-  /** Runs `write` one level deeper; refuses what is nested too deeply or has too many parts. */
+  /** Runs `write` one level deeper; refuses a query with too many levels or parts. */
   deeper: <T>(write: () => T) => T;
-  /** Counts a table; refuses too many. */
+  /** Counts a table; refuses a query with too many tables. */
   table: () => void;
 }
 
@@ -58,7 +58,7 @@ export function createBudget(): Budget {
   };
 }
 
-/** A text as a literal of the engine, which knows no escapes but the doubled quote. */
+/** Quotes a text as a literal; the engine's only escape is the doubled quote. */
 export function quoteText(text: string): string {
   if (text.includes('\0')) throw notSupported('a text with a zero byte');
   return `'${text.replaceAll("'", "''")}'`;
