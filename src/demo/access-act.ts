@@ -1,5 +1,5 @@
-// The act about access: who sees which rows, how soon a change shows in them, and what becomes of somebody who leaves in
-// the middle of an answer.
+// Tells the part about access: which rows each user sees, how soon a change takes effect, and what happens when
+// a user leaves during an answer.
 import { createChat, QUESTION, type Chat, type OrdersByCountry } from './chat.ts';
 import type { Company, Person } from './company.ts';
 import { fullName } from './company.ts';
@@ -11,19 +11,19 @@ export interface AccessActDeps {
   stage: Stage;
   screen: Screen;
   signal: AbortSignal;
-  /** The company as it is now. */
+  /** Returns the current company. */
   company: () => Company;
-  /** Pushes a change and waits until the platform shows it. */
+  /** Pushes a change and waits until the platform has it. */
   happen: (event: LifeEvent) => Promise<unknown>;
 }
 
-/** What the act has proven: sentences about what was otherwise, and the time from a push to a row. */
+/** Results: sentences about failed expectations, and the time from a push to a changed row. */
 export interface AccessEnding {
   faults: string[];
   visibleMs: number | undefined;
 }
 
-/** What `verify-access --json` prints, as far as it is shown here. */
+/** The fields of `verify-access --json` that the demo shows. */
 interface Verified {
   ok: boolean;
   chain: { stage: string; ok?: boolean; at?: string; afterMs?: number; detail: string }[];
@@ -36,7 +36,7 @@ const MOVER = 'Luca Ferri';
 const LEAVER = 'Hugo Martins';
 const WIDTH = 60;
 const VISIBLE_LIMIT_MS = 2000;
-/** Between two records of the answer that is cut short: slow enough to leave in the middle. */
+/** Pause between the records of the interrupted answer, long enough to deactivate the user in between. */
 const SLOW_MS = 400;
 const QUERY = JSON.stringify({ measures: ['orders.count'], dimensions: ['orders.country'] });
 
@@ -44,7 +44,7 @@ export async function tellAccess(deps: AccessActDeps): Promise<AccessEnding> {
   const { screen, stage, signal } = deps;
   const ending: AccessEnding = { faults: [], visibleMs: undefined };
   const chat = createChat(stage.sandbox, signal);
-  screen.heading(`Who sees what: everybody asks "${QUESTION}"`);
+  screen.heading(`Access: every user asks "${QUESTION}"`);
   try {
     await askAnalysts(deps, chat, ending);
     await askOutsider(deps, chat, ending);
@@ -56,7 +56,9 @@ export async function tellAccess(deps: AccessActDeps): Promise<AccessEnding> {
   return ending;
 }
 
-/** Two people of one group and different attributes, each by both doors to the data. */
+/**
+ * Queries the data as two users of one group with different attributes, through chat and through verify-access.
+ */
 async function askAnalysts(deps: AccessActDeps, chat: Chat, ending: AccessEnding): Promise<void> {
   const { screen } = deps;
   let last: Verified | undefined;
@@ -78,7 +80,7 @@ async function askAnalysts(deps: AccessActDeps, chat: Chat, ending: AccessEnding
       ({ inQuery, inChat }) => `Core Data ${tell(inQuery)}   chat ${tell(inChat)}`,
     );
   }
-  screen.line(`    what verify-access says of ${ANALYSTS.at(-1) ?? ''}:`);
+  screen.line(`    output of verify-access for ${ANALYSTS.at(-1) ?? ''}:`);
   for (const { stage, ok, at, afterMs = 0, detail } of last?.chain ?? [])
     screen.line(
       `      ${ok ? '✔' : '✘'} ${stage.padEnd(8)} ${at ?? ''}  ${detail}${afterMs > 0 ? ` (${afterMs} ms later)` : ''}`,
@@ -103,7 +105,7 @@ async function askOutsider(
   );
 }
 
-/** From the push to the row: the time until the same question has another answer. */
+/** Measures the time from a push until the same question has another answer. */
 async function relocate(deps: AccessActDeps, chat: Chat, ending: AccessEnding): Promise<void> {
   const { userName } = personOf(deps.company(), MOVER);
   await deps.screen.step(
@@ -125,7 +127,7 @@ async function relocate(deps: AccessActDeps, chat: Chat, ending: AccessEnding): 
   );
 }
 
-/** The running answer stops, and the next question is refused. */
+/** Checks that the running answer stops and the next question is refused. */
 async function leaveInMidAnswer(deps: AccessActDeps, chat: Chat, ending: AccessEnding): Promise<void> {
   const { userName } = personOf(deps.company(), LEAVER);
   const { platform } = deps.stage;
@@ -179,7 +181,7 @@ function personOf({ people }: Company, name: string): Person {
   return found;
 }
 
-/** What the platform said, where it said something. */
+/** Returns the platform's message of a PlatformError, else the error's own message. */
 function wordsOf(error: unknown): string {
   if (error instanceof Error && 'platformMessage' in error) return String(error.platformMessage);
   return error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-// The bridge as a process of its own, started by its own command line, so that what the demo shows is the real thing.
+// Runs the bridge as a child process with its own command line, as an operator would.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ export interface BridgeProcess {
   url: string;
   /** Newest log lines, oldest first. */
   lastLines(): string[];
-  /** Runs one command with the same settings. @returns its output @throws Error when it says that it failed */
+  /** Runs one command with the same settings. @returns its output @throws Error when it reports a failure */
   command(args: readonly string[], more: NodeJS.ProcessEnv): Promise<string>;
   stop(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface BridgeProcess {
 export interface BridgeProcessOptions {
   settings: object;
   env: NodeJS.ProcessEnv;
-  /** Told when the process ends without having been asked to. */
+  /** Called when the process ends unexpectedly. */
   onLost: (reason: Error) => void;
   signal: AbortSignal;
 }
@@ -27,13 +27,13 @@ export interface BridgeProcessOptions {
 const KEPT_LINES = 12;
 const START_MS = 20_000;
 const COMMAND_MS = 30_000;
-/** The bridge finishes what is under way; beyond this it is ended. */
+/** Time for a regular stop, milliseconds; afterwards the process is killed. */
 const STOP_MS = 10_000;
-/** The bridge's own variables: they would override the settings file. */
+/** Environment variables of the bridge; they would override the settings file. */
 const OWN_VARIABLES =
   /^(PORT|HOST|PUBLIC_URL|LOG_LEVEL|REDIS_URL|(ADMIN|SCIM|PLATFORM)_[A-Z_]+|SCIM_BRIDGE_CONFIG)$/;
 
-/** @throws Error with the newest log lines when it does not come up */
+/** @throws Error with the newest log lines when the bridge does not start */
 export async function startBridge(options: BridgeProcessOptions): Promise<BridgeProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-demo-'));
   const file = join(folder, 'bridge.json');
@@ -42,11 +42,11 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
   const child = spawn(process.execPath, [process.argv[1] ?? '', '--config', file, 'serve'], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own: Ctrl-C reaches the demo alone, which then stops everything in the right order.
+    // A separate process group: Ctrl-C reaches the demo only, which stops the processes in the right order.
     detached: true,
   });
   const ended = once(child, 'exit');
-  // Whoever is killed without a chance to clean up leaves no bridge behind.
+  // Ends the bridge when this process exits without cleaning up.
   const last = (): void => {
     child.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
@@ -67,7 +67,7 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
     const run = promisify(execFile);
     const { signal } = options;
     const settings = { env: { ...env, ...more }, signal, timeout: COMMAND_MS };
-    // Exit code 2 is an answer, and it is on standard output.
+    // Exit code 2 is a result, and its text is on standard output.
     return run(process.execPath, [process.argv[1] ?? '', '--config', file, ...args], settings).then(
       ({ stdout }) => stdout,
       (error: Error & { stdout?: string }) => {

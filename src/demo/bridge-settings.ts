@@ -1,4 +1,4 @@
-// The bridge's settings for the demo: the same file that an operator would write.
+// Builds the bridge's settings for the demo, in the form of a settings file.
 import type { Idp } from './company.ts';
 
 export interface BridgeSettingsOptions {
@@ -17,7 +17,7 @@ interface AttributeSetting {
   onEmpty?: string;
 }
 
-/** All five attribute types: from a core attribute, both extensions and the names of groups. */
+/** Attributes of all five types, mapped from a core attribute, both extensions and group names. */
 export const ATTRIBUTES: Readonly<Record<string, AttributeSetting>> = {
   country: { type: 'string', from: 'addresses[type eq "work"].country' },
   clearance: { type: 'number', from: 'urn:cube:params:1.0:UserAttribute:clearance' },
@@ -26,10 +26,10 @@ export const ATTRIBUTES: Readonly<Record<string, AttributeSetting>> = {
   regions: { type: 'string_array', expression: 'groups.display[$match($, /^region-/)]', onEmpty: 'clear' },
 };
 
-/** The document; everything that is not said here is the default, the platform's rate limit among it. */
+/** Returns the settings document. Settings that are not listed keep their defaults, including the rate limit. */
 export function bridgeSettings(options: BridgeSettingsOptions): object {
   return {
-    // Any free port: the log says which.
+    // Port 0 selects a free port, which the log names.
     server: { host: '127.0.0.1', port: 0, adminToken: options.adminToken },
     redis: { url: options.redisUrl, prefix: options.prefix },
     connections: {

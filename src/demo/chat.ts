@@ -1,19 +1,19 @@
-// A person at the platform's chat: asks in their own name, with the rights that the platform gives them at that moment.
+// Asks the platform's chat as a user, with the rights that this user has at the time of the question.
 import { createChatClient, finalAnswer, type ChatRecord, type SessionSettings } from '../platform/library.ts';
 import type { ReadyLine } from '../sandbox/server.ts';
 
-/** Number of orders by country, as far as the person sees them. */
+/** Number of orders by country that the user can see. */
 export type OrdersByCountry = Record<string, number>;
 
 export interface Chat {
-  /** Asks the one question of the demo. @throws PlatformError when the person is not let in or the answer breaks off */
+  /** Asks the question of the demo. @throws PlatformError when the user is refused or the answer ends early */
   ask(userName: string, onRecord?: (record: ChatRecord) => void): Promise<OrdersByCountry>;
   close(): Promise<void>;
 }
 
 export const QUESTION = 'How many orders by country?';
 
-/** Speaks with the platform's key, which answers for nobody: `internalId` says whose rights count. */
+/** Creates the chat client with the platform's API key; `internalId` names the user whose rights apply. */
 export function createChat({ chatHost, accountName, fixtures }: ReadyLine, signal: AbortSignal): Chat {
   const client = createChatClient({
     ...{ url: chatHost, accountName, agentId: fixtures.deployments[0]?.agents[0] ?? '' },
@@ -34,7 +34,7 @@ export function createChat({ chatHost, accountName, fixtures }: ReadyLine, signa
   };
 }
 
-/** The rows that the agent's query returned; none when it found nothing that it may ask. */
+/** Returns the rows of the agent's query; none when the agent found no data that it may query. */
 function countsIn(records: readonly ChatRecord[]): OrdersByCountry {
   const results = records.flatMap(({ toolCall }) =>
     toolCall?.name === 'serviceSqlApi' && toolCall.result !== undefined ? [toolCall.result] : [],

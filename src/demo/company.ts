@@ -1,10 +1,11 @@
-// The company of the demo as data: acme pushes through Okta, nordwind, which it bought last year, through Entra.
+// Defines the company of the demo: acme, which pushes through Okta, and nordwind, a subsidiary that pushes
+// through Entra ID.
 import { createHash } from 'node:crypto';
 
 export type Idp = 'okta' | 'entra';
 
 export interface Person {
-  /** The identity provider's own id; it stays when everything else changes. */
+  /** Id of the identity provider; it does not change. */
   readonly externalId: string;
   readonly idp: Idp;
   readonly givenName: string;
@@ -14,17 +15,17 @@ export interface Person {
   readonly country: string;
   readonly clearance: number;
   readonly contractor: boolean;
-  /** Cost centres whose figures this person may see. */
+  /** Cost centres whose figures this user may see. */
   readonly budgets: readonly number[];
   readonly active: boolean;
 }
 
 export interface Group {
-  /** Stays when the group is renamed. */
+  /** Stable id; a rename does not change it. */
   readonly key: string;
   readonly idp: Idp;
   readonly name: string;
-  /** externalIds of its people. */
+  /** externalIds of the members. */
   readonly members: readonly string[];
 }
 
@@ -81,7 +82,7 @@ const GROUPS: readonly (readonly [Idp, string])[] = [
   ['entra', 'region-dach'],
 ];
 
-/** The company on the day it is connected: 24 people, 6 groups. */
+/** Returns the company on its first day: 24 users, 6 groups. */
 export function createCompany(): Company {
   const lines = [
     ...OKTA.map((line) => ['okta', line] as const),
@@ -97,12 +98,12 @@ export function createCompany(): Company {
   return { people, groups };
 }
 
-/** Given and family name, as shown everywhere. */
+/** Returns given and family name, as displayed. */
 export function fullName({ givenName, familyName }: Person): string {
   return `${givenName} ${familyName}`;
 }
 
-/** Address of a person at the company's domain, in plain letters. */
+/** Returns the e-mail address of a user at the company's domain, in ASCII letters. */
 export function userNameOf(idp: Idp, givenName: string, familyName: string): string {
   const plain = `${givenName}.${familyName}`.toLowerCase().replaceAll('ø', 'o');
   return `${plain}@${idp === 'okta' ? 'acme' : 'nordwind'}.example`;
@@ -122,7 +123,10 @@ function toPerson(idp: Idp, [name, title, country, clearance, budgets]: Line): P
   };
 }
 
-/** Okta's ids start with 00u, Entra's are UUIDs; the same name always gives the same one. */
+/**
+ * Returns an id in the form of the provider: `00u…` for Okta, a UUID for Entra ID. The same name always gives
+ * the same id.
+ */
 function idOf(idp: Idp, name: string): string {
   const hex = createHash('sha256').update(`${idp} ${name}`).digest('hex');
   if (idp === 'okta') return `00u${hex.slice(0, 17)}`;

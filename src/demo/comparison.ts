@@ -1,5 +1,5 @@
-// Both sides of the mirror: what the company's data say and what the platform shows. The desired side is computed
-// here from the story alone, not by the bridge, so the comparison proves something.
+// Compares the company's data with the platform's state. The desired side is computed here from the story,
+// independently of the bridge, so that the comparison is a real test.
 import { fullName, type Company, type Idp } from './company.ts';
 import type { PlatformState } from './platform.ts';
 
@@ -18,21 +18,21 @@ export interface Side {
 export interface Row {
   idp: Idp;
   desired: Side;
-  /** Undefined: the platform does not have this person. */
+  /** Undefined when the platform does not have this user. */
   platform: Side | undefined;
   equal: boolean;
 }
 
 export interface Comparison {
   rows: Row[];
-  /** Groups that one side has and the other has not. */
+  /** Groups that exist on one side only. */
   strayGroups: string[];
-  /** Accounts at the platform that came from nowhere, such as duplicates. */
+  /** Accounts at the platform that match no user of the company, such as duplicates. */
   strayUsers: string[];
   equal: boolean;
 }
 
-/** Sets the company beside the platform, person by person. */
+/** Compares the company with the platform, user by user. */
 export function compare(company: Company, state: PlatformState): Comparison {
   const seen = new Map(state.users.map((user) => [user.externalId, user]));
   const rows = company.people.map((person): Row => {
@@ -66,7 +66,7 @@ export function compare(company: Company, state: PlatformState): Comparison {
     ...present.filter((name) => !wanted.includes(name)),
   ];
   const known = new Set(company.people.map(({ externalId }) => externalId));
-  // Accounts without an externalId were there before the bridge, and are none of its business.
+  // Accounts without an externalId existed before the bridge, which does not manage them.
   const strayUsers = state.users.flatMap((user) => {
     const ours =
       user.externalId === null || (known.has(user.externalId) && seen.get(user.externalId) === user);

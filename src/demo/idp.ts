@@ -1,16 +1,16 @@
-// Two identity providers, word for word as they speak: Okta and Microsoft Entra ID. What looks odd
-// here is what they really send.
+// Reproduces the requests of two identity providers: Okta and Microsoft Entra ID. Unusual forms are the ones
+// that they really send.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { fullName, type Group, type Person } from './company.ts';
 import type { ScimHttp } from './scim-http.ts';
 
-/** Entra's default wording, and the one that `?aadOptscim062020` in the tenant URL switches on. */
+/** Entra ID's default form of PATCH, and the form that `?aadOptscim062020` in the tenant URL selects. */
 export type Dialect = 'legacy' | 'scim';
 
 export interface Speaker {
-  /** What the button "test connection" sends. */
+  /** Sends the requests of the button "test connection". */
   connect(): Promise<void>;
-  /** Looks the person up, then creates. */
+  /** Looks the user up, then creates it. */
   hire(person: Person): Promise<void>;
   update(before: Person, after: Person, dialect?: Dialect): Promise<void>;
   leave(person: Person, dialect?: Dialect): Promise<void>;
@@ -19,7 +19,7 @@ export interface Speaker {
   rename(group: Group): Promise<void>;
   addMembers(group: Group, people: Person[], dialect?: Dialect): Promise<void>;
   removeMembers(group: Group, people: Person[], dialect?: Dialect): Promise<void>;
-  /** Sends again what is there already. */
+  /** Sends the current values again. */
   repeat(person: Person): Promise<void>;
 }
 
@@ -34,13 +34,13 @@ const userType = ({ contractor }: Person): string => (contractor ? 'Contractor' 
 const costCenter = ({ budgets }: Person): string => budgets.join(';');
 const patchOf = (...Operations: object[]): object => ({ schemas: [PATCH_OP], Operations });
 
-/** The provider's table of what it created: its own id → id at the bridge. */
+/** Stores the ids that the bridge assigned: provider's id → SCIM id. */
 function createIds(): { set(key: string, id: string): void; of(key: string): string } {
   const ids = new Map<string, string>();
   return { set: (key, id) => void ids.set(key, id), of: (key) => ids.get(key) ?? '' };
 }
 
-/** Okta: whole profiles by PUT, activation by PATCH without a path, groups by group push. */
+/** Creates Okta: whole resources by PUT, activation by PATCH without a path, groups by group push. */
 export function createOkta(http: ScimHttp): Speaker {
   const ids = createIds();
   const url = (kind: string, key: string): string => `/${kind}/${ids.of(key)}`;
@@ -58,7 +58,7 @@ export function createOkta(http: ScimHttp): Speaker {
     ...{ displayName: fullName(person), title: person.title, userType: userType(person), locale: 'en-US' },
     externalId: person.externalId,
     groups: [],
-    // Sent even when password sync is off; the bridge throws it away.
+    // Sent even when password sync is off; the bridge ignores it.
     password: randomBytes(9).toString('base64'),
     active: person.active,
     [ENTERPRISE]: { costCenter: costCenter(person) },
@@ -91,7 +91,7 @@ export function createOkta(http: ScimHttp): Speaker {
         patchOf({ op: 'replace', value: { active: false } }),
       );
     },
-    // A fresh POST with the externalId of before: the same person, not a second one.
+    // A POST with the previous externalId must update the existing user instead of creating a second one.
     comeBack: post,
     pushGroup: async (group) => {
       await lookUp('Groups', 'displayName', group.name);
@@ -99,7 +99,7 @@ export function createOkta(http: ScimHttp): Speaker {
       ids.set(group.key, (await http.send('POST', '/Groups', body)).id);
       await speaker.rename(group);
     },
-    // Sent with nearly every push, the id in the value and no path.
+    // Sent with nearly every push, with the id in the value and no path.
     rename: (group) =>
       patchGroup(group, { op: 'replace', value: { id: ids.of(group.key), displayName: group.name } }),
     addMembers: (group, people) => {
@@ -122,7 +122,7 @@ export function createOkta(http: ScimHttp): Speaker {
   return speaker;
 }
 
-/** What Entra maps, by the path under which it patches each. Numbers and switches travel as text. */
+/** Returns Entra ID's mapped values by PATCH path. Numbers and booleans are sent as text. */
 function entraPaths(person: Person): Record<string, string> {
   return {
     userName: person.userName,
@@ -139,7 +139,7 @@ function entraPaths(person: Person): Record<string, string> {
   };
 }
 
-/** Entra: match by externalId, one capitalised operation per attribute, members as value lists. */
+/** Creates Entra ID: matching by externalId, one capitalised operation per attribute, members as value lists. */
 export function createEntra(http: ScimHttp): Speaker {
   const ids = createIds();
   const url = (kind: string, key: string, dialect: Dialect = 'legacy'): string =>
@@ -166,7 +166,7 @@ export function createEntra(http: ScimHttp): Speaker {
     hire: async (person) => {
       await http.send('GET', `/Users?${filter(`externalId eq "${person.externalId}"`)}`);
       const { id } = await http.send('POST', '/Users', {
-        // The custom URN is not named here: that is how Entra does it.
+        // Entra ID does not list the custom URN in `schemas`.
         schemas: [CORE_USER, ENTERPRISE],
         ...{ externalId: person.externalId, userName: person.userName, active: true },
         ...{ displayName: fullName(person), title: person.title, userType: userType(person), nickName: null },
@@ -189,7 +189,7 @@ export function createEntra(http: ScimHttp): Speaker {
           news.map(([path, value]) => inOldWords(path, value)),
         );
       }
-      // Simple attributes are merged into one operation, filtered paths stay on their own.
+      // Simple attributes are merged into one operation; filtered paths are separate operations.
       const merged = Object.fromEntries(news.filter(([path]) => !path.includes('[')));
       const filtered = news.filter(([path]) => path.includes('['));
       const single = filtered.map(([path, value]) => ({ op: 'replace', path, value }));
@@ -220,7 +220,7 @@ export function createEntra(http: ScimHttp): Speaker {
         op: 'remove',
         path: `members[value eq "${ids.of(externalId)}"]`,
       }));
-      // A server that overlooks the value would empty the group here.
+      // A server that ignores the value would remove all members of the group here.
       const together = [{ op: 'Remove', path: 'members', value: references(people) }];
       return patchGroup(group, dialect === 'scim' ? single : together, dialect);
     },

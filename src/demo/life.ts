@@ -1,15 +1,15 @@
-// What happens in the company after the first day, as data: a sentence and the company as it is afterwards.
+// Defines the changes in the company after the first day: a sentence for each, and the company afterwards.
 import { fullName, userNameOf, type Company, type Group, type Person } from './company.ts';
 import type { Dialect } from './idp.ts';
 
 export interface LifeEvent {
   title: string;
-  /** How Entra words it; one tenant sends both forms. */
+  /** Form of Entra ID's PATCH; one tenant sends both forms. */
   dialect?: Dialect;
   change(company: Company): Company;
 }
 
-/** The story, in order. */
+/** The changes of the story, in order. */
 export const STORY: readonly LifeEvent[] = [
   {
     title: 'Amara Okafor is promoted: clearance 2 → 4, two more budgets',
@@ -59,7 +59,7 @@ export const STORY: readonly LifeEvent[] = [
   },
 ];
 
-/** What the act about access needs: somebody whose rows change, and somebody who leaves. */
+/** Change for the part about access: one user's visible rows change, and one user leaves. */
 export const RELOCATION: LifeEvent = {
   title: 'Luca Ferri, analyst, relocates: country IT → DE',
   change: edit('Luca Ferri', { country: 'DE' }),
@@ -69,7 +69,7 @@ export const DEPARTURE: LifeEvent = {
   change: edit('Hugo Martins', { active: false }),
 };
 
-/** A round of reviews: one small change for everybody still here, so that the timings rest on more than a few. */
+/** Returns one small change for every remaining user, so that the timings have more samples. */
 export function reviews(company: Company): LifeEvent[] {
   return company.people
     .filter(({ active }) => active)

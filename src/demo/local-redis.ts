@@ -1,4 +1,4 @@
-// A private Redis for one run: the real server, on a free loopback port, with its own data folder.
+// Starts a private Redis server for one run, on a free loopback port, with its own data folder.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,20 +8,22 @@ import { join } from 'node:path';
 
 export interface LocalRedis {
   url: string;
-  /** Undefined when a server that runs already is used (REDIS_URL). */
+  /** Undefined when an existing server is used (REDIS_URL). */
   process: ChildProcess | undefined;
-  /** Ends the server and removes its data. A server that was there before is left alone. */
+  /** Stops the server and removes its data; does nothing for an existing server. */
   stop(): Promise<void>;
 }
 
 export interface LocalRedisOptions {
   env: NodeJS.ProcessEnv;
-  /** When a write counts as safe: each one, or within a second. */
+  /** When a write is flushed to disk: at each write, or every second. */
   appendfsync?: 'always' | 'everysec';
-  /** A fixed port and folder make a server come back with its data. */
+  /** A fixed port and folder restart a server with its data. */
   port?: number;
   folder?: string;
-  /** A process group of its own: Ctrl-C on the terminal does not reach it, only `stop` does. */
+  /**
+   * Runs the server in its own process group, so that Ctrl-C on the terminal does not reach it; `stop` ends it.
+   */
   ownGroup?: boolean;
 }
 
@@ -49,7 +51,7 @@ export async function startLocalRedis(options: LocalRedisOptions): Promise<Local
     ],
     { stdio: 'ignore', detached: options.ownGroup ?? false },
   );
-  // Whoever is killed without a chance to clean up leaves no server and no data behind.
+  // Ends the server and removes its data when this process exits without cleaning up.
   const last = (): void => {
     child.kill('SIGKILL');
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
@@ -71,7 +73,7 @@ export async function startLocalRedis(options: LocalRedisOptions): Promise<Local
   };
 }
 
-/** A loopback port that nobody listens on at this moment. */
+/** Returns a loopback port that is free at the time of the call. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');

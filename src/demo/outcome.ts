@@ -1,4 +1,4 @@
-// The last page: both sides person by person, what it cost, how fast it was.
+// Prints the result: both sides user by user, number of calls, timings.
 import Table from 'cli-table3';
 import type { Comparison, Row, Side } from './comparison.ts';
 import { isWrite, type PlatformCall } from './platform.ts';
@@ -22,7 +22,7 @@ const LINES = [
 const INNER = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'];
 const NO_LINES = Object.fromEntries([...LINES, ...INNER].map((name) => [name, '']));
 
-/** The table; rows that differ only when `only` says so. */
+/** Prints the table; with `only`, rows that differ only. */
 export function showRows(screen: Screen, rows: Row[]): void {
   const { paint } = screen;
   const table = new Table({
@@ -50,7 +50,7 @@ export function showRows(screen: Screen, rows: Row[]): void {
   for (const line of table.toString().split('\n')) screen.line(`  ${line.trimEnd()}`);
 }
 
-/** Sums it all up. @returns whether all is as promised */
+/** Prints the summary. @returns whether every expectation holds */
 export function showOutcome(
   screen: Screen,
   ending: Ending,
@@ -59,7 +59,7 @@ export function showOutcome(
 ): boolean {
   const { rows, strayGroups, strayUsers, equal } = comparison;
   const same = rows.filter((row) => row.equal);
-  screen.heading('Outcome: first line what the identity providers want, second line what the platform has');
+  screen.heading('Outcome: first line is the desired state, second line is the state of the platform');
   screen.line();
   showRows(screen, rows);
   if (!equal) {
@@ -123,7 +123,7 @@ function countBy(names: string[]): string {
   return [...counts].map(([name, count]) => `${count} ${name}`).join(', ');
 }
 
-/** Where everything is, for whoever wants to look around. */
+/** Prints all addresses, for further exploration. */
 export function showAddresses(screen: Screen, stage: Stage): void {
   const { bridge, sandbox, scimUrls, tokens, adminToken } = stage;
   screen.heading('Everything keeps running; Ctrl-C ends it');

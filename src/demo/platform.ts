@@ -1,4 +1,4 @@
-// The audience: what the platform shows and which calls it received, through the sandbox's control port.
+// Reads the platform's state and the calls that it received, through the sandbox's control port.
 import { request, type Dispatcher } from 'undici';
 
 export interface PlatformState {
@@ -24,18 +24,18 @@ export interface PlatformCall {
 
 export interface Platform {
   state(): Promise<PlatformState>;
-  /** Every call of the bridge since the start, oldest first. */
+  /** Returns every call of the bridge since the start, oldest first. */
   calls(): Promise<PlatformCall[]>;
-  /** How long chat takes for each record, milliseconds. */
+  /** Sets the pause before each chat record, milliseconds. */
   paceChat(ms: number): Promise<void>;
 }
 
-/** What people and verify-access ask of data; the bridge itself has no business there. */
+/** Data requests of users and verify-access; the bridge itself never sends them. */
 const OF_DATA = /^\/(api\/v1\/public|data-api)\/|\/tokens-for-meta-sync$/;
 
 export const isWrite = ({ method }: PlatformCall): boolean => method !== 'GET';
 
-/** Reads the platform from outside; writes nothing. */
+/** Creates the reader; it writes nothing to the platform. */
 export function createPlatform(options: { controlUrl: string; agent: Dispatcher }): Platform {
   const { controlUrl, agent } = options;
   const get = async (path: string): Promise<unknown> => {

@@ -1,10 +1,10 @@
-// From two states of the company to what its identity providers send: they notice what changed and push that.
+// Converts the difference between two states of the company to pushes of its identity providers.
 import type { Company, Group, Idp, Person } from './company.ts';
 import type { Dialect, Speaker } from './idp.ts';
 
 export type Cast = Record<Idp, Speaker>;
 
-/** The first day: test the connection, then all people, then all groups with their members. */
+/** Sends the first day: connection test, then all users, then all groups with their members. */
 export async function pushEverything(speaker: Speaker, company: Company, idp: Idp): Promise<void> {
   await speaker.connect();
   for (const person of company.people) if (person.idp === idp) await speaker.hire(person);
@@ -15,7 +15,7 @@ export async function pushEverything(speaker: Speaker, company: Company, idp: Id
   }
 }
 
-/** What changed between two states. Resolves with the answer to the last request. */
+/** Pushes the changes between two states. Resolves with the answer to the last request. */
 export async function pushChanges(
   cast: Cast,
   before: Company,
@@ -36,7 +36,7 @@ export async function pushChanges(
   }
 }
 
-/** Everything once more, as it is. */
+/** Pushes every resource again without changes. */
 export async function pushAgain(cast: Cast, company: Company): Promise<void> {
   for (const person of company.people) await cast[person.idp].repeat(person);
   for (const group of company.groups) {

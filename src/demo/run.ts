@@ -1,4 +1,4 @@
-// The whole demo in one command: raise the stage, tell the story, show both sides, strike the stage.
+// Runs the whole demo: starts the processes, tells the story, shows both sides, stops the processes.
 import { systemClock } from '../support/clock.ts';
 import { ATTRIBUTES } from './bridge-settings.ts';
 import { compare } from './comparison.ts';
@@ -8,18 +8,21 @@ import { createStage, type Stage } from './stage.ts';
 import { tellStory } from './story.ts';
 
 export interface DemoOptions {
-  /** Leave everything running afterwards, until Ctrl-C. */
+  /** Keeps all processes running afterwards, until Ctrl-C. */
   keep: boolean;
   env: NodeJS.ProcessEnv;
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** A part that dies is felt by its callers a moment before it is known why. */
+/**
+ * When a process ends, its callers fail shortly before its exit is reported; this is the wait for the reason,
+ * milliseconds.
+ */
 const REASON_MS = 250;
 const HOUR_MS = 3_600_000;
 const CLOSED = 'output closed';
 
-/** Runs the demo. @returns the exit code: 0 when both sides are equal in the end */
+/** Runs the demo. @returns the exit code: 0 when both sides are equal at the end */
 export async function runDemo({ keep, env }: DemoOptions): Promise<number> {
   const screen = createScreen({ stream: process.stdout, env });
   const ends = listenForEnds();
@@ -73,25 +76,25 @@ function showLog(stage: Stage): void {
   for (const line of stage.bridge.lastLines()) console.error(`  ${line}`);
 }
 
-/** Everything that ends the demo early: the spectator, or a part that is lost. */
+/** Collects the reasons that end the demo early: an interrupt, or a process that ended. */
 function listenForEnds() {
   const controller = new AbortController();
   const { signal } = controller;
   let interrupted = false;
   const interrupt = (name: string): void => {
-    // The second signal means: at once. Children end with this process.
+    // A second signal exits at once. Child processes end with this process.
     if (interrupted && name !== CLOSED) process.exit(1);
     interrupted = true;
     controller.abort(new Error(`Interrupted (${name}): cleaning up.`));
   };
-  // Nobody watches any more: the pipe behind us was closed.
+  // The reader of standard output has closed the pipe.
   const unwatched = (): void => interrupt(CLOSED);
   process.stdout.on('error', unwatched);
   for (const name of SIGNALS) process.on(name, interrupt);
   return {
     signal,
     isInterrupted: () => interrupted,
-    /** Resolves on Ctrl-C. @throws the reason when a part is lost before */
+    /** Resolves on Ctrl-C. @throws the reason when a process ended before */
     interrupted: async (): Promise<void> => {
       while (!signal.aborted) await systemClock.sleep(HOUR_MS, signal);
       if (!interrupted) throw signal.reason;

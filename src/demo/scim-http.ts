@@ -1,8 +1,8 @@
-// One identity provider's line to the bridge: plain SCIM over HTTP, every answer checked and counted.
+// Sends the SCIM requests of one identity provider to the bridge, checks every status and counts the requests.
 import { request, type Dispatcher } from 'undici';
 
 export interface ScimHttpOptions {
-  /** Who speaks, for messages. */
+  /** Name of the provider, for messages. */
   name: string;
   /** Address of the SCIM root. */
   baseUrl: string;
@@ -18,13 +18,13 @@ export interface ScimAnswer {
 }
 
 export interface ScimHttp {
-  /** @throws Error in words when the bridge answers anything but 2xx */
+  /** @throws Error with a readable message unless the bridge answers 2xx */
   send(method: 'GET' | 'POST' | 'PUT' | 'PATCH', path: string, body?: object): Promise<ScimAnswer>;
-  /** Requests sent so far. */
+  /** Number of requests sent. */
   sent(): number;
 }
 
-/** Opens the line; nothing is sent before the first `send`. */
+/** Creates the client; it connects at the first `send`. */
 export function createScimHttp(options: ScimHttpOptions): ScimHttp {
   const { name, baseUrl, agent, signal } = options;
   let sent = 0;

@@ -1,4 +1,4 @@
-// What the spectator sees: steps that get a tick, a bar while many people are on their way, plain lines elsewhere.
+// Prints the progress of the demo: steps with a tick, a progress bar, plain lines.
 import { styleText } from 'node:util';
 import { SingleBar } from 'cli-progress';
 
@@ -8,11 +8,11 @@ export interface Screen {
   paint: (style: Style, text: string) => string;
   line: (text?: string) => void;
   heading: (text: string) => void;
-  /** A line with a tick. */
+  /** Prints a line with a tick. */
   done: (name: string, outcome: string) => void;
-  /** Shows `name` at once, and when `work` is done a tick and what came of it. */
+  /** Prints `name` at once, and a tick with the outcome when `work` is done. */
   step: <T>(name: string, work: () => Promise<T>, outcome: (result: T) => string) => Promise<T>;
-  /** The same with a bar; `work` says how many are done. */
+  /** Like `step`, with a progress bar; `work` reports its progress. */
   count: <T>(
     name: string,
     total: number,
@@ -26,10 +26,13 @@ export interface ScreenOptions {
   env: NodeJS.ProcessEnv;
 }
 
-/** Width of the names in front of outcomes. */
+/** Width of the column of names. */
 const NAME_WIDTH = 10;
 
-/** On a terminal lines come alive; elsewhere each is written once, when it is true. */
+/**
+ * Creates the screen. On a terminal lines are updated in place; otherwise each line is written once, when it is
+ * final.
+ */
 export function createScreen({ stream, env }: ScreenOptions): Screen {
   const live = stream.isTTY === true && env.TERM !== 'dumb';
   const colours = live && !env.NO_COLOR;

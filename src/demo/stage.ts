@@ -1,4 +1,4 @@
-// Everything that the story needs, brought up in order and taken down in the opposite one.
+// Starts the processes that the story needs, in order, and stops them in reverse order.
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'undici';
 import { startSandbox, type ReadyLine } from '../sandbox/server.ts';
@@ -17,16 +17,16 @@ export interface Stage {
   sandbox: ReadyLine;
   platform: Platform;
   redisUrl: string;
-  /** First part of all keys in Redis. */
+  /** Prefix of all keys in Redis. */
   prefix: string;
-  /** Whether the Redis was there before, and stays. */
+  /** True when an existing Redis server is used, which is not stopped. */
   sharedRedis: boolean;
   scimUrls: Record<Idp, string>;
   tokens: Record<Idp, string>;
   adminToken: string;
-  /** The identity providers' lines to the bridge. */
+  /** SCIM clients of the identity providers. */
   lines: Record<Idp, ScimHttp>;
-  /** How many resources are not applied yet. */
+  /** Returns the number of resources with pending changes. */
   backlog(): Promise<number>;
 }
 
@@ -34,13 +34,13 @@ export interface StageDeps {
   screen: Screen;
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;
-  /** Told when a part ends on its own. */
+  /** Called when a process ends unexpectedly. */
   onLost: (reason: Error) => void;
 }
 
 export interface StageHouse {
   raise(): Promise<Stage>;
-  /** Takes down what is up, also when `raise` came only half-way. */
+  /** Stops the running processes, also after `raise` failed. */
   strike(): Promise<void>;
 }
 
@@ -103,7 +103,7 @@ export function createStage({ screen, env, signal, onLost }: StageDeps): StageHo
         const health = (await answer.body.json()) as {
           components: Record<string, { dirty?: number } | undefined>;
         };
-        // Unknown counts as not done.
+        // An unknown number counts as pending.
         return health.components['target main']?.dirty ?? 1;
       },
     };

@@ -1,4 +1,4 @@
-// The story: the first day, what happens in the company afterwards, and the same once more.
+// Tells the story: the first day, later changes in the company, and all pushes repeated.
 import { systemClock } from '../support/clock.ts';
 import { tellAccess, type AccessEnding } from './access-act.ts';
 import { createCompany, type Company, type Idp } from './company.ts';
@@ -10,15 +10,15 @@ import type { Stage } from './stage.ts';
 import { inMs, NotInTime, percentile, untilArrived } from './timing.ts';
 
 export interface Ending {
-  /** As it is at the end; the platform must be equal to it. */
+  /** The company at the end; the platform must equal it. */
   company: Company;
-  /** Push to applied, milliseconds, one for each change after the first day. */
+  /** Milliseconds from push to applied, for each change after the first day. */
   lagsMs: number[];
-  /** Platform calls that an identical push caused; undefined: the story did not get there. */
+  /** Number of platform calls that an identical push caused; undefined when the story ended earlier. */
   callsOfRepeat: number | undefined;
-  /** Who saw what; undefined: the story did not get there. */
+  /** Result of the part about access; undefined when the story ended earlier. */
   access: AccessEnding | undefined;
-  /** What did not happen in time, in words. */
+  /** Description of the change that was not applied in time; undefined when all were. */
   missing: string | undefined;
 }
 
@@ -32,12 +32,12 @@ interface Telling {
 
 const FIRST_DAY_LIMIT_MS = 60_000;
 const LIMIT_MS = 15_000;
-/** Longer than the bridge's own sweep: what it had to do it would have begun. */
+/** Longer than the polling interval of the bridge, so that any caused call would have started. */
 const SILENCE_MS = 1500;
 const LAG_WIDTH = 8;
 const TITLE_WIDTH = Math.max(...STORY.map(({ title }) => title.length)) + 2;
 
-/** Plays all of it. Resolves also when a change did not arrive, so that both sides can be shown. */
+/** Runs the story. It also resolves when a change was not applied, so that both sides can be shown. */
 export async function tellStory(stage: Stage, screen: Screen, signal: AbortSignal): Promise<Ending> {
   const cast: Cast = { okta: createOkta(stage.lines.okta), entra: createEntra(stage.lines.entra) };
   const ending: Ending = {
@@ -140,7 +140,7 @@ async function tellAgain(telling: Telling): Promise<void> {
 async function untilIdle({ stage, signal }: Telling): Promise<void> {
   const deadline = Date.now() + LIMIT_MS;
   for (let left = await stage.backlog(); left > 0; left = await stage.backlog()) {
-    if (Date.now() > deadline) throw new NotInTime(`${left} resources of the bridge's list`);
+    if (Date.now() > deadline) throw new NotInTime(`${left} pending resources of the bridge`);
     await systemClock.sleep(50, signal);
   }
 }

@@ -1,19 +1,19 @@
-// From the answer to a push to the moment at which the platform shows it.
+// Measures the time from the answer to a push until the platform has the change.
 import { systemClock } from '../support/clock.ts';
 import { compare } from './comparison.ts';
 import type { Company } from './company.ts';
 import { isWrite, type Platform } from './platform.ts';
 
 export interface ArrivalOptions {
-  /** Named when it does not arrive. */
+  /** Description for the error when the change is not applied. */
   what: string;
   limitMs: number;
   signal: AbortSignal;
-  /** Told how many people are equal on both sides. */
+  /** Called with the number of users that are equal on both sides. */
   onProgress?: (equal: number) => void;
 }
 
-/** The platform still differs although there was time enough. */
+/** The platform still differs at the end of the time limit. */
 export class NotInTime extends Error {
   override name = 'NotInTime';
 
@@ -25,9 +25,8 @@ export class NotInTime extends Error {
 const LOOK_EVERY_MS = 15;
 
 /**
- * Looks at the platform until it equals the company. The time is taken from the platform's own log of calls, so it
- * does not depend on how often we look.
- * @returns milliseconds from the answer to the platform's last write
+ * Polls the platform until it equals the company. The time is taken from the platform's own log of calls, so it
+ * does not depend on the polling interval. @returns milliseconds from the answer to the platform's last write
  * @throws NotInTime
  */
 export async function untilArrived(
@@ -50,15 +49,18 @@ async function lastWriteAfter(platform: Platform, answeredAtMs: number): Promise
   const written = (await platform.calls())
     .filter(isWrite)
     .map(({ atMs, durationMs }) => atMs + (durationMs ?? 0));
-  // Zero: the bridge was done before the answer had been read.
+  // Zero when the bridge was done before the answer had been read.
   return Math.max(0, ...written.map((atMs) => atMs - answeredAtMs));
 }
 
-/** Nearest rank: the smallest value that `percent` of all values do not exceed. */
+/**
+ * Returns the percentile by nearest rank: the smallest value that at least `percent` of all values do not
+ * exceed.
+ */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((left, right) => left - right);
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? 0;
 }
 
-/** Milliseconds as shown. */
+/** Formats milliseconds for display. */
 export const inMs = (ms: number): string => (ms < 1 ? '< 1 ms' : `${Math.round(ms)} ms`);

@@ -22,7 +22,7 @@ import { createScimFamily } from './scim/family.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
 import { plantSeed } from './seed.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
-import { createSpecRoom } from './spec/room.ts';
+import { createSpecRoom } from './spec/document.ts';
 import { createState, type State } from './state.ts';
 import { sceneOf, type World } from './world.ts';
 

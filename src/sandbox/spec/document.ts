@@ -1,11 +1,12 @@
-// The OpenAPI document of the Platform and SCIM paths, as `/api/v1/spec` serves it (contract 4.9, ASSUMED-77).
-import { CONTROL_PLANE_SCHEMAS } from './control-plane-schemas.ts';
-import type { OperationText } from './operation-text.ts';
-import { OPERATIONS } from './operations.ts';
-import { PEOPLE_SCHEMAS } from './people-schemas.ts';
-import type { ServedOperation } from './served.ts';
-import { anything, integer, ref, text, type Schema } from './schema-words.ts';
-import { WORKSPACE_SCHEMAS } from './workspace-schemas.ts';
+// Serves `GET /api/v1/spec`: the OpenAPI document of the Platform and SCIM paths, for any valid caller (contract 4.9, ASSUMED-77).
+import { Router } from 'express';
+import { answer } from '../call.ts';
+import type { Family, Room } from '../family.ts';
+import type { World } from '../world.ts';
+import { CONTROL_PLANE_LINES, CONTROL_PLANE_SCHEMAS } from './control-plane.ts';
+import { anything, integer, ref, text, type OperationText, type Schema } from './parts.ts';
+import { PEOPLE_LINES, PEOPLE_SCHEMAS, SCIM_LINES } from './users.ts';
+import { WORKSPACE_LINES, WORKSPACE_SCHEMAS } from './workspace.ts';
 
 const count = { type: 'integer', minimum: 0 };
 const positive = { type: 'integer', minimum: 1 };
@@ -21,7 +22,7 @@ const PARAMETERS: Readonly<Record<string, Schema>> = {
   type: ref('UserAttributeType'),
   environmentType: ref('EnvironmentType'),
 };
-/** Parameters whose name in the query is another than their name here. */
+/** Query names of parameters that differ from their key in PARAMETERS. */
 const QUERY_NAMES: Readonly<Record<string, string>> = { environmentType: 'type' };
 const REFUSALS: readonly [status: string, meaning: string][] = [
   ['400', 'The request cannot be read, or breaks a rule.'],
@@ -29,17 +30,34 @@ const REFUSALS: readonly [status: string, meaning: string][] = [
   ['403', 'The credential is valid, but not for this.'],
   ['404', 'Not found.'],
 ];
-const CONFLICT: readonly [status: string, meaning: string] = ['409', 'What must be unique is taken.'];
+const CONFLICT: readonly [status: string, meaning: string] = [
+  '409',
+  'A value that must be unique is in use.',
+];
 
 const isScim = (path: string): boolean => path.startsWith('/api/scim/');
-/** SCIM speaks its own media type too, to whoever asks for it. */
+/** Returns the content of a body; SCIM also has its own media type. */
 const bodyOf = (path: string, schema: Schema): Schema => ({
   'application/json': { schema },
   ...(isScim(path) ? { 'application/scim+json': { schema } } : {}),
 });
 const schemaOf = (name: string | undefined): Schema => (name === undefined ? anything : ref(name));
 
-/** An id and a sentence for an operation that has none of its own. */
+/** Descriptions by `<method> <path>`. An operation without one is listed with a description made from its path. */
+const OPERATIONS: ReadonlyMap<string, OperationText> = new Map(
+  [...SCIM_LINES, ...PEOPLE_LINES, ...CONTROL_PLANE_LINES, ...WORKSPACE_LINES].map(
+    ([operation, id, summary, more]) => [operation, { id, summary, ...more }],
+  ),
+);
+
+interface ServedOperation {
+  /** In lower case. */
+  readonly method: string;
+  /** With parameters in braces, as in OpenAPI. */
+  readonly path: string;
+}
+
+/** Returns a description made from the path, for an operation without one. */
 function plainText({ method, path }: ServedOperation): OperationText {
   const words = path.split('/').filter((part) => part !== '' && !/^(build|api|v\d+|\{.*\})$/.test(part));
   const target = path.endsWith('}') ? 'One of' : '';
@@ -98,8 +116,8 @@ function describe(served: ServedOperation): Schema {
   };
 }
 
-/** The document for these operations on this host. */
-export function toDocument(operations: readonly ServedOperation[], url: string): Schema {
+/** Returns the document for these operations; `url` is the address of the platform. */
+function toDocument(operations: readonly ServedOperation[], url: string): Schema {
   const paths: Record<string, Record<string, Schema>> = {};
   for (const served of operations) {
     paths[served.path] = { ...paths[served.path], [served.method]: describe(served) };
@@ -117,4 +135,31 @@ export function toDocument(operations: readonly ServedOperation[], url: string):
       schemas: { ...PEOPLE_SCHEMAS, ...CONTROL_PLANE_SCHEMAS, ...WORKSPACE_SCHEMAS },
     },
   };
+}
+
+/** Returns the operations of all routers in the order of registration, so that the document lists what is served. */
+function servedOperations(families: readonly Family[]): ServedOperation[] {
+  return families
+    .flatMap((family) => family.rooms)
+    .flatMap(({ mount, router }) =>
+      router.stack.flatMap(({ route }) => {
+        if (!route) return [];
+        const path = `${mount}${route.path}`.replace(/:(\w+)/g, '{$1}');
+        const methods = new Set(route.stack.map((layer) => layer.method));
+        return [...methods].map((method) => ({ method, path }));
+      }),
+    );
+}
+
+/** Builds the route. `families` is called at each request, because this route belongs to one of them. */
+export function createSpecRoom(world: World, families: () => readonly Family[]): Room {
+  const router = Router({ caseSensitive: true });
+  router.get(
+    '/spec',
+    answer(world, (call) => ({
+      status: 200,
+      body: toDocument(servedOperations(families()), call.platformUrl),
+    })),
+  );
+  return { mount: '/api/v1', router };
 }

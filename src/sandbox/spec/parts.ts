@@ -1,0 +1,53 @@
+// Defines the vocabulary of the OpenAPI document: short functions for JSON Schemas, and the description of an operation.
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+export const text: Schema = { type: 'string' };
+export const integer: Schema = { type: 'integer' };
+export const flag: Schema = { type: 'boolean' };
+export const moment: Schema = { type: 'string', format: 'date-time' };
+export const anything: Schema = {};
+export const anyObject: Schema = { type: 'object', additionalProperties: true };
+
+export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+export const listOf = (items: Schema): Schema => ({ type: 'array', items });
+export const oneOfWords = (...words: string[]): Schema => ({ type: 'string', enum: words });
+export const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
+/** Returns properties with these names that are text or null. */
+export const nullableTexts = (...names: string[]): Schema =>
+  Object.fromEntries(names.map((name) => [name, orNull(text)]));
+
+/** Returns an object schema; `required` are names of `properties`, other properties are allowed (ASSUMED-109). */
+export const record = (required: readonly string[], properties: Schema): Schema => ({
+  type: 'object',
+  required,
+  properties,
+});
+
+export interface OperationText {
+  readonly id: string;
+  readonly summary: string;
+  /** Names of query parameters in PARAMETERS of document.ts. */
+  readonly query?: readonly string[];
+  /** Names of the schemas of request and answer. */
+  readonly body?: string;
+  readonly answer?: string;
+  /** Status of a success; default 200. */
+  readonly status?: number;
+  /** The operation returns 409 for a value that is in use. */
+  readonly mayConflict?: true;
+  /** Media type of a success that is not JSON. */
+  readonly media?: string;
+}
+
+/** `<method> <path>` and the description of the operation. */
+export type OperationLine = readonly [
+  operation: string,
+  id: string,
+  summary: string,
+  more?: Omit<OperationText, 'id' | 'summary'>,
+];
+
+export const CURSOR = ['first', 'after'];
+/** Query parameters of both list styles of the Platform API. */
+export const BOTH = ['offset', 'limit', ...CURSOR];
