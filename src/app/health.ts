@@ -10,7 +10,7 @@ import type { Parts } from './parts.ts';
 import { outboxesOf } from './states.ts';
 
 /** An outbox whose relay has not run for this long is reported as stuck. */
-const DEAF_MS = 60_000;
+const STALLED_RELAY_MS = 60_000;
 
 export function buildHealth(
   parts: Parts,
@@ -67,10 +67,10 @@ export function buildHealth(
   };
   const live = (): Check => {
     const ages = [...queues].map(([name, queue]) => [name, clock.now() - queue.lastSweepAt()] as const);
-    const deaf = ages.filter(([, age]) => age > DEAF_MS);
+    const stalled = ages.filter(([, age]) => age > STALLED_RELAY_MS);
     return {
-      ok: deaf.length === 0,
-      findings: deaf.map(([name]) => `target ${name}: outbox is not read any more`),
+      ok: stalled.length === 0,
+      findings: stalled.map(([name]) => `target ${name}: outbox is not read any more`),
       lastFetchAgeMs: Object.fromEntries(ages),
     };
   };

@@ -35,7 +35,7 @@ function refuse(render: (problem: Problem) => Reply): ErrorRequestHandler {
 }
 
 /** Adds the request to the log and completes the entry when the answer is sent or the socket is closed. */
-function note(world: World): RequestHandler {
+function logRequest(world: World): RequestHandler {
   return (request, response, next) => {
     const arrivedMs = performance.now();
     const [path = '', query = ''] = request.originalUrl.split('?', 2);
@@ -55,7 +55,7 @@ function note(world: World): RequestHandler {
 }
 
 /** Decides the injected faults of this request, and refuses it before it has an effect when a fault says so. */
-function tempt(world: World): RequestHandler {
+function injectRefusal(world: World): RequestHandler {
   return async (request, response, next) => {
     const visit = visitOf(response);
     const fate = world.faults.decide(request.method, visit.entry.path);
@@ -84,7 +84,7 @@ function mountFamily(app: Express, world: World, family: Family): void {
     if (caller) visitOf(response).caller = caller;
     next();
   };
-  app.use([...family.mounts], prepare, tempt(world), identify);
+  app.use([...family.mounts], prepare, injectRefusal(world), identify);
   for (const wall of family.walls ?? []) app.use(wall.mount, wall.router);
   app.use([...family.mounts], readBody(world));
   for (const room of family.rooms) app.use(room.mount, room.router);
@@ -106,7 +106,7 @@ export function createApplication(world: World, families: readonly Family[]): Ex
   app.disable('etag');
   app.enable('case sensitive routing');
   app.set('query parser', 'simple');
-  app.use(note(world));
+  app.use(logRequest(world));
   app.use((request, response, next) => {
     // The transport check precedes every family and has one error form (contract 4.0).
     if (isMarkedPlain(request)) send(response, platformError(new Problem(400, 'HTTPS is required')));

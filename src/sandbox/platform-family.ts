@@ -11,7 +11,7 @@ import { createWorkspaceRoom } from './workspace/room.ts';
 import { sceneOf, type World } from './world.ts';
 
 /** Checks the deployment of a path before all routes below it. */
-function createDeploymentWall(world: World, mount: string): Room {
+function createDeploymentCheck(world: World, mount: string): Room {
   const router = Router({ caseSensitive: true });
   router.use('/deployments/:deploymentId', (request, response, next) => {
     const { caller } = visitOf(response);
@@ -25,7 +25,7 @@ function createDeploymentWall(world: World, mount: string): Room {
 export function createPlatformFamily(world: World, more: readonly Room[]): Family {
   return {
     mounts: ['/api', '/build/api'],
-    walls: [createDeploymentWall(world, '/api/v1'), createDeploymentWall(world, '/build/api/v1')],
+    walls: [createDeploymentCheck(world, '/api/v1'), createDeploymentCheck(world, '/build/api/v1')],
     rooms: [createUsersRoom(world), createWorkspaceRoom(world), ...createControlPlaneRooms(world), ...more],
     authenticate: (request) => authenticate(request, sceneOf(world), !world.settings.strictAuthScheme),
     render: platformError,

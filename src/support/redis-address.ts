@@ -35,7 +35,7 @@ export function parseRedisAddress(text: string): RedisAddress | string {
   }
   const hosts = authority.split(',').map((host) => toHost(host, sentinel ? 26379 : 6379));
   if (!hosts.every((host) => host !== undefined)) {
-    return 'A host of the address can not be read. Write host:port, an IPv6 address in brackets.';
+    return 'A host of the address cannot be read. Write host:port, an IPv6 address in brackets.';
   }
   if (!sentinel && hosts.length > 1) {
     return 'More than one host: write redis+sentinel:// for sentinels, or use redis.cluster for a cluster.';

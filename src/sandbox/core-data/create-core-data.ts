@@ -1,9 +1,9 @@
 // Creates Core Data from the engine, the tables of branches, JSON queries and SQL.
 import { systemClock } from '../../support/clock.ts';
+import { Problem } from '../problem.ts';
 import type { Deployment } from '../records.ts';
 import type { Settings } from '../settings.ts';
 import { toMeta } from './annotations.ts';
-import { requireBranch } from './branches.ts';
 import type { CoreData, LoadResult, SecurityContext } from './core-data.ts';
 import { runSql } from './cubesql.ts';
 import { createEngine, type Bounds, type Engine } from './engine.ts';
@@ -43,6 +43,17 @@ async function runQuery(query: Query, { engine, bounds, place, access, nowMs }: 
   if (failure !== null) throw userError(failure);
   const counted = query.wantsTotal ? await engine.query(statements.total, bounds) : null;
   return toLoadResult(query, { rows, total: counted ? Number(counted.rows[0]?.[0] ?? 0) : null, nowMs });
+}
+
+/** Returns the branch's name. @throws Problem 404 when the deployment has no such branch. */
+function requireBranch(deployment: Deployment, branchName: string | null): string {
+  const found = deployment.branches.find((branch) =>
+    branchName === null ? branch.kind === 'production' : branch.name === branchName,
+  );
+  // A deployment without a production branch uses the data of its first branch.
+  const branch = found ?? (branchName === null ? deployment.branches[0] : undefined);
+  if (!branch) throw new Problem(404, 'Branch not found');
+  return branch.name;
 }
 
 /** Creates Core Data; the engine starts at the first query. */
