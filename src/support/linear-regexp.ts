@@ -43,7 +43,7 @@ export function compilePattern(source: string, flags = ''): Pattern {
 /** @returns a sentence that describes the fault of the pattern, or undefined */
 export function patternFault(source: string, flags?: string): string | undefined {
   try {
-    // The pattern must also be valid in JavaScript: RE2 syntax that JavaScript reads differently is refused.
+    // The pattern must be valid in JavaScript too: operators write it in that syntax.
     new RegExp(source, flags);
   } catch {
     return 'Not a regular expression. Check brackets, and put a backslash before special characters.';
