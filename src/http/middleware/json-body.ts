@@ -138,8 +138,11 @@ function readBytes(
     const size = received + chunk.length;
     if (size > limit) end(tooLarge(limit));
     else if (decoder && size > Math.max(LARGE_BYTES, arrived * MAX_RATIO)) end(bomb());
-    else if (chunks.length >= MANY_PIECES && size < chunks.length * FEW_BYTES) end(crumbs());
-    else if (!bodies.take(chunk.length + PIECE_BYTES)) end(tooMuch());
+    else if (chunks.length >= MANY_PIECES && size < chunks.length * FEW_BYTES) {
+      // Paused: the error handler closes the connection instead of reading on, because each piece costs.
+      request.pause();
+      end(crumbs());
+    } else if (!bodies.take(chunk.length + PIECE_BYTES)) end(tooMuch());
     else {
       received = size;
       taken += chunk.length + PIECE_BYTES;
