@@ -33,7 +33,7 @@ const COMMANDS: Record<string, () => Promise<Add>> = {
 };
 
 /**
- * Runs one command and resolves to the exit code of the process (docs: interface of the command line).
+ * Runs one command and resolves to the exit code of the process (docs/commands.md).
  * @param onStart told of the command just before it runs
  */
 export async function runCli(
@@ -49,6 +49,21 @@ export async function runCli(
       code = value;
     },
   };
+  const asked = Object.keys(COMMANDS).filter((name) => args.includes(name));
+  const program = await createProgram(cli, asked.length > 0 ? asked : undefined);
+  program.hook('preAction', (_program, command) => onStart?.(command));
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode;
+    const { reportFailure } = await import('./cli.ts');
+    return reportFailure(error);
+  }
+  return code;
+}
+
+/** Creates the program with the commands of these names. */
+export async function createProgram(cli: Cli, names = Object.keys(COMMANDS)): Promise<Command> {
   const program = new Command('scim-bridge')
     .description(
       "Keeps a data platform's users, groups and typed user attributes equal to what identity providers push.",
@@ -60,17 +75,6 @@ export async function runCli(
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(scim-bridge --help shows all commands)');
-
-  program.hook('preAction', (_program, command) => onStart?.(command));
-  const names = Object.keys(COMMANDS);
-  const asked = names.filter((name) => args.includes(name));
-  for (const name of asked.length > 0 ? asked : names) (await COMMANDS[name]?.())?.(program, cli);
-  try {
-    await program.parseAsync(args, { from: 'user' });
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode;
-    const { reportFailure } = await import('./cli.ts');
-    return reportFailure(error);
-  }
-  return code;
+  for (const name of names) (await COMMANDS[name]?.())?.(program, cli);
+  return program;
 }
