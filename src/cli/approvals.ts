@@ -64,7 +64,7 @@ export function approvals(program: Command, cli: Cli): void {
           const approval = await find(states, id);
           if (!(await confirmed(approval, action, flags))) throw new Error('Nothing was decided.');
           const by = flags.by ?? operatorOf(cli);
-          // What was shown, and nothing that came since.
+          // The decision covers the items that were shown, and none that came since.
           const decided = await decideApproval(states, approval.id, {
             ...{ action, by, via: 'command', refs: flags.ref },
           });

@@ -1,4 +1,4 @@
-// What every command shares: settings, exit codes, and one way to fail.
+// Shared by every command: settings, exit codes, and one way to fail.
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { ConfigError, loadConfig } from '../config/load.ts';
@@ -16,7 +16,7 @@ export interface Cli {
 
 export const EXIT_CONFIG = 78;
 
-/** Who decides here, for the record: the account at this machine. */
+/** Name of the operator for audit entries: the account at this machine. */
 export function operatorOf({ env }: Cli): string {
   try {
     return env.SUDO_USER ?? userInfo().username;

@@ -4,7 +4,7 @@ import { complain } from './output.ts';
 /** Commands and sub-commands that are asked for their output. */
 const SHOWING = new Set('acts backup explain export list log plan refused show status'.split(' '));
 
-/** What of a parsed command decides whether it may end in the middle. */
+/** The part of a parsed command that decides whether it may end in the middle. */
 interface Started {
   name(): string;
   opts(): { verify?: boolean };

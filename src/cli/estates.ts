@@ -32,7 +32,7 @@ export async function withEstates<T>(
     throw new Error(`There is no target ${target}: see scim-bridge check-config --print.`);
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   const { openEstates } = await import('../app.ts');
-  // What went wrong on the way is worth a line on standard error; what went well is in the answer.
+  // Failures on the way are written to standard error; results are in the answer.
   const logger = createLogger('warn', { write: (line) => complain(line.trimEnd()) });
   const deps: AppDeps = { logger, clock: systemClock, ids: randomIds, random: () => Math.random() };
   const { estates, stop } = await openEstates(config, deps, { worker });

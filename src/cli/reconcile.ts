@@ -173,7 +173,7 @@ async function carryOut(
   return report;
 }
 
-/** Nobody can be asked without a terminal: there the guard is what stands between a plan and a catastrophe. */
+/** Without a terminal no operator can be asked: only the guard limits what a run takes away there. */
 async function agreed({ yes, json }: Flags, question: string): Promise<boolean> {
   if (yes || json || !process.stdin.isTTY || !process.stdout.isTTY) return true;
   const lines = createInterface({ input: process.stdin, output: process.stdout });

@@ -12,8 +12,8 @@ const ROLES: Role[] = ['all', 'api', 'worker', 'scheduler'];
 /** A second signal, or this long after the first and `server.drainMs`, ends the process at once. */
 const LAST_RESORT_MS = 40_000;
 /**
- * V8 collects garbage when the heap has grown by this percentage of what was alive. Its own default lets garbage grow
- * to several times as much. What is alive is bounded by `server.limits`, so this is no limit and ends no process.
+ * V8 collects garbage when the heap has grown by this percentage of the live objects. The default of V8 lets the heap grow
+ * to several times as much. `server.limits` bounds the live objects, so this setting is no limit and ends no process.
  */
 const HEAP_GROWTH_PERCENT = 70;
 

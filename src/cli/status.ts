@@ -65,7 +65,7 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus): vo
   if (events) say(`  events: ${standingOf(events)}`);
 }
 
-/** What became of the events of a connection, in words. */
+/** Delivery of a connection's security events, in words. */
 export function standingOf({ pending, oldestMs, kept, delivered, dropped, problem }: EventStanding): string {
   return [
     `${pending} not taken yet${pending > 0 ? ` (the oldest for ${duration(oldestMs)})` : ''}`,
@@ -82,7 +82,7 @@ const STEPS = [
   ['min', 60],
 ] as const;
 
-/** Such as `3 min`; one unit, rounded down. */
+/** Formats a duration as one unit, rounded down: `3 min`. */
 function duration(ms: number): string {
   const seconds = ms / 1000;
   const [unit, size] = STEPS.find(([, step]) => seconds >= step) ?? ['s', 1];

@@ -116,7 +116,7 @@ function addressFault(text: string, loopbackAllowed: boolean): string | undefine
   return 'Use https://, or set allowLoopbackHttp: true (PLATFORM_ALLOW_LOOPBACK_HTTP=1) for this machine.';
 }
 
-/** Who could change the keys on their way could sign tokens. */
+/** An attacker who can change the keys in transit can sign tokens. */
 function checkKeyAddresses(document: unknown): ConfigFault[] {
   return select(document, 'connections/*/jwt').flatMap(({ path, value: jwt }) => {
     if (!isTree(jwt) || typeof jwt.jwksUri !== 'string') return [];

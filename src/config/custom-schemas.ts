@@ -1,4 +1,4 @@
-// What the schema of the settings can not say about custom schemas.
+// Checks custom schemas beyond what JSON Schema can express.
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigFault } from './faults.ts';
 import { isTree, select, type Place } from './places.ts';

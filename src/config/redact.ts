@@ -15,7 +15,7 @@ export function printableConfig(config: Config): Config {
   for (const pattern of ADDRESS_PATTERNS) {
     for (const { keys, value } of select(copy, pattern)) setAt(copy, keys, maskAddress(String(value)));
   }
-  // What stands around a reference may be a part of the secret.
+  // Text around a reference may be part of the secret.
   for (const text of copy.secretFiles) text.parts = text.parts.filter((part) => typeof part !== 'string');
   return copy;
 }

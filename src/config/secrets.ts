@@ -31,7 +31,7 @@ export const ADDRESS_PATTERNS: readonly string[] = ['redis/url', 'redis/cluster/
 
 const MAKE_ONE = 'Make one with: openssl rand -hex 32';
 
-/** Keys that can not sign, or can not be shown. */
+/** Keys that cannot sign, or cannot be shown. */
 function checkKeys(document: unknown): ConfigFault[] {
   return [[PRIVATE_KEYS, parsePrivateKey] as const, [PUBLIC_KEYS, parsePublicKey] as const].flatMap(
     ([pattern, parse]) =>

@@ -7,7 +7,7 @@ import { isTree } from './places.ts';
 
 const DEFAULT_FILE = 'config/bridge.yaml';
 
-// What the operator should do, by code of the YAML library. Its own messages may quote the file, secrets included.
+// Advice for the operator, by error code of the YAML library. Its own messages may quote the file, secrets included.
 const ADVICE: Partial<Record<YAMLError['code'], string>> = {
   BAD_ALIAS: 'An alias (*name) has no anchor (&name) before it. Put text that starts with * in quotes.',
   BAD_INDENT: 'The indentation is wrong, or a closing bracket is missing.',

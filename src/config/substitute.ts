@@ -59,7 +59,7 @@ export function substitute(
   return { document: inTree(document, []), replaced, fromFiles, faults };
 }
 
-/** What does not come from a file is settled now: only files change while the service runs. */
+/** Values that do not come from a file are final: only files change while the service runs. */
 function partsOf(text: string, env: NodeJS.ProcessEnv, folder: string): FileText['parts'] {
   const parts: FileText['parts'] = [];
   let end = 0;

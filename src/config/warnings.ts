@@ -4,7 +4,7 @@ import type { Config } from './schema.ts';
 export interface ConfigWarning {
   path: string;
   message: string;
-  /** What to do. */
+  /** Advice for the operator. */
   advice: string;
 }
 

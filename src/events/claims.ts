@@ -11,7 +11,7 @@ const URIS: Record<EventName, string> = {
   deactivate: 'urn:ietf:params:scim:event:prov:deactivate',
 };
 
-/** What ServiceProviderConfig announces (RFC 9967 §4). */
+/** The entry of ServiceProviderConfig (RFC 9967 §4). */
 export const EVENT_URIS: readonly string[] = Object.values(URIS);
 
 export interface Claims {

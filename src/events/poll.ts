@@ -1,4 +1,4 @@
-// What a receiver asks when it fetches events (RFC 8936 §2): it settles what it has and gets what comes next.
+// Answers a receiver that polls for events (RFC 8936 §2): acknowledged events are removed, the next ones are returned.
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../support/clock.ts';
 import type { EventToken, Feed } from './feed.ts';

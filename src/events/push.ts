@@ -30,7 +30,7 @@ export function startPush(
   const { signal } = stopping;
   const name = deps.ids.request();
   let failures = 0;
-  // What another process noted may still stand there.
+  // An error that another process noted may still be stored.
   let isNoted = true;
   let isDeaf = false;
 
@@ -56,7 +56,7 @@ export function startPush(
     if (!(await stream.lead(name, LEASE_MS))) return STANDBY_MS;
     const tokens = await feed.next(PORTION);
     for (const { jti, text } of tokens) {
-      // Whoever was paused for too long finds that another one goes on.
+      // A process that was paused for too long finds that another process holds the lease.
       if (signal.aborted || !(await stream.lead(name, LEASE_MS))) return 0;
       const delivered = await postToken(settings, text, signal);
       if (delivered.kind === 'later') return signal.aborted ? 0 : fail(delivered);

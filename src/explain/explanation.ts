@@ -1,4 +1,4 @@
-// What is known of one person or group at one target, as plain data: the command renders it, the admin API serves it.
+// Describes one person or group at one target as plain data: the command renders it, the admin API serves it.
 import type { Lane } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { LocatedEntry } from '../ops/provisioning-log.ts';
@@ -28,7 +28,7 @@ export interface ValueState {
   applied: unknown;
   /** `unsure`: sent without an answer, or seen to differ at the platform; it is written again. */
   state: 'equal' | 'differs' | 'unsure' | 'unmappable';
-  /** Why a value can not be mapped. */
+  /** Why a value cannot be mapped. */
   reason?: string;
 }
 
@@ -36,7 +36,7 @@ export interface MembershipState {
   ref: string;
   name: string;
   state: 'applied' | 'toAdd' | 'toRemove' | 'notForTarget';
-  /** What the other side waits for, when it is not simply next. */
+  /** The reason for which the other side waits; absent when the resource is next. */
   because?: string;
 }
 
@@ -52,7 +52,7 @@ export interface Explanation {
   summary: string;
   /** Further sentences: what it waits for, and what to do. */
   reasons: string[];
-  /** What the identity provider pushed; null when it was deleted there. Times are ISO 8601 throughout. */
+  /** The pushed resource; null when it was deleted at the identity provider. All times are ISO 8601. */
   stored: {
     version: number;
     created: string;
@@ -63,7 +63,7 @@ export interface Explanation {
   deletedAt: string | null;
   /** Null for what was deleted. */
   inScope: boolean | null;
-  /** What it is called at the target; null when the target does not get it. */
+  /** Its name at the target; null when it is out of scope there. */
   nameAtTarget: string | null;
   values: ValueState[];
   link: {

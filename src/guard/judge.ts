@@ -2,13 +2,13 @@
 // write, reconcile before the first mark of a plan; both get the same answer from here.
 
 /**
- * What can take access or data away from somebody: closing an account, removing it or a group for good, taking a member
+ * Changes that take access or data away: closing an account, removing it or a group for good, taking a member
  * out of a group, emptying an attribute.
  */
 export const DESTRUCTIVE_KINDS = ['deactivate', 'delete', 'removeMembers', 'clearAttributes'] as const;
 export type DestructiveKind = (typeof DESTRUCTIVE_KINDS)[number];
 
-/** What goes through within the window without approval: as long as both bounds are kept. */
+/** Bounds on the changes that need no approval within the window; both must be kept. */
 export interface GuardLimit {
   count: number;
   /** Share of the population, in percent. */
@@ -20,7 +20,7 @@ export type GuardLimits = Record<DestructiveKind, GuardLimit>;
 /** The guard of one target as the settings say it. */
 export type GuardSettings = GuardLimits & { windowMs: number };
 
-/** What counts against a limit already. */
+/** Changes that count against a limit already. */
 export interface GuardCount {
   /** Carried out within the window, unasked. */
   used: number;
@@ -97,7 +97,7 @@ export function judgePlan(
 }
 
 /**
- * What the share of a kind refers to. Memberships that go are not in the directory any more, so they are added again;
+ * The total that the share of a kind refers to. Memberships that go are not in the directory any more, so they are added again;
  * attributes are compared with people, because one mistake in a mapping empties one attribute of everybody.
  */
 export function populationOf(

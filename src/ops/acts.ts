@@ -1,4 +1,4 @@
-// What operators ordered, over all connections, newest first.
+// Reads the audit entries of all connections, newest first.
 import type { PlacedAct } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 

@@ -1,4 +1,4 @@
-// What to do about each reason for which something is not as desired; one sentence each, the runbook has more.
+// Gives one sentence of advice for each reason why a resource is not as desired; the runbook has more.
 import type { LogStatus } from '../directory/logs/provisioning-log.ts';
 
 const ADVICE: Record<string, string> = {

@@ -39,7 +39,7 @@ export interface Approval {
 export type DecisionOutcome =
   { kind: 'decided'; id: string; items: number } | { kind: 'expired' } | { kind: 'unknown' };
 
-/** What waits for a decision, and the decisions of late. */
+/** Held changes that wait for a decision, and recent decisions. */
 export async function listApprovals(states: readonly DesiredState[]): Promise<Approval[]> {
   const views: Approval[] = [];
   for (const state of states) {

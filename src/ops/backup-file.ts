@@ -39,7 +39,7 @@ export interface TokenInBackup {
   expiresAt: string | null;
 }
 
-/** What is known of a file of which every line was checked. */
+/** Facts about a backup file after every line was checked. */
 export interface CheckedBackup {
   header: BackupHeader;
   end: BackupEnd;
@@ -55,7 +55,7 @@ export class BrokenBackup extends Error {
   override name = 'BrokenBackup';
 }
 
-/** What a line is counted as. */
+/** The name under which a line is counted. */
 export const familyOf = ({ family, key = '' }: ArchiveLine): string =>
   family === 'plain' ? (key.split(':')[0] ?? '') : family;
 

@@ -10,7 +10,7 @@ export interface Finding {
   area: string;
   level: 'ok' | 'warning' | 'error';
   message: string;
-  /** What to do; null when there is nothing to do. */
+  /** Advice for the operator; null when nothing has to be done. */
   advice: string | null;
 }
 
@@ -25,11 +25,11 @@ export interface DoctorTarget {
 
 export interface DoctorSubject {
   store: { health: () => Promise<StoreHealth>; facts: () => Promise<StoreFacts> };
-  /** What the last proof of derived data found; none, if another one follows. */
+  /** Findings of the last proof of derived data; empty if another proof follows in this command. */
   data: () => Promise<Finding[]>;
   durability: 'everysec' | 'always';
   targets: DoctorTarget[];
-  /** What the settings allow and an operator should know. */
+  /** Warnings about settings that are allowed and risky. */
   warnings: readonly { message: string; advice: string }[];
   now: () => number;
   signal: AbortSignal;

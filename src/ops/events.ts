@@ -1,4 +1,4 @@
-// What operators do with security events: see what the receiver refused, send it again or forget it.
+// Lists security events that the receiver refused, sends them again or drops them.
 import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { EventName } from '../directory/logs/event-stream.ts';
@@ -10,7 +10,7 @@ export interface RefusedEvent {
   id: string;
   /** RFC 3339: when the change was stored. */
   at: string;
-  /** Such as `User:3f…`. */
+  /** Resource key, for example `User:3f…`. */
   resource: string;
   version?: number;
   what: EventName[];

@@ -6,7 +6,7 @@ import type { UserAttributeType } from '../platform/wire.ts';
 import type { Clock } from '../support/clock.ts';
 import { doctor, type DoctorSubject, type DoctorTarget, type Finding } from './doctor.ts';
 
-/** What the settings of a target have. */
+/** The settings of a target. */
 export interface ExaminedTarget {
   name: string;
   url: string;

@@ -85,7 +85,7 @@ async function lastName({ links, targets }: Searched, ref: Ref): Promise<string>
   return parseRef(ref).id;
 }
 
-/** Who was deleted at the source is in no index any more; the links still know the names. Reads all of them. */
+/** Finds deleted resources, which are in no index, by the names in their links. Reads all links. */
 async function departedCalled(state: Searched, text: string): Promise<Found[]> {
   const wanted = fold(text);
   const refs = new Set<Ref>();

@@ -1,4 +1,4 @@
-// An operator's order that nothing is written to a target, and its end. What is pushed goes on being accepted.
+// An operator's order that nothing is written to a target, and its end. Pushes are still accepted.
 import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { GuardStore } from '../directory/guard/guard-store.ts';

@@ -13,7 +13,7 @@ export interface LinkRow {
   kind: Kind;
   /** userName or displayName as last applied; null while nothing was. */
   name: string | null;
-  /** What the source calls it. */
+  /** Its name at the identity provider. */
   externalId: string | null;
   platformId: string | null;
   /** The platform's numeric user id; attribute values hang on it. */
@@ -49,7 +49,7 @@ export async function* listLinks(
   }
 }
 
-/** What one resource is linked to, at every target that its connection feeds. */
+/** The links of one resource, at every target of its connection. */
 export async function linksOf(
   states: readonly DesiredState[],
   connection: string,

@@ -3,7 +3,7 @@ import type { Fault, Finding as Found } from '../directory/proof/findings.ts';
 import type { Finding } from './doctor.ts';
 import type { ProofReport } from './prove.ts';
 
-/** What to do about faults that no repair may decide. */
+/** Advice for faults that no repair may decide. */
 const ADVICE: Partial<Record<Fault, string>> = {
   damaged: 'Push the resource again at the identity provider, as a whole.',
   doubled: 'Decide whose it is: see explain and links show, then forget one of them.',
@@ -51,7 +51,7 @@ export function lastProofFindings(
   });
 }
 
-/** Such as `agrees with the records`, or `3 entries differ from the records: userNames 3 missing`. */
+/** A summary such as `agrees with the records`, or `3 entries differ from the records: userNames 3 missing`. */
 export function proofSummary({ faults, findings }: Pick<ProofReport, 'faults' | 'findings'>): string {
   if (faults === 0) return 'agrees with the records';
   const left = findings.filter(({ count, repaired }) => repaired < count);

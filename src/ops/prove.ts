@@ -79,7 +79,7 @@ const ENTRIES_EACH = 8;
 const sumOfRepairs = (findings: readonly Finding[]): number =>
   findings.reduce((sum, { repaired }) => sum + repaired, 0);
 
-/** What the last pass over each connection found, without those that had none yet. */
+/** Findings of the last pass over each connection; connections without a pass are left out. */
 export async function lastProofs(states: readonly DesiredState[]): Promise<ProofReport[]> {
   const kept = await Promise.all(
     states.map(async ({ connection, proof }) => ({ connection, last: await proof.last() })),

@@ -142,7 +142,7 @@ async function markAll({ directory, links, outboxes }: DesiredState): Promise<nu
         marked += refs.length;
       }
     }
-    // Who was deleted at the source may still have to be closed.
+    // The account of a user who was deleted at the source may still have to be closed.
     let gone: Ref[] = [];
     for await (const { ref } of links.all(target)) {
       gone.push(ref);

@@ -14,7 +14,7 @@ export async function resync(
   let marked = 0;
   for (const { directory, links, outboxes, acts } of states) {
     const wanted = [...outboxes.values()].filter(({ target }) => target === (chosen ?? target));
-    // Who is deleted at the source may be due for deletion at the platform by now.
+    // The account of a user who was deleted at the source may be due for deletion at the platform by now.
     for (const outbox of wanted) {
       for await (const { ref, link } of links.all(outbox.target)) {
         if (link.departed) await outbox.mark([ref], 'reconcile', 'resync');

@@ -24,11 +24,11 @@ export interface SyncReport {
   ref: Ref;
   name: string;
   dryRun: boolean;
-  /** What the platform was seen to hold differently before; null when it could not be read. */
+  /** Differences found at the platform before the sync; null when it could not be read. */
   differences: PlanEntry[] | null;
   /** Memberships that were still to be written: group id or user id → + or -. */
   owed: Record<string, string>;
-  /** What was written or not, oldest first; empty after a dry run. */
+  /** Log entries of this sync, oldest first; empty after a dry run. */
   steps: LocatedEntry[];
   /** Undefined after a dry run. */
   outcome?: SyncOutcomeName;
@@ -38,7 +38,7 @@ export interface SyncReport {
 
 export interface SyncOneOptions {
   dryRun: boolean;
-  /** Who asks, for the log. */
+  /** Name of the operator, for the log. */
   by: string;
   limitMs: number;
   logger: Logger;
@@ -70,7 +70,7 @@ export async function syncOne(estate: Estate, found: Found, options: SyncOneOpti
   return { ...common, steps: steps.told, ...(await outcomeOf(estate, ref)) };
 }
 
-/** What a push has changed is known to the worker without a note. */
+/** The worker knows changes of a push without a note. */
 const isDriftToRepair = (entry: PlanEntry): boolean =>
   isChange(entry) && entry.attribution.cause !== 'source changed';
 

@@ -41,7 +41,7 @@ const SUCCESS = new Map([
   ['PATCH', '200'],
   ['DELETE', '204'],
 ]);
-/** What can be an id, and therefore stand in a location. */
+/** Matches a possible id, which may stand in a location. */
 const ID = /^[\w.~-]{1,100}$/;
 
 export type Bulk = ReturnType<typeof createBulk>;

@@ -1,4 +1,4 @@
-// What every operation of the service provider needs: the connection's directory and types, and the request.
+// Describes what every operation of the service provider needs: the connection's directory and types, and the request.
 import type { Directory } from '../directory/resources/directory.ts';
 import type { LengthLimits, Profile, ResourceType } from '../scim/index.ts';
 import type { Clock } from '../support/clock.ts';

@@ -1,4 +1,4 @@
-// What a query finds, chunk by chunk, in bounded memory: candidates by index or by a scan, then the whole filter.
+// Finds the resources that a query asks for, in bounded memory: candidates by index or by a scan, then the whole filter.
 import { isSound, type Kind, type PlacedRecord } from '../directory/records.ts';
 import {
   equalityOf,

@@ -1,4 +1,4 @@
-// What the directory answers → what the RFC calls it. The only such table.
+// Maps each outcome of the directory to the error of the RFC. No other file has such a table.
 import type { GroupName, Method, PutOutcome, RemoveOutcome } from '../directory/resources/changes.ts';
 import type { Kind, StoredRecord } from '../directory/records.ts';
 import {
@@ -28,11 +28,11 @@ export function soundText(kind: Kind, { id, text, damaged }: StoredRecord): stri
   );
 }
 
-/** What a PUT or PATCH starts from. Who sends the whole resource needs nothing that is there. @throws as `soundText` */
+/** The stored resource that a PUT or PATCH starts from. A PUT replaces all of it. @throws as `soundText` */
 export const resourceBefore = (kind: Kind, record: StoredRecord, method: Method): Resource =>
   record.damaged && method === 'put' ? { schemas: [] } : (JSON.parse(soundText(kind, record)) as Resource);
 
-/** What a write left behind. */
+/** The result of a write. */
 export interface Stored {
   version: number;
   created: number;

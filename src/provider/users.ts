@@ -88,7 +88,7 @@ export function createUsers(deps: ProviderDeps) {
     return mayShare ? store({ ...change, shared: true }) : taken;
   }
 
-  /** Whoever shares one since another profile was set goes on: a leaver must not be refused. */
+  /** A user who shares an externalId since another profile was set can still be written: a leaver must not be refused. */
   async function sharesAlready({ id, resource }: Creation): Promise<boolean> {
     const record = await directory.get('User', id);
     return !!record?.text && (JSON.parse(record.text) as Resource).externalId === resource.externalId;
@@ -167,7 +167,7 @@ export function createUsers(deps: ProviderDeps) {
   }
 
   async function replaceWith(id: string, resource: Resource, context: RequestContext): Promise<Answer> {
-    // What was there before matters only to a client that asks for a certain version, and to what may not change.
+    // The stored resource matters only for a client that names a version, and for immutable attributes.
     const isConditional = context.ifMatch !== undefined || userType.immutable.length > 0;
     const next = (before: Resource): Resource => keepImmutable(userType, before, resource, 'replace');
     const answered = await inTurn(id, () =>

@@ -1,4 +1,4 @@
-// What travels through BullMQ: the name of a resource, never what happened to it.
+// Describes a BullMQ job: the name of a resource, never what happened to it.
 import type { Lane, Ref } from '../directory/records.ts';
 
 /** The whole payload of a job. */

@@ -34,7 +34,7 @@ export interface Relay {
 
 const CLAIM_LIMIT = 200;
 const PORTION_MS = 10;
-/** What is handed over meanwhile may wait for Redis, which may be gone: its marks stay. */
+/** A hand-over that is under way may wait for a Redis that is away: its marks stay. */
 const LAST_SWEEP_MS = 3000;
 const FAILED = 'outbox can not be read, trying again every second';
 

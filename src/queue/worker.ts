@@ -6,7 +6,7 @@ import type { Logger } from '../support/logger.ts';
 import { settledWithin } from '../support/within.ts';
 import { queueName, queuePrefix, STREAMS, type SyncJob } from './jobs.ts';
 
-/** What BullMQ takes as a connection; the composition root opens it. */
+/** A connection as BullMQ takes it; the composition root opens it. */
 export type QueueConnection = ConnectionOptions;
 
 export interface WorkerOptions {
@@ -83,7 +83,7 @@ export function createSyncWorker(
       const idle = Promise.race([closed, Promise.all(running)]);
       if (!(await settledWithin(clock, idle, deadlineMs))) {
         abort.abort();
-        // Whoever does not listen is left behind: its lease runs out and another process takes over.
+        // A sync that does not heed the signal is abandoned: its lease runs out and another process takes over.
         await settledWithin(clock, idle, ABORT_GRACE_MS);
       }
       await settledWithin(clock, closed, CLOSE_MS);

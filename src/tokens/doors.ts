@@ -1,4 +1,4 @@
-// Who may push to each connection, kept up to date: what is stored is read again and again, uses are noted, ends announced.
+// Keeps the credentials of each connection up to date: stored tokens are read periodically, uses are noted, ends announced.
 // Requests ask a snapshot, so that pushing needs no question to Redis; without Redis the last snapshot goes on.
 import type { StoredTokens } from '../directory/stored-tokens.ts';
 import { createBucket, type Bucket } from '../support/bucket.ts';

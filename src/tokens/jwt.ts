@@ -33,7 +33,7 @@ const CLOCK_TOLERANCE_SECONDS = 60;
 /** Verified tokens that are remembered; providers send one of them for an hour. */
 const REMEMBERED = 1000;
 
-/** What a token in the form of a JWT looks like; everything else is not worth a look. */
+/** Matches a token in the form of a JWT; other tokens are not verified as one. */
 export const isJwtShaped = (presented: string): boolean =>
   /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(presented);
 
@@ -75,7 +75,7 @@ export function createJwtVerifier(
   }
 
   function accept(key: string, { sub, exp }: JWTPayload, { serial }: KeySet): Verdict {
-    // Nobody promises that it is text.
+    // A thrown value need not be an Error.
     const subject = typeof sub === 'string' ? sub : '';
     remember(key, { subject, endsAt: ((exp ?? 0) + CLOCK_TOLERANCE_SECONDS) * 1000, serial });
     return { kind: 'valid', subject };

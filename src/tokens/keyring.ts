@@ -26,7 +26,7 @@ export interface HeldToken {
 export interface Keyring {
   /** The token that was presented, unless it is unknown or over. Takes the same time whatever is wrong with it. */
   find(presented: string, now: number): HeldToken | undefined;
-  /** False while Redis has not been read since the start: a token of Redis can not be judged then. */
+  /** False while Redis has not been read since the start: a token of Redis cannot be checked then. */
   readonly isComplete: boolean;
   setSettings(tokens: readonly SettingsToken[]): void;
   setStored(tokens: readonly StoredToken[]): void;
@@ -55,7 +55,7 @@ export function createKeyring(newBudget: () => Bucket): Keyring {
   let stored: Held[] = [];
   let isComplete = false;
 
-  /** What a token has used up, and when, stays with it. */
+  /** The rate limit of a token survives a reload. */
   function hold(before: Held[], token: Omit<Held, 'lastUsedAt' | 'budget'>): Held {
     const same = before.find(({ name, proof }) => name === token.name && proof.equals(token.proof));
     return { ...token, lastUsedAt: same?.lastUsedAt ?? 0, budget: same?.budget ?? newBudget() };

@@ -1,4 +1,4 @@
-// What operators do with tokens, for the command line and the admin API alike.
+// Creates, lists and revokes tokens, for the command line and the admin API.
 import type { Actor, Acts } from '../directory/logs/acts.ts';
 import type { StoredToken, StoredTokens } from '../directory/stored-tokens.ts';
 import type { Clock } from '../support/clock.ts';

@@ -1,4 +1,4 @@
-// What the guard holds: who is concerned, and a person's decision.
+// Shows what the guard holds and takes the decision of an operator.
 import { get, operator, post } from './api.js';
 import { act, ago, confirmed, count, empty, h, pill, say } from './dom.js';
 

@@ -40,7 +40,7 @@ export function doctor() {
 
 const STAGES = { push: 'Pushed', stored: 'Stored', applied: 'Applied', visible: 'Visible' };
 
-/** What a person really sees at a target, read back from there. */
+/** Shows what a person sees at a target, read back from the platform. */
 export function access(user, connection, target, name) {
   const told = h('div', { 'aria-live': 'polite', class: 'access' });
   const ask = async () => {

@@ -68,7 +68,7 @@ const UNITS = [
   ['s', 1000],
 ];
 
-/** Such as `3 min`. */
+/** Formats a duration: `3 min`. */
 export function duration(ms) {
   const [unit, size] = UNITS.find(([, step]) => ms >= step) ?? ['ms', 1];
   return `${Math.floor(ms / size)} ${unit}`;

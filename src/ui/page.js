@@ -112,7 +112,7 @@ leave.addEventListener('click', () => {
   show();
 });
 addEventListener('hashchange', () => {
-  // What was said concerns the view that is left.
+  // The message belongs to the view that is left.
   say('');
   show({ focus: true });
 });

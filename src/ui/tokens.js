@@ -1,4 +1,4 @@
-// What identity providers push with: made here, shown once, revoked here.
+// Creates inbound tokens, shows each once, and revokes them.
 import { get, operator, post, remove } from './api.js';
 import { act, ago, confirmed, field, h, pill, say, table } from './dom.js';
 

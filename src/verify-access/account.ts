@@ -1,5 +1,5 @@
-// The person's account as the platform has it now: user, memberships and attribute values, read one by one. What the
-// bridge believes is used for nothing here but to know where to look.
+// The person's account as the platform has it now: user, memberships and attribute values, read one by one. The state
+// of the bridge only tells where to look.
 import { fold } from '../directory/records.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
@@ -84,7 +84,7 @@ async function accountIdOf(
   return exact.length === 1 ? exact[0]?.id : undefined;
 }
 
-/** What the account itself lists, and every group of ours that has it as a member: lists of users are no promise. */
+/** Groups that the account lists, and linked groups that have it as a member: the platform may leave groups out. */
 async function groupsOf(
   { groups }: PlatformClient,
   user: WireUser,

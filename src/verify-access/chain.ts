@@ -28,7 +28,7 @@ export interface Facts {
   readTookMs: number;
 }
 
-/** Nobody is known under what was asked for: the chain ends before its first link. */
+/** The report for an unknown name: the chain ends before its first link. */
 export function nobody(asked: string): AccessReport {
   const detail = 'no identity provider has pushed anybody of this name';
   const chain = CHAIN.map((stage): ChainLink =>

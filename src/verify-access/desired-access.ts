@@ -1,4 +1,4 @@
-// What the source wants of a person at a target, and where the platform's account is otherwise. Pure but for the reads.
+// Compares what the source wants of a person at a target with the platform's account. Reads Redis, writes nothing.
 import { fold, refOf } from '../directory/records.ts';
 import type { Found } from '../ops/find.ts';
 import type { Estate } from '../reconcile/estate.ts';

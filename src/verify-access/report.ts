@@ -1,4 +1,4 @@
-// What verify-access finds out, as plain values: the chain from a push to what the person sees.
+// Describes the report of verify-access: the chain from a push to what the person sees.
 import type { LoadQuery } from '../platform/core-data-records.ts';
 import type { AttributeValue } from '../platform/wire.ts';
 import type { SecurityContext } from './security-context.ts';
@@ -57,7 +57,7 @@ export type QueryOutcome =
 export interface AccessReport {
   /** Every link of the chain is there. */
   ok: boolean;
-  /** What was asked for; the rest is null when nobody is known under it. */
+  /** The name that was asked for; the rest is null when it is unknown. */
   asked: string;
   person: { connection: string; target: string; ref: string; userName: string } | null;
   chain: ChainLink[];
@@ -68,11 +68,11 @@ export interface AccessReport {
   /** Null: not looked at. */
   entities: VisibleEntity[] | null;
   query: QueryOutcome | null;
-  /** What a reader should know besides. */
+  /** Remarks for the reader. */
   notes: string[];
 }
 
-/** Thrown where a question about access can not be answered as it was asked; the message says what to do. */
+/** Thrown where a question about access cannot be answered as it was asked; the message says what to do. */
 export class UnclearQuestion extends Error {
   override name = 'UnclearQuestion';
 }

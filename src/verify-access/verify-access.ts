@@ -128,7 +128,7 @@ export type AccessAnswer =
   | { kind: 'unknown' }
   /** It means several, or names something that is not there; the message says what to do. */
   | { kind: 'unclear'; message: string }
-  /** The platform can not be read. */
+  /** The platform cannot be read. */
   | { kind: 'unread'; message: string };
 
 export async function askAccess(

@@ -1,4 +1,4 @@
-// What a security context opens in a deployment: the entities that a meta-sync token shows, and one query.
+// Finds out what a security context opens in a deployment: the entities that a meta-sync token shows, and one query.
 import { createCoreDataClient, type CoreDataClient } from '../platform/core-data.ts';
 import type { LoadQuery, ModelEntity } from '../platform/core-data-records.ts';
 import { PlatformResponse } from '../platform/errors.ts';

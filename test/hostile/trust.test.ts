@@ -99,7 +99,7 @@ test('a person with the externalId of somebody who left has neither that id nor 
   expect(JSON.stringify(body)).not.toContain(newcomer);
 });
 
-test('what the source takes away is taken away by default', async () => {
+test('a value that the source removes is cleared at the platform by default', async () => {
   const id = await idp.createUser('bob@trust.example', { title: 'sales' });
   await arrives('bob@trust.example', 'sales');
   await idp.patch(`/Users/${id}`, { op: 'remove', path: 'title' });

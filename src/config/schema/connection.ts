@@ -22,7 +22,7 @@ export interface TokenConfig {
   expiresAt?: string;
 }
 
-/** What a JWT must say and who must have signed it. */
+/** The claims that a JWT must carry, and the issuer that must have signed it. */
 export interface JwtConfig {
   issuer: string;
   audience: string;

@@ -35,7 +35,7 @@ const name: SchemaNode = {
   pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$',
 };
 
-/** What attributes and parts of attributes have in common. */
+/** Properties that attributes and sub-attributes share. */
 const common = (types: readonly string[]): Record<string, SchemaNode> => ({
   name,
   type: choice('Type of the values.', types, 'string'),
