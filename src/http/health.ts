@@ -1,4 +1,4 @@
-// What an orchestrator asks. The platform's state never counts: it must not take the inbound side down.
+// Serves the health endpoints. The platform's state never counts: it must not take the inbound side down.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Router } from 'express';
 import type { Ids } from '../support/ids.ts';
@@ -9,7 +9,7 @@ import { JSON_HEADERS } from './json-headers.ts';
 
 export interface Check {
   ok: boolean;
-  /** What is wrong and what to do; empty when ok. */
+  /** Faults, each with advice; empty when ok. */
   findings: string[];
   [detail: string]: unknown;
 }

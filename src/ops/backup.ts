@@ -2,7 +2,7 @@
 // the settings, their HMAC, so that a file that was cut or altered is refused before anything is touched (backup-file.ts).
 //
 // It is taken while the service runs. Each record, link and list is as of one moment between start and end; records that
-// changed meanwhile are told once more at the end. What follows from records (indexes, the way back from platform ids,
+// changed meanwhile are told once more at the end. Data derived from records (indexes, the way back from platform ids,
 // the second direction of memberships) is not in the file, it is built anew when the file is put back.
 import type { ArchiveLine } from '../directory/archive/archive.ts';
 import type { DesiredState } from '../directory/desired-state.ts';

@@ -122,7 +122,7 @@ export async function* importLinks(
 /**
  * Takes one row of an export: the resource is known by its ref, or by externalId or name where the ids here are others.
  * The row is not believed: the platform must show the same person or group under that id, for a wrong link would give one
- * person the rows of another. What the account holds is written anew.
+ * person the rows of another. The values of the account are written anew.
  */
 async function importLink(
   estates: readonly Estate[],

@@ -15,7 +15,7 @@ export interface BulkStep {
 interface Node {
   readonly index: number;
   readonly operation: BulkOperation;
-  /** What has to be there first: creations that the data refers to, and whatever the path has to wait for. */
+  /** Operations that have to come first: creations that the data refers to, and those that the path waits for. */
   readonly needs: Set<Node>;
   readonly follows: Set<Node>;
   readonly neededBy: Node[];

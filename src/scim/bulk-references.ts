@@ -1,4 +1,4 @@
-// What a bulk operation refers to before it exists: `bulkId:…` in place of an id (RFC 7644 §3.7.2).
+// Finds references of a bulk operation to resources that do not exist yet: `bulkId:…` in place of an id (RFC 7644 §3.7.2).
 import { isObject, type JsonObject } from './json.ts';
 
 const MARK = 'bulkId:';

@@ -77,8 +77,8 @@ function failOnErrorsOf(body: JsonObject, profile: Profile): number {
 }
 
 /**
- * What is wrong with one operation is kept as its `fault`; what is wrong with the message is thrown.
- * @throws 400 invalidSyntax (no BulkRequest, an operation that can not be read), 400 invalidValue (failOnErrors, a
+ * A fault of one operation is kept as its `fault`; a fault of the message is thrown.
+ * @throws 400 invalidSyntax (no BulkRequest, an operation that cannot be read), 400 invalidValue (failOnErrors, a
  * bulkId used twice, nothing to do), 413 for more than MAX_BULK_OPERATIONS (section 3.7.4).
  */
 export function parseBulkRequest(body: unknown, profile: Profile): BulkRequest {

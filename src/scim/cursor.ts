@@ -15,7 +15,7 @@ export interface CursorPosition {
 const MAX_LENGTH = 300;
 const FORM = /^[A-Za-z0-9_-]+$/;
 
-/** What a cursor is bound to: it does not fit another query. Attributes and page size may change on the way. */
+/** The query that a cursor is bound to: it does not fit another one. Attributes and page size may change on the way. */
 const fingerprint = (query: readonly (string | undefined)[]): string =>
   createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 16);
 

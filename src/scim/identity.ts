@@ -1,4 +1,4 @@
-// What makes two values the same: as the attribute compares them, and as elements of one list (RFC 7643 §2.4).
+// Compares two values as their attribute does, and as elements of one list (RFC 7643 §2.4).
 import type { Field } from './attributes.ts';
 import { foldCase } from './fold-case.ts';
 import type { JsonObject } from './json.ts';
@@ -17,7 +17,7 @@ export function foldPart(field: Field, part: string, value: unknown): unknown {
 }
 
 /**
- * What tells elements apart: the value and its use; without a value, everything. Text, so that lists of any length
+ * The key of an element: its value and canonical type; without a value, the whole element. Text, so that lists of any length
  * are compared in one pass.
  */
 export function identity(field: Field, element: JsonObject): string {

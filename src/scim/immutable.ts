@@ -15,7 +15,7 @@ const isSame = (field: Field, a: unknown, b: unknown): boolean =>
   isEqual(field, a, b) || JSON.stringify(a) === JSON.stringify(b);
 
 /**
- * `next` as it may be stored after `before`. What a PUT leaves out stays, because it says nothing about it; a PATCH
+ * `next` as it may be stored after `before`. An attribute that a PUT leaves out stays; a PATCH
  * that removes it is refused. @throws 400 mutability for another value
  */
 export function keepImmutable(

@@ -64,7 +64,7 @@ function oneLine(properties: JsonSchema): JsonSchema {
 function toJsonSchema(core: Section, extensions: readonly Section[]): JsonSchema {
   const schema = closed(core.fields.list.map((field) => field.attribute));
   const urns = Object.fromEntries(extensions.map((section) => [section.urn, extension(section)]));
-  // What the server writes itself, and members, which are read apart, is not judged again with every request.
+  // Read-only attributes, and members, which are read apart, are not validated with every request.
   const own = core.fields.list.filter(
     ({ attribute }) => attribute.mutability === 'readOnly' || attribute.name === 'members',
   );
@@ -102,7 +102,7 @@ function toScimError(error: ErrorObject, core: Section, extensions: readonly Sec
   return invalidValue(`Attribute "${path}" ${error.message ?? 'is not valid'}.`);
 }
 
-/** What a schema says of a canonical resource. */
+/** Validation of a canonical resource by a schema. */
 export interface Judge {
   /** The first breach, naming the SCIM attribute. */
   fault(resource: object): ScimError | undefined;

@@ -21,7 +21,7 @@ export interface ListLimits {
   readonly maxCount: number;
 }
 
-/** What a list asks for, before it is checked: all text in a URL, numbers in a `.search` body. */
+/** The parameters of a list before they are checked: all text in a URL, numbers in a `.search` body. */
 export type RawListQuery = Readonly<
   Partial<
     Record<
@@ -117,7 +117,7 @@ const PARAMETERS: ReadonlyMap<string, keyof RawListQuery> = new Map(
 );
 
 /**
- * What a URL asks for. Names count without regard to case, because a filter that nobody notices would find everybody.
+ * Reads the parameters of a URL. Names count without regard to case, because an ignored filter would find everybody.
  * Clients that repeat `attributes` for each name mean all of them; of everything else the first counts.
  */
 export function readQuery(query: URLSearchParams): Partial<Record<keyof RawListQuery, string>> {

@@ -1,4 +1,4 @@
-// What identity providers do differently from the RFC: one entry per deviation. Whoever applies one asks
+// Lists what identity providers do differently from the RFC: one entry per deviation. Code that applies one calls
 // `profile.allows(name)`, which also counts it. Sources: `gh:o/r#n` is an issue of a public repository.
 
 export type ProfileName = 'auto' | 'rfc' | 'entra' | 'okta' | 'lenient';

@@ -42,7 +42,7 @@ export interface ResourceType extends ResourceTypeDefinition {
   readonly byUrn: readonly Section[];
   /** The same by their URNs as the schemas spell them. */
   readonly byExactUrn: ReadonlyMap<string, Section>;
-  /** What may not change once it has a value; members of a group apart, which are kept as a set. */
+  /** Immutable attributes, without the members of a group, which are kept as a set. */
   readonly immutable: readonly PlacedField[];
   /** Whether something is stored that is not shown unless it is asked for. */
   readonly hides: boolean;
@@ -135,8 +135,8 @@ export function findUnqualified(
 }
 
 /**
- * Sub-attributes in schema order; undefined when none has a value. Keys of `values` are canonical names. What is in order
- * already is answered as it is, without a copy.
+ * Sub-attributes in schema order; undefined when none has a value. Keys of `values` are canonical names. Values that are
+ * in order already are returned without a copy.
  */
 export function orderParts(
   fields: Fields,

@@ -6,7 +6,7 @@ import { foldCase } from './fold-case.ts';
 import type { Profile } from './profiles.ts';
 import type { ResourceType } from './resource-type.ts';
 
-/** What is compared of one resource; undefined when it has no value there. */
+/** The value of one resource that is compared; undefined when it has none. */
 export type SortKey = string | number | boolean | undefined;
 
 export interface Sort {
@@ -16,7 +16,7 @@ export interface Sort {
 /** Texts that begin alike for so long stay in order of creation: the keys of a whole directory are held at once. */
 const KEY_CHARACTERS = 256;
 
-/** Nobody has a value there, so all keep their order. */
+/** No resource has a value there, so all keep their order. */
 const NOTHING: Sort = { keyOf: () => undefined };
 
 const refused = (sortBy: string, why: string): Error =>

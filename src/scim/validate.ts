@@ -15,7 +15,7 @@ function readSection(section: Section, raw: unknown, extensions: JsonObject, pro
     extensions[section.urn] = raw;
     return;
   }
-  // What came first may be the client's own object.
+  // The first value may be the client's own object.
   const first = Object.hasOwn(extensions, section.urn) ? (extensions[section.urn] as JsonObject) : {};
   const members = { ...first };
   extensions[section.urn] = members;
@@ -28,7 +28,7 @@ function readSection(section: Section, raw: unknown, extensions: JsonObject, pro
   }
 }
 
-// What the client may not set, what is never kept (password), and members, which live apart as a set.
+// Read-only attributes, attributes that are never kept (password), and members, which are stored apart as a set.
 function isLeftOut(type: ResourceType, field: Field): boolean {
   const { mutability, returned } = field.attribute;
   return (

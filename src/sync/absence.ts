@@ -1,5 +1,5 @@
-// Whether something is really not there any more. Whoever stands between us and the platform says 404 as well (an ingress
-// without its backend, a gateway without its route), and believing that would leave a leaver's account open for good.
+// Proves that a resource is absent at the platform. A proxy may answer 404 too (an ingress without its backend, a gateway
+// without its route), and believing that would leave a leaver's account open.
 import type { Link } from '../directory/outbox/links.ts';
 import type { Kind } from '../directory/records.ts';
 import type { PlatformError } from '../platform/errors.ts';

@@ -1,5 +1,5 @@
-// What is known of a target's administrators from the answers that were read anyway, so that the deactivations of one
-// run do not each ask again (ADR 0011). A promise of who is one would be kept by nobody: people change it at the console.
+// Keeps what answers of the platform tell of a target's administrators for a short time, so that the deactivations of one
+// run do not each ask again (ADR 0011). Roles change at the platform, so the answer is not kept for longer.
 import { fold } from '../directory/records.ts';
 import type { ConsoleUser } from '../platform/wire.ts';
 import type { Clock } from '../support/clock.ts';
@@ -11,7 +11,7 @@ export interface Administrators {
   remainsWithout(leaving: ReadonlySet<string>): boolean;
   /** Whether the account was an administrator when it was last seen, however long ago. */
   knows(userName: string): boolean;
-  /** Nobody answers the question now: it is put again later. */
+  /** The question cannot be answered now and is asked again later. */
   noteSilence(): void;
   isSilent(): boolean;
   /** Told of every question: from the second within a moment on, all wait for one `look` at the list. */

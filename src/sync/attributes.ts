@@ -25,7 +25,7 @@ const LOOK_AGAIN_MS = 1000;
 const PASSING_PAGES = 3;
 
 /**
- * Writes every attribute that differs. One that can not be written (unmappable value, definition of another type)
+ * Writes every attribute that differs. One that cannot be written (unmappable value, definition of another type)
  * does not stop the others, but the result is then `blocked`: the user must not gain anything without it.
  */
 export async function writeAttributes(context: SyncContext, desired: DesiredUser): Promise<AttributeResult> {
@@ -78,7 +78,7 @@ async function keepHeld(
   const unsure = link.unsure ?? [];
   const kept = new Map<string, Permission>();
   if (link.core?.active === false && !unsure.includes('active')) return kept;
-  // What was never seen may hold something.
+  // A value that was never seen may be set at the platform.
   const mayHold = (name: string): boolean =>
     !isEmpty(link.attributes?.[name]) || unsure.includes(`attributes.${name}`);
   const emptied = names.filter((name) => isEmpty(desired.attributes[name]) && mayHold(name));

@@ -4,7 +4,7 @@ import type { CallOptions, PlatformClient } from '../platform/client.ts';
 import type { ConsoleUser, UserAttribute, UserAttributeType } from '../platform/wire.ts';
 import type { Clock } from '../support/clock.ts';
 
-/** Where a mapped attribute stands: its id at the platform, or why it can not be written. */
+/** Where a mapped attribute stands: its id at the platform, or why it cannot be written. */
 export type Definition = { kind: 'ready'; id: string } | { kind: 'conflict'; message: string };
 
 export interface Catalogue {
@@ -48,7 +48,7 @@ export function createCatalogue(
         // Somebody else made it in the same moment (409, or 400 from some tenants): look again.
         if (!(error instanceof PlatformResponse) || (error.status !== 409 && error.status !== 400))
           throw error;
-        // What was made a moment ago is kept, as a late list does not show it.
+        // A recently created definition is kept, as a late list does not show it.
         existing = new Map([...existing, ...(await byName(signal))]);
         if (existing.has(name)) continue;
         if (error.status === 400) throw error;

@@ -1,4 +1,4 @@
-// What the settings file can not know by itself: whether expressions, filters and paths compile.
+// Checks what JSON Schema cannot: whether expressions, filters and paths compile.
 import { compileExpression } from './expression.ts';
 import { isEveryone } from './mapping.ts';
 import {

@@ -10,7 +10,7 @@ import type { Logger } from '../support/logger.ts';
 import type { Journal, Why, WriteDetail } from './journal.ts';
 import type { Target } from './target.ts';
 
-/** What the guard answered in one sync (gate.ts). */
+/** Answers of the guard in one sync (gate.ts). */
 export interface Gate {
   /** Asked for and not let through. */
   refused: { item: Destruction; permission: Exclude<Permission, 'allowed'> }[];
@@ -18,7 +18,7 @@ export interface Gate {
   followers: number;
   /** The deactivation is held because no other active administrator would be left. */
   isLastAdministrator: boolean;
-  /** What the log is told when the account is closed. */
+  /** Remark for the log entry when the account is closed. */
   remark?: Why;
   /** The account was deactivated in this sync. */
   closed: boolean;
@@ -33,15 +33,15 @@ export interface SyncContext {
   target: Target;
   outbox: Outbox;
   links: Links;
-  /** What is desired of others: read only. */
+  /** Desired state of other resources: read only. */
   directory: Pick<Directory, 'get' | 'lookup' | 'identifies'>;
   clock: Clock;
   logger: Logger;
   /** Passed to every call: abort signal and correlation id of the push. */
   call: CallOptions & { signal: AbortSignal };
-  /** What the guard said so far. */
+  /** Answers of the guard so far. */
   gate: Gate;
-  /** What the provisioning log is told. */
+  /** Entries for the provisioning log. */
   journal: Journal;
   /** Writes sent so far. */
   writes: number;

@@ -11,8 +11,8 @@ const wireValue = (path: string, value: string | boolean): unknown =>
   path === 'emails' ? [{ value, primary: true }] : value;
 
 /**
- * Operations that turn the applied core members into the desired ones; a member that was never ours is left. What is
- * unsure is written again: the platform may have taken an earlier write whose answer was lost.
+ * Operations that turn the applied core members into the desired ones; a member that was never ours is left. An unsure
+ * value is written again: the platform may have taken an earlier write whose answer was lost.
  */
 export function coreOperations(
   desired: Core,
@@ -74,7 +74,7 @@ export function createBody(
 }
 
 /**
- * What an account that was found has, in the form of a link's `core`. Members that the desired state does not
+ * Values of a found account, in the form of a link's `core`. Members that the desired state does not
  * mention stay out, so that adopting an account takes nothing away from it.
  */
 export function observedCore(user: WireUser, desired: Core): Core {

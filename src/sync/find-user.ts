@@ -207,7 +207,7 @@ async function renamed(context: SyncContext, core: Core, externalId: string | nu
   });
 }
 
-/** What two people with one externalId do not have in common. */
+/** Attributes in which two people with one externalId differ. */
 const PERSONAL = ['displayName', 'name.givenName', 'name.familyName'];
 
 /** Whether an account may come from a create of this user whose answer was lost: it carries no other externalId. */
@@ -236,7 +236,7 @@ async function toCandidate(context: SyncContext, user: WireUser, exists: Exists)
 }
 
 /**
- * What the account has now: the extension shows texts and numbers, the value list everything. A name that is missing
+ * Values of the account now: the extension shows texts and numbers, the value list everything. A name that is missing
  * in the answer was not seen; null was seen as unset.
  */
 async function observedAttributes(

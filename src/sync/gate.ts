@@ -44,7 +44,7 @@ export async function permitOne(context: SyncContext, wish: Wish): Promise<Permi
 export async function permitClosing(context: SyncContext): Promise<Permission> {
   const { gate, link, outbox, target, work } = context;
   const permission = await permitOne(context, { kind: 'deactivate' });
-  // What is held already is asked about again only to tell whether the reason still holds.
+  // A change that is held already is judged again only to tell whether the reason still holds.
   const isOpen = permission === 'allowed';
   if (!isOpen && (permission === 'rejected' || link.condition?.reason !== 'LastAdministrator'))
     return permission;
@@ -80,7 +80,7 @@ export function ended(
 export const isRefused = (gate: Gate, kind: DestructiveKind): boolean =>
   gate.refused.some(({ item }) => item.kind === kind);
 
-/** Why a sync that comes again later can not go on now, where the guard is the reason. */
+/** Why a sync that comes again later cannot go on now, where the guard is the reason. */
 export const behindHold = (context: SyncContext): Condition | undefined =>
   context.gate.isBehindHold
     ? condition(context, 'Held', 'its name or account belongs to one who leaves, which the guard holds')

@@ -1,4 +1,4 @@
-// What a sync tells the provisioning log: every write that the platform confirmed, and why something was not written.
+// Collects a sync's entries for the provisioning log: every confirmed write, and why a change was not written.
 // Values after a write are read from the link when it is saved, because that is what counts as applied.
 import type { Condition, Link } from '../directory/outbox/links.ts';
 import type { Work } from '../directory/outbox/work.ts';
@@ -6,11 +6,11 @@ import type { LogAction, LogEntry } from '../directory/logs/provisioning-log.ts'
 import { PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';
 import type { SyncOutcome } from './outcome.ts';
 
-/** What a write was about: core paths and `attributes.<name>`, or members (ids of users). */
+/** Subjects of a write: core paths and `attributes.<name>`, or members (ids of users). */
 export interface WriteDetail {
   names?: string[];
   members?: string[];
-  /** What a person should know about a write that went well. */
+  /** Remark for the reader about a successful write. */
   why?: Why;
 }
 

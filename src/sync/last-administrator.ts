@@ -70,7 +70,7 @@ async function ask(
     (account) => account.isAdmin && (account.id === link.account || fold(account.username) === closing),
   );
   if (!isAdministrator) return 'replaceable';
-  // Who is protected is found by name, however many people the tenant has.
+  // Protected accounts are looked up by name, whatever the size of the tenant.
   for (const text of [...policy.users.protected, '']) {
     await accountsLike(context, text, call);
     if (administrators.remainsWithout(leaving)) return 'replaceable';
@@ -80,7 +80,7 @@ async function ask(
 
 const nameOf = ({ link }: SyncContext): string => fold(String(link.core?.userName ?? ''));
 
-/** Whatever says so: an answer of this process, one of long ago, or what the guard holds already. */
+/** Evidence of an administrator: a recent answer, an older one, or a change that the guard holds already. */
 const isKnownAdministrator = (context: SyncContext): boolean =>
   context.target.administrators.knows(nameOf(context)) ||
   context.link.isAdministrator === true ||

@@ -30,7 +30,7 @@ export interface MappingRules {
 /** Core members at the platform, by the path under which a PATCH names them. Null = not set. */
 export type Core = Record<string, string | boolean | null>;
 
-/** What a user shall be at a target. */
+/** The desired state of a user at a target. */
 export interface DesiredUser {
   /** False: leaves the target, because of the scope. */
   inScope: boolean;
@@ -38,7 +38,7 @@ export interface DesiredUser {
   core: Core;
   /** Managed attributes only; null takes a value away. */
   attributes: Record<string, AttributeValue>;
-  /** Attributes whose value can not be computed or converted. */
+  /** Attributes whose value cannot be computed or converted. */
   faults: { attribute: string; reason: string }[];
 }
 

@@ -26,8 +26,8 @@ interface Leaver extends Member {
 }
 
 /**
- * Takes members away that the source no longer has, as far as the guard lets it. Who leaves the company as well is
- * decided with the account: a flood of departures that is held must not empty the groups.
+ * Takes members away that the source no longer has, as far as the guard lets it. The removal of a user whose account is
+ * to be closed is decided with the account: a flood of departures that is held must not empty the groups.
  * @returns whether some wait for what becomes of their account
  */
 export async function removeMembers(context: SyncContext): Promise<{ isWaiting: boolean }> {

@@ -9,7 +9,7 @@ const LONGEST_STEP_MS = 5000;
 /** Two who exchange names wait for each other; after about a minute a person is told. */
 const PATIENCE = 20;
 
-/** What the guard holds may take days: look now and then, and blame nobody. */
+/** A held change may take days: the sync looks again at intervals, without a dead letter. */
 const HELD_LOOK_MS = 60_000;
 
 /** Whether the platform's resource belongs to another one of ours whose sync is still to come, running, or held. */
@@ -29,7 +29,7 @@ export async function isHandedOn(context: SyncContext, kind: Kind, platformId: s
   return gate.isBehindHold || groups.length > 0 || (await outbox.isMarked(holder));
 }
 
-/** Whether a list shows something of ours under a name that it has given up since. What is not ours is as shown. */
+/** Whether a list shows something of ours under a name that it has given up since. Other resources are as shown. */
 export async function isOutdated(
   { links, target }: SyncContext,
   kind: Kind,

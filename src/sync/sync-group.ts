@@ -63,7 +63,7 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
     await forgetMarks(context);
     return { kind: 'synced', writes: context.writes };
   }
-  // What takes access away comes first: a name that is refused must not keep anybody in.
+  // Removals come first: a refused name must not keep a member in.
   const isWaiting = policy.policy === 'sync' && (await removeMembers(context)).isWaiting;
   if (link.core?.displayName !== name || link.unsure !== undefined) {
     warnOfRoles(context, String(link.core?.displayName), name);
@@ -136,7 +136,7 @@ const nameTakenElsewhere = async (context: SyncContext, name: string): Promise<N
 
 async function nameMayComeFree(context: SyncContext, name: string): Promise<boolean> {
   const [holder] = await groupsCalled(context, name);
-  // Nobody, or who gave it up: it came free in this moment, or the list is late.
+  // No holder, or the former one: the name came free just now, or the list is late.
   if (holder === undefined || holder.id === context.link.id) return true;
   return isPassing(context, holder);
 }

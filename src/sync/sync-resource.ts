@@ -97,7 +97,7 @@ function follow(step: Step): TraceCall {
   };
 }
 
-/** What the platform was seen to hold differently counts as unsure from here on, so it is written again. */
+/** Values that the platform was seen to hold differently count as unsure from here on, so they are written again. */
 function heedDoubts({ doubts, link }: Work): void {
   if (doubts === '') return;
   link.unsure = [...new Set([...(link.unsure ?? []), ...(JSON.parse(doubts) as string[])])];

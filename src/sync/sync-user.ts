@@ -77,7 +77,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   }
 
   if (!desired.active && mayBe(link, true) && policy.policy === 'sync') {
-    // Nobody gains anything while the account should be closed and is held open; its profile goes on.
+    // The user gains nothing while the account should be closed and is held open; the profile is still written.
     if ((await deactivate(context)) === 'held') return (await writeCore(context, desired)) ?? ended(context);
   }
 
@@ -104,7 +104,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
       if (await hasPendingGrants(context))
         return { kind: 'waiting', writes: context.writes, for: 'memberships' };
     }
-    // Whoever was deactivated while we worked must not become active for even a moment.
+    // A user who was deactivated during this sync must not become active even for a moment.
     if (!(await context.outbox.isCurrent(work))) return { kind: 'later', writes: context.writes, afterMs: 0 };
     await setActive(context, true);
   }
@@ -113,7 +113,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   return ended(context);
 }
 
-/** Core members that differ, in one PATCH. @returns an outcome when the sync can not go on */
+/** Core members that differ, in one PATCH. @returns an outcome when the sync cannot go on */
 async function writeCore(context: SyncContext, desired: DesiredUser): Promise<SyncOutcome | undefined> {
   const { link, target } = context;
   const operations = coreOperations(desired.core, link.core ?? {}, link.unsure);

@@ -27,7 +27,7 @@ async function waitForHolder(
   holder: WireUser | undefined,
 ): Promise<number | undefined> {
   const { link } = context;
-  // Nobody: it came free in this moment, or the list is late.
+  // No holder: the name came free just now, or the list is late.
   if (holder === undefined || holder.id === link.id) return successionWait(context);
   // In this order: whoever is at rest has noted the name that it has now.
   if (!(await isHandedOn(context, 'User', holder.id))) {

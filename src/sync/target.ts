@@ -1,4 +1,4 @@
-// What sync knows of one target: its rules, its client, its mapping and its request budget.
+// Describes one target for sync: its rules, its client, its mapping and its request budget.
 import type { Breaker } from '../directory/outbox/breaker.ts';
 import type { Budget } from '../directory/outbox/budget.ts';
 import type { GuardSettings } from '../guard/judge.ts';
@@ -47,7 +47,7 @@ export interface Target {
   administrators: Administrators;
   budget: Budget;
   breaker: Pick<Breaker, 'read'>;
-  /** What this platform turned out not to have; learned from its answers. */
+  /** Features that this platform lacks; learned from its answers. */
   lacks: { externalIdFilter: boolean };
 }
 

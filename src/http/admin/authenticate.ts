@@ -1,4 +1,4 @@
-// Who may operate: the one who has the admin token. Guessing is made slow and visible.
+// Admits operators by the admin token. Wrong tokens are slowed down and logged.
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../support/clock.ts';

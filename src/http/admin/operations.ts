@@ -19,7 +19,7 @@ export interface Work {
   onProgress: (progress: OperationProgress) => void;
 }
 
-/** What came out, in one word, and the whole of it. */
+/** The outcome in one word, and the full result. */
 export interface Finished {
   outcome: string;
   message?: string | undefined;

@@ -71,7 +71,7 @@ export function createPage(folder = FOLDER): Router {
   return router;
 }
 
-/** Whatever lies there and has a known type, by its path. */
+/** Every file of the folder with a known type, by its path. */
 function readFiles(folder: string): Map<string, PageFile> {
   const files = new Map<string, PageFile>();
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

@@ -33,7 +33,7 @@ export class Problem extends Error {
   }
 }
 
-/** What does not fit, by place: `/body/target`, `/query/limit`. */
+/** Faults of the request, by place: `/body/target`, `/query/limit`. */
 export const invalid = (errors: { path: string; message: string }[]): Problem =>
   new Problem(400, errors.map(({ path, message }) => `${path}: ${message}`).join('; '), {
     extra: { errors },

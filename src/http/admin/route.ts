@@ -15,7 +15,7 @@ import { Problem } from './problem.ts';
 /** JSON Schema 2020-12, as far as OpenAPI 3.1 and ajv read it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What routes work with. */
+/** Everything that routes need. */
 export interface AdminContext {
   states: readonly DesiredState[];
   estates: readonly ScheduledEstate[];
@@ -27,7 +27,7 @@ export interface AdminContext {
   breakers: Map<string, Pick<Breaker, 'read'>>;
   /** How each target is reached. */
   addresses: Readonly<Record<string, TargetAddress>>;
-  /** What doctor finds. */
+  /** Findings of doctor. */
   examine: (signal: AbortSignal) => Promise<Finding[]>;
   /** The tokens that the settings name. */
   tokensOf: (connection: string) => readonly SettingsToken[];

@@ -46,7 +46,7 @@ export function createAdminRouter(
   return router;
 }
 
-/** What is spelled out comes before what has a parameter in the same place, whatever order the routes stand in. */
+/** A literal segment is matched before a parameter in the same place, in whatever order the routes are listed. */
 function byPath(routes: readonly AdminRoute[]): Map<string, AdminRoute[]> {
   const literalFirst = (path: string): string => path.replaceAll('{', '\uffff');
   const sorted = [...routes].sort((a, b) => (literalFirst(a.path) < literalFirst(b.path) ? -1 : 1));

@@ -12,7 +12,7 @@ export interface AdmissionLimits {
   pageBytes: number;
 }
 
-/** What one connection may have at once. */
+/** The share of one connection. */
 export interface Admitted {
   bodies: ByteShare;
   answers: ByteShare;

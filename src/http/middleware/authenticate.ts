@@ -1,4 +1,4 @@
-// Who may push: a bearer token of the connection, or a JWT of its issuer, from an allowed network.
+// Admits a push: a bearer token of the connection, or a JWT of its issuer, from an allowed network.
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler, Response } from 'express';
 import { forbidden, tooManyRequests, unauthorized, unavailable, type ScimError } from '../../scim/index.ts';
@@ -29,7 +29,7 @@ interface Identified {
   [SUBJECT]?: string;
 }
 
-/** Whom the JWT of the request speaks for; `''`: it names nobody; undefined: there is no JWT. */
+/** The subject of the request's JWT; `''`: the JWT has none; undefined: there is no JWT. */
 export const subjectOf = (request: IncomingMessage): string | undefined => (request as Identified)[SUBJECT];
 
 /** Neither the time nor the length of the answer tells anything about a secret. */
@@ -38,11 +38,11 @@ export function createAuthenticate(deps: AuthenticateDeps, options: Authenticate
   const { keyring, jwt } = deps.door;
   const networks = toNetworks(options.allowedNetworks);
 
-  /** What a wrong token is answered with. */
+  /** The answer to a wrong token. */
   function refusal(request: IncomingMessage, response: Response, presented: string, now: number): ScimError {
     const waitMs = presented === '' ? 0 : badCredentials.note(clientAddress(request), now);
     if (waitMs === 0) return unauthorized();
-    // Whoever guesses has to connect anew for every guess.
+    // Each wrong token costs the client a new connection.
     response.setHeader('Connection', 'close');
     return tooManyRequests('Too many wrong tokens from this address.', waitMs / 1000);
   }
@@ -60,7 +60,7 @@ export function createAuthenticate(deps: AuthenticateDeps, options: Authenticate
       next();
       return;
     }
-    // 401 makes an identity provider give up; who merely can not be judged yet comes back.
+    // 401 makes an identity provider give up. A token that cannot be checked yet is answered 503, so the provider comes back.
     if (!keyring.isComplete && isMarked(presented)) throw undecided();
     if (!jwt || !isJwtShaped(presented)) throw refusal(request, response, presented, now);
     jwt.verifier

@@ -1,5 +1,5 @@
-// Who presents one wrong token after the other is asked to slow down. Right tokens are never held up by it: the answer to
-// a wrong one changes, and nothing else, so nobody can lock out a provider that comes from the same address.
+// Slows down a client that presents one wrong token after the other. Only the answer to a wrong token changes, so a client
+// cannot lock out a provider that comes from the same address.
 import { isIP } from 'node:net';
 import { createBucket, type Bucket } from '../../support/bucket.ts';
 
@@ -29,7 +29,7 @@ export function createBadCredentials(options = { ...PATIENCE, maxAddresses: MAX_
   };
 }
 
-/** What counts as one guesser: one customer has a whole /64 of IPv6. */
+/** The key of one client: a customer has a whole /64 of IPv6. */
 export function originOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = '', tail] = address.toLowerCase().split('%')[0]?.split('::') ?? [];

@@ -54,7 +54,7 @@ function toScimError(error: unknown): ScimError | undefined {
   if (error instanceof Busy) {
     return unavailable('The bridge has too much to do: come back.', error.retryAfterSeconds);
   }
-  // A path that can not be decoded: Express proposes the status.
+  // A path that cannot be decoded: Express proposes the status.
   const { status } = error as { status?: number };
   return status !== undefined && status >= 400 && status < 500
     ? new ScimError(status, 'The request can not be read.', {

@@ -121,7 +121,7 @@ function readBytes(
     isOver = true;
     source.off('data', onData);
     if (!error) {
-      // What was parsed is held until the answer has left.
+      // The bytes of a parsed body count until the answer has left.
       if (taken <= SMALL_BYTES || response.closed) release();
       else response.once('close', release);
       done(undefined, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));

@@ -25,7 +25,7 @@ export interface ScimConnection {
   door: Door;
   userType: ResourceType;
   groupType: ResourceType;
-  /** What receivers are told of, where there are some (RFC 9967 §4). */
+  /** The events that receivers get, where there are receivers (RFC 9967 §4). */
   eventUris?: readonly string[] | undefined;
 }
 

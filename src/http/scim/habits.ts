@@ -1,5 +1,4 @@
-// What is noticed about the identity provider of a connection: each of its habits once in the log, and which profile
-// they speak for.
+// Logs each deviation of a connection's identity provider once, and the profile that its deviations indicate.
 import { suggestProfile, type DeviationName, type ProfileName } from '../../scim/index.ts';
 import type { Logger } from '../../support/logger.ts';
 

@@ -1,4 +1,4 @@
-// What a SCIM request does, in a dozen words: for metrics and traces, where a path would be a name for ever.
+// Names the operation of a SCIM request for metrics and traces: a path would be a label value without bound.
 
 export const OPERATIONS = [
   'list',

@@ -178,7 +178,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     router.all(path, refuse('GET'));
   }
 
-  // Who was given a base address that ends in a slash asks for //Users.
+  // A provider whose base address ends in a slash requests //Users.
   router.use((request, response, next) => {
     if (!request.url.startsWith('//')) {
       next();

@@ -1,4 +1,4 @@
-// What the names in a filter mean, at a resource or inside the `[…]` of one of its attributes.
+// Resolves the names in a filter, at a resource or inside the `[…]` of one of its attributes.
 import { resolveAttribute, type AttributePath } from '../attribute-path.ts';
 import { findField, type Field, type Fields, type Section } from '../attributes.ts';
 import { invalidFilter } from '../errors.ts';
@@ -7,7 +7,7 @@ import type { ResourceType } from '../resource-type.ts';
 import type { FilterAttribute } from './filter.ts';
 import type { Token } from './lexer.ts';
 
-/** What names mean at this place: the resource, or the element inside `[…]`. */
+/** Resolves names at this place: the resource, or the element inside `[…]`. */
 export interface Scope {
   /** @throws 400 invalidFilter when no schema declares the name. */
   resolve(token: Token): Located;

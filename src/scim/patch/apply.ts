@@ -122,7 +122,7 @@ export function applyPatch(
   return patched;
 }
 
-/** What was wrong before is no reason to refuse: a rule that came later must not keep anybody from being deactivated. */
+/** A fault that the resource had before the PATCH does not refuse it: a newer rule must not keep a user from being deactivated. */
 function newFault(type: ResourceType, before: Resource, patched: Resource): ScimError | undefined {
   const known = new Set(type.judge.faults(before).map(({ detail }) => detail));
   return type.judge.faults(patched).find(({ detail }) => !known.has(detail));

@@ -115,8 +115,8 @@ function startOf(filter: Filter | undefined): JsonObject {
   return filter ? Object.fromEntries(requiredValues(filter).map(({ name, value }) => [name, value])) : {};
 }
 
-// `auto` does not know who asks. Who replaces a value of a use that the schema names (work, home) wants to set it; who
-// names another one has to be told that it is not there (section 3.5.2.3).
+// `auto` does not know the provider. A replace of a canonical type that the schema names (work, home) sets the value; a
+// replace of another type is refused because the value is not there (RFC 7644 §3.5.2.3).
 function isUsual(field: Field, filter: Filter, profile: Profile): boolean {
   if (profile.name !== 'auto') return true;
   return requiredValues(filter).every(({ name, value }) => {

@@ -1,4 +1,4 @@
-// What a PATCH message becomes: operations with one target and one value each, and set steps for group members.
+// Describes a parsed PATCH message: operations with one target and one value each, and set steps for group members.
 import type { Filter } from '../filter/filter.ts';
 import type { Target } from '../path.ts';
 

@@ -12,7 +12,7 @@ export type PlainValues = ReadonlyMap<string, string | boolean>;
 const MOST_OPERATIONS = 4;
 /** Longer ones are looked at with the resource that they are to be part of (limits.ts). */
 const MOST_CHARACTERS = 256;
-/** What a resource is found by has index entries. */
+/** Attributes with index entries. */
 const IDENTIFIERS = new Set(['userName', 'externalId']);
 
 /** Whether any value of the type may stand there, as it was sent. */
@@ -23,8 +23,8 @@ const takesAnything = ({ name, attribute }: Field): boolean =>
   !IDENTIFIERS.has(name);
 
 /**
- * What the operations come to where a resource has a value for each of these attributes already; undefined when they do
- * more than put plain values in the place of others. `applyPatch` says the same of all others.
+ * The result of the operations for a resource that has a value for each of these attributes already; undefined when they do
+ * more than replace plain values. `applyPatch` gives the same result for all other operations.
  */
 export function plainValues(
   { core }: ResourceType,

@@ -43,7 +43,7 @@ function toAttribute(definition: CustomAttribute): Attribute {
   });
 }
 
-/** Those of `definitions` that extend `resourceType`; each URN once, as several connections may declare the same. */
+/** The definitions that extend `resourceType`; each URN once, as several connections may declare the same. */
 export function extensionsOf(
   resourceType: CustomSchema['resourceType'],
   definitions: readonly CustomSchema[],

@@ -4,7 +4,7 @@ import { RESOURCE_TYPE_URN, SCHEMA_URN, SERVICE_PROVIDER_CONFIG_URN } from '../u
 
 type Characteristics = Parameters<typeof attribute>[2];
 
-/** Nobody writes to a discovery document. */
+/** Discovery documents are read-only. */
 const shown = (name: string, description: string, characteristics: Characteristics = {}): Attribute =>
   attribute(name, description, { mutability: 'readOnly', ...characteristics });
 
@@ -105,7 +105,7 @@ const resourceTypeSchema: Schema = {
   ],
 };
 
-/** What the definition of an attribute says; one of a complex attribute says the same of each part. */
+/** The definition of an attribute; a complex attribute has one for each sub-attribute. */
 const characteristics: readonly Attribute[] = [
   shown('name', 'Name of the attribute.', required),
   shown('type', 'Data type.', {

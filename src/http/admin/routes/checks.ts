@@ -13,7 +13,7 @@ import {
 import { arrayOf, body, refTo, text } from '../schemas.ts';
 
 /**
- * What the command takes beyond this stays with it: an address would let the service be sent anywhere with a token in its
+ * Further options exist on the command line only: an address would let the service be sent anywhere with a token in its
  * hands, and a deployment's API secret has no business in requests to the bridge.
  */
 type Asked = Pick<AccessQuestion, 'user' | 'connection' | 'target' | 'deployment' | 'environment' | 'query'>;

@@ -11,7 +11,7 @@ interface Order {
   note?: string;
 }
 
-/** Who acts, where the caller does not say. */
+/** Name of the operator where the caller gives none. */
 export const NOBODY_NAMED = 'admin API';
 
 /** For the record. The API knows that an operator asks, and the name is what they say. */

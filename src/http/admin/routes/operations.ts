@@ -4,7 +4,7 @@ import { Problem } from '../problem.ts';
 import { json, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, refTo } from '../schemas.ts';
 
-/** What an address answers that starts an operation. */
+/** The answer of an address that starts an operation. */
 export const underWay = {
   status: 202,
   description: 'Under way; Location is where to ask how far.',

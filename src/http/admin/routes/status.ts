@@ -1,4 +1,4 @@
-// What an operator looks at first: how far each target is behind, and by which settings.
+// Serves the status of each target and the effective settings.
 import { readStatus, restfulCoverage } from '../../../ops/status.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, refTo } from '../schemas.ts';
