@@ -19,7 +19,7 @@ import type { DirectoryOptions } from './resources/writes.ts';
 
 export interface DesiredState {
   connection: string;
-  /** What operators ordered. */
+  /** Audit entries of operators. */
   acts: Acts;
   directory: Directory;
   /** Everything of the connection, for backups. */
@@ -29,13 +29,13 @@ export interface DesiredState {
   proof: Proof;
   /** Inbound tokens that operators made. */
   tokens: StoredTokens;
-  /** What receivers of security events have not been told yet. */
+  /** Security events that are not delivered yet. */
   events: EventStream;
   /** By target. */
   outboxes: Map<string, Outbox>;
   /** Whether everything stored is covered, by target. */
   coverage: Map<string, CoverageReader>;
-  /** What reconcile reads and notes, by target. */
+  /** Reads and notes of reconcile, by target. */
   drifts: Map<string, DriftNotes>;
   /** Reconcile runs, by target. */
   runs: Map<string, RunStore>;

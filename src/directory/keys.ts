@@ -3,7 +3,7 @@
 // one connection live on one node, which is what lets one script change them together.
 
 /**
- * What each family holds. `<t>` is a target's name, a ref is `User:<id>` or `Group:<id>`.
+ * Content of each family. `<t>` is a target's name, a ref is `User:<id>` or `Group:<id>`.
  *
  * | family | type | content |
  * |---|---|---|

@@ -1,4 +1,4 @@
-// What is stored for one resource, and how it is named elsewhere.
+// Describes the stored record of a resource, and the resource key that names it elsewhere.
 import { hash } from 'node:crypto';
 import { foldCase } from '../scim/index.ts';
 
@@ -18,7 +18,7 @@ export function parseRef(ref: Ref): { kind: Kind; id: string } {
 export const LANES = ['deactivation', 'edit', 'new', 'reconcile'] as const;
 export type Lane = (typeof LANES)[number];
 
-/** What a user's record says of `active`; absent counts as active. */
+/** The `active` of a user's record; absent counts as active. */
 export type UserState = 'active' | 'inactive';
 
 /** A stored resource. `text` is the canonical SCIM JSON without id, meta, groups and members. */

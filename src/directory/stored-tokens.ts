@@ -72,7 +72,7 @@ function parseToken(name: string, text: string): StoredToken | undefined {
   try {
     const { digest, createdAt, createdBy, expiresAt } = JSON.parse(text) as Record<string, unknown>;
     if (typeof digest !== 'string' || typeof createdAt !== 'number') return undefined;
-    // What can not be read as an end is over.
+    // A token whose end cannot be read has ended.
     const end = expiresAt === null ? null : typeof expiresAt === 'number' ? expiresAt : 0;
     return { name, digest, createdAt, createdBy: String(createdBy), expiresAt: end };
   } catch {

@@ -80,7 +80,7 @@ async function holdOverLimit(
   const verdicts = judgePlan(wanted, kinds, population, guard);
   const over = items.filter(({ kind }) => verdicts[kind].kind === 'held');
   const permissions = await outbox.guardStore.holdAll(over, guard.windowMs);
-  // What a person has approved before, or what was counted before, is not held again.
+  // A change that was approved or counted before is not held again.
   return over.filter((_, index) => permissions[index] === 'held');
 }
 
@@ -134,7 +134,7 @@ function namesIn({ action, attribution, attribute, platformId, after }: PlanEntr
   }
 }
 
-/** What makes two entries the same; who caused it and in which words does not. */
+/** The parts that make two entries the same; cause and wording do not count. */
 const essence = ({
   action,
   ref,

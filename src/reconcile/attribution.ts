@@ -1,5 +1,5 @@
-// Who or what caused a difference. Pure: what the platform says about times, what its audit log says about people, and
-// when we wrote last.
+// Names the cause of a difference. Pure: decides by the platform's times of change, by its audit log, and by the time of
+// the bridge's last write.
 import type { Attribution, PlanEntry } from './entry.ts';
 import { isDrift } from './entry.ts';
 import type { Examined } from './examine-users.ts';
@@ -17,7 +17,7 @@ export interface AuditEvent {
 export interface AuditTrail {
   /** Newest first. */
   events: readonly AuditEvent[];
-  /** Who the bridge itself is, lower case; undefined when the platform does not tell. */
+  /** The bridge's own name in the audit log, lower case; undefined when the platform does not tell. */
   ourselves: string | undefined;
 }
 

@@ -6,7 +6,7 @@ import type { AuditEvent, AuditTrail } from './attribution.ts';
 /** More than the platform keeps (contract 4.6); memory stays bounded whatever it sends. */
 const MOST_EVENTS = 20_000;
 
-/** The audit log since a moment; undefined where it can not be read. */
+/** The audit log since a moment; undefined where it cannot be read. */
 export type ReadTrail = (since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>;
 
 /** @param whoWeAre name of the account behind our key, so that our own events are told from those of others */

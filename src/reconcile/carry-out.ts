@@ -47,7 +47,7 @@ export async function carryOut(
   const proven = plan.proof.users.complete && plan.proof.groups.complete && plan.unknown === 0;
   const unproven: End = { outcome: 'unproven', message: whyUnproven(plan) };
   if (wanted === 0) {
-    // What is lost looks as desired, as far as the lists tell: its sync finds out, and notes it.
+    // A lost resource looks as desired, as far as the lists tell: its sync finds out, and notes it.
     const end = books.lost.length > 0 ? await restoreLost(estate, options, plan, books.lost) : CONVERGED;
     const isWhole = await keepBooks(estate, books, 0);
     if (!proven) return { end: unproven, isWhole };
@@ -78,7 +78,7 @@ const CONVERGED: End = { outcome: 'converged' };
 /** How often a run marks again what is lost before it ends as incomplete. */
 const ROUNDS = 2;
 
-/** Counts how everything stands at the end. What was lost while the run went on is brought in line by it too. */
+/** Counts how everything stands at the end. Resources that were lost during the run are brought in line too. */
 export async function proveDesired(
   estate: Estate,
   options: CarryOutOptions,
@@ -107,8 +107,8 @@ async function restoreLost(
 }
 
 /**
- * As long as the guard holds anything, whoever asked for it, the platform is not as desired. What is not wanted any more,
- * because rules went back for instance, has no mark that would tell the guard: its sync looks once more.
+ * As long as the guard holds anything, whoever asked for it, the platform is not as desired. A held change that is not
+ * wanted any more (rules went back, for instance) has no mark that would tell the guard: its sync looks once more.
  */
 async function whatIsHeld(estate: Estate, options: CarryOutOptions, plan: Plan): Promise<End | undefined> {
   const { guardStore, mark } = estate.outbox;

@@ -1,9 +1,9 @@
-// What becomes of a target that may be another tenant now: nothing is written there until an operator has said so. Then its
-// links are forgotten, and everybody arrives there as at a target that is new.
+// Handles a target that may be another tenant now: nothing is written there until an operator agrees. Then its links are
+// forgotten, and every resource is created or adopted there as at a new target.
 import type { Ref } from '../directory/records.ts';
 import type { Estate } from './estate.ts';
 
-/** Who holds a target that is not recognised; a hold of an operator stays what it is. */
+/** The name under which an unrecognised target is held; a hold of an operator stays. */
 const HOLDER = 'reconcile';
 const PORTION = 1000;
 
@@ -26,7 +26,7 @@ export async function noteRecognised({ outbox }: Estate): Promise<void> {
 /** Forgets the links to the former tenant and lets writes go on. @returns how many links there were */
 export async function acceptTenant(estate: Estate, request: string): Promise<number> {
   const { coverage, links, outbox, target } = estate;
-  // Whoever is at work loses the lease, so no link to the former tenant is saved again.
+  // A sync under way loses its lease, so no link to the former tenant is saved again.
   await outbox.guardStore.hold(HOLDER, 'the tenant is exchanged');
   let forgotten = 0;
   let refs: Ref[] = [];

@@ -1,4 +1,4 @@
-// What the platform shows × what it shall show. Pure, and cheap where nothing differs: it runs once for everybody.
+// Compares the observed with the desired state. Pure, and cheap where nothing differs: it runs once for every user.
 import { hash } from 'node:crypto';
 import type { Link } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
@@ -7,7 +7,7 @@ import { EXTENSION } from '../sync/diff.ts';
 import type { Core, DesiredUser } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
 
-/** What a user shall be: mapped from the record, or as the link remembers what was applied. */
+/** The desired state of a user: mapped from the record, or as the link remembers what was applied. */
 export interface Wanted {
   inScope: boolean;
   active: boolean;
@@ -22,7 +22,7 @@ export interface Difference {
   after: unknown;
 }
 
-/** What the lists of this platform show at all. What nobody has there can not be told from what is not returned. */
+/** The attributes that the lists of this platform show. An attribute that no account has looks like one that is not returned. */
 export interface Visibility {
   /** Notes that a wanted value was looked for. */
   note(name: string, isShown: boolean): void;
@@ -78,7 +78,7 @@ export function createShownNoter(visibility: Visibility): (user: WireUser) => vo
   };
 }
 
-/** What was applied last; it equals what is desired as long as nothing is marked and the mapping is the same. */
+/** The applied state; it equals the desired state as long as nothing is marked and the mapping is the same. */
 export function wantedFromLink({ core = {}, attributes = {}, departed }: Link): Wanted {
   const { active, ...rest } = core as Core;
   return { inScope: departed !== true, active: active !== false, core: rest, attributes };

@@ -1,5 +1,5 @@
 // The desired side of a comparison: every stored resource is either linked and shown, or on its way, or stays as it is for
-// a reason that is known. What is none of these was lost, or its target is new.
+// a reason that is known. Any other resource was lost, or its target is new.
 import {
   count,
   LOST,
@@ -67,7 +67,7 @@ export async function compareWithList(
   return found;
 }
 
-/** What was deleted and is not closed yet, by kind; without its record a resource is in no other list. */
+/** Deleted resources whose account is not closed yet, by kind; without its record a resource is in no other list. */
 export interface Orphans {
   /** A sync is on its way. */
   pending: Ref[];

@@ -11,7 +11,7 @@ const WORDS = {
   missing: 'missing',
 } as const satisfies Partial<Record<keyof Coverage, string>>;
 
-/** Such as `300 desired: 298 linked, 298 shown by the platform, 2 pending, 0 missing`. */
+/** Formats counts: `300 desired: 298 linked, 298 shown by the platform, 2 pending, 0 missing`. */
 export function coverageText(coverage: Coverage): string {
   const parts = (Object.keys(WORDS) as (keyof typeof WORDS)[])
     .filter((name) => coverage[name] || name === 'linked' || name === 'missing')

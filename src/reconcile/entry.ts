@@ -39,12 +39,12 @@ export type Cause =
   | 'platform changed'
   /** The platform accepted our write and shows something else, and nobody touched it since. */
   | 'write did not stick'
-  /** Nobody's change: a conflict, or an account that nobody pushed. */
+  /** Not a change: a conflict, or an account that was never pushed. */
   | 'none';
 
 export interface Attribution {
   cause: Cause;
-  /** Who, as the audit log names the actor. */
+  /** The actor, as the audit log names it. */
   by?: string;
   /** When, as the platform says; ISO 8601. */
   at?: string;
@@ -64,7 +64,7 @@ export interface PlanEntry {
   attribute?: string;
   /** The member, where the action is about one. */
   member?: { ref: Ref | null; platformId: string | null; name: string };
-  /** What the platform has, and what it shall have; null = no such resource. */
+  /** The observed and the desired values; null = no such resource. */
   before: Values | null;
   after: Values | null;
   /** `report`: shown only, because of the target's policy or because a read could not be proven complete. */

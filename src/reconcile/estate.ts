@@ -1,4 +1,4 @@
-// What a comparison of one connection with one target is made from.
+// Describes what a comparison of one connection with one target needs.
 import type { Acts } from '../directory/logs/acts.ts';
 import type { CoverageReader } from '../directory/outbox/coverage.ts';
 import type { Directory } from '../directory/resources/directory.ts';
@@ -13,7 +13,7 @@ import type { Visibility } from './compare.ts';
 
 export interface Estate {
   connection: string;
-  /** What operators ordered. */
+  /** Audit entries of operators. */
   acts: Acts;
   target: Target;
   /** Digest of the rules that map records for this target (digest.ts). */

@@ -20,7 +20,7 @@ export interface ExamineGroupsOptions {
   strangers?: GroupStrangers | undefined;
 }
 
-/** Looks at each group alone; one that can not be read, or that moved meanwhile, is left out. */
+/** Looks at each group alone; one that cannot be read, or that moved meanwhile, is left out. */
 export async function examineGroups(
   survey: Survey,
   refs: Ref[],
@@ -129,7 +129,7 @@ async function pendingOf(survey: Survey, signs: Map<string, string>): Promise<Gr
   });
 }
 
-/** Who is missing and who is too many, apart from those whose change is on its way and those that are left alone. */
+/** Missing and surplus members, without pending changes and without members that are left alone. */
 async function compareMembers(
   survey: Survey,
   group: WireGroup,
@@ -142,7 +142,7 @@ async function compareMembers(
   for (const { user, link } of ours) {
     if (link.id === undefined) continue;
     expected.add(link.id);
-    // Whoever left or may not be touched is none that the group has to have.
+    // A closed or protected user is not required as a member.
     const settled = !link.departed && !isProtected(link) && !signs.has(user);
     if (settled && !present.has(link.id))
       missing.push({ ref: refOf('User', user), platformId: link.id, name: nameOf(link) });

@@ -1,5 +1,5 @@
-// The second look: each user in question is read alone, against a link that was read before, so that a write which
-// happened in between can not pass for drift.
+// Verifies suspects: each user in question is read alone, against a link that was read before, so that a write in between
+// cannot pass for drift.
 import { hashOfLink, type Counterpart } from '../directory/outbox/drift.ts';
 import { parseLink, type Condition, type Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, type Ref } from '../directory/records.ts';
@@ -12,7 +12,7 @@ import { isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import type { Survey } from './estate.ts';
 import { userEntries, type UserCase } from './user-entries.ts';
 
-/** What was found out about one resource, with what attribution needs to know. */
+/** Findings about one resource, with the facts that attribution needs. */
 export interface Examined {
   ref: Ref;
   entries: PlanEntry[];
@@ -38,7 +38,7 @@ export interface ExamineOptions {
 
 const BATCH = 100;
 
-/** Looks at each ref alone. One that can not be read, or that moved meanwhile, is left out: an unknown is never an absence. */
+/** Looks at each ref alone. One that cannot be read, or that moved meanwhile, is left out: an unknown is never an absence. */
 export async function examineUsers(
   survey: Survey,
   refs: Ref[],
@@ -68,11 +68,11 @@ export const isUnmoved = (before: Counterpart | undefined, after: Counterpart | 
 export interface WantedUser {
   version: number;
   wanted: Wanted;
-  /** Attributes whose value can not be computed. */
+  /** Attributes whose value cannot be computed. */
   faults: string[];
 }
 
-/** What the records of some refs say that the target shall have; refs without a record are left out. */
+/** The desired state of some refs; refs without a record are left out. */
 export async function wantedUsers(survey: Survey, standing: Counterpart[]): Promise<Map<Ref, WantedUser>> {
   const { directory, target } = survey.estate;
   const wanted = new Map<Ref, WantedUser>();
@@ -130,7 +130,7 @@ export const rulesOf = ({ estate: { target }, visibility }: Survey) => ({
 
 type Standing = Pick<UserCase, 'ref' | 'link' | 'basis'>;
 
-/** Values that the mapping can not make: the person gains nothing until that is corrected. */
+/** Values that the mapping cannot make: the user gains nothing until that is corrected. */
 export const faultEntries = (user: Standing, wanted: WantedUser | undefined): PlanEntry[] =>
   wanted?.wanted.inScope && wanted.faults.length > 0
     ? [conflict(user, `attribute ${wanted.faults.join('; ')}`)]
@@ -196,7 +196,7 @@ async function findNamesake(
   return exact.find((_, index) => holders[index] === undefined);
 }
 
-/** What the value list says; undefined where the account is not known or the tenant has no such list. */
+/** The value list; undefined where the account is not known or the tenant has no such list. */
 export async function readValues(
   survey: Survey,
   { account }: Link,

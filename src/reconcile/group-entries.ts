@@ -11,11 +11,11 @@ export interface Member {
   name: string;
 }
 
-/** Who differs between the source's members and the platform's. */
+/** Differences between the source's members and the platform's. */
 export interface MemberDifferences {
   /** Members of ours whom the platform has not. */
   missing: Member[];
-  /** Whom the platform has and the source has not. */
+  /** Members of the platform that the source does not have. */
   surplus: Member[];
 }
 

@@ -1,5 +1,5 @@
-// What the guard holds is part of the picture: it differs at the platform, and neither a push nor a run is going to change
-// that before a person has decided.
+// Adds held changes to a plan: they differ at the platform, and neither a push nor a run changes that before an operator
+// has decided.
 import type { Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Destruction } from '../directory/guard/guard-store.ts';

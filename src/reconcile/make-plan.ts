@@ -25,7 +25,7 @@ export interface PlanOptions {
   everybody?: boolean;
   signal: AbortSignal;
   onProgress?: (progress: Progress) => void;
-  /** The audit log since a moment; undefined where it can not be read. */
+  /** The audit log since a moment; undefined where it cannot be read. */
   readTrail?: ((since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>) | undefined;
   /** Keeps what was found equal; without it nothing is written anywhere. */
   remember?: Survey['remember'];
@@ -33,7 +33,7 @@ export interface PlanOptions {
   id: string;
 }
 
-/** What the next run builds on; kept by run.ts once this one's plan is carried out. */
+/** Notes for the next run; kept by run.ts once the plan of this one is carried out. */
 export interface Books {
   cursors: Partial<Record<Cursor, number>>;
   /** Groups whose members were found equal, with the platform's time of their last change. */
@@ -158,7 +158,7 @@ function recognised({ proof, recognition }: UserSurvey): Pick<Books, 'doubt' | '
   return { isRecognised, doubt: isRecognised ? doubtOf(recognition) : undefined };
 }
 
-/** What nothing was going to apply differs because it was lost or its target is new, not because rules changed. */
+/** A lost resource differs because it was lost or its target is new, not because rules changed. */
 const nameLost = ({ lost }: Survey, examined: Examined[]): Examined[] =>
   lost.size === 0
     ? examined
@@ -179,7 +179,7 @@ function withoutFollowers(entries: PlanEntry[]): PlanEntry[] {
   return entries.filter(({ action, member }) => action !== 'addMember' || !anew.has(member?.ref ?? null));
 }
 
-/** What was not read whole proves nothing: what would take something away is shown and not done. */
+/** An incomplete list proves nothing: changes that would take something away are shown and not made. */
 function withoutProof(entries: PlanEntry[], users: UserSurvey, groups: GroupSurvey): PlanEntry[] {
   if (users.proof.complete && groups.proof.complete) return entries;
   return entries.map((entry) =>

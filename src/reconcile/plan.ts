@@ -5,7 +5,7 @@ import { canonicalJson } from '../support/canonical-json.ts';
 import { ACTIONS, isChange, isDrift, type Action, type PlanEntry } from './entry.ts';
 import type { Proof } from './proof.ts';
 
-/** What a plan cost to make, and what looking at everything would cost. */
+/** The cost of a plan, and the cost of reading everything. */
 export interface Cost {
   /** Calls to the platform. */
   calls: number;
@@ -87,7 +87,7 @@ export const changesIn = ({ entries }: Plan): number => entries.filter(isChange)
 export type PlanOutcome = 'changes' | 'unproven' | 'no changes';
 
 /**
- * What comparisons say together. `changes`: something differs, or a desired resource is missing. `unproven`: nothing was
+ * Summarises comparisons. `changes`: something differs, or a desired resource is missing. `unproven`: nothing was
  * found, and too little could be read to say that there is nothing.
  */
 export function outcomeOf(plans: readonly Plan[]): PlanOutcome {

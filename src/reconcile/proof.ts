@@ -24,7 +24,7 @@ export interface ProofKeeper<T extends { id: string }> {
   /** Something kept the walk from reading what it asked for. */
   fail(reason: string): void;
   has(id: string): boolean;
-  /** What is proven so far; complete only when every page has come. */
+  /** The proof so far; complete only when every page has arrived. */
   verdict(): Proof;
 }
 

@@ -1,5 +1,5 @@
-// What was refused for good is not ordered again by every run: a run would send the same write, hear the same no, and
-// change nothing but the log. Pure.
+// Leaves out writes that were refused for good: a run would send the same write, get the same refusal, and change nothing
+// but the log. Pure.
 import type { Ref } from '../directory/records.ts';
 import { isChange, isDrift, type PlanEntry } from './entry.ts';
 import type { Examined } from './examine-users.ts';
@@ -44,7 +44,7 @@ function isAnswered(
   if (!isDrift(entry)) return entry.attribution.cause === 'source changed' || !rulesChanged;
   // An account that shall be closed is worth one call in every run.
   if (entry.action === 'deactivate') return false;
-  // What is gone is made anew once: a create that is refused leaves no id in the link.
+  // A resource that is gone is created anew once: a create that is refused leaves no id in the link.
   if ((entry.action === 'create' || entry.action === 'relink') && entry.platformId !== null) return false;
   const since = blocked.get(ref);
   if (since === undefined || changedAt === undefined) return since !== undefined;

@@ -92,7 +92,7 @@ function warnings({ proof, unknown }: Plan): string[] {
   return found;
 }
 
-/** What all entries of a line have in common. */
+/** The parts that all entries of a line share. */
 function subjectOf({ kind, action, attribute, name, member, after }: PlanEntry): string {
   if (member) return `group ${name}`;
   if (attribute !== undefined) return `attribute ${attribute}`;

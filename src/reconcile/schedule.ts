@@ -44,7 +44,7 @@ export function startScheduler(
   const running = new Set<Promise<void>>();
   const busy = new Set<Estate>();
   const run = (each: ScheduledEstate, why: string): void => {
-    // What is under way already will have seen what this one would see.
+    // A run that is under way already covers this one.
     if (busy.has(each.estate) || signal.aborted) return;
     busy.add(each.estate);
     const work = runOnce(deps, each, { ...options, why, signal }).finally(() => {

@@ -28,7 +28,7 @@ export interface GroupSurvey {
   withMembers: Set<Ref>;
   byName: Map<string, { id: string; name: string }>;
   unmanaged: Map<string, string>;
-  /** What the platform says about the last change of each of ours, where that is long enough ago to rely on. */
+  /** The platform's time of the last change of each linked group, where it is old enough to rely on. */
   changedAt: Map<Ref, string>;
   /** Where the next run goes on. */
   cursor: number;

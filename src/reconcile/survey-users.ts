@@ -41,7 +41,7 @@ export interface UserSurvey {
   recognition: Recognition;
   /** Seen differently, or not seen: to be looked at alone. With the names that differ, where that is all there is to it. */
   suspects: Map<Ref, string[]>;
-  /** What is on its way, and what other rules change; needs no second look. */
+  /** Pending changes, and changes of the mapping; they need no second look. */
   settled: Examined[];
   /** Marked, lost, or to be mapped, and not compared with what the platform showed. */
   unseen: Set<Ref>;
@@ -67,7 +67,7 @@ interface Draft extends UserSurvey {
   };
   seen: Set<Ref>;
   noteShown: (user: WireUser) => void;
-  /** What is stored is read while the list arrives. */
+  /** Stored records are read while the list arrives. */
   covering: Promise<Cover>;
 }
 
@@ -244,7 +244,7 @@ async function countNamesakes({ estate }: Survey, refs: Ref[], { strangers }: Dr
   return namesakes;
 }
 
-/** What this platform never answers for anybody says nothing about one of them. */
+/** An attribute that this platform never returns says nothing about one account. */
 function dropUnreturned({ visibility }: Survey, { suspects }: UserSurvey): void {
   for (const [ref, names] of suspects) {
     if (names.length > 0 && !names.some((name) => visibility.isVisible(name))) suspects.delete(ref);

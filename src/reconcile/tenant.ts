@@ -1,7 +1,7 @@
 // Is this still the tenant that our links are about? A target's address may be changed, or lead elsewhere one day. Platform
 // ids mean nothing at another tenant: an account there may carry the id of somebody else, and would be renamed. Pure.
 
-/** What one comparison saw of the accounts that are linked. */
+/** The linked accounts that one comparison saw. */
 export interface Recognition {
   /** Linked users in all. */
   linked: number;

@@ -56,7 +56,7 @@ export async function* walkList<T extends { id: string }>(
   const fill = (): void => {
     while (underWay < inFlight && window.length < inFlight * AHEAD && next <= total) {
       const startIndex = next;
-      // What comes next is asked for as soon as any page is here, even if one before it is late.
+      // The next page is requested as soon as any page has arrived, even if an earlier one is late.
       const page = read(startIndex, size).finally(() => {
         underWay--;
         fill();

@@ -63,7 +63,7 @@ const PLAIN_ITEMS: Record<PlainType, Test> = {
   stream: isEntry,
 };
 
-/** What the items of a line have to be; undefined when the line itself is not of a known form. */
+/** The required form of a line's items; undefined when the line itself is not of a known form. */
 function itemTest({ family, id, target, key, type }: Partial<ArchiveLine>): Test | undefined {
   const hasTarget = typeof target === 'string' && NAME.test(target);
   switch (family as ArchiveLine['family']) {
@@ -92,7 +92,7 @@ function itemTest({ family, id, target, key, type }: Partial<ArchiveLine>): Test
   }
 }
 
-/** What is wrong with a line of a backup, as the end of a sentence; undefined when nothing is. */
+/** The fault of a backup line, as the end of a sentence; undefined for a sound line. */
 export function faultOf(line: unknown): string | undefined {
   if (typeof line !== 'object' || line === null) return 'is not an object';
   const { items, ...place } = line as Partial<ArchiveLine>;

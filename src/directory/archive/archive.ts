@@ -73,7 +73,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
       }
       yield* dumpKey(name);
     }
-    // What changed meanwhile once more: the later line of a resource is the one that counts.
+    // Resources that changed meanwhile are written once more: the later line of a resource counts.
     for (const family of ['users', 'groups'] as const) {
       for await (const items of portions(redis, keys.key(family), 'hash')) {
         const changed = items.filter((item) => modifiedAt(item) >= startedAt - CLOCK_DIFFERENCE_MS);
@@ -110,7 +110,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
 
   async function load(line: ArchiveLine): Promise<{ loaded: number; dropped: number }> {
     if (isMomentary(line.key ?? '')) return { loaded: 0, dropped: 0 };
-    // What is there goes on from what the file holds, or is of another past that must not be covered up.
+    // The stored log continues that of the file, or has another past that must not be covered up.
     if (hasActs && /^acts/.test(line.key ?? '')) return { loaded: 0, dropped: 0 };
     const [, loaded, dropped] = await scripts.run('load_archive', keys.base, line);
     return { loaded: Number(loaded), dropped: Number(dropped) };

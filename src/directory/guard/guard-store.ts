@@ -1,5 +1,5 @@
-// What the guard of a target has counted and what it holds until a person has looked (ADR 0011). The scripts decide
-// under one lock, so that two workers can not take the last place both.
+// Stores the guard's counts of a target and its held changes until an operator decides (ADR 0011). Each script decides
+// atomically, so that two workers cannot both take the last place.
 import type { Redis } from 'ioredis';
 import {
   allowanceOf,
@@ -23,7 +23,7 @@ export interface Destruction {
 
 export type Permission = 'allowed' | 'held' | 'rejected';
 
-/** What becomes of a member who is to leave a group: see guard_leavers.lua. */
+/** The decision about a member who is to leave a group: see guard_leavers.lua. */
 export type Fate = 'stays' | 'follows' | 'waits';
 
 export interface GuardCounts {
@@ -31,7 +31,7 @@ export interface GuardCounts {
   kinds: Record<DestructiveKind, GuardCount & { approved: number; rejected: number }>;
 }
 
-/** What is held for approval at this moment. */
+/** The changes that are held at this moment. */
 export interface HeldChanges {
   /** Names exactly this list: what is held later has a later place and is not part of it. */
   id: string;
@@ -43,7 +43,7 @@ export interface HeldChanges {
 /** `place`: an approval lists everything up to some place. */
 export type PlacedItem = Destruction & { place: number };
 
-/** What a person decided; the newest fifty are kept. */
+/** A decision of an operator; the newest fifty are kept. */
 export interface Decision {
   id: string;
   action: 'approve' | 'reject';
@@ -63,7 +63,7 @@ export interface Hold {
   note?: string;
 }
 
-/** Held changes wait this long for a person; then they are judged anew. What was approved may be written for as long. */
+/** Held changes wait this long for a person; then they are judged anew. Approved changes may be written for as long. */
 const EXPIRY_MS = 72 * 3_600_000;
 
 export type GuardStore = ReturnType<typeof createGuardStore>;
@@ -90,7 +90,7 @@ export function createGuardStore(
     };
   }
 
-  /** Asks for destructive writes; with `whole` all or none. What may not be written is held. In the order asked. */
+  /** Asks for destructive writes; with `whole` all or none. Writes that are not allowed are held. In the order asked. */
   async function take(
     items: Destruction[],
     settings: GuardSettings,
@@ -138,7 +138,7 @@ export function createGuardStore(
     return verdicts as Permission[];
   }
 
-  /** What is decided about the accounts of users who leave a group. */
+  /** The decisions about the accounts of users who leave a group. */
   async function fates(users: string[]): Promise<Fate[]> {
     if (users.length === 0) return [];
     const [, found] = await scripts.run('guard_leavers', keys.base, { ...common, users });
@@ -146,8 +146,8 @@ export function createGuardStore(
   }
 
   /**
-   * At the end of a sync that saw everything: `wanted` was asked for and not permitted. Whatever else is known of this
-   * ref was carried out or taken back by the source: approvals are used up and holds dissolve.
+   * At the end of a sync that saw everything: `wanted` was asked for and not permitted. All other items of this
+   * ref were carried out or taken back by the source: approvals are used up and holds dissolve.
    * @returns how many
    */
   async function settle(ref: Ref, wanted: Destruction[]): Promise<number> {
@@ -190,7 +190,7 @@ export function createGuardStore(
       const kind = DESTRUCTIVE_KINDS[index] ?? 'deactivate';
       return inPairs(found).map(([text, place]) => ({ ...parseItem(kind, text), place: Number(place) }));
     });
-    // What an expired approval has left behind is judged anew soon.
+    // Items of an expired approval are judged anew soon.
     const current = placed.filter(({ place }) => place > serial).sort((a, b) => a.place - b.place);
     if (approval.serial === undefined || current.length === 0) return undefined;
     return {

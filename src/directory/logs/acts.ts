@@ -1,5 +1,5 @@
-// What operators ordered at one connection, and who: one list that an auditor can read from beginning to end. What the
-// orders led to at the platform is in the provisioning log.
+// Stores the orders of operators at one connection, with their names: one list that an auditor can read from beginning to
+// end. The effects of the orders at the platform are in the provisioning log.
 import type { Redis } from 'ioredis';
 import { createChainedStream, type Placed } from './chained-stream.ts';
 import type { Keyspace } from '../keys.ts';
@@ -12,7 +12,7 @@ export const ACTS = [
   ...(['createToken', 'revokeToken', 'restore', 'repair'] as const),
 ] as const;
 
-/** Who acts. The name is what the person gave, or the account at the machine; the way in is known for certain. */
+/** The operator. The name is as given, or the account at the machine; the way in is known for certain. */
 export interface Actor {
   by: string;
   via: 'command' | 'admin API';

@@ -5,7 +5,7 @@ import type { Keyspace } from '../keys.ts';
 import type { Kind } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
-/** What happened to a resource. One change can be two of them: a PATCH that also deactivates. */
+/** Types of security events. One change can be two of them: a PATCH that also deactivates. */
 export type EventName = 'create' | 'put' | 'patch' | 'delete' | 'activate' | 'deactivate';
 
 export interface StoredEvent {
@@ -42,7 +42,7 @@ export interface EventStanding {
   delivered: number;
   refused: number;
   dropped: number;
-  /** Why the receiver can not be reached, in words; null = nothing is known against it. */
+  /** Why the receiver cannot be reached, in words; null = no error is known. */
   problem: string | null;
 }
 
@@ -91,7 +91,7 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
     };
   }
 
-  /** Those that were refused and are still kept, oldest first; of very many names the first ones. */
+  /** Refused events that are still kept, oldest first; of very many names the first ones. */
   async function refusals(): Promise<(StoredEvent & { refusal: Omit<Refusal, 'id'> })[]> {
     const all: (StoredEvent & { refusal: Omit<Refusal, 'id'> })[] = [];
     for (let after = '-'; ;) {
@@ -113,7 +113,7 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
     return Number(count);
   }
 
-  /** What stands between us and the receiver, for whoever asks; null = nothing. */
+  /** The last delivery error; null = none. */
   async function note(problem: string | null): Promise<void> {
     if (problem === null) await redis.hdel(counts, 'problem');
     else await redis.hset(counts, 'problem', problem);

@@ -30,7 +30,7 @@ export interface Operation {
   progress: OperationProgress[];
   /** One word on what came out, such as `converged` or `stale`; null until the end. */
   outcome: string | null;
-  /** What to know or to do about it. */
+  /** Remark or advice for the operator. */
   message: string | null;
 }
 

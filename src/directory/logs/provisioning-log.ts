@@ -1,4 +1,4 @@
-// What was done at a target and what was not, entry by entry, kept for a while in a Redis stream. The worker writes an
+// Stores what was done at a target and what was not, entry by entry, for a limited time in a Redis stream. The worker writes an
 // entry with the next step that it records anyway (lua/log.lua), so it costs no round trip.
 import type { Redis } from 'ioredis';
 import { createChainedStream, type Placed } from './chained-stream.ts';
@@ -6,7 +6,7 @@ import type { Keyspace } from '../keys.ts';
 import type { Lane, Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
-/** What was done; `none`: nothing was, and the status says why. */
+/** The action; `none`: nothing was done, and the status says why. */
 export const LOG_ACTIONS = [
   'create',
   'adopt',

@@ -20,7 +20,7 @@ export interface Backlog {
   lastRun?: RunReport;
   /** Unix milliseconds; undefined before the first. */
   lastSuccessAt?: number;
-  /** What all comparisons together have ordered, by action. */
+  /** Writes that all comparisons together have ordered, by action. */
   writes: Record<string, number>;
 }
 

@@ -66,7 +66,7 @@ export function createBreaker(
   async function tell(status: number, weight: number): Promise<void> {
     const [tag] = await scripts.run('note_answer', keys.base, {
       ...{ target, weight, limit: LIMIT, status },
-      // Whoever answers can be asked again soon, and does not have to be spared.
+      // A target that answers can be called again soon.
       grows: status === 0 || status >= 500,
       ...{ firstMs: FIRST_PROBE_MS, longestMs: LONGEST_PROBE_MS, keepMs: KEEP_MS },
     });

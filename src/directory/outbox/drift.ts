@@ -1,4 +1,4 @@
-// What reconcile reads and leaves in Redis: links by platform id, marks, and notes on differences. It never writes to
+// Reads and notes for reconcile in Redis: links by platform id, marks, and notes on differences. It never writes to
 // the platform; the notes make the worker do so (apply_drift.lua).
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
@@ -77,7 +77,7 @@ export function createDriftNotes(
     return outcomes;
   }
 
-  /** Who of us each platform id belongs to, in the order given. The way back may be older than the link: compare ids. */
+  /** The resource key of each platform id, in the order given. The reverse link may be older than the link: compare ids. */
   async function counterparts(kind: Kind, platformIds: string[]): Promise<(Counterpart | undefined)[]> {
     if (platformIds.length === 0) return [];
     const fields = platformIds.map((id) => `${kind}:${id}`);

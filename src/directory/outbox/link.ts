@@ -15,7 +15,7 @@ export interface Condition {
 export interface Link {
   /** The platform's SCIM id. */
   id?: string;
-  /** What was brought in line: the version of the record, and its groups where rules look at them (lua/basis.lua). */
+  /** The state that was brought in line: the version of the record, and its groups where rules look at them (lua/basis.lua). */
   basis?: string;
   /** The platform's numeric user id as text; attribute values are keyed by it. */
   account?: string;
@@ -32,7 +32,7 @@ export interface Link {
   /** Attribute values last written or observed, by name. */
   attributes?: Record<string, unknown>;
   /**
-   * What was sent and not confirmed: core paths, and `attributes.<name>`. Noted before the write, so that neither a lost
+   * Values that were sent and not confirmed: core paths, and `attributes.<name>`. Noted before the write, so that neither a lost
    * answer nor a crash lets an old value pass for the applied one.
    */
   unsure?: string[];
@@ -42,11 +42,11 @@ export interface Link {
   departed?: boolean;
   /** Unix milliseconds since which a group collects members that become ready. */
   gatheringSince?: number;
-  /** Unix milliseconds of our last write there. What changed at the platform since was somebody else's. */
+  /** Unix milliseconds of our last write there. Later changes at the platform were made by others. */
   writtenAt?: number;
   /** Consecutive failed attempts. */
   attempts?: number;
-  /** Those at the end of them that were refused in a way that may pass. */
+  /** The last of them that were refused in a way that may pass. */
   doubted?: number;
   /** Unix milliseconds since which the account id is looked for in vain. */
   searchingSince?: number;

@@ -1,4 +1,4 @@
-// What is not yet equal at a target. A mark says "look at this ref", never what happened to it; it is cleared only
+// Keeps the resources that are not yet equal at a target. A mark says "look at this ref", never what happened to it; it is cleared only
 // by the worker that looked, and only if nothing changed meanwhile.
 import type { Redis } from 'ioredis';
 import { readBacklog } from './backlog.ts';

@@ -1,4 +1,4 @@
-// What outlives a reconcile run: who runs now, how the last one ended, and how far the slow reads have come.
+// Stores what outlives a reconcile run: the run under way, how the last one ended, and how far the slow reads have come.
 import type { Redis } from 'ioredis';
 import type { Coverage } from './coverage.ts';
 import type { Keyspace } from '../keys.ts';
@@ -30,7 +30,7 @@ export interface RunReport {
   groups: number;
   /** How the resources of ours stand at the end; absent in a run that failed. */
   coverage?: CoverageOfKinds;
-  /** What no push explains, by action and cause. */
+  /** Differences that no push explains, by action and cause. */
   drift?: DriftCount[];
   /** Why the run proves nothing, or what failed. */
   message?: string;

@@ -40,7 +40,7 @@ export interface Work {
   deletedAt: number | undefined;
   /** Names that the platform was seen to hold differently, as JSON; '' when nothing is doubted. */
   doubts: string;
-  /** What this work decides on; the link keeps it at the end (lua/basis.lua). */
+  /** The state that this work decides on; the link keeps it at the end (lua/basis.lua). */
   basis: string;
   /** Entries of the provisioning log, as text: they are written with the next step of this work that is kept. */
   journal: string[];

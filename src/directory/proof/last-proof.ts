@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { Finding } from './findings.ts';
 
-/** What the last complete pass found. */
+/** Findings of the last complete pass. */
 export interface LastProof {
   /** Unix milliseconds. */
   startedAt: number;

@@ -36,7 +36,7 @@ const SENTINEL_RETRY_MS = 5000;
 /** A sentinel that hangs must not hold up the next one. */
 const SENTINEL_ANSWER_MS = 2000;
 
-/** @throws Error when an address can not be read, which check-config would have told */
+/** @throws Error when an address cannot be read, which check-config would have told */
 export function placeOf({ url, cluster, tls }: RedisSettings): RedisPlace {
   if (cluster && cluster.length > 0) {
     const addresses = cluster.map(parsed);

@@ -1,4 +1,4 @@
-// What a failover could lose: a primary answers before its replicas know. Where there are replicas, an answer waits for them.
+// Waits for replicas before an answer: a primary answers before its replicas know, and a failover would lose the change.
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../support/clock.ts';
 
@@ -58,7 +58,7 @@ export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confir
   }
 
   const wait = (base: string, standing: Standing): Promise<boolean> =>
-    // Whatever was answered in this turn of the event loop shares one.
+    // All answers of this turn of the event loop share one wait.
     (standing.waiting ??= Promise.resolve().then(async () => {
       standing.waiting = undefined;
       return Number(await ask(base, 'WAIT', standing.replicas, WAIT_MS)) >= standing.replicas;

@@ -3,7 +3,7 @@ import { Cluster, type Redis } from 'ioredis';
 
 export interface StoreHealth {
   ok: boolean;
-  /** What is wrong and what to do; empty when ok. */
+  /** Faults, each with advice; empty when ok. */
   findings: string[];
   version?: string;
 }
@@ -78,7 +78,7 @@ async function examineWhole(redis: Redis | Cluster, probe: string | undefined): 
   }
 }
 
-/** What doctor wants to know beyond whether Redis can be used. */
+/** Facts for doctor beyond whether Redis can be used. */
 export interface StoreFacts {
   version: string;
   persistence: 'append-only file' | 'snapshots' | 'none';
@@ -102,7 +102,7 @@ export async function readStoreFacts(redis: Redis, now: () => number): Promise<S
   };
 }
 
-/** What one look at Redis tells; the role is the server's own word: master or slave. */
+/** Facts of one look at Redis; the role is the server's own word: master or slave. */
 export type StorePulse =
   { up: true; latencyMs: number; role: string | undefined } | { up: false; role?: never };
 

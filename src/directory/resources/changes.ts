@@ -1,4 +1,4 @@
-// What can be asked of the directory, and what may come of it.
+// Describes the changes that the directory takes, and their outcomes.
 import type { IndexedResource } from './indexes.ts';
 import type { Lane } from '../records.ts';
 
@@ -7,7 +7,7 @@ export interface GroupName {
   displayName: string;
 }
 
-/** What happened to a write. `taken` names the SCIM attribute whose value another resource holds. */
+/** The outcome of a write. `taken` names the SCIM attribute whose value another resource holds. */
 export type PutOutcome =
   | {
       kind: 'stored' | 'unchanged';

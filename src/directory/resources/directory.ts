@@ -134,10 +134,10 @@ export function createDirectory(
     options.uniqueExternalIds === true &&
     ((await lookup('User', 'externalid', externalId)) ?? []).length <= 1;
 
-  /** Nobody or the users who hold a value that is unique, but for externalIds that a provider lets people share. */
+  /** Ids of the users who hold a value: at most one, except for externalIds that a provider lets users share. */
   async function holderOf(attribute: string, value: string): Promise<UserWithGroups[] | undefined> {
     const index = uniqueIndex(attribute, value);
-    // A lone surrogate is in nobody's name, and JSON can not carry it to the script.
+    // No stored name holds a lone surrogate, and JSON cannot carry one to the script.
     if (!index || /\p{Surrogate}/u.test(value)) return index && [];
     return (await withGroups(index)).filter(({ record }) => isSound(record));
   }
@@ -164,7 +164,7 @@ export function createDirectory(
     return kind === 'many' ? { kind, count: first } : { kind, users: first, unresolved };
   }
 
-  /** What was deleted under this id, and when (Unix milliseconds); undefined for ids that were never deleted. */
+  /** The tombstone of this id, with the time of deletion (Unix milliseconds); undefined for ids that were never deleted. */
   async function tombstone(id: string): Promise<Tombstone | undefined> {
     const found = await redis.hget(keys.key('tombstones'), id);
     return found === null ? undefined : (JSON.parse(found) as Tombstone);

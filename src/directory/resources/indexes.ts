@@ -3,7 +3,7 @@ import { fold, type Kind } from '../records.ts';
 
 /**
  * `[key family, value]`: the record is found under this value. Every family but `emails` and `sharedExternalIds:User` has
- * one holder per value. Those of users have short names, because they are kept with each of them: `u` userNames, `m`
+ * one holder per value. The families of users have short names, because each record keeps them: `u` userNames, `m`
  * userNames too, but it is also an address of the user, `x` externalIds:User, `e` emails (lua/entries.lua).
  */
 export type IndexEntry = [family: string, value: string];

@@ -35,7 +35,7 @@ export const areMany = (steps: readonly MemberStep[]): boolean =>
 export type LargeChange = ReturnType<typeof createLargeChange>;
 
 export function createLargeChange({ versionOf, membersOf, usersMeantBy }: LargeChangeDeps) {
-  /** What a replacement takes away and adds. */
+  /** The members that a replacement removes and adds. */
   async function differences(group: string, wanted: readonly string[]): Promise<MemberStep[]> {
     const surplus = new Set(await membersOf(group));
     const missing = wanted.filter((value) => !surplus.has(value));

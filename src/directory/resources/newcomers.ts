@@ -1,4 +1,4 @@
-// Users who are new. Those who come in one turn of the event loop are stored together by one script (ADR 0020).
+// Stores new users. All that arrive in one turn of the event loop are stored together by one script (ADR 0020).
 import type { IndexEntry } from './indexes.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
@@ -48,7 +48,7 @@ export function createNewcomers(
     return tag === 'stored' ? rest : storeOthers(users, rest);
   }
 
-  /** Who can not be stored keeps nobody else from it. */
+  /** A refused user does not keep the others from being stored. */
   async function storeOthers(users: Newcomer[], idsAndReasons: string[]): Promise<Answers> {
     const reasons = new Map<string, string>();
     for (let at = 0; at < idsAndReasons.length; at += 2) {
@@ -59,7 +59,7 @@ export function createNewcomers(
     return users.map(({ id }) => reasons.get(id) ?? stored.shift() ?? '');
   }
 
-  /** What is known of those before them stays, whatever happens now. */
+  /** The outcomes of the calls before them stay, whatever happens now. */
   const storeRest = (users: Newcomer[]): Promise<Answers> =>
     storeAll(users).catch((error: unknown) => users.map(() => error as Error));
 

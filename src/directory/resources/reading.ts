@@ -103,7 +103,7 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
     }
   }
 
-  /** Those of `ids` that are placed behind `after`, in order of creation. @throws the reason of `signal` */
+  /** The ids that are placed behind `after`, in order of creation. @throws the reason of `signal` */
   async function* inOrder(
     kind: Kind,
     ids: string[],

@@ -31,7 +31,7 @@ export interface DirectoryOptions {
   targets: string[];
   /** Whether a mapped attribute or a scope depends on memberships, so that users change with their groups. */
   groupsMatter: boolean;
-  /** What receivers of security events are told; undefined = nothing (lua/telling.lua). */
+  /** The security events that receivers get; undefined = none (lua/telling.lua). */
   events?: { mostPending: number; externalIds: boolean } | undefined;
   /** An externalId means one person (profile `okta`); else several may have it. */
   uniqueExternalIds?: boolean | undefined;
