@@ -11,7 +11,7 @@ import { complain, say, sayJson, sayLines } from './output.ts';
 export function checkConfig(program: Command, cli: Cli): void {
   program
     .command('check-config')
-    .description('validate the settings; exit 78 with every fault when they can not be used')
+    .description('validate the settings; exit 78 with every fault when they cannot be used')
     .option('--print', 'show the effective settings, secrets masked')
     .option('--json', 'print as JSON')
     .action(async (options: { print?: boolean; json?: boolean }, command: Command) => {

@@ -41,7 +41,7 @@ export const readSettings = (place: { env: NodeJS.ProcessEnv; cwd: string; file?
 /** Errors go to standard error, with what to do. @returns the exit code */
 export function reportFailure(error: unknown): number {
   if (error instanceof ConfigError) {
-    complain('The settings can not be used:');
+    complain('The settings cannot be used:');
     for (const { path, message } of error.faults) complain(`  ${path}: ${message}`);
     return EXIT_CONFIG;
   }

@@ -65,7 +65,7 @@ function checkNames(list: Place): ConfigFault[] {
   return names.flatMap(({ path, value }, index) => {
     const name = keyOf(value);
     const at = `${list.path}${path}`;
-    if (FORBIDDEN_NAMES.has(name)) return [{ path: at, message: 'This name can not be used.' }];
+    if (FORBIDDEN_NAMES.has(name)) return [{ path: at, message: 'This name cannot be used.' }];
     const isTwice = name !== '' && names.findIndex((each) => keyOf(each.value) === name) < index;
     return isTwice
       ? [{ path: at, message: 'Another attribute has the same name: case does not matter.' }]

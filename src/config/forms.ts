@@ -122,7 +122,7 @@ export function checkReadable(file: string): string | undefined {
     accessSync(file, constants.R_OK);
     return undefined;
   } catch (error) {
-    return `The file can not be read (${(error as NodeJS.ErrnoException).code}).`;
+    return `The file cannot be read (${(error as NodeJS.ErrnoException).code}).`;
   }
 }
 

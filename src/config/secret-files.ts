@@ -30,7 +30,7 @@ export function watchSecretFiles(
 
   /** Says each problem once; the secret that was there goes on. */
   function complain(path: string, problem: string): void {
-    if (told.get(path) !== problem) logger.error({ path, problem }, 'changed secret can not be used');
+    if (told.get(path) !== problem) logger.error({ path, problem }, 'changed secret cannot be used');
     told.set(path, problem);
   }
 

@@ -57,7 +57,7 @@
  * | reconcileWrites:<t> | hash | action → how many of them all runs together have ordered |
  * | tokens, tokenUses | hash | name → inbound token as a digest (stored-tokens.ts); name → time of last use |
  * | events, eventsRefused | stream | security events to be delivered; those that the receiver refused (event-stream.ts) |
- * | eventCounts | hash | what became of the events of this connection, and why the receiver can not be reached |
+ * | eventCounts | hash | what became of the events of this connection, and why the receiver cannot be reached |
  * | eventsLease | string | who pushes events at the moment |
  * | claim:<t>:<kind>:<platform id> | string | connection and ref that is about to link it; base as of budget |
  * | budget:<t>, paused:<t> | string | request budget of a target; its base is `target.<t>` instead of a connection |

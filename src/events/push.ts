@@ -39,7 +39,7 @@ export function startPush(
     const { problem, quote, retryAfterMs = 0 } = found;
     failures += 1;
     isNoted = true;
-    if (failures === 1) logger.warn({ problem }, 'events can not be delivered: they wait and are sent again');
+    if (failures === 1) logger.warn({ problem }, 'events cannot be delivered: they wait and are sent again');
     await stream.note(quote === undefined ? problem : `${problem}: ${quote}`);
     return Math.max(Math.min(retryAfterMs, BACKOFF.maxMs), backoffMs(failures, BACKOFF, random));
   }
@@ -81,7 +81,7 @@ export function startPush(
         (error: unknown) => {
           // Redis away is told by its connection; anything else is told once here.
           if (!isDeaf)
-            logger.warn({ reason: (error as Error).message }, 'events can not be read: tried again');
+            logger.warn({ reason: (error as Error).message }, 'events cannot be read: tried again');
           isDeaf = true;
           return STANDBY_MS;
         },

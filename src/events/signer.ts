@@ -53,7 +53,7 @@ function createReader(parse: (text: string) => SigningKey | string): (text: stri
 }
 
 async function prepare(parsed: SigningKey | string): Promise<Ready> {
-  if (typeof parsed === 'string') throw new Error('a signing key passed validation and can not be read');
+  if (typeof parsed === 'string') throw new Error('a signing key passed validation and cannot be read');
   const { key, algorithm } = parsed;
   // Never anything of a private key, whatever was given.
   const open = key.type === 'private' ? createPublicKey(key) : key;

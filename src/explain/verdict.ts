@@ -111,7 +111,7 @@ function reasonsOf(facts: Facts): string[] {
         `${facts.kind === 'User' ? 'Group' : 'Member'} ${name}: still ${state === 'toAdd' ? 'to be added' : 'to be removed'}${because ? `, because ${because}` : ''}.`,
       );
   for (const { name, state, reason } of facts.values)
-    if (state === 'unmappable') say(`${name} can not be mapped: ${reason ?? 'no value'}.`);
+    if (state === 'unmappable') say(`${name} cannot be mapped: ${reason ?? 'no value'}.`);
     else if (state === 'differs' && facts.inScope) say(`${name} differs from what was last applied.`);
     else if (state === 'unsure')
       say(`${name} was sent and not confirmed, or was seen to differ: it is written again.`);

@@ -13,7 +13,7 @@ const ADVICE: Record<string, string> = {
   Rejected: 'Nothing, unless the decision was wrong: approvals approve still works.',
   Protected: 'Nothing: the settings or the ownership of the platform key keep this account as it is.',
   OutOfScope: 'Nothing, if the scope is meant so; else correct users.scope or the group names.',
-  RecordDamaged: 'Push it again at the identity provider, as a whole: its stored record can not be read.',
+  RecordDamaged: 'Push it again at the identity provider, as a whole: its stored record cannot be read.',
   RecordLost: 'Push it again at the identity provider: nothing is taken away for want of its record.',
   NotApplied: 'It is tried again; if it stays, ask the operator of the platform.',
   PlatformFailed: 'Nothing: it is tried again until the platform answers.',

@@ -153,20 +153,20 @@ async function examineScim(area: string, client: PlatformClient, options: CallCh
     return [
       error(
         area,
-        `SCIM can not be used: ${wordsOf(failed)}`,
+        `SCIM cannot be used: ${wordsOf(failed)}`,
         'Switch SCIM on for the tenant and use the key of an administrator.',
       ),
     ];
   const findings = [ok(area, 'SCIM is on, users and groups can be read')];
   const user = users.kind === 'answered' ? users.value.resources[0] : undefined;
-  if (!user) return [...findings, ok(area, 'no user is there yet, so the mapping of ids can not be tried')];
+  if (!user) return [...findings, ok(area, 'no user is there yet, so the mapping of ids cannot be tried')];
   const found = await asked(() => client.accounts.search(user.userName, options));
   if (found.kind !== 'answered')
     return [
       ...findings,
       warning(
         area,
-        `the user list can not be read: ${wordsOf(found)}`,
+        `the user list cannot be read: ${wordsOf(found)}`,
         'Without it only single texts and whole numbers can be written as attributes: check the rights of the key.',
       ),
     ];
@@ -197,7 +197,7 @@ async function examineAttributes(
     return [
       error(
         area,
-        `attribute definitions can not be read: ${wordsOf(listed)}`,
+        `attribute definitions cannot be read: ${wordsOf(listed)}`,
         'Use the key of an administrator.',
       ),
     ];
@@ -210,7 +210,7 @@ async function examineAttributes(
       error(
         area,
         `attribute ${name} is ${known.get(name)} there and ${type} in the mapping`,
-        'A type can not be changed there: correct the mapping or use another name.',
+        'A type cannot be changed there: correct the mapping or use another name.',
       ),
     ),
     ...(missing.length > 0 ? [ok(area, `${missing.join(', ')} will be defined at the first use`)] : []),

@@ -36,7 +36,7 @@ const CLAIM_LIMIT = 200;
 const PORTION_MS = 10;
 /** A hand-over that is under way may wait for a Redis that is away: its marks stay. */
 const LAST_SWEEP_MS = 3000;
-const FAILED = 'outbox can not be read, trying again every second';
+const FAILED = 'outbox cannot be read, trying again every second';
 
 /** @param outboxes one per connection that feeds the target */
 export function createRelay(

@@ -31,7 +31,7 @@ export function keepImmutable(
     const given = valueOf(next, immutable);
     if (held === undefined || isSame(field, held, given)) continue;
     if (given !== undefined || operation === 'patch') {
-      throw mutability(`Attribute "${field.path}" can not be changed once it has a value.`);
+      throw mutability(`Attribute "${field.path}" cannot be changed once it has a value.`);
     }
     kept ??= { ...next };
     if (section.core) kept[field.name] = held;

@@ -20,7 +20,7 @@ const KEY_CHARACTERS = 256;
 const NOTHING: Sort = { keyOf: () => undefined };
 
 const refused = (sortBy: string, why: string): Error =>
-  invalidValue(`"sortBy" can not be "${sortBy.slice(0, 200)}": ${why}.`);
+  invalidValue(`"sortBy" cannot be "${sortBy.slice(0, 200)}": ${why}.`);
 
 /**
  * Resolves `sortBy`. A complex attribute needs a sub-attribute; a multi-valued one stands for its `value`.

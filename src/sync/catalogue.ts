@@ -134,6 +134,6 @@ function judgeDefinition(
     kind: 'conflict',
     message:
       `attribute ${name} is ${found.type} at the platform and ${wanted ?? 'unknown'} in the mapping: ` +
-      'a type can not be changed there, so correct the mapping or use another name',
+      'a type cannot be changed there, so correct the mapping or use another name',
   };
 }

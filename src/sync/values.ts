@@ -12,7 +12,7 @@ type Scalar = { kind: 'value'; value: string | number | boolean } | { kind: 'inv
 
 const invalid = (wanted: string, raw: unknown): Scalar => ({
   kind: 'invalid',
-  reason: `is ${Array.isArray(raw) ? 'a list' : typeof raw} and can not become ${wanted}`,
+  reason: `is ${Array.isArray(raw) ? 'a list' : typeof raw} and cannot become ${wanted}`,
 });
 
 function toScalar(type: 'string' | 'number' | 'boolean', raw: unknown): Scalar {

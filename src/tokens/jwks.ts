@@ -45,7 +45,7 @@ export function createJwks(deps: { clock: Clock; logger: Logger }, uri: string):
       isFailing = false;
     } catch (error) {
       if (!isFailing)
-        logger.warn({ issuerKeys: uri, reason: reasonOf(error) }, 'signing keys can not be fetched');
+        logger.warn({ issuerKeys: uri, reason: reasonOf(error) }, 'signing keys cannot be fetched');
       isFailing = true;
     }
   }

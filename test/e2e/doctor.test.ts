@@ -59,7 +59,7 @@ test('a bad key, an address where nothing listens, and SCIM switched off are tol
   const platform = createPlatformView(sandbox.ready.controlUrl);
   await platform.control('PATCH', '/settings', { scimEnabled: false });
   const scim = await doctor();
-  expect([scim.code, scim.errors.join()]).toEqual([1, expect.stringContaining('SCIM can not be used')]);
+  expect([scim.code, scim.errors.join()]).toEqual([1, expect.stringContaining('SCIM cannot be used')]);
   await platform.control('PATCH', '/settings', { scimEnabled: true });
 });
 

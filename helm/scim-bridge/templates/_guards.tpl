@@ -110,7 +110,7 @@ Shapes and words are checked before this by values.schema.json.
 * httpRoute.parentRefs is missing. Name the Gateway.
 {{- end }}
 {{- if and (or .Values.ingress.enabled .Values.httpRoute.enabled) (not (dig "server" "publicUrl" "" .Values.config)) }}
-* config.server.publicUrl is missing. Behind a proxy the bridge can not know its own address; identity providers get it in every answer.
+* config.server.publicUrl is missing. Behind a proxy the bridge cannot know its own address; identity providers get it in every answer.
 {{- end }}
 {{- if has "/" .Values.publicPaths }}
 * publicPaths has /, which lets everybody through to the operators' page and the health addresses. Name the paths that are meant.

@@ -50,7 +50,7 @@ async function examine(
   if (policy !== 'noeviction') {
     findings.push(`Redis may evict keys (maxmemory-policy ${policy}): set maxmemory-policy noeviction`);
   }
-  if (info.get('aof_last_write_status') === 'err') findings.push('Redis can not write its append-only file');
+  if (info.get('aof_last_write_status') === 'err') findings.push('Redis cannot write its append-only file');
   if (durability === 'always') {
     const reply = await node.config('GET', 'appendfsync').catch(() => ['', 'unknown: CONFIG is forbidden']);
     const synced = String((reply as unknown[])[1]);

@@ -85,7 +85,7 @@ function toProblem(error: unknown): Problem | undefined {
   return status !== undefined && status >= 400 && status < 500
     ? new Problem(
         status,
-        'The request can not be read: send UTF-8 JSON to one of the addresses in openapi.json.',
+        'The request cannot be read: send UTF-8 JSON to one of the addresses in openapi.json.',
       )
     : undefined;
 }

@@ -57,7 +57,7 @@ function toScimError(error: unknown): ScimError | undefined {
   // A path that cannot be decoded: Express proposes the status.
   const { status } = error as { status?: number };
   return status !== undefined && status >= 400 && status < 500
-    ? new ScimError(status, 'The request can not be read.', {
+    ? new ScimError(status, 'The request cannot be read.', {
         scimType: status === 400 ? 'invalidSyntax' : undefined,
       })
     : undefined;

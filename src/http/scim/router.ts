@@ -250,7 +250,7 @@ function namedBy(request: Request): string {
 
 /** RFC 7644 §4: a filter on these would suggest that it was applied. */
 const noFilter: RequestHandler = (request, _response, next) => {
-  if (queryOf(request).has('filter')) throw forbidden('Discovery documents can not be filtered.');
+  if (queryOf(request).has('filter')) throw forbidden('Discovery documents cannot be filtered.');
   next();
 };
 

@@ -43,7 +43,7 @@ test('doctor tells a sound target from one whose SCIM is off and one that fails'
   // The clock is read from a HEAD.
   expect((await platform.writes()).filter(({ method }) => method !== 'HEAD')).toEqual([]);
   await platform.control('PATCH', '/settings', { scimEnabled: false });
-  expect(await found()).toContainEqual(expect.stringMatching(/^error target main: SCIM can not be used/));
+  expect(await found()).toContainEqual(expect.stringMatching(/^error target main: SCIM cannot be used/));
   await platform.control('PATCH', '/settings', { scimEnabled: true });
 });
 
@@ -97,7 +97,7 @@ test('a check of an unknown person or target is refused, says what to do, and re
   for (const more of [{ dataUrl: 'http://127.0.0.1:1' }, { secret: 'x' }])
     expect((await ask({ user: hired, ...more }))[0]).toBe(400);
   await bridge.platform.control('PATCH', '/faults', { status5xx: { share: 1 } });
-  await eventually('the platform can not be read', async () => (await ask({ user: hired }))[0] === 502);
+  await eventually('the platform cannot be read', async () => (await ask({ user: hired }))[0] === 502);
   await bridge.platform.control('PATCH', '/faults', {});
   expect(bridge.logs.filter((line) => /lovelace|stranger|bea@/.test(line))).toEqual([]);
 });

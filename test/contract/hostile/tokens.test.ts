@@ -51,7 +51,7 @@ test.each([
   ['another scheme', `Token ${TOKEN}`],
   ['Basic', `Basic ${Buffer.from(`${TOKEN}:`).toString('base64')}`],
   ['an ended token', 'Bearer a-token-that-has-ended-0123456789'],
-  ['a token whose end can not be read', 'Bearer a-token-with-a-bad-date-0123456789'],
+  ['a token whose end cannot be read', 'Bearer a-token-with-a-bad-date-0123456789'],
   ['the token of another connection', `Bearer ${OTHER}`],
   ['undefined', 'Bearer undefined'],
   ['null', 'Bearer null'],

@@ -75,7 +75,7 @@ describe('a schema that the bridge cannot honour is refused', () => {
     ['an unknown key', attribute({ unique: true }), '/attributes/0/unique', /not known/],
     ['a name with a dot', attribute({ name: 'a.b' }), '/attributes/0/name', /right form/],
     ['__proto__', attribute({ name: '__proto__' }), '/attributes/0/name', /right form/],
-    ['constructor', attribute({ name: 'constructor' }), '/attributes/0/name', /can not be used/],
+    ['constructor', attribute({ name: 'constructor' }), '/attributes/0/name', /cannot be used/],
     ['no attributes', [schema()], '/attributes', /at least one entry/],
     ['complex without parts', attribute({ type: 'complex' }), '/attributes/0/subAttributes', /at least one part/],
     ['parts of text', attribute({ subAttributes: [{ name: 'p' }] }), '/attributes/0/subAttributes', /type: complex/],

@@ -77,7 +77,7 @@ describe('the verdict on a platform failure', () => {
   it.each([
     ['a timeout', new PlatformTimeout(1000, call)],
     ['a lost connection', new PlatformConnection('ECONNRESET', call, { redact })],
-    ['an answer that can not be read', new PlatformDecode('no JSON', call)],
+    ['an answer that cannot be read', new PlatformDecode('no JSON', call)],
   ])('tries again later after %s', (_what, error) => {
     expect(verdict(error)).toEqual({ kind: 'later', afterMs: 250, pauseMs: 0, message: error.message });
   });

@@ -170,7 +170,7 @@ describe('mapped attributes', () => {
     ).resolves.toEqual({
       title: 'Countess',
       faults: [
-        { attribute: 'rank', reason: 'is string and can not become a number' },
+        { attribute: 'rank', reason: 'is string and cannot become a number' },
         { attribute: 'broken', reason: expect.stringMatching(/^expression failed: /) },
       ],
     });

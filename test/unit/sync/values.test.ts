@@ -4,7 +4,7 @@ import { sameValue, toAttributeValue } from '../../../src/sync/values.ts';
 
 const TYPES: UserAttributeType[] = ['string', 'number', 'boolean', 'string_array', 'number_array'];
 const value = (of: unknown) => ({ kind: 'value', value: of });
-const invalid = { kind: 'invalid', reason: expect.stringMatching(/^is .+ and can not become .+$/) };
+const invalid = { kind: 'invalid', reason: expect.stringMatching(/^is .+ and cannot become .+$/) };
 
 describe.each(TYPES)('a %s attribute', (type) => {
   it('stays as it is when the source has nothing, or is cleared where the rule says so', () => {

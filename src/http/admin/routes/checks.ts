@@ -59,7 +59,7 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
     refuses: {
       404: 'Nobody is known so, or there is no such target.',
       409: 'It means several people or targets, or names a deployment or environment that is not there.',
-      502: 'The platform can not be read.',
+      502: 'The platform cannot be read.',
     },
     handle: ({ body: asked, signal }) => verify(context, asked, signal),
   }),
@@ -81,7 +81,7 @@ async function verify(context: AdminContext, asked: Asked, signal: AbortSignal):
     case 'unread':
       throw new Problem(
         502,
-        `The platform can not be read: ${answer.message}. GET /admin/v1/doctor tells more.`,
+        `The platform cannot be read: ${answer.message}. GET /admin/v1/doctor tells more.`,
       );
   }
 }
