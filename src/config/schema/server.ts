@@ -17,7 +17,7 @@ export interface ServerConfig {
   metricsPort: number | null;
 }
 
-/** Bounds on the memory and the time that requests can take (docs/architecture.md, Limits). */
+/** Bounds on the memory and the time that requests can take (docs/limits.md). */
 export interface ServerLimits {
   valueBytes: number;
   nameCharacters: number;

@@ -1,4 +1,4 @@
-// How much one process takes on at once, and how much of it each connection may have (docs/architecture.md, Limits).
+// How much one process takes on at once, and how much of it each connection may have (docs/limits.md).
 import { createByteBudget, type ByteShare } from '../../support/byte-budget.ts';
 import { createPace, type Slice } from '../../support/pace.ts';
 import { createTurns, type Turns } from '../../support/turns.ts';
