@@ -1,4 +1,4 @@
-// What holds for every page: short cells in tables, and files of the program that exist.
+// Checks every page: short cells in tables, and files of the program that exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
