@@ -11,9 +11,9 @@ interface Started {
 }
 
 /**
- * A command that only shows something ends with exit code 0 as soon as nobody takes its output. One that changes or verifies
- * something goes on without output: its exit code has to tell how that ended.
- * @returns to be told of the command that runs; before that, help and version are all that is printed
+ * A command that only shows something ends with exit code 0 when the reader of its output has closed the pipe. A command that
+ * changes or verifies something goes on without output: its exit code has to tell the result.
+ * @returns the function that takes the command that runs; before that, only help and version are printed
  */
 export function watchClosedPipe(process: NodeJS.Process): (command: Started) => void {
   let isShowing = true;
@@ -25,7 +25,7 @@ export function watchClosedPipe(process: NodeJS.Process): (command: Started) => 
     complain(`Standard output cannot be written: ${error.message}.`);
     process.exit(1);
   });
-  // Progress and complaints that nobody reads are dropped.
+  // Progress and error lines have no reader any more: dropped.
   process.stderr.on('error', () => undefined);
   return (command) => {
     isShowing = SHOWING.has(command.name()) && command.opts().verify !== true;

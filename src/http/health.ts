@@ -26,7 +26,7 @@ export interface HealthChecks {
 /**
  * Every caller is told whether all is well. Findings name targets, connections and Redis: they are for operators, who send
  * the admin token.
- * @param checkAdmin undefined = there is no admin token, so that nobody sees findings
+ * @param checkAdmin undefined: no admin token is set, and no caller gets findings
  */
 export function createHealthRouter(
   deps: { logger: Logger; ids: Ids },

@@ -190,8 +190,8 @@ async function exactMatches(
 }
 
 /**
- * Where people may share an externalId, it does not say who somebody is. With the same names besides, and nobody else of
- * ours who has it, the account is the person's own under a former userName: renamed before it was found.
+ * Finds the account of a user who was renamed before the account was found. Where users may share an externalId, it does not
+ * identify one. The account counts as this user's if its names agree too, and no other stored user has the externalId.
  */
 async function renamed(context: SyncContext, core: Core, externalId: string | null): Promise<WireUser[]> {
   if (externalId === null) return [];

@@ -38,7 +38,7 @@ export function createRefusedJwts(
   };
 }
 
-/** The issuer and the key that the token names, which nobody has verified. */
+/** The issuer and the key id that the token claims; neither is verified. */
 function namesIn(token: string): { claimedIssuer?: string | undefined; kid?: string | undefined } {
   try {
     return { claimedIssuer: short(decodeJwt(token).iss), kid: short(decodeProtectedHeader(token).kid) };

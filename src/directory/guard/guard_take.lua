@@ -1,7 +1,7 @@
 -- Asks whether destructive writes may be made now. Those that may are counted, the others are held for approval.
 -- KEYS base
 -- ARGV { target, items: [[kind, ref, subject or '']], allowances: { kind: most within the window, -1 = hold all },
---        windowMs, expiryMs (of an approval that nobody decides about), whole (all items or none),
+--        windowMs, expiryMs (of an approval without a decision), whole (all items or none),
 --        always (neither an approval nor an earlier count lets an item through) }
 -- RETURN {"judged", [allowed|held|rejected of each item]}
 -- NEEDS numbers

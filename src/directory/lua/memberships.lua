@@ -1,5 +1,5 @@
--- Who is in which group, in both directions. Of a large group all members may change at once, so that commands of Redis are
--- given many of them: a command costs more than a member.
+-- Adds and removes memberships in both directions. All members of a large group may change at once, so each command of Redis
+-- takes many of them: a command costs more than a member.
 -- NEEDS indexes, member_sum, owed, records, spread
 
 local function member_count(group)

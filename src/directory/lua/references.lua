@@ -17,7 +17,7 @@ local function unawait(group, value)
   return true
 end
 
--- Where somebody is awaited who has these index entries. An externalId that is shared says nothing of who somebody is.
+-- Keys of the references that wait for a user with these index entries. A shared externalId identifies no user.
 local function references_to(entries)
   local names = {}
   for _, entry in ipairs(entries) do

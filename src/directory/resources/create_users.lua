@@ -21,8 +21,8 @@ local function refuse(id, reason)
   refusals[#refusals + 1] = redis.call('HEXISTS', key('users'), id) == 1 and 'stale' or reason
 end
 
--- Where the index entries of each family stand, and where somebody may be awaited who has them. An externalId that is shared
--- says nothing of who somebody is.
+-- The place of each family's index entries in ARGV, and the keys of references that may wait for a user with these entries. A
+-- shared externalId identifies no user.
 local indexes, references, awaited = {}, with_room(), 0
 for short, digits in string.gmatch(ARGV[3], '(%S+) (%d+)') do
   local size = tonumber(digits)
