@@ -12,7 +12,7 @@ import { compileMapping } from '../sync/mapping.ts';
 import { buildEstates } from './estates.ts';
 import { scriptsOn, type AppDeps, type Parts } from './parts.ts';
 import { buildStates } from './states.ts';
-import { buildTargets, schemasFor, userTypeFor } from './targets.ts';
+import { buildTargets, schemasOfTarget, userTypeFor } from './targets.ts';
 
 /**
  * Wait for Redis in a command, milliseconds. It is longer than at the start of the service, because a command
@@ -45,7 +45,7 @@ export function openDesiredStates(config: Config): {
   const mappings = new Map(
     Object.values(config.targets).map((target) => [
       target.name,
-      compileMapping(target, userTypeFor([target], schemasFor(config, target.name))),
+      compileMapping(target, userTypeFor([target], schemasOfTarget(config, target.name))),
     ]),
   );
   const breakers = Object.keys(config.targets).map((target) => {

@@ -14,7 +14,7 @@ export const userTypeFor = (
 ): ResourceType => userResourceType({ userAttributes: typedMembers(targets), schemas });
 
 /** Returns the custom schemas of all connections that feed the target. */
-export const schemasFor = ({ connections }: Config, target: string): CustomSchema[] =>
+export const schemasOfTarget = ({ connections }: Config, target: string): CustomSchema[] =>
   Object.values(connections).flatMap(({ targets, schemas }) => (targets.includes(target) ? schemas : []));
 
 export function buildTargets(parts: Parts): Map<string, Target> {
@@ -29,7 +29,7 @@ export function buildTargets(parts: Parts): Map<string, Target> {
       { ...parts, heed: breaker.heed, onWait: hooks?.onWait },
       { prefix, target: name, ...rateLimit },
     );
-    const userType = userTypeFor([settings], schemasFor(config, name));
+    const userType = userTypeFor([settings], schemasOfTarget(config, name));
     const onCall = (call: PlatformCall): void => {
       breaker.note(call);
       hooks?.onCall(call);

@@ -12,7 +12,7 @@ interface Flags {
   verify?: boolean;
 }
 
-export function acts(program: Command, cli: Cli): void {
+export function actsCommand(program: Command, cli: Cli): void {
   program
     .command('acts')
     .description('what operators ordered, who and when: holds, decisions, tokens, links; newest first')

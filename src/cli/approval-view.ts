@@ -11,14 +11,14 @@ const LABELS: Record<DestructiveKind, string> = {
   clearAttributes: 'attribute values to empty',
 };
 
-export const countsOf = ({ kinds }: Pick<Approval, 'kinds'>): string =>
+export const approvalCounts = ({ kinds }: Pick<Approval, 'kinds'>): string =>
   DESTRUCTIVE_KINDS.filter((kind) => kinds[kind] > 0)
     .map((kind) => `${kinds[kind]} ${LABELS[kind]}`)
     .join(', ');
 
 export function printApproval(approval: Approval, all: boolean): void {
   say(`Approval ${approval.id} (${approval.connection} → ${approval.target}), ${approval.state}`);
-  say(`  ${countsOf(approval)}`);
+  say(`  ${approvalCounts(approval)}`);
   if (approval.state === 'held') say(`  held since ${approval.openedAt}, expires ${approval.expiresAt}`);
   else say(`  ${approval.state} ${approval.at} by ${approval.by}`);
   for (const kind of DESTRUCTIVE_KINDS) {

@@ -6,7 +6,7 @@ import type { Ref } from '../directory/records.ts';
 import type { Decision } from '../directory/guard/guard-store.ts';
 import { decideApproval, findApproval, listApprovals, type Approval } from '../ops/approvals.ts';
 import { operatorOf, readConfig, type Cli } from './cli.ts';
-import { countsOf, printApproval } from './approval-view.ts';
+import { approvalCounts, printApproval } from './approval-view.ts';
 import { withStore } from './store.ts';
 import { say, sayJson } from './output.ts';
 
@@ -18,7 +18,7 @@ interface Flags {
   by?: string;
 }
 
-export function approvals(program: Command, cli: Cli): void {
+export function approvalsCommand(program: Command, cli: Cli): void {
   const group = program.command('approvals').description('what the guard holds, and decisions about it');
 
   group
@@ -34,7 +34,7 @@ export function approvals(program: Command, cli: Cli): void {
       else if (found.length === 0) say('The guard holds nothing.');
       else
         for (const approval of found)
-          say(`${approval.id}  ${approval.state}  ${countsOf(approval)}  ${dates(approval)}`);
+          say(`${approval.id}  ${approval.state}  ${approvalCounts(approval)}  ${dates(approval)}`);
     });
 
   group

@@ -24,7 +24,7 @@ interface RestoreFlags {
   json?: boolean;
 }
 
-export function backup(program: Command, cli: Cli): void {
+export function backupCommand(program: Command, cli: Cli): void {
   program
     .command('backup <file>')
     .description(
@@ -79,7 +79,7 @@ async function writeBackup(config: Config, write: (text: string) => Promise<void
   }).finally(progress.end);
 }
 
-export function restore(program: Command, cli: Cli): void {
+export function restoreCommand(program: Command, cli: Cli): void {
   program
     .command('restore <file>')
     .description(

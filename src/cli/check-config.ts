@@ -8,7 +8,7 @@ import { configWarnings } from '../config/warnings.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { complain, say, sayJson, sayLines } from './output.ts';
 
-export function checkConfig(program: Command, cli: Cli): void {
+export function checkConfigCommand(program: Command, cli: Cli): void {
   program
     .command('check-config')
     .description('validate the settings; exit 78 with every fault when they cannot be used')

@@ -18,7 +18,7 @@ interface Flags {
   json?: boolean;
 }
 
-export function deadLetters(program: Command, cli: Cli): void {
+export function deadLettersCommand(program: Command, cli: Cli): void {
   const group = program.command('dead-letters').description('resources whose sync needs a person');
 
   group

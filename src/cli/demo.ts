@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Cli } from './cli.ts';
 
-export function demo(program: Command, cli: Cli): void {
+export function demoCommand(program: Command, cli: Cli): void {
   program
     .command('demo')
     .description('bring up Redis, a platform and the bridge, push a small company and show what arrives')

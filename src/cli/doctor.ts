@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { configWarnings } from '../config/warnings.ts';
 import type { Config } from '../config/schema.ts';
-import type { Finding } from '../ops/doctor.ts';
+import type { DoctorFinding } from '../ops/doctor.ts';
 import { lastProofFindings, proofFindings } from '../ops/proof-findings.ts';
 import { lastProofs, prove, type ProofProgress } from '../ops/prove.ts';
 import type { Actor } from '../directory/logs/acts.ts';
@@ -21,7 +21,7 @@ interface Flags {
   json?: boolean;
 }
 
-export function doctor(program: Command, cli: Cli): void {
+export function doctorCommand(program: Command, cli: Cli): void {
   program
     .command('doctor')
     .description('check Redis, every target, clocks and settings; exit 1 if something must be done')
@@ -39,12 +39,12 @@ export function doctor(program: Command, cli: Cli): void {
     });
 }
 
-const SIGNS: Record<Finding['level'], string> = { ok: '✔', warning: '!', error: '✘' };
+const SIGNS: Record<DoctorFinding['level'], string> = { ok: '✔', warning: '!', error: '✘' };
 
-const line = ({ area, level, message, advice }: Finding): string =>
+const line = ({ area, level, message, advice }: DoctorFinding): string =>
   `${SIGNS[level]} ${area}: ${message}${advice === null ? '' : `. ${advice}`}`;
 
-async function examineAll(config: Config, withLastProof: boolean): Promise<Finding[]> {
+async function examineAll(config: Config, withLastProof: boolean): Promise<DoctorFinding[]> {
   const [{ openDesiredStates }, { checkStore, readStoreFacts, untilReady }, { examine }] = await Promise.all([
     import('../app.ts'),
     import('../directory/redis/connection.ts'),
@@ -58,7 +58,7 @@ async function examineAll(config: Config, withLastProof: boolean): Promise<Findi
       health: () => checkStore(redis, { durability }),
       facts: () => readStoreFacts(redis, () => systemClock.now()),
     };
-    const data = async (): Promise<Finding[]> => {
+    const data = async (): Promise<DoctorFinding[]> => {
       if (!withLastProof) return [];
       const connections = states.map(({ connection }) => connection);
       return lastProofFindings(connections, await lastProofs(states), systemClock.now());
@@ -71,7 +71,7 @@ async function examineAll(config: Config, withLastProof: boolean): Promise<Findi
   }
 }
 
-async function proveAll(config: Config, { by, via }: Actor, repair: boolean): Promise<Finding[]> {
+async function proveAll(config: Config, { by, via }: Actor, repair: boolean): Promise<DoctorFinding[]> {
   const logger = createLogger('info', { write: (line) => complain(line.trimEnd()) });
   const progress = createProgressLine('doctor');
   const onProgress = ({ done, total }: ProofProgress): void =>

@@ -8,13 +8,13 @@ import { systemClock } from '../support/clock.ts';
 import { randomIds } from '../support/ids.ts';
 import { createLogger } from '../support/logger.ts';
 
-export interface Comparison extends ScheduledEstate {
+export interface SelectedScope extends ScheduledEstate {
   /** `<connection> → <target>`. */
   name: string;
 }
 
 export interface CommandContext {
-  estates: Comparison[];
+  estates: SelectedScope[];
   signal: AbortSignal;
   deps: AppDeps;
 }

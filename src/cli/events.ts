@@ -5,7 +5,7 @@ import { actorOf, readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { say, sayJson } from './output.ts';
 
-export function events(program: Command, cli: Cli): void {
+export function eventsCommand(program: Command, cli: Cli): void {
   const group = program
     .command('events')
     .description('security events that a receiver refused; how many wait is in status');

@@ -11,7 +11,7 @@ interface Flags {
   json?: boolean;
 }
 
-export function explain(program: Command, cli: Cli): void {
+export function explainCommand(program: Command, cli: Cli): void {
   program
     .command('explain <user|group>')
     .description(

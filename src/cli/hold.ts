@@ -12,7 +12,7 @@ interface Flags {
   json?: boolean;
 }
 
-export function hold(program: Command, cli: Cli): void {
+export function holdCommand(program: Command, cli: Cli): void {
   order(program, cli, 'hold', 'stop all writes to the platform; pushes are still accepted')
     .option('--note <text>', 'why, for those who look at status')
     .action(async (flags: Flags, command: Command) => {
@@ -22,7 +22,7 @@ export function hold(program: Command, cli: Cli): void {
     });
 }
 
-export function release(program: Command, cli: Cli): void {
+export function releaseCommand(program: Command, cli: Cli): void {
   order(program, cli, 'release', 'end a hold; what has gathered meanwhile is applied').action(
     async (flags: Flags, command: Command) => {
       await give(command, cli, flags, 'released', (states) =>

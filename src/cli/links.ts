@@ -3,7 +3,7 @@ import { createReadStream, openSync, closeSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Option, type Command } from 'commander';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { Found } from '../ops/find.ts';
+import type { FoundResource } from '../ops/find.ts';
 import type { Imported, LinkRow } from '../ops/links.ts';
 import { actorOf, readConfig, type Cli } from './cli.ts';
 import { withEstates } from './estates.ts';
@@ -20,7 +20,7 @@ interface Flags {
   dryRun?: boolean;
 }
 
-export function links(program: Command, cli: Cli): void {
+export function linksCommand(program: Command, cli: Cli): void {
   const group = program.command('links').description('who is which account or group at the platform');
   const filtered = (command: Command): Command =>
     command
@@ -105,7 +105,7 @@ async function onOne(
   text: string,
   command: Command,
   cli: Cli,
-  use: (states: DesiredState[], found: Found[]) => Promise<void>,
+  use: (states: DesiredState[], found: FoundResource[]) => Promise<void>,
 ): Promise<void> {
   try {
     await withStore(readConfig(command, cli), async (states) => {

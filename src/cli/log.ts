@@ -31,7 +31,7 @@ interface Flags {
 
 const DEFAULT_LINES = 100;
 
-export function log(program: Command, cli: Cli): void {
+export function logCommand(program: Command, cli: Cli): void {
   program
     .command('log')
     .description('the provisioning log: every change at the platform, refusal, hold and skip; newest first')
@@ -62,7 +62,7 @@ export function log(program: Command, cli: Cli): void {
 
 async function show(states: DesiredState[], flags: Flags): Promise<void> {
   const { findResources, toSearched } = await import('../ops/find.ts');
-  const { readLog, toRecord } = await import('../ops/provisioning-log.ts');
+  const { readLog, toProvisioningRecord } = await import('../ops/provisioning-log.ts');
   const found =
     flags.resource === undefined ? undefined : await findResources(toSearched(states), flags.resource);
   if (found?.length === 0) throw new UnknownResource(flags.resource ?? '');
@@ -78,7 +78,7 @@ async function show(states: DesiredState[], flags: Flags): Promise<void> {
   const isExport = flags.json === true || flags.csv === true;
   const limit = flags.limit ?? (isExport ? Infinity : DEFAULT_LINES);
   const toLine = flags.json
-    ? (entry: LocatedEntry): string => JSON.stringify(toRecord(entry))
+    ? (entry: LocatedEntry): string => JSON.stringify(toProvisioningRecord(entry))
     : flags.csv
       ? await csvWriter()
       : toText;
@@ -92,7 +92,7 @@ async function show(states: DesiredState[], flags: Flags): Promise<void> {
 }
 
 async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
-  const [{ stringify }, { toRecord, flatten, COLUMNS }] = await Promise.all([
+  const [{ stringify }, { toProvisioningRecord, flatten, COLUMNS }] = await Promise.all([
     import('csv-stringify/sync'),
     import('../ops/provisioning-log.ts'),
   ]);
@@ -100,7 +100,7 @@ async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
   const line = (cells: string[]): string =>
     stringify([cells.map(spreadsheetCell)], { quoted_match: /[;\t]/ }).replace(/\n$/, '');
   say(line([...COLUMNS]));
-  return (entry) => line(flatten(toRecord(entry)));
+  return (entry) => line(flatten(toProvisioningRecord(entry)));
 }
 
 const WORDS: Record<LogStatus, string> = {

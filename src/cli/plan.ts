@@ -22,7 +22,7 @@ interface PlanFlags {
 
 const EXIT_CHANGES = 2;
 
-export function plan(program: Command, cli: Cli): void {
+export function planCommand(program: Command, cli: Cli): void {
   program
     .command('plan')
     .description(

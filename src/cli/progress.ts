@@ -3,14 +3,14 @@ import { Presets, SingleBar } from 'cli-progress';
 import { complain } from './output.ts';
 
 /** How far long work has come. */
-export interface Progress {
+export interface ProgressState {
   phase: string;
   done: number;
   total: number;
 }
 
 export interface ProgressLine {
-  show: (progress: Progress) => void;
+  show: (progress: ProgressState) => void;
   end: () => void;
 }
 

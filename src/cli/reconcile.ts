@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import type { Outcome, RunReport } from '../directory/outbox/runs.ts';
 import { changesIn, parseSaved, type Plan } from '../reconcile/plan.ts';
 import { readConfig, type Cli } from './cli.ts';
-import { withEstates, type CommandContext, type Comparison } from './estates.ts';
+import { withEstates, type CommandContext, type SelectedScope } from './estates.ts';
 import { printPlans } from './plan.ts';
 import { createProgressLine } from './progress.ts';
 import { complain, say, sayJson } from './output.ts';
@@ -32,7 +32,7 @@ const EXIT_CODES: Record<Outcome, number> = {
   failed: 1,
 };
 
-export function reconcile(program: Command, cli: Cli): void {
+export function reconcileCommand(program: Command, cli: Cli): void {
   program
     .command('reconcile')
     .description('compare everything, repair what differs, and wait until it is applied')
@@ -55,7 +55,7 @@ export function reconcile(program: Command, cli: Cli): void {
     });
 }
 
-export function apply(program: Command, cli: Cli): void {
+export function applyCommand(program: Command, cli: Cli): void {
   program
     .command('apply <file>')
     .description('carry out exactly a saved plan; exit 3 when anything moved since it was made')
@@ -101,7 +101,7 @@ function readPlan(file: string): string {
 const worst = (codes: number[]): number => (codes.includes(1) ? 1 : codes.includes(2) ? 2 : 0);
 
 async function runOne(
-  { name, estate, guard, readTrail }: Comparison,
+  { name, estate, guard, readTrail }: SelectedScope,
   { signal, deps }: CommandContext,
   flags: Flags,
   cli: Cli,
@@ -138,7 +138,7 @@ function tell(name: string, { outcome, message }: RunReport, joined: boolean): v
   say('', `${name}: ${outcome}${said}${joined ? ' (by a run that was under way)' : ''}`);
 }
 
-function estateOf(plan: Plan, estates: Comparison[]): Comparison {
+function estateOf(plan: Plan, estates: SelectedScope[]): SelectedScope {
   const found = estates.find(
     ({ estate }) => estate.connection === plan.connection && estate.target.name === plan.target,
   );
@@ -147,7 +147,7 @@ function estateOf(plan: Plan, estates: Comparison[]): Comparison {
   return found;
 }
 
-async function staleIn(plan: Plan, { estate }: Comparison, signal: AbortSignal): Promise<string[]> {
+async function staleIn(plan: Plan, { estate }: SelectedScope, signal: AbortSignal): Promise<string[]> {
   if (plan.mapping !== estate.digest) return ['the mapping rules are others than those it was made with'];
   const { staleEntries } = await import('../reconcile/apply.ts');
   return (await staleEntries(estate, plan, signal)).map(
@@ -157,7 +157,7 @@ async function staleIn(plan: Plan, { estate }: Comparison, signal: AbortSignal):
 
 async function carryOut(
   plan: Plan,
-  { name, estate, guard }: Comparison,
+  { name, estate, guard }: SelectedScope,
   { signal, deps }: CommandContext,
   flags: Flags,
 ): Promise<RunReport> {

@@ -1,11 +1,11 @@
 // resync: everybody is looked at again, for instance after the mapping has changed.
 import type { Command } from 'commander';
-import { resync as markAll } from '../ops/resync.ts';
+import { resync } from '../ops/resync.ts';
 import { actorOf, readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { say } from './output.ts';
 
-export function resync(program: Command, cli: Cli): void {
+export function resyncCommand(program: Command, cli: Cli): void {
   program
     .command('resync')
     .description(
@@ -17,7 +17,7 @@ export function resync(program: Command, cli: Cli): void {
       if (flags.target !== undefined && !(flags.target in config.targets)) {
         throw new Error(`There is no target ${flags.target}: see scim-bridge check-config --print.`);
       }
-      const count = await withStore(config, (states) => markAll(states, flags.target, actorOf(cli)));
+      const count = await withStore(config, (states) => resync(states, flags.target, actorOf(cli)));
       say(`${count} users and groups will be looked at again: see scim-bridge status.`);
     });
 }

@@ -45,7 +45,7 @@ function toFaults(file: string): object {
   throw new InvalidArgumentError('The file has to hold a JSON object; docs/sandbox.md lists the faults.');
 }
 
-export function sandbox(program: Command, cli: Cli): void {
+export function sandboxCommand(program: Command, cli: Cli): void {
   program
     .command('sandbox')
     .description('run the platform stand-in')

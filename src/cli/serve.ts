@@ -17,7 +17,7 @@ const LAST_RESORT_MS = 40_000;
  */
 const HEAP_GROWTH_PERCENT = 70;
 
-export function serve(program: Command, cli: Cli): void {
+export function serveCommand(program: Command, cli: Cli): void {
   program
     .command('serve')
     .description('run the service')

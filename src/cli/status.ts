@@ -8,7 +8,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { say, sayJson } from './output.ts';
 
-export function status(program: Command, cli: Cli): void {
+export function statusCommand(program: Command, cli: Cli): void {
   program
     .command('status')
     .description('how far each target is behind; exit 2 while something is not applied')
@@ -62,11 +62,18 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus): vo
     const by = `on hold since ${moment(hold.since)} by ${hold.by}`;
     say(`  ${by}: nothing is written until scim-bridge release`);
   }
-  if (events) say(`  events: ${standingOf(events)}`);
+  if (events) say(`  events: ${eventDeliveryText(events)}`);
 }
 
 /** Delivery of a connection's security events, in words. */
-export function standingOf({ pending, oldestMs, kept, delivered, dropped, problem }: EventStanding): string {
+export function eventDeliveryText({
+  pending,
+  oldestMs,
+  kept,
+  delivered,
+  dropped,
+  problem,
+}: EventStanding): string {
   return [
     `${pending} not taken yet${pending > 0 ? ` (the oldest for ${duration(oldestMs)})` : ''}`,
     `${delivered} delivered`,

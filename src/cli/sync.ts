@@ -17,7 +17,7 @@ interface Flags {
 
 const EXIT_CODES: Record<SyncOutcomeName, number> = { equal: 0, held: 2, waiting: 2, needsPerson: 1 };
 
-export function sync(program: Command, cli: Cli): void {
+export function syncCommand(program: Command, cli: Cli): void {
   program
     .command('sync <user|group>')
     .description(

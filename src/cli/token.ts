@@ -24,7 +24,7 @@ interface Flags {
   json?: boolean;
 }
 
-export function token(program: Command, cli: Cli): void {
+export function tokenCommand(program: Command, cli: Cli): void {
   const group = program.command('token').description('bearer tokens that identity providers push with');
   addCreate(group, cli);
   addList(group, cli);

@@ -24,7 +24,7 @@ const EXIT_MISSING = 2;
 /** The secret comes by file or environment: arguments can be read by everybody on the machine. */
 const SECRET_VARIABLE = 'DEPLOYMENT_API_SECRET';
 
-export function verifyAccess(program: Command, cli: Cli): void {
+export function verifyAccessCommand(program: Command, cli: Cli): void {
   program
     .command('verify-access <user>')
     .description(

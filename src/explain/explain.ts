@@ -4,7 +4,7 @@ import type { Link } from '../directory/outbox/links.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { Whereabouts } from '../directory/outbox/whereabouts.ts';
 import { adviceFor } from '../ops/advice.ts';
-import { findResources, type Found, type Searched } from '../ops/find.ts';
+import { findResources, type FoundResource, type Searched } from '../ops/find.ts';
 import { readLog, type LocatedEntry } from '../ops/provisioning-log.ts';
 import type { Estate } from '../reconcile/estate.ts';
 import type { Resource } from '../scim/index.ts';
@@ -42,7 +42,7 @@ export function connectionsOf(estates: readonly Estate[]): Searched[] {
 
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
-async function explainAt(estate: Estate, found: Found): Promise<Explanation> {
+async function explainAt(estate: Estate, found: FoundResource): Promise<Explanation> {
   const { outbox, links, target, runs } = estate;
   const [link, where, hold, breaker, { last }, log] = await Promise.all([
     links.get(target.name, found.ref),
@@ -79,7 +79,7 @@ async function explainAt(estate: Estate, found: Found): Promise<Explanation> {
   return { ...facts, ...toVerdict(facts), timeline: toTimeline(facts) };
 }
 
-async function newestEntries(estate: Estate, { connection, ref }: Found): Promise<LocatedEntry[]> {
+async function newestEntries(estate: Estate, { connection, ref }: FoundResource): Promise<LocatedEntry[]> {
   const entries: LocatedEntry[] = [];
   const source = { connection, outboxes: new Map([[estate.target.name, estate.outbox]]) };
   for await (const entry of readLog([source], { refs: [ref] })) {
@@ -89,7 +89,7 @@ async function newestEntries(estate: Estate, { connection, ref }: Found): Promis
   return entries;
 }
 
-function storedOf({ record }: Found): Explanation['stored'] {
+function storedOf({ record }: FoundResource): Explanation['stored'] {
   if (!record) return null;
   const { active, externalId } = JSON.parse(record.text || '{}') as { active?: boolean; externalId?: string };
   return {
@@ -103,7 +103,7 @@ function storedOf({ record }: Found): Explanation['stored'] {
 
 type Detail = Pick<Explanation, 'inScope' | 'nameAtTarget' | 'values'>;
 
-async function userDetail(estate: Estate, found: Found, link: Link): Promise<Detail> {
+async function userDetail(estate: Estate, found: FoundResource, link: Link): Promise<Detail> {
   if (!found.record?.text) return { inScope: null, nameAtTarget: null, values: [] };
   const [groups = []] = await estate.directory.groupsOf([found.id]);
   const resource = JSON.parse(found.record.text) as Resource;
@@ -112,7 +112,7 @@ async function userDetail(estate: Estate, found: Found, link: Link): Promise<Det
   return { inScope, nameAtTarget: inScope ? String(core.userName) : null, values: toValues(desired, link) };
 }
 
-function groupDetail({ target }: Estate, { record, name }: Found, link: Link): Detail {
+function groupDetail({ target }: Estate, { record, name }: FoundResource, link: Link): Detail {
   if (!record) return { inScope: null, nameAtTarget: null, values: [] };
   const nameAtTarget = target.mapping.groupName(name) ?? null;
   const applied = link.core?.displayName ?? null;
@@ -126,7 +126,11 @@ function groupDetail({ target }: Estate, { record, name }: Found, link: Link): D
 }
 
 /** A user's groups: those that it has, and those that it still has to leave. */
-async function groupsOf(estate: Estate, { id }: Found, { owed }: Whereabouts): Promise<MembershipState[]> {
+async function groupsOf(
+  estate: Estate,
+  { id }: FoundResource,
+  { owed }: Whereabouts,
+): Promise<MembershipState[]> {
   const { directory, links, target } = estate;
   const [joined = []] = await directory.groupsOf([id]);
   const left = [...owed.keys()].filter((group) => !joined.some((each) => each.id === group));
@@ -152,7 +156,7 @@ async function groupsOf(estate: Estate, { id }: Found, { owed }: Whereabouts): P
 
 async function membersOf(
   estate: Estate,
-  { id }: Found,
+  { id }: FoundResource,
   { owed }: Whereabouts,
 ): Promise<Pick<Explanation, 'memberships' | 'members'>> {
   const { directory, links, target } = estate;

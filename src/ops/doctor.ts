@@ -5,7 +5,7 @@ import type { PlatformClient } from '../platform/client.ts';
 import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
 
-export interface Finding {
+export interface DoctorFinding {
   /** `redis`, `clock`, `config`, `target <name>`, or `data <connection>`. */
   area: string;
   level: 'ok' | 'warning' | 'error';
@@ -26,7 +26,7 @@ export interface DoctorTarget {
 export interface DoctorSubject {
   store: { health: () => Promise<StoreHealth>; facts: () => Promise<StoreFacts> };
   /** Findings of the last proof of derived data; empty if another proof follows in this command. */
-  data: () => Promise<Finding[]>;
+  data: () => Promise<DoctorFinding[]>;
   durability: 'everysec' | 'always';
   targets: DoctorTarget[];
   /** Warnings about settings that are allowed and risky. */
@@ -39,7 +39,7 @@ export interface DoctorSubject {
 const SKEW_LIMIT_MS = 30_000;
 const OLDEST_REDIS = [6, 2];
 
-export async function doctor(subject: DoctorSubject): Promise<Finding[]> {
+export async function doctor(subject: DoctorSubject): Promise<DoctorFinding[]> {
   const parts = await Promise.all([
     examineStore(subject),
     // Without Redis the finding about Redis says enough.
@@ -49,18 +49,18 @@ export async function doctor(subject: DoctorSubject): Promise<Finding[]> {
   return [...configFindings(subject), ...parts.flat()];
 }
 
-const ok = (area: string, message: string): Finding => ({ area, level: 'ok', message, advice: null });
-const warning = (area: string, message: string, advice: string): Finding => ({
+const ok = (area: string, message: string): DoctorFinding => ({ area, level: 'ok', message, advice: null });
+const warning = (area: string, message: string, advice: string): DoctorFinding => ({
   ...{ area, level: 'warning', message, advice },
 });
-const error = (area: string, message: string, advice: string): Finding => ({
+const error = (area: string, message: string, advice: string): DoctorFinding => ({
   area,
   level: 'error',
   message,
   advice,
 });
 
-function configFindings({ targets, warnings }: DoctorSubject): Finding[] {
+function configFindings({ targets, warnings }: DoctorSubject): DoctorFinding[] {
   const unmapped = targets.filter(({ types }) => Object.keys(types).length === 0);
   return [
     ok('config', 'the settings are valid'),
@@ -75,7 +75,7 @@ function configFindings({ targets, warnings }: DoctorSubject): Finding[] {
   ];
 }
 
-async function examineStore({ store, durability, now }: DoctorSubject): Promise<Finding[]> {
+async function examineStore({ store, durability, now }: DoctorSubject): Promise<DoctorFinding[]> {
   const health = await store.health();
   const findings = health.findings.map((finding) => {
     const colon = finding.indexOf(': ');
@@ -107,7 +107,7 @@ async function examineStore({ store, durability, now }: DoctorSubject): Promise<
   return findings;
 }
 
-function clockFinding(whose: string, theirs: number, ours: number): Finding {
+function clockFinding(whose: string, theirs: number, ours: number): DoctorFinding {
   const seconds = Math.round((theirs - ours) / 1000);
   if (Math.abs(theirs - ours) <= SKEW_LIMIT_MS) return ok('clock', `agrees with ${whose}`);
   const message = `${whose} is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead' : 'behind'}`;
@@ -121,7 +121,7 @@ function clockFinding(whose: string, theirs: number, ours: number): Finding {
 async function examineTarget(
   { name, client, types, time }: DoctorTarget,
   subject: DoctorSubject,
-): Promise<Finding[]> {
+): Promise<DoctorFinding[]> {
   const area = `target ${name}`;
   const options = { signal: subject.signal };
   const owner = await asked(() => client.accounts.me(options));
@@ -145,7 +145,11 @@ async function examineTarget(
 
 type CallChoice = { signal: AbortSignal };
 
-async function examineScim(area: string, client: PlatformClient, options: CallChoice): Promise<Finding[]> {
+async function examineScim(
+  area: string,
+  client: PlatformClient,
+  options: CallChoice,
+): Promise<DoctorFinding[]> {
   const users = await asked(() => client.users.list({ startIndex: 1, count: 1 }, options));
   const groups = await asked(() => client.groups.list({ startIndex: 1, count: 1, members: false }, options));
   const failed = [users, groups].find(({ kind }) => kind !== 'answered');
@@ -191,7 +195,7 @@ async function examineAttributes(
   client: PlatformClient,
   types: DoctorTarget['types'],
   options: CallChoice,
-): Promise<Finding[]> {
+): Promise<DoctorFinding[]> {
   const listed = await asked(() => client.attributes.list(options));
   if (listed.kind !== 'answered')
     return [

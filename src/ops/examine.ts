@@ -4,7 +4,7 @@ import { request as requestByTls } from 'node:https';
 import { createPlatformClient } from '../platform/client.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
 import type { Clock } from '../support/clock.ts';
-import { doctor, type DoctorSubject, type DoctorTarget, type Finding } from './doctor.ts';
+import { doctor, type DoctorSubject, type DoctorTarget, type DoctorFinding } from './doctor.ts';
 
 /** The settings of a target. */
 export interface ExaminedTarget {
@@ -28,7 +28,7 @@ export async function examine(
     warnings: DoctorSubject['warnings'];
   },
   signal: AbortSignal,
-): Promise<Finding[]> {
+): Promise<DoctorFinding[]> {
   const { durability, warnings } = settings;
   const targets = settings.targets.map((target) => toTarget(target, clock));
   try {

@@ -4,7 +4,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { fold, parseRef, refOf, type Kind, type Ref, type StoredRecord } from '../directory/records.ts';
 import type { Tombstone } from '../directory/resources/directory.ts';
 
-export interface Found {
+export interface FoundResource {
   connection: string;
   ref: Ref;
   kind: Kind;
@@ -36,12 +36,12 @@ const LOOKUPS: [Kind, string][] = [
 ];
 
 /** Everything that `text` may mean, the most exact first; empty when nothing is known under it. */
-export async function findResources(searched: readonly Searched[], text: string): Promise<Found[]> {
+export async function findResources(searched: readonly Searched[], text: string): Promise<FoundResource[]> {
   const found = await Promise.all(searched.map((state) => findIn(state, text.trim())));
   return found.flat();
 }
 
-async function findIn(state: Searched, text: string): Promise<Found[]> {
+async function findIn(state: Searched, text: string): Promise<FoundResource[]> {
   const [, kind, id] = /^(User|Group):(.+)$/.exec(text) ?? [];
   if (kind !== undefined && id !== undefined) {
     const exact = await byId(state, kind as Kind, id);
@@ -58,12 +58,12 @@ async function findIn(state: Searched, text: string): Promise<Found[]> {
   return known.length > 0 ? known : departedCalled(state, text);
 }
 
-async function existing(state: Searched, refs: Iterable<Ref>): Promise<Found[]> {
+async function existing(state: Searched, refs: Iterable<Ref>): Promise<FoundResource[]> {
   const found = await Promise.all([...refs].map((ref) => byId(state, parseRef(ref).kind, parseRef(ref).id)));
   return found.filter((each) => each !== undefined);
 }
 
-async function byId(state: Searched, kind: Kind, id: string): Promise<Found | undefined> {
+async function byId(state: Searched, kind: Kind, id: string): Promise<FoundResource | undefined> {
   const { connection, directory } = state;
   const [record, deleted] = await Promise.all([directory.get(kind, id), directory.tombstone(id)]);
   if (!record && deleted?.kind !== kind) return undefined;
@@ -86,7 +86,7 @@ async function lastName({ links, targets }: Searched, ref: Ref): Promise<string>
 }
 
 /** Finds deleted resources, which are in no index, by the names in their links. Reads all links. */
-async function departedCalled(state: Searched, text: string): Promise<Found[]> {
+async function departedCalled(state: Searched, text: string): Promise<FoundResource[]> {
   const wanted = fold(text);
   const refs = new Set<Ref>();
   for (const target of state.targets) {

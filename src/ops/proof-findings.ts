@@ -1,6 +1,6 @@
 // Words for operators about what a proof of derived data found. Pure.
-import type { Fault, Finding as Found } from '../directory/proof/findings.ts';
-import type { Finding } from './doctor.ts';
+import type { Fault, Finding } from '../directory/proof/findings.ts';
+import type { DoctorFinding } from './doctor.ts';
 import type { ProofReport } from './prove.ts';
 
 /** Advice for faults that no repair may decide. */
@@ -15,13 +15,13 @@ const REPAIR = 'Run doctor --repair, then reconcile.';
 const OLD_MS = 24 * 60 * 60_000;
 
 /** One finding for each family and fault of a proof that has just ended. */
-export function proofFindings({ connection, findings }: ProofReport): Finding[] {
+export function proofFindings({ connection, findings }: ProofReport): DoctorFinding[] {
   const area = `data ${connection}`;
   if (findings.length === 0) return [{ area, level: 'ok', message: 'agrees with the records', advice: null }];
   return findings.flatMap((found) => toFindings(area, found));
 }
 
-function toFindings(area: string, { family, fault, count, repaired, examples }: Found): Finding[] {
+function toFindings(area: string, { family, fault, count, repaired, examples }: Finding): DoctorFinding[] {
   const resources = examples.join(', ');
   const done = `${family}: ${repaired} ${fault}, repaired (${resources})`;
   const left = `${family}: ${count - repaired} ${fault} (${resources})`;
@@ -38,7 +38,7 @@ export function lastProofFindings(
   connections: readonly string[],
   reports: readonly ProofReport[],
   now: number,
-): Finding[] {
+): DoctorFinding[] {
   return connections.map((connection) => {
     const area = `data ${connection}`;
     const report = reports.find((each) => each.connection === connection);

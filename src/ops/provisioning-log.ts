@@ -115,7 +115,7 @@ const STATUSES: Record<LogStatus, ProvisioningRecord['provisioningStatusInfo']['
   skipped: 'skipped',
 };
 
-export function toRecord(entry: LocatedEntry): ProvisioningRecord {
+export function toProvisioningRecord(entry: LocatedEntry): ProvisioningRecord {
   const { id, at, connection, target, action, request, ref, name, platformId, http } = entry;
   const identityType = ref.startsWith('User:') ? ('User' as const) : ('Group' as const);
   return {

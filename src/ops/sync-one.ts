@@ -9,7 +9,7 @@ import { examineGroups } from '../reconcile/examine-groups.ts';
 import { examineUsers } from '../reconcile/examine-users.ts';
 import type { Logger } from '../support/logger.ts';
 import { syncResource } from '../sync/sync-resource.ts';
-import type { Found } from './find.ts';
+import type { FoundResource } from './find.ts';
 import { readLog, type LocatedEntry } from './provisioning-log.ts';
 
 /**
@@ -49,7 +49,11 @@ export interface SyncOneOptions {
 
 const LOOK_MS = 100;
 
-export async function syncOne(estate: Estate, found: Found, options: SyncOneOptions): Promise<SyncReport> {
+export async function syncOne(
+  estate: Estate,
+  found: FoundResource,
+  options: SyncOneOptions,
+): Promise<SyncReport> {
   const { connection, target, outbox } = estate;
   const { ref, name } = found;
   const differences = await differencesOf(estate, ref, options.signal);

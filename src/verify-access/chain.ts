@@ -1,6 +1,6 @@
 // From what was found to the chain of four links, each with its time and a sentence. Pure.
 import type { Link } from '../directory/outbox/links.ts';
-import type { Found } from '../ops/find.ts';
+import type { FoundResource } from '../ops/find.ts';
 import { CHAIN, type AccessReport, type ChainLink, type Difference } from './report.ts';
 import type { Reading } from './account.ts';
 import type { Wanted } from './desired-access.ts';
@@ -12,7 +12,7 @@ import type { Visibility } from './visibility.ts';
 export interface Facts {
   asked: string;
   target: string;
-  person: Found;
+  person: FoundResource;
   wanted: Wanted;
   link: Link;
   /** A change of this person is not applied yet. */

@@ -1,6 +1,6 @@
 // Compares what the source wants of a person at a target with the platform's account. Reads Redis, writes nothing.
 import { fold, refOf } from '../directory/records.ts';
-import type { Found } from '../ops/find.ts';
+import type { FoundResource } from '../ops/find.ts';
 import type { Estate } from '../reconcile/estate.ts';
 import type { Resource } from '../scim/index.ts';
 import { observedCore } from '../sync/diff.ts';
@@ -14,7 +14,7 @@ export type Wanted =
   | { kind: 'closed'; why: string; groups: WantedGroup[] }
   | { kind: 'open'; desired: DesiredUser; groups: WantedGroup[] };
 
-export async function wantedOf(estate: Estate, { id, record }: Found): Promise<Wanted> {
+export async function wantedOf(estate: Estate, { id, record }: FoundResource): Promise<Wanted> {
   if (!record) return { kind: 'closed', why: 'deleted at the source', groups: [] };
   const { directory, links, target } = estate;
   const [joined = []] = await directory.groupsOf([id]);

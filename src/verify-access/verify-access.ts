@@ -1,7 +1,7 @@
 // verify-access: what a person would really see. It reads the account back from the platform, builds the security context
 // from what is there, and looks at a deployment with it. It writes nothing.
 import type { Link } from '../directory/outbox/links.ts';
-import { findResources, type Found } from '../ops/find.ts';
+import { findResources, type FoundResource } from '../ops/find.ts';
 import { createPlatformClient } from '../platform/library.ts';
 import { PlatformError } from '../platform/errors.ts';
 import type { Estate } from '../reconcile/estate.ts';
@@ -74,7 +74,7 @@ export async function verifyAccess(
 
 async function lookAt(
   estate: Estate,
-  person: Found,
+  person: FoundResource,
   address: TargetAddress,
   question: AccessQuestion,
   signal: AbortSignal,

@@ -3,7 +3,7 @@
 import type { TargetAddress } from '../../verify-access/verify-access.ts';
 import type { Breaker } from '../../directory/outbox/breaker.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
-import type { Finding } from '../../ops/doctor.ts';
+import type { DoctorFinding } from '../../ops/doctor.ts';
 import type { ScheduledEstate } from '../../reconcile/schedule.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { Ids } from '../../support/ids.ts';
@@ -28,7 +28,7 @@ export interface AdminContext {
   /** How each target is reached. */
   addresses: Readonly<Record<string, TargetAddress>>;
   /** Findings of doctor. */
-  examine: (signal: AbortSignal) => Promise<Finding[]>;
+  examine: (signal: AbortSignal) => Promise<DoctorFinding[]>;
   /** The tokens that the settings name. */
   tokensOf: (connection: string) => readonly SettingsToken[];
   operations: Operations;

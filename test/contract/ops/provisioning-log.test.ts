@@ -3,7 +3,12 @@ import { openDesiredStates } from '../../../src/app.ts';
 import { untilReady } from '../../../src/directory/redis/connection.ts';
 import type { DesiredState } from '../../../src/directory/desired-state.ts';
 import { createProvisioningLog } from '../../../src/directory/logs/provisioning-log.ts';
-import { readLog, toRecord, type LocatedEntry, type LogFilter } from '../../../src/ops/provisioning-log.ts';
+import {
+  readLog,
+  toProvisioningRecord,
+  type LocatedEntry,
+  type LogFilter,
+} from '../../../src/ops/provisioning-log.ts';
 import { buildBridge, type Bridge } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
 import { idOf, openStore } from '../lua/rig.ts';
@@ -63,7 +68,7 @@ describe('entries of the provisioning log', () => {
     expect(
       told.every(({ platformId, name }) => platformId === account?.scimId && name === 'ada@acme.example'),
     ).toBe(true);
-    const record = toRecord(told[3] as LocatedEntry);
+    const record = toProvisioningRecord(told[3] as LocatedEntry);
     expect(record).toMatchObject({
       provisioningAction: 'disable',
       initiatedBy: { type: 'identityProvider', id: 'default' },
@@ -104,7 +109,7 @@ describe('entries of the provisioning log', () => {
       http: { method: 'POST', route: '/api/scim/v2/Groups', status: 400 },
     });
     expect(entry?.message).not.toBe('');
-    const { provisioningStatusInfo, provisioningSteps } = toRecord(entry as LocatedEntry);
+    const { provisioningStatusInfo, provisioningSteps } = toProvisioningRecord(entry as LocatedEntry);
     expect(provisioningStatusInfo.errorInformation?.recommendedAction).toContain('identity provider');
     expect(provisioningSteps.at(-1)).toMatchObject({ type: 'export', status: 'failure' });
   });

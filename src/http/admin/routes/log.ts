@@ -6,7 +6,7 @@ import {
   type LogStatus,
 } from '../../../directory/logs/provisioning-log.ts';
 import { findResources, toSearched } from '../../../ops/find.ts';
-import { readLog, toRecord, type LogFilter } from '../../../ops/provisioning-log.ts';
+import { readLog, toProvisioningRecord, type LogFilter } from '../../../ops/provisioning-log.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, object, refTo, text, whole } from '../schemas.ts';
@@ -114,7 +114,7 @@ async function read({ states }: AdminContext, asked: Asked) {
   const records = [];
   let bytes = 0;
   for await (const entry of readLog(states, filter)) {
-    const record = toRecord(entry);
+    const record = toProvisioningRecord(entry);
     bytes += JSON.stringify(record).length;
     // The first one is shown whatever its size.
     if (records.length >= limit || (records.length > 0 && bytes > MOST_BYTES)) break;

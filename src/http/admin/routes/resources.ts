@@ -1,6 +1,6 @@
 // explain and sync: one person or group. Names travel in bodies where the caller wants it so: addresses end up in logs.
 import { explain } from '../../../explain/explain.ts';
-import { findResources, toSearched, type Found } from '../../../ops/find.ts';
+import { findResources, toSearched, type FoundResource } from '../../../ops/find.ts';
 import { syncOne, type SyncReport } from '../../../ops/sync-one.ts';
 import { Problem } from '../problem.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
@@ -106,7 +106,10 @@ async function explainAll(context: AdminContext, { resource: name, target: only 
 }
 
 /** @throws Problem when the name means nobody, or more than one */
-async function findOne(context: AdminContext, { resource: name, target: only }: Asked): Promise<Found[]> {
+async function findOne(
+  context: AdminContext,
+  { resource: name, target: only }: Asked,
+): Promise<FoundResource[]> {
   requireTarget(context, only);
   const found = await findResources(toSearched(context.states), name);
   if (found.length === 0) throw unknown();
