@@ -5,7 +5,7 @@ import { createBreaker, type Breaker } from '../directory/outbox/breaker.ts';
 import { connectRedis, untilReady } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { ScheduledEstate } from '../reconcile/schedule.ts';
-import { systemClock, type Clock } from '../support/clock.ts';
+import { systemClock, type Clock } from '../support/sources.ts';
 import { silentLogger } from '../support/logger.ts';
 import { createReleasers } from '../support/releasers.ts';
 import { compileMapping } from '../sync/mapping.ts';

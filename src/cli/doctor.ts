@@ -6,7 +6,7 @@ import type { DoctorFinding } from '../ops/doctor.ts';
 import { lastProofFindings, proofFindings } from '../ops/proof-findings.ts';
 import { lastProofs, prove, type ProofProgress } from '../ops/prove.ts';
 import type { Actor } from '../directory/logs/acts.ts';
-import { systemClock } from '../support/clock.ts';
+import { systemClock } from '../support/sources.ts';
 import { createLogger } from '../support/logger.ts';
 import { actorOf, readConfig, type Cli } from './cli.ts';
 import { complain, say, sayJson } from './output.ts';

@@ -4,8 +4,7 @@ import { complain } from './output.ts';
 import type { AppDeps } from '../app.ts';
 import type { Config } from '../config/schema.ts';
 import type { ScheduledEstate } from '../reconcile/schedule.ts';
-import { systemClock } from '../support/clock.ts';
-import { randomIds } from '../support/ids.ts';
+import { randomIds, systemClock } from '../support/sources.ts';
 import { createLogger } from '../support/logger.ts';
 
 export interface SelectedScope extends ScheduledEstate {

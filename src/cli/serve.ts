@@ -2,8 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { Option, type Command } from 'commander';
 import { startApp, type Role } from '../app.ts';
-import { systemClock } from '../support/clock.ts';
-import { randomIds } from '../support/ids.ts';
+import { randomIds, systemClock } from '../support/sources.ts';
 import { createLogger } from '../support/logger.ts';
 import { openTracing } from '../support/tracing.ts';
 import { readConfig, type Cli } from './cli.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Config } from '../config/schema.ts';
-import { systemClock } from '../support/clock.ts';
+import { systemClock } from '../support/sources.ts';
 import { parseExpiry } from '../tokens/expiry.ts';
 import {
   issueToken,

@@ -1,7 +1,7 @@
 // Rotation without a restart: secrets that stand in files are taken over when the files change. The settings object is
 // changed in place, here and nowhere else; whoever uses a secret reads it from there at each use, or is told.
 import { readFile } from 'node:fs/promises';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { select, setAt, toKeys } from './places.ts';
 import type { Config } from './schema.ts';

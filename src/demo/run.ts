@@ -1,5 +1,5 @@
 // Runs the whole demo: starts the processes, tells the story, shows both sides, stops the processes.
-import { systemClock } from '../support/clock.ts';
+import { systemClock } from '../support/sources.ts';
 import { ATTRIBUTES } from './bridge-settings.ts';
 import { compare } from './comparison.ts';
 import { showAddresses, showOutcome } from './outcome.ts';

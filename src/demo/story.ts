@@ -1,5 +1,5 @@
 // Tells the story: the first day, later changes in the company, and all pushes repeated.
-import { systemClock } from '../support/clock.ts';
+import { systemClock } from '../support/sources.ts';
 import { tellAccess, type AccessEnding } from './access-act.ts';
 import { createCompany, type Company, type Idp } from './company.ts';
 import { createEntra, createOkta } from './idp.ts';

@@ -1,5 +1,5 @@
 // Measures the time from the answer to a push until the platform has the change.
-import { systemClock } from '../support/clock.ts';
+import { systemClock } from '../support/sources.ts';
 import { compare } from './comparison.ts';
 import type { Company } from './company.ts';
 import { isWrite, type Platform } from './platform.ts';

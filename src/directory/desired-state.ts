@@ -15,7 +15,7 @@ import { createProof, type Proof } from './proof/prove.ts';
 import { createRunStore, type RunStore } from './outbox/runs.ts';
 import type { Scripts } from './redis/scripts.ts';
 import { createStoredTokens, type StoredTokens } from './stored-tokens.ts';
-import type { DirectoryOptions } from './resources/writes.ts';
+import type { DirectoryOptions } from './resources/changes.ts';
 
 export interface DesiredState {
   connection: string;

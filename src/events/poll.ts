@@ -1,6 +1,6 @@
 // Answers a receiver that polls for events (RFC 8936 §2): acknowledged events are removed, the next ones are returned.
 import { setMaxListeners } from 'node:events';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { EventToken, Feed } from './feed.ts';
 
 export interface PollRequest {

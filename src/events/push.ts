@@ -1,8 +1,7 @@
 // Posts the events of one connection to its receiver, one after the other and in order. One process at a time does so;
 // the others look now and then whether it is still there.
 import { backoffMs } from '../support/backoff.ts';
-import type { Clock } from '../support/clock.ts';
-import type { Ids } from '../support/ids.ts';
+import type { Clock, Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { EventStream } from '../directory/logs/event-stream.ts';
 import type { Feed } from './feed.ts';

@@ -1,5 +1,5 @@
 // Looks after the events of all connections, in every process: what is too old goes, and what went untaken is told.
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { Feed } from './feed.ts';
 

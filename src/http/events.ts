@@ -4,7 +4,7 @@ import express, { type RequestHandler, type Router } from 'express';
 import { parsePollRequest, type Poll } from '../events/poll.ts';
 import type { Feed } from '../events/feed.ts';
 import { invalidValue, methodNotAllowed, tooManyRequests, unauthorized } from '../scim/index.ts';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import { digestOf } from '../tokens/secret.ts';
 import type { Admission } from './admission/admission.ts';
 import { JSON_HEADERS } from './json-headers.ts';

@@ -1,7 +1,7 @@
 // Serves the health endpoints. The platform's state never counts: it must not take the inbound side down.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Router } from 'express';
-import type { Ids } from '../support/ids.ts';
+import type { Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { AdminCheck } from './admin/authenticate.ts';
 import { createProblemHandler } from './admin/problem.ts';

@@ -1,14 +1,19 @@
-// Puts all middleware together in its order, and listens.
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+// Builds the HTTP server of the bridge: mounts all routers in their order, listens, and answers the requests of one socket one
+// after the other.
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import express, { type Request, type Response, type Router } from 'express';
-import type { Clock } from '../support/clock.ts';
-import type { Ids } from '../support/ids.ts';
+import type { Clock, Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { notFound } from '../scim/index.ts';
-import { onePerSocket } from './admission/one-per-socket.ts';
 import { createErrorHandler } from './middleware/errors.ts';
-import { createRequestContext, tellRequestId, type OnAnswered } from './middleware/request-context.ts';
+import { createRequestContext, type OnAnswered, tellRequestId } from './middleware/request-context.ts';
 
 export interface HttpDeps {
   logger: Logger;
@@ -117,5 +122,39 @@ export async function listen(
       clearInterval(idle);
       clearTimeout(cut);
     },
+  };
+}
+
+type Exchange = [request: IncomingMessage, response: ServerResponse];
+
+const WAITING = Symbol('requests that wait');
+
+interface SocketWithTurns extends Socket {
+  [WAITING]?: Exchange[] | undefined;
+}
+
+/** No client sends more ahead: each request that waits costs a few kilobytes. */
+const MOST_WAITING = 1000;
+
+export function onePerSocket(app: RequestListener): RequestListener {
+  function start([request, response]: Exchange, waiting: Exchange[]): void {
+    response.on('close', () => {
+      const next = waiting.shift();
+      const { socket } = request;
+      if (!next) (socket as SocketWithTurns)[WAITING] = undefined;
+      else if (!socket.destroyed) {
+        if (waiting.length === 0) socket.resume();
+        start(next, waiting);
+      }
+    });
+    app(request, response);
+  }
+
+  return (request, response) => {
+    const socket = request.socket as SocketWithTurns;
+    const waiting = socket[WAITING];
+    if (!waiting) start([request, response], (socket[WAITING] = []));
+    else if (waiting.push([request, response]) > MOST_WAITING) socket.destroy();
+    else socket.pause();
   };
 }

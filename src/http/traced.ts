@@ -1,7 +1,7 @@
 // Requests of identity providers as the first step of a trace.
 import type { Tracing } from '../support/tracing.ts';
 import type { OnAnswered } from './middleware/request-context.ts';
-import { operationOf } from './scim/operation.ts';
+import { operationOf } from './scim/router.ts';
 
 /** Wraps whoever else wants to know of the requests below a mount path. */
 export function traced(

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { request as requestByTls } from 'node:https';
 import { createPlatformClient } from '../platform/client.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import { doctor, type DoctorSubject, type DoctorTarget, type DoctorFinding } from './doctor.ts';
 
 /** The settings of a target. */

@@ -1,7 +1,7 @@
 // Compares derived data with the records about once an hour, in the process that keeps the timetable. A pass repairs nothing:
 // doctor, status, /health and a metric show what it found, and an operator decides.
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { proveConnection } from './prove.ts';
 

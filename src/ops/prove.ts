@@ -3,7 +3,7 @@ import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createFindings, type Finding } from '../directory/proof/findings.ts';
 import type { LastProof } from '../directory/proof/last-proof.ts';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 
 export interface ProofOrder {

@@ -8,7 +8,7 @@ import type { EventStanding } from '../directory/logs/event-stream.ts';
 import type { CoverageOfKinds, RunReport } from '../directory/outbox/runs.ts';
 import type { Hold } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 
 export interface TargetStatus {
   connection: string;

@@ -1,5 +1,5 @@
 // Limits how much of one answer is read and parsed, so that no answer can exhaust the memory of the process.
-import { scanJson } from '../support/json-bounds.ts';
+import { scanJson } from '../support/limits.ts';
 import type { AnswerBounds, Family } from './request.ts';
 
 const MEGABYTE = 1024 * 1024;

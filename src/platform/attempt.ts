@@ -1,7 +1,7 @@
 // Prepares and reports one call, for requests and streams alike: credential, headers, observer, error of a
 // refusal.
 import { performance } from 'node:perf_hooks';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import {
   header,
   isRecord,
@@ -19,8 +19,14 @@ import {
   type CallContext,
 } from './errors.ts';
 import type { RedactText } from './redact.ts';
-import { isWrite, pathOf, type Family, type PlatformCall } from './request.ts';
-import type { PlatformRequest, TraceCall } from './request.ts';
+import {
+  type Family,
+  isWrite,
+  pathOf,
+  type PlatformCall,
+  type PlatformRequest,
+  type TraceCall,
+} from './request.ts';
 import type { TenantAddress } from './settings.ts';
 
 type Headers = Readonly<Record<string, string>>;

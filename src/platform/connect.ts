@@ -1,5 +1,5 @@
 // Checks the options of a client and builds its transport to one tenant.
-import { systemClock, type Clock } from '../support/clock.ts';
+import { systemClock, type Clock } from '../support/sources.ts';
 import { createRedactor, type RedactText } from './redact.ts';
 import type { PlatformCall } from './request.ts';
 import { checkPositive, checkToken, parseTenantAddress } from './settings.ts';

@@ -1,6 +1,6 @@
 // Implements the Core Data client: queries and metadata of one deployment, with the rights of the token's owner
 // (contract 5).
-import { randomIds } from '../support/ids.ts';
+import { randomIds } from '../support/sources.ts';
 import { isRecord, platformMessage } from './answer.ts';
 import {
   readDataSources,

@@ -1,5 +1,5 @@
 // Parses newline-delimited JSON from text that arrives in pieces (contract 5.2, 6.3).
-import { scanJson } from '../support/json-bounds.ts';
+import { scanJson } from '../support/limits.ts';
 import { parseJson } from './answer.ts';
 import type { OpenAnswer } from './streams.ts';
 

@@ -1,5 +1,5 @@
 // Defines a request to the platform and its options, and builds its path.
-import type { JsonBounds } from '../support/json-bounds.ts';
+import type { JsonBounds } from '../support/limits.ts';
 import { PlatformArgument, type CallContext } from './errors.ts';
 import type { Reader } from './readers.ts';
 

@@ -1,5 +1,5 @@
 // Builds the transport to Core Data and chat, which have addresses and credentials of their own.
-import { systemClock, type Clock } from '../support/clock.ts';
+import { systemClock, type Clock } from '../support/sources.ts';
 import { createRedactor } from './redact.ts';
 import type { Family, PlatformCall, Send } from './request.ts';
 import { checkPositive, checkToken, parseTenantAddress } from './settings.ts';

@@ -1,11 +1,10 @@
 // Describes what every operation of the service provider needs: the connection's directory and types, and the request.
 import type { Directory } from '../directory/resources/directory.ts';
 import type { LengthLimits, Profile, ResourceType } from '../scim/index.ts';
-import type { Clock } from '../support/clock.ts';
-import type { Ids } from '../support/ids.ts';
+import type { Clock, Ids } from '../support/sources.ts';
 import type { Slice } from '../support/pace.ts';
 import type { Serially } from '../support/serially.ts';
-import type { Turns } from '../support/turns.ts';
+import type { Turns } from '../support/limits.ts';
 
 export interface ProviderDeps {
   directory: Directory;

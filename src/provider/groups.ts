@@ -8,7 +8,6 @@ import {
   checkMemberLengths,
   evaluateFilter,
   keepImmutable,
-  matches,
   membersOf,
   noTarget,
   parsePatch,
@@ -17,22 +16,25 @@ import {
   splitMembers,
   tooMany,
   wants,
-  weakVersion,
   type MemberStep,
   type PatchOperation,
   type Resource,
 } from '../scim/index.ts';
-import { groupText, locationOf, type Members } from './answers.ts';
-import type { Answer, ProviderDeps, RequestContext } from './context.ts';
 import {
   contended,
+  groupText,
+  locationOf,
+  type Members,
   missing,
   requireMatch,
   resourceBefore,
   settle,
   soundText,
   WRITE_ATTEMPTS,
-} from './outcomes.ts';
+  matches,
+  weakVersion,
+} from './answers.ts';
+import type { Answer, ProviderDeps, RequestContext } from './context.ts';
 import { FEW_MEMBERS } from './texts.ts';
 import { removeResource } from './remove.ts';
 

@@ -6,27 +6,28 @@ import {
   checkLengths,
   foldCase,
   keepImmutable,
-  matches,
   parsePatch,
   parseProjection,
   parseResource,
   plainValues,
-  weakVersion,
   type PlainValues,
   type Projection,
   type Resource,
 } from '../scim/index.ts';
-import { locationOf, userText } from './answers.ts';
-import type { Answer, ProviderDeps, RequestContext } from './context.ts';
 import {
   contended,
+  locationOf,
   missing,
   requireMatch,
   resourceBefore,
   settle,
   soundText,
+  userText,
   WRITE_ATTEMPTS,
-} from './outcomes.ts';
+  matches,
+  weakVersion,
+} from './answers.ts';
+import type { Answer, ProviderDeps, RequestContext } from './context.ts';
 import { removeResource } from './remove.ts';
 
 export type Users = ReturnType<typeof createUsers>;
@@ -35,7 +36,7 @@ export function createUsers(deps: ProviderDeps) {
   const { directory, userType, profile, reviveInactive, limits, clock, ids, serially } = deps;
 
   const projectionOf = (context: RequestContext): Projection | undefined =>
-    parseProjection(userType, context);
+    (context.attributes ?? context.excludedAttributes) ? parseProjection(userType, context) : undefined;
 
   function answer(
     status: number,

@@ -1,7 +1,7 @@
 // Outbox → BullMQ. Claims due marks and adds their jobs; any number of relays may run, none holds a lock.
 import { Queue, type ConnectionOptions } from 'bullmq';
 import type { Claim, Outbox } from '../directory/outbox/outbox.ts';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { settledWithin } from '../support/within.ts';
 import {

@@ -1,6 +1,6 @@
 // The way from outbox to handler for one target: relay and worker, started and stopped together.
 import type { Outbox } from '../directory/outbox/outbox.ts';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { createRelay } from './relay.ts';
 import { createSyncWorker, type QueueConnection, type SyncHandler } from './worker.ts';

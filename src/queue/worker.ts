@@ -1,7 +1,7 @@
 // BullMQ job → handler(ref). The handler keeps its own books in the outbox, so a job never fails: what has to be
 // done again is a mark, not a retry of BullMQ.
 import { Worker, type ConnectionOptions } from 'bullmq';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { settledWithin } from '../support/within.ts';
 import { queueName, queuePrefix, STREAMS, type SyncJob } from './jobs.ts';

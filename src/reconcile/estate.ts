@@ -7,7 +7,7 @@ import type { Links } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { RunStore } from '../directory/outbox/runs.ts';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Target } from '../sync/target.ts';
 import type { Visibility } from './compare.ts';
 

@@ -2,8 +2,7 @@
 import cron from 'node-cron';
 import { RunLost } from '../directory/outbox/drift.ts';
 import type { GuardSettings } from '../guard/judge.ts';
-import type { Clock } from '../support/clock.ts';
-import type { Ids } from '../support/ids.ts';
+import type { Clock, Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { AuditTrail } from './attribution.ts';
 import { isChange, isDrift } from './entry.ts';

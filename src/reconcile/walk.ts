@@ -2,7 +2,7 @@
 // is still worth comparing. Whether the whole was read is the proof's to say (proof.ts).
 import { AnswerTooLarge } from '../platform/errors.ts';
 import { backoffMs } from '../support/backoff.ts';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Page, ProofKeeper } from './proof.ts';
 
 export interface WalkOptions {

@@ -1,7 +1,7 @@
 // Builds the Express application of the platform: checks in the order of contract 4.0, the same middleware for
 // every API family.
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
-import { systemClock } from '../support/clock.ts';
+import { systemClock } from '../support/sources.ts';
 import { isMarkedPlain } from './auth.ts';
 import { readBody } from './body.ts';
 import { send, visitOf, type Reply, type Visit } from './call.ts';

@@ -1,5 +1,5 @@
 // Provides the sandbox's clock: real time plus the offset that the control port sets.
-import { systemClock, type Clock } from '../support/clock.ts';
+import { systemClock, type Clock } from '../support/sources.ts';
 
 export interface SandboxClock {
   /** Returns Unix time in milliseconds including the offset. */

@@ -1,6 +1,6 @@
 // Loses the answer of a request (fault injection), before its effect or after the change was stored.
 import type { Request } from 'express';
-import { systemClock } from '../support/clock.ts';
+import { systemClock } from '../support/sources.ts';
 import type { Loss, Silence } from './faults.ts';
 import { Problem } from './problem.ts';
 

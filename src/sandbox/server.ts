@@ -1,6 +1,6 @@
 // Starts the sandbox: a stand-in for the platform at wire level, for the demo, tests and the command line.
 import type { Express } from 'express';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import { createCoreData } from './core-data/create-core-data.ts';
 import type { CoreData } from './core-data/core-data.ts';
 import { createCoreDataFamily } from './core-data/family.ts';

@@ -1,6 +1,7 @@
 // Attribute notation: `[URN:]attribute[.subAttribute]` (RFC 7644 §3.10), by the longest registered URN.
-import { findField, isMemberName, type Field, type Fields, type Section } from './attributes.ts';
-import { findUnqualified, type ResourceType } from './resource-type.ts';
+import type { Field, Fields, Section } from './attributes.ts';
+import { isMemberName } from './json.ts';
+import { findField, findUnqualified, type ResourceType } from './resource-type.ts';
 
 export type AttributePath =
   /** A URN alone. */

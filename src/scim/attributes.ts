@@ -89,22 +89,6 @@ export interface Section {
   readonly fields: Fields;
 }
 
-/** Exact spelling first, then without case (RFC 7643 §2.1). Safe for any client text: it is a Map. */
-export function findField(fields: Fields, name: string): Field | undefined {
-  return fields.byName.get(name) ?? fields.byName.get(name.toLowerCase());
-}
-
-/** Whether the names are all spelled as in the schema, and stand in its order. */
-export function isOrdered(fields: Fields, names: readonly string[]): boolean {
-  let last = -1;
-  for (const name of names) {
-    const field = fields.byName.get(name);
-    if (!field || field.name !== name || field.place <= last) return false;
-    last = field.place;
-  }
-  return true;
-}
-
 export function toFields(attributes: readonly Attribute[], prefix: string): Fields {
   const list = attributes.map((definition, place) => toField(definition, prefix, place));
   const byName = new Map<string, Field>();
@@ -143,11 +127,3 @@ export function plainNames({ list }: Fields): ReadonlySet<string> {
   );
   return new Set(plain.map(({ name }) => name));
 }
-
-/** Member names that an open schema takes: own keys that cannot reach a prototype. */
-export function isMemberName(name: string): boolean {
-  return MEMBER_NAME.test(name) && !FORBIDDEN_NAMES.has(name);
-}
-
-const MEMBER_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
-const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);

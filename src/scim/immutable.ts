@@ -1,7 +1,7 @@
 // Immutable attributes: set once, then only repeated (RFC 7643 §7, RFC 7644 §3.5.1 and §3.5.2).
 import type { Field } from './attributes.ts';
 import { mutability } from './errors.ts';
-import { isEqual } from './identity.ts';
+import { isEqual } from './json.ts';
 import { toCanonical, type PlacedField, type Resource, type ResourceType } from './resource-type.ts';
 
 type Holder = Readonly<Record<string, unknown>>;

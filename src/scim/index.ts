@@ -2,10 +2,9 @@
 export type { Attribute, AttributeType, Mutability, Returned, Schema, Uniqueness } from './attributes.ts';
 export { parseCursor, toCursor, type CursorPosition } from './cursor.ts';
 export * from './errors.ts';
-export { matches, weakVersion } from './etag.ts';
 export { equalityOf, evaluateFilter } from './filter/evaluate.ts';
 export type { Comparison, Filter, FilterAttribute } from './filter/filter.ts';
-export { foldCase } from './fold-case.ts';
+export { foldCase } from './json.ts';
 export { parseFilter } from './filter/parser.ts';
 export {
   listResponse,
@@ -18,7 +17,7 @@ export {
   type ListResponse,
 } from './list-response.ts';
 export { scanBody } from './json.ts';
-export { checkLengths, checkMemberLengths, type LengthLimits } from './limits.ts';
+export { checkLengths, checkMemberLengths, type LengthLimits } from './constraints.ts';
 export { applyPatch } from './patch/apply.ts';
 export { plainValues, type PlainValues } from './patch/plain-values.ts';
 export { membersOf, splitMembers } from './patch/members.ts';

@@ -1,6 +1,7 @@
-// JSON as it arrives: what is an object, and what no body may hold.
-import { scanJson } from '../support/json-bounds.ts';
+// Checks and compares JSON values by the rules of SCIM: structure of a body, names and text without regard to case.
+import { scanJson } from '../support/limits.ts';
 import { invalidSyntax, invalidValue, payloadTooLarge } from './errors.ts';
+import type { Field } from './attributes.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -49,3 +50,47 @@ export function member(body: JsonObject, name: string): unknown {
   const key = Object.keys(body).find((each) => each.toLowerCase() === lower);
   return key === undefined ? undefined : body[key];
 }
+
+/**
+ * The form in which text is compared where `caseExact` is false: composed characters (NFC), lower case. Uniqueness and
+ * filters use the same one; else a name could be taken and not be found.
+ */
+export const foldCase = (text: string): string =>
+  (BEYOND_ASCII.test(text) ? text.normalize('NFC') : text).toLowerCase();
+
+/** Only such characters can be composed in several ways, and few names have any. */
+const BEYOND_ASCII = /[^\0-\x7f]/;
+
+/** Equality as the attribute sees it: with or without case. */
+export function isEqual(field: Field | undefined, a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (field?.attribute.caseExact !== false || typeof a !== 'string' || typeof b !== 'string') return false;
+  return foldCase(a) === foldCase(b);
+}
+
+/** The form in which a sub-attribute's values can be looked up. */
+export function foldPart(field: Field, part: string, value: unknown): unknown {
+  const exact = field.parts?.byName.get(part)?.attribute.caseExact !== false;
+  return exact || typeof value !== 'string' ? value : foldCase(value);
+}
+
+/**
+ * The key of an element: its value and canonical type; without a value, the whole element. Text, so that lists of any length
+ * are compared in one pass.
+ */
+export function identity(field: Field, element: JsonObject): string {
+  if (element.value === undefined) return JSON.stringify(element);
+  const value = foldPart(field, 'value', element.value);
+  const type = foldPart(field, 'type', element.type);
+  // Most of them are two texts; the length keeps them apart as well as quotes would, for less.
+  if (typeof value === 'string' && typeof type === 'string') return `${type.length} ${type} ${value}`;
+  return JSON.stringify([value, type]);
+}
+
+/** Member names that an open schema takes: own keys that cannot reach a prototype. */
+export function isMemberName(name: string): boolean {
+  return MEMBER_NAME.test(name) && !FORBIDDEN_NAMES.has(name);
+}
+
+const MEMBER_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
+const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);

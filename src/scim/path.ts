@@ -1,13 +1,12 @@
 // The path of a PATCH operation: `attr`, `attr.sub`, `attr[filter]`, `attr[filter].sub`, each with or without a
 // URN, or a URN alone (RFC 7644 §3.5.2, figure 7).
 import { resolveAttribute, type AttributePath } from './attribute-path.ts';
-import { findField, type Field, type Section } from './attributes.ts';
+import type { Field, Section } from './attributes.ts';
+import { findField, presentUrn, type ResourceType } from './resource-type.ts';
 import { invalidPath } from './errors.ts';
 import type { Filter } from './filter/filter.ts';
 import { parseElementFilter } from './filter/parser.ts';
-import { presentUrn } from './former-urn.ts';
 import type { Profile } from './profiles.ts';
-import type { ResourceType } from './resource-type.ts';
 
 export interface AttributeTarget {
   readonly kind: 'attribute';

@@ -1,22 +1,22 @@
-// A resource type: its schemas compiled to lookups, its judge, its filter cache, and its canonical form.
+// Compiles a resource type: lookups of its attributes and schemas, its validator, and the canonical form of its resources.
 import {
-  findField,
-  isOrdered,
-  plainNames,
-  toFields,
   type Attribute,
   type Field,
   type Fields,
+  plainNames,
   type Schema,
   type Section,
+  toFields,
 } from './attributes.ts';
-import { compileJudge, type Judge } from './json-schema.ts';
+import { compileJudge, type Judge } from './constraints.ts';
 import { leadingAttributes, trailingAttributes } from './schemas/common.ts';
-import { extensionsOf, type CustomSchema, type Extension } from './schemas/custom.ts';
+import { type CustomSchema, type Extension, extensionsOf } from './schemas/custom.ts';
 import { enterpriseUserSchema } from './schemas/enterprise-user.ts';
 import { groupSchema } from './schemas/group.ts';
-import { userAttributeSchema, type UserAttributeDefinition } from './schemas/user-attribute.ts';
+import { type UserAttributeDefinition, userAttributeSchema } from './schemas/user-attribute.ts';
 import { userSchema } from './schemas/user.ts';
+import type { Profile } from './profiles.ts';
+import { ENTERPRISE_USER_URN } from './urns.ts';
 
 /** Plain JSON with canonical names, keys in schema order: equal resources have equal `JSON.stringify` text. */
 export type Resource = { schemas: string[]; [attribute: string]: unknown };
@@ -112,6 +112,22 @@ export function groupResourceType(options: { schemas?: readonly CustomSchema[] }
     schema: groupSchema,
     extensions: extensionsOf('Group', options.schemas ?? []),
   });
+}
+
+/** Exact spelling first, then without case (RFC 7643 §2.1). Safe for any client text: it is a Map. */
+export function findField(fields: Fields, name: string): Field | undefined {
+  return fields.byName.get(name) ?? fields.byName.get(name.toLowerCase());
+}
+
+/** Whether the names are all spelled as in the schema, and stand in its order. */
+function isOrdered(fields: Fields, names: readonly string[]): boolean {
+  let last = -1;
+  for (const name of names) {
+    const field = fields.byName.get(name);
+    if (!field || field.name !== name || field.place <= last) return false;
+    last = field.place;
+  }
+  return true;
 }
 
 /** The section whose URN `key` is, in any case. */
@@ -219,4 +235,25 @@ export function toCanonical(type: ResourceType, draft: Readonly<Record<string, u
   addExtensions(type, resource, draft);
   if (Object.hasOwn(draft, 'meta') && draft.meta !== undefined) resource.meta = draft.meta;
   return resource;
+}
+
+const FORMER = /^urn:(?:ietf:params:)?scim:schemas:extension:enterprise:[12]\.0(?::user)?(?=:|$)/i;
+
+/** A key or a path with URN and colon as they are today where the profile accepts what it has. */
+export function presentUrn(type: ResourceType, written: string, profile: Profile): string {
+  if (!written.includes(':') || type.byExactUrn.has(written)) return written;
+  const text = withColon(type, written, profile);
+  const former = FORMER.exec(text)?.[0];
+  if (former === undefined) return text;
+  const lower = text.toLowerCase();
+  // Names of their own, the present one among them, mean what they say.
+  const known = type.byUrn.some(({ key }) => lower === key || lower.startsWith(`${key}:`));
+  return known || !profile.allows('former-urn') ? text : ENTERPRISE_USER_URN + text.slice(former.length);
+}
+
+function withColon(type: ResourceType, text: string, profile: Profile): string {
+  const lower = text.toLowerCase();
+  const urn = type.byUrn.find(({ key }) => lower.startsWith(key))?.key;
+  if (urn === undefined || text[urn.length] !== '.' || !profile.allows('urn-dot')) return text;
+  return `${text.slice(0, urn.length)}:${text.slice(urn.length + 1)}`;
 }

@@ -2,7 +2,7 @@
 import { resolveAttribute, type AttributePath } from './attribute-path.ts';
 import type { Field } from './attributes.ts';
 import { invalidValue } from './errors.ts';
-import { foldCase } from './fold-case.ts';
+import { foldCase } from './json.ts';
 import type { Profile } from './profiles.ts';
 import type { ResourceType } from './resource-type.ts';
 

@@ -1,11 +1,18 @@
 // From what a client sent to a canonical resource: names, schemas, extensions (RFC 7643 §2, RFC 7644 §3.3).
 import { resolveAttribute } from './attribute-path.ts';
-import { findField, isMemberName, type Field, type Section } from './attributes.ts';
+import type { Field, Section } from './attributes.ts';
+import { checkBody, isMemberName, isObject, type JsonObject } from './json.ts';
+import {
+  assemble,
+  findField,
+  findSection,
+  findUnqualified,
+  presentUrn,
+  type Resource,
+  type ResourceType,
+} from './resource-type.ts';
 import { invalidSyntax, invalidValue } from './errors.ts';
-import { presentUrn } from './former-urn.ts';
-import { checkBody, isObject, type JsonObject } from './json.ts';
 import type { Profile } from './profiles.ts';
-import { assemble, findSection, findUnqualified, type Resource, type ResourceType } from './resource-type.ts';
 import { isStored, readOpen, readValue } from './values.ts';
 
 function readSection(section: Section, raw: unknown, extensions: JsonObject, profile: Profile): void {

@@ -1,11 +1,10 @@
 // One value as a client sent it → its canonical form: types, unassigned values, one primary (RFC 7643 §2).
-import { findField, type Field, type Fields, type Section } from './attributes.ts';
+import type { Field, Fields, Section } from './attributes.ts';
+import { findField, orderParts } from './resource-type.ts';
 import { invalidValue } from './errors.ts';
-import { identity } from './identity.ts';
-import { isObject, type JsonObject } from './json.ts';
-import { notA } from './json-schema.ts';
+import { identity, isObject, type JsonObject } from './json.ts';
+import { notA } from './constraints.ts';
 import type { Profile } from './profiles.ts';
-import { orderParts } from './resource-type.ts';
 
 /** More than anybody has of anything; comparing values with each other stays cheap. */
 const MAX_VALUES = 1000;

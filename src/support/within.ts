@@ -1,5 +1,5 @@
 // Waits for a promise with a time limit.
-import type { Clock } from './clock.ts';
+import type { Clock } from './sources.ts';
 
 /** @returns whether the promise was fulfilled or rejected within `ms` milliseconds */
 export async function settledWithin(clock: Clock, promise: Promise<unknown>, ms: number): Promise<boolean> {

@@ -2,7 +2,7 @@
 // run do not each ask again (ADR 0011). Roles change at the platform, so the answer is not kept for longer.
 import { fold } from '../directory/records.ts';
 import type { ConsoleUser } from '../platform/wire.ts';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 
 export interface Administrators {
   /** Takes note of what a list, or the answer about one account, shows. */

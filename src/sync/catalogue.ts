@@ -2,7 +2,7 @@
 import { EndpointAbsent, IncompleteList, PlatformError, PlatformResponse } from '../platform/errors.ts';
 import type { CallOptions, PlatformClient } from '../platform/client.ts';
 import type { ConsoleUser, UserAttribute, UserAttributeType } from '../platform/wire.ts';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 
 /** Where a mapped attribute stands: its id at the platform, or why it cannot be written. */
 export type Definition = { kind: 'ready'; id: string } | { kind: 'conflict'; message: string };

@@ -5,7 +5,7 @@ import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { SaveOptions, Work } from '../directory/outbox/work.ts';
 import type { Destruction, Permission } from '../directory/guard/guard-store.ts';
 import type { CallOptions } from '../platform/client.ts';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { Journal, Why, WriteDetail } from './journal.ts';
 import type { Target } from './target.ts';

@@ -4,7 +4,7 @@ import type { Link, Links } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { fold } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Target } from './target.ts';
 
 /** Accounts that are asked for in one try. */

@@ -7,7 +7,7 @@ import type { Lane, Ref } from '../directory/records.ts';
 import type { TraceCall } from '../platform/client.ts';
 import { PlatformError } from '../platform/errors.ts';
 import { backoffMs } from '../support/backoff.ts';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { Step, Tracing } from '../support/tracing.ts';
 import { answersOtherwise } from './absence.ts';

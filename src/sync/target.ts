@@ -4,7 +4,7 @@ import type { Budget } from '../directory/outbox/budget.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import { createPlatformClient, type PlatformCall, type PlatformClient } from '../platform/client.ts';
 import type { ResourceType } from '../scim/index.ts';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { createAdministrators, type Administrators } from './administrators.ts';
 import { createCatalogue, type Catalogue } from './catalogue.ts';

@@ -1,8 +1,8 @@
 // Keeps the credentials of each connection up to date: stored tokens are read periodically, uses are noted, ends announced.
 // Requests ask a snapshot, so that pushing needs no question to Redis; without Redis the last snapshot goes on.
 import type { StoredTokens } from '../directory/stored-tokens.ts';
-import { createBucket, type Bucket } from '../support/bucket.ts';
-import type { Clock } from '../support/clock.ts';
+import { type Bucket, createBucket } from '../support/limits.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { warningOf } from './expiry.ts';
 import { createJwtVerifier, type JwtSettings, type JwtVerifier } from './jwt.ts';

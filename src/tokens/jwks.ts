@@ -1,6 +1,6 @@
 // The signing keys of an issuer: fetched, kept, and renewed so rarely that nobody can use us to flood it.
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 
 /** One generation of keys. */

@@ -1,6 +1,6 @@
 // Whether a JWT of the identity provider's issuer opens a connection (RFC 7519, RFC 8725, RFC 9068).
 import { errors, jwtVerify, type JWTPayload } from 'jose';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { createJwks, type KeySet } from './jwks.ts';
 import { createRefusedJwts } from './refused-jwts.ts';

@@ -1,7 +1,7 @@
 // The tokens that open one connection, as this process knows them: those of the settings, and those of Redis as last read.
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { StoredToken } from '../directory/stored-tokens.ts';
-import type { Bucket } from '../support/bucket.ts';
+import type { Bucket } from '../support/limits.ts';
 import { digestOf, isMarked } from './secret.ts';
 
 /** A token as written in the settings. */

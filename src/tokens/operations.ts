@@ -1,7 +1,7 @@
 // Creates, lists and revokes tokens, for the command line and the admin API.
 import type { Actor, Acts } from '../directory/logs/acts.ts';
 import type { StoredToken, StoredTokens } from '../directory/stored-tokens.ts';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { SettingsToken } from './keyring.ts';
 import { digestOf, makeSecret } from './secret.ts';
 

@@ -1,7 +1,7 @@
 // Logs refused JWTs for the operator: at most one line a minute for each reason, so that a flood of bad tokens does not
 // become a flood of lines.
 import { decodeJwt, decodeProtectedHeader, errors } from 'jose';
-import type { Clock } from '../support/clock.ts';
+import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { visible } from '../support/visible.ts';
 

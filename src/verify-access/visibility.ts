@@ -5,11 +5,9 @@ import { PlatformResponse } from '../platform/errors.ts';
 import type { Deployment, Environment, WholePlatform } from '../platform/library.ts';
 import { QueryRefused } from '../platform/refusals.ts';
 import type { CallOptions } from '../platform/request.ts';
-import type { Clock } from '../support/clock.ts';
-import type { QueryOutcome, VisibleEntity } from './report.ts';
-import { signDataToken } from './security-context.ts';
-import type { SecurityContext } from './security-context.ts';
-import { UnclearQuestion } from './report.ts';
+import type { Clock } from '../support/sources.ts';
+import { type QueryOutcome, UnclearQuestion, type VisibleEntity } from './report.ts';
+import { type SecurityContext, signDataToken } from './security-context.ts';
 
 export interface DataChoice {
   /** Id or name; default: the first that the key reaches. */

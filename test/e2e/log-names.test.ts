@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';
 import { createKeyspace } from '../../src/directory/keys.ts';
-import { routeOf } from '../../src/http/middleware/route-of.ts';
+import { routeOf } from '../../src/http/middleware/request-context.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
 import { eventually } from '../support/eventually.ts';

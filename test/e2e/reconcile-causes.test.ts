@@ -1,8 +1,7 @@
 // Why something differs: other rules, or a platform that took our write and shows something else. And what a push has
 // marked already counts once for the guard, not once more for the plan that finds it.
 import { startApp } from '../../src/app.ts';
-import { systemClock } from '../../src/support/clock.ts';
-import { randomIds } from '../../src/support/ids.ts';
+import { randomIds, systemClock } from '../../src/support/sources.ts';
 import { silentLogger } from '../../src/support/logger.ts';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,9 +1,12 @@
 // The timetable: a run that was missed is made up for at the start, several replicas run once, and `onDrift: report` only
 // tells. Time is moved, nothing waits for a cron moment.
-import type { ScheduledEstate } from '../../src/reconcile/schedule.ts';
-import { startScheduler, wasMissed, type Scheduler } from '../../src/reconcile/schedule.ts';
-import { systemClock, type Clock } from '../../src/support/clock.ts';
-import { randomIds } from '../../src/support/ids.ts';
+import {
+  type ScheduledEstate,
+  type Scheduler,
+  startScheduler,
+  wasMissed,
+} from '../../src/reconcile/schedule.ts';
+import { type Clock, randomIds, systemClock } from '../../src/support/sources.ts';
 import { createLogger } from '../../src/support/logger.ts';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';

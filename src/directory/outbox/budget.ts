@@ -1,6 +1,6 @@
 // The request budget of a target, shared by all replicas through Redis.
 import type { Redis } from 'ioredis';
-import type { Clock } from '../../support/clock.ts';
+import type { Clock } from '../../support/sources.ts';
 import { createKeyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
 

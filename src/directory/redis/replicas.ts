@@ -1,6 +1,6 @@
 // Waits for replicas before an answer: a primary answers before its replicas know, and a failover would lose the change.
 import type { Redis } from 'ioredis';
-import type { Clock } from '../../support/clock.ts';
+import type { Clock } from '../../support/sources.ts';
 
 /** Resolves when the replicas have everything that this connection wrote to keys of `base`. @throws Error "not confirmed" */
 export type Confirm = (base: string) => Promise<void>;

@@ -1,6 +1,6 @@
-// Runs the Lua scripts beside this file with named arguments.
+// Runs the Lua scripts of the directory with named arguments. Calls of one turn of the event loop leave as one command
+// (ADR 0016), because sending a command costs this process more than Redis needs for the work.
 import type { Redis } from 'ioredis';
-import { createBatch, type Batch } from './batch.ts';
 import type { Confirm } from './replicas.ts';
 import { scriptTexts } from './script-texts.ts';
 
@@ -95,3 +95,64 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
 /** An error with the message of Redis, which tells a bug from a server that cannot write now. */
 const failure = (name: string, [, message]: Reply | string): Error =>
   new Error(String(message), { cause: `script ${name}` });
+
+/** An Error among the replies is the failure of that item alone. */
+type Send<Item, Reply> = (items: Item[]) => Promise<(Reply | Error)[]>;
+
+/**
+ * @param send resolves to the replies in the order of the items; its rejection rejects all of them
+ * @param most size at which a batch leaves before the turn ends, so that Redis works while the turn goes on
+ * @returns sends one item with others of its turn
+ */
+export type Batch = <Item, Reply>(send: Send<Item, Reply>, most: number) => (item: Item) => Promise<Reply>;
+
+/** Items that wait for the end of the turn. */
+interface Waiting {
+  send: Send<unknown, unknown>;
+  items: unknown[];
+  settle: Settle[];
+}
+
+interface Settle {
+  resolve: (reply: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Items leave in the order of their calls: one batch is open at a time, and an item of another kind sends it first. */
+export function createBatch(): Batch {
+  let open: Waiting | undefined;
+
+  function leave(): void {
+    if (!open) return;
+    const { send, items, settle } = open;
+    open = undefined;
+    send(items).then(
+      (values) => {
+        for (const [index, { resolve, reject }] of settle.entries()) {
+          const value = values[index];
+          if (value instanceof Error) reject(value);
+          else resolve(value);
+        }
+      },
+      (error: unknown) => settle.forEach(({ reject }) => reject(error)),
+    );
+  }
+
+  function call(send: Waiting['send'], most: number, item: unknown): Promise<unknown> {
+    if (open?.send !== send) {
+      leave();
+      open = { send, items: [], settle: [] };
+    }
+    const { items, settle } = open;
+    return new Promise((resolve, reject) => {
+      items.push(item);
+      settle.push({ resolve, reject });
+      if (items.length >= most) leave();
+      else if (items.length === 1) setImmediate(leave);
+    });
+  }
+
+  return <Item, Reply>(send: Send<Item, Reply>, most: number) =>
+    (item: Item) =>
+      call(send as Waiting['send'], most, item) as Promise<Reply>;
+}

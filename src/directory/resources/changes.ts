@@ -1,6 +1,16 @@
 // Describes the changes that the directory takes, and their outcomes.
-import type { IndexedResource } from './indexes.ts';
-import type { Lane } from '../records.ts';
+import { attributeOf, type IndexedResource, type Lane } from '../records.ts';
+
+export interface DirectoryOptions {
+  /** Names of the targets that must become equal to this connection. */
+  targets: string[];
+  /** Whether a mapped attribute or a scope depends on memberships, so that users change with their groups. */
+  groupsMatter: boolean;
+  /** The security events that receivers get; undefined = none (lua/telling.lua). */
+  events?: { mostPending: number; externalIds: boolean } | undefined;
+  /** An externalId means one person (profile `okta`); else several may have it. */
+  uniqueExternalIds?: boolean | undefined;
+}
 
 export interface GroupName {
   id: string;
@@ -78,4 +88,38 @@ export interface MemberChange {
   now: number;
   request: string;
   steps: MemberStep[];
+}
+
+/** JSON `[id, displayName, id, displayName, ...]` or nothing → groups in order of ids. */
+export function toGroupNames(json: string): GroupName[] {
+  if (json === '') return [];
+  const pairs = JSON.parse(json) as string[];
+  const groups: GroupName[] = [];
+  for (let index = 0; index < pairs.length; index += 2) {
+    groups.push({ id: pairs[index] ?? '', displayName: pairs[index + 1] ?? '' });
+  }
+  return groups.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** `tag value value value rest` */
+export function toPutOutcome(reply: string): PutOutcome {
+  const [tag = '', first = '', second = '', third = ''] = reply.split(' ', 4);
+  switch (tag) {
+    case 'stored':
+    case 'unchanged':
+      return {
+        kind: tag,
+        version: Number(first),
+        created: Number(second),
+        lastModified: Number(third),
+        groups: toGroupNames(reply.slice(tag.length + first.length + second.length + third.length + 4)),
+      };
+    case 'taken':
+      return { kind: 'taken', attribute: attributeOf(first), holder: second };
+    case 'stale':
+    case 'missing':
+      return { kind: tag };
+    default:
+      throw new Error(`Unknown reply of a put script: ${tag}`);
+  }
 }

@@ -1,6 +1,6 @@
 -- Stores users under ids that were made for them just now, with their indexes, heals references that waited for them and
 -- leaves dirty marks, in one step. Nobody can be in a group under such an id, or have seen it blocked. What is stored comes
--- ready and in the order in which Redis takes it (newcomers.ts): to put it in order here would take longer than to store it.
+-- ready and in the order in which Redis takes it (user-writes.ts): to put it in order here would take longer than to store it.
 -- KEYS base
 -- ARGV { targets, groupsMatter }; how many users; 'family count' of each column of index entries; then id and record of each
 --      user, the request of each, and of each column value and id, or ids where many may have one value

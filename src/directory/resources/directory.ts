@@ -1,11 +1,12 @@
 // Desired state of one connection: what its identity provider wants, kept in Redis.
 import type { Redis } from 'ioredis';
-import type { GroupName } from './changes.ts';
+import { toGroupNames, type DirectoryOptions, type GroupName } from './changes.ts';
+import { createGroupWrites } from './group-writes.ts';
 import type { Keyspace } from '../keys.ts';
 import { createReading } from './reading.ts';
 import { fold, isSound, parseStored, type Kind, type StoredRecord } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
-import { createWrites, toGroupNames, type DirectoryOptions } from './writes.ts';
+import { createUserWrites } from './user-writes.ts';
 
 export interface UserWithGroups {
   record: StoredRecord;
@@ -173,7 +174,8 @@ export function createDirectory(
   const count = (kind: Kind): Promise<number> => redis.hlen(records(kind));
 
   return {
-    ...createWrites(deps, options, {
+    ...createUserWrites(deps, options),
+    ...createGroupWrites(deps, options, {
       versionOf: async (group) => (await get('Group', group))?.version,
       membersOf: async (group) => Object.values(await membersOf(group)).flat(),
     }),

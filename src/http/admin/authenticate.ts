@@ -1,7 +1,7 @@
 // Admits operators by the admin token. Wrong tokens are slowed down and logged.
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../../support/clock.ts';
+import type { Clock } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import { originOf } from '../middleware/bad-credentials.ts';
 import type { ClientAddress } from '../middleware/client-address.ts';

@@ -5,8 +5,7 @@ import type {
   OperationProgress,
   OperationStore,
 } from '../../directory/logs/operations.ts';
-import type { Clock } from '../../support/clock.ts';
-import type { Ids } from '../../support/ids.ts';
+import type { Clock, Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import { inPieces } from '../../support/pieces.ts';
 import { createSerially } from '../../support/serially.ts';

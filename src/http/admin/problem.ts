@@ -3,9 +3,9 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Response } from 'express';
 import { isStoreUnavailable } from '../../directory/redis/connection.ts';
 import { ScimError } from '../../scim/index.ts';
-import type { Ids } from '../../support/ids.ts';
+import type { Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
-import { Busy } from '../../support/turns.ts';
+import { Busy } from '../../support/limits.ts';
 import { JSON_HEADERS } from '../json-headers.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
 

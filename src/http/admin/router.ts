@@ -1,7 +1,7 @@
 // /admin/v1: authentication first, then the routes; every answer is JSON and is kept by nobody.
 import { once } from 'node:events';
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
-import type { Ids } from '../../support/ids.ts';
+import type { Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import type { Admitted } from '../admission/admission.ts';
 import { JSON_HEADERS } from '../json-headers.ts';

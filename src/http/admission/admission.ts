@@ -1,7 +1,6 @@
 // How much one process takes on at once, and how much of it each connection may have (docs/limits.md).
-import { createByteBudget, type ByteShare } from '../../support/byte-budget.ts';
+import { type ByteShare, createByteBudget, createTurns, type Turns } from '../../support/limits.ts';
 import { createPace, type Slice } from '../../support/pace.ts';
-import { createTurns, type Turns } from '../../support/turns.ts';
 
 export interface AdmissionLimits {
   /** Bytes of request bodies in flight, and of answers in flight. */

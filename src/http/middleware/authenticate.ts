@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler, Response } from 'express';
 import { forbidden, tooManyRequests, unauthorized, unavailable, type ScimError } from '../../scim/index.ts';
-import type { Bucket } from '../../support/bucket.ts';
-import type { Clock } from '../../support/clock.ts';
+import type { Bucket } from '../../support/limits.ts';
+import type { Clock } from '../../support/sources.ts';
 import type { Door } from '../../tokens/doors.ts';
 import { isJwtShaped } from '../../tokens/jwt.ts';
 import { isMarked } from '../../tokens/secret.ts';

@@ -1,7 +1,7 @@
 // Slows down a client that presents one wrong token after the other. Only the answer to a wrong token changes, so a client
 // cannot lock out a provider that comes from the same address.
 import { isIP } from 'node:net';
-import { createBucket, type Bucket } from '../../support/bucket.ts';
+import { type Bucket, createBucket } from '../../support/limits.ts';
 
 export interface BadCredentials {
   /** Notes a wrong token. @returns 0, or milliseconds after which another attempt is welcome */

@@ -2,10 +2,9 @@
 import type { ErrorRequestHandler, Request } from 'express';
 import { isStoreUnavailable } from '../../directory/redis/connection.ts';
 import { ScimError, unavailable } from '../../scim/index.ts';
-import type { Ids } from '../../support/ids.ts';
+import type { Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
-import { createByteBudget } from '../../support/byte-budget.ts';
-import { Busy } from '../../support/turns.ts';
+import { Busy, createByteBudget } from '../../support/limits.ts';
 import { respondError } from '../scim/respond.ts';
 import { correlationIdOf } from './request-context.ts';
 

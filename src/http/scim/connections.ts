@@ -2,8 +2,7 @@
 import type { Router } from 'express';
 import type { Directory } from '../../directory/resources/directory.ts';
 import { profileOf, type LengthLimits, type ProfileName, type ResourceType } from '../../scim/index.ts';
-import type { Clock } from '../../support/clock.ts';
-import type { Ids } from '../../support/ids.ts';
+import type { Clock, Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import { createSerially } from '../../support/serially.ts';
 import type { Door } from '../../tokens/doors.ts';

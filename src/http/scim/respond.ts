@@ -4,8 +4,7 @@ import type { Answer } from '../../provider/context.ts';
 import { errorBody, type ScimError } from '../../scim/index.ts';
 import { JSON_HEADERS } from '../json-headers.ts';
 import { correlationIdOf, REQUEST_ID } from '../middleware/request-context.ts';
-import type { ByteShare } from '../../support/byte-budget.ts';
-import { Busy } from '../../support/turns.ts';
+import { Busy, type ByteShare } from '../../support/limits.ts';
 
 const SCIM_JSON = 'application/scim+json';
 

@@ -26,7 +26,7 @@ import type { Admitted } from '../admission/admission.ts';
 import { subjectOf } from '../middleware/authenticate.ts';
 import { createJsonBody } from '../middleware/json-body.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
-import { Busy } from '../../support/turns.ts';
+import { Busy } from '../../support/limits.ts';
 import { send } from './respond.ts';
 
 export interface ScimRouterOptions {
@@ -257,4 +257,48 @@ const noFilter: RequestHandler = (request, _response, next) => {
 function queryOf(request: Request): URLSearchParams {
   const mark = request.url.indexOf('?');
   return new URLSearchParams(mark < 0 ? '' : request.url.slice(mark + 1));
+}
+
+export const OPERATIONS = [
+  'list',
+  'search',
+  'get',
+  'create',
+  'replace',
+  'patch',
+  'delete',
+  'bulk',
+  'discovery',
+  'me',
+  'other',
+] as const;
+export type Operation = (typeof OPERATIONS)[number];
+
+const ON_ONE = new Map<string, Operation>([
+  ['GET', 'get'],
+  ['PUT', 'replace'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+]);
+const ON_ALL = new Map<string, Operation>([
+  ['GET', 'list'],
+  ['POST', 'create'],
+]);
+const DISCOVERY = new Set(['serviceproviderconfig', 'resourcetypes', 'schemas']);
+
+/** @param path below the SCIM root, such as `/Users/2819c223`; a query may follow */
+export function operationOf(method: string | undefined, path: string): Operation {
+  const query = path.indexOf('?');
+  const [, endpoint = '', id = '', rest] = (query < 0 ? path : path.slice(0, query)).split('/', 4);
+  if (method === undefined || rest) return 'other';
+  const name = endpoint.toLowerCase();
+  if (name === 'users' || name === 'groups') {
+    if (id === '') return ON_ALL.get(method) ?? 'other';
+    if (id === '.search') return method === 'POST' ? 'search' : 'other';
+    return ON_ONE.get(method) ?? 'other';
+  }
+  if (name === '.search' && method === 'POST') return 'search';
+  if (name === 'bulk' && method === 'POST') return 'bulk';
+  if (name === 'me') return 'me';
+  return method === 'GET' && DISCOVERY.has(name) ? 'discovery' : 'other';
 }

@@ -1,5 +1,5 @@
 // Runs the agent for a question: paces its records, stores them, and ends the run.
-import { systemClock } from '../../support/clock.ts';
+import { systemClock } from '../../support/sources.ts';
 import type { Deployment } from '../records.ts';
 import { CHAT_LEFT, CHAT_TOOL_ROWS } from '../settings.ts';
 import { sceneOf, type World } from '../world.ts';

@@ -1,5 +1,5 @@
 // Creates Core Data from the engine, the tables of branches, JSON queries and SQL.
-import { systemClock } from '../../support/clock.ts';
+import { systemClock } from '../../support/sources.ts';
 import { Problem } from '../problem.ts';
 import type { Deployment } from '../records.ts';
 import type { Settings } from '../settings.ts';

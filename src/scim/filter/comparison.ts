@@ -1,5 +1,5 @@
 // One comparison checked against its attribute's type: which operators make sense, which literals (RFC 7644, table 3).
-import { foldCase } from '../fold-case.ts';
+import { foldCase } from '../json.ts';
 import type { Field } from '../attributes.ts';
 import { invalidFilter } from '../errors.ts';
 import type { Profile } from '../profiles.ts';

@@ -1,5 +1,5 @@
 // A filter over a resource, or over one element of a multi-valued attribute (RFC 7644 §3.4.2.2).
-import { foldCase } from '../fold-case.ts';
+import { foldCase } from '../json.ts';
 import type { Comparison, Filter, FilterValue } from './filter.ts';
 
 /**

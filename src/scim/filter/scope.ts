@@ -1,9 +1,9 @@
 // Resolves the names in a filter, at a resource or inside the `[…]` of one of its attributes.
 import { resolveAttribute, type AttributePath } from '../attribute-path.ts';
-import { findField, type Field, type Fields, type Section } from '../attributes.ts';
+import type { Field, Fields, Section } from '../attributes.ts';
+import { findField, type ResourceType } from '../resource-type.ts';
 import { invalidFilter } from '../errors.ts';
 import type { Profile } from '../profiles.ts';
-import type { ResourceType } from '../resource-type.ts';
 import type { FilterAttribute } from './filter.ts';
 import type { Token } from './lexer.ts';
 

@@ -2,9 +2,8 @@
 // on the way to a changed value is copied.
 import type { Field } from '../attributes.ts';
 import { mutability, type ScimError } from '../errors.ts';
-import { isEqual } from '../identity.ts';
+import { isEqual, type JsonObject } from '../json.ts';
 import { keepImmutable } from '../immutable.ts';
-import type { JsonObject } from '../json.ts';
 import type { AttributeTarget } from '../path.ts';
 import type { Profile } from '../profiles.ts';
 import { toCanonical, type Resource, type ResourceType } from '../resource-type.ts';

@@ -3,7 +3,7 @@ import { createBreaker, weightOf, type Breaker } from '../../../src/directory/ou
 import { createBudget, type Budget } from '../../../src/directory/outbox/budget.ts';
 import { createKeyspace } from '../../../src/directory/keys.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
-import { systemClock } from '../../../src/support/clock.ts';
+import { systemClock } from '../../../src/support/sources.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openStore, type Store } from './rig.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createBudget } from '../../../src/directory/outbox/budget.ts';
 import type { Ref } from '../../../src/directory/records.ts';
-import { systemClock } from '../../../src/support/clock.ts';
+import { systemClock } from '../../../src/support/sources.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';
 
 const ADA = idOf('ada');

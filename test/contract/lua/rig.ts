@@ -3,14 +3,17 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { connectRedis } from '../../../src/directory/redis/connection.ts';
 import { createDesiredState, type DesiredState } from '../../../src/directory/desired-state.ts';
-import type { MemberStep, PutOutcome, RemoveOutcome } from '../../../src/directory/resources/changes.ts';
-import type { DirectoryOptions } from '../../../src/directory/resources/writes.ts';
-import type { IndexedResource } from '../../../src/directory/resources/indexes.ts';
+import type {
+  DirectoryOptions,
+  MemberStep,
+  PutOutcome,
+  RemoveOutcome,
+} from '../../../src/directory/resources/changes.ts';
+import type { IndexedResource, Kind, Lane, Ref } from '../../../src/directory/records.ts';
 import { createKeyspace, type Keyspace } from '../../../src/directory/keys.ts';
 import type { Link } from '../../../src/directory/outbox/links.ts';
 import type { Outbox } from '../../../src/directory/outbox/outbox.ts';
 import type { Begin, Work } from '../../../src/directory/outbox/work.ts';
-import type { Kind, Lane, Ref } from '../../../src/directory/records.ts';
 import { loadScripts, type Scripts } from '../../../src/directory/redis/scripts.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 

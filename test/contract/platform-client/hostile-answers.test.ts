@@ -12,7 +12,7 @@ import {
 import type { WireUser } from '../../../src/platform/wire.ts';
 import { createProof } from '../../../src/reconcile/proof.ts';
 import { walkList } from '../../../src/reconcile/walk.ts';
-import { systemClock } from '../../../src/support/clock.ts';
+import { systemClock } from '../../../src/support/sources.ts';
 import { answerJson, startFakePlatform, thrownBy, type FakePlatform, type Script } from './fake-platform.ts';
 
 let platform: FakePlatform;

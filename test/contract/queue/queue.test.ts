@@ -19,7 +19,7 @@ import {
   type SyncHandler,
   type SyncWorker,
 } from '../../../src/queue/worker.ts';
-import { systemClock } from '../../../src/support/clock.ts';
+import { systemClock } from '../../../src/support/sources.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 import { eventually } from '../../support/eventually.ts';
 import { idOf, openStore, type Store } from '../lua/rig.ts';

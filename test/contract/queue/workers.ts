@@ -3,7 +3,7 @@ import type { Ref } from '../../../src/directory/records.ts';
 import type { Outbox } from '../../../src/directory/outbox/outbox.ts';
 import type { GuardSettings } from '../../../src/guard/judge.ts';
 import { userResourceType } from '../../../src/scim/index.ts';
-import type { Clock } from '../../../src/support/clock.ts';
+import type { Clock } from '../../../src/support/sources.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 import { createAdministrators } from '../../../src/sync/administrators.ts';
 import { createCatalogue } from '../../../src/sync/catalogue.ts';

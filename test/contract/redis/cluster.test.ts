@@ -1,7 +1,7 @@
 // The whole bridge on a Redis Cluster: every script, the queue and the wake-up between them.
 import { connectRedis, isStoreUnavailable, untilReady } from '../../../src/directory/redis/connection.ts';
 import { createConfirmation } from '../../../src/directory/redis/replicas.ts';
-import { systemClock } from '../../../src/support/clock.ts';
+import { systemClock } from '../../../src/support/sources.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 import { buildBridge, type Bridge } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';

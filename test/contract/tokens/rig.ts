@@ -7,8 +7,7 @@ import { jest } from '@jest/globals';
 import { startApp, type App } from '../../../src/app.ts';
 import { runCli } from '../../../src/cli/index.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { systemClock } from '../../../src/support/clock.ts';
-import { randomIds } from '../../../src/support/ids.ts';
+import { randomIds, systemClock } from '../../../src/support/sources.ts';
 import { createLogger } from '../../../src/support/logger.ts';
 import { createClient, type Client } from '../scim-conformance/client.ts';
 

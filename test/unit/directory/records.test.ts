@@ -1,7 +1,15 @@
-import { attributeOf, indexEntries } from '../../../src/directory/resources/indexes.ts';
+import {
+  attributeOf,
+  firstRecord,
+  fold,
+  indexEntries,
+  LANES,
+  parseRef,
+  parseStored,
+  refOf,
+} from '../../../src/directory/records.ts';
 import { createKeyspace } from '../../../src/directory/keys.ts';
 import { parseLink, toLinkText, type Link } from '../../../src/directory/outbox/link.ts';
-import { firstRecord, fold, LANES, parseRef, parseStored, refOf } from '../../../src/directory/records.ts';
 
 describe('stored records', () => {
   it('are read back with a text that holds spaces, numbers and line breaks', () => {

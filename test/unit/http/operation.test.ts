@@ -1,4 +1,4 @@
-import { OPERATIONS, operationOf } from '../../../src/http/scim/operation.ts';
+import { operationOf, OPERATIONS } from '../../../src/http/scim/router.ts';
 
 test.each([
   ['GET', '/Users', 'list'],

@@ -1,4 +1,4 @@
-import { routeOf } from '../../../src/http/middleware/route-of.ts';
+import { routeOf } from '../../../src/http/middleware/request-context.ts';
 
 test.each([
   ['/Users', '/scim/v2/Users'],

@@ -2,7 +2,7 @@
 // the walk then calls complete must be complete, and what a plan takes from it must take nothing away.
 import { createProof, type Page, type Proof } from '../../../src/reconcile/proof.ts';
 import { walkList } from '../../../src/reconcile/walk.ts';
-import type { Clock } from '../../../src/support/clock.ts';
+import type { Clock } from '../../../src/support/sources.ts';
 import { createRandom } from '../../support/estate.ts';
 
 interface Item {

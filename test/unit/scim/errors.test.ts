@@ -49,23 +49,6 @@ describe('errors (RFC 7644 §3.12)', () => {
   });
 });
 
-describe('versions (RFC 7644 §3.14)', () => {
-  const headers: [string | undefined, boolean][] = [
-    ['W/"3"', true],
-    ['"3"', true],
-    ['w/"3"', true],
-    ['*', true],
-    ['W/"2", W/"3"', true],
-    ['W/"2"', false],
-    ['W/"33"', false],
-    ['', false],
-    [undefined, false],
-  ];
-  test.each(headers)('If-Match %s', (header, expected) => {
-    expect(scim.matches(header, scim.weakVersion(3))).toBe(expected);
-  });
-});
-
 describe('profiles', () => {
   test('rfc refuses every deviation, auto and lenient take all of them, and say so', () => {
     for (const { name } of scim.deviations) {

@@ -1,4 +1,4 @@
-import { createBucket } from '../../../src/support/bucket.ts';
+import { createBucket } from '../../../src/support/limits.ts';
 
 test('a bucket gives its burst at once, then its rate per second, and says how long to wait', () => {
   const bucket = createBucket({ perSecond: 10, burst: 3 });

@@ -1,4 +1,4 @@
-import { createFailureShare } from '../../../src/support/failure-share.ts';
+import { createFailureShare } from '../../../src/app/instruments.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { scanJson } from '../../../src/support/json-bounds.ts';
+import { scanJson } from '../../../src/support/limits.ts';
 
 const bounds = { maxDepth: 3, maxStructure: 10, maxText: 8 };
 const check = (text: string): string | undefined => scanJson(Buffer.from(text), bounds)?.reason;

@@ -1,4 +1,4 @@
-import { createBucket } from '../../../src/support/bucket.ts';
+import { createBucket } from '../../../src/support/limits.ts';
 import { createKeyring } from '../../../src/tokens/keyring.ts';
 import { digestOf, makeSecret } from '../../../src/tokens/secret.ts';
 

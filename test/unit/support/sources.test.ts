@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { systemClock } from '../../../src/support/clock.ts';
+import { systemClock } from '../../../src/support/sources.ts';
 
 describe('the system clock', () => {
   it('sleeps as long as it is told', async () => {

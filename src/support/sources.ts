@@ -1,5 +1,31 @@
-// Generates identifiers that are short, opaque and safe in URLs, file names and Redis keys.
+// Defines the sources of time and of identifiers: production passes systemClock and randomIds, tests pass sources that they
+// control.
 import { randomFillSync } from 'node:crypto';
+
+/** Wall clock and sleeping. `now` is Unix time in milliseconds. */
+export interface Clock {
+  now(): number;
+  /** Resolves after `ms` milliseconds, or at once when `signal` aborts; never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) {
+        resolve();
+        return;
+      }
+      const done = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal?.addEventListener('abort', done, { once: true });
+    }),
+};
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 

@@ -1,7 +1,6 @@
 // A command of newcomers that is parted: Redis is lost between its parts.
-import { createBatch } from '../../../src/directory/redis/batch.ts';
-import { createNewcomers } from '../../../src/directory/resources/newcomers.ts';
-import type { Scripts } from '../../../src/directory/redis/scripts.ts';
+import { createBatch, type Scripts } from '../../../src/directory/redis/scripts.ts';
+import { createUserBatch } from '../../../src/directory/resources/user-writes.ts';
 
 const newcomer = (id: string, userName = id) => ({
   id,
@@ -11,11 +10,11 @@ const newcomer = (id: string, userName = id) => ({
 });
 
 /** A Redis that answers once and is gone then. */
-function storeOver(answer: unknown): ReturnType<typeof createNewcomers> {
+function storeOver(answer: unknown): ReturnType<typeof createUserBatch> {
   const answers = [answer];
   const send = () =>
     answers.length > 0 ? Promise.resolve(answers.pop()) : Promise.reject(new Error('Connection is closed.'));
-  return createNewcomers({ scripts: { batch: createBatch(), send } as unknown as Scripts, base: 'b:' }, '{}');
+  return createUserBatch({ scripts: { batch: createBatch(), send } as unknown as Scripts, base: 'b:' }, '{}');
 }
 
 test.each([

@@ -1,5 +1,5 @@
 // Turns: how many at once, who is next, and how waiting ends.
-import { Busy, createTurns } from '../../../src/support/turns.ts';
+import { Busy, createTurns } from '../../../src/support/limits.ts';
 
 const turnsOf = createTurns;
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,118 @@
+// Stores groups and their members, and deletes users and groups: each change is one Lua script, which also leaves the dirty
+// marks. A change of very many memberships is several scripts (large-changes.ts).
+import type { Keyspace } from '../keys.ts';
+import { fold, indexEntries, LANES, type Kind } from '../records.ts';
+import type { Scripts } from '../redis/scripts.ts';
+import {
+  toPutOutcome,
+  type Change,
+  type DirectoryOptions,
+  type MemberChange,
+  type MemberStep,
+  type Method,
+  type PutOutcome,
+  type Removal,
+  type RemoveOutcome,
+} from './changes.ts';
+import {
+  areMany,
+  createLargeChange,
+  MOST_AT_ONCE,
+  portionsOf,
+  type LargeChangeDeps,
+  type Portion,
+} from './large-changes.ts';
+
+/** Reply of a script that changed nothing because the change has too many memberships for one script. */
+const MANY = 'many';
+
+const RESOURCE_ID = /^[0-9a-z]{20}$/;
+
+export function createGroupWrites(
+  { scripts, keys }: { scripts: Scripts; keys: Keyspace },
+  { targets, groupsMatter, events }: DirectoryOptions,
+  reads: Pick<LargeChangeDeps, 'versionOf' | 'membersOf'>,
+) {
+  const { base } = keys;
+  const argumentsOf = (method: Method) => {
+    const feed = events && { method, most: events.mostPending, externalIds: events.externalIds };
+    return { targets, groupsMatter, events: feed };
+  };
+  const changeInPortions = createLargeChange({ ...reads, usersMeantBy });
+
+  async function usersMeantBy(values: string[]): Promise<string[]> {
+    const users: string[] = [];
+    for (const [step] of portionsOf([{ kind: 'add', values }])) {
+      if (!step) break;
+      const args = { values: step.values, folded: foldedNames([step]) };
+      const [, ...found] = await scripts.run('resolve_members', base, args);
+      users.push(...(found as string[]));
+    }
+    return users;
+  }
+
+  /** Stores a group and changes its members. */
+  function putGroup(
+    { resource, text, lane, method = 'put', ...change }: Change,
+    steps: MemberStep[],
+  ): Promise<PutOutcome> {
+    const args = {
+      ...argumentsOf(method),
+      ...change,
+      lane: LANES.indexOf(lane ?? (change.expected === 0 ? 'new' : 'edit')),
+      displayName: resource.displayName,
+      entries: indexEntries('Group', resource),
+    };
+    return changeGroup(args, steps, text);
+  }
+
+  /** Changes only the members of a group. The script reads the stored members, so parallel changes keep each other's work. */
+  const changeMembers = ({ steps, ...change }: MemberChange): Promise<PutOutcome> =>
+    changeGroup({ ...argumentsOf('patch'), ...change, lane: LANES.indexOf('edit') }, steps);
+
+  async function changeGroup(
+    args: { id: string; expected?: number | undefined; lane: number },
+    steps: MemberStep[],
+    text?: string,
+  ): Promise<PutOutcome> {
+    const ask = ({ steps: some, expected, isFirst, more }: Portion): Promise<string> => {
+      const portion = { ...args, expected, more, most: MOST_AT_ONCE, steps: some, folded: foldedNames(some) };
+      return scripts.ask('put_group', base, portion, ...(isFirst && text !== undefined ? [text] : []));
+    };
+    const { id, expected } = args;
+    const reply = areMany(steps) ? MANY : await ask({ steps, expected, isFirst: true, more: false });
+    if (reply !== MANY) return toPutOutcome(reply);
+    return changeInPortions(id, steps, expected, async (portion) => toPutOutcome(await ask(portion)));
+  }
+
+  /** Deletes a user or a group. A group with very many members is emptied first. */
+  async function remove(kind: Kind, removal: Removal): Promise<RemoveOutcome> {
+    const script = kind === 'User' ? 'delete_user' : 'delete_group';
+    let tag: string;
+    for (let { expected } = removal; ; expected = undefined) {
+      const args = { ...argumentsOf('patch'), ...removal, expected, most: MOST_AT_ONCE };
+      [tag] = await scripts.run(script, base, args);
+      if (tag !== MANY) return { kind: tag as RemoveOutcome['kind'] };
+      await empty(removal);
+    }
+  }
+
+  /** Removes all members of a group. */
+  async function empty({ id, now, request }: Removal): Promise<void> {
+    const args = { ...argumentsOf('patch'), id, now, request, lane: LANES.indexOf('edit'), more: true };
+    for (const steps of portionsOf([{ kind: 'remove', values: await reads.membersOf(id) }])) {
+      await scripts.ask('put_group', base, { ...args, steps, folded: foldedNames(steps) });
+    }
+  }
+
+  return { putGroup, changeMembers, remove };
+}
+
+/** Values that are no resource id may be userNames: the script finds the user by the folded form. */
+function foldedNames(steps: MemberStep[]): Record<string, string> {
+  const folded: [string, string][] = [];
+  for (const { values } of steps) {
+    for (const value of values) if (!RESOURCE_ID.test(value)) folded.push([value, fold(value)]);
+  }
+  return Object.fromEntries(folded);
+}

@@ -1,0 +1,225 @@
+// Limits what a process takes on: structure of JSON text, bytes in flight, work at once, and calls per second.
+
+/** Thrown when the work was not admitted in time. The work was not started, so the caller may retry. */
+export class Busy extends Error {
+  override name = 'Busy';
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds: number) {
+    super('too much work at once');
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export interface TurnLimits {
+  /** Limit of concurrent work; one owner may use half of it. */
+  atOnce: number;
+  /** Longest queue of one owner. */
+  queue: number;
+  /** Longest wait in the queue, milliseconds. */
+  waitMs: number;
+}
+
+export interface Turns {
+  /** Waits for admission. @returns a function that releases the slot @throws Busy, or the reason of `signal` */
+  enter(signal?: AbortSignal): Promise<() => void>;
+  /** Runs `work` once it is admitted. @throws as `enter` */
+  run<T>(work: () => Promise<T> | T, signal?: AbortSignal): Promise<T>;
+}
+
+interface Owner {
+  running: number;
+  waiting: number;
+}
+
+interface Waiter {
+  owner: Owner;
+  start(): void;
+}
+
+const RETRY_AFTER_SECONDS = 2;
+
+/** @returns a function that creates the turns of one owner */
+export function createTurns({ atOnce, queue, waitMs }: TurnLimits): () => Turns {
+  const mostEach = Math.max(1, Math.floor(atOnce / 2));
+  const waiters: Waiter[] = [];
+  let running = 0;
+
+  const isFree = (owner: Owner): boolean => running < atOnce && owner.running < mostEach;
+
+  function begin(owner: Owner): void {
+    running++;
+    owner.running++;
+  }
+
+  function end(owner: Owner): void {
+    running--;
+    owner.running--;
+    const next = waiters.findIndex((waiter) => isFree(waiter.owner));
+    if (next >= 0) waiters.splice(next, 1)[0]?.start();
+  }
+
+  function wait(owner: Owner, signal: AbortSignal | undefined): Promise<void> {
+    if (owner.waiting >= queue) throw new Busy(RETRY_AFTER_SECONDS);
+    return new Promise((resolve, reject) => {
+      const settle = (): void => {
+        owner.waiting--;
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      const leave = (reason: Error): void => {
+        settle();
+        waiters.splice(waiters.indexOf(waiter), 1);
+        reject(reason);
+      };
+      const onAbort = (): void => leave(signal?.reason as Error);
+      const timer = setTimeout(() => leave(new Busy(RETRY_AFTER_SECONDS)), waitMs);
+      const waiter: Waiter = {
+        owner,
+        start: () => {
+          settle();
+          begin(owner);
+          resolve();
+        },
+      };
+      owner.waiting++;
+      waiters.push(waiter);
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  return () => {
+    const owner: Owner = { running: 0, waiting: 0 };
+    async function enter(signal?: AbortSignal): Promise<() => void> {
+      signal?.throwIfAborted();
+      if (isFree(owner)) begin(owner);
+      else await wait(owner, signal);
+      let isHeld = true;
+      return () => {
+        if (isHeld) end(owner);
+        isHeld = false;
+      };
+    }
+    return {
+      enter,
+      async run(work, signal) {
+        signal?.throwIfAborted();
+        if (isFree(owner)) begin(owner);
+        else await wait(owner, signal);
+        try {
+          return await work();
+        } finally {
+          end(owner);
+        }
+      },
+    };
+  };
+}
+
+export interface ByteShare {
+  /** Returns whether `bytes` more fit into the budget. */
+  fits(bytes: number): boolean;
+  /** Counts `bytes` as held. @returns false when the budget does not allow it; nothing is counted then */
+  take(bytes: number): boolean;
+  give(bytes: number): void;
+}
+
+export interface ByteBudget {
+  /**
+   * Returns a share for one owner, at most half of the budget; the other half stays available to other owners.
+   */
+  share(): ByteShare;
+}
+
+export function createByteBudget(most: number): ByteBudget {
+  let held = 0;
+  return {
+    share() {
+      let own = 0;
+      const fits = (bytes: number): boolean => own + bytes <= most / 2 && held + bytes <= most;
+      return {
+        fits,
+        take(bytes) {
+          if (!fits(bytes)) return false;
+          own += bytes;
+          held += bytes;
+          return true;
+        },
+        give(bytes) {
+          own -= bytes;
+          held -= bytes;
+        },
+      };
+    },
+  };
+}
+
+export interface Bucket {
+  /**
+   * Takes one token at the time `now` (Unix milliseconds). @returns 0 when taken, otherwise the milliseconds
+   * until a token is available
+   */
+  take(now: number): number;
+}
+
+export function createBucket({ perSecond, burst }: { perSecond: number; burst: number }): Bucket {
+  let left = burst;
+  let filledAt = -Infinity;
+  return {
+    take(now) {
+      // A clock that was set back neither adds nor removes tokens.
+      const elapsedMs = Math.max(0, now - filledAt);
+      left = Math.min(burst, left + (elapsedMs * perSecond) / 1000);
+      filledAt = now;
+      if (left >= 1) {
+        left -= 1;
+        return 0;
+      }
+      return Math.ceil(((1 - left) * 1000) / perSecond);
+    },
+  };
+}
+
+export interface JsonBounds {
+  /** Largest nesting depth of objects and arrays. */
+  maxDepth: number;
+  /** Largest number of brackets, braces and commas. */
+  maxStructure: number;
+  /** Largest string in bytes; default: no limit. */
+  maxText?: number;
+}
+
+/** Reason why the text must not be parsed. `reason` completes a sentence that begins with "the answer …". */
+export interface JsonFault {
+  kind: 'depth' | 'structure' | 'text';
+  reason: string;
+}
+
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Scans UTF-8 bytes once, without parsing. @returns the first fault, or undefined */
+export function scanJson(
+  bytes: Uint8Array,
+  { maxDepth, maxStructure, maxText = Infinity }: JsonBounds,
+): JsonFault | undefined {
+  const end = bytes.length;
+  let depth = 0;
+  let structure = 0;
+  for (let at = 0; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      const start = ++at;
+      for (; at < end && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
+      if (at - start > maxText) return { kind: 'text', reason: `holds a text of more than ${maxText} bytes` };
+      continue;
+    }
+    if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+      if (++depth > maxDepth) return { kind: 'depth', reason: `is nested deeper than ${maxDepth} levels` };
+    } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth--;
+    else if (byte !== COMMA) continue;
+    if (++structure > maxStructure)
+      return { kind: 'structure', reason: `has more than ${maxStructure} brackets and commas` };
+  }
+  return undefined;
+}

@@ -1,0 +1,20 @@
+// Tests the comparison of entity tags: weak versions against If-Match and If-None-Match.
+import { describe, expect, test } from '@jest/globals';
+import { matches, weakVersion } from '../../../src/provider/answers.ts';
+
+describe('entity tags (RFC 7644 §3.14)', () => {
+  const headers: [string | undefined, boolean][] = [
+    ['W/"3"', true],
+    ['"3"', true],
+    ['w/"3"', true],
+    ['*', true],
+    ['W/"2", W/"3"', true],
+    ['W/"2"', false],
+    ['W/"33"', false],
+    ['', false],
+    [undefined, false],
+  ];
+  test.each(headers)('If-Match %s names version 3: %s', (header, expected) => {
+    expect(matches(header, weakVersion(3))).toBe(expected);
+  });
+});
