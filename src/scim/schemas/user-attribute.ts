@@ -1,5 +1,6 @@
 // The platform's user attributes as an extension of User: configured members are typed, others are taken as sent.
-import { attribute, isMemberName, type AttributeType, type Schema } from '../attributes.ts';
+import { attribute, type AttributeType, type Schema } from '../attributes.ts';
+import { isMemberName } from '../json.ts';
 import { USER_ATTRIBUTE_URN } from '../urns.ts';
 
 export type UserAttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
