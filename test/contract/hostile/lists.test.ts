@@ -67,7 +67,7 @@ describe('a page ends at server.limits.pageBytes, and all resources are met once
     },
   );
 
-  test('a resource that is larger than a page is a page of its own; members that are not shown do not count', async () => {
+  test('a group larger than a page is returned whole; with members excluded the page holds all five groups', async () => {
     const members = Array.from({ length: 5000 }, (_, n) => ({ value: `nobody-${n}-${'x'.repeat(60)}` }));
     const { id } = (await scim.post('/Groups', { displayName: 'huge', members })).body;
     const filter = encodeURIComponent('displayName eq "huge"');
@@ -77,7 +77,7 @@ describe('a page ends at server.limits.pageBytes, and all resources are met once
   });
 });
 
-test('lists beyond the turns wait or are 503 with Retry-After; one person is found meanwhile', async () => {
+test('100 concurrent slow lists answer 200 or 503, and a lookup by userName is answered meanwhile', async () => {
   const list = `/Users?filter=${encodeURIComponent('title co "nothing" or name.familyName co "nobody"')}`;
   const lists = Array.from({ length: 100 }, () => scim.get(list));
   const found = await scim.find('/Users', 'userName eq "small1@x.example"');
@@ -88,7 +88,7 @@ test('lists beyond the turns wait or are 503 with Retry-After; one person is fou
   expect(new Set(statuses)).toEqual(new Set([200, 503]));
 });
 
-test('pipelined lists are worked on one after the other: a client that does not read holds one page', async () => {
+test('100 pipelined lists of a client that does not read are not all computed ahead, and all answer 200 once it reads', async () => {
   const raw = await openRaw(scim.port);
   const before = bridge.logs.length;
   const lists = Array.from({ length: 100 }, () => rawRequest('GET /scim/v2/Users?count=1000', AUTH));

@@ -17,8 +17,8 @@ afterEach(() => expectUnharmed(scim));
 let serial = 0;
 const json = (): string => JSON.stringify(userBody(`wire${++serial}@x.example`));
 
-describe('bodies that do not come as announced', () => {
-  test('a body that never ends holds nobody up', async () => {
+describe('request bodies with wrong or unfinished framing', () => {
+  test('50 POSTs with unfinished bodies do not delay 50 complete POSTs, and store no user', async () => {
     const slow = await Promise.all(
       Array.from({ length: 50 }, async () => {
         const raw = await openRaw(scim.port);
@@ -34,7 +34,7 @@ describe('bodies that do not come as announced', () => {
     expect(await scim.find('/Users', 'userName sw "slow"')).toEqual([]);
   });
 
-  test('a chunked body that grows beyond the limit is 413 when it ends, and none of it is kept', async () => {
+  test('POST with a chunked body larger than the limit answers 413', async () => {
     const raw = await openRaw(scim.port);
     raw.write(rawRequest(`POST ${USERS}`, { ...AUTH, 'Transfer-Encoding': 'chunked' }));
     const chunk = Buffer.from(`100000\r\n${'x'.repeat(0x100000)}\r\n`);
@@ -45,7 +45,7 @@ describe('bodies that do not come as announced', () => {
     expect(parseAnswers(wire)).toMatchObject([{ status: 413 }]);
   });
 
-  test('a Content-Length beyond the limit is 413 at once, without the body', async () => {
+  test('POST with a Content-Length above the limit answers 413 before the body arrives', async () => {
     const [answer] = await exchange(
       scim.port,
       rawRequest(`POST ${USERS}`, { ...AUTH, 'Content-Length': 999_999_999 }),
@@ -55,7 +55,7 @@ describe('bodies that do not come as announced', () => {
     expect(answer?.status).toBe(413);
   });
 
-  test('a body cut off by the client changes nothing', async () => {
+  test('POST whose body the client cuts off stores no user', async () => {
     const body = JSON.stringify(userBody('cut@x.example'));
     for (const cut of [1, body.length - 1]) {
       const raw = await openRaw(scim.port);
@@ -67,7 +67,7 @@ describe('bodies that do not come as announced', () => {
     expect(await scim.find('/Users', 'userName eq "cut@x.example"')).toEqual([]);
   });
 
-  test('a Content-Length that is too short is one refusal, and the rest is no second request', async () => {
+  test('POST with a Content-Length shorter than its body answers 400, and the rest of the body stores no user', async () => {
     const body = JSON.stringify(userBody('short@x.example'));
     const answers = await exchange(
       scim.port,
@@ -85,8 +85,8 @@ describe('bodies that do not come as announced', () => {
     ['a negative length', { 'Content-Length': -1 }, ''],
     ['a length that is no number', { 'Content-Length': 'many' }, ''],
     ['an unknown transfer coding', { 'Transfer-Encoding': 'gzip' }, 'x'],
-    ['a chunk that lies', { 'Transfer-Encoding': 'chunked' }, 'zz\r\n{}\r\n0\r\n\r\n'],
-  ])('%s is refused with 400', async (_what, headers, body) => {
+    ['a chunk size that is not hexadecimal', { 'Transfer-Encoding': 'chunked' }, 'zz\r\n{}\r\n0\r\n\r\n'],
+  ])('a POST body with %s answers 400', async (_what, headers, body) => {
     const [answer] = await exchange(
       scim.port,
       rawRequest(`POST ${USERS}`, { ...AUTH, ...headers }, body),
@@ -96,7 +96,7 @@ describe('bodies that do not come as announced', () => {
     expect(answer?.status).toBe(400);
   });
 
-  test('a body on GET and DELETE is passed over, and the connection goes on', async () => {
+  test('GET and DELETE with a body ignore the body, and the connection serves the next request', async () => {
     const { id } = await scim.user('bodied@x.example');
     const one = rawRequest(`GET ${USERS}/${id}`, { ...AUTH, 'Content-Length': 6 }, '{"a":1');
     const two = rawRequest(`DELETE ${USERS}/${id}`, { ...AUTH, 'Content-Length': 2 }, '{}');
@@ -105,8 +105,8 @@ describe('bodies that do not come as announced', () => {
   });
 });
 
-describe('one connection', () => {
-  test('pipelined requests are answered in their order', async () => {
+describe('several requests on one TCP connection', () => {
+  test('pipelined GETs are answered in the order of the requests', async () => {
     const paths = [
       '/ServiceProviderConfig',
       '/Users/nobody',
@@ -120,7 +120,7 @@ describe('one connection', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 200, 404, 403, 501]);
   });
 
-  test('pipelined writes are done in their order', async () => {
+  test('pipelined PATCHes of one user are applied in the order of the requests', async () => {
     const { id } = await scim.user('piped@x.example');
     const patches = ['a', 'b', 'c'].map((value) => {
       const body = JSON.stringify({ Operations: [{ op: 'replace', path: 'title', value }] });
@@ -130,7 +130,7 @@ describe('one connection', () => {
     expect(answers.map(({ body }) => body.title)).toEqual(['a', 'b', 'c']);
   });
 
-  test('pipelined PUTs and PATCHes of one user keep their order, whatever each of them takes', async () => {
+  test('pipelined PUTs and PATCHes of one user are applied in the order of the requests', async () => {
     const { id } = await scim.user('piped2@x.example');
     const write = (method: string, body: object) => {
       const text = JSON.stringify(body);
@@ -139,7 +139,7 @@ describe('one connection', () => {
     const patch = (operation: object) => write('PATCH', { Operations: [operation] });
     const wire = [
       write('PUT', { ...userBody('piped2@x.example'), title: 'first' }),
-      // Has to be read; the next one does not.
+      // This PATCH needs the stored user first; the next PATCH does not.
       patch({ op: 'remove', path: 'title', value: 'nobody' }),
       patch({ op: 'replace', path: 'title', value: 'second' }),
       patch({ op: 'remove', path: 'title' }),
@@ -151,7 +151,7 @@ describe('one connection', () => {
     expect(titles).toEqual(['first', 'first', 'second', undefined, 'third', 'third']);
   });
 
-  test('it stays open after 400, 401, 404, 405, 409 and 412, and each answer is its own', async () => {
+  test('the connection stays open after 400, 401, 404, 405, 409 and 412, and the next request is answered', async () => {
     const existing = await scim.user('alive@x.example');
     const post = (body: string, auth: object = AUTH): Buffer =>
       rawRequest(`POST ${USERS}`, { ...auth, 'Content-Length': Buffer.byteLength(body) }, body);
@@ -178,7 +178,7 @@ describe('one connection', () => {
 
 describe('request lines and headers', () => {
   test.each(['HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'LOCK', 'PURGE', 'M-SEARCH'])(
-    '%s is answered without a 5xx and without a page',
+    'method %s answers neither a 5xx nor an HTML page, and never returns the token',
     async (method) => {
       for (const path of [
         '/scim/v2/Users',
@@ -196,7 +196,7 @@ describe('request lines and headers', () => {
         expect(wire).not.toMatch(/<html|<!DOCTYPE/i);
         if (method === 'HEAD') expect(wire.endsWith('\r\n\r\n')).toBe(true);
         else for (const answer of parseAnswers(wire)) expect([404, 405]).toContain(answer.status);
-        // The request must not come back (cross-site tracing).
+        // TRACE must not return the request with its token (cross-site tracing).
         expect(wire).not.toContain(TOKEN);
       }
     },
@@ -228,7 +228,7 @@ describe('request lines and headers', () => {
     'GET /connections/%zz/scim/v2/Users',
     'GET /connections/%2e%2e/scim/v2/Users',
     'OPTIONS *',
-  ])('%s is no 5xx and no page', async (line) => {
+  ])('the request line %s answers neither a 5xx nor an HTML page', async (line) => {
     const raw = await openRaw(scim.port);
     raw.write(rawRequest(line.trim(), { ...AUTH, Connection: 'close' }));
     const wire = await raw.read(() => false, 2000);
@@ -238,7 +238,7 @@ describe('request lines and headers', () => {
     parseAnswers(wire);
   });
 
-  test('a percent-encoded slash or NUL in an id is part of the id: 404, no other resource', async () => {
+  test('GET and DELETE of an id with an encoded slash, NUL or space answer 404', async () => {
     const { id } = await scim.user('slashed@x.example');
     for (const path of [
       `/Users/x%2F${id}`,
@@ -254,7 +254,7 @@ describe('request lines and headers', () => {
     expect((await scim.get(`/Groups/${id}`)).status).toBe(404);
   });
 
-  test('X-Request-Id comes back only when it is harmless; one with a line break does not', async () => {
+  test('a safe X-Request-Id is returned; an X-Request-Id with unsafe characters is replaced by a generated id', async () => {
     const echoed = async (value: string): Promise<string> =>
       (await scim.get('/Users?count=0', { 'x-request-id': value })).headers['x-request-id'] as string;
     expect(await echoed('push-4711.a:b')).toBe('push-4711.a:b');
@@ -269,7 +269,7 @@ describe('request lines and headers', () => {
     expect(bridge.logs.some((line) => line.includes('Set-Cookie: evil'))).toBe(false);
   });
 
-  test('headers of 20 KB and 3,000 headers are refused by the parser', async () => {
+  test('a request with a header of 20 KB, or with 3,000 headers, answers 431', async () => {
     const [long] = await exchange(
       scim.port,
       rawRequest(`GET ${USERS}`, { ...AUTH, 'X-Long': 'x'.repeat(20_000) }),
@@ -281,7 +281,7 @@ describe('request lines and headers', () => {
     );
   });
 
-  test('method overriding headers override nothing', async () => {
+  test('GET with X-HTTP-Method-Override: DELETE answers 200 and deletes nothing', async () => {
     const { id } = await scim.user('override@x.example');
     for (const name of ['x-http-method-override', 'x-http-method', 'x-method-override']) {
       expect((await scim.get(`/Users/${id}?_method=DELETE`, { [name]: 'DELETE' })).status).toBe(200);
@@ -289,7 +289,7 @@ describe('request lines and headers', () => {
     expect((await scim.get(`/Users/${id}`)).status).toBe(200);
   });
 
-  test('garbage instead of HTTP is a 400 or a closed connection', async () => {
+  test('bytes that are not HTTP/1.1 get a 4xx or 5xx answer or a closed connection', async () => {
     for (const garbage of [
       '\x16\x03\x01\x02\x00',
       'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',

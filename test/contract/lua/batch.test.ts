@@ -1,10 +1,10 @@
-// Calls of one turn of the event loop that share a command: each is answered as if it had come alone.
+// Tests script calls of one event-loop turn that share a Redis command: each call gets the result it would get alone.
 import { Redis } from 'ioredis';
 import { loadScripts } from '../../../src/directory/redis/scripts.ts';
 import { startRedisServer } from '../../support/redis-servers.ts';
 import { idOf, openStore, type Store } from './rig.ts';
 
-describe('calls that leave together', () => {
+describe('script calls batched into one Redis command', () => {
   let store: Store;
   beforeEach(async () => {
     store = await openStore();
@@ -22,7 +22,7 @@ describe('calls that leave together', () => {
   const replace = (name: string, userName = name) =>
     store.state.directory.putUser({ ...changeOf(name, userName), expected: undefined });
 
-  it('a hundred of them are stored in their order, in a quarter of the commands', async () => {
+  it('100 users created at once are stored in the order of the calls, with fewer than 30 Redis commands', async () => {
     await store.close();
     // A server of its own counts no commands of other tests.
     const server = await startRedisServer([]);
@@ -39,7 +39,7 @@ describe('calls that leave together', () => {
     store = await openStore();
   });
 
-  it('each has its own outcome: the first of two with one name is stored, the other one is told', async () => {
+  it('two creates of one userName in a batch: the first is stored, the second gets `taken` with the id of the first', async () => {
     const [ada, other, missing, bob] = await Promise.all([
       put('ada', 'same@x.com'),
       put('other', 'Same@x.com'),
@@ -52,7 +52,7 @@ describe('calls that leave together', () => {
     expect(bob).toMatchObject({ kind: 'stored' });
   });
 
-  it('nothing overtakes anything: what is called first is done first, together or alone', async () => {
+  it('get, remove, get and create of one user in one batch run in the order of the calls', async () => {
     await put('ada');
     const { directory } = store.state;
     const removal = { id: idOf('ada'), expected: undefined, now: Date.now(), request: 'r' };
@@ -68,7 +68,7 @@ describe('calls that leave together', () => {
     expect(again).toMatchObject({ kind: 'stored' });
   });
 
-  it('ids are what a client wrote, line breaks and all: nobody is there, and nobody else is mixed up with them', async () => {
+  it('reading ids that contain line breaks returns only the user whose id exists', async () => {
     await put('ada');
     const forged = ['x \n1 1 1 active []\n{}', '\n\n', '', ' ', idOf('ada'), 'y\nz'];
     const users = await store.state.directory.usersOf(forged);
@@ -78,7 +78,7 @@ describe('calls that leave together', () => {
     expect(await store.state.directory.groupsOf(forged)).toEqual(forged.map(() => []));
   });
 
-  it('a server that forgot the scripts is told them again', async () => {
+  it('after SCRIPT FLUSH a batch loads its scripts again, and its calls succeed', async () => {
     await put('ada');
     await store.redis.script('FLUSH');
     const [bob, ada] = await Promise.all([put('bob'), store.state.directory.usersOf([idOf('ada')])]);
@@ -95,8 +95,8 @@ describe('calls that leave together', () => {
     expect(await store.state.directory.count('User')).toBe(2);
   });
 
-  it('a server that cannot write is an error of the command, so that the client looks for another one', async () => {
-    // A replica of nobody answers reads.
+  it('a write on a read-only replica rejects with READONLY, and ioredis may reconnect to another server', async () => {
+    // A replica whose primary is unreachable refuses writes with READONLY.
     const server = await startRedisServer(['replicaof 127.0.0.1 1']);
     const seen: string[] = [];
     const reconnectOnError = (error: Error): boolean => seen.push(error.message) < 0;

@@ -1,4 +1,4 @@
-// apply_drift and what becomes of its notes: the worker learns of every doubt, and no note outlives what it was about.
+// Tests apply_drift and its drift notes: the worker receives each note, and the note is deleted when the worker has saved it.
 import { hashOfLink, RunLost, type Drift, type DriftNotes } from '../../../src/directory/outbox/drift.ts';
 import type { RunStore } from '../../../src/directory/outbox/runs.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';
@@ -34,7 +34,7 @@ describe('drift notes', () => {
   });
   const doubts = () => store.redis.hgetall(store.keys.key('doubts', 'main'));
 
-  it('marks the ref, tells the worker what is doubted, and forgets it when the worker has noted it', async () => {
+  it('a noted difference marks the user, reaches the worker, and is deleted when the worker saves it', async () => {
     await expect(notes.note([await drift()], 'plan:1')).resolves.toEqual(['applied']);
     await expect(store.outbox.claim(10, 10)).resolves.toMatchObject([{ lane: 'reconcile' }]);
     const work = await store.begun(`User:${ADA}`);
@@ -46,7 +46,7 @@ describe('drift notes', () => {
     await expect(store.marks()).resolves.toEqual(new Map());
   });
 
-  it('knows who looks as when they were found equal, until the link is written or the user is marked', async () => {
+  it('a user whose stored fingerprint matches is skipped until its link is written or the user is marked', async () => {
     const work = async (): Promise<void> => {
       await store.outbox.mark([`User:${ADA}`], 'edit');
       const begun = await store.begun(`User:${ADA}`);
@@ -73,7 +73,7 @@ describe('drift notes', () => {
     await expect(notes.unlikePrints([])).resolves.toEqual([]);
   });
 
-  it('keeps a note that came while the worker was at it: the run after this one needs it', async () => {
+  it('a drift note that changes during a sync survives the ack of that sync', async () => {
     await notes.note([await drift()], 'plan:1');
     const work = await store.begun(`User:${ADA}`);
     await store.redis.hset(store.keys.key('doubts', 'main'), `User:${ADA}`, '["displayName","active"]');
@@ -81,7 +81,7 @@ describe('drift notes', () => {
     await expect(doubts()).resolves.toEqual({ [`User:${ADA}`]: '["displayName","active"]' });
   });
 
-  it('adds to earlier notes, and gives a mark that waits no second generation', async () => {
+  it('a second drift note of a marked user adds its attributes and leaves the mark unchanged', async () => {
     await notes.note([await drift()], 'plan:1');
     const before = await store.marks();
     await notes.note([await drift({ names: ['active', 'displayName'] })], 'plan:2');
@@ -89,7 +89,7 @@ describe('drift notes', () => {
     await expect(store.marks()).resolves.toEqual(before);
   });
 
-  it('leaves a ref alone whose record or link moved since the difference was seen', async () => {
+  it('a difference seen at an older version or link returns `stale` and marks nothing', async () => {
     const seen = await drift();
     await store.putUser(ADA, { userName: 'ada', title: 'new' });
     await expect(notes.note([seen], 'plan:1')).resolves.toEqual(['stale']);
@@ -101,7 +101,7 @@ describe('drift notes', () => {
     await expect(store.marks()).resolves.toEqual(new Map());
   });
 
-  it('leaves a ref alone that a worker is at right now', async () => {
+  it('a difference of a user that a worker is syncing returns `busy` and notes nothing', async () => {
     await store.outbox.mark([`User:${ADA}`], 'edit');
     const seen = await drift();
     await store.begun(`User:${ADA}`);
@@ -109,7 +109,7 @@ describe('drift notes', () => {
     await expect(doubts()).resolves.toEqual({});
   });
 
-  it('owes a membership again only as the source has it in this moment', async () => {
+  it('a membership difference is noted only when it agrees with the current members of the group', async () => {
     const group = { ref: `Group:${G}` as const, names: [], version: 1 };
     const sign = () => store.redis.hget(store.keys.key('memberMarks', `main:${G}`), ADA);
     await notes.note([await drift({ ...group, remove: [ADA] })], 'plan:1');
@@ -124,7 +124,7 @@ describe('drift notes', () => {
     await expect(sign()).resolves.toBe('-');
   });
 
-  it('finds ours by platform id, with link and mark', async () => {
+  it('lookup by platform id returns the linked user with its link and mark, and undefined for an unknown id', async () => {
     await store.outbox.mark([`User:${ADA}`], 'edit');
     await expect(notes.counterparts('User', ['p-nobody', `p-${ADA}`])).resolves.toEqual([
       undefined,
@@ -132,7 +132,7 @@ describe('drift notes', () => {
     ]);
   });
 
-  it('lets one run at a time leave notes, and stops one whose right was taken over', async () => {
+  it('only one reconcile run holds the fence; a note with an old fence throws RunLost', async () => {
     const fence = await runs.take(60_000);
     await expect(runs.take(60_000)).resolves.toBeUndefined();
     await expect(notes.note([await drift()], 'plan:1', fence)).resolves.toEqual(['applied']);

@@ -48,7 +48,7 @@ describe('a group with more members than one script changes', () => {
     expect(left).toEqual([]);
   }, 60_000);
 
-  it('refuses a version that is not there, a group that is not there, and leaves it as it was', async () => {
+  it('a stale version returns `stale` and keeps the members; an unknown group returns `missing`', async () => {
     const store = await open();
     await store.putGroup(G, 'All', [add(...names(3))]);
     const change = {
@@ -66,7 +66,7 @@ describe('a group with more members than one script changes', () => {
     await expect(store.members(idOf('nobody'), add(...names(COUNT)))).resolves.toEqual({ kind: 'missing' });
   });
 
-  it('a replacement between whose portions another process replaces the members starts anew', async () => {
+  it('a replacement that another process interrupts starts again, and its members win', async () => {
     const store = await open();
     await store.putGroup(G, 'All', [add(...names(10))]);
     const ask = store.scripts.ask.bind(store.scripts);
@@ -82,7 +82,7 @@ describe('a group with more members than one script changes', () => {
     await expect(waiting(store)).resolves.toEqual(names(COUNT, 5).sort());
   });
 
-  it('is not due for a sync before its last portion, and soon when the process dies before that', async () => {
+  it('the group is due at once after its last portion, and within 5 s when no further portion comes', async () => {
     const store = await open();
     await store.putGroup(G, 'All');
     await store.settleAll();

@@ -1,4 +1,4 @@
-// Links, blocked refs, several targets, and the keys that remain when everything is done.
+// Tests links, blocked resources, several targets, the request budget, and the Redis keys that remain in the end.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createBudget } from '../../../src/directory/outbox/budget.ts';
@@ -23,7 +23,7 @@ describe('links and member notes', () => {
   });
   afterEach(() => store.close());
 
-  it('are found by the platform id, and by nothing after they are forgotten', async () => {
+  it('forgetLink with the platform id removes link and reverse link; another id removes nothing', async () => {
     await expect(store.state.links.holderOf('main', 'User', `p-${ADA}`)).resolves.toBe(USER);
     await store.outbox.forgetLink(USER, 'another id');
     await expect(store.state.links.get('main', USER)).resolves.toMatchObject({ id: `p-${ADA}` });
@@ -34,7 +34,7 @@ describe('links and member notes', () => {
     expect([...(await store.marks()).keys()]).toEqual([USER]);
   });
 
-  it('are not taken from the one who holds the platform id now', async () => {
+  it('an ack that forgets a link keeps the reverse link when another user holds the platform id', async () => {
     await store.outbox.mark([USER, `User:${BOB}`], 'edit');
     const former = await store.begun(USER);
     const heir = await store.begun(`User:${BOB}`);
@@ -43,13 +43,13 @@ describe('links and member notes', () => {
     await expect(store.state.links.holderOf('main', 'User', `p-${ADA}`)).resolves.toBe(`User:${BOB}`);
   });
 
-  it('are all listed, each once', async () => {
+  it('listing the links of a target returns each link once', async () => {
     const refs: Ref[] = [];
     for await (const { ref } of store.state.links.all('main')) refs.push(ref);
     expect(refs.sort()).toEqual([GROUP, USER, `User:${BOB}`].sort());
   });
 
-  it('state every membership of a user or a group anew on demand', async () => {
+  it('a save with `restate` marks every membership of the user or group to be added again', async () => {
     await store.outbox.mark([USER, GROUP], 'edit');
     await store.outbox.save(await store.begun(USER), { id: 'new' }, { restate: true });
     await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '+']]));
@@ -68,7 +68,7 @@ describe('links and member notes', () => {
     );
   });
 
-  it('wake the groups that owe a user a membership, now for one member and a moment later for several', async () => {
+  it('a save with `wake` makes a group with one pending member due at once, and with several a moment later', async () => {
     await store.outbox.mark([USER], 'edit');
     const work = await store.begun(USER);
     await store.outbox.save(work, {}, { restate: true });
@@ -82,7 +82,7 @@ describe('links and member notes', () => {
     expect((await store.marks()).has(GROUP)).toBe(true);
   });
 
-  it('drop the grants of a user who is to get nothing, and keep what must be taken away', async () => {
+  it('an ack with `dropOwed` deletes the pending additions of a user and keeps the pending removals', async () => {
     await store.putGroup(idOf('old'), 'Old', [add(ADA)]);
     await store.settleAll();
     await store.members(idOf('old'), drop(ADA));
@@ -94,7 +94,7 @@ describe('links and member notes', () => {
     await expect(store.outbox.memberMarks(idOf('old'))).resolves.toEqual(new Map([[ADA, '-']]));
   });
 
-  it('tell who may be granted a membership', async () => {
+  it('readiness is true for a settled user, and false for a pending, departed or blocked user', async () => {
     const ready = async () => (await store.outbox.readiness([ADA]))[0];
     await expect(ready()).resolves.toMatchObject({ ready: true, underWay: false });
     await store.outbox.mark([USER], 'edit');
@@ -111,7 +111,7 @@ describe('links and member notes', () => {
   });
 });
 
-describe('refs that need a person', () => {
+describe('blocked resources', () => {
   let store: Store;
   beforeEach(async () => {
     store = await openStore();
@@ -121,13 +121,13 @@ describe('refs that need a person', () => {
   });
   afterEach(() => store.close());
 
-  it('are listed and not tried again by themselves', async () => {
+  it('a blocked user is listed and not claimed again', async () => {
     await expect(store.outbox.blocked()).resolves.toEqual([{ ref: USER, since: expect.any(Number) }]);
     await expect(store.outbox.depth()).resolves.toEqual({ dirty: 0, inflight: 0, blocked: 1 });
     await expect(store.claimRefs()).resolves.toEqual([]);
   });
 
-  it('are tried again when somebody asks, or when they change, and then are off the list', async () => {
+  it('a blocked user leaves the list when an operator requests a sync or the user changes', async () => {
     await store.outbox.mark([USER], 'edit', 'by-hand');
     await expect(store.outbox.blocked()).resolves.toEqual([]);
     await expect(store.claimRefs()).resolves.toEqual([USER]);
@@ -138,7 +138,7 @@ describe('refs that need a person', () => {
     await expect(store.outbox.blocked()).resolves.toEqual([]);
   });
 
-  it('can be dismissed once', async () => {
+  it('dismissing a blocked user returns true, and false the second time', async () => {
     await expect(store.outbox.dismiss(USER)).resolves.toBe(true);
     await expect(store.outbox.dismiss(USER)).resolves.toBe(false);
   });
@@ -151,7 +151,7 @@ describe('two targets of one connection', () => {
   });
   afterEach(() => store.close());
 
-  it('get every change, and one that falls behind does not touch the other', async () => {
+  it('each target gets every change, and pending work at one target leaves the other target clean', async () => {
     const second = store.state.outboxes.get('second');
     await store.putUser(ADA, { userName: 'ada' });
     await store.putGroup(G, 'Sales', [add(ADA)]);
@@ -163,7 +163,7 @@ describe('two targets of one connection', () => {
     await expect(store.state.links.get('second', USER)).resolves.toEqual({});
   });
 
-  it('are told apart on the channel', async () => {
+  it('a notification on the Redis channel names the target that has new work', async () => {
     await store.putUser(ADA, { userName: 'ada' }, 'new');
     await store.settleAll();
     const told: string[] = [];
@@ -175,7 +175,7 @@ describe('two targets of one connection', () => {
     await store.redis.ping();
     await listener.unsubscribe();
     listener.disconnect();
-    // The second target knows already that something is due.
+    // The second target has a mark already, so that the user's change notifies the first target only.
     expect(told).toEqual(['second', 'main']);
   });
 });
@@ -194,7 +194,7 @@ describe('the request budget', () => {
       burst: 3,
     });
 
-  it('gives a burst at once and then one request per interval, over all clients', async () => {
+  it('five requests with a burst of three: three run at once, the others wait one interval each', async () => {
     const waits = (await Promise.all(Array.from({ length: 5 }, take))).map(
       ([tag, wait]) => [tag, Number(wait)] as const,
     );
@@ -204,7 +204,7 @@ describe('the request budget', () => {
     expect(waits[4]?.[1]).toBeGreaterThan(1900);
   });
 
-  it('gives nothing while the platform asked for a pause', async () => {
+  it('during a pause no request is granted, and an abort ends the wait', async () => {
     const options = { prefix: store.prefix, target: 'main', requestsPerSecond: 1, burst: 3 };
     const budget = createBudget({ redis: store.redis, scripts: store.scripts, clock: systemClock }, options);
     await budget.pause(60);
@@ -222,7 +222,7 @@ describe('the request budget', () => {
 });
 
 describe('keys', () => {
-  it('all start with the base and are documented, and only records of the living remain in the end', async () => {
+  it('every Redis key starts with the base and is in the table of keys.ts; after all deletions only seven bookkeeping keys remain', async () => {
     const store = await openStore({ groupsMatter: true });
     try {
       await store.putUser(ADA, { userName: 'ada', externalId: 'a', emails: [{ value: 'a@x' }] });
@@ -238,7 +238,7 @@ describe('keys', () => {
       expect(families.filter((family) => !documented.has(family))).toEqual([]);
       expect(families).toContain('lease');
 
-      // The worker and the queue lose what they had.
+      // The worker loses its lease and the queue its jobs, so that the resources are handed over again.
       await store.redis.del(store.keys.key('lease', `main:${USER}`));
       const inflight = store.keys.key('inflight', 'main');
       for (const ref of await store.redis.zrange(inflight, '0', '-1'))

@@ -56,7 +56,7 @@ test('50 PATCHes of one group without If-Match: each adds its member and takes a
 });
 
 test.each(['PUT', 'PATCH'])(
-  '50 times %s of one user with the same If-Match: one wins, 49 are told 412',
+  '50 concurrent %s of one user with the same If-Match: one answers 200, 49 answer 412',
   async (method) => {
     const userName = `${method.toLowerCase()}-once@corp.example`;
     const { id, meta } = await scim.user(userName);
@@ -78,7 +78,7 @@ test.each(['PUT', 'PATCH'])(
   },
 );
 
-test('50 writers that read, change and try again on 412: a counter in the user counts to 50', async () => {
+test('50 clients that increase a counter in one user and retry on 412 bring the counter to 50', async () => {
   const { id } = await scim.user('counted@corp.example', { title: '0' });
   let refused = 0;
   const increase = async (): Promise<void> => {
@@ -89,7 +89,7 @@ test('50 writers that read, change and try again on 412: a counter in the user c
       if (status === 200) return;
       expect(status).toBe(412);
       refused += 1;
-      // As clients do; at once, every one of fifty rounds would have but one winner.
+      // Clients wait a random time before a retry; without the wait only one client would succeed per round.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 100));
     }
     throw new Error('never got through');
@@ -99,7 +99,7 @@ test('50 writers that read, change and try again on 412: a counter in the user c
   expect(refused).toBeGreaterThan(0);
 }, 60_000);
 
-test('50 writers of one group with the same If-Match: one wins', async () => {
+test('50 concurrent PUTs of one group with the same If-Match: one answers 200, 49 answer 412', async () => {
   const { id, meta } = await scim.group('Contested');
   const answers = await Promise.all(
     writers.map((index) =>
@@ -114,7 +114,7 @@ test('50 writers of one group with the same If-Match: one wins', async () => {
   expect(answers.filter(({ status }) => status === 412)).toHaveLength(WRITERS - 1);
 });
 
-test('50 writers that create the same user, and 50 that remove it: one of each gets through', async () => {
+test('50 concurrent POSTs of one user: one 201 and 49 409; 50 concurrent DELETEs: one 204 and 49 404', async () => {
   const body = { schemas: [USER], userName: 'same@corp.example' };
   const made = await Promise.all(writers.map(() => scim.post('/Users', body)));
   const created = made.filter(({ status }) => status === 201);
