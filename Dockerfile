@@ -54,6 +54,8 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=20s --retries=4 \
 ARG VERSION=0.0.0-local
 ARG REVISION=unknown
 ARG SOURCE=""
+# `scim-bridge --version` shows it.
+ENV SCIM_BRIDGE_REVISION=${REVISION}
 LABEL org.opencontainers.image.title="scim-bridge" \
       org.opencontainers.image.description="SCIM 2.0 endpoint that keeps a data platform's users, groups and typed user attributes equal to what identity providers push" \
       org.opencontainers.image.licenses="Apache-2.0" \

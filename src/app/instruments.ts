@@ -1,36 +1,15 @@
-// Defines which metrics the parts report. Parts receive plain callback functions from app.ts and do not depend
-// on the metrics library. State that lives in Redis is read at the scrape.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+// Records the metrics of this process. Parts report through callback functions and do not import the metrics library.
 import type { Config } from '../config/schema.ts';
-import type { Backlog } from '../directory/outbox/backlog.ts';
-import type { BreakerState } from '../directory/outbox/breaker.ts';
-import type { StorePulse } from '../directory/redis/connection.ts';
-import type { EventStanding } from '../directory/logs/event-stream.ts';
 import type { Lane } from '../directory/records.ts';
 import type { Answered, OnAnswered } from '../http/middleware/request-context.ts';
 import { operationOf } from '../http/scim/router.ts';
 import type { PlatformCall } from '../platform/client.ts';
 import type { Clock } from '../support/sources.ts';
 import { createMetrics, type Metrics } from '../support/metrics.ts';
+import { packageVersion } from '../support/version.ts';
 import type { WriteOutcome } from '../sync/sync-resource.ts';
 import type { TokenTimes } from '../tokens/doors.ts';
-
-/** Functions that a scrape calls to read current values. */
-export interface Sources {
-  pulse: () => Promise<StorePulse>;
-  /** One backlog for each connection that feeds the target. */
-  backlogs: (target: string) => Promise<Backlog[]>;
-  breaker: (target: string) => Promise<BreakerState>;
-  /** Tokens of the connections; empty in a process without SCIM endpoints. */
-  tokens: () => TokenTimes[];
-  /** Security events of the connections that have a receiver. */
-  events: () => Promise<{ connection: string; standing: EventStanding }[]>;
-  /** Number of faults that the last proof of derived data found, by connection. */
-  faults: () => Promise<{ connection: string; faults: number }[]>;
-  /** Time of the worker's last fetch by target, Unix milliseconds; empty in a process without workers. */
-  lastFetches: () => Map<string, number>;
-}
+import { readShared, type MetricSources } from './shared-metrics.ts';
 
 export interface TargetHooks {
   onCall: (call: PlatformCall) => void;
@@ -46,7 +25,7 @@ export interface Instruments {
   target: (name: string) => TargetHooks;
   contentType: string;
   /** Reads the sources and returns the metrics in Prometheus text format. */
-  scrape: (sources: Sources) => Promise<string>;
+  scrape: (sources: MetricSources) => Promise<string>;
 }
 
 /** Entra ID evaluates failures over hours; below `atLeast` requests the share is 0. */
@@ -104,12 +83,6 @@ function showTokens(metrics: Metrics, tokens: TokenTimes[]): void {
     metrics.tokenExpiry.set({ connection, token }, Number.isFinite(expiresAt) ? expiresAt / 1000 : 0);
     metrics.tokenLastUsed.set({ connection, token }, lastUsedAt / 1000);
   }
-}
-
-/** The path is valid in `src/` and in `dist/`. */
-function packageVersion(): string {
-  const text = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 /**
@@ -198,106 +171,6 @@ function memo<T>(make: (first: string, second: string) => T): (first: string, se
     if (found === undefined) made.set(key, (found = make(first, second)));
     return found;
   };
-}
-
-/**
- * Reads the shared state from Redis into the metrics. While Redis is unreachable its series are removed instead
- * of keeping old values.
- */
-async function readShared(metrics: Metrics, targets: string[], sources: Sources): Promise<void> {
-  const pulse = await sources.pulse();
-  metrics.redisUp.set(pulse.up ? 1 : 0);
-  metrics.redisRole.reset();
-  for (const role of new Set(['master', 'slave', ...(pulse.role ? [pulse.role] : [])])) {
-    metrics.redisRole.set({ role }, role === pulse.role ? 1 : 0);
-  }
-  if (pulse.up) metrics.redisLatency.set(pulse.latencyMs / 1000);
-  else metrics.redisLatency.remove();
-  const found = await Promise.all(
-    targets.map(async (target) => {
-      if (!pulse.up) return [];
-      try {
-        const [backlogs, breaker] = await Promise.all([sources.backlogs(target), sources.breaker(target)]);
-        return [{ target, backlogs, breaker }];
-      } catch {
-        return [];
-      }
-    }),
-  );
-  for (const gauge of SHARED) metrics[gauge].reset();
-  for (const each of found.flat()) show(metrics, each);
-  for (const { connection, faults } of pulse.up ? await sources.faults().catch(() => []) : [])
-    metrics.directoryFaults.set({ connection }, faults);
-  for (const each of pulse.up ? await sources.events().catch(() => []) : []) showEvents(metrics, each);
-  for (const [target, at] of sources.lastFetches()) metrics.workerLastFetch.set({ target }, at / 1000);
-}
-
-const SHARED = [
-  'coverage',
-  'directoryFaults',
-  ...(['outboxDirty', 'outboxPending', 'outboxOldest', 'deadLetters', 'onHold', 'guardHeld'] as const),
-  ...(['breakerOpen', 'drift', 'reconcileLastSuccess', 'reconcileSeconds', 'reconcileWrites'] as const),
-  ...(['eventsPending', 'eventsOldest', 'eventsKept', 'events'] as const),
-] as const;
-
-function showEvents(
-  metrics: Metrics,
-  { connection, standing }: { connection: string; standing: EventStanding },
-): void {
-  metrics.eventsPending.set({ connection }, standing.pending);
-  metrics.eventsOldest.set({ connection }, standing.oldestMs / 1000);
-  metrics.eventsKept.set({ connection }, standing.kept);
-  for (const outcome of ['delivered', 'refused', 'dropped'] as const)
-    metrics.events.inc({ connection, outcome }, standing[outcome]);
-}
-
-/** Shows the backlogs of a target as one: counts are added, ages and times take the worse value. */
-function show(
-  metrics: Metrics,
-  { target, backlogs, breaker }: { target: string; backlogs: Backlog[]; breaker: BreakerState },
-): void {
-  const sum = (of: (backlog: Backlog) => number): number =>
-    backlogs.reduce((total, each) => total + of(each), 0);
-  metrics.outboxDirty.set(
-    { target },
-    sum(({ dirty }) => dirty),
-  );
-  metrics.outboxPending.set(
-    { target },
-    sum(({ inflight }) => inflight),
-  );
-  metrics.outboxOldest.set({ target }, Math.max(0, ...backlogs.map(({ oldestMs }) => oldestMs)) / 1000);
-  metrics.deadLetters.set(
-    { target },
-    sum(({ blocked }) => blocked),
-  );
-  metrics.onHold.set({ target }, backlogs.some(({ onHold }) => onHold) ? 1 : 0);
-  metrics.breakerOpen.set({ target }, breaker.open ? 1 : 0);
-  for (const kind of Object.keys(backlogs[0]?.held ?? {}) as (keyof Backlog['held'])[]) {
-    metrics.guardHeld.set(
-      { target, kind },
-      sum(({ held }) => held[kind]),
-    );
-  }
-  const successes = backlogs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
-  metrics.reconcileLastSuccess.set({ target }, successes.length === 0 ? 0 : Math.min(...successes) / 1000);
-  const runs = backlogs.flatMap(({ lastRun }) => lastRun ?? []);
-  if (runs.length > 0) {
-    const longest = Math.max(...runs.map(({ startedAt, endedAt }) => endedAt - startedAt));
-    metrics.reconcileSeconds.set({ target }, longest / 1000);
-  }
-  for (const { coverage } of runs) {
-    for (const resource of ['users', 'groups'] as const) {
-      for (const [state, count] of Object.entries(coverage?.[resource] ?? {}))
-        metrics.coverage.inc({ target, resource, state }, Number(count));
-    }
-  }
-  for (const { action, cause, count } of runs.flatMap(({ drift }) => drift ?? [])) {
-    metrics.drift.inc({ target, kind: action, attribution: cause }, count);
-  }
-  for (const [kind, count] of backlogs.flatMap(({ writes }) => Object.entries(writes))) {
-    metrics.reconcileWrites.inc({ target, kind }, count);
-  }
 }
 
 export interface FailureShare {

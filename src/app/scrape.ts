@@ -6,8 +6,9 @@ import type { TargetQueue } from '../queue/target-queue.ts';
 import type { Target } from '../sync/target.ts';
 import type { Doors } from '../tokens/doors.ts';
 import type { Events } from './events.ts';
-import type { Instruments, Sources } from './instruments.ts';
+import type { Instruments } from './instruments.ts';
 import type { Parts } from './parts.ts';
+import type { MetricSources } from './shared-metrics.ts';
 import { outboxesOf } from './states.ts';
 
 /** Returns the router of /metrics. It serves the counters of this process and the shared state in Redis. */
@@ -28,7 +29,7 @@ export function buildScrape(
     events: Pick<Events, 'feeds'>;
   },
 ): ReturnType<typeof createMetricsRouter> {
-  const sources: Sources = {
+  const sources: MetricSources = {
     pulse: () => takePulse(redis),
     backlogs: (name) => Promise.all([...outboxesOf(states, name).values()].map((outbox) => outbox.backlog())),
     breaker: async (name) => (await targets.get(name)?.breaker.read()) ?? { open: false },

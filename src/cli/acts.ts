@@ -1,4 +1,4 @@
-// acts: what operators ordered, and who; for people (a line each), for tools (NDJSON).
+// Defines the command acts, which prints the audit entries of operators as text or NDJSON.
 import { InvalidArgumentError, type Command } from 'commander';
 import { parseDuration } from '../config/forms.ts';
 import { readActs, verifyActs, type LocatedAct } from '../ops/acts.ts';

@@ -1,4 +1,4 @@
-// approvals: what the guard holds, and a person's decision about it.
+// Defines the command approvals, which lists the changes that the guard holds and decides about them.
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { DesiredState } from '../directory/desired-state.ts';

@@ -1,4 +1,4 @@
-// backup and restore: everything that Redis keeps, in one file; a restore comes up on hold.
+// Defines the commands backup and restore.
 import { createInterface } from 'node:readline/promises';
 import { Option, type Command } from 'commander';
 import type { Config } from '../config/schema.ts';

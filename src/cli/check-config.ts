@@ -1,4 +1,4 @@
-// check-config: all faults at once, or the effective settings.
+// Defines the command check-config, which reports all faults of the settings or prints the effective settings.
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { printableConfig } from '../config/redact.ts';

@@ -1,4 +1,4 @@
-// Shared by every command: settings, exit codes, and one way to fail.
+// Reads the settings for commands, names the operator, and turns errors into messages and exit codes.
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { ConfigError, loadConfig } from '../config/load.ts';

@@ -1,4 +1,4 @@
-// dead-letters: resources whose sync needs a person.
+// Defines the command dead-letters, which lists, retries and drops resources that the platform refused.
 import type { Command } from 'commander';
 import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';

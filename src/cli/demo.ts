@@ -1,4 +1,4 @@
-// demo: the whole story in one command.
+// Defines the command demo.
 import type { Command } from 'commander';
 import type { Cli } from './cli.ts';
 

@@ -1,4 +1,4 @@
-// doctor: is everything around the bridge as it must be? One line per finding, with what to do.
+// Defines the command doctor, which checks Redis, targets, clocks, settings and derived data.
 import type { Command } from 'commander';
 import { configWarnings } from '../config/warnings.ts';
 import type { Config } from '../config/schema.ts';

@@ -1,4 +1,4 @@
-// Commands that compare the estate with a target: opened for one command, with a signal that ends it.
+// Opens the reconcile scopes for one command and aborts the command on SIGINT and SIGTERM.
 import { setFlagsFromString } from 'node:v8';
 import { complain } from './output.ts';
 import type { AppDeps } from '../app.ts';

@@ -1,4 +1,4 @@
-// events: what receivers of security events have not taken, and what they refused.
+// Defines the command events, which lists, retries and drops security events that a receiver refused.
 import type { Command } from 'commander';
 import { listRefusedEvents, resolveRefusedEvents } from '../ops/events.ts';
 import { actorOf, readConfig, type Cli } from './cli.ts';

@@ -1,4 +1,4 @@
-// explain: why a person or group is, or is not, at each target as desired; first for people, then in detail.
+// Defines the command explain, which prints why a user or group is, or is not, as desired at each target.
 import type { Command } from 'commander';
 import type { Explanation, ValueState, Verdict } from '../explain/explanation.ts';
 import { readConfig, type Cli } from './cli.ts';

@@ -1,4 +1,4 @@
-// hold and release: nothing is written to a target while an operator says so; what is pushed goes on being accepted.
+// Defines the commands hold and release, which stop and resume all writes to a target.
 import type { Command } from 'commander';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { holdTargets, releaseTargets, type OrderGiven } from '../ops/hold.ts';

@@ -1,5 +1,6 @@
-// The command table: one file per command.
+// Lists the commands of scim-bridge and runs the one that the arguments name.
 import { Command, CommanderError } from 'commander';
+import { packageVersion } from '../support/version.ts';
 import type { Cli } from './cli.ts';
 
 type Add = (program: Command, cli: Cli) => void;
@@ -72,9 +73,15 @@ export async function createProgram(cli: Cli, names = Object.keys(COMMANDS)): Pr
       '--config <file>',
       'settings file (default: SCIM_BRIDGE_CONFIG, or config/bridge.yaml if present)',
     )
+    .version(versionText(cli.env), '--version', 'show the version, and in an image the revision')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(scim-bridge --help shows all commands)');
   for (const name of names) (await COMMANDS[name]?.())?.(program, cli);
   return program;
+}
+
+/** The image sets SCIM_BRIDGE_REVISION to the commit that it was built from. */
+function versionText({ SCIM_BRIDGE_REVISION: revision }: NodeJS.ProcessEnv): string {
+  return revision ? `${packageVersion()} (revision ${revision})` : packageVersion();
 }

@@ -1,4 +1,4 @@
-// links: which account or group at the platform belongs to whom; shown, exported, imported, and one at a time forgotten.
+// Defines the command links, which lists, exports, imports and forgets links between resources and platform ids.
 import { createReadStream, openSync, closeSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Option, type Command } from 'commander';

@@ -1,4 +1,4 @@
-// log: what was done at the platform and what was not, for people (a table), tools (NDJSON) and auditors (CSV).
+// Defines the command log, which prints the provisioning log as text, NDJSON or CSV.
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseDuration } from '../config/forms.ts';
 import {

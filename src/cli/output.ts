@@ -1,5 +1,5 @@
-// The one way to standard output and standard error: a line of ours holds text that identity providers, platforms and
-// colleagues chose, so every line is made visible first. No other file of cli/ writes to the console.
+// Writes lines to standard output and standard error. Control characters are escaped, because lines contain
+// text from identity providers and platforms. No other file of src/cli writes to the console.
 import { visible, visibleIn } from '../support/visible.ts';
 
 /** Lines to standard output; a line break within one of them does not start another. */

@@ -1,4 +1,4 @@
-// plan: what differs between the desired state and the platform. It writes nothing.
+// Defines the command plan, which compares the desired state with the platform and writes nothing.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';

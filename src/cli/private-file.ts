@@ -1,4 +1,4 @@
-// Files with personal data: made anew for their owner alone, never through a link, never over another file unasked.
+// Reads and writes files with personal data: readable by the owner only, and never through a symbolic link.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

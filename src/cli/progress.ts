@@ -1,4 +1,4 @@
-// Progress of long work on standard error: a bar on a terminal, a plain line now and then elsewhere.
+// Shows the progress of long work on standard error: a bar on a terminal, otherwise a line every few seconds.
 import { Presets, SingleBar } from 'cli-progress';
 import { complain } from './output.ts';
 

@@ -1,5 +1,5 @@
-// reconcile and apply: a plan is carried out by the worker, and the command waits for it. A worker runs in this process
-// as long as the command does, so that neither a laptop nor a lone CronJob needs the service.
+// Defines the commands reconcile and apply. A worker runs in the process of the command, so that the changes are
+// applied even when the service is not running.
 import { readFileSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
@@ -76,7 +76,7 @@ export function applyCommand(program: Command, cli: Cli): void {
         }
         if (!flags.json) await printPlans(plans, false, cli);
         const total = plans.reduce((sum, plan) => sum + changesIn(plan), 0);
-        if (total > 0 && !(await agreed(flags, `Carry out these ${total} changes?`))) {
+        if (total > 0 && !(await agreed(flags, carryOutQuestion(total)))) {
           cli.exit(1);
           return;
         }
@@ -122,7 +122,7 @@ async function runOne(
       confirm: async (made) => {
         progress.end();
         if (!flags.json) await printPlans([made], false, cli);
-        return agreed(flags, `Carry out these ${changesIn(made)} changes?`);
+        return agreed(flags, carryOutQuestion(changesIn(made)));
       },
     })
     .finally(progress.end);
@@ -173,7 +173,10 @@ async function carryOut(
   return report;
 }
 
-/** Without a terminal no operator can be asked: only the guard limits what a run takes away there. */
+const carryOutQuestion = (count: number): string =>
+  count === 1 ? 'Carry out this change?' : `Carry out these ${count} changes?`;
+
+/** Returns true without asking when there is no terminal. The guard still limits removals. */
 async function agreed({ yes, json }: Flags, question: string): Promise<boolean> {
   if (yes || json || !process.stdin.isTTY || !process.stdout.isTTY) return true;
   const lines = createInterface({ input: process.stdin, output: process.stdout });

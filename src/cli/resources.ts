@@ -1,4 +1,4 @@
-// Commands about one person or group: what was typed means nobody, and the exit code says so.
+// Reports an unknown user or group: prints a message and sets exit code 4.
 import type { Cli } from './cli.ts';
 import { complain } from './output.ts';
 

@@ -1,4 +1,4 @@
-// resync: everybody is looked at again, for instance after the mapping has changed.
+// Defines the command resync, which marks all users and groups for another comparison.
 import type { Command } from 'commander';
 import { resync } from '../ops/resync.ts';
 import { actorOf, readConfig, type Cli } from './cli.ts';
@@ -18,6 +18,6 @@ export function resyncCommand(program: Command, cli: Cli): void {
         throw new Error(`There is no target ${flags.target}: see scim-bridge check-config --print.`);
       }
       const count = await withStore(config, (states) => resync(states, flags.target, actorOf(cli)));
-      say(`${count} users and groups will be looked at again: see scim-bridge status.`);
+      say(`Users and groups marked for another sync: ${count}. See scim-bridge status.`);
     });
 }

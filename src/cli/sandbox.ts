@@ -1,4 +1,4 @@
-// sandbox: the platform stand-in alone.
+// Defines the command sandbox, which runs a stand-in of the platform.
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { SandboxOptions } from '../sandbox/server.ts';

@@ -1,4 +1,4 @@
-// serve: runs the service until a signal ends it.
+// Defines the command serve, which runs the service until a signal ends it.
 import { setFlagsFromString } from 'node:v8';
 import { Option, type Command } from 'commander';
 import { startApp, type Role } from '../app.ts';

@@ -1,4 +1,4 @@
-// status: how far each target is behind.
+// Defines the command status, which prints the backlog and the health of each target.
 import type { Command } from 'commander';
 import type { EventStanding } from '../directory/logs/event-stream.ts';
 import { proofSummary } from '../ops/proof-findings.ts';

@@ -1,5 +1,5 @@
-// Commands that look into Redis: the same directory code as the service, opened for one command. It is loaded when it
-// is needed: the thread that starts the service would carry it twice.
+// Opens the desired state in Redis for one command.
+// Modules are imported at call time, so that `serve` does not load them.
 import type { Config } from '../config/schema.ts';
 import type { Breaker } from '../directory/outbox/breaker.ts';
 import type { DesiredState } from '../directory/desired-state.ts';

@@ -1,4 +1,4 @@
-// sync: brings one person or group now and shows each step; with --dry-run only what would be written.
+// Defines the command sync, which syncs one user or group at once and prints each step.
 import type { Command } from 'commander';
 import type { SyncOutcomeName, SyncReport } from '../ops/sync-one.ts';
 import type { PlanEntry } from '../reconcile/entry.ts';

@@ -1,4 +1,5 @@
-// token: inbound bearer tokens of a connection. Shown once, kept as a digest.
+// Defines the command token, which creates, lists and revokes bearer tokens of a connection.
+// A token is shown once; Redis stores only its digest.
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Config } from '../config/schema.ts';

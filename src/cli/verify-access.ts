@@ -1,4 +1,4 @@
-// verify-access: what a person would really see, from the push to the rows.
+// Defines the command verify-access, which follows one user from the push to the data that the user sees.
 import { readFileSync } from 'node:fs';
 import Table from 'cli-table3';
 import { InvalidArgumentError, type Command } from 'commander';

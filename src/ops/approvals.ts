@@ -1,4 +1,4 @@
-// Lists the changes that the guard holds, with the names that people know, and carries out a person's decision about them.
+// Lists the changes that the guard holds, and records the decision of an operator about them.
 import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { parseRef, type Ref } from '../directory/records.ts';

@@ -1,4 +1,4 @@
-// The file of a backup as bytes: its lines, its checksums, and the pass that checks all of it before anything is changed.
+// Reads backup files line by line and checks every line and checksum before a restore changes Redis.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { faultOf } from '../directory/archive/archive-line.ts';

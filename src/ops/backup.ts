@@ -1,9 +1,7 @@
-// Writes a backup: JSON lines. The first says what it is, the last how many lines there are, their SHA-256 and, with a key in
-// the settings, their HMAC, so that a file that was cut or altered is refused before anything is touched (backup-file.ts).
+// Writes a backup as JSON lines: a header, the stored data, and an end line with count, SHA-256 and optional HMAC.
 //
-// It is taken while the service runs. Each record, link and list is as of one moment between start and end; records that
-// changed meanwhile are told once more at the end. Data derived from records (indexes, the way back from platform ids,
-// the second direction of memberships) is not in the file, it is built anew when the file is put back.
+// The service may run meanwhile. Resources that changed during the backup are written again at its end.
+// Derived data, such as indexes and reverse links, is not in the file; a restore rebuilds it.
 import type { ArchiveLine } from '../directory/archive/archive.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createChain, familyOf, FORMAT, MAX_LINE_BYTES, type BackupHeader } from './backup-file.ts';

@@ -1,4 +1,4 @@
-// Resources whose sync needs a person: which, why, and what a person can do about them.
+// Lists dead letters, marks them for another sync, or drops them.
 import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';

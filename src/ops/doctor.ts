@@ -1,4 +1,4 @@
-// doctor: everything that must be true around the bridge, one finding a line, each with what to do. It changes nothing.
+// Checks Redis, clocks, settings and targets, and returns findings with advice. It changes nothing.
 import type { StoreFacts, StoreHealth } from '../directory/redis/connection.ts';
 import { fold } from '../directory/records.ts';
 import type { PlatformClient } from '../platform/client.ts';

@@ -1,4 +1,4 @@
-// doctor on what the settings name: opens a client of its own for every target, examines all, and closes them again.
+// Runs doctor with a platform client of its own for each target, and closes the clients afterwards.
 import { request } from 'node:http';
 import { request as requestByTls } from 'node:https';
 import { createPlatformClient } from '../platform/client.ts';

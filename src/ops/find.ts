@@ -1,5 +1,5 @@
-// From what an operator types to the resources that it means: an id, a ref, a userName, an externalId, an address, a
-// group's name; also people and groups that were deleted at the source, as long as something is known of them.
+// Finds the users and groups that an operator means by an id, resource key, name, externalId or address.
+// Deleted resources are found too, as long as a tombstone or link is stored.
 import type { DesiredState } from '../directory/desired-state.ts';
 import { fold, parseRef, refOf, type Kind, type Ref, type StoredRecord } from '../directory/records.ts';
 import type { Tombstone } from '../directory/resources/directory.ts';

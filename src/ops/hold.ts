@@ -1,4 +1,4 @@
-// An operator's order that nothing is written to a target, and its end. Pushes are still accepted.
+// Holds and releases all writes to targets. Pushes are still accepted during a hold.
 import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { GuardStore } from '../directory/guard/guard-store.ts';

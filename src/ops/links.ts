@@ -1,4 +1,4 @@
-// The table source id ↔ platform id: shown, carried to another bridge, and, one at a time, forgotten.
+// Lists, exports, imports and forgets links between resources and platform ids.
 import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Link } from '../directory/outbox/links.ts';

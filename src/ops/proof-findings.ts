@@ -1,4 +1,4 @@
-// Words for operators about what a proof of derived data found. Pure.
+// Formats the results of a proof of derived data as findings of doctor.
 import type { Fault, Finding } from '../directory/proof/findings.ts';
 import type { DoctorFinding } from './doctor.ts';
 import type { ProofReport } from './prove.ts';

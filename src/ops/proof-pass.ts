@@ -1,5 +1,5 @@
-// Compares derived data with the records about once an hour, in the process that keeps the timetable. A pass repairs nothing:
-// doctor, status, /health and a metric show what it found, and an operator decides.
+// Compares derived data with the records about once an hour, in the scheduler. A pass repairs nothing;
+// doctor, status, /health and a metric show its findings.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';

@@ -1,4 +1,4 @@
-// doctor --deep and --repair: compares everything derived in Redis with the records, and keeps what was found.
+// Compares derived data in Redis with the records, optionally repairs it, and stores the findings.
 import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createFindings, type Finding } from '../directory/proof/findings.ts';

@@ -1,4 +1,4 @@
-// The provisioning log for people and tools: which entries, in which form.
+// Reads and filters the provisioning log, and converts entries to the export format.
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { LogAction, LogStatus, PlacedEntry } from '../directory/logs/provisioning-log.ts';
 import type { Ref } from '../directory/records.ts';

@@ -1,5 +1,5 @@
-// Puts a backup back. Every target is on hold before the first line is written and stays so: links may be older than
-// reality, so a person looks at a plan before anything is written (scim-bridge plan, then release).
+// Restores a backup into Redis. Every target is put on hold first and stays on hold, because the links may be
+// older than the platform; the operator checks `scim-bridge plan` and then runs `scim-bridge release`.
 import type { FileHandle } from 'node:fs/promises';
 import type { Actor } from '../directory/logs/acts.ts';
 import type { ArchiveLine } from '../directory/archive/archive.ts';

@@ -1,4 +1,4 @@
-// Everybody is looked at again, behind all other work, for instance after the mapping has changed.
+// Marks all users and groups of a target for another sync, with the lowest priority.
 import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { refOf, type Kind } from '../directory/records.ts';

@@ -1,4 +1,4 @@
-// How far each target is behind, and what a person has to look at.
+// Reads the backlog, coverage and health of every target.
 import type { Backlog } from '../directory/outbox/backlog.ts';
 import type { CoverageReader } from '../directory/outbox/coverage.ts';
 import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';

@@ -1,5 +1,5 @@
-// sync: one person or group, now. It is compared with the platform first, so that also what was changed there by hand
-// is brought; then the same code that every worker runs writes what differs, under the same lease and guard.
+// Syncs one user or group at once: compares it with the platform and then runs the sync of the workers,
+// under the same lease and guard.
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import { toDrifts } from '../reconcile/apply.ts';
 import { createVisibility } from '../reconcile/compare.ts';

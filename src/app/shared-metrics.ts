@@ -1,0 +1,123 @@
+// Reads the state that all processes share from Redis into the metrics, at each scrape.
+import type { Backlog } from '../directory/outbox/backlog.ts';
+import type { BreakerState } from '../directory/outbox/breaker.ts';
+import type { StorePulse } from '../directory/redis/connection.ts';
+import type { EventStanding } from '../directory/logs/event-stream.ts';
+import type { Metrics } from '../support/metrics.ts';
+import type { TokenTimes } from '../tokens/doors.ts';
+
+/** Functions that a scrape calls to read current values. */
+export interface MetricSources {
+  pulse: () => Promise<StorePulse>;
+  /** One backlog for each connection that feeds the target. */
+  backlogs: (target: string) => Promise<Backlog[]>;
+  breaker: (target: string) => Promise<BreakerState>;
+  /** Tokens of the connections; empty in a process without SCIM endpoints. */
+  tokens: () => TokenTimes[];
+  /** Security events of the connections that have a receiver. */
+  events: () => Promise<{ connection: string; standing: EventStanding }[]>;
+  /** Number of faults that the last proof of derived data found, by connection. */
+  faults: () => Promise<{ connection: string; faults: number }[]>;
+  /** Time of the worker's last fetch by target, Unix milliseconds; empty in a process without workers. */
+  lastFetches: () => Map<string, number>;
+}
+
+/**
+ * Reads the shared state from Redis into the metrics. While Redis is unreachable its series are removed instead
+ * of keeping old values.
+ */
+export async function readShared(metrics: Metrics, targets: string[], sources: MetricSources): Promise<void> {
+  const pulse = await sources.pulse();
+  metrics.redisUp.set(pulse.up ? 1 : 0);
+  metrics.redisRole.reset();
+  for (const role of new Set(['master', 'slave', ...(pulse.role ? [pulse.role] : [])])) {
+    metrics.redisRole.set({ role }, role === pulse.role ? 1 : 0);
+  }
+  if (pulse.up) metrics.redisLatency.set(pulse.latencyMs / 1000);
+  else metrics.redisLatency.remove();
+  const found = await Promise.all(
+    targets.map(async (target) => {
+      if (!pulse.up) return [];
+      try {
+        const [backlogs, breaker] = await Promise.all([sources.backlogs(target), sources.breaker(target)]);
+        return [{ target, backlogs, breaker }];
+      } catch {
+        return [];
+      }
+    }),
+  );
+  for (const gauge of SHARED) metrics[gauge].reset();
+  for (const each of found.flat()) show(metrics, each);
+  for (const { connection, faults } of pulse.up ? await sources.faults().catch(() => []) : [])
+    metrics.directoryFaults.set({ connection }, faults);
+  for (const each of pulse.up ? await sources.events().catch(() => []) : []) showEvents(metrics, each);
+  for (const [target, at] of sources.lastFetches()) metrics.workerLastFetch.set({ target }, at / 1000);
+}
+
+const SHARED = [
+  'coverage',
+  'directoryFaults',
+  ...(['outboxDirty', 'outboxPending', 'outboxOldest', 'deadLetters', 'onHold', 'guardHeld'] as const),
+  ...(['breakerOpen', 'drift', 'reconcileLastSuccess', 'reconcileSeconds', 'reconcileWrites'] as const),
+  ...(['eventsPending', 'eventsOldest', 'eventsKept', 'events'] as const),
+] as const;
+
+function showEvents(
+  metrics: Metrics,
+  { connection, standing }: { connection: string; standing: EventStanding },
+): void {
+  metrics.eventsPending.set({ connection }, standing.pending);
+  metrics.eventsOldest.set({ connection }, standing.oldestMs / 1000);
+  metrics.eventsKept.set({ connection }, standing.kept);
+  for (const outcome of ['delivered', 'refused', 'dropped'] as const)
+    metrics.events.inc({ connection, outcome }, standing[outcome]);
+}
+
+/** Shows the backlogs of a target as one: counts are added, ages and times take the worse value. */
+function show(
+  metrics: Metrics,
+  { target, backlogs, breaker }: { target: string; backlogs: Backlog[]; breaker: BreakerState },
+): void {
+  const sum = (of: (backlog: Backlog) => number): number =>
+    backlogs.reduce((total, each) => total + of(each), 0);
+  metrics.outboxDirty.set(
+    { target },
+    sum(({ dirty }) => dirty),
+  );
+  metrics.outboxPending.set(
+    { target },
+    sum(({ inflight }) => inflight),
+  );
+  metrics.outboxOldest.set({ target }, Math.max(0, ...backlogs.map(({ oldestMs }) => oldestMs)) / 1000);
+  metrics.deadLetters.set(
+    { target },
+    sum(({ blocked }) => blocked),
+  );
+  metrics.onHold.set({ target }, backlogs.some(({ onHold }) => onHold) ? 1 : 0);
+  metrics.breakerOpen.set({ target }, breaker.open ? 1 : 0);
+  for (const kind of Object.keys(backlogs[0]?.held ?? {}) as (keyof Backlog['held'])[]) {
+    metrics.guardHeld.set(
+      { target, kind },
+      sum(({ held }) => held[kind]),
+    );
+  }
+  const successes = backlogs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
+  metrics.reconcileLastSuccess.set({ target }, successes.length === 0 ? 0 : Math.min(...successes) / 1000);
+  const runs = backlogs.flatMap(({ lastRun }) => lastRun ?? []);
+  if (runs.length > 0) {
+    const longest = Math.max(...runs.map(({ startedAt, endedAt }) => endedAt - startedAt));
+    metrics.reconcileSeconds.set({ target }, longest / 1000);
+  }
+  for (const { coverage } of runs) {
+    for (const resource of ['users', 'groups'] as const) {
+      for (const [state, count] of Object.entries(coverage?.[resource] ?? {}))
+        metrics.coverage.inc({ target, resource, state }, Number(count));
+    }
+  }
+  for (const { action, cause, count } of runs.flatMap(({ drift }) => drift ?? [])) {
+    metrics.drift.inc({ target, kind: action, attribution: cause }, count);
+  }
+  for (const [kind, count] of backlogs.flatMap(({ writes }) => Object.entries(writes))) {
+    metrics.reconcileWrites.inc({ target, kind }, count);
+  }
+}
