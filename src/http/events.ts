@@ -1,4 +1,4 @@
-// Where receivers of security events come: for events (RFC 8936), and for the keys that check them.
+// Routes the endpoints of security event receivers: poll delivery (RFC 8936) and the public keys.
 import { timingSafeEqual } from 'node:crypto';
 import express, { type RequestHandler, type Router } from 'express';
 import { parsePollRequest, type Poll } from '../events/poll.ts';
@@ -14,15 +14,15 @@ import { createJsonBody } from './middleware/json-body.ts';
 
 export interface EventsConnection {
   feed: Feed;
-  /** Absent = events are pushed, and only the keys are here. `token` is asked at each request: it may be replaced. */
+  /** Undefined when events are pushed: then only the keys are served. `token` is read at each request, as it may rotate. */
   poll?: { ask: Poll; token: () => string };
 }
 
 const MAX_BYTES = 1_048_576;
-/** Receivers look again when a token has a key that they do not know. */
+/** Receivers read the keys again when a token names an unknown key. */
 const KEYS_MAX_AGE_S = 300;
 
-/** Routers by mount path: `/connections/<name>/events`. */
+/** Returns one router for each mount path `/connections/<name>/events`. */
 export function createEventRouters(
   { clock }: { clock: Clock },
   connections: readonly EventsConnection[],
@@ -65,7 +65,7 @@ const refuse =
     throw methodNotAllowed(allow);
   };
 
-/** The token of the receiver and no other: that of the identity provider may write, this one may only read events. */
+/** Checks the receiver's token, which can only read events. The identity provider's token is refused here. */
 function createReceiverCheck(
   { clock, clientAddress }: { clock: Clock; clientAddress: ClientAddress },
   token: () => string,

@@ -1,4 +1,4 @@
-// Serves the health endpoints. The platform's state never counts: it must not take the inbound side down.
+// Serves the health endpoints. The state of the platform is left out: it must not stop the bridge from taking pushes.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Router } from 'express';
 import type { Ids } from '../support/sources.ts';
@@ -9,23 +9,23 @@ import { JSON_HEADERS } from './json-headers.ts';
 
 export interface Check {
   ok: boolean;
-  /** Faults, each with advice; empty when ok. */
+  /** One sentence with advice for each fault; empty when healthy. */
   findings: string[];
   [detail: string]: unknown;
 }
 
 export interface HealthChecks {
-  /** The process works: event loop and job fetching. */
+  /** Liveness: the event loop runs and the worker fetches jobs. */
   live: () => Check;
-  /** Pushes can be stored. */
+  /** Readiness: Redis accepts writes. */
   ready: () => Promise<Check>;
-  /** Everything, by component. */
+  /** State of each component, by name. */
   detail: () => Promise<Record<string, Check>>;
 }
 
 /**
- * Every caller is told whether all is well. Findings name targets, connections and Redis: they are for operators, who send
- * the admin token.
+ * Answers `ok` or not to every client. Findings name targets, connections and Redis, so only a client with the admin
+ * token gets them.
  * @param checkAdmin undefined: no admin token is set, and no caller gets findings
  */
 export function createHealthRouter(

@@ -1,7 +1,7 @@
-// The address that Prometheus asks.
+// Serves the metrics endpoint for Prometheus.
 import express, { type Router } from 'express';
 
-/** @param scrape collects and renders; what it throws is a bug, and the scrape fails with it */
+/** @param scrape returns the metrics as text; an error fails the scrape with 500 */
 export function createMetricsRouter(contentType: string, scrape: () => Promise<string>): Router {
   const router = express.Router();
   router.get('/metrics', async (_request, response) => {

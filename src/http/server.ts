@@ -20,15 +20,15 @@ export interface HttpDeps {
   clock: Clock;
   ids: Ids;
   health: Router;
-  /** SCIM routers by the path they are mounted at. */
+  /** SCIM routers by mount path. */
   connections: Map<string, Router>;
   /** Routers for receivers of security events, by mount path. */
   events?: Map<string, Router>;
-  /** Everything below /admin; undefined = off. */
+  /** Router of /admin; undefined: the admin API is off. */
   admin?: Router | undefined;
-  /** Creates the observer of requests below a path; `''`: of all other requests. */
+  /** Creates the observer of requests under a mount path; `''`: of all other requests. */
   observe?: (root: string) => OnAnswered;
-  /** Metrics, unless they have a port of their own. */
+  /** Router of metrics; undefined when metrics have a port of their own. */
   metrics?: Router | undefined;
 }
 
@@ -40,7 +40,7 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
     throw notFound('No such address: SCIM is served at /scim/v2 and /connections/{name}/scim/v2.');
   };
   for (const [path, scim] of deps.connections) app.use(path, contextOf(path, path), scim);
-  // Not logged: probes come every few seconds.
+  // Mounted without request log, because probes come every few seconds.
   app.use(deps.health);
   if (deps.metrics) app.use(deps.metrics);
   for (const [path, events] of deps.events ?? []) {
@@ -52,14 +52,14 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
   return listenerOf(app);
 }
 
-/** Metrics on a port of their own, out of reach of identity providers. */
+/** Creates the app of the metrics port, which identity providers cannot reach. */
 export function createMetricsApp(metrics: Router): RequestListener {
   return listenerOf(express.Router().use(metrics));
 }
 
 /**
- * A router of Express without `express()`, which gives every request and response another prototype: on Node 20 that doubles
- * the processor time of a GET, and its methods are not used here.
+ * Uses an Express router without `express()`. `express()` sets the prototype of every request and response, which doubles
+ * the processor time of a GET on Node.js 20; the methods of those prototypes are not used here.
  */
 const listenerOf =
   (router: Router): RequestListener =>
@@ -69,13 +69,13 @@ const listenerOf =
 export interface Listening {
   server: Server;
   port: number;
-  /** Goes on answering, and asks each client to come back on a new connection, which may lead to another process. */
+  /** Answers with `Connection: close` from now on, so that clients reconnect, possibly to another process. */
   drain(): void;
-  /** Stops accepting, lets running requests end, and cuts what is still open after `deadlineMs`. */
+  /** Stops accepting connections, waits for running requests, and closes the rest after `deadlineMs`. */
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Slow clients must not hold a connection for ever: a request that is not complete in time is answered 408 and cut off. */
+/** Limits for slow clients: an incomplete request is answered 408 and its connection closed. */
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const TIMEOUT_CHECK_MS = 2000;
@@ -114,7 +114,7 @@ export async function listen(
     stop: async (deadlineMs) => {
       draining = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // Requests that end from now on leave an idle connection behind.
+      // A request that ends during the shutdown leaves an idle connection, which is closed here.
       const idle = setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MS);
       server.closeIdleConnections();
       const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
@@ -133,7 +133,7 @@ interface SocketWithTurns extends Socket {
   [WAITING]?: Exchange[] | undefined;
 }
 
-/** No client sends more ahead: each request that waits costs a few kilobytes. */
+/** Largest number of pipelined requests of one socket; each one waiting takes a few kilobytes. */
 const MOST_WAITING = 1000;
 
 export function onePerSocket(app: RequestListener): RequestListener {

@@ -1,9 +1,9 @@
-// Requests of identity providers as the first step of a trace.
+// Records requests of identity providers as spans of a trace.
 import type { Tracing } from '../support/tracing.ts';
 import type { OnAnswered } from './middleware/request-context.ts';
 import { operationOf } from './scim/router.ts';
 
-/** Wraps whoever else wants to know of the requests below a mount path. */
+/** Wraps the observer of requests under a mount path, so that each request also becomes a span. */
 export function traced(
   observe: (root: string) => OnAnswered,
   tracing: Pick<Tracing, 'answered'>,
@@ -14,7 +14,7 @@ export function traced(
       then(answered);
       const { request, method, url, status, startedAt, endedAt, traceparent: caller } = answered;
       const operation = root === '' ? 'other' : operationOf(method, url.slice(root.length));
-      // The path names people; the operation does not.
+      // The span has the operation instead of the path, because paths contain personal data.
       const attributes = {
         ...{ 'http.request.method': method, 'http.response.status_code': status, 'http.route': root },
         'bridge.operation': operation,

@@ -1,4 +1,4 @@
-// The operators' side of the service, built together: the API, its page, and the long work behind them.
+// Builds the routers of the admin API and of its page, and the store of long operations behind them.
 import express, { type RequestHandler, type Router } from 'express';
 import type { OperationStore } from '../../directory/logs/operations.ts';
 import type { Admitted } from '../admission/admission.ts';
@@ -29,9 +29,9 @@ export interface AdminOptions {
 }
 
 export interface Admin {
-  /** To be mounted at /admin. */
+  /** Router for the path /admin. */
   router: Router;
-  /** Ends long work. */
+  /** Cancels the operations that run in this process. */
   stop: () => Promise<void>;
 }
 

@@ -7,18 +7,18 @@ import { originOf } from '../middleware/bad-credentials.ts';
 import type { ClientAddress } from '../middleware/client-address.ts';
 import { Problem, tooMany } from './problem.ts';
 
-/** Wrong tokens from one address within the window before it is told to wait. */
+/** Number of wrong tokens from one address within the window; further ones are answered 429. */
 const TRIES = 10;
 const WINDOW_MS = 60_000;
-/** Addresses that are remembered; the oldest goes first, so that a flood of them costs no memory. */
+/** Number of addresses kept in memory; the oldest entry is removed first. */
 const ADDRESSES = 1000;
 
 /** @throws Problem 401 for a missing or wrong admin token, 429 after many wrong ones from one address */
 export type AdminCheck = (request: IncomingMessage) => void;
 
 /**
- * `token` is asked at every request, because a rotated secret counts at once. The right token is never locked out:
- * behind a load balancer everybody has the same address, and guessing 16 characters is hopeless at any speed.
+ * @param deps.token is called at every request, so a rotated secret is valid at once. The right token is never
+ * refused with 429: behind a load balancer all operators share one address.
  */
 export function createAdminCheck(
   {
@@ -50,7 +50,7 @@ export function createAdminCheck(
 
   return (request) => {
     const [, presented = ''] = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
-    // Digests have one length, so neither time nor length tells anything about the secret.
+    // Digests have one length, so the time of the comparison does not depend on the secret.
     const isRight = timingSafeEqual(digest(presented), digest(token()));
     if (isRight && presented !== '') return;
     const waitSeconds = noteFailure(clientAddress(request));

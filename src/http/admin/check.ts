@@ -1,4 +1,4 @@
-// Judges queries and bodies by the schemas that the OpenAPI document shows.
+// Validates queries and bodies of the admin API by the JSON Schemas of the OpenAPI document.
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { invalid } from './problem.ts';
 import type { AdminRoute, JsonSchema } from './route.ts';
@@ -11,7 +11,7 @@ export interface Checks {
   body: (value: unknown) => unknown;
 }
 
-/** Compiling is costly: what a route needs is compiled at its first request, and once. */
+/** Compiles the schemas of a route at its first request and caches them, because compiling is slow. */
 export function createChecks(): (route: AdminRoute) => Checks {
   const options = { allErrors: true, allowUnionTypes: true, validateFormats: false };
   const bodies = new Ajv2020(options);

@@ -1,4 +1,4 @@
-// The OpenAPI document of the admin API, made from the routes themselves.
+// Generates the OpenAPI document of the admin API from its routes.
 import type { AdminRoute, JsonSchema } from './route.ts';
 import { SCHEMAS } from './schemas.ts';
 

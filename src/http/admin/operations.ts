@@ -1,4 +1,4 @@
-// Runs long work beside the requests and tells in Redis how far it is.
+// Runs long operations in the background and stores their progress in Redis.
 import type {
   Operation,
   OperationKind,
@@ -13,16 +13,16 @@ import { tooMany } from './problem.ts';
 
 export interface Work {
   id: string;
-  /** Ends when the operator cancels, or when the process stops. */
+  /** Aborted when the operator cancels the operation or the process stops. */
   signal: AbortSignal;
   onProgress: (progress: OperationProgress) => void;
 }
 
-/** The outcome in one word, and the full result. */
+/** Outcome in one word, and the full result. */
 export interface Finished {
   outcome: string;
   message?: string | undefined;
-  /** JSON in small texts. */
+  /** JSON text in pieces. */
   result: Iterable<string>;
 }
 
@@ -35,12 +35,12 @@ export interface Order {
 export type Operations = ReturnType<typeof createOperations>;
 
 /**
- * In one process, the one that works and those that wait for it. A comparison reads the whole platform and holds what
- * differs in memory, so they run one after the other.
+ * Largest number of operations in one process, running or waiting. A comparison keeps all differences in memory, so
+ * operations run one after the other.
  */
 const LIMIT = 4;
 const BEAT_MS = 1000;
-/** Without a sign of life for so long, the process that worked at it is gone. */
+/** An operation without a heartbeat for this time counts as lost: its process has ended. */
 const LOST_MS = 30_000;
 const RETRY_SECONDS = 10;
 
@@ -49,7 +49,7 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
   const inTurn = createSerially();
   const running = new Map<string, { end: AbortController; done: Promise<void> }>();
 
-  /** @throws Problem 429 when too many run here already */
+  /** Starts an operation and returns its first state. @throws Problem 429 when LIMIT is reached */
   async function start(order: Order, work: (work: Work) => Promise<Finished>): Promise<Operation> {
     if (running.size >= LIMIT)
       throw tooMany(`${LIMIT} operations are under way here: wait for one, or cancel one.`, RETRY_SECONDS);
@@ -60,7 +60,7 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
       ...{ progress: [], outcome: null, message: null },
     };
     const end = new AbortController();
-    // Its place is taken before anything is awaited.
+    // The slot is taken before the first await, so that parallel requests cannot exceed the limit.
     const stored = store.put(operation);
     const done = stored
       .then(() => run(operation, end, work))
@@ -104,7 +104,7 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
     await store.put(operation);
   }
 
-  /** Shows that somebody works at it, and hears whether it shall end. Redis may be away for a while. */
+  /** Writes a heartbeat and aborts the work when cancellation was requested. Errors of Redis are ignored until the next beat. */
   async function beat(operation: Operation, end: AbortController, signal: AbortSignal): Promise<void> {
     for (;;) {
       await clock.sleep(BEAT_MS, signal);
@@ -114,7 +114,7 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
         await store.put(operation);
         if (await store.isCancelled(operation.id)) end.abort(new Error('cancelled by an operator'));
       } catch {
-        // The next beat tells.
+        // The next heartbeat tries again.
       }
     }
   }
@@ -132,7 +132,7 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
   /** Newest first. */
   const all = async (): Promise<Operation[]> => (await store.all()).map(judged);
 
-  /** Asks for the end; what is marked already is still applied. */
+  /** Requests cancellation. Resources that are already marked are still synced. */
   async function cancel(id: string): Promise<void> {
     running.get(id)?.end.abort(new Error('cancelled by an operator'));
     await store.cancel(id);

@@ -1,5 +1,4 @@
-// The operators' page: files that are read once and are served as they are, with headers that let them do nothing but
-// talk to this server.
+// Serves the files of the operators' page from memory, with security headers that restrict the page to this server.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, posix } from 'node:path';
@@ -30,7 +29,7 @@ const protect = helmet({
       trustedTypes: ["'none'"],
     },
   },
-  // TLS ends in front of the bridge: whether the address has it for good is not ours to promise.
+  // TLS ends in front of the bridge, so the proxy decides about Strict-Transport-Security.
   strictTransportSecurity: false,
   referrerPolicy: { policy: 'no-referrer' },
   xFrameOptions: { action: 'deny' },
@@ -42,14 +41,14 @@ interface PageFile {
   content: Buffer;
 }
 
-/** To be mounted at /admin. */
+/** Router for the path /admin. */
 export function createPage(folder = FOLDER): Router {
   const files = readFiles(folder);
   const router = express.Router({ strict: true });
   router.use(protect);
   router.use((request, response, next) => {
     const [asked] = request.originalUrl.split('?');
-    // Relative addresses in the page need the slash.
+    // Relative addresses in the page resolve only below `/admin/`.
     if (asked === '/admin') {
       response.writeHead(308, { Location: '/admin/' }).end();
       return;
@@ -71,7 +70,7 @@ export function createPage(folder = FOLDER): Router {
   return router;
 }
 
-/** Every file of the folder with a known type, by its path. */
+/** Returns every file of the folder that has a known media type, by its path. */
 function readFiles(folder: string): Map<string, PageFile> {
   const files = new Map<string, PageFile>();
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

@@ -1,4 +1,4 @@
-// Refusals of the admin API as problem documents (RFC 9457): what is wrong, and what to do.
+// Defines the errors of the admin API as problem documents (RFC 9457).
 import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Response } from 'express';
 import { isStoreUnavailable } from '../../directory/redis/connection.ts';
@@ -18,7 +18,7 @@ interface ProblemOptions {
   extra?: Readonly<Record<string, unknown>>;
 }
 
-/** A refusal that the operator is told about, as it is. */
+/** An error whose message is sent to the operator unchanged. */
 export class Problem extends Error {
   override name = 'Problem';
   readonly status: number;
@@ -33,7 +33,7 @@ export class Problem extends Error {
   }
 }
 
-/** Faults of the request, by place: `/body/target`, `/query/limit`. */
+/** Creates a 400 with one entry for each fault; `path` is `/body/target` or `/query/limit`, for example. */
 export const invalid = (errors: { path: string; message: string }[]): Problem =>
   new Problem(400, errors.map(({ path, message }) => `${path}: ${message}`).join('; '), {
     extra: { errors },
@@ -42,7 +42,7 @@ export const invalid = (errors: { path: string; message: string }[]): Problem =>
 export const tooMany = (detail: string, retryAfterSeconds: number): Problem =>
   new Problem(429, detail, { headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))) } });
 
-/** The one place that turns what is thrown below /admin/v1 into an answer. */
+/** Returns the error handler of /admin/v1: it converts every error to a problem document. */
 export function createProblemHandler({ logger, ids }: { logger: Logger; ids: Ids }): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     if (response.headersSent) {
@@ -74,7 +74,7 @@ function toProblem(error: unknown): Problem | undefined {
       headers: { 'Retry-After': String(error.retryAfterSeconds) },
     });
   }
-  // The body reader speaks SCIM.
+  // The body reader throws SCIM errors.
   if (error instanceof ScimError) return new Problem(error.status, error.detail, { headers: error.headers });
   if (isStoreUnavailable(error)) {
     return new Problem(503, 'Redis does not answer: look at /readyz, then repeat the request.', {

@@ -1,5 +1,5 @@
-// One address of the admin API: what it takes, what it answers, and what it does. Router and OpenAPI document are both
-// made from these, so neither can know an address that the other does not.
+// Defines the shape of an admin route: its request, its answers and its handler. The router and the OpenAPI document are
+// both generated from the routes, so they always agree.
 import type { TargetAddress } from '../../verify-access/verify-access.ts';
 import type { Breaker } from '../../directory/outbox/breaker.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
@@ -11,10 +11,10 @@ import type { SettingsToken } from '../../tokens/keyring.ts';
 import type { Operations } from './operations.ts';
 import { Problem } from './problem.ts';
 
-/** JSON Schema 2020-12, as far as OpenAPI 3.1 and ajv read it. */
+/** JSON Schema 2020-12, as OpenAPI 3.1 and ajv support it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Everything that routes need. */
+/** Dependencies of the routes. */
 export interface AdminContext {
   states: readonly DesiredState[];
   estates: readonly ScheduledEstate[];
@@ -24,9 +24,9 @@ export interface AdminContext {
   settings: () => unknown;
   /** By target. */
   breakers: Map<string, Pick<Breaker, 'read'>>;
-  /** How each target is reached. */
+  /** Platform address and token of each target. */
   addresses: Readonly<Record<string, TargetAddress>>;
-  /** Findings of doctor. */
+  /** Runs the checks of doctor and returns their findings. */
   examine: (signal: AbortSignal) => Promise<DoctorFinding[]>;
   /** The tokens that the settings name. */
   tokensOf: (connection: string) => readonly SettingsToken[];
@@ -43,15 +43,15 @@ export interface AdminCall<Body = unknown, Query = Record<string, unknown>> {
   body: Body;
   /** Correlation id. */
   request: string;
-  /** Ends when the caller leaves. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal;
 }
 
 export type AdminAnswer =
   | { kind: 'json'; status: number; body: unknown; headers?: Record<string, string> }
-  /** One document as it comes. */
+  /** One document, streamed. */
   | { kind: 'pieces'; contentType: string; pieces: AsyncIterable<string | Buffer> }
-  /** Lines as they come, each without its line break. */
+  /** Lines, streamed; each without its line break. */
   | { kind: 'lines'; contentType: string; filename: string; lines: AsyncIterable<string> };
 
 export interface Parameter {
@@ -64,20 +64,20 @@ export interface AdminRoute {
   method: 'get' | 'post' | 'delete';
   /** Below /admin/v1, with `{name}` for parameters. */
   path: string;
-  /** Name of the operation, unique. */
+  /** Unique operationId of the OpenAPI document. */
   id: string;
-  /** The command whose twin it is. */
+  /** Name of the command that does the same. */
   twin?: string;
   summary: string;
   params?: Record<string, string>;
   query?: Record<string, Parameter>;
-  /** Schema of the body; none = a body is not read. */
+  /** Schema of the body; undefined: the route takes no body. */
   body?: JsonSchema;
   /** A call without a body counts as `{}`. */
   bodyOptional?: boolean;
-  /** Success: status and the schema of the body. */
+  /** The successful answer: status and schema of the body. */
   answers: { status: number; description: string; schema?: JsonSchema; contentType?: string };
-  /** Refusals beyond 400, 401, 429, 500 and 503. */
+  /** Error statuses besides 400, 401, 429, 500 and 503, with their descriptions. */
   refuses?: Record<number, string>;
   handle: (call: AdminCall) => Promise<AdminAnswer>;
 }
@@ -87,7 +87,7 @@ export const json = (body: unknown, status = 200, headers?: Record<string, strin
   ...(headers === undefined ? {} : { headers }),
 });
 
-/** Lets a handler name the form of its body and query, which the router has checked by the route's schemas. */
+/** Types the body and query of a handler; the router has validated both by the schemas of the route. */
 export const route = <Body = unknown, Query = Record<string, unknown>>(
   definition: Omit<AdminRoute, 'handle'> & {
     handle: (call: AdminCall<Body, Query>) => Promise<AdminAnswer>;

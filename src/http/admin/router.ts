@@ -1,4 +1,4 @@
-// /admin/v1: authentication first, then the routes; every answer is JSON and is kept by nobody.
+// Routes /admin/v1: checks the admin token, then calls the handler. Answers are JSON and must not be cached.
 import { once } from 'node:events';
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import type { Ids } from '../../support/sources.ts';
@@ -46,7 +46,7 @@ export function createAdminRouter(
   return router;
 }
 
-/** A literal segment is matched before a parameter in the same place, in whatever order the routes are listed. */
+/** Sorts the routes so that a literal segment is matched before a parameter in the same place. */
 function byPath(routes: readonly AdminRoute[]): Map<string, AdminRoute[]> {
   const literalFirst = (path: string): string => path.replaceAll('{', '\uffff');
   const sorted = [...routes].sort((a, b) => (literalFirst(a.path) < literalFirst(b.path) ? -1 : 1));
@@ -111,7 +111,7 @@ async function respond(request: Request, response: Response, answer: AdminAnswer
   }
   const isLines = answer.kind === 'lines';
   const texts = (isLines ? answer.lines : answer.pieces)[Symbol.asyncIterator]();
-  // An error before the first text can still be answered with a problem document.
+  // The first piece is awaited before the headers are sent, so that an error can still become a problem document.
   let next = await texts.next();
   response.writeHead(200, {
     'Content-Type': answer.contentType,

@@ -1,4 +1,4 @@
-// The forms that the admin API speaks in, by name, for the OpenAPI document.
+// Defines the named JSON Schemas of the admin API for its OpenAPI document.
 import { CHAIN } from '../../verify-access/report.ts';
 import type { Verdict } from '../../explain/explanation.ts';
 import { LANES } from '../../directory/records.ts';
@@ -12,13 +12,13 @@ const orNull = (type: string): JsonSchema => ({ type: [type, 'null'] });
 const dateTime = { type: 'string', format: 'date-time' };
 const unixMs = { type: 'integer', description: 'Unix milliseconds' };
 
-/** An object whose `required` properties are always there; others may come with time. */
+/** Schema of an answer: `required` properties are always present, and later versions may add properties. */
 export const object = (properties: Record<string, JsonSchema>, required?: string[]): JsonSchema => ({
   type: 'object',
   properties,
   required: required ?? Object.keys(properties),
 });
-/** A body: nothing but these. */
+/** Schema of a body; unknown properties are refused. */
 export const body = (properties: Record<string, JsonSchema>, required: string[] = []): JsonSchema => ({
   ...object(properties, required),
   additionalProperties: false,

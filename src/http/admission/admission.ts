@@ -1,13 +1,13 @@
-// How much one process takes on at once, and how much of it each connection may have (docs/limits.md).
+// Creates the admission limits of a process and the share of each connection (docs/limits.md).
 import { type ByteShare, createByteBudget, createTurns, type Turns } from '../../support/limits.ts';
 import { createPace, type Slice } from '../../support/pace.ts';
 
 export interface AdmissionLimits {
-  /** Bytes of request bodies in flight, and of answers in flight. */
+  /** Limit of bytes of request bodies in flight, and likewise of answers in flight. */
   inFlightBytes: number;
-  /** Lists and searches at once. */
+  /** Limit of concurrent lists and searches. */
   lists: number;
-  /** A page of a list. */
+  /** Largest page of a list, in bytes. */
   pageBytes: number;
 }
 
@@ -17,16 +17,16 @@ export interface Admitted {
   answers: ByteShare;
   /** Lists and searches that read many resources. */
   lists: Turns;
-  /** Everything else. */
+  /** Requests for one resource. */
   singles: Turns;
-  /** Bodies that are large enough for parsing them to cost memory and time. */
+  /** Bodies above 256 kB: parsing them takes memory and blocks the event loop. */
   largeBodies: Turns;
 }
 
 export interface Admission {
-  /** @param name of a connection: the same name shares the same limits */
+  /** Returns the share of a connection; the same name always gets the same share. */
   of(name: string): Admitted;
-  /** Long calculations of all connections give way to each other and to short requests. */
+  /** Starts a long calculation; all calculations of the process take turns with short requests. */
   pace: () => Slice;
 }
 
@@ -34,7 +34,7 @@ const LIST_QUEUE = { queue: 32, waitMs: 2000 };
 const SINGLES = { atOnce: 64, queue: 2000, waitMs: 5000 };
 const LARGE_BODIES = { atOnce: 2, queue: 64, waitMs: 5000 };
 
-/** @param maxBodyBytes a body of this size must fit into the share of one connection */
+/** @param maxBodyBytes largest body; the budget is raised so that one body of this size always fits */
 export function createAdmission({
   limits,
   maxBodyBytes,

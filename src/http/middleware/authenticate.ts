@@ -1,4 +1,4 @@
-// Admits a push: a bearer token of the connection, or a JWT of its issuer, from an allowed network.
+// Authenticates SCIM requests: checks the network, then the bearer token or the JWT of the connection's issuer.
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler, Response } from 'express';
 import { forbidden, tooManyRequests, unauthorized, unavailable, type ScimError } from '../../scim/index.ts';
@@ -29,16 +29,16 @@ interface Identified {
   [SUBJECT]?: string;
 }
 
-/** The subject of the request's JWT; `''`: the JWT has none; undefined: there is no JWT. */
+/** Returns the subject of the request's JWT; `''` when the JWT has none, undefined without a JWT. */
 export const subjectOf = (request: IncomingMessage): string | undefined => (request as Identified)[SUBJECT];
 
-/** Neither the time nor the length of the answer tells anything about a secret. */
+/** Returns the middleware. Neither the time nor the length of its answer depends on a secret. */
 export function createAuthenticate(deps: AuthenticateDeps, options: AuthenticateOptions): RequestHandler {
   const { clock, clientAddress, badCredentials } = deps;
   const { keyring, jwt } = deps.door;
   const networks = toNetworks(options.allowedNetworks);
 
-  /** The answer to a wrong token. */
+  /** Returns the error for a wrong token: 401, or 429 after many wrong tokens from one address. */
   function refusal(request: IncomingMessage, response: Response, presented: string, now: number): ScimError {
     const waitMs = presented === '' ? 0 : badCredentials.note(clientAddress(request), now);
     if (waitMs === 0) return unauthorized();
@@ -60,7 +60,7 @@ export function createAuthenticate(deps: AuthenticateDeps, options: Authenticate
       next();
       return;
     }
-    // 401 makes an identity provider give up. A token that cannot be checked yet is answered 503, so the provider comes back.
+    // 401 makes an identity provider stop provisioning. A token that cannot be checked yet gets 503, so the provider retries.
     if (!keyring.isComplete && isMarked(presented)) throw undecided();
     if (!jwt || !isJwtShaped(presented)) throw refusal(request, response, presented, now);
     jwt.verifier
@@ -85,7 +85,7 @@ function admit(budget: Bucket, now: number): void {
     throw tooManyRequests('More requests than rateLimit of the connection allows.', waitMs / 1000);
 }
 
-/** Okta's header authentication sends the token bare, everybody else behind a scheme. */
+/** Returns the token of the header. Okta's header authentication sends the token without the scheme `Bearer`. */
 function tokenOf(header: string | undefined): string {
   const value = (header ?? '').trim();
   return /^bearer\s/i.test(value) ? value.slice(7).trim() : value;

@@ -1,16 +1,16 @@
-// Slows down a client that presents one wrong token after the other. Only the answer to a wrong token changes, so a client
-// cannot lock out a provider that comes from the same address.
+// Limits wrong tokens by client address. Only requests with a wrong token are limited, so a client cannot lock out an
+// identity provider that shares its address.
 import { isIP } from 'node:net';
 import { type Bucket, createBucket } from '../../support/limits.ts';
 
 export interface BadCredentials {
-  /** Notes a wrong token. @returns 0, or milliseconds after which another attempt is welcome */
+  /** Counts a wrong token. @returns 0 while the limit is not reached, otherwise the milliseconds until the next attempt */
   note(address: string, now: number): number;
 }
 
-/** A provider with an old token asks some hundred times before somebody looks; a guesser does not stop there. */
+/** Allows several hundred attempts, because a provider with an expired token repeats its requests until somebody notices. */
 const PATIENCE = { burst: 300, perSecond: 5 };
-/** Addresses that are remembered, the latest ones. */
+/** Number of addresses kept in memory; the one with the oldest attempt is removed first. */
 const MAX_ADDRESSES = 10_000;
 
 export function createBadCredentials(options = { ...PATIENCE, maxAddresses: MAX_ADDRESSES }): BadCredentials {
@@ -19,7 +19,7 @@ export function createBadCredentials(options = { ...PATIENCE, maxAddresses: MAX_
     note(address, now) {
       const origin = originOf(address);
       const bucket = buckets.get(origin) ?? createBucket(options);
-      // Taken out and put in again, the map is in order of the last attempt.
+      // Deleting and setting keeps the map in order of the last attempt.
       buckets.delete(origin);
       buckets.set(origin, bucket);
       const oldest = buckets.keys().next().value;
@@ -29,7 +29,7 @@ export function createBadCredentials(options = { ...PATIENCE, maxAddresses: MAX_
   };
 }
 
-/** The key of one client: a customer has a whole /64 of IPv6. */
+/** Returns the key of a client: the IPv4 address, or the /64 network of an IPv6 address. */
 export function originOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = '', tail] = address.toLowerCase().split('%')[0]?.split('::') ?? [];

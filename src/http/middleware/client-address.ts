@@ -1,16 +1,16 @@
-// Which address a request comes from: that of the peer, or what trusted proxies say about whom they speak for.
+// Determines the client address of a request: the peer, or the address that trusted proxies report.
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-/** The address of the client, `''` where nobody can tell. */
+/** Returns the client address; `''` when it is unknown. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
-/** Longest chain of proxies that is followed. */
+/** Largest number of proxies in X-Forwarded-For. */
 const MAX_HOPS = 20;
 
 /**
- * Without trusted proxies: the peer, whatever headers say. With them: from the right, the first address in
- * X-Forwarded-For that is not a trusted proxy; everything left of it is that client's own claim.
+ * Without trusted proxies the peer is the client. With them it is the right-most address in X-Forwarded-For that is
+ * not a trusted proxy; the addresses left of it are unverified.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusted = toNetworks(trustedProxies);
@@ -37,13 +37,13 @@ function hopAddress(text: string): string {
   return isIP(address) === 0 ? '' : address;
 }
 
-/** An IPv4 address in the clothes of IPv6 is an IPv4 address. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 function plainAddress(address: string): string {
   const mapped = address.toLowerCase().startsWith('::ffff:') ? address.slice(7) : '';
   return isIP(mapped) === 4 ? mapped : address;
 }
 
-/** Networks of a CIDR list; undefined for none at all. */
+/** Parses a CIDR list; undefined for an empty one. */
 export function toNetworks(networks: readonly string[]): BlockList | undefined {
   if (networks.length === 0) return undefined;
   const list = new BlockList();
@@ -55,7 +55,7 @@ export function toNetworks(networks: readonly string[]): BlockList | undefined {
   return list;
 }
 
-/** Never true for what is no address. */
+/** Returns false for text that is no IP address. */
 export function isWithin(networks: BlockList, address: string): boolean {
   const family = isIP(address);
   return family !== 0 && networks.check(address, family === 6 ? 'ipv6' : 'ipv4');

@@ -1,4 +1,4 @@
-// The one place that turns a throw into a reply.
+// Converts every error of a SCIM request to a SCIM error response.
 import type { ErrorRequestHandler, Request } from 'express';
 import { isStoreUnavailable } from '../../directory/redis/connection.ts';
 import { ScimError, unavailable } from '../../scim/index.ts';
@@ -10,20 +10,20 @@ import { correlationIdOf } from './request-context.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** How long the rest of a refused body is discarded: a client that still sends would not read the answer. */
+/** Time for which the rest of a refused body is read and discarded: a client reads the answer after it has sent its body. */
 const DISCARD_MS = 2000;
-/** A body of `maxBodyBytes` has a few hundred pieces; in chunks of one byte it has millions, and each costs. */
+/** Limit of discarded chunks: a body in chunks of one byte has millions, and each one takes processor time. */
 const DISCARD_PIECES = 1000;
-/** Of all bodies that are discarded at once: beyond it the connection is closed without reading on. */
+/** Limit of bytes of all bodies being discarded; beyond it the connection is closed at once. */
 const DISCARD_BYTES = 128 * 1024 * 1024;
-/** Refusals after which the connection is closed if the body did not arrive. */
+/** Statuses after which the connection is closed when the body was not read completely. */
 const CLOSES = new Set([413, 503]);
 
 export function createErrorHandler(deps: { logger: Logger; ids: Ids }): ErrorRequestHandler {
   const { logger, ids } = deps;
   const discarding = createDiscarding();
   return (error: unknown, request, response, _next) => {
-    // The client has left: its work was ended for that reason.
+    // The client has disconnected, which aborted the work.
     if (response.closed && (error as Error).name === 'AbortError') return;
     if (response.headersSent) {
       response.destroy();
@@ -53,7 +53,7 @@ function toScimError(error: unknown): ScimError | undefined {
   if (error instanceof Busy) {
     return unavailable('The bridge has too much to do: come back.', error.retryAfterSeconds);
   }
-  // A path that cannot be decoded: Express proposes the status.
+  // Express sets `status` for a path that cannot be decoded.
   const { status } = error as { status?: number };
   return status !== undefined && status >= 400 && status < 500
     ? new ScimError(status, 'The request cannot be read.', {
@@ -62,7 +62,7 @@ function toScimError(error: unknown): ScimError | undefined {
     : undefined;
 }
 
-/** @returns reads the rest of a refused body, so that its client reads the answer; not for long, and not at any cost */
+/** Returns a function that discards the rest of a refused body within the limits above, so that the client reads the answer. */
 function createDiscarding(): (request: Request) => (end: () => void) => void {
   const budget = createByteBudget(DISCARD_BYTES).share();
   return (request) => (end) => {

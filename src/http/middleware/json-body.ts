@@ -1,5 +1,5 @@
-// Reads a JSON body in bounded memory: its bytes are counted as they arrive, and its structure is scanned before it is parsed.
-// `express.json()` counts the bytes of one body only, and shows them when all are in memory: too late for a bound of all.
+// Reads a JSON body in bounded memory: counts its bytes as they arrive and scans its structure before parsing.
+// `express.json()` limits single bodies only; this reader also limits the bodies of all requests together.
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -22,26 +22,26 @@ export interface JsonBodyOptions {
   admitted: Pick<Admitted, 'bodies' | 'largeBodies'>;
 }
 
-/** Smaller bodies are not counted between their last byte and their answer. */
+/** Bodies up to this size are released from the budget when they are complete; larger ones when the answer was sent. */
 const SMALL_BYTES = 16_384;
-/** Bodies beyond this size are parsed and handled in turns. */
+/** Bodies beyond this size are parsed a few at a time. */
 const LARGE_BYTES = 262_144;
-/** No JSON that a client wrote grows more than this by decompression; small bodies may. */
+/** Largest ratio of decompressed to compressed size, for bodies above LARGE_BYTES; a higher one is a compression bomb. */
 const MAX_RATIO = 200;
-/** Memory of a piece besides its bytes: chunks of one byte each would fill the heap far below the limit of bytes. */
+/** Memory overhead of one chunk: many tiny chunks take far more heap than their bytes. */
 const PIECE_BYTES = 256;
-/** No client that means well sends a body in so many pieces of so few bytes on average; each piece costs time as well. */
+/** A body with more chunks than this, each below FEW_BYTES on average, is refused: each chunk takes processor time. */
 const MANY_PIECES = 1000;
 const FEW_BYTES = 32;
-/** Parsing takes tens of milliseconds: new connections, among them those of probes, are accepted before it. */
+/** Event loop iterations before a large body is parsed, so that new connections such as probes are accepted first. */
 const ITERATIONS_BEFORE_LARGE = 50;
 const RETRY_AFTER_SECONDS = 2;
 
 const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
 const BYTE_ORDER_MARK = 0xfeff;
 /**
- * Sets `request.body`; undefined without a body. The media type is not asked: providers send several, and some send none.
- * Refuses with 400, 413, 415, or 503 where the process or the connection has too much in flight.
+ * Returns middleware that sets `request.body`; undefined without a body. The media type is ignored, because providers send
+ * several or none. Errors: 400, 413, 415, and 503 when too many bytes are in flight.
  */
 export function createJsonBody(options: JsonBodyOptions): RequestHandler {
   const { largeBodies } = options.admitted;
@@ -62,7 +62,7 @@ export function createJsonBody(options: JsonBodyOptions): RequestHandler {
         largeBodies.enter().then((leave) => {
           response.once('close', leave);
           afterIterations(ITERATIONS_BEFORE_LARGE, () => {
-            // The client has left while its body waited.
+            // The client disconnected while its body waited.
             if (response.closed) leave();
             else parse(bytes);
           });
@@ -84,7 +84,7 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** @throws ScimError 413, 415 or 503 that the headers already justify */
+/** Collects the bytes of the body. @throws ScimError 413, 415 or 503 when the headers already violate a limit */
 function readBytes(
   request: IncomingMessage,
   response: Response,
@@ -121,7 +121,7 @@ function readBytes(
     isOver = true;
     source.off('data', onData);
     if (!error) {
-      // The bytes of a parsed body count until the answer has left.
+      // The bytes of a parsed body are counted until the answer was sent.
       if (taken <= SMALL_BYTES || response.closed) release();
       else response.once('close', release);
       done(undefined, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
@@ -139,7 +139,7 @@ function readBytes(
     if (size > limit) end(tooLarge(limit));
     else if (decoder && size > Math.max(LARGE_BYTES, arrived * MAX_RATIO)) end(bomb());
     else if (chunks.length >= MANY_PIECES && size < chunks.length * FEW_BYTES) {
-      // Paused: the error handler closes the connection instead of reading on, because each piece costs.
+      // A paused request makes the error handler close the connection instead of discarding the rest.
       request.pause();
       end(crumbs());
     } else if (!bodies.take(chunk.length + PIECE_BYTES)) end(tooMuch());
@@ -180,7 +180,7 @@ const bomb = (): ScimError => payloadTooLarge('The body grows too much by decomp
 const crumbs = (): ScimError =>
   payloadTooLarge('The body comes in too many small pieces: send larger chunks.');
 
-/** RFC 7644 §3.7.4: the limit has to be named. */
+/** The message names the limit, as RFC 7644 §3.7.4 requires. */
 const tooLarge = (limit: number): ScimError =>
   payloadTooLarge(
     `The body is larger than ${limit} bytes (maxPayloadSize, server.maxBodyBytes; of a user server.limits.userBodyBytes).`,

@@ -4,40 +4,40 @@ import type { RequestHandler } from 'express';
 import type { Clock, Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 
-/** An id is text of the client: another one is replaced by an id of ours. */
+/** Accepted form of a client's request id; any other text is replaced by a generated id. */
 const GIVEN_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
 const CORRELATION_ID = Symbol('correlation id');
 
-/** The header that names it. */
+/** Header of the correlation id. */
 export const REQUEST_ID = 'X-Request-Id';
 
-/** Kept on the request itself: a map on the side costs more, request after request. */
+/** The id is a property of the request: a WeakMap would cost more at each request. */
 interface Identified {
   [CORRELATION_ID]?: string;
 }
 
-/** The id that follows a push to the platform call; a client may bring its own in `X-Request-Id`. */
+/** Returns the id that identifies a push in logs up to the platform call; a client may set it in `X-Request-Id`. */
 export const correlationIdOf = (request: IncomingMessage): string =>
   (request as Identified)[CORRELATION_ID] ?? '-';
 
-/** Tells the caller the id. Where SCIM is answered it stands among the other headers: one set apart costs all of them. */
+/** Sets the response header X-Request-Id. SCIM responses set it in respond.ts together with their other headers. */
 export const tellRequestId: RequestHandler = (request, response, next) => {
   response.setHeader(REQUEST_ID, correlationIdOf(request));
   next();
 };
 
-/** A request that came to its end. Times are Unix milliseconds. */
+/** A finished request. Times are Unix milliseconds. */
 export interface Answered {
   /** Correlation id. */
   request: string;
   method: string;
-  /** As it was asked for, with its query: it names people, so it is for looking at, not for keeping. */
+  /** Requested address with its query. It contains personal data and must not be stored or logged. */
   url: string;
-  /** 499: the caller left before the answer was there. */
+  /** HTTP status; 499 when the client disconnected before the answer. */
   status: number;
   startedAt: number;
   endedAt: number;
-  /** W3C trace context that the caller brought, unchecked. */
+  /** W3C trace context of the client, not validated. */
   traceparent: string | undefined;
 }
 
@@ -46,8 +46,8 @@ export type OnAnswered = (answered: Answered) => void;
 const CALLER_LEFT = 499;
 
 /**
- * The log has the route of a request: paths and filters name people.
- * @param root mount path, which stands in the route as it is
+ * The log line has the route instead of the path, because paths and filters contain personal data.
+ * @param root mount path; it is kept in the route
  */
 export function createRequestContext(
   deps: { logger: Logger; clock: Clock; ids: Ids },
@@ -88,7 +88,7 @@ export function createRequestContext(
   };
 }
 
-/** Every word that the addresses of the service consist of, as it is spelled there. */
+/** All literal segments of the service's addresses, by their lower-case form. */
 const WORDS = new Map(
   [
     'scim v2 connections Users Groups .search Bulk Me ServiceProviderConfig ResourceTypes Schemas events keys',
@@ -103,9 +103,9 @@ const WORDS = new Map(
 const MAX_SEGMENTS = 8;
 
 /**
- * `/scim/v2/Users/2819c223?attributes=id` becomes `/scim/v2/Users/{id}`. A segment that is no word of the service's own
- * addresses becomes `{id}`, so that no text of a client is left.
- * @param root what the path begins with and is kept, because it comes from the settings: the mount path of a connection
+ * Returns the route of a path: `/scim/v2/Users/2819c223?attributes=id` becomes `/scim/v2/Users/{id}`. Every segment
+ * that is no literal segment of the service becomes `{id}`, so the route contains no text of a client.
+ * @param root mount path of a connection, from the settings; it is kept
  */
 export function routeOf(path: string, root = ''): string {
   const start = path.startsWith(root) ? root : '';

@@ -1,4 +1,4 @@
-// The SCIM addresses of all connections: each has its own directory, schemas, tokens and habits.
+// Creates the SCIM router of each connection with its own directory, schemas, tokens and deviation log.
 import type { Router } from 'express';
 import type { Directory } from '../../directory/resources/directory.ts';
 import { profileOf, type LengthLimits, type ProfileName, type ResourceType } from '../../scim/index.ts';
@@ -17,18 +17,18 @@ export interface ScimConnection {
   settings: AuthenticateOptions & {
     name: string;
     profile: ProfileName;
-    /** Undefined = as the profile has it. */
+    /** Undefined: the profile decides. */
     reviveInactive?: boolean;
   };
   directory: Directory;
   door: Door;
   userType: ResourceType;
   groupType: ResourceType;
-  /** The events that receivers get, where there are receivers (RFC 9967 §4). */
+  /** URIs of the security events that receivers get (RFC 9967 §4); undefined without receivers. */
   eventUris?: readonly string[] | undefined;
 }
 
-/** Routers by mount path: `/connections/<name>/scim/v2`, and `/scim/v2` for the connection `default`. */
+/** Returns routers by mount path: `/connections/<name>/scim/v2`, and `/scim/v2` for the connection `default`. */
 export function createScimRouters(
   deps: {
     clock: Clock;
@@ -49,7 +49,7 @@ export function createScimRouters(
   const { pace } = admission;
   const { limits } = server;
   const clientAddress = createClientAddress(server.trustedProxies);
-  // One for all connections: who guesses guesses everywhere.
+  // One limit for all connections, so that a client cannot multiply its attempts by the number of connections.
   const badCredentials = createBadCredentials();
   const routers = new Map<string, Router>();
   for (const { settings, directory, door, userType, groupType, eventUris } of connections) {

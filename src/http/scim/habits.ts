@@ -1,14 +1,14 @@
-// Logs each deviation of a connection's identity provider once, and the profile that its deviations indicate.
+// Logs each deviation of an identity provider from the RFC once, and the profile that fits its deviations.
 import { suggestProfile, type DeviationName, type ProfileName } from '../../scim/index.ts';
 import type { Logger } from '../../support/logger.ts';
 
-/** Told of every deviation that was accepted; `connection` is its name. Called within the request, so it has to be quick. */
+/** Called synchronously for every accepted deviation; `connection` is the name of the connection. */
 export type OnDeviation = (connection: string, kind: DeviationName) => void;
 
-/** The evidence is weighed when it has grown by this much: a provider repeats its habits thousands of times. */
+/** Number of deviations between two evaluations: a provider repeats its deviations thousands of times. */
 const WEIGH_EVERY = 5;
 
-/** @returns what the profile of the connection calls with every deviation it accepts */
+/** @returns the function that the profile of the connection calls for every accepted deviation */
 export function createHabits(
   deps: { logger: Logger; onDeviation?: OnDeviation },
   connection: { name: string; profile: ProfileName },

@@ -1,4 +1,4 @@
-// Writes answers. Bypasses `response.send` of Express: the text is ready, and hashing it for an ETag would be wasted work.
+// Sends SCIM responses. `response.send` of Express is not used, because it would hash the text for another ETag.
 import type { Response } from 'express';
 import type { Answer } from '../../provider/context.ts';
 import { errorBody, type ScimError } from '../../scim/index.ts';
@@ -8,13 +8,13 @@ import { Busy, type ByteShare } from '../../support/limits.ts';
 
 const SCIM_JSON = 'application/scim+json';
 
-/** The operating system takes shorter answers at once. */
+/** Shorter answers fit into the send buffer of the operating system and are not counted. */
 const LARGE_CHARACTERS = 16_384;
-/** A client that has not read a large answer after this time is cut off. */
+/** Time after which the connection of a client that does not read a large answer is closed. */
 const READ_LIMIT_MS = 60_000;
 const RETRY_AFTER_SECONDS = 2;
 
-/** @param defer decides when the answer ends; all of it has been sent before. Absent = at once */
+/** @param defer calls its argument to end the response, after the body was written; default: the response ends at once */
 export function respond(
   response: Response,
   { status, text, location, etag }: Answer,
@@ -31,7 +31,7 @@ export function respond(
   headers['Content-Type'] = SCIM_JSON;
   headers['Content-Length'] = length;
   Object.assign(headers, JSON_HEADERS);
-  // Text of one byte a character is ASCII, which leaves faster under the name of Latin 1.
+  // ASCII text is written faster as latin1, because Node.js copies it without conversion.
   const encoding = length === text.length ? 'latin1' : 'utf8';
   response.writeHead(status, headers);
   if (!defer) {
@@ -48,8 +48,8 @@ export function respondError(response: Response, error: ScimError, defer?: (end:
 }
 
 /**
- * Sends an answer and counts it until the client has read it: clients that read slowly cannot fill the memory.
- * @throws Busy when answers that were not read yet fill the share of the connection
+ * Sends an answer and counts its bytes until the client has read it, so that slow clients cannot fill the memory.
+ * @throws Busy when unread answers use up the share of the connection
  */
 export function send(response: Response, answer: Answer, answers: ByteShare): void {
   const size = answer.text?.length ?? 0;

@@ -1,4 +1,4 @@
-// The SCIM addresses of one connection: parse → provider → respond.
+// Routes the SCIM endpoints of one connection: reads the request, calls the provider, sends its answer.
 import express, {
   type NextFunction,
   type Request,
@@ -32,7 +32,7 @@ import { send } from './respond.ts';
 export interface ScimRouterOptions {
   /** Path of the SCIM root, such as `/scim/v2`. */
   root: string;
-  /** Configured address of the service without a trailing slash; without it the Host header is used. */
+  /** Configured address of the service without a trailing slash; null: the Host header is used. */
   publicUrl: string | null;
   authenticate: RequestHandler;
   maxBodyBytes: number;
@@ -42,11 +42,11 @@ export interface ScimRouterOptions {
 
 const RETRY_AFTER_SECONDS = 2;
 
-/** Guards against a base that a client chose: only these characters may stand in a Host header. */
+/** Characters that are accepted in a Host header, because the header becomes part of addresses in answers. */
 const HOST = /^[A-Za-z0-9.\-:[\]]{1,255}$/;
 
 export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions): Router {
-  // Paths in any case: Microsoft's request collection asks for /users.
+  // Paths match without regard to case: Microsoft's request collection uses /users.
   const router = express.Router();
   const resources = { Users: createUsers(deps), Groups: createGroups(deps) };
   const search = createSearch(deps);
@@ -61,7 +61,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   function baseUrl(request: Request): string {
     if (options.publicUrl !== null) return options.publicUrl + options.root;
     const host = request.headers.host ?? '';
-    // The service speaks plain http; TLS ends in front of it, and then publicUrl says how it is reached.
+    // The service itself has no TLS; behind a TLS proxy `publicUrl` gives the public address.
     return `http://${HOST.test(host) ? host : 'localhost'}${options.root}`;
   }
 
@@ -70,7 +70,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
     if (ifMatch !== undefined) context.ifMatch = ifMatch;
     if (ifNoneMatch !== undefined) context.ifNoneMatch = ifNoneMatch;
-    // `attributes` or `excludedAttributes`: rarely asked for, and parsing a query is not free.
+    // The query is parsed only when it contains `attributes` or `excludedAttributes`, which is rare.
     if (request.url.includes('ttributes=')) {
       const { attributes, excludedAttributes } = readQuery(queryOf(request));
       context.attributes = attributes || undefined;
@@ -84,7 +84,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     async (request: Request, response: Response, _next: NextFunction) => {
       send(response, await admitted.singles.run(() => make(request)), admitted.answers);
     };
-  // Lists take turns by what they cost, which the provider knows.
+  // The provider limits concurrent lists itself, because only it knows whether an index answers a list.
   const answerList =
     (make: (request: Request, context: RequestContext) => Promise<Answer>): RequestHandler =>
     async (request, response) => {
@@ -100,7 +100,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     };
   const id = (request: Request): string => String(request.params.id);
 
-  // First, because they are what is asked for day and night.
+  // Users and groups come first, because nearly all requests are for them and Express tries layers in order.
   for (const [endpoint, kind] of [
     ['Users', 'User'],
     ['Groups', 'Group'],
@@ -109,7 +109,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     const list = answerList((request, context) =>
       search.list(kind, parseListQuery(queryOf(request), LIST_LIMITS), context),
     );
-    // One layer a path, whatever its methods, and no router within the router: each of them costs.
+    // One route for each path with all its methods: each further layer costs time at every request.
     router
       .route(`/${endpoint}`)
       .all(options.authenticate)
@@ -178,7 +178,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     router.all(path, refuse('GET'));
   }
 
-  // A provider whose base address ends in a slash requests //Users.
+  // A provider whose configured address ends in a slash requests //Users.
   router.use((request, response, next) => {
     if (!request.url.startsWith('//')) {
       next();
@@ -234,21 +234,21 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   return router;
 }
 
-/** Ends when the client leaves before it has its answer, and when it has it. */
+/** Returns a signal that is aborted when the response is closed, also after a complete answer. */
 function leavingOf(response: Response): AbortSignal {
   const left = new AbortController();
   response.once('close', () => left.abort());
   return left.signal;
 }
 
-/** @throws 501 for tokens that speak for nobody (RFC 7644 §3.11) */
+/** Returns the subject of the JWT. @throws 501 for a token without a subject (RFC 7644 §3.11) */
 function namedBy(request: Request): string {
   const subject = subjectOf(request);
-  if (subject === undefined) throw notImplemented('/Me is for JWTs: this token speaks for nobody.');
+  if (subject === undefined) throw notImplemented('/Me needs a JWT with a subject; this token names no user.');
   return subject;
 }
 
-/** RFC 7644 §4: a filter on these would suggest that it was applied. */
+/** Refuses `filter` on discovery documents with 403, as RFC 7644 §4 requires. */
 const noFilter: RequestHandler = (request, _response, next) => {
   if (queryOf(request).has('filter')) throw forbidden('Discovery documents cannot be filtered.');
   next();
@@ -286,7 +286,7 @@ const ON_ALL = new Map<string, Operation>([
 ]);
 const DISCOVERY = new Set(['serviceproviderconfig', 'resourcetypes', 'schemas']);
 
-/** @param path below the SCIM root, such as `/Users/2819c223`; a query may follow */
+/** Returns the operation for metrics and traces. @param path below the SCIM root, such as `/Users/2819c223?attributes=id` */
 export function operationOf(method: string | undefined, path: string): Operation {
   const query = path.indexOf('?');
   const [, endpoint = '', id = '', rest] = (query < 0 ? path : path.slice(0, query)).split('/', 4);

@@ -1,4 +1,4 @@
-// acts: what operators ordered, and who.
+// Routes of the audit log of operators (command `acts`).
 import { ACTS } from '../../../directory/logs/acts.ts';
 import { readActs, verifyActs } from '../../../ops/acts.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';

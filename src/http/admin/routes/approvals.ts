@@ -1,4 +1,4 @@
-// approvals: what the guard holds, and a person's decision about it.
+// Routes of approvals: lists the changes that the guard holds, and stores decisions about them.
 import { decideApproval, findApproval, listApprovals, type Approval } from '../../../ops/approvals.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';

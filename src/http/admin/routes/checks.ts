@@ -1,5 +1,4 @@
-// doctor and verify-access: is everything around the bridge as it must be, and what does one person really see? Both
-// read, the platform too, and write nothing.
+// Routes of doctor and verify-access. Both read from Redis and the platform and write nothing.
 import type { AccessQuestion } from '../../../verify-access/verify-access.ts';
 import { Problem } from '../problem.ts';
 import {
@@ -13,8 +12,8 @@ import {
 import { arrayOf, body, refTo, text } from '../schemas.ts';
 
 /**
- * Further options exist on the command line only: an address would let the service be sent anywhere with a token in its
- * hands, and a deployment's API secret has no business in requests to the bridge.
+ * The options that the API offers. The command line has more: an address in a request would let a client send the
+ * service's token anywhere, and API secrets of a deployment must not travel to the bridge.
  */
 type Asked = Pick<AccessQuestion, 'user' | 'connection' | 'target' | 'deployment' | 'environment' | 'query'>;
 
@@ -67,7 +66,7 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
 
 async function verify(context: AdminContext, asked: Asked, signal: AbortSignal): Promise<AdminAnswer> {
   requireTarget(context, asked.target);
-  // Loaded when somebody asks: who only receives pushes does not carry it in memory.
+  // Loaded at the first request, so that a process that only receives pushes does not keep the module in memory.
   const { askAccess } = await import('../../../verify-access/verify-access.ts');
   const estates = context.estates.map(({ estate }) => estate);
   const answer = await askAccess({ estates, addresses: context.addresses }, asked, signal);

@@ -1,4 +1,4 @@
-// plan, reconcile, apply: long work, answered at once with an operation that tells how far it is.
+// Routes of plan, reconcile and apply. Each starts an operation and answers at once with its address.
 import type { Operation } from '../../../directory/logs/operations.ts';
 import type { Outcome, RunReport } from '../../../directory/outbox/runs.ts';
 import { staleEntries } from '../../../reconcile/apply.ts';
@@ -21,7 +21,7 @@ interface Order {
   by?: string;
 }
 
-/** Largest plan that the service reads at once, beside all its other work. */
+/** Largest plan that the service loads into memory; a larger one is applied by the command line. */
 const MAX_PLAN_BYTES = 64 * 1024 * 1024;
 
 const by = { ...text, minLength: 1, maxLength: 200, description: 'Who orders it, for the record.' };
@@ -137,7 +137,7 @@ interface Pair {
   each: ScheduledEstate;
 }
 
-/** Refuses the whole when any of it moved. */
+/** Applies a plan. Nothing is applied when one of its resources has changed since. */
 async function carryOut(context: AdminContext, pairs: Pair[], work: Work): Promise<Finished> {
   const stale: string[] = [];
   for (const { plan: saved, each } of pairs) {
@@ -160,7 +160,7 @@ async function carryOut(context: AdminContext, pairs: Pair[], work: Work): Promi
   return toFinished(reports);
 }
 
-/** The first of these that any run ended with is what the operator has to know. */
+/** Outcomes from worst to best: an operation reports the worst outcome of its runs. */
 const WORST_FIRST: Outcome[] = ['failed', 'unproven', 'blocked', 'held', 'drifted', 'converged'];
 
 function toFinished(reports: RunReport[]): Finished {
@@ -170,7 +170,7 @@ function toFinished(reports: RunReport[]): Finished {
   return { outcome, message, result: [JSON.stringify(reports)] };
 }
 
-/** @throws Problem 404 without such a plan, 413 when it is too large for this way */
+/** Loads the stored result of a plan. @throws Problem 404 when there is none, 413 when it is too large */
 async function resultOf({ operations }: AdminContext, id: string): Promise<string> {
   const [operation, bytes] = await Promise.all([operations.get(id), operations.resultBytes(id)]);
   if (operation?.kind !== 'plan' || bytes === 0)

@@ -1,4 +1,4 @@
-// dead-letters: resources whose sync needs a person.
+// Routes of dead letters: lists resources that cannot be synced without an operator, and retries or drops them.
 import type { Actor } from '../../../directory/logs/acts.ts';
 import type { DesiredState } from '../../../directory/desired-state.ts';
 import {

@@ -1,4 +1,4 @@
-// events: what receivers of security events refused.
+// Routes of refused security events: lists them, and sends or drops them.
 import { listRefusedEvents, resolveRefusedEvents } from '../../../ops/events.ts';
 import { actor, byField } from './holds.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';

@@ -1,4 +1,4 @@
-// hold, release, resync: orders to a whole target.
+// Routes of hold, release and resync, which apply to a whole target.
 import type { Actor } from '../../../directory/logs/acts.ts';
 import { holdTargets, releaseTargets } from '../../../ops/hold.ts';
 import { resync } from '../../../ops/resync.ts';
@@ -14,10 +14,10 @@ interface Order {
 /** Name of the operator where the caller gives none. */
 export const NOBODY_NAMED = 'admin API';
 
-/** For the record. The API knows that an operator asks, and the name is what they say. */
+/** Returns the actor for the audit log. The API does not verify the name: all operators share the admin token. */
 export const actor = (by = NOBODY_NAMED): Actor => ({ by, via: 'admin API' });
 
-/** Field of a body. */
+/** Schema of the field `by` of a body. */
 export const byField = { ...text, minLength: 1, maxLength: 200, description: 'Who acts, for the record.' };
 
 const target = { ...text, description: 'Only this target.' };

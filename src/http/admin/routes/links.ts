@@ -1,4 +1,4 @@
-// links: which account or group at the platform belongs to whom.
+// Routes of links: lists, exports, imports and removes links between desired resources and platform resources.
 import type { Kind } from '../../../directory/records.ts';
 import { findResources, toSearched } from '../../../ops/find.ts';
 import {
@@ -28,7 +28,7 @@ const query = {
 const resource = { ...text, minLength: 1, maxLength: 1000, description: 'A name, an id or a ref.' };
 const links = arrayOf(refTo('Link'));
 const refuses = { 404: 'Nobody and no group is known so, or there is no such target.' };
-/** Each is checked at the platform with a call of its own. */
+/** Largest import: the handler checks each row with one platform call. */
 const MOST_ROWS = 500;
 
 export const linkRoutes = (context: AdminContext): AdminRoute[] => [

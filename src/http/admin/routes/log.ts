@@ -1,4 +1,4 @@
-// log: what was done at the platform and what was not, newest first.
+// Routes of the provisioning log, newest entry first.
 import {
   LOG_ACTIONS,
   LOG_STATUSES,
@@ -24,7 +24,7 @@ interface Asked {
 
 const DEFAULT_LIMIT = 100;
 const MOST = 10_000;
-/** An entry may name a hundred members, or hold long values. */
+/** Largest page in bytes: an entry may list a hundred members or long values. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const dateTime = { ...text, format: 'date-time' };
 const fields = {
@@ -116,7 +116,7 @@ async function read({ states }: AdminContext, asked: Asked) {
   for await (const entry of readLog(states, filter)) {
     const record = toProvisioningRecord(entry);
     bytes += JSON.stringify(record).length;
-    // The first one is shown whatever its size.
+    // A page has at least one entry, so that paging makes progress.
     if (records.length >= limit || (records.length > 0 && bytes > MOST_BYTES)) break;
     records.push(record);
   }

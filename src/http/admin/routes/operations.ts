@@ -1,10 +1,10 @@
-// Long work that was started: how far it is, what came out, and its end before time.
+// Routes of operations: shows their progress and result, and cancels them.
 import type { Operation } from '../../../directory/logs/operations.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, refTo } from '../schemas.ts';
 
-/** The answer of an address that starts an operation. */
+/** Describes the answer of a route that starts an operation. */
 export const underWay = {
   status: 202,
   description: 'Under way; Location is where to ask how far.',
@@ -17,7 +17,7 @@ export const accepted = (operation: Operation): AdminAnswer =>
 const params = { id: 'As answered when it was started.' };
 const refuses = { 404: 'There is no such operation.' };
 
-/** The operation with its result as one JSON document, which is not put together in memory. */
+/** Streams the operation and its result as one JSON document, without building the text in memory. */
 async function* withResult(
   operation: Operation,
   result: AsyncIterable<Buffer>,

@@ -1,4 +1,4 @@
-// doctor --deep and --repair: compares everything derived in Redis with the records, as an operation.
+// Routes of `doctor --deep` and `--repair`: start an operation that compares derived data in Redis with the records.
 import { lastProofs, prove, type ProofProgress } from '../../../ops/prove.ts';
 import type { Finished, Work } from '../operations.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
@@ -10,7 +10,7 @@ interface Order {
   by?: string;
 }
 
-/** Rest after each portion: the process also serves the identity providers. */
+/** Pause after each portion, so that the process keeps answering identity providers. */
 const PAUSE_MS = 5;
 
 export const proofRoutes = (context: AdminContext): AdminRoute[] => [

@@ -1,4 +1,4 @@
-// explain and sync: one person or group. Names travel in bodies where the caller wants it so: addresses end up in logs.
+// Routes of explain and sync for one user or group. POST takes the name in the body, because proxies log addresses.
 import { explain } from '../../../explain/explain.ts';
 import { findResources, toSearched, type FoundResource } from '../../../ops/find.ts';
 import { syncOne, type SyncReport } from '../../../ops/sync-one.ts';
@@ -105,7 +105,7 @@ async function explainAll(context: AdminContext, { resource: name, target: only 
   return found;
 }
 
-/** @throws Problem when the name means nobody, or more than one */
+/** Finds the one resource with this name. @throws Problem 404 for none, 409 for several */
 async function findOne(
   context: AdminContext,
   { resource: name, target: only }: Asked,
@@ -122,7 +122,7 @@ async function findOne(
   return found;
 }
 
-/** Without the name: a problem may be kept where people are not to be. */
+/** The message leaves out the name, because problem documents may be stored in logs. */
 const unknown = (): Problem =>
   new Problem(
     404,

@@ -1,4 +1,4 @@
-// token: what identity providers push with. A secret leaves once, in the answer that makes it.
+// Routes of inbound tokens. A secret is shown only once, in the answer that creates the token.
 import { randomBytes } from 'node:crypto';
 import { parseExpiry } from '../../../tokens/expiry.ts';
 import {
