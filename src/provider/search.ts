@@ -98,7 +98,7 @@ export function createSearch(deps: ProviderDeps) {
       if (another) break;
       if (user) return user.record.id;
     }
-    throw notFound('The token speaks for nobody who is here.');
+    throw notFound('No user has the subject of this token as externalId or userName.');
   }
 
   /** Texts of the first of `found`: what belongs to a resource, such as members, counts for the size of the page too. */

@@ -244,7 +244,8 @@ function leavingOf(response: Response): AbortSignal {
 /** Returns the subject of the JWT. @throws 501 for a token without a subject (RFC 7644 §3.11) */
 function namedBy(request: Request): string {
   const subject = subjectOf(request);
-  if (subject === undefined) throw notImplemented('/Me needs a JWT with a subject; this token names no user.');
+  if (subject === undefined)
+    throw notImplemented('/Me needs a JWT with a subject; this token names no user.');
   return subject;
 }
 
