@@ -14,7 +14,7 @@ export function parseRef(ref: Ref): { kind: Kind; id: string } {
   return { kind: ref.slice(0, colon) as Kind, id: ref.slice(colon + 1) };
 }
 
-/** Urgency of a change, most urgent first. */
+/** Priorities of changes, most urgent first. */
 export const LANES = ['deactivation', 'edit', 'new', 'reconcile'] as const;
 export type Lane = (typeof LANES)[number];
 
@@ -30,28 +30,28 @@ export interface StoredRecord {
   created: number;
   /** Unix milliseconds. */
   lastModified: number;
-  /** Nothing when the record is damaged. */
+  /** `''` when the record is damaged. */
   text: string;
-  /** It is not as it was written: nothing may follow from it until it is replaced as a whole. */
+  /** The checksum does not match. Sync and lists ignore the record until a PUT replaces it. */
   damaged?: true;
 }
 
-/** A record with its place in the order of creation, which it never changes. */
+/** A record with its place in the order of creation; the place never changes. */
 export interface PlacedRecord extends StoredRecord {
   place: number;
 }
 
-/** Over state, entries and text; lua/heads.lua makes the same. @param rest entries, a line break, the text */
+/** Computes the checksum of state, entries and text as lua/heads.lua does. @param rest entries, a line break, the text */
 const checksumOf = (state: string, rest: string): string => hash('sha1', `${state} ${rest}`).slice(0, 12);
 
-/** A record as it is stored at its first version. `entries`: its index entries as JSON. */
+/** Returns the stored form of a new record with version 1. `entries`: its index entries as JSON. */
 export const firstRecord = (now: number, state: UserState, entries: string, text: string): string =>
   `1 ${now} ${now} ${state} ${checksumOf(state, `${entries}\n${text}`)} ${entries}\n${text}`;
 
-/** The text of a record as it is stored. */
+/** Returns the resource text of a stored record. */
 export const textOf = (stored: string): string => stored.slice(stored.indexOf('\n') + 1);
 
-/** Reads `version created modified state checksum entries`, a line break, the text (lua/heads.lua writes it). */
+/** Parses a stored record: `version created modified state checksum entries`, a line break, the text (lua/heads.lua). */
 export function parseStored(id: string, stored: string): StoredRecord {
   const first = stored.indexOf(' ');
   const second = stored.indexOf(' ', first + 1);
@@ -71,14 +71,14 @@ export function parseStored(id: string, stored: string): StoredRecord {
   return { id, version: record.version || 0, created: 0, lastModified: 0, text: '', damaged: true };
 }
 
-/** Only of these something may be told or concluded. */
+/** Returns whether the record is undamaged, so that lists and sync may use it. */
 export const isSound = ({ damaged }: StoredRecord): boolean => !damaged;
 
-/** A record of a scan. Of most only the text is looked at, so the rest is read when somebody asks. */
+/** A record of a scan. Only its text is read at once; other properties are parsed on access. */
 export class ScannedRecord implements PlacedRecord {
   readonly id: string;
   readonly place: number;
-  /** As it is there, sound or not. */
+  /** Stored text, also of a damaged record. */
   readonly text: string;
   readonly #stored: string;
 
@@ -98,23 +98,23 @@ export class ScannedRecord implements PlacedRecord {
   get lastModified(): number {
     return parseStored(this.id, this.#stored).lastModified;
   }
-  /** Undefined when the record is sound. */
+  /** Undefined for an undamaged record. */
   get damaged(): true {
     return parseStored(this.id, this.#stored).damaged as true;
   }
 }
 
-/** Comparison form of values that SCIM compares without case. */
+/** Folds values that SCIM compares without case. */
 export const fold = foldCase;
 
 /**
- * `[key family, value]`: the record is found under this value. Every family but `emails` and `sharedExternalIds:User` has
- * one holder per value. The families of users have short names, because each record keeps them: `u` userNames, `m`
- * userNames too, but it is also an address of the user, `x` externalIds:User, `e` emails (lua/entries.lua).
+ * `[index family, value]` under which a record is found. In every family except `emails` and `sharedExternalIds:User` a
+ * value has one holder. Families of users have short names in the record: `u` userNames, `m` userNames whose value is also
+ * an email address, `x` externalIds:User, `e` emails (lua/entries.lua).
  */
 export type IndexEntry = [family: string, value: string];
 
-/** A SCIM resource as far as the directory looks into it. */
+/** The attributes of a SCIM resource that the directory reads. */
 export interface IndexedResource {
   userName?: unknown;
   externalId?: unknown;
@@ -127,14 +127,14 @@ const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
 /**
- * userName and a group's displayName are unique without case, externalId with case (RFC 7643 §3.1, §4.1.1).
- * Group names are unique because the platform keeps policies by name and refuses a second one.
+ * Returns the index entries of a resource. userName and a group's displayName are unique without case, externalId with
+ * case (RFC 7643 §3.1, §4.1.1). Group names are unique because policies of the platform refer to groups by name.
  */
 export function indexEntries(kind: Kind, resource: IndexedResource): IndexEntry[] {
   return kind === 'User' ? entriesOfUser(resource) : entriesOfGroup(resource);
 }
 
-/** @param isShared whether the externalId is another user's already: then neither of them is known by it alone */
+/** @param isShared whether another user has the same externalId; then the externalId identifies neither of them */
 export function entriesOfUser(
   { userName, externalId, emails }: IndexedResource,
   isShared = false,
@@ -146,7 +146,7 @@ export function entriesOfUser(
   }
   const entries: IndexEntry[] = [];
   const name = text(userName);
-  // Most people's address is their userName: one index finds them by both.
+  // A userName that is also an email address has one entry for both.
   if (name !== undefined) entries.push([addresses.delete(fold(name)) ? 'm' : 'u', fold(name)]);
   const foreign = text(externalId);
   if (foreign !== undefined) entries.push([isShared ? 'sharedExternalIds:User' : 'x', foreign]);
@@ -163,7 +163,7 @@ function entriesOfGroup({ displayName, externalId }: IndexedResource): IndexEntr
   return entries;
 }
 
-/** The SCIM attribute that a family of unique values stands for. */
+/** Returns the SCIM attribute of an index family. */
 export function attributeOf(family: string): string {
   if (family === 'userNames') return 'userName';
   return family === 'displayNames' ? 'displayName' : 'externalId';

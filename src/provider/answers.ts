@@ -23,7 +23,7 @@ export interface Members {
 export const locationOf = (type: ResourceType, id: string, baseUrl: string): string =>
   `${baseUrl}${type.endpoint}/${id}`;
 
-/** `extra` is what is kept outside the record: a user's groups or a group's members, as JSON with its key. */
+/** Adds `id`, `meta` and `extra` to the stored text. `extra`: a user's groups or a group's members as JSON text with key. */
 function splice(type: ResourceType, record: StoredRecord, baseUrl: string, extra: string): string {
   const created = new Date(record.created).toISOString();
   const lastModified = new Date(record.lastModified).toISOString();
@@ -57,7 +57,7 @@ const membersJson = ({ users, unresolved }: Members, baseUrl: string): string =>
     ...unresolved.map((value) => `{"value":${JSON.stringify(value)}}`),
   ].join(',')}]`;
 
-/** Ids are letters and digits. Groups have many members, and text that is put together takes less memory than objects. */
+/** Ids are letters and digits, so they need no escaping. Concatenated text takes less memory than objects for many members. */
 const memberJson =
   (refStart: string) =>
   (id: string): string =>
@@ -85,13 +85,13 @@ export function groupText(
   return projected(type, splice(type, record, baseUrl, extra), projection);
 }
 
-/** How often a write is tried again because another one came first; far beyond what parallel clients reach. */
+/** Number of attempts of a write whose version changed in between; parallel clients do not reach it. */
 export const WRITE_ATTEMPTS = 100;
 
 export const missing = (kind: Kind, id: string): Error =>
   notFound(`${kind} ${JSON.stringify(id.slice(0, 100))} not found.`);
 
-/** The text of a record. @throws 500 when it is damaged */
+/** Returns the text of a record. @throws 500 when the record is damaged */
 export function soundText(kind: Kind, { id, text, damaged }: StoredRecord): string {
   if (!damaged) return text;
   throw new ScimError(
@@ -100,7 +100,7 @@ export function soundText(kind: Kind, { id, text, damaged }: StoredRecord): stri
   );
 }
 
-/** The stored resource that a PUT or PATCH starts from. A PUT replaces all of it. @throws as `soundText` */
+/** Returns the stored resource before a PUT or PATCH. A PUT may replace a damaged record. @throws as `soundText` */
 export const resourceBefore = (kind: Kind, record: StoredRecord, method: Method): Resource =>
   record.damaged && method === 'put' ? { schemas: [] } : (JSON.parse(soundText(kind, record)) as Resource);
 
@@ -115,7 +115,7 @@ export interface Stored {
 
 const REMOVED: Stored = { version: 0, created: 0, lastModified: 0, groups: [] };
 
-/** @returns what is stored now, or undefined when the write has to be tried on the new state */
+/** Converts the outcome of a write. @returns the stored state, or undefined when the write must be repeated @throws ScimError */
 export function settle(kind: Kind, id: string, outcome: PutOutcome | RemoveOutcome): Stored | undefined {
   switch (outcome.kind) {
     case 'stored':
@@ -136,14 +136,14 @@ export function settle(kind: Kind, id: string, outcome: PutOutcome | RemoveOutco
   }
 }
 
-/** RFC 7644 §3.14: a write with If-Match is done only on that version. */
+/** Checks If-Match against the version of the record (RFC 7644 §3.14). @throws 412 */
 export function requireMatch(record: StoredRecord, { ifMatch }: RequestContext): void {
   if (ifMatch !== undefined && !matches(ifMatch, weakVersion(record.version))) {
     throw preconditionFailed(`The resource is at version ${weakVersion(record.version)}: read it again.`);
   }
 }
 
-/** Too many writers at once on one resource: nothing was changed, the client may come back. */
+/** Creates the 503 for too many concurrent writers of one resource; nothing was changed. */
 export const contended = (): Error => unavailable('Too many parallel changes of this resource.', 1);
 
 /** Marks a switch as exhaustive: the compiler refuses it when a case is missing. */
@@ -156,8 +156,8 @@ export function weakVersion(version: number): string {
 }
 
 /**
- * Whether an `If-Match` or `If-None-Match` header names this version (compared weakly), or is `*`.
- * Without a header: false; ask for its presence first.
+ * Returns whether an `If-Match` or `If-None-Match` header names this version, by weak comparison, or is `*`. Returns
+ * false without a header.
  */
 export function matches(header: string | undefined, version: string): boolean {
   if (header === undefined) return false;

@@ -1,5 +1,5 @@
-// Bulk (RFC 7644 §3.7): many operations in one request. Each stands alone and has a result of its own; only what is
-// no refusal, such as a store that is away, ends the whole request.
+// Runs Bulk requests (RFC 7644 §3.7). Each operation has its own result; only a failure that is no SCIM error, such as
+// an unavailable Redis, ends the whole request.
 import { setImmediate as others } from 'node:timers/promises';
 import {
   BULK_RESPONSE_URN,
@@ -28,10 +28,10 @@ interface BulkResult {
   response?: object;
 }
 
-/** One bulk request at work: `ids` are those of the resources created so far, by bulkId. */
+/** State of a running bulk request. `ids` maps each bulkId to the id of its created resource. */
 interface Work {
   readonly ids: Map<string, string>;
-  /** Without conditions and projections: those of the request are not meant for its operations. */
+  /** Context of the operations: headers and projection of the Bulk request do not apply to them. */
   readonly context: RequestContext;
 }
 
@@ -41,13 +41,13 @@ const SUCCESS = new Map([
   ['PATCH', '200'],
   ['DELETE', '204'],
 ]);
-/** Matches a possible id, which may stand in a location. */
+/** Form of an id that may become part of a location. */
 const ID = /^[\w.~-]{1,100}$/;
 
 export type Bulk = ReturnType<typeof createBulk>;
 
 export function createBulk(resources: { Users: Users; Groups: Groups }, profile: Profile) {
-  /** @throws 400 or 413 for the message as a whole, and whatever is no refusal of an operation */
+  /** Runs all operations. @throws 400 or 413 for the message as a whole; errors that are no SCIM errors */
   async function run(body: unknown, { request, baseUrl }: RequestContext): Promise<Answer> {
     const { operations, failOnErrors } = parseBulkRequest(body, profile);
     const work: Work = { ids: new Map(), context: { request, baseUrl, isSilent: true } };
@@ -60,7 +60,7 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
       }
       const operation = operations[step.index];
       const before = results[step.index];
-      // After the last accepted error nothing begins; what was begun is still brought to its end.
+      // After `failOnErrors` errors no operation starts, and operations that have started are completed.
       const isDue = step.kind === 'run' ? errors < failOnErrors : before && !before.response;
       if (!operation || !isDue) continue;
       const result = { ...before, ...(await attempt(operation, step, work)) };
@@ -71,7 +71,7 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
     return { status: 200, text: JSON.stringify({ schemas: [BULK_RESPONSE_URN], Operations }) };
   }
 
-  /** Caught here, because the refusal of one operation is its result and the others go on. */
+  /** Runs one operation. A SCIM error becomes its result, and the other operations continue. */
   async function attempt(operation: BulkOperation, step: BulkStep, work: Work): Promise<BulkResult> {
     const { method, bulkId, target } = operation;
     const result: BulkResult = { method, status: SUCCESS.get(method) ?? '400' };
@@ -106,13 +106,13 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
     return answer;
   }
 
-  // The example of RFC 7644 §3.7.3 has the operations themselves in place of the message.
+  // The example in RFC 7644 §3.7.3 sends the list of PATCH operations without the PatchOp message around it.
   const patchOf = (data: unknown): unknown =>
     Array.isArray(data) && profile.allows('message-schema')
       ? { schemas: [PATCH_OP_URN], Operations: data }
       : data;
 
-  /** Adds what had to wait until the resources of a circle were there (RFC 7644 §3.7.1). */
+  /** Adds the references that form a circle, after all its resources were created (RFC 7644 §3.7.1). */
   async function complete(operation: BulkOperation, { data }: BulkStep, work: Work): Promise<Answer> {
     const { bulkId = '', target } = operation;
     const id = work.ids.get(bulkId);
@@ -125,7 +125,7 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
   return { run };
 }
 
-/** @throws 409 for a reference to what this request has not created */
+/** Replaces bulkIds by ids. @throws 409 for a bulkId whose resource was not created */
 function resolved(value: unknown, ids: ReadonlyMap<string, string>, preface = ''): unknown {
   for (const name of referencesIn(value)) {
     if (ids.has(name)) continue;

@@ -1,4 +1,4 @@
-// Describes what every operation of the service provider needs: the connection's directory and types, and the request.
+// Defines the dependencies of the SCIM operations, the context of one request, and the answer.
 import type { Directory } from '../directory/resources/directory.ts';
 import type { LengthLimits, Profile, ResourceType } from '../scim/index.ts';
 import type { Clock, Ids } from '../support/sources.ts';
@@ -11,19 +11,19 @@ export interface ProviderDeps {
   userType: ResourceType;
   groupType: ResourceType;
   profile: Profile;
-  /** Whether POST of a user that is there, inactive and has the same externalId brings it back (Okta re-hires so). */
+  /** Whether a POST of an inactive user with the same externalId reactivates that user. Okta re-hires in this way. */
   reviveInactive: boolean;
-  /** `pageBytes`: a page of a list ends there. `inFlightBytes`: half of it is what answers of a connection may hold. */
+  /** `pageBytes`: largest page of a list. `inFlightBytes`: twice the bytes of unread answers that a connection may have. */
   limits: LengthLimits & { pageBytes: number; inFlightBytes: number };
-  /** Work on one resource, and work that reads many, a limited number at once. */
+  /** Limits of concurrent requests: `singles` for one resource, `lists` for lists and searches. */
   singles: Turns;
   lists: Turns;
-  /** Long calculations give way to others. */
+  /** Starts a long calculation that gives way to short requests. */
   pace: () => Slice;
   clock: Clock;
   ids: Ids;
   serially: Serially;
-  /** Security events that are told of changes (RFC 9967 §4); absent = none. */
+  /** URIs of the security events that receivers get (RFC 9967 §4); undefined: none. */
   eventUris?: readonly string[] | undefined;
 }
 
@@ -33,9 +33,9 @@ export interface RequestContext {
   request: string;
   /** Address of the connection's SCIM root, without a trailing slash. */
   baseUrl: string;
-  /** Makes a signal that ends when the client leaves; a short request does without. */
+  /** Creates a signal that is aborted when the client disconnects; undefined for short requests. */
   untilLeft?: () => AbortSignal;
-  /** The resource is not shown, as in Bulk. */
+  /** The answer has no body, as in Bulk. */
   isSilent?: boolean;
   attributes?: string | undefined;
   excludedAttributes?: string | undefined;

@@ -1,4 +1,4 @@
-// The discovery documents (RFC 7644 §4), made from the schemas that are enforced.
+// Answers the discovery endpoints (RFC 7644 §4) from the schemas that the bridge enforces.
 import {
   listResponse,
   MAX_BULK_OPERATIONS,
@@ -14,7 +14,7 @@ export type Discovery = ReturnType<typeof createDiscovery>;
 
 export function createDiscovery(
   { userType, groupType, eventUris }: ProviderDeps,
-  /** Largest body that is read, in bytes. */
+  /** Largest accepted body, in bytes. */
   maxPayloadSize: number,
 ) {
   const bulk = { maxOperations: MAX_BULK_OPERATIONS, maxPayloadSize };

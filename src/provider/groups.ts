@@ -1,5 +1,5 @@
-// Groups as RFC 7644 §3 asks. Member changes are set operations in the directory: they need no read of the group,
-// so they cost the same whatever its size, and parallel ones lose nothing.
+// Implements the SCIM operations on groups (RFC 7644 §3). Changes of members are set operations in the directory: they do
+// not read the group, cost the same for any size of group, and keep parallel changes.
 import type { MemberStep as DirectoryStep, Method } from '../directory/resources/changes.ts';
 import type { StoredRecord } from '../directory/records.ts';
 import {
@@ -38,7 +38,7 @@ import type { Answer, ProviderDeps, RequestContext } from './context.ts';
 import { FEW_MEMBERS } from './texts.ts';
 import { removeResource } from './remove.ts';
 
-/** Of one member in an answer, with its address. */
+/** Bytes of one member in an answer, including its address. */
 const MEMBER_BYTES = 160;
 
 export type Groups = ReturnType<typeof createGroups>;
@@ -46,7 +46,7 @@ export type Groups = ReturnType<typeof createGroups>;
 export function createGroups(deps: ProviderDeps) {
   const { directory, groupType, profile, limits, lists, clock, ids, serially } = deps;
 
-  // More members are more than the answers of one connection may hold.
+  // A larger group would exceed the bytes of answers that one connection may have in flight.
   const mostMembers = Math.floor(limits.inFlightBytes / 2 / MEMBER_BYTES);
 
   async function answer(
@@ -65,8 +65,8 @@ export function createGroups(deps: ProviderDeps) {
   }
 
   /**
-   * Very many members are shown to a client that reads the group. A write is answered without them rather than refused
-   * after it was done. @throws 400 tooMany, Busy
+   * Returns the text of a group with its members. The answer to a write leaves out very many members, because the write
+   * is done and must not be answered with an error. @throws 400 tooMany when a read asks for too many members; Busy
    */
   async function shownText(record: StoredRecord, context: RequestContext, isRead: boolean): Promise<string> {
     const projection = parseProjection(groupType, context);
@@ -107,7 +107,7 @@ export function createGroups(deps: ProviderDeps) {
     return answer(200, record, context, true);
   }
 
-  /** Reads, lets `next` make the new resource, and writes it with its member steps if nobody came first. */
+  /** Reads the group, computes the new one with `next`, and stores it unless its version changed; then it starts again. */
   function change(
     id: string,
     context: RequestContext,
@@ -140,7 +140,7 @@ export function createGroups(deps: ProviderDeps) {
     });
   }
 
-  /** PUT (RFC 7644 §3.5.1). Without a `members` key the member set stays, as providers that omit it expect. */
+  /** PUT (RFC 7644 §3.5.1). Without a `members` key the members are kept, because some providers omit the key. */
   async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     const resource = parseResource(groupType, body, { operation: 'replace', profile });
     const members = membersOf(body, profile);
@@ -151,7 +151,7 @@ export function createGroups(deps: ProviderDeps) {
     return answer(200, await change(id, context, 'put', next, steps), context);
   }
 
-  /** PATCH (RFC 7644 §3.5.2): 204, unless the client asks for attributes; a body would read every member. */
+  /** PATCH (RFC 7644 §3.5.2). Answers 204 unless the client asks for attributes, because a body would list all members. */
   async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     const { rest, steps } = splitMembers(parsePatch(groupType, body, profile));
     for (const step of steps) if ('values' in step) checkMemberLengths(step.values, limits);
@@ -177,8 +177,8 @@ export function createGroups(deps: ProviderDeps) {
   }
 
   /**
-   * Filters other than on `value` are resolved to the members they select, after the steps before them.
-   * @throws 400 noTarget when nobody is there who is expected
+   * Converts member steps to set operations. A filter on another sub-attribute than `value` is evaluated on the members as
+   * they are after the earlier steps. @throws 400 noTarget when an expected member is missing
    */
   async function toSets(
     id: string,
@@ -202,7 +202,7 @@ export function createGroups(deps: ProviderDeps) {
     return sets;
   }
 
-  /** Members as an answer would show them. */
+  /** Returns the members after the given steps, in the form of an answer. */
   async function membersAfter(
     id: string,
     sets: DirectoryStep[],
@@ -231,7 +231,7 @@ export function createGroups(deps: ProviderDeps) {
   return { create, get, replace, patch, remove };
 }
 
-/** Whether a PATCH touches members by value only and asks for no particular version. */
+/** Returns whether a PATCH changes members by value only and has no If-Match. */
 function onlySets(rest: PatchOperation[], steps: readonly MemberStep[], context: RequestContext): boolean {
   return (
     rest.length === 0 &&

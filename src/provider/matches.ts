@@ -1,4 +1,4 @@
-// Finds the resources that a query asks for, in bounded memory: candidates by index or by a scan, then the whole filter.
+// Finds the resources that match a query, in bounded memory: candidates come from an index or a scan, then the filter decides.
 import { isSound, type Kind, type PlacedRecord } from '../directory/records.ts';
 import {
   equalityOf,
@@ -17,11 +17,11 @@ import type { Texts } from './texts.ts';
 /** One resource type in a query. */
 export interface Scope {
   readonly kind: Kind;
-  /** Knows the names that filter and sortBy may use. */
+  /** Resolves the names in filter and sortBy. */
   readonly names: ResourceType;
 }
 
-/** A scope with what the query asks of it. */
+/** One resource type of a query, with its parsed filter and sort order. */
 export interface Wanted {
   readonly kind: Kind;
   readonly names: ResourceType;
@@ -32,11 +32,11 @@ export interface Wanted {
 export interface Match {
   readonly kind: Kind;
   readonly record: PlacedRecord;
-  /** Undefined where nothing is sorted. */
+  /** Undefined when the query is not sorted. */
   readonly key: SortKey;
 }
 
-/** The query as one request asks it. */
+/** A query and the state of its request. */
 export interface Asked {
   readonly query: ListQuery;
   readonly baseUrl: string;
@@ -51,7 +51,7 @@ export const wantedOf = ({ kind, names }: Scope, query: ListQuery, { profile }: 
   sort: query.sortBy === undefined ? undefined : parseSort(names, query.sortBy, profile),
 });
 
-/** Attributes that are not in the stored text; `id` is added at no cost. */
+/** Attributes that are not part of the stored text and have to be loaded. */
 const ADDED = ['meta', 'groups', 'members'];
 
 export type Matches = ReturnType<typeof createMatches>;
@@ -65,12 +65,12 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
     const equality = filter && equalityOf(filter);
     const ids = equality && (await directory.lookup(kind, equality.attribute, equality.value));
     if (!ids) yield* directory.scan(kind, after, signal);
-    // The place of a resource matters to nobody when it is the only one.
+    // A single resource needs no place in the order of creation.
     else if (ids.length > 1 || query.cursor !== undefined) yield* directory.inOrder(kind, ids, after, signal);
     else yield (await directory.getMany(kind, ids)).map((record) => ({ ...record, place: 0 }));
   }
 
-  /** The resources as far as filter and sorting look into them: what they do not name need not be loaded or made. */
+  /** Yields the resources with the attributes that filter and sort order name; other attributes are not loaded. */
   async function* seenBy(
     { query, baseUrl }: Asked,
     kind: Kind,
@@ -83,7 +83,7 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
         yield [record, Object.assign(JSON.parse(record.text) as object, { id: record.id })];
       return;
     }
-    // A group may have very many members: no two groups are loaded at once.
+    // Groups are loaded one at a time, because one may have very many members.
     const most = kind === 'Group' && names('members') ? 1 : records.length;
     for (let at = 0; at < records.length; at += most) {
       const some = records.slice(at, at + most);
@@ -92,7 +92,7 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
     }
   }
 
-  /** Matches of one resource type in order of creation, behind the place `after`. @throws when the client has left */
+  /** Yields the matches of one resource type in order of creation, behind the place `after`. @throws when the client disconnects */
   return async function* matchesOf(wanted: Wanted, asked: Asked, after = 0): AsyncGenerator<Match[]> {
     const { kind, filter, sort } = wanted;
     const slice = pace();
@@ -108,7 +108,7 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
         }
       }
       yield matches;
-      // The next portion may be here already: others come first.
+      // Gives way to other requests even when the next portion is already loaded.
       await slice.rest();
     }
   };

@@ -1,4 +1,4 @@
-// One page of what a query finds: by position, sorted, or by cursor. Resource types follow each other.
+// Builds one page of a query: by position, sorted, or by cursor. Several resource types follow each other.
 import type { Kind, PlacedRecord, StoredRecord } from '../directory/records.ts';
 import {
   compareKeys,
@@ -18,14 +18,14 @@ export interface Found {
 
 export interface FoundPage {
   readonly found: readonly Found[];
-  /** Where the page is, when it shows the first `shown` of what was found. */
+  /** Returns the position of the page when its answer shows the first `shown` of the found resources. */
   position: (shown: number) => ListPosition;
 }
 
-/** In the place of a resource type: the cursor counts positions of a sorted list. */
+/** Type name in the cursor of a sorted list, which counts positions. */
 const SORTED = 'sorted';
 
-/** How many sort keys are kept beyond those of the pages up to the asked one. */
+/** Number of sort keys that are kept in addition to those of the pages up to the requested one. */
 const SPARE = 1000;
 
 interface Keyed {
@@ -35,14 +35,14 @@ interface Keyed {
 }
 
 export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, matchesOf: Matches) {
-  /** Takes records until there are `count`, or until one more has too many bytes; then it is full. */
+  /** Creates a page of at most `count` records and `pageBytes` bytes. */
   function createPage<R extends StoredRecord>(count: number) {
     const found: { kind: Kind; record: R }[] = [];
     let bytes = 0;
     let isFull = false;
     return {
       found,
-      /** @returns whether it was taken */
+      /** Adds a record. @returns false when the page is full */
       take: (kind: Kind, record: R): boolean => {
         bytes += record.text.length;
         isFull ||= found.length >= count || (found.length > 0 && bytes > pageBytes);
@@ -52,7 +52,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     };
   }
 
-  /** Without a filter the order in the directory is the answer. */
+  /** Builds a page of a query without filter directly from the order of creation. */
   async function everything(wanted: readonly Wanted[], { query }: Asked): Promise<FoundPage> {
     const { startIndex, count } = query;
     const page = createPage(count);
@@ -63,7 +63,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
       const { total, records } = await directory.page(kind, skip + 1, left, pageBytes);
       const taken = records.filter((record) => page.take(kind, record)).length;
       const asked = Math.max(0, Math.min(left, total - skip));
-      // A type that is shown in part ends the page.
+      // The next type begins only after all resources of this type.
       left = taken < asked ? 0 : left - taken;
       skip = Math.max(0, skip - total);
       totalResults += total;
@@ -83,7 +83,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     return { found: page.found, position: () => ({ totalResults, startIndex }) };
   }
 
-  /** RFC 7644 §3.4.2.3. Keeps key and id of no more matches than may still be on the page. */
+  /** Builds a sorted page (RFC 7644 §3.4.2.3). Keeps only the keys and ids of matches that can still be on the page. */
   async function sorted(wanted: readonly Wanted[], asked: Asked): Promise<FoundPage> {
     const { startIndex, count, sortOrder } = asked.query;
     const sign = sortOrder === 'descending' ? -1 : 1;
@@ -91,7 +91,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     const needed = startIndex - 1 + count;
     let first: Keyed[] = [];
     let fresh: Keyed[] = [];
-    // Little is sorted at once, so that nothing else waits for it.
+    // Sorts small portions, so that other requests do not wait.
     const settle = (): void => {
       first = merged(first, fresh.sort(compare), compare, needed);
       fresh = [];
@@ -109,7 +109,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     return { found, position: () => ({ totalResults, startIndex }) };
   }
 
-  /** Records of the first of `wanted`, as many as fit on a page; those that are gone are left out. */
+  /** Loads the records of the first keys, as many as fit on a page; deleted resources are left out. */
   async function loaded(wanted: readonly Keyed[]): Promise<Found[]> {
     const page = createPage(wanted.length);
     for (let at = 0; at < wanted.length;) {
@@ -124,8 +124,8 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
   }
 
   /**
-   * RFC 9865. The place of a resource in the order of creation never changes, so a crawl meets each resource that
-   * stays exactly once, whatever comes and goes. With a filter, totalResults is what the first page counted.
+   * Builds a page by cursor (RFC 9865). The place of a resource in the order of creation never changes, so a crawl returns
+   * each resource that exists throughout exactly once. With a filter, totalResults is the count of the first page.
    * @throws 400 invalidCursor
    */
   async function byCursor(wanted: readonly Wanted[], asked: Asked): Promise<FoundPage> {
@@ -162,7 +162,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     };
   }
 
-  /** Its cursor is a position: what changes its place in the order during a crawl may be met twice or not at all. */
+  /** Builds a sorted page by cursor. A resource whose sort key changes during the crawl may be returned twice or not at all. */
   async function sortedByCursor(wanted: readonly Wanted[], asked: Asked): Promise<FoundPage> {
     const { query } = asked;
     const { cursor, filterText, sortBy, sortOrder } = query;
@@ -186,7 +186,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
   return { everything, filtered, sorted, byCursor };
 }
 
-/** The first `most` of two sorted lists; equal ones of `a` come first. */
+/** Merges two sorted lists and returns the first `most` items; on equality the items of `a` come first. */
 function merged<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) => number, most: number): T[] {
   const all: T[] = [];
   let [atA, atB] = [0, 0];

@@ -1,9 +1,9 @@
-// DELETE of a user or a group (RFC 7644 §3.6).
+// Implements DELETE of a user or a group (RFC 7644 §3.6).
 import type { Kind } from '../directory/records.ts';
 import type { Answer, ProviderDeps, RequestContext } from './context.ts';
 import { contended, missing, requireMatch, settle, WRITE_ATTEMPTS } from './answers.ts';
 
-/** Removes whatever is there, or only the version that If-Match names. @throws 404, 412 */
+/** Deletes the resource; with If-Match only the version that the header names. @throws 404, 412 */
 export async function removeResource(
   { directory, clock }: ProviderDeps,
   kind: Kind,

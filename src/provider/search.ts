@@ -1,4 +1,4 @@
-// Lists (RFC 7644 §3.4.2) and .search (RFC 7644 §3.4.3): reads the query, picks the way to its page, writes the answer.
+// Answers lists (RFC 7644 §3.4.2) and .search (RFC 7644 §3.4.3): reads the query, builds its page, writes the answer.
 import type { UserWithGroups } from '../directory/resources/directory.ts';
 import type { Kind } from '../directory/records.ts';
 import {
@@ -19,7 +19,7 @@ import { createTexts } from './texts.ts';
 /** Page sizes announced in ServiceProviderConfig. */
 export const LIST_LIMITS = { defaultCount: 100, maxCount: 1000 };
 
-/** So many are made before it is seen how large they are. */
+/** Number of answer texts that are created before their size is checked. */
 const TEXTS_AT_ONCE: Record<Kind, number> = { User: 100, Group: 20 };
 
 type Equality = NonNullable<ReturnType<typeof equalityOf>>;
@@ -40,7 +40,7 @@ export function createSearch(deps: ProviderDeps) {
     { kind: 'Group', names: spanningType(groupType, [userType]) },
   ];
 
-  /** Resources of one type. @throws 400 invalidFilter, invalidValue, invalidCursor */
+  /** Lists resources of one type. @throws 400 invalidFilter, invalidValue, invalidCursor */
   async function list(kind: Kind, query: ListQuery, context: RequestContext): Promise<Answer> {
     const wanted = wantedOf(single[kind], query, deps);
     const equality = wanted.filter && equalityOf(wanted.filter);
@@ -60,7 +60,7 @@ export function createSearch(deps: ProviderDeps) {
     return { status: 200, text: listResponseText(shown, { totalResults: texts.length, startIndex }) };
   }
 
-  /** Resources of all types, users first: `.search` at the root (RFC 7644 §3.4.3). @throws as `list` */
+  /** Lists resources of all types, users first, for `.search` at the root (RFC 7644 §3.4.3). @throws as `list` */
   function everywhere(query: ListQuery, { baseUrl, untilLeft }: RequestContext): Promise<Answer> {
     const wanted = all.map((scope) => wantedOf(scope, query, deps));
     const signal = untilLeft?.();
@@ -82,15 +82,15 @@ export function createSearch(deps: ProviderDeps) {
   }
 
   /**
-   * `userName eq "x"`, which providers ask before they push: the index decides, and one script reads the answer.
-   * Undefined for every other filter.
+   * Answers `userName eq "x"`, which providers send before each push, from an index with one script. Returns undefined for
+   * every other filter.
    */
   const theOne = ({ attribute, value }: Equality): Promise<UserWithGroups[] | undefined> =>
     directory.holderOf(attribute, value);
 
   /**
-   * Id of the user that `/Me` is (RFC 7644 §3.11): who has the subject as externalId, else as userName.
-   * @throws 404 when there is nobody, or several share the externalId
+   * Returns the id of the user for `/Me` (RFC 7644 §3.11): the user with the subject as externalId, else as userName.
+   * @throws 404 when no user has it, or several users share the externalId
    */
   async function subject(name: string): Promise<string> {
     for (const attribute of name === '' ? [] : ['externalid', 'username']) {
@@ -101,7 +101,7 @@ export function createSearch(deps: ProviderDeps) {
     throw notFound('No user has the subject of this token as externalId or userName.');
   }
 
-  /** Texts of the first of `found`: what belongs to a resource, such as members, counts for the size of the page too. */
+  /** Returns the texts of the first resources, as many as fit on a page; members and groups count for its size. */
   async function shownTexts(found: readonly Found[], { query, baseUrl, signal }: Asked): Promise<string[]> {
     const shown: string[] = [];
     const slice = pace();

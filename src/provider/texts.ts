@@ -1,16 +1,16 @@
-// Records of one resource type → answer texts, loading what is kept beside the records only where it is wanted.
+// Converts records of one resource type to answer texts. Groups of users and members of groups are loaded only if needed.
 import type { Kind, StoredRecord } from '../directory/records.ts';
 import type { Projection } from '../scim/index.ts';
 import { groupText, userText } from './answers.ts';
 import type { ProviderDeps } from './context.ts';
 
-/** Groups with more members take as long to answer as a list; no two of them are loaded at once. */
+/** Groups with more members are loaded one at a time, because each takes as long as a list. */
 export const FEW_MEMBERS = 1000;
 
 export type Texts = ReturnType<typeof createTexts>;
 
 export function createTexts({ directory, userType, groupType }: ProviderDeps) {
-  /** @param wanted whether the texts need a user's groups, a group's members */
+  /** @param wanted returns whether the texts need the user's groups or the group's members */
   return async function textsOf(
     kind: Kind,
     records: StoredRecord[],

@@ -1,4 +1,4 @@
-// Users as RFC 7644 §3 asks, over the directory.
+// Implements the SCIM operations on users (RFC 7644 §3).
 import type { Creation, GroupName, Method, PutOutcome } from '../directory/resources/changes.ts';
 import type { StoredRecord } from '../directory/records.ts';
 import {
@@ -78,7 +78,7 @@ export function createUsers(deps: ProviderDeps) {
     return answer(201, { id, text, ...stored }, stored.groups, context);
   }
 
-  /** Several users may have one externalId, unless it means one person under the profile. */
+  /** Stores a user whose externalId another user has, unless the profile makes externalIds unique. */
   async function share<C extends Creation>(
     change: C,
     taken: PutOutcome & { kind: 'taken' },
@@ -89,15 +89,16 @@ export function createUsers(deps: ProviderDeps) {
     return mayShare ? store({ ...change, shared: true }) : taken;
   }
 
-  /** A user who shares an externalId since another profile was set can still be written: a leaver must not be refused. */
+  /** Users who shared an externalId before the profile changed can still be written, so that a leaver can be deactivated. */
   async function sharesAlready({ id, resource }: Creation): Promise<boolean> {
     const record = await directory.get('User', id);
     return !!record?.text && (JSON.parse(record.text) as Resource).externalId === resource.externalId;
   }
 
   /**
-   * A re-hire is a POST of the same person (gh:better-auth/better-auth#11111); 409 would strand the user. Another
-   * userName is another person, unless the externalId means one person: ids, accounts and groups are not inherited.
+   * Returns whether a POST reactivates an inactive user. Providers re-hire by POST (gh:better-auth/better-auth#11111), and 409
+   * would leave the person without account. A different userName is another person unless externalIds are unique; that
+   * person must not get the id, account and groups of the inactive user.
    */
   async function isRevival(holder: string, resource: Resource): Promise<boolean> {
     if (!reviveInactive) return false;
@@ -119,10 +120,10 @@ export function createUsers(deps: ProviderDeps) {
     return answer(200, record, groups, context);
   }
 
-  /** PUTs and PATCHes of one user are done in the order they came, however many steps each of them takes. */
+  /** Runs PUTs and PATCHes of one user one after the other, in the order of arrival. */
   const inTurn = <T>(id: string, work: () => Promise<T>): Promise<T> => serially(`User:${id}`, work);
 
-  /** Reads, lets `next` make the new resource, and writes it if nobody came first; else all over again. */
+  /** Reads the user, computes the new one with `next`, and stores it unless its version changed; then it starts again. */
   async function change(
     id: string,
     context: RequestContext,
@@ -141,7 +142,7 @@ export function createUsers(deps: ProviderDeps) {
     throw contended();
   }
 
-  /** Stores the resource if it is at `expected` (undefined: at whatever version). @returns undefined when it is not */
+  /** Stores the resource if its version is `expected`; undefined: no version check. @returns undefined on another version */
   async function write(
     id: string,
     { resource, before, expected }: { resource: Resource; before?: Resource; expected?: number },
@@ -157,7 +158,7 @@ export function createUsers(deps: ProviderDeps) {
     return stored && answer(200, { id, text, ...stored }, stored.groups, context);
   }
 
-  /** PUT (RFC 7644 §3.5.1): the resource becomes the body. */
+  /** PUT (RFC 7644 §3.5.1): replaces the resource by the body. */
   async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     projectionOf(context);
     const resource = parseResource(userType, body, {
@@ -168,7 +169,7 @@ export function createUsers(deps: ProviderDeps) {
   }
 
   async function replaceWith(id: string, resource: Resource, context: RequestContext): Promise<Answer> {
-    // The stored resource matters only for a client that names a version, and for immutable attributes.
+    // The stored resource is read only for If-Match and for immutable attributes.
     const isConditional = context.ifMatch !== undefined || userType.immutable.length > 0;
     const next = (before: Resource): Resource => keepImmutable(userType, before, resource, 'replace');
     const answered = await inTurn(id, () =>
@@ -178,7 +179,7 @@ export function createUsers(deps: ProviderDeps) {
     return answered;
   }
 
-  /** Puts values in the place of others where the user is stored; undefined when one of them has nothing to replace. */
+  /** Replaces single values inside the stored text; undefined when an attribute has no value yet. */
   async function replaceValues(
     id: string,
     values: PlainValues,
@@ -191,14 +192,14 @@ export function createUsers(deps: ProviderDeps) {
   }
 
   /**
-   * PATCH (RFC 7644 §3.5.2): all operations or none. Entra is answered as the tests of its maker ask: 204, unless it asks for
-   * attributes.
+   * PATCH (RFC 7644 §3.5.2): applies all operations or none. Under the profile `entra` the answer is 204 unless the client
+   * asks for attributes, because Microsoft's validator expects it.
    */
   async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     const projection = projectionOf(context);
     const operations = parsePatch(userType, body, profile);
     const next = (before: Resource): Resource => applyPatch(userType, before, operations, profile);
-    // A condition has to be looked at first.
+    // With If-Match the stored version is checked first.
     const values = context.ifMatch === undefined ? plainValues(userType, operations) : undefined;
     const { text, ...bare } = await inTurn(
       id,
@@ -209,7 +210,7 @@ export function createUsers(deps: ProviderDeps) {
     return { ...bare, text };
   }
 
-  /** DELETE (RFC 7644 §3.6); a second one is 404. The name is free at once. */
+  /** DELETE (RFC 7644 §3.6). A second DELETE answers 404, and the userName can be used again at once. */
   const remove = (id: string, context: RequestContext): Promise<Answer> =>
     removeResource(deps, 'User', id, context);
 

@@ -1,4 +1,4 @@
-// Attribute notation: `[URN:]attribute[.subAttribute]` (RFC 7644 §3.10), by the longest registered URN.
+// Resolves attribute notation `[URN:]attribute[.subAttribute]` (RFC 7644 §3.10) by the longest registered URN.
 import type { Field, Fields, Section } from './attributes.ts';
 import { isMemberName } from './json.ts';
 import { findField, findUnqualified, type ResourceType } from './resource-type.ts';
@@ -24,7 +24,7 @@ const NAME = /^[A-Za-z$_][A-Za-z0-9$_-]*$/;
 const UNKNOWN: AttributePath = { kind: 'unknown' };
 const MALFORMED: AttributePath = { kind: 'malformed' };
 
-/** Resolves `text`, which holds no value filter. Never throws: the caller knows whether it is a path or a filter. */
+/** Resolves an attribute name without value filter. Never throws: the caller chooses invalidPath or invalidFilter. */
 export function resolveAttribute(type: ResourceType, text: string): AttributePath {
   if (!text.includes(':')) return resolveIn(type, type.core, text, false);
   const lower = text.toLowerCase();

@@ -20,7 +20,7 @@ export interface Attribute {
   readonly canonicalValues?: readonly string[];
   readonly referenceTypes?: readonly string[];
   readonly subAttributes?: readonly Attribute[];
-  /** False for a part that clients send and that no answer shows: it is read and filtered by, and promised to nobody. */
+  /** False for an attribute that requests and filters may use and that schemas and answers leave out. */
   readonly announced?: false;
 }
 
@@ -33,7 +33,7 @@ export interface Schema {
   readonly open?: boolean;
 }
 
-/** Defaults of RFC 7643 §2.2, so that a definition only says what is special. */
+/** Creates a definition with the default characteristics of RFC 7643 §2.2. */
 export function attribute(
   name: string,
   description: string,
@@ -53,17 +53,17 @@ export function attribute(
   };
 }
 
-/** An attribute with everything that reading, filtering and patching ask of it, computed once. */
+/** An attribute definition with precomputed lookups for reading, filtering and PATCH. */
 export interface Field {
   readonly attribute: Attribute;
   readonly name: string;
-  /** As a client would write it in full: `name.givenName`, `urn:…:User:manager.value`. */
+  /** Full path: `name.givenName`, `urn:…:User:manager.value`. */
   readonly path: string;
-  /** Where it stands among its siblings, from 0. */
+  /** Position among its siblings in the schema, from 0. */
   readonly place: number;
-  /** Whether any text that a client sends is its value, as it is. */
+  /** Whether any text of a client is stored unchanged. */
   readonly keepsText: boolean;
-  /** Whether it points to another resource: then `$ref` may stand for its value. */
+  /** Whether the value is a reference to another resource; then a client may send `$ref` instead of `value`. */
   readonly isReference: boolean;
   /** Sub-attributes; for a simple multi-valued attribute the implied `value` (RFC 7643 §2.4). */
   readonly parts: Fields | undefined;
@@ -82,9 +82,9 @@ export interface Section {
   /** The URN in lower case. */
   readonly key: string;
   readonly core: boolean;
-  /** Of an extension: whether every resource has to have it. */
+  /** Whether every resource must have this extension. */
   readonly required: boolean;
-  /** Names of attributes with one simple value that mean nothing else in this schema: as a key, they are found in the text. */
+  /** Names of single simple attributes that occur only once in the schema, so the stored text has one key of that name. */
   readonly plain: ReadonlySet<string>;
   readonly fields: Fields;
 }
@@ -104,7 +104,7 @@ function toField(definition: Attribute, prefix: string, place: number): Field {
   const { name, type, multiValued } = definition;
   const path = prefix + name;
   const isText = type === 'string' || type === 'reference' || type === 'binary';
-  // An empty externalId is none.
+  // An empty externalId counts as no externalId.
   const keepsText = isText && !multiValued && path !== 'externalId';
   const parts = toParts(definition, path);
   const isReference = parts?.byName.has('$ref') ?? false;

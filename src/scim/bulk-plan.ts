@@ -1,4 +1,4 @@
-// The order of a bulk request that serves all its operations (RFC 7644 §3.7; circles: RFC 7644 §3.7.1).
+// Plans the order of bulk operations, so that each reference is created first (RFC 7644 §3.7; circles: §3.7.1).
 import { postpone, referenceIn, referencesIn } from './bulk-references.ts';
 import type { BulkOperation } from './bulk-request.ts';
 import type { JsonObject } from './json.ts';
@@ -8,14 +8,14 @@ export interface BulkStep {
   readonly kind: 'run' | 'complete';
   readonly index: number;
   readonly data: unknown;
-  /** Whether `data` refers to bulkIds at all: if not, nobody need look. */
+  /** Whether `data` contains bulkIds. */
   readonly refers: boolean;
 }
 
 interface Node {
   readonly index: number;
   readonly operation: BulkOperation;
-  /** Operations that have to come first: creations that the data refers to, and those that the path waits for. */
+  /** Operations that must run first: creations that the data or the path refers to. */
   readonly needs: Set<Node>;
   readonly follows: Set<Node>;
   readonly neededBy: Node[];
@@ -23,11 +23,11 @@ interface Node {
   refers: boolean;
   blockers: number;
   hasRun: boolean;
-  /** Set where a circle was opened. */
+  /** Set when this creation was split to open a circle of references. */
   parts?: { readonly now: JsonObject; readonly later: JsonObject };
 }
 
-/** So many operations are looked into before others get their turn. */
+/** Number of operations that are analysed between two yields. */
 const STRIDE = 20;
 
 type Nodes = readonly Node[];
@@ -55,7 +55,7 @@ function linkData(node: Node, creators: Creators): void {
   }
 }
 
-/** Changes of one resource stay in their order, even when one of them has to wait. */
+/** Keeps changes of one resource in their order, even when one of them waits for a creation. */
 function linkPaths(nodes: Nodes, creators: Creators): void {
   const lastAt = new Map<string, Node>();
   for (const node of nodes) {
@@ -82,7 +82,7 @@ const isOpen = (node: Node): boolean => !node.hasRun;
 const isFree = ({ blockers }: Node): boolean => blockers === 0;
 const isBlocked = ({ blockers }: Node): boolean => blockers > 0;
 
-/** The members of one circle among operations that all wait; only creations can be in one. */
+/** Returns the creations of one circle of references. */
 function circleFrom(start: Node): Node[] {
   const way = new Set<Node>();
   let node: Node | undefined = start;
@@ -108,7 +108,7 @@ function openCircle(start: Node, creators: Creators): Node {
     node.parts = parts;
     return node;
   }
-  // Nothing helps: run as it is, it will be refused for what it refers to.
+  // A circle that cannot be opened runs unchanged; its references are then refused with 409.
   const lost = circle[0] ?? start;
   lost.blockers = 0;
   return lost;

@@ -1,22 +1,22 @@
-// Finds references of a bulk operation to resources that do not exist yet: `bulkId:…` in place of an id (RFC 7644 §3.7.2).
+// Finds and replaces references of the form `bulkId:…` in bulk operations (RFC 7644 §3.7.2).
 import { isObject, type JsonObject } from './json.ts';
 
 const MARK = 'bulkId:';
 /** `bulkId:x` alone, or at the end of a resource address as in `$ref`. */
 const REFERENCE = /^(\S*\/(?:Users|Groups)\/)?bulkId:(.+)$/s;
-/** Deeper data is refused by whoever reads it, so nobody need look there. */
+/** Nesting limit of the search; deeper data is refused by the validation. */
 const MAX_DEPTH = 40;
 
-/** The address before it, and the bulkId; undefined for every other text, which is nearly all of them. */
+/** Returns the bulkId and the address before it; undefined for text without a bulkId. */
 function parse(text: string): { address: string; name: string } | undefined {
   const found = text.includes(MARK) ? REFERENCE.exec(text) : null;
   return found?.[2] === undefined ? undefined : { address: found[1] ?? '', name: found[2] };
 }
 
-/** The bulkId that a text stands for. */
+/** Returns the bulkId of a text; undefined when it has none. */
 export const referenceIn = (text: string): string | undefined => parse(text)?.name;
 
-/** The bulkIds that `value` refers to, anywhere in it. */
+/** Returns all bulkIds in a JSON value. */
 export function referencesIn(value: unknown): Set<string> {
   const found = new Set<string>();
   someReference(value, (name) => {
@@ -26,7 +26,7 @@ export function referencesIn(value: unknown): Set<string> {
   return found;
 }
 
-/** Whether `test` is true of a bulkId in `value`; stops at the first. */
+/** Returns whether `test` is true for any bulkId in a JSON value. */
 function someReference(value: unknown, test: (name: string) => boolean, depth = 0): boolean {
   if (typeof value === 'string') {
     const name = referenceIn(value);
@@ -37,7 +37,7 @@ function someReference(value: unknown, test: (name: string) => boolean, depth = 
   return Object.values(value).some((part) => someReference(part, test, depth + 1));
 }
 
-/** A copy in which references to the known bulkIds are ids. */
+/** Returns a copy with known bulkIds replaced by ids. */
 export function replaceReferences(value: unknown, ids: ReadonlyMap<string, string>, depth = 0): unknown {
   if (typeof value === 'string') {
     const reference = parse(value);
@@ -53,8 +53,8 @@ export function replaceReferences(value: unknown, ids: ReadonlyMap<string, strin
 }
 
 /**
- * Parts a new resource into what can be stored at once and what waits for the pending bulkIds: list elements such as
- * members, and complex attributes such as manager. Undefined when a simple value waits, which may be a required one.
+ * Splits a new resource into the part that can be stored now and the part that waits for pending bulkIds: list elements
+ * such as members, and complex attributes such as manager. Undefined when a simple value waits, which may be required.
  */
 export function postpone(
   data: unknown,

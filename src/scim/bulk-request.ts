@@ -1,4 +1,4 @@
-// The body of POST /Bulk (RFC 7644 §3.7), operation by operation.
+// Parses the body of POST /Bulk (RFC 7644 §3.7).
 import { invalidSyntax, invalidValue, methodNotAllowed, notFound, payloadTooLarge } from './errors.ts';
 import type { ScimError } from './errors.ts';
 import { MAX_PATCH_OPERATIONS } from './patch/operation.ts';
@@ -8,24 +8,24 @@ import { isObject, member, type JsonObject } from './json.ts';
 export const BULK_REQUEST_URN = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
 export const BULK_RESPONSE_URN = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse';
 
-/** Announced as `bulk.maxOperations`. authentik takes that number for the longest PATCH too, so it is the same one. */
+/** Announced as `bulk.maxOperations`. authentik uses the number as limit of PATCH operations too, so both are equal. */
 export const MAX_BULK_OPERATIONS = MAX_PATCH_OPERATIONS;
 
 export interface BulkOperation {
-  /** As it was sent: every result repeats it. */
+  /** Method as the client wrote it; each result repeats it. */
   readonly method: string;
   readonly bulkId: string | undefined;
-  /** Where `path` leads; `id` may be `bulkId:…`. Undefined when it leads nowhere. */
+  /** Parsed `path`; `id` may be `bulkId:…`. Undefined when the path names no endpoint. */
   readonly target: { readonly endpoint: 'Users' | 'Groups'; readonly id: string | undefined } | undefined;
-  /** Stands for If-Match. */
+  /** Expected version, as If-Match would give it. */
   readonly version: string | undefined;
   readonly data: unknown;
-  /** Why the operation is refused without being tried. */
+  /** Error of the operation itself; then it is not run. */
   readonly fault: ScimError | undefined;
 }
 
 export interface BulkRequest {
-  /** So many errors end the work; Infinity when the client set no limit. */
+  /** Number of errors after which no operation starts; Infinity when the client set no limit. */
   readonly failOnErrors: number;
   readonly operations: readonly BulkOperation[];
 }

@@ -52,7 +52,7 @@ function extension(section: Section): JsonSchema {
   return { ...schema, additionalProperties: { anyOf: [SCALAR, { type: 'array', items: SCALAR }] } };
 }
 
-/** Names stand on the screens of operators: no control character may be in them. */
+/** Refuses control characters in names, because names appear on terminals of operators. */
 function oneLine(properties: JsonSchema): JsonSchema {
   const names = Object.entries(properties).filter(([name]) => NAMES.has(name));
   const strict = names.map(([name, schema]) => [
@@ -65,7 +65,7 @@ function oneLine(properties: JsonSchema): JsonSchema {
 function toJsonSchema(core: Section, extensions: readonly Section[]): JsonSchema {
   const schema = closed(core.fields.list.map((field) => field.attribute));
   const urns = Object.fromEntries(extensions.map((section) => [section.urn, extension(section)]));
-  // Read-only attributes, and members, which are read apart, are not validated with every request.
+  // Read-only attributes and members are left out: the server sets the former, and the latter are validated separately.
   const own = core.fields.list.filter(
     ({ attribute }) => attribute.mutability === 'readOnly' || attribute.name === 'members',
   );
@@ -105,19 +105,19 @@ function toScimError(error: ErrorObject, core: Section, extensions: readonly Sec
 
 /** Validation of a canonical resource by a schema. */
 export interface Judge {
-  /** The first breach, naming the SCIM attribute. */
+  /** Returns an error for the first violation, which names the attribute; undefined for a valid resource. */
   fault(resource: object): ScimError | undefined;
-  /** All breaches. */
+  /** Returns an error for each violation. */
   faults(resource: object): ScimError[];
 }
 
 /**
- * The judge of a resource type. Compiling is costly, so each half is made at its first question, and once: many a type
- * only reads names, and most resources have no breach.
+ * Creates the validator of a resource type. The two ajv functions are compiled at their first use, because compiling is
+ * slow and many resource types are used for name lookups only.
  */
 export function compileJudge(core: Section, extensions: readonly Section[]): Judge {
   const compile = (allErrors: boolean) =>
-    // ownProperties: a configured member may be called toString.
+    // `ownProperties`: a configured attribute may be named `toString`.
     new Ajv({ strict: true, strictTypes: false, ownProperties: true, allErrors }).compile(
       toJsonSchema(core, extensions),
     );
@@ -131,7 +131,7 @@ export function compileJudge(core: Section, extensions: readonly Section[]): Jud
   };
 }
 
-/** The refusal of one value, in the same words everywhere. */
+/** Creates the 400 invalidValue for a value of the wrong type; `expected` completes "must be". */
 export function notA(field: Field, expected: string): ScimError {
   return invalidValue(`Attribute "${field.path}" must be ${expected}.`);
 }
@@ -158,8 +158,8 @@ const tooLong = (path: string, most: number, unit: string): ScimError =>
   invalidValue(`Attribute "${path}" is longer than ${most} ${unit}.`);
 
 /**
- * Refuses what is too long to be stored. A value that was stored before, when another limit held, does not keep the rest
- * of its resource from being changed.
+ * Checks the length limits of a resource. A value that is already stored passes, so that a lower limit does not block
+ * other changes of the resource.
  * @param text canonical JSON of the resource
  * @throws 400 invalidValue that names the attribute
  */
@@ -174,7 +174,7 @@ export function checkLengths(
     if (isLongName(value, limits) && value !== before?.[name])
       throw tooLong(name, limits.nameCharacters, 'characters');
   }
-  // A short text holds no long value.
+  // A text below the limit of a value cannot contain a longer value.
   if (isLongText(text, limits.valueBytes)) checkValues(resource, '', limits.valueBytes, before);
   if (!isLongText(text, limits.resourceBytes)) return;
   const bytes = Buffer.byteLength(text);
@@ -187,7 +187,7 @@ export function checkLengths(
   );
 }
 
-/** @throws 400 invalidValue when the value of a group member is too long to be anybody's id, externalId or userName */
+/** @throws 400 invalidValue when the value of a group member is longer than any id, externalId or userName may be */
 export function checkMemberLengths(values: Iterable<string>, limits: LengthLimits): void {
   for (const value of values)
     if (isLongName(value, limits)) throw tooLong('members.value', limits.nameCharacters, 'characters');
@@ -205,7 +205,7 @@ function checkValues(value: unknown, path: string, most: number, before: unknown
   }
 }
 
-/** The name of an extension ends with the colon that stands between it and its attributes. */
+/** Appends a key to a path: `urn:…:` + `name`, or `name.givenName`. */
 function below(path: string, key: string): string {
   if (path === '') return key.includes(':') ? `${key}:` : key;
   return path.endsWith(':') ? path + key : `${path}.${key}`;

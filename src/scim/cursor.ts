@@ -1,8 +1,8 @@
-// Cursors (RFC 9865): where a crawl stands, as text that means nothing to the client.
+// Encodes and decodes cursors (RFC 9865), which are opaque to clients.
 import { createHash } from 'node:crypto';
 import { invalidCursor } from './errors.ts';
 
-/** The last resource of a page. Its place in the order of creation never changes, so the crawl can go on after it. */
+/** The last resource of a page. Its place in the order of creation never changes, so the next page starts behind it. */
 export interface CursorPosition {
   /** Name of its resource type. */
   readonly type: string;
@@ -15,18 +15,18 @@ export interface CursorPosition {
 const MAX_LENGTH = 300;
 const FORM = /^[A-Za-z0-9_-]+$/;
 
-/** The query that a cursor is bound to: it does not fit another one. Attributes and page size may change on the way. */
+/** Hashes the query that a cursor belongs to. Attributes and page size are left out, because they may change between pages. */
 const fingerprint = (query: readonly (string | undefined)[]): string =>
   createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 16);
 
-/** Only characters that a URL leaves alone (RFC 9865 §2). `query` is all that decides which resources match. */
+/** Encodes a cursor in URL-safe characters (RFC 9865 §2). `query`: all parameters that select resources. */
 export function toCursor(position: CursorPosition, query: readonly (string | undefined)[]): string {
   const { type, after, totalResults } = position;
   const parts = [type, after, totalResults ?? null, fingerprint(query)];
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-/** @throws 400 invalidCursor when it is not one of ours, or from another query */
+/** @throws 400 invalidCursor when the text is no cursor of this service or belongs to another query */
 export function parseCursor(text: string, query: readonly (string | undefined)[]): CursorPosition {
   const parts = text.length <= MAX_LENGTH && FORM.test(text) ? parseJson(text) : undefined;
   const [type, after, totalResults, print] = Array.isArray(parts) ? (parts as unknown[]) : [];
@@ -46,7 +46,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown;
   } catch {
-    // Not ours: the caller says so.
+    // The caller throws invalidCursor.
     return undefined;
   }
 }

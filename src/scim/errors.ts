@@ -1,4 +1,4 @@
-// The errors of RFC 7644 §3.12: one class, one constructor function per scimType and per status.
+// Defines the SCIM errors of RFC 7644 §3.12: one class, and a function for each scimType and status.
 import { ERROR_URN } from './urns.ts';
 
 /** Detail keywords of RFC 7644 §3.12, table 9, then those of RFC 9865 §2.1. */
@@ -23,7 +23,7 @@ interface ScimErrorOptions {
   cause?: unknown;
 }
 
-/** A refusal that the client is told about, as it is: never put secrets or foreign text into `detail`. */
+/** An error whose `detail` is sent to the client unchanged: it must not contain secrets or text of other parties. */
 export class ScimError extends Error {
   readonly status: number;
   readonly detail: string;
@@ -54,7 +54,7 @@ export const noTarget = badRequest('noTarget');
 export const invalidValue = badRequest('invalidValue');
 export const invalidVers = badRequest('invalidVers');
 export const invalidCursor = badRequest('invalidCursor');
-/** For cursors that age; ours do not. */
+/** Defined by RFC 9865 for expired cursors; cursors of this service do not expire. */
 export const expiredCursor = badRequest('expiredCursor');
 export const invalidCount = badRequest('invalidCount');
 

@@ -1,4 +1,4 @@
-// Immutable attributes: set once, then only repeated (RFC 7643 §7, RFC 7644 §3.5.1 and §3.5.2).
+// Enforces immutable attributes: once set, they cannot change (RFC 7643 §7, RFC 7644 §3.5.1 and §3.5.2).
 import type { Field } from './attributes.ts';
 import { mutability } from './errors.ts';
 import { isEqual } from './json.ts';
@@ -15,8 +15,8 @@ const isSame = (field: Field, a: unknown, b: unknown): boolean =>
   isEqual(field, a, b) || JSON.stringify(a) === JSON.stringify(b);
 
 /**
- * `next` as it may be stored after `before`. An attribute that a PUT leaves out stays; a PATCH
- * that removes it is refused. @throws 400 mutability for another value
+ * Returns `next` with the immutable attributes of `before`. A PUT may leave an immutable attribute out; a PATCH must not
+ * remove it. @throws 400 mutability for another value
  */
 export function keepImmutable(
   type: ResourceType,

@@ -1,4 +1,4 @@
-// The only door to SCIM: RFC 7643 and 7644 as pure functions. No I/O, no clock, no HTTP.
+// Exports the SCIM protocol (RFC 7643, RFC 7644) as pure functions; other folders import only this file.
 export type { Attribute, AttributeType, Mutability, Returned, Schema, Uniqueness } from './attributes.ts';
 export { parseCursor, toCursor, type CursorPosition } from './cursor.ts';
 export * from './errors.ts';

@@ -6,14 +6,14 @@ import type { Field } from './attributes.ts';
 export type JsonObject = Record<string, unknown>;
 
 const MAX_DEPTH = 32;
-/** A group of 65,000 members with all their sub-attributes has 390,000. */
+/** Largest number of brackets and commas; a group of 65,000 members with all sub-attributes has 390,000. */
 const MAX_STRUCTURE = 500_000;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** JSON can escape half of a surrogate pair, which UTF-8 cannot carry. */
+/** Refuses lone surrogates, which JSON can escape and UTF-8 cannot encode. */
 function checkText(text: string): void {
   if (!text.isWellFormed()) throw invalidValue('A text in the body is not valid Unicode.');
 }
@@ -34,8 +34,8 @@ export function checkBody(value: unknown, depth = 0): void {
 }
 
 /**
- * Looks at the bytes of a body before they are parsed.
- * @throws 400 invalidSyntax when it nests deeper than 32 levels, 413 when it has more brackets and commas than any body needs
+ * Checks depth and structure of a body before parsing.
+ * @throws 400 invalidSyntax above 32 levels, 413 above MAX_STRUCTURE brackets and commas
  */
 export function scanBody(bytes: Uint8Array): void {
   const fault = scanJson(bytes, { maxDepth: MAX_DEPTH, maxStructure: MAX_STRUCTURE });
@@ -43,7 +43,7 @@ export function scanBody(bytes: Uint8Array): void {
   if (fault) throw payloadTooLarge(`The body ${fault.reason}.`);
 }
 
-/** An own member by name without regard to case (RFC 7643 §2.1); the exact spelling first. */
+/** Returns a member by name without regard to case (RFC 7643 §2.1); an exact match wins. */
 export function member(body: JsonObject, name: string): unknown {
   if (Object.hasOwn(body, name)) return body[name];
   const lower = name.toLowerCase();
@@ -52,42 +52,42 @@ export function member(body: JsonObject, name: string): unknown {
 }
 
 /**
- * The form in which text is compared where `caseExact` is false: composed characters (NFC), lower case. Uniqueness and
- * filters use the same one; else a name could be taken and not be found.
+ * Folds text for comparison where `caseExact` is false: NFC, lower case. Uniqueness and filters use the same form, so that
+ * a filter finds every name that a conflict reports.
  */
 export const foldCase = (text: string): string =>
   (BEYOND_ASCII.test(text) ? text.normalize('NFC') : text).toLowerCase();
 
-/** Only such characters can be composed in several ways, and few names have any. */
+/** Only characters beyond ASCII need normalization. */
 const BEYOND_ASCII = /[^\0-\x7f]/;
 
-/** Equality as the attribute sees it: with or without case. */
+/** Returns whether two values are equal for the attribute, with or without case. */
 export function isEqual(field: Field | undefined, a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (field?.attribute.caseExact !== false || typeof a !== 'string' || typeof b !== 'string') return false;
   return foldCase(a) === foldCase(b);
 }
 
-/** The form in which a sub-attribute's values can be looked up. */
+/** Returns the lookup form of a sub-attribute's value. */
 export function foldPart(field: Field, part: string, value: unknown): unknown {
   const exact = field.parts?.byName.get(part)?.attribute.caseExact !== false;
   return exact || typeof value !== 'string' ? value : foldCase(value);
 }
 
 /**
- * The key of an element: its value and canonical type; without a value, the whole element. Text, so that lists of any length
- * are compared in one pass.
+ * Returns the identity of an element of a multi-valued attribute as text: value and canonical type, or the whole element
+ * when it has no value (RFC 7643 §2.4).
  */
 export function identity(field: Field, element: JsonObject): string {
   if (element.value === undefined) return JSON.stringify(element);
   const value = foldPart(field, 'value', element.value);
   const type = foldPart(field, 'type', element.type);
-  // Most of them are two texts; the length keeps them apart as well as quotes would, for less.
+  // The length prefix keeps type and value apart and is faster than JSON.
   if (typeof value === 'string' && typeof type === 'string') return `${type.length} ${type} ${value}`;
   return JSON.stringify([value, type]);
 }
 
-/** Member names that an open schema takes: own keys that cannot reach a prototype. */
+/** Returns whether an open schema accepts the name; names such as `__proto__` are refused. */
 export function isMemberName(name: string): boolean {
   return MEMBER_NAME.test(name) && !FORBIDDEN_NAMES.has(name);
 }

@@ -1,4 +1,4 @@
-// Query parameters of a list, and the ListResponse (RFC 7644 §3.4.2, RFC 9865 for cursors).
+// Parses the query parameters of a list and writes the ListResponse (RFC 7644 §3.4.2; cursors: RFC 9865).
 import { invalidCount, invalidCursor, invalidFilter, invalidValue } from './errors.ts';
 import { LIST_RESPONSE_URN } from './urns.ts';
 
@@ -7,7 +7,7 @@ export interface ListQuery {
   readonly startIndex: number;
   /** Page size, at most the configured maximum; 0 asks for totals only. */
   readonly count: number;
-  /** Where to go on; empty for the first page. Present when the client pages by cursor. */
+  /** Cursor of the page; empty for the first page, undefined when the client pages by startIndex. */
   readonly cursor?: string;
   readonly filterText?: string;
   readonly sortBy?: string;
@@ -60,8 +60,8 @@ function order(raw: unknown): 'ascending' | 'descending' | undefined {
 }
 
 /**
- * RFC 9865 §2: an empty cursor asks for the first page. A page by cursor has at least one resource, or it would
- * lead nowhere; and it has no startIndex: which of the two should win would be a guess.
+ * Reads the cursor (RFC 9865 §2); an empty one asks for the first page. A page by cursor needs a count of at least 1,
+ * because an empty page has no position for the next cursor, and must not have a startIndex.
  */
 function cursorOf(raw: RawListQuery, count: number): string | undefined {
   const { cursor } = raw;
@@ -72,7 +72,7 @@ function cursorOf(raw: RawListQuery, count: number): string | undefined {
   return cursor;
 }
 
-// An empty filter may be one that a client failed to fill in: answering everybody would be a guess.
+// An empty filter is refused: the client may have failed to fill it in, and must not get all resources.
 function filterOf(raw: unknown): string | undefined {
   const filter = text('filter', raw);
   if (filter === undefined && typeof raw === 'string') throw invalidFilter('"filter" is empty.');
@@ -117,8 +117,8 @@ const PARAMETERS: ReadonlyMap<string, keyof RawListQuery> = new Map(
 );
 
 /**
- * Reads the parameters of a URL. Names count without regard to case, because an ignored filter would find everybody.
- * Clients that repeat `attributes` for each name mean all of them; of everything else the first counts.
+ * Reads the parameters of a URL. Names match without regard to case, because an ignored `Filter` would return all
+ * resources. Repeated `attributes` are combined; of other repeated parameters the first counts.
  */
 export function readQuery(query: URLSearchParams): Partial<Record<keyof RawListQuery, string>> {
   const raw: Partial<Record<keyof RawListQuery, string>> = {};
@@ -142,11 +142,11 @@ export function parseListQuery(query: URLSearchParams, limits: ListLimits): List
 }
 
 export interface ListPosition {
-  /** All matches, not only those of this page. */
+  /** Number of all matches. */
   readonly totalResults: number;
-  /** Not in a page by cursor. */
+  /** Undefined in a page by cursor. */
   readonly startIndex?: number | undefined;
-  /** Leads to the next page; not in the last one (RFC 9865 §2). */
+  /** Cursor of the next page; undefined in the last page (RFC 9865 §2). */
   readonly nextCursor?: string | undefined;
 }
 
@@ -159,7 +159,7 @@ export interface ListResponse {
   Resources: readonly object[];
 }
 
-/** `itemsPerPage` is what is in this answer: Okta refuses anything else. */
+/** Builds a ListResponse. `itemsPerPage` is the number of resources in this answer: Okta refuses another number. */
 export function listResponse(resources: readonly object[], position: ListPosition): ListResponse {
   const { totalResults, startIndex, nextCursor } = position;
   return {
@@ -172,7 +172,7 @@ export function listResponse(resources: readonly object[], position: ListPositio
   };
 }
 
-/** The same answer as text, from resources that are JSON text already: a page needs no parsing. */
+/** Builds a ListResponse as text from resources that are JSON text. */
 export function listResponseText(resourcesJson: readonly string[], position: ListPosition): string {
   const head = JSON.stringify(listResponse([], position));
   const counted = head.replace('"itemsPerPage":0', `"itemsPerPage":${resourcesJson.length}`);

@@ -1,4 +1,4 @@
-// Attributes of the core schemas by which people know a resource.
+// Lists the attributes that hold names, and checks text for control characters.
 
 export const NAMES: ReadonlySet<string> = new Set(['userName', 'displayName', 'externalId']);
 

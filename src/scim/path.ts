@@ -1,4 +1,4 @@
-// The path of a PATCH operation: `attr`, `attr.sub`, `attr[filter]`, `attr[filter].sub`, each with or without a
+// Parses the path of a PATCH operation: `attr`, `attr.sub`, `attr[filter]`, `attr[filter].sub`, each with or without a
 // URN, or a URN alone (RFC 7644 §3.5.2, figure 7).
 import { resolveAttribute, type AttributePath } from './attribute-path.ts';
 import type { Field, Section } from './attributes.ts';
@@ -26,7 +26,7 @@ export type Target =
   | { readonly kind: 'unknown' };
 
 const MAX_LENGTH = 4096;
-/** About what may stand behind an attribute whose sub-attributes are not known. */
+/** Rough form of a value filter behind an unknown attribute. */
 const VALUE_FILTER = /^\[\s*[A-Za-z(][^]*\](\.[A-Za-z$_][A-Za-z0-9$_-]*)?$/;
 
 function malformed(text: string): Error {

@@ -7,9 +7,9 @@ interface Deviation {
   readonly name: string;
   readonly description: string;
   readonly source: string;
-  /** Profiles that do not do this; `rfc` never does, `auto` and `lenient` do all that others do not contradict. */
+  /** Profiles that refuse this deviation. `rfc` refuses all; `auto` and `lenient` accept all that are not contradictory. */
   readonly not?: readonly ProfileName[];
-  /** The profile that it speaks for: nobody else is known to do it. */
+  /** The profile that this deviation indicates, because no other provider is known to have it. */
   readonly hint?: ProfileName;
 }
 
@@ -185,23 +185,23 @@ const table = [
 
 export type DeviationName = (typeof table)[number]['name'];
 
-/** The whole table, for documents and metrics. */
+/** All deviations, for documents and metrics. */
 export const deviations: readonly (Deviation & { readonly name: DeviationName })[] = table;
 
 export interface Profile {
   readonly name: ProfileName;
   /**
-   * Whether an externalId means one person. Okta's does, it renames with a POST of the same externalId
-   * (gh:growthbook/growthbook#1680). RFC 7643 sets no uniqueness, and Entra's default (mailNickname) is given again.
+   * Whether an externalId identifies one person. Okta's does: Okta renames with a POST of the same externalId
+   * (gh:growthbook/growthbook#1680). RFC 7643 requires no uniqueness, and Entra's default (mailNickname) can be reused.
    */
   readonly hasUniqueExternalIds: boolean;
-  /** True when this profile accepts the deviation; call it only where the deviation was met: it counts. */
+  /** Returns whether the profile accepts the deviation, and counts it; call it only when a request has the deviation. */
   allows(deviation: DeviationName): boolean;
 }
 
 export const hasUniqueExternalIds = (profile: ProfileName): boolean => profile === 'okta';
 
-/** A profile by name; `onDeviation` is told of every deviation that was accepted. */
+/** Returns the profile; it calls `onDeviation` for every accepted deviation. */
 export function profileOf(name: ProfileName, onDeviation: (kind: DeviationName) => void = () => {}): Profile {
   const refused = new Set<DeviationName>();
   for (const deviation of deviations) {

@@ -1,18 +1,18 @@
-// Which attributes an answer shows: `attributes` and `excludedAttributes` against `returned` (RFC 7644 §3.9).
+// Selects the attributes of an answer by `attributes`, `excludedAttributes` and `returned` (RFC 7644 §3.9).
 import { resolveAttribute } from './attribute-path.ts';
 import type { Field, Section } from './attributes.ts';
 import type { Resource, ResourceType } from './resource-type.ts';
 
-/** Names of one level: chosen as a whole (`true`), or some of what is in it. */
+/** Selected names of one level; `true`: the whole attribute. */
 type Names = Map<string, true | Names>;
 
 export interface Projection {
-  /** `only`: what `attributes` listed. `except`: what `excludedAttributes` listed. */
+  /** `only`: names come from `attributes`. `except`: names come from `excludedAttributes`. */
   readonly mode: 'only' | 'except';
   readonly names: ReadonlyMap<string, true | Names>;
 }
 
-// The Entra validator sends attributes=emails[type eq "work"]; a comma inside brackets or quotes parts nothing.
+// Splits a list of names at commas outside of brackets and quotes: Entra's validator sends emails[type eq "work"].
 function splitList(text: string): string[] {
   const items: string[] = [];
   let depth = 0;
@@ -61,8 +61,8 @@ function stepsOf(type: ResourceType, item: string): readonly string[] {
 }
 
 /**
- * Reads the two parameters; `attributes` wins when both are given. Names that no schema declares select nothing
- * (a misspelt one is no error). Undefined means the default answer, which needs no work.
+ * Parses the two parameters; `attributes` wins when both are given. Unknown names select nothing. Returns undefined when
+ * both are empty, which means the default attributes.
  */
 export function parseProjection(
   type: ResourceType,
@@ -76,7 +76,7 @@ export function parseProjection(
   return { mode: only.length > 0 ? 'only' : 'except', names };
 }
 
-/** Whether the answer shows the attribute at all; if not, it need not be loaded. */
+/** Returns whether the answer contains the attribute, so that it has to be loaded. */
 export function wants(projection: Projection | undefined, name: 'members' | 'groups'): boolean {
   if (!projection) return true;
   const chosen = projection.names.get(name);
@@ -101,7 +101,7 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-/** Whether the answer shows an attribute that the projection chose as `chosen` (undefined: not named). */
+/** Returns whether the answer contains an attribute. `chosen`: its entry in the projection; undefined: not named. */
 function isShown(
   field: Field | undefined,
   chosen: true | Names | undefined,
@@ -121,7 +121,7 @@ function isShown(
   }
 }
 
-/** The parts that are asked for of a shown attribute; all of them where nothing in it was named. */
+/** Returns the selected sub-attributes of a value; all of them when none was named. */
 function partsOf(
   value: unknown,
   field: Field | undefined,
@@ -131,7 +131,7 @@ function partsOf(
   return chosen instanceof Map && field?.attribute.returned !== 'always' ? pick(value, chosen, mode) : value;
 }
 
-/** An extension: each of its attributes as its own `returned` says. */
+/** Selects the attributes of an extension. */
 function projectSection(
   section: Section,
   members: Record<string, unknown>,
@@ -143,7 +143,7 @@ function projectSection(
   for (const [name, value] of Object.entries(members)) {
     const field = section.fields.byName.get(name);
     const chosen = whole instanceof Map ? whole.get(name) : whole;
-    // The URN alone asks for what is shown by default; what is returned on request has to be named itself.
+    // The URN alone selects the attributes that are returned by default; `returned: request` needs the attribute's own name.
     const named = field?.attribute.returned === 'request' && whole === true ? undefined : chosen;
     if (!isShown(field, named, projection)) continue;
     const shown = partsOf(value, field, chosen, mode);
@@ -153,8 +153,8 @@ function projectSection(
 }
 
 /**
- * The resource as the answer shows it. `id` and `schemas` always stay; what is returned never does not, what is
- * returned on request needs `attributes` to name it. Without a projection and nothing to hide, the same object.
+ * Returns the resource with the selected attributes. `id` and `schemas` are always included, `returned: never` is never.
+ * Returns the same object when nothing has to be removed.
  */
 export function project(
   type: ResourceType,

@@ -1,4 +1,4 @@
-// Reading by path: the same paths that a PATCH writes through, for mappings.
+// Reads values of a resource by a PATCH path, for mappings of attributes.
 import { invalidPath } from './errors.ts';
 import { evaluateFilter } from './filter/evaluate.ts';
 import { parsePath } from './path.ts';
@@ -20,8 +20,8 @@ const listOf = (value: unknown): unknown[] => {
 };
 
 /**
- * Compiles a path such as `addresses[type eq "work"].country` or `urn:…:UserAttribute:clearance` into a reader that
- * answers all values there, none when there is none. A complex element without a sub-attribute gives its `value`.
+ * Compiles a path such as `addresses[type eq "work"].country` or `urn:…:UserAttribute:clearance` to a function that
+ * returns all values at the path. A complex element without sub-attribute counts as its `value`.
  * @throws 400 invalidPath when no schema declares the attribute
  */
 export function readPath(type: ResourceType, text: string): (resource: Resource) => unknown[] {

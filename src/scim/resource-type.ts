@@ -18,7 +18,7 @@ import { userSchema } from './schemas/user.ts';
 import type { Profile } from './profiles.ts';
 import { ENTERPRISE_USER_URN } from './urns.ts';
 
-/** Plain JSON with canonical names, keys in schema order: equal resources have equal `JSON.stringify` text. */
+/** JSON with canonical names and keys in schema order, so that equal resources have equal JSON text. */
 export type Resource = { schemas: string[]; [attribute: string]: unknown };
 
 export interface ResourceTypeDefinition {
@@ -38,13 +38,13 @@ export interface PlacedField {
 export interface ResourceType extends ResourceTypeDefinition {
   readonly core: Section;
   readonly sections: readonly Section[];
-  /** Core and extensions, longest URN first: a URN may be the beginning of another one. */
+  /** Core schema and extensions, longest URN first, because a URN may be a prefix of another. */
   readonly byUrn: readonly Section[];
-  /** The same by their URNs as the schemas spell them. */
+  /** Core schema and extensions by the exact spelling of their URN. */
   readonly byExactUrn: ReadonlyMap<string, Section>;
-  /** Immutable attributes, without the members of a group, which are kept as a set. */
+  /** Immutable attributes except the members of a group, which are stored separately. */
   readonly immutable: readonly PlacedField[];
-  /** Whether something is stored that is not shown unless it is asked for. */
+  /** Whether the type has attributes with `returned: request`. */
   readonly hides: boolean;
   readonly judge: Judge;
 }
@@ -58,7 +58,7 @@ function toSection(schema: Schema, core: boolean, required = false): Section {
   return { schema, urn: schema.id, key: schema.id.toLowerCase(), core, required, fields, plain };
 }
 
-/** Attributes whose values are in the stored text. */
+/** Returns the attributes whose values are part of the stored text. */
 const storedFields = (core: Section, sections: readonly Section[]): PlacedField[] =>
   [core, ...sections].flatMap((section) =>
     section.fields.list
@@ -68,7 +68,7 @@ const storedFields = (core: Section, sections: readonly Section[]): PlacedField[
       .map((field) => ({ section, field })),
   );
 
-/** Compiles a definition: lookups without case, the judge, an empty filter cache. */
+/** Compiles a definition of a resource type. */
 export function createResourceType(definition: ResourceTypeDefinition): ResourceType {
   const core = toSection(definition.schema, true);
   const sections = definition.extensions.map(({ schema, required }) => toSection(schema, false, required));
@@ -85,7 +85,7 @@ export function createResourceType(definition: ResourceTypeDefinition): Resource
   };
 }
 
-/** User: core, enterprise extension, the platform's user attributes (configured members are typed), custom schemas. */
+/** Creates the User type: core, enterprise extension, user attributes of the platform, and custom schemas. */
 export function userResourceType(options: {
   userAttributes: readonly UserAttributeDefinition[];
   schemas?: readonly CustomSchema[];
@@ -103,7 +103,7 @@ export function userResourceType(options: {
   });
 }
 
-/** Group: core schema and custom schemas. */
+/** Creates the Group type: core schema and custom schemas. */
 export function groupResourceType(options: { schemas?: readonly CustomSchema[] } = {}): ResourceType {
   return createResourceType({
     name: 'Group',
@@ -114,12 +114,12 @@ export function groupResourceType(options: { schemas?: readonly CustomSchema[] }
   });
 }
 
-/** Exact spelling first, then without case (RFC 7643 §2.1). Safe for any client text: it is a Map. */
+/** Returns an attribute by name without regard to case (RFC 7643 §2.1); an exact match wins. */
 export function findField(fields: Fields, name: string): Field | undefined {
   return fields.byName.get(name) ?? fields.byName.get(name.toLowerCase());
 }
 
-/** Whether the names are all spelled as in the schema, and stand in its order. */
+/** Returns whether all names are spelled and ordered as in the schema. */
 function isOrdered(fields: Fields, names: readonly string[]): boolean {
   let last = -1;
   for (const name of names) {
@@ -130,7 +130,7 @@ function isOrdered(fields: Fields, names: readonly string[]): boolean {
   return true;
 }
 
-/** The section whose URN `key` is, in any case. */
+/** Returns the schema with this URN without regard to case. */
 export function findSection(type: ResourceType, key: string): Section | undefined {
   const exact = type.byExactUrn.get(key);
   if (exact || !key.includes(':')) return exact;
@@ -138,7 +138,7 @@ export function findSection(type: ResourceType, key: string): Section | undefine
   return type.byUrn.find((section) => section.key === lower);
 }
 
-/** An attribute of an extension that was named without its URN, as Entra does with `manager`. */
+/** Returns an attribute of an extension by its name without URN, as Entra sends `manager`. */
 export function findUnqualified(
   type: ResourceType,
   name: string,
@@ -151,8 +151,8 @@ export function findUnqualified(
 }
 
 /**
- * Sub-attributes in schema order; undefined when none has a value. Keys of `values` are canonical names. Values that are
- * in order already are returned without a copy.
+ * Returns sub-attributes in schema order; undefined when none has a value. Keys of `values` must be canonical names. An
+ * object that is in order is returned itself.
  */
 export function orderParts(
   fields: Fields,
@@ -176,7 +176,7 @@ const hasAll = (values: Readonly<Record<string, unknown>>, names: readonly strin
 const isSorted = (names: readonly string[]): boolean =>
   names.every((name, index) => index === 0 || (names[index - 1] ?? '') < name);
 
-/** Members of an extension in canonical order: schema order, or by name where the schema is open. */
+/** Returns the members of an extension in canonical order: schema order, or alphabetical for an open schema. */
 export function orderSection(
   section: Section,
   values: Record<string, unknown>,
@@ -193,7 +193,7 @@ export function orderSection(
   return ordered;
 }
 
-/** Adds what the extensions hold, by URN, in order, and lists those that hold something. */
+/** Adds the extensions that have values to the resource and to `schemas`, in order. */
 function addExtensions(
   type: ResourceType,
   resource: Resource,
@@ -208,7 +208,7 @@ function addExtensions(
   }
 }
 
-/** The canonical resource of core values by their place (`Field.place`), and of what extensions hold by URN. */
+/** Builds a canonical resource from core values by position (`Field.place`) and extension values by URN. */
 export function assemble(
   type: ResourceType,
   values: readonly unknown[],
@@ -239,14 +239,14 @@ export function toCanonical(type: ResourceType, draft: Readonly<Record<string, u
 
 const FORMER = /^urn:(?:ietf:params:)?scim:schemas:extension:enterprise:[12]\.0(?::user)?(?=:|$)/i;
 
-/** A key or a path with URN and colon as they are today where the profile accepts what it has. */
+/** Replaces outdated URN forms of a key or path if the profile accepts them: SCIM 1.1 names (OneLogin), and a dot after the URN (Entra). */
 export function presentUrn(type: ResourceType, written: string, profile: Profile): string {
   if (!written.includes(':') || type.byExactUrn.has(written)) return written;
   const text = withColon(type, written, profile);
   const former = FORMER.exec(text)?.[0];
   if (former === undefined) return text;
   const lower = text.toLowerCase();
-  // Names of their own, the present one among them, mean what they say.
+  // A registered URN, including the present one, is kept.
   const known = type.byUrn.some(({ key }) => lower === key || lower.startsWith(`${key}:`));
   return known || !profile.allows('former-urn') ? text : ENTERPRISE_USER_URN + text.slice(former.length);
 }

@@ -1,4 +1,4 @@
-// The body of POST /.search (RFC 7644 §3.4.3).
+// Parses the body of POST /.search (RFC 7644 §3.4.3).
 import { invalidSyntax, invalidValue } from './errors.ts';
 import { toListQuery, type ListLimits, type ListQuery } from './list-response.ts';
 import type { Profile } from './profiles.ts';
@@ -12,7 +12,7 @@ function names(name: string, raw: unknown): unknown {
 }
 
 /**
- * Reads a SearchRequest into the same query that a GET gives. `attributes` may be a list (RFC) or text.
+ * Converts a SearchRequest to a list query. `attributes` may be a list, as in the RFC, or text.
  * @throws 400 invalidSyntax when the body is no object or no SearchRequest, 400 invalidValue for its members.
  */
 export function parseSearchRequest(body: unknown, limits: ListLimits, profile: Profile): ListQuery {

@@ -1,4 +1,4 @@
-// Sorting (RFC 7644 §3.4.2.3): what of a resource is compared, and how.
+// Resolves `sortBy` to a sort key and compares keys (RFC 7644 §3.4.2.3).
 import { resolveAttribute, type AttributePath } from './attribute-path.ts';
 import type { Field } from './attributes.ts';
 import { invalidValue } from './errors.ts';
@@ -6,25 +6,25 @@ import { foldCase } from './json.ts';
 import type { Profile } from './profiles.ts';
 import type { ResourceType } from './resource-type.ts';
 
-/** The value of one resource that is compared; undefined when it has none. */
+/** Sort key of a resource; undefined when the resource has no value. */
 export type SortKey = string | number | boolean | undefined;
 
 export interface Sort {
   keyOf(resource: unknown): SortKey;
 }
 
-/** Texts that begin alike for so long stay in order of creation: the keys of a whole directory are held at once. */
+/** Longest sort key: the keys of all resources are in memory at once. Resources with equal keys keep the order of creation. */
 const KEY_CHARACTERS = 256;
 
-/** No resource has a value there, so all keep their order. */
+/** Sort order of an unknown attribute: all resources keep the order of creation. */
 const NOTHING: Sort = { keyOf: () => undefined };
 
 const refused = (sortBy: string, why: string): Error =>
   invalidValue(`"sortBy" cannot be "${sortBy.slice(0, 200)}": ${why}.`);
 
 /**
- * Resolves `sortBy`. A complex attribute needs a sub-attribute; a multi-valued one stands for its `value`.
- * An attribute that no schema declares orders nothing where the profile ignores such names.
+ * Resolves `sortBy`. A complex attribute needs a sub-attribute; a multi-valued one is sorted by its `value`. An unknown
+ * attribute sorts nothing if the profile accepts unknown names.
  * @throws 400 invalidValue otherwise: invalidPath is for the path of a PATCH only (RFC 7644 §3.12, table 9)
  */
 export function parseSort(type: ResourceType, sortBy: string, profile: Profile): Sort {
@@ -53,7 +53,7 @@ function isHidden(found: AttributePath & { kind: 'attribute' }, profile: Profile
   return found.unqualified && !profile.allows('unqualified-extension');
 }
 
-/** Own keys only; of a list the primary element, else the first. A simple element is its own `value`. */
+/** Returns the value at a path: of a list the primary element, else the first. A simple element counts as its `value`. */
 function valueAt(node: unknown, steps: readonly string[]): unknown {
   let value = chosen(node);
   for (const step of steps) {
@@ -77,13 +77,13 @@ function toKey(value: unknown, field: Field | undefined): SortKey {
     return Number.isNaN(time) ? undefined : time;
   }
   const key = !field || field.attribute.caseExact ? value : foldCase(value);
-  // A copy, because a slice keeps the whole text in memory.
+  // The copy releases the long text, which a slice would keep in memory.
   return key.length <= KEY_CHARACTERS ? key : Buffer.from(key.slice(0, KEY_CHARACTERS)).toString();
 }
 
 /**
- * Ascending order of two keys: by type, no value last. Descending is the negative of it, no value first. Text goes by
- * Unicode value, without a locale. Undeclared members may mix types: then numbers before text before booleans.
+ * Compares two keys for ascending order; resources without value come last. Text is compared by code units, without a
+ * locale. Keys of different types are ordered numbers, text, booleans.
  */
 export function compareKeys(a: SortKey, b: SortKey): number {
   if (a === b) return 0;

@@ -1,16 +1,16 @@
-// One resource type as a query over several types sees it (RFC 7644 §3.4.2.1).
+// Creates the resource type for filters over several types (RFC 7644 §3.4.2.1).
 import type { Field, Section } from './attributes.ts';
 import type { ResourceType } from './resource-type.ts';
 
 /**
- * `type` with the names of all `others` added, for filters and sorting only. An attribute of another type is known
- * but never has a value here, so that it does not match; a name that no type knows stays unknown.
+ * Returns `type` with the attribute names of `others`, for filters and sorting only. An attribute of another type never
+ * has a value in this type, so it does not match; other names stay unknown.
  */
 export function spanningType(type: ResourceType, others: readonly ResourceType[]): ResourceType {
   const foreign = others.flatMap((other) => [other.core, ...other.sections]);
   const sections = [...type.sections, ...others.flatMap((other) => other.sections)];
   const urns = new Map<string, Section>();
-  // Under their URN, where no resource of this type has anything: `urn:…:Group:displayName` matches no user.
+  // Registered under their own URN: no user has values there, so `urn:…:Group:displayName` matches no user.
   for (const section of foreign) urns.set(section.key, { ...section, core: false });
   for (const section of [type.core, ...type.sections]) urns.set(section.key, section);
   return {

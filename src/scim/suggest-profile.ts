@@ -1,4 +1,4 @@
-// Which named profile fits a client, told from the deviations that were accepted for it.
+// Suggests the profile that fits the accepted deviations of a client.
 import { deviations, profileOf, type DeviationName, type ProfileName } from './profiles.ts';
 
 /** How often each deviation was accepted. */
@@ -8,9 +8,9 @@ const ENOUGH = 5;
 const HINTS = new Map(deviations.map(({ name, hint }) => [name, hint]));
 
 /**
- * The profile of the provider whose habits were seen, once they were seen often enough; `lenient` when they are those
- * of several providers, or of one that has no profile. It accepts all that was seen. Undefined while nothing is clear:
- * a client without habits may be anybody.
+ * Returns the profile of the provider that the deviations indicate, once they occurred often enough; `lenient` when they
+ * indicate several providers or one without profile. The profile accepts all deviations seen. Returns undefined while
+ * the evidence is not sufficient.
  */
 export function suggestProfile(counts: DeviationCounts): ProfileName | undefined {
   const votes = new Map<ProfileName, number>();

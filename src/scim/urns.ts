@@ -3,7 +3,7 @@
 export const USER_URN = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const GROUP_URN = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 export const ENTERPRISE_USER_URN = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
-/** Where the platform's typed user attributes travel. */
+/** Extension schema of the platform's user attributes. */
 export const USER_ATTRIBUTE_URN = 'urn:cube:params:1.0:UserAttribute';
 
 export const SERVICE_PROVIDER_CONFIG_URN = 'urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig';

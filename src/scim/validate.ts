@@ -1,4 +1,4 @@
-// From what a client sent to a canonical resource: names, schemas, extensions (RFC 7643 §2, RFC 7644 §3.3).
+// Validates the body of a POST or PUT and converts it to a canonical resource (RFC 7643 §2, RFC 7644 §3.3).
 import { resolveAttribute } from './attribute-path.ts';
 import type { Field, Section } from './attributes.ts';
 import { checkBody, isMemberName, isObject, type JsonObject } from './json.ts';
@@ -22,7 +22,7 @@ function readSection(section: Section, raw: unknown, extensions: JsonObject, pro
     extensions[section.urn] = raw;
     return;
   }
-  // The first value may be the client's own object.
+  // Copied, because the first value may be an object of the request body.
   const first = Object.hasOwn(extensions, section.urn) ? (extensions[section.urn] as JsonObject) : {};
   const members = { ...first };
   extensions[section.urn] = members;
@@ -35,7 +35,7 @@ function readSection(section: Section, raw: unknown, extensions: JsonObject, pro
   }
 }
 
-// Read-only attributes, attributes that are never kept (password), and members, which are stored apart as a set.
+// Skips read-only attributes, attributes that are never stored (password), and members, which are stored separately.
 function isLeftOut(type: ResourceType, field: Field): boolean {
   const { mutability, returned } = field.attribute;
   return (
@@ -90,14 +90,14 @@ function checkSchemas(type: ResourceType, body: JsonObject, profile: Profile): v
 }
 
 export interface BodyContext {
-  /** Both mean the whole resource; kept apart because RFC 7644 §3.5.1 treats immutable attributes apart. */
+  /** RFC 7644 §3.5.1 treats immutable attributes of a PUT differently from those of a POST. */
   readonly operation: 'create' | 'replace';
   readonly profile: Profile;
 }
 
 /**
- * The canonical resource of a POST or PUT body (RFC 7644 §3.3 and §3.5.1), without `id` and `meta`, which
- * the server sets, without `password`, which is thrown away, and without group members: see `membersOf`.
+ * Returns the canonical resource of a POST or PUT body (RFC 7644 §3.3 and §3.5.1), without `id` and `meta`, which the
+ * server sets, without `password`, which is never stored, and without group members (see `membersOf`).
  * @throws 400 invalidSyntax when the body is no object, 400 invalidValue when a value breaks its schema.
  */
 export function parseResource(type: ResourceType, body: unknown, context: BodyContext): Resource {

@@ -1,4 +1,4 @@
-// One value as a client sent it → its canonical form: types, unassigned values, one primary (RFC 7643 §2).
+// Converts values of a request to their canonical form: types, unassigned values, one primary (RFC 7643 §2).
 import type { Field, Fields, Section } from './attributes.ts';
 import { findField, orderParts } from './resource-type.ts';
 import { invalidValue } from './errors.ts';
@@ -6,15 +6,15 @@ import { identity, isObject, type JsonObject } from './json.ts';
 import { notA } from './constraints.ts';
 import type { Profile } from './profiles.ts';
 
-/** More than anybody has of anything; comparing values with each other stays cheap. */
+/** Largest number of values of one attribute; it bounds the time of comparing them with each other. */
 const MAX_VALUES = 1000;
 const NUMBER_TEXT = /^-?\d{1,30}(\.\d{1,30})?([eE][+-]?\d{1,3})?$/;
 
-/** Whether a JSON number arrived as it was written: beyond 2^53 digits were lost already. */
+/** Returns whether a JSON number is exact; integers beyond 2^53 have lost digits. */
 const isExact = (value: number): boolean =>
   Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 
-/** One simple value of the field's type. @throws 400 invalidValue. */
+/** Converts a simple value to the type of the attribute. @throws 400 invalidValue */
 export function readScalar(field: Field, raw: unknown, profile: Profile): string | number | boolean {
   const type = field.attribute.type;
   switch (type) {
@@ -54,7 +54,7 @@ function readNumber(field: Field, raw: unknown, profile: Profile, integer: boole
   throw notA(field, integer ? 'an integer' : 'a number');
 }
 
-/** A value for a single complex attribute brought into object form; undefined means unassigned. */
+/** Converts a value of a single complex attribute to an object; undefined: unassigned. */
 export function toComplexInput(field: Field, raw: unknown, profile: Profile): JsonObject | undefined {
   if (raw === null || raw === undefined) return undefined;
   if (Array.isArray(raw)) {
@@ -70,7 +70,7 @@ export function toComplexInput(field: Field, raw: unknown, profile: Profile): Js
   return { value: raw };
 }
 
-// `{"$ref": …}` and OneLogin's `{"managerId": …}` name the value in another way.
+// Converts `{"$ref": …}` and OneLogin's `{"managerId": …}` to `value`.
 function withValue(field: Field, raw: JsonObject, profile: Profile): JsonObject {
   if (!field.isReference || Object.hasOwn(raw, 'value')) return raw;
   if (typeof raw.$ref === 'string' && profile.allows('reference-for-value')) {
@@ -82,7 +82,7 @@ function withValue(field: Field, raw: JsonObject, profile: Profile): JsonObject 
   return raw;
 }
 
-/** The identifier at the end of a resource address; empty when there is none. */
+/** Returns the identifier at the end of a resource address; `''` when there is none. */
 export function lastSegment(address: string): string {
   const path = address.split(/[?#]/, 1)[0] ?? '';
   const segment = path.slice(path.lastIndexOf('/') + 1);
@@ -93,14 +93,14 @@ export function lastSegment(address: string): string {
   }
 }
 
-/** Whether the value is stored as it is, whatever the profile says. */
+/** Returns whether the value is stored unchanged under every profile. */
 function staysAsSent({ attribute, keepsText }: Field, raw: unknown): boolean {
   if (attribute.mutability === 'readOnly') return false;
   if (typeof raw === 'string') return keepsText;
   return typeof raw === 'boolean' && attribute.type === 'boolean' && !attribute.multiValued;
 }
 
-/** Whether that holds for all that the object says, in the order in which it is stored: then nothing is to be made of it. */
+/** Returns whether the object is canonical already: all members are stored unchanged and are in schema order. */
 export function isStored(fields: Fields, raw: JsonObject): boolean {
   let last = -1;
   for (const name of Object.keys(raw)) {
@@ -111,7 +111,7 @@ export function isStored(fields: Fields, raw: JsonObject): boolean {
   return last >= 0;
 }
 
-/** Writes the given sub-attributes into `target`: null unsets, unknown and readOnly ones are left out. */
+/** Writes the sub-attributes of `raw` to `target`. Null removes a value; unknown and readOnly sub-attributes are ignored. */
 export function readParts(field: Field, raw: JsonObject, target: JsonObject, profile: Profile): void {
   const parts = field.parts;
   if (!parts) throw notA(field, 'a simple value');
@@ -124,7 +124,7 @@ export function readParts(field: Field, raw: JsonObject, target: JsonObject, pro
 
 const HAVE_NO_EMPTY_TEXT = new Set(['boolean', 'decimal', 'integer', 'dateTime']);
 
-// Empty text for a date, say. Of `active` it is no answer: a field that says nothing must not let anybody in.
+// Returns whether empty text means "no value", as for a date. For `active` it does not: an empty `active` must not mean true.
 function saysNothing({ attribute, path }: Field, raw: unknown, profile: Profile): boolean {
   if (raw !== '' || attribute.multiValued || path === 'active') return false;
   return HAVE_NO_EMPTY_TEXT.has(attribute.type) && profile.allows('empty-scalar');
@@ -136,11 +136,11 @@ function readPart(part: Field, raw: unknown, profile: Profile): unknown {
   return readScalar(part, raw, profile);
 }
 
-/** One element of a multi-valued attribute in object form (a simple one as `{value}`); undefined: nothing in it. */
+/** Converts an element of a multi-valued attribute to an object (a simple one to `{value}`); undefined: empty. */
 export function readElement(field: Field, raw: unknown, profile: Profile): JsonObject | undefined {
   if (raw === null || raw === undefined) return undefined;
   if (field.attribute.type !== 'complex') {
-    // {"value": …} is how some providers send lists of simple values.
+    // Some providers send elements of simple lists as {"value": …}.
     return {
       value: readScalar(field, isObject(raw) && Object.hasOwn(raw, 'value') ? raw.value : raw, profile),
     };
@@ -154,7 +154,7 @@ export function readElement(field: Field, raw: unknown, profile: Profile): JsonO
   return orderParts(field.parts, element);
 }
 
-/** The elements of a multi-valued attribute; a single value counts as a list of one where the profile says so. */
+/** Converts the value of a multi-valued attribute to elements. A single value is accepted if the profile allows it. */
 export function readElements(field: Field, raw: unknown, profile: Profile): JsonObject[] {
   if (raw === null || raw === undefined) return [];
   const elements: JsonObject[] = [];
@@ -176,7 +176,7 @@ function checkCount(path: string, count: number): void {
   if (count > MAX_VALUES) throw invalidValue(`Attribute "${path}" may have ${MAX_VALUES} values.`);
 }
 
-/** No element twice: what is said of the same value is put together. */
+/** Merges elements with the same identity. */
 function distinct(field: Field, elements: readonly JsonObject[]): readonly JsonObject[] {
   const { parts } = field;
   if (!parts || elements.length < 2) return elements;
@@ -190,7 +190,7 @@ function distinct(field: Field, elements: readonly JsonObject[]): readonly JsonO
 }
 
 /**
- * The stored form of a list of elements: each value once for each use, and at most one primary, the last one named
+ * Returns the stored form of a list: each pair of value and canonical type once, and at most one primary, the last one
  * (RFC 7643 §2.4).
  */
 export function fromElements(field: Field, elements: readonly JsonObject[]): unknown[] | undefined {
@@ -205,11 +205,11 @@ export function fromElements(field: Field, elements: readonly JsonObject[]): unk
   );
 }
 
-/** Any value of a declared attribute in canonical form; undefined means unassigned. @throws 400 invalidValue. */
+/** Converts a value of a declared attribute to its canonical form; undefined: unassigned. @throws 400 invalidValue */
 export function readValue(field: Field, raw: unknown, profile: Profile): unknown {
   if (field.keepsText && typeof raw === 'string') return raw;
   if (raw === null || raw === undefined) return undefined;
-  // Nothing identifies nobody; kept, it would collide with the next empty one.
+  // An empty externalId is dropped: stored, it would conflict with the next empty one.
   if (raw === '' && field.path === 'externalId' && profile.allows('empty-reference')) return undefined;
   if (saysNothing(field, raw, profile)) return undefined;
   if (field.attribute.multiValued) return fromElements(field, readElements(field, raw, profile));
@@ -229,7 +229,7 @@ export function readValue(field: Field, raw: unknown, profile: Profile): unknown
   return settleComplex(field, parts, profile);
 }
 
-/** A single complex value in order; undefined when empty, or when it is a reference to nobody. */
+/** Returns a complex value in schema order; undefined when it is empty or an empty reference. */
 export function settleComplex(
   field: Field,
   parts: JsonObject,
@@ -246,7 +246,7 @@ function checkNumber(section: Section, name: string, raw: unknown): void {
   throw invalidValue(`Attribute "${section.urn}:${name}" has more digits than a number can keep.`);
 }
 
-/** A value of an undeclared member: scalars and lists of scalars keep their JSON type. @throws 400 invalidValue. */
+/** Converts a value of an undeclared member of an open schema: scalars and lists keep their JSON type. @throws 400 invalidValue */
 export function readOpen(section: Section, name: string, raw: unknown): unknown {
   if (raw === null || raw === undefined) return undefined;
   if (!Array.isArray(raw)) {

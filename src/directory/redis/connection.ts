@@ -1,4 +1,4 @@
-// Opens connections to Redis: one that fails fast for answers to identity providers, one that waits for the queue.
+// Opens connections to Redis: `commands` fails fast for requests, `queue` waits for BullMQ, `subscriber` listens.
 import { Cluster, Redis } from 'ioredis';
 import type { Logger } from '../../support/logger.ts';
 import { placeOf, type ClusterPlace, type RedisSettings, type ServerOptions } from './redis-options.ts';
@@ -13,20 +13,20 @@ export {
   type StorePulse,
 } from './store-health.ts';
 
-/** MOVED and ASK get here only where the client cannot follow them, as during a failover of a cluster. */
+/** Errors that mean "Redis is unavailable". MOVED and ASK appear only when the client cannot follow them during a failover. */
 const AWAY =
   /^(MOVED|ASK|READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MISCONF|OOM|NOREPLICAS|UNKILLABLE|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)\b|isn't (writeable|ready)|Connection is closed|Command (timed out|aborted)|max retries per request|Too many Cluster redirections|Cluster is ended|startup nodes|slots cache|ECONN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|Stream connection ended|not confirmed by a replica/;
 
-/** Longest silence of Redis while a command waits: then the request is answered 503. */
+/** Longest time without a reply of Redis; then the request is answered 503. */
 const ANSWER_LIMIT_MS = 5000;
 const CONNECT_LIMIT_MS = 5000;
 const LONGEST_PAUSE_MS = 2000;
-/** How often a cluster is asked for its slots, besides after each redirection. */
+/** Interval at which the slots of a cluster are read, in addition to redirections. */
 const SLOTS_REFRESH_MS = 5000;
 
 export type ConnectionRole = 'commands' | 'queue' | 'subscriber';
 
-/** Whether an error of the Redis client means "not now" rather than a bug. */
+/** Returns whether an error means that Redis is unavailable, rather than a bug. */
 export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof Error && AWAY.test(error.message);
 }
@@ -59,10 +59,10 @@ function common(role: ConnectionRole): ServerOptions {
     enableReadyCheck: true,
     maxRetriesPerRequest: role === 'commands' ? 0 : null,
     connectTimeout: CONNECT_LIMIT_MS,
-    // A connection that answers nothing is replaced: its server may hang or be cut off. Queue workers wait longer for a job.
+    // A silent connection is replaced, because its server may hang. Queue connections wait for jobs and have no such limit.
     ...(role === 'commands' ? { socketTimeout: ANSWER_LIMIT_MS } : {}),
     keepAlive: 10000,
-    // After a failover the old primary answers READONLY, and the address may lead to the new one by now.
+    // READONLY comes from an old primary after a failover; a new connection may reach the new primary.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   };
 }
@@ -71,18 +71,18 @@ function connectCluster({ nodes, options, tls }: ClusterPlace, role: ConnectionR
   const cluster = new Cluster(nodes, {
     redisOptions: { ...common(role), ...options },
     enableOfflineQueue: role !== 'commands',
-    // Zero: what was under way to a node that is lost fails instead of being sent again.
+    // Zero makes pending commands to a lost node fail instead of being sent twice.
     retryDelayOnFailover: role === 'commands' ? 0 : 100,
     clusterRetryStrategy: pauseBefore,
-    // A certificate names the host, not the address behind it.
+    // TLS certificates name the host, so host names must not be resolved to addresses.
     ...(tls ? { dnsLookup: (host, done) => done(null, host) } : {}),
   });
-  // Not the client's own `slotsRefreshInterval`: a cluster that is closed during a refresh would start its timer again.
+  // `slotsRefreshInterval` of ioredis is not used: a cluster that is closed during a refresh would restart its timer.
   const refreshing = setInterval(() => cluster.refreshSlotsCache(), SLOTS_REFRESH_MS).unref();
   cluster.once('end', () => clearInterval(refreshing));
   cluster.on('+node', (node: Redis) => {
     hearLateErrors(node);
-    // A node connects with its first command, and commands before it is ready would fail.
+    // Connects at once, because commands that arrive before the node is ready would fail.
     if (role === 'commands') node.connect().catch(() => undefined);
   });
   return cluster;
@@ -91,7 +91,7 @@ function connectCluster({ nodes, options, tls }: ClusterPlace, role: ConnectionR
 function connectServer(options: ServerOptions): Redis {
   const redis = hearLateErrors(new Redis(options));
   const duplicate = redis.duplicate.bind(redis);
-  // BullMQ makes copies for commands that block.
+  // BullMQ duplicates the connection for blocking commands; the copies need the same error handling.
   redis.duplicate = (changed: ServerOptions = {}) => hearLateErrors(duplicate(changed));
   return redis;
 }
@@ -108,7 +108,7 @@ function report(redis: Redis, role: ConnectionRole, logger: Logger): void {
   });
 }
 
-/** Resolves when Redis can be used, or after `limitMs`: a service without its store still starts and says so. */
+/** Resolves when Redis is ready, or after `limitMs`: the service starts without Redis and reports it as unhealthy. */
 export function untilReady(redis: Redis, limitMs: number): Promise<void> {
   if (redis.status === 'ready') return Promise.resolve();
   return new Promise((resolve) => {

@@ -6,10 +6,10 @@ import type { Redis } from 'ioredis';
 
 const ignore = (): void => undefined;
 
-/** Listens to later errors of each socket of the client, and of the copies that BullMQ makes of it. */
+/** Adds an error listener to each socket of the client, so that a second error of a socket does not end the process. */
 export function hearLateErrors(redis: Redis): Redis {
   redis.on('error', () => {
-    // There is no socket yet when no sentinel answers.
+    // `stream` is undefined while no sentinel answers.
     const stream = redis.stream as Duplex | undefined;
     stream?.on('error', ignore);
   });

@@ -1,4 +1,4 @@
-// From settings to what the Redis client takes: one server, a primary found through sentinels, or a cluster; TLS.
+// Converts the Redis settings to options of ioredis: one server, sentinels or a cluster, with or without TLS.
 import { readFileSync } from 'node:fs';
 import type { ClusterNode, RedisOptions } from 'ioredis';
 import { parseRedisAddress, type RedisAddress } from '../../support/redis-address.ts';
@@ -6,12 +6,12 @@ import { parseRedisAddress, type RedisAddress } from '../../support/redis-addres
 export interface RedisSettings {
   /** See support/redis-address.ts. */
   url: string;
-  /** Addresses of cluster nodes; they count instead of `url`. */
+  /** Addresses of cluster nodes, used instead of `url`. */
   cluster?: string[] | null;
   tls?: RedisTls;
 }
 
-/** Files in PEM form; null = the authorities of Node.js, no certificate of our own, the name in the address. */
+/** PEM files; null: the default authorities of Node.js, no client certificate, the host name of the address. */
 export interface RedisTls {
   caFile: string | null;
   certFile: string | null;
@@ -19,7 +19,7 @@ export interface RedisTls {
   serverName: string | null;
 }
 
-/** Replies come in the form that is the client's default. */
+/** Options of ioredis without `replyMapping`, so that replies have their default form. */
 export type ServerOptions = Omit<RedisOptions, 'replyMapping'>;
 
 export type RedisPlace = { kind: 'server'; options: ServerOptions } | ClusterPlace;
@@ -31,19 +31,19 @@ export interface ClusterPlace {
   tls: boolean;
 }
 
-/** Sentinels that are gone are asked again this often whether there was a failover. */
+/** Interval at which unreachable sentinels are asked again. */
 const SENTINEL_RETRY_MS = 5000;
-/** A sentinel that hangs must not hold up the next one. */
+/** Longest wait for one sentinel. */
 const SENTINEL_ANSWER_MS = 2000;
 
-/** @throws Error when an address cannot be read, which check-config would have told */
+/** @throws Error for an invalid address; check-config reports it earlier */
 export function placeOf({ url, cluster, tls }: RedisSettings): RedisPlace {
   if (cluster && cluster.length > 0) {
     const addresses = cluster.map(parsed);
     const [first] = addresses;
     if (!first) throw new Error('redis.cluster is empty');
     const nodes = addresses.flatMap(({ hosts }) => hosts);
-    // Nodes that are found later are given the credentials of the first.
+    // All nodes of a cluster get the credentials of the first address.
     return {
       kind: 'cluster',
       nodes,
@@ -67,7 +67,7 @@ export function placeOf({ url, cluster, tls }: RedisSettings): RedisPlace {
       ...(password ? { sentinelPassword: password } : {}),
       ...(common.tls ? { sentinelTLS: common.tls, enableTLSForSentinelMode: true } : {}),
       sentinelCommandTimeout: SENTINEL_ANSWER_MS,
-      // A primary that hangs or is cut off closes no connection: sentinels tell that it was replaced.
+      // Sentinels report a replaced primary, because a hanging primary does not close its connections.
       failoverDetector: true,
       sentinelReconnectStrategy: () => SENTINEL_RETRY_MS,
     },
@@ -89,7 +89,7 @@ function secured({ tls }: RedisAddress, files: RedisTls | undefined): Pick<Serve
   return tls ? { tls: tlsOptions(files) } : {};
 }
 
-/** Files are read at every new connection, so that certificates can be renewed while the service runs. */
+/** Reads the TLS files at every new connection, so that certificates can be renewed at run time. */
 function tlsOptions(files: RedisTls | undefined): NonNullable<ServerOptions['tls']> {
   const { caFile = null, certFile = null, keyFile = null, serverName = null } = files ?? {};
   const options: NonNullable<ServerOptions['tls']> = serverName === null ? {} : { servername: serverName };
@@ -106,7 +106,7 @@ function tlsOptions(files: RedisTls | undefined): NonNullable<ServerOptions['tls
         try {
           last = readFileSync(file, 'utf8');
         } catch {
-          // It is being replaced: what was there before still opens the connection, or the server says why not.
+          // The file may be in the middle of a replacement; then the previous content is used.
         }
         return last;
       },

@@ -1,13 +1,13 @@
-// Waits for replicas before an answer: a primary answers before its replicas know, and a failover would lose the change.
+// Waits until replicas have confirmed a write, because a failover loses writes that only the primary has.
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../support/sources.ts';
 
-/** Resolves when the replicas have everything that this connection wrote to keys of `base`. @throws Error "not confirmed" */
+/** Resolves when all replicas have the writes of this connection to keys of `base`. @throws Error when a replica does not confirm */
 export type Confirm = (base: string) => Promise<void>;
 
 interface Standing {
   lookedAt: number;
-  /** How many replicas followed, and when so many were last seen. */
+  /** Number of connected replicas, and the time when this number was last seen. */
   replicas: number;
   seenAt: number;
   looking: Promise<void> | undefined;
@@ -15,21 +15,20 @@ interface Standing {
 }
 
 const LOOK_MS = 5000;
-/** How long a replica follows, normally: milliseconds. The connection stands still meanwhile. */
+/** Longest wait for replicas. Other commands of the connection wait too. */
 const WAIT_MS = 1000;
-/** A replica that was silent for longer does not count as one: seconds, as Redis tells it. */
+/** Largest lag of a connected replica in seconds; a replica with a longer lag is not counted. */
 const LONGEST_LAG = 5;
 /**
- * All of them have to know, not just one: any may become the next primary. And a primary that loses one may have been
- * replaced by it already, so what the lost one lacks is not acknowledged; sentinels and clusters tell within seconds, and
- * after this time the rest is enough.
+ * Time for which a lost replica still has to confirm. All replicas must confirm, because any of them may become primary. A
+ * lost replica may already be the new primary; sentinels and clusters announce that within seconds.
  */
 const GRIEF_MS = 10_000;
 
 export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confirm {
   const { redis, clock } = deps;
   const standings = new Map<string, Standing>();
-  // Another connection may lead to another server, which answers for what it was never sent.
+  // After a reconnect WAIT would answer for another server, so a change of the era fails the confirmation.
   let era = 0;
   for (const event of ['close', 'ready', '+node', '-node']) {
     redis.on(event, () => {
@@ -38,7 +37,7 @@ export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confir
     });
   }
 
-  /** Both commands go over the connection that the keys of `base` are written on, also in a cluster. */
+  /** Sends a command to the node that holds the keys of `base`: EXISTS routes the pipeline in a cluster. */
   async function ask(base: string, command: string, ...args: (string | number)[]): Promise<unknown> {
     const replies = await redis
       .pipeline()
@@ -58,7 +57,7 @@ export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confir
   }
 
   const wait = (base: string, standing: Standing): Promise<boolean> =>
-    // All answers of this turn of the event loop share one wait.
+    // All calls of one turn of the event loop share one WAIT.
     (standing.waiting ??= Promise.resolve().then(async () => {
       standing.waiting = undefined;
       return Number(await ask(base, 'WAIT', standing.replicas, WAIT_MS)) >= standing.replicas;
@@ -92,7 +91,7 @@ export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confir
   };
 }
 
-/** `slave0:ip=...,port=...,state=online,offset=...,lag=0` */
+/** Counts replicas in lines of INFO: `slave0:ip=...,port=...,state=online,offset=...,lag=0`. */
 function countFollowers(info: string): number {
   const lags = [...info.matchAll(/^slave\d+:.*\bstate=online\b.*\blag=(\d+)/gm)];
   return lags.filter(([, lag]) => Number(lag) <= LONGEST_LAG).length;

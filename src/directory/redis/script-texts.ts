@@ -1,19 +1,18 @@
-// Puts the Lua scripts together: each stands beside the code that calls it, and takes in the parts of directory/lua that it
-// needs, and no others. A function of a part is
-// made anew for every command, so what a script does not need would cost it time.
+// Assembles the Lua scripts: each file includes the parts of directory/lua that its `-- NEEDS` lines name. Unneeded parts are
+// left out, because Redis creates every function of a script anew at each call.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 const DIRECTORY = join(import.meta.dirname, '..');
-/** The folder of parts; every other Lua file of the directory is a script. */
+/** Folder of the parts; every Lua file outside of it is a script. */
 const PARTS = 'lua';
-/** Does all that came together at once, and reads it by itself; every other script is run once for each call. */
+/** Scripts that process a whole batch themselves; every other script runs once for each call of the batch. */
 const AT_ONCE = new Set(['create_users']);
-/** In a header: the parts come first. Indented: they come there, within a block that is seldom entered. */
+/** A `NEEDS` line in the header includes parts at the top; an indented one includes them inside a rarely executed block. */
 const NEEDS = /^( *)-- NEEDS (.*)$/gm;
 const HEADER = /^-- NEEDS .*$/m;
 
-/** Every script by its name, as it is sent to Redis. */
+/** Yields the name and the assembled text of every script. */
 export function* scriptTexts(): Generator<[name: string, lua: string]> {
   for (const file of readdirSync(DIRECTORY, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.lua') || dirname(file) === PARTS) continue;
@@ -32,7 +31,7 @@ function assemble(name: string, text: string): string {
   return [...head, 'local function run()', body, 'end', `return ${answer}(run)`].join('\n');
 }
 
-/** @param known parts that the text can already use; what it takes in is added, but for what is within a block of its own */
+/** Replaces `NEEDS` lines by the parts. @param known names of included parts; parts of an indented block are not added */
 function expand(text: string, known: Set<string>): string {
   return text.replace(NEEDS, (_line, indent: string, names: string) => {
     const scope = indent === '' ? known : new Set(known);

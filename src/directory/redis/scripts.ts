@@ -4,11 +4,11 @@ import type { Redis } from 'ioredis';
 import type { Confirm } from './replicas.ts';
 import { scriptTexts } from './script-texts.ts';
 
-/** Tag of the reply to a call that failed alone: a bug, which concerns no other call of its batch. */
+/** Tag of the reply of one failed call; the other calls of its batch have their own replies. */
 const FAILED = 'failed';
 /**
- * Scripts whose writes replicas confirm before the call is answered: pushes, decisions of operators, and what a sync is about
- * to write at the platform. Everything else is found out again after a failover.
+ * Scripts whose writes must be confirmed by replicas: pushes, decisions of operators, and links before a sync writes to
+ * the platform. Other data is restored by reconcile after a failover.
  */
 const CONFIRMED = new Set([
   ...['create_users', 'put_user', 'replace_values', 'put_group', 'delete_user', 'delete_group'],
@@ -16,8 +16,8 @@ const CONFIRMED = new Set([
 ]);
 
 /**
- * Scripts that many requests run at once, and how many calls one command has at most (ADR 0016). A PUT costs this process
- * most, so Redis starts early.
+ * Scripts whose calls are batched, with the largest batch (ADR 0016). Batches of put_user are small, because this process
+ * needs the most time for a PUT and Redis should start early.
  */
 const BATCHED = new Map([
   ['put_user', 4],
@@ -36,26 +36,26 @@ export interface Scripts {
    * @param texts values that follow the arguments undecoded, where the header lists them
    */
   run(name: string, base: string, args: object | string, ...texts: string[]): Promise<Reply>;
-  /** The same for a script that replies with one text. */
+  /** Runs a script that replies with one text. */
   ask(name: string, base: string, args: object | string, ...texts: string[]): Promise<string>;
-  /** Sends one command of a script that reads its batch by itself (script-texts.ts). */
+  /** Sends one command of a script that processes a whole batch (script-texts.ts). */
   send(name: string, base: string, texts: string[]): Promise<unknown>;
-  /** For callers that put the batch of such a script together. */
+  /** Batches items for `send`. */
   batch: Batch;
 }
 
-/** A call as it is sent: the count of its texts, its arguments as JSON, its texts. */
+/** Arguments of one call: number of texts, arguments as JSON, texts. */
 type Call = string[];
 type RunCall = (call: Call) => Promise<Reply | string>;
-/** How ioredis adds a script to its client: by name, with the keys and arguments as parameters. */
+/** The client with its scripts as methods, as `defineCommand` of ioredis adds them. */
 type ScriptClient = Record<string, (base: string, texts: string[]) => Promise<unknown>>;
 
-/** Defines every script on the client. A call costs one EVALSHA, alone or in a batch, and has an outcome of its own. */
+/** Defines every script on the client. Each batch is one EVALSHA, and each call has its own outcome. */
 export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
   for (const [name, lua] of scriptTexts()) redis.defineCommand(name, { lua, numberOfKeys: 1 });
   const client = redis as unknown as ScriptClient;
   const batch = createBatch();
-  /** By script and base: the calls of one command share its keys. */
+  /** Runners by script and key base: the calls of one command share their keys. */
   const runners = new Map<string, RunCall>();
 
   async function send(name: string, base: string, texts: string[]): Promise<unknown> {
@@ -92,7 +92,7 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
   return { batch, send, run: run as Scripts['run'], ask: run as Scripts['ask'] };
 }
 
-/** An error with the message of Redis, which tells a bug from a server that cannot write now. */
+/** Creates an error with the message of Redis, by which `isStoreUnavailable` recognises an unavailable server. */
 const failure = (name: string, [, message]: Reply | string): Error =>
   new Error(String(message), { cause: `script ${name}` });
 
@@ -118,7 +118,7 @@ interface Settle {
   reject: (error: unknown) => void;
 }
 
-/** Items leave in the order of their calls: one batch is open at a time, and an item of another kind sends it first. */
+/** Keeps the order of calls: only one batch is open, and an item for another `send` sends the open batch first. */
 export function createBatch(): Batch {
   let open: Waiting | undefined;
 

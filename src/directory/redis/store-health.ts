@@ -1,4 +1,4 @@
-// Whether Redis can be trusted with people's access: a primary, writable, never evicting, as durable as was promised.
+// Checks whether Redis is safe to use: a writable primary that never evicts and is as durable as the settings require.
 import { Cluster, type Redis } from 'ioredis';
 
 export interface StoreHealth {
@@ -10,13 +10,13 @@ export interface StoreHealth {
 
 export interface StoreExpectations {
   durability: 'everysec' | 'always';
-  /** A key of ours that is written to see whether Redis takes writes; without it nothing is written. */
+  /** Key that is written to test whether Redis accepts writes; undefined: no test write. */
   probe?: string;
 }
 
 const PROBE_LIFE_MS = 60_000;
 
-/** Redis must be a writable primary that never evicts and, for `always`, syncs each write to disk; so must all of a cluster. */
+/** Checks one server, or all primaries of a cluster: writable, no eviction, and for `always` an fsync of each write. */
 export async function checkStore(redis: Redis, expected: StoreExpectations): Promise<StoreHealth> {
   try {
     const infos = await Promise.all(
@@ -34,7 +34,7 @@ export async function checkStore(redis: Redis, expected: StoreExpectations): Pro
   }
 }
 
-/** The servers that writes go to; of a cluster those that are known now. */
+/** Returns the primaries: the server itself, or the known primaries of a cluster. */
 export const primariesOf = (redis: Redis | Cluster): Redis[] =>
   redis instanceof Cluster ? redis.nodes('master') : [redis];
 
@@ -78,15 +78,15 @@ async function examineWhole(redis: Redis | Cluster, probe: string | undefined): 
   }
 }
 
-/** Facts for doctor beyond whether Redis can be used. */
+/** Further facts about Redis for doctor. */
 export interface StoreFacts {
   version: string;
   persistence: 'append-only file' | 'snapshots' | 'none';
-  /** Time of Redis less ours, milliseconds, as far as the round trip lets it be known. */
+  /** Clock of Redis minus clock of this process in milliseconds, less the uncertainty of the round trip. */
   skewMs: number;
 }
 
-/** Of a cluster the first primary is asked. @param now our time, Unix milliseconds */
+/** Reads facts of the server, or of the first primary of a cluster. @param now clock of this process, Unix milliseconds */
 export async function readStoreFacts(redis: Redis, now: () => number): Promise<StoreFacts> {
   const [node = redis] = primariesOf(redis);
   const info = parseInfo(await node.info());
@@ -102,11 +102,11 @@ export async function readStoreFacts(redis: Redis, now: () => number): Promise<S
   };
 }
 
-/** Facts of one look at Redis; the role is the server's own word: master or slave. */
+/** Result of one check of Redis; `role` is `master` or `slave`, as the server reports it. */
 export type StorePulse =
   { up: true; latencyMs: number; role: string | undefined } | { up: false; role?: never };
 
-/** Of a cluster the slowest primary counts, and any node that is none. */
+/** Checks Redis once. Of a cluster the slowest primary is reported, or a node that is no primary. */
 export async function takePulse(redis: Redis): Promise<StorePulse> {
   try {
     const beats = await Promise.all(

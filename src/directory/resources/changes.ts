@@ -1,14 +1,14 @@
-// Describes the changes that the directory takes, and their outcomes.
+// Defines the changes that the directory stores, and their outcomes.
 import { attributeOf, type IndexedResource, type Lane } from '../records.ts';
 
 export interface DirectoryOptions {
   /** Names of the targets that must become equal to this connection. */
   targets: string[];
-  /** Whether a mapped attribute or a scope depends on memberships, so that users change with their groups. */
+  /** Whether a mapped attribute or a scope depends on memberships; then a change of members marks the users too. */
   groupsMatter: boolean;
-  /** The security events that receivers get; undefined = none (lua/telling.lua). */
+  /** Security events to emit; undefined: none (lua/telling.lua). */
   events?: { mostPending: number; externalIds: boolean } | undefined;
-  /** An externalId means one person (profile `okta`); else several may have it. */
+  /** Whether externalIds of users are unique, as under the profile `okta`. */
   uniqueExternalIds?: boolean | undefined;
 }
 
@@ -30,14 +30,14 @@ export type PutOutcome =
   | { kind: 'stale' }
   | { kind: 'missing' };
 
-/** `text` as it is stored now; `absent`: one of the attributes has no value that could be replaced. */
+/** `text`: the stored text after the change. `absent`: an attribute has no value to replace, and nothing was changed. */
 export type ReplaceOutcome = (PutOutcome & { text: string }) | { kind: 'absent' };
 
 export type RemoveOutcome = { kind: 'removed' } | { kind: 'stale' } | { kind: 'missing' };
 
 export type Method = 'put' | 'patch';
 
-/** A resource that is new. The id of a user was made for it just now; a group's may have been used before. */
+/** A new resource. The id of a user is unused; the id of a group may belong to a deleted group. */
 export interface Creation {
   id: string;
   resource: IndexedResource;
@@ -47,21 +47,21 @@ export interface Creation {
   now: number;
   /** Correlation id of the push. */
   request: string;
-  /** A user may have the externalId of another one. */
+  /** Whether the user may share the externalId with another user. */
   shared?: boolean;
 }
 
-/** A resource as it shall be. */
+/** A replacement of a resource. */
 export interface Change extends Creation {
-  /** The version that must be there; undefined: whatever is there; 0, of a group: none. */
+  /** Required version; undefined: no version check; 0 for a group: the group must not exist. */
   expected: number | undefined;
-  /** Of a group; absent: a new one is `new`, another `edit`. */
+  /** Priority for a group; default: `new` for a new group, else `edit`. */
   lane?: Lane;
-  /** How the client changed it, for security events; a creation tells itself. */
+  /** Method of the request, for security events. */
   method?: Method;
 }
 
-/** A user with other values for some plain attributes of the core schema, which it has already. */
+/** New values for plain core attributes of a user that already have values. */
 export interface Replacement {
   id: string;
   values: ReadonlyMap<string, string | boolean>;
@@ -71,13 +71,13 @@ export interface Replacement {
 
 export interface Removal {
   id: string;
-  /** The version that must be there; undefined: whatever is there. */
+  /** Required version; undefined: no version check. */
   expected: number | undefined;
   now: number;
   request: string;
 }
 
-/** One change of a member set; `values` are what the provider sent: user ids, or externalIds or userNames. */
+/** One change of a member set. `values` come from the provider: user ids, externalIds or userNames. */
 export interface MemberStep {
   kind: 'add' | 'remove' | 'replace';
   values: string[];
@@ -90,7 +90,7 @@ export interface MemberChange {
   steps: MemberStep[];
 }
 
-/** JSON `[id, displayName, id, displayName, ...]` or nothing → groups in order of ids. */
+/** Parses JSON `[id, displayName, id, displayName, ...]` or `''`; returns the groups sorted by id. */
 export function toGroupNames(json: string): GroupName[] {
   if (json === '') return [];
   const pairs = JSON.parse(json) as string[];
@@ -101,7 +101,7 @@ export function toGroupNames(json: string): GroupName[] {
   return groups.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** `tag value value value rest` */
+/** Parses the reply of a put script: `tag value value value rest`. */
 export function toPutOutcome(reply: string): PutOutcome {
   const [tag = '', first = '', second = '', third = ''] = reply.split(' ', 4);
   switch (tag) {

@@ -1,4 +1,4 @@
-// Desired state of one connection: what its identity provider wants, kept in Redis.
+// Reads and writes the desired state of one connection: the users and groups of its identity provider.
 import type { Redis } from 'ioredis';
 import { toGroupNames, type DirectoryOptions, type GroupName } from './changes.ts';
 import { createGroupWrites } from './group-writes.ts';
@@ -16,9 +16,9 @@ export interface UserWithGroups {
 export type GroupMembers =
   | {
       kind: 'listed';
-      /** Ids. */
+      /** Ids of users. */
       users: string[];
-      /** Values whose user is not there yet. */
+      /** Member values without a user in the directory. */
       unresolved: string[];
     }
   | { kind: 'many'; count: number };
@@ -29,7 +29,7 @@ export interface Tombstone {
   deletedAt: number;
 }
 
-/** One portion of users with their groups. */
+/** Size of one portion of users with their groups. */
 const USERS_BYTES = 4 * 1024 * 1024;
 
 const SELECTIVE = new Set([
@@ -46,13 +46,13 @@ export function createDirectory(
   const { redis, scripts, keys } = deps;
   const records = (kind: Kind): string => keys.key(kind === 'User' ? 'users' : 'groups');
 
-  /** A damaged record is answered too: it says so. */
+  /** Returns the record, also a damaged one; undefined when there is none. */
   async function get(kind: Kind, id: string): Promise<StoredRecord | undefined> {
     const stored = await redis.hget(records(kind), id);
     return stored === null ? undefined : parseStored(id, stored);
   }
 
-  /** Records in the given order, damaged ones too; ids that are gone are left out. */
+  /** Returns the records in the given order, including damaged ones; unknown ids are left out. */
   async function getMany(kind: Kind, ids: string[]): Promise<StoredRecord[]> {
     if (ids.length === 0) return [];
     const stored = await redis.hmget(records(kind), ...ids);
@@ -60,7 +60,7 @@ export function createDirectory(
   }
 
   /**
-   * Ids of resources that may have the value, from an index; undefined where no index exists for the attribute.
+   * Returns ids of resources that may have the value, from an index; undefined when the attribute has no index.
    * `attribute` is a lower-case SCIM path such as `username`, `externalid`, `emails.value`, `displayname`.
    */
   async function lookup(kind: Kind, attribute: string, value: string): Promise<string[] | undefined> {
@@ -73,7 +73,7 @@ export function createDirectory(
       case 'User.username':
         return ids('userNames', fold(value));
       case 'User.emails.value': {
-        // A userName that is an address as well is in its own index only.
+        // An email address that equals the userName is only in the index of userNames.
         const [named, others] = await Promise.all([
           ids('userNames', fold(value)),
           ids('emails', fold(value)),
@@ -105,7 +105,7 @@ export function createDirectory(
     }
   }
 
-  /** Whether `lookup` has an index for the attribute, in which few resources have the same value. */
+  /** Returns whether the attribute has a selective index. */
   const findsFew = (kind: Kind, attribute: string): boolean => SELECTIVE.has(`${kind}.${attribute}`);
 
   const readUsers = async (by: { ids: string[]; groupsOnly?: boolean } | UniqueIndex): Promise<ReadUser[]> =>
@@ -114,10 +114,10 @@ export function createDirectory(
   const withGroups = async (by: { ids: string[] } | UniqueIndex): Promise<UserWithGroups[]> =>
     (await readUsers(by)).filter((user): user is UserWithGroups => user.record !== undefined);
 
-  /** Users with the groups they are in, damaged ones too, in one round trip; ids that are gone are left out. */
+  /** Returns users with their groups in one round trip, including damaged records; unknown ids are left out. */
   const usersOf = (ids: string[]): Promise<UserWithGroups[]> => withGroups({ ids });
 
-  /** The same in portions of at most USERS_BYTES; one user alone may have more. */
+  /** Yields users with their groups in portions of at most USERS_BYTES; a portion has at least one user. */
   async function* usersIn(ids: string[]): AsyncGenerator<UserWithGroups[]> {
     for (let at = 0; at < ids.length;) {
       const asked = ids.slice(at);
@@ -130,26 +130,26 @@ export function createDirectory(
     }
   }
 
-  /** Whether an externalId alone identifies a user: it is unique under the profile, and no two users have it from before. */
+  /** Returns whether an externalId identifies one user: the profile makes it unique, and no two users share it from before. */
   const identifies = async (externalId: string): Promise<boolean> =>
     options.uniqueExternalIds === true &&
     ((await lookup('User', 'externalid', externalId)) ?? []).length <= 1;
 
-  /** Ids of the users who hold a value: at most one, except for externalIds that a provider lets users share. */
+  /** Returns the users with a unique value: at most one, except for shared externalIds. */
   async function holderOf(attribute: string, value: string): Promise<UserWithGroups[] | undefined> {
     const index = uniqueIndex(attribute, value);
-    // No stored name holds a lone surrogate, and JSON cannot carry one to the script.
+    // Stored names have no lone surrogates, so such a value matches no user.
     if (!index || /\p{Surrogate}/u.test(value)) return index && [];
     return (await withGroups(index)).filter(({ record }) => isSound(record));
   }
 
-  /** The groups of each user, in the order of `ids`. */
+  /** Returns the groups of each user, in the order of `ids`. */
   async function groupsOf(ids: string[]): Promise<GroupName[][]> {
     if (ids.length === 0) return [];
     return (await readUsers({ ids, groupsOnly: true })).map(({ groups }) => groups);
   }
 
-  /** Member values of a group: ids of users, then values whose user is not there yet. */
+  /** Returns the members of a group: ids of users, and member values without a user. */
   async function membersOf(group: string): Promise<{ users: string[]; unresolved: string[] }> {
     const [users, unresolved] = await Promise.all([
       redis.smembers(keys.key('members', group)),
@@ -158,14 +158,14 @@ export function createDirectory(
     return { users, unresolved };
   }
 
-  /** The same, or how many there are where they are more than `most`. */
+  /** Returns the members of a group, or only their count when there are more than `most`. */
   async function membersUpTo(group: string, most: number): Promise<GroupMembers> {
     const reply = await scripts.run('read_members', keys.base, { group, most });
     const [kind, first, unresolved] = reply as ['many', number] | ['listed', string[], string[]];
     return kind === 'many' ? { kind, count: first } : { kind, users: first, unresolved };
   }
 
-  /** The tombstone of this id, with the time of deletion (Unix milliseconds); undefined for ids that were never deleted. */
+  /** Returns the tombstone of a deleted resource; undefined when the id was never deleted. */
   async function tombstone(id: string): Promise<Tombstone | undefined> {
     const found = await redis.hget(keys.key('tombstones'), id);
     return found === null ? undefined : (JSON.parse(found) as Tombstone);
@@ -180,7 +180,7 @@ export function createDirectory(
       membersOf: async (group) => Object.values(await membersOf(group)).flat(),
     }),
     ...createReading(deps),
-    /** Whether somebody is told of changes. */
+    /** Whether security events are emitted. */
     tellsEvents: options.events !== undefined,
     get,
     getMany,
@@ -203,7 +203,7 @@ interface ReadUser {
   groups: GroupName[];
 }
 
-/** @param ids as they were asked for; absent where an index was */
+/** Parses the reply of the script. @param ids the requested ids; undefined for a lookup by index */
 function toUsers(lines: string, ids: string[] | undefined): ReadUser[] {
   const users: ReadUser[] = [];
   for (let at = 0; at < lines.length;) {
@@ -224,11 +224,11 @@ function toUsers(lines: string, ids: string[] | undefined): ReadUser[] {
 interface UniqueIndex {
   family: string;
   value: string;
-  /** Where those are who share the value. */
+  /** Index of users that share the value. */
   lookup?: string;
 }
 
-/** Attributes of users whose indexes alone decide an equality. */
+/** Returns the index that answers an equality on a unique user attribute; undefined for other attributes. */
 function uniqueIndex(attribute: string, value: string): UniqueIndex | undefined {
   if (attribute === 'username') return { family: 'userNames', value: fold(value) };
   if (attribute === 'externalid')

@@ -1,5 +1,5 @@
-// Accounts and groups that other connections of the same target are linked to. Each has one owner: the connection whose
-// link was saved first.
+// Finds accounts and groups that other connections of the same target are linked to. Each has one owner: the connection
+// that saved its link first.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
 import { parseLink } from '../outbox/link.ts';
@@ -11,11 +11,11 @@ import { parseWay } from '../outbox/way.ts';
 export interface Holder {
   connection: string;
   ref: Ref;
-  /** userName or displayName that was written there last. */
+  /** Last written userName or displayName. */
   name: string;
 }
 
-/** Longer than a lease: a save that comes after the end of the claim is refused because its lease has ended before. */
+/** Duration of a claim. It is longer than a lease, so a late save is refused by its expired lease. */
 const CLAIM_MS = 20_000;
 
 export type Elsewhere = ReturnType<typeof createElsewhere>;
@@ -33,7 +33,7 @@ export function createElsewhere(
       if (way === null) continue;
       const { ref } = parseWay(way);
       const { id, core } = parseLink((await redis.hget(keys.key('links', target), ref)) ?? '');
-      // The way back may be older than the link.
+      // The reverse link may be out of date, so the link itself is compared.
       if (id !== platformId) continue;
       return { connection: other, ref, name: String(core?.userName ?? core?.displayName ?? ref) };
     }
@@ -41,8 +41,8 @@ export function createElsewhere(
   }
 
   /**
-   * To be asked right before a link is saved. `claimed`: no other connection is linked there, and none will be before the
-   * link is saved. `busy`: another one is about to save its link. A claim ends by itself.
+   * Claims an account or group right before its link is saved. `claimed`: no other connection is linked to it, and none
+   * can save a link before the claim expires. `busy`: another connection holds a claim.
    */
   async function claim(
     target: string,

@@ -1,46 +1,46 @@
-// Changes of very many memberships, made by several short scripts: one long script would keep every client of Redis waiting.
-// Each script is a whole change with its mark. Until the last one the mark is due later, so that a sync finds the change whole.
+// Stores changes of very many memberships with several short scripts, because one long script would block Redis. Each script
+// is a complete change with its dirty mark. Before the last script the mark is postponed, so that sync sees the whole change.
 import type { MemberStep, PutOutcome } from './changes.ts';
 
-/** Memberships that one script changes at most: some 20 ms of Redis. */
+/** Largest number of memberships that one script changes, about 20 ms in Redis. */
 export const MOST_AT_ONCE = 2000;
-/** How often a replacement starts anew because another writer came between its scripts. */
+/** Number of attempts of a replacement when another writer changes the group between its scripts. */
 const ATTEMPTS = 20;
 
 export interface LargeChangeDeps {
-  /** undefined = the group is not there. */
+  /** Returns the version of a group; undefined when it does not exist. */
   versionOf: (group: string) => Promise<number | undefined>;
-  /** Ids of users, then values whose user is not there yet. */
+  /** Returns all members: ids of users, then member values without a user. */
   membersOf: (group: string) => Promise<string[]>;
-  /** Ids of the users that some of these values mean. */
+  /** Returns ids of the users that the values identify. */
   usersMeantBy: (values: string[]) => Promise<string[]>;
 }
 
 export interface Portion {
   steps: MemberStep[];
-  /** As in a change. */
+  /** Required version; undefined: no version check. */
   expected: number | undefined;
-  /** Stored with whatever else belongs to the change. Where this one is refused, nothing was done. */
+  /** The first portion also stores the group's text. If it is refused, nothing was changed. */
   isFirst: boolean;
-  /** Other portions of the same change follow. */
+  /** Whether further portions of the change follow. */
   more: boolean;
 }
 
 type Store = (portion: Portion) => Promise<PutOutcome>;
 
-/** Whether the steps alone are more than one script should do; a replacement may turn out to be as well. */
+/** Returns whether the steps exceed one script. A `replace` step may still exceed it by the members it removes. */
 export const areMany = (steps: readonly MemberStep[]): boolean =>
   steps.reduce((sum, { values }) => sum + values.length, 0) > MOST_AT_ONCE;
 
 export type LargeChange = ReturnType<typeof createLargeChange>;
 
 export function createLargeChange({ versionOf, membersOf, usersMeantBy }: LargeChangeDeps) {
-  /** The members that a replacement removes and adds. */
+  /** Returns the steps that turn the stored members into the wanted ones. */
   async function differences(group: string, wanted: readonly string[]): Promise<MemberStep[]> {
     const surplus = new Set(await membersOf(group));
     const missing = wanted.filter((value) => !surplus.has(value));
     for (const value of wanted) surplus.delete(value);
-    // Somebody who is in the group by id may be wanted by name.
+    // A wanted userName may identify a user who is a member by id.
     if (surplus.size > 0) for (const user of await usersMeantBy(missing)) surplus.delete(user);
     return [
       { kind: 'remove', values: [...surplus] },
@@ -48,7 +48,7 @@ export function createLargeChange({ versionOf, membersOf, usersMeantBy }: LargeC
     ];
   }
 
-  /** @returns what the last portion answered; `stale`: nothing was done, or others come between again and again */
+  /** @returns the outcome of the last portion; `stale`: nothing was done, or other writers changed the group at each attempt */
   return async function change(
     group: string,
     steps: readonly MemberStep[],
@@ -61,7 +61,7 @@ export function createLargeChange({ versionOf, membersOf, usersMeantBy }: LargeC
     let isFirst = true;
     let isChanged = false;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      // A replacement is right for one version: each portion asks for the version that the one before it left.
+      // A replacement is computed for one version, so each portion requires the version that the previous portion left.
       let version = isFirst ? expected : undefined;
       if (replaced) version ??= await versionOf(group);
       const first = replaced ? await differences(group, replaced) : [];
@@ -82,7 +82,7 @@ export function createLargeChange({ versionOf, membersOf, usersMeantBy }: LargeC
   };
 }
 
-/** At least one, though it be empty: a change may be more than its members. */
+/** Splits steps into portions; returns at least one, which may be empty, because a change may have no members. */
 export function portionsOf(steps: readonly MemberStep[]): MemberStep[][] {
   const portions: MemberStep[][] = [];
   for (const { kind, values } of steps) {

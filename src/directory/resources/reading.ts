@@ -13,18 +13,18 @@ import type { Scripts } from '../redis/scripts.ts';
 
 export interface Page {
   total: number;
-  /** Fewer than were asked for where they have more bytes than one page may have. */
+  /** May be fewer than requested when the byte limit of a page is reached. */
   records: StoredRecord[];
 }
 
 /** Records of the first ids. */
 export interface Portion {
   records: StoredRecord[];
-  /** Of how many ids they are; those that are gone are counted. */
+  /** Number of ids that were read, including unknown ones. */
   read: number;
 }
 
-/** One portion of a scan. */
+/** Number of records in one portion of a scan. */
 const SCAN_RECORDS = 250;
 const SCAN_BYTES = 524_288;
 
@@ -36,7 +36,7 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
     return (await scripts.run('read_texts', keys.base, args)) as unknown as (string | null)[];
   }
 
-  /** Sound records of `ids`, in their order, while they have at most `bytes` bytes; of the first id at least. */
+  /** Returns the undamaged records of `ids` in their order, up to `bytes` bytes; at least the first id is read. */
   async function portion(kind: Kind, ids: string[], bytes: number): Promise<Portion> {
     const records: StoredRecord[] = [];
     let read = 0;
@@ -55,7 +55,7 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
     return { records, read };
   }
 
-  /** `count` resources from the 1-based `startIndex`, in order of creation (RFC 7644 §3.4.2.4), within `bytes` bytes. */
+  /** Returns `count` resources from the 1-based `startIndex` in order of creation (RFC 7644 §3.4.2.4), up to `bytes` bytes. */
   async function page(kind: Kind, startIndex: number, count: number, bytes = Infinity): Promise<Page> {
     const order = keys.key('order', kind);
     const [total, ids] = await Promise.all([
@@ -65,7 +65,7 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
     return { total, records: (await portion(kind, ids, Math.min(bytes, Number.MAX_SAFE_INTEGER))).records };
   }
 
-  /** Records of the first ids, each of which stands before its place. */
+  /** Parses alternating ids and places and loads the records of the first ids. */
   async function placed(
     kind: Kind,
     idsAndPlaces: string[],
@@ -79,7 +79,7 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
     return { last: Number(idsAndPlaces[2 * stored.length - 1]), read: stored.length, records };
   }
 
-  /** The first portion of resources placed behind `after`, and the place of its last one; undefined at the end. */
+  /** Returns the first portion behind the place `after`, and the place of its last resource; undefined at the end. */
   async function behind(
     kind: Kind,
     after: number,
@@ -90,20 +90,20 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
     return found.length === 0 ? undefined : placed(kind, found);
   }
 
-  /** All resources placed behind `after`, in order of creation. @throws the reason of `signal` */
+  /** Yields all resources behind the place `after`, in order of creation. @throws the reason of `signal` */
   async function* scan(kind: Kind, after = 0, signal?: AbortSignal): AsyncGenerator<PlacedRecord[]> {
     for (let next = await behind(kind, after); next;) {
       signal?.throwIfAborted();
-      // Redis reads the next portion while the caller looks at this one.
+      // The next portion is requested while the caller processes this one.
       const following = behind(kind, next.last);
-      // A caller that stops early never awaits it; a caller that goes on does.
+      // Without this handler an early stop of the caller would leave an unhandled rejection.
       following.catch(() => undefined);
       yield next.records;
       next = await following;
     }
   }
 
-  /** The ids that are placed behind `after`, in order of creation. @throws the reason of `signal` */
+  /** Yields the ids behind the place `after`, in order of creation. @throws the reason of `signal` */
   async function* inOrder(
     kind: Kind,
     ids: string[],

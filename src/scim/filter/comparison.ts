@@ -1,4 +1,4 @@
-// One comparison checked against its attribute's type: which operators make sense, which literals (RFC 7644, table 3).
+// Checks one comparison of a filter: operator and literal must fit the type of the attribute (RFC 7644, table 3).
 import { foldCase } from '../json.ts';
 import type { Field } from '../attributes.ts';
 import { invalidFilter } from '../errors.ts';

@@ -1,4 +1,4 @@
-// A filter over a resource, or over one element of a multi-valued attribute (RFC 7644 §3.4.2.2).
+// Evaluates a filter on a resource or on one element of a multi-valued attribute (RFC 7644 §3.4.2.2).
 import { foldCase } from '../json.ts';
 import type { Comparison, Filter, FilterValue } from './filter.ts';
 
@@ -31,7 +31,7 @@ function compare(comparison: Comparison, resource: unknown): boolean {
   return someValue(resource, steps, 0, (candidate) => matches(comparison, candidate));
 }
 
-// Follows own keys only, through lists; a simple element counts as its own `value`.
+// Returns whether `test` is true for any value at the path. Lists are searched; a simple element counts as its `value`.
 function someValue(
   node: unknown,
   steps: readonly string[],
@@ -87,7 +87,7 @@ function isOrdered(operator: Comparison['operator'], difference: number): boolea
   return operator === 'le' && difference <= 0;
 }
 
-/** Which unique values to look at first when an `and` names several. */
+/** Attributes with an index, most selective first: an `and` uses the first of them. */
 const RANK = ['id', 'username', 'externalid', 'emails.value', 'displayname'];
 
 /**
@@ -108,7 +108,7 @@ function equalities(filter: Filter): { attribute: string; value: string }[] {
   return [{ attribute: filter.attribute.key, value: filter.value }];
 }
 
-/** Every equality that must hold for the filter to hold, with its typed value: what a created element starts with. */
+/** Returns the equalities that the filter requires, with typed values; a created element starts with them. */
 export function requiredValues(filter: Filter): { name: string; value: FilterValue }[] {
   if (filter.kind === 'and') return filter.branches.flatMap(requiredValues);
   if (filter.kind !== 'compare' || filter.operator !== 'eq' || filter.value === null) return [];

@@ -1,10 +1,10 @@
-// The filter tree: what the parser makes and the evaluator reads.
+// Defines the filter tree that the parser returns and the evaluator reads.
 import type { Field } from '../attributes.ts';
 
 export type CompareOperator = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
 export type FilterValue = string | number | boolean | null;
 
-/** Where a filter looks. */
+/** The attribute of a comparison. */
 export interface FilterAttribute {
   /** Canonical own keys to follow, from the resource, or from the element inside `[…]`. */
   readonly steps: readonly string[];
@@ -18,9 +18,9 @@ export interface Comparison {
   readonly kind: 'compare';
   readonly attribute: FilterAttribute;
   readonly operator: CompareOperator;
-  /** As the client meant it, converted to the attribute's type. */
+  /** Literal converted to the attribute's type. */
   readonly value: FilterValue;
-  /** How text is compared: as it is, without case, or as a point in time. */
+  /** How text is compared: exactly, without case, or as a point in time. */
   readonly collation: 'exact' | 'ignoreCase' | 'time';
   /** `value` prepared for that collation. */
   readonly operand: FilterValue;

@@ -1,5 +1,5 @@
-// Tokens of the filter grammar with their positions (RFC 7644 §3.4.2.2). A quoted value is one token,
-// whatever is in it, so nobody downstream splits text at dots, colons or the word "and".
+// Splits a filter into tokens with their positions (RFC 7644 §3.4.2.2). A quoted value is one token, so the parser never
+// splits text at dots, colons or the word "and".
 import { invalidFilter } from '../errors.ts';
 
 export type Token =
@@ -53,7 +53,7 @@ function quoted(text: string, at: number): Token {
   return { kind: 'quoted', text: escaped ? unescape(raw, at) : raw, at, end: index + 1 };
 }
 
-// JSON string rules; control characters may stand as they are, because clients send them.
+// Unescapes by the rules of JSON strings, and accepts raw control characters, because clients send them.
 function unescape(raw: string, at: number): string {
   let json = '"';
   for (const character of raw) {
@@ -67,7 +67,7 @@ function unescape(raw: string, at: number): string {
   }
 }
 
-/** Undefined when the quote does not end before a delimiter: then it is a character like others. */
+/** Reads a value in single quotes; undefined when the closing quote is missing: then the quote is an ordinary character. */
 function singleQuoted(text: string, at: number): Token | undefined {
   for (let end = text.indexOf("'", at + 1); end > 0; end = text.indexOf("'", end + 1)) {
     if (end + 1 === text.length || isDelimiter(text.charCodeAt(end + 1)))
@@ -92,7 +92,7 @@ function scan(text: string, from: number): Token {
   return { kind: 'word', text: text.slice(at, end), at, end };
 }
 
-/** Reads tokens of `text` from `start`, one ahead. @throws 400 invalidFilter for a value that does not end. */
+/** Creates a lexer with one token of look-ahead. @throws 400 invalidFilter for a value without closing quote */
 export function createLexer(text: string, start = 0): Lexer {
   let ahead: Token | undefined;
   let position = start;

@@ -1,4 +1,4 @@
-// Tokens to a filter tree: recursive descent, `or` under `and` under `not`, depth-limited (RFC 7644 §3.4.2.2).
+// Parses a filter to a tree by recursive descent with limited depth (RFC 7644 §3.4.2.2).
 import type { Fields } from '../attributes.ts';
 import { invalidFilter } from '../errors.ts';
 import type { Profile } from '../profiles.ts';
@@ -122,8 +122,8 @@ function parseElement(parsing: Parsing, located: Located, token: Token): Filter 
 }
 
 /**
- * Parses a filter (RFC 7644 §3.4.2.2). Nothing is kept for the next time: providers ask for another person each time,
- * and looking it up takes as long as parsing it.
+ * Parses a filter (RFC 7644 §3.4.2.2). Parsed filters are not cached: each request names another person, and a lookup
+ * takes as long as parsing.
  * @throws 400 invalidFilter with the position, counted in characters from 0.
  */
 export function parseFilter(type: ResourceType, text: string, profile: Profile): Filter {

@@ -7,7 +7,7 @@ import type { Profile } from '../profiles.ts';
 import type { FilterAttribute } from './filter.ts';
 import type { Token } from './lexer.ts';
 
-/** Resolves names at this place: the resource, or the element inside `[…]`. */
+/** Resolves names of attributes in a resource, or in an element inside `[…]`. */
 export interface Scope {
   /** @throws 400 invalidFilter when no schema declares the name. */
   resolve(token: Token): Located;
@@ -18,7 +18,7 @@ export interface Located {
   readonly steps: readonly string[];
   /** Path without an implied `.value`. */
   readonly path: string;
-  /** Named by a sub-attribute already, so nothing is implied. */
+  /** Whether the path names a sub-attribute, so that no `.value` is implied. */
   readonly isPart: boolean;
 }
 
@@ -28,7 +28,7 @@ function unknown(token: Token): Error {
   );
 }
 
-/** Names as they are known at a resource. */
+/** Resolves names at a resource. */
 export function resourceScope(type: ResourceType, profile: Profile): Scope {
   return {
     resolve(token) {
@@ -63,7 +63,7 @@ function stepsOf(section: Section, field: Field, sub: Field | undefined): readon
   return sub ? [...steps, sub.name] : steps;
 }
 
-/** Names as they are known at an element of a multi-valued attribute. */
+/** Resolves names at an element of a multi-valued attribute. */
 export function elementScope(parts: Fields): Scope {
   return {
     resolve(token) {
@@ -89,7 +89,7 @@ export function toComparable(located: Located, token: Token): FilterAttribute {
   return { steps: [...located.steps, value.name], field: value, key: value.path.toLowerCase() };
 }
 
-/** The refusal of `[…]` behind a name that has no elements. */
+/** Creates the 400 invalidFilter for `[…]` behind an attribute that has no elements. */
 export function unknownElement(token: Token): Error {
   return invalidFilter(`"${token.text.slice(0, 200)}" at position ${token.at} has no elements to select.`);
 }

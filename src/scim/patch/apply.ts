@@ -1,5 +1,5 @@
-// Operations × resource → new resource (RFC 7644 §3.5.2). Nothing of the input is written to: every object
-// on the way to a changed value is copied.
+// Applies PATCH operations to a resource (RFC 7644 §3.5.2). The input is not modified: every object on the path to a
+// changed value is copied.
 import type { Field } from '../attributes.ts';
 import { mutability, type ScimError } from '../errors.ts';
 import { isEqual, type JsonObject } from '../json.ts';
@@ -13,7 +13,7 @@ import type { PatchOperation } from './operation.ts';
 
 type Op = PatchOperation['op'];
 
-// `remove` with a value takes away that value only: another one stays (gh:AzureAD/SCIMReferenceCode#87).
+// `remove` with a value removes only that value (gh:AzureAD/SCIMReferenceCode#87).
 // Empty text names no value.
 function isOther(field: Field, current: unknown, value: unknown, profile: Profile): boolean {
   if (value === undefined || value === '' || current === undefined) return false;
@@ -28,7 +28,7 @@ function changeSimple(op: Op, field: Field, current: unknown, value: unknown, pr
   return isOther(field, current, value, profile) ? current : undefined;
 }
 
-// Sub-attributes that are not named stay (section 3.5.2.3); null unsets one.
+// Keeps sub-attributes that the value does not name (RFC 7644 §3.5.2.3); null removes one.
 function changeComplex(
   op: Op,
   target: AttributeTarget,
@@ -90,7 +90,7 @@ function applyOperation(draft: JsonObject, operation: PatchOperation, profile: P
     return;
   }
   const { section } = target;
-  // Extensions are copied before the first write; undefined values fall away in toCanonical.
+  // The extension is copied before the first change; `toCanonical` removes undefined values.
   const holder = section.core ? draft : { ...(own(draft, section.urn) as JsonObject | undefined) };
   if (target.kind === 'attribute') {
     const current = own(holder, target.field.name);
@@ -103,8 +103,8 @@ function applyOperation(draft: JsonObject, operation: PatchOperation, profile: P
 }
 
 /**
- * A new canonical resource with all operations applied in order, or an error and no change at all. Operations on
- * group members are left out: see `splitMembers`. Without an effect the result has the same JSON text as before.
+ * Returns a new canonical resource with all operations applied in order. Operations on group members are ignored here
+ * (`splitMembers` returns them). Operations without effect return the same JSON text.
  * @throws 400 invalidValue (type, required), mutability (required attribute removed, immutable one changed), noTarget.
  */
 export function applyPatch(
@@ -121,7 +121,7 @@ export function applyPatch(
   return patched;
 }
 
-/** A fault that the resource had before the PATCH does not refuse it: a newer rule must not keep a user from being deactivated. */
+/** Returns a violation that the PATCH introduces; older violations pass, so that a new rule does not block a deactivation. */
 function newFault(type: ResourceType, before: Resource, patched: Resource): ScimError | undefined {
   const known = new Set(type.judge.faults(before).map(({ detail }) => detail));
   return type.judge.faults(patched).find(({ detail }) => !known.has(detail));

@@ -1,4 +1,4 @@
-// PATCH on multi-valued attributes: append, replace, remove, and changes to the elements that a filter selects.
+// Applies PATCH to multi-valued attributes: add, replace, remove, and changes of elements that a filter selects.
 import type { Field } from '../attributes.ts';
 import { noTarget } from '../errors.ts';
 import { evaluateFilter, requiredValues } from '../filter/evaluate.ts';
@@ -28,7 +28,7 @@ function order(field: Field, element: JsonObject): JsonObject | undefined {
   return field.parts && orderParts(field.parts, element);
 }
 
-/** Whether `element` is what a removal lists: by `value` (and `type` if given), else by everything given. */
+/** Returns whether a removal lists the element: by `value` (and `type` if given), otherwise by all given members. */
 export function isListed(field: Field, element: JsonObject, listed: JsonObject): boolean {
   const names = listed.value === undefined ? Object.keys(listed) : ['value'];
   if (listed.value !== undefined && listed.type !== undefined) names.push('type');
@@ -54,7 +54,7 @@ function withoutListed(
   );
 }
 
-// RFC 7644 §3.5.2: when an operation sets a primary, the others lose it.
+// Keeps one primary element: the one that the operation set (RFC 7644 §3.5.2).
 function onePrimary(elements: readonly JsonObject[], touched: ReadonlySet<JsonObject>): JsonObject[] {
   const newest = elements.findLast((element) => touched.has(element) && element.primary === true);
   return elements.map((element) =>
@@ -72,7 +72,7 @@ function append(field: Field, elements: readonly JsonObject[], added: readonly J
       place === undefined ? element : (order(field, { ...result[place], ...element }) ?? element);
     if (place === undefined) places.set(identity(field, element), result.push(merged) - 1);
     else result[place] = merged;
-    // An old primary that is named again without `primary` is not newly set.
+    // An element that is sent without `primary` and was primary before does not count as newly set.
     if (element.primary === true) touched.add(merged);
   }
   return onePrimary(result, touched);
@@ -82,7 +82,7 @@ function isUnassigned(value: unknown): boolean {
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 }
 
-// A value that only says what it is for is no value any more.
+// Removes a sub-attribute. An element with nothing but `type` or `primary` left is removed.
 function withoutPart(field: Field, element: JsonObject, sub: Field): JsonObject | undefined {
   const rest = order(field, { ...element, [sub.name]: undefined });
   if (!rest || sub.name === 'value') return undefined;
@@ -106,7 +106,7 @@ function changed(change: Change, element: JsonObject): JsonObject | undefined {
   const given = readElement(field, single(change), profile);
   if (op === 'add') return order(field, { ...element, ...given });
   if (!given) return undefined;
-  // Replaced as a whole (section 3.5.2.3), but what selected it stays true, so that it can be found again.
+  // Replaces the element (RFC 7644 §3.5.2.3) and keeps the values that the filter requires, so that it still matches.
   return order(field, { ...startOf(filter), ...given });
 }
 
@@ -160,7 +160,7 @@ function select(change: Change, elements: readonly JsonObject[]): JsonObject[] {
 function whole(change: Change, elements: readonly JsonObject[]): JsonObject[] {
   const { op, field, value, profile } = change;
   if (op === 'remove' && value === undefined) return [];
-  // Section 3.5.2.1 adds "a new value": one that stands for itself is no deviation.
+  // A single object in `add` is allowed by RFC 7644 §3.5.2.1 ("a new value"), so it is no deviation.
   const isOne = op === 'add' && value !== null && value !== undefined && !Array.isArray(value);
   const given = readElements(field, isOne ? [value] : value, profile);
   if (op === 'add') return append(field, elements, given);
@@ -168,7 +168,7 @@ function whole(change: Change, elements: readonly JsonObject[]): JsonObject[] {
   return withoutListed(field, elements, given);
 }
 
-/** The new value of a multi-valued attribute; undefined when nothing is left. `current` stays as it is. */
+/** Returns the new value of a multi-valued attribute; undefined when it is empty. `current` is not modified. */
 export function changeElements(change: Change, current: unknown): unknown[] | undefined {
   const { field, filter, sub } = change;
   const elements = toElements(field, current);

@@ -1,4 +1,4 @@
-// Group members live apart from the group as a set keyed by `value`; here PATCH operations on them become set steps.
+// Converts PATCH operations on group members to set steps: members are stored as a set, apart from the group.
 import type { Field } from '../attributes.ts';
 import { invalidPath, invalidValue, mutability } from '../errors.ts';
 import { equalityOf } from '../filter/evaluate.ts';
@@ -9,7 +9,7 @@ import type { Profile } from '../profiles.ts';
 import { lastSegment } from '../values.ts';
 import type { MemberStep, PatchOperation } from './operation.ts';
 
-// `display`, `type` and `$ref` never tell members apart: Entra sends $ref null, Okta a stale display.
+// Returns the value of a member. `display`, `type` and `$ref` are ignored: Entra sends $ref null, Okta an old display.
 function memberValue(raw: unknown, profile: Profile | undefined): string {
   const value = isObject(raw) ? memberKey(raw) : raw;
   const bare = !isObject(raw);
@@ -26,7 +26,7 @@ function memberKey(raw: Record<string, unknown>): unknown {
   return Object.hasOwn(raw, '$ref') && typeof raw.$ref === 'string' ? lastSegment(raw.$ref) : undefined;
 }
 
-/** Values of a members list, each once. @throws 400 invalidValue for a member without a usable value. */
+/** Returns the distinct values of a members list. @throws 400 invalidValue for a member without value */
 function memberValues(raw: unknown, profile?: Profile): string[] {
   if (raw === null || raw === undefined) return [];
   const values = new Set<string>();
@@ -35,7 +35,7 @@ function memberValues(raw: unknown, profile?: Profile): string[] {
 }
 
 /**
- * Members of a POST or PUT body, each once, in the order given; undefined when the key is absent.
+ * Returns the distinct members of a POST or PUT body in their order; undefined without a `members` key.
  * @throws 400 invalidValue when a member has no usable value, or `members` is no list.
  */
 export function membersOf(body: unknown, profile?: Profile): string[] | undefined {
@@ -46,7 +46,7 @@ export function membersOf(body: unknown, profile?: Profile): string[] | undefine
   return key === undefined ? undefined : memberValues(body[key], profile);
 }
 
-// `value eq "9"`, alone or joined by `or`: then the members are known by name.
+// Returns the values of `value eq "9"`, alone or joined by `or`; undefined for other filters.
 function namedMembers(filter: Filter): string[] | undefined {
   if (filter.kind === 'or') {
     const branches = filter.branches.map(namedMembers);
@@ -61,8 +61,8 @@ const isImmutable = (sub: Field): Error =>
   mutability(`Attribute "${sub.path}" cannot be changed: remove the member and add another one.`);
 
 /**
- * Operations on one sub-attribute. They are immutable or readOnly (RFC 7643 §4.2), so `value` can only be repeated;
- * removing it means removing the member, by the letter of the RFC not even that.
+ * Returns the steps of an operation on a sub-attribute of members. Sub-attributes are immutable or readOnly (RFC 7643
+ * §4.2): `value` can only be repeated. Its removal removes the member, except under the profile `rfc`, which refuses it.
  */
 function partSteps(
   op: PatchOperation['op'],
@@ -79,7 +79,7 @@ function partSteps(
   return [...expectedSteps(op, named, profile), { kind: 'add', values: named }];
 }
 
-// By the letter a replacement needs what it replaces; other profiles save the read (`replace-creates`).
+// The RFC requires the replaced member to exist; profiles with `replace-creates` skip that check.
 const expectedSteps = (op: PatchOperation['op'], values: string[], profile: Profile): MemberStep[] =>
   op === 'replace' && profile.name === 'rfc' ? [{ kind: 'expect', values }] : [];
 
@@ -100,8 +100,8 @@ function filteredSteps(
 }
 
 /**
- * The set steps of one operation on `members`. Removal takes away the listed values, or what the filter selects,
- * and everything only when neither is given (gh:MicrosoftDocs/azure-docs#30826, gh:vouch-sh/vouch#1415).
+ * Returns the set steps of one operation on `members`. A removal removes the listed values or the members that the filter
+ * selects, and all members only if both are missing (gh:MicrosoftDocs/azure-docs#30826, gh:vouch-sh/vouch#1415).
  */
 export function toMemberSteps(
   op: PatchOperation['op'],
@@ -116,7 +116,7 @@ export function toMemberSteps(
   return op !== 'replace' && values.length === 0 ? [] : [{ kind: op, values }];
 }
 
-/** Parts the operations of a group: what `applyPatch` does, and what the member set must go through, in order. */
+/** Splits the operations of a group into those for `applyPatch` and the steps for the member set, both in order. */
 export function splitMembers(operations: readonly PatchOperation[]): {
   rest: PatchOperation[];
   steps: MemberStep[];

@@ -2,14 +2,14 @@
 import type { Filter } from '../filter/filter.ts';
 import type { Target } from '../path.ts';
 
-/** A PATCH may hold so many operations, those that a pathless object stands for included: work is bounded by it. */
+/** Largest number of operations of a PATCH; each attribute of an operation without path counts as one. */
 export const MAX_PATCH_OPERATIONS = 1000;
 
 export type MemberStep =
   | { readonly kind: 'add' | 'remove' | 'replace'; readonly values: readonly string[] }
-  /** One of them has to be a member already, or there is no target (RFC 7644 §3.5.2.3). */
+  /** Refused with noTarget unless one of the values is a member (RFC 7644 §3.5.2.3). */
   | { readonly kind: 'expect'; readonly values: readonly string[] }
-  /** The filter is about one member: evaluate it on `{value, type, $ref}`. */
+  /** The filter is evaluated on each member as `{value, type, $ref}`. */
   | { readonly kind: 'removeWhere'; readonly filter: Filter };
 
 export interface PatchOperation {
@@ -18,6 +18,6 @@ export interface PatchOperation {
     | Exclude<Target, { kind: 'unknown' }>
     /** Group members: see `splitMembers`. */
     | { readonly kind: 'members'; readonly steps: readonly MemberStep[] };
-  /** Undefined for a removal of everything at the target. */
+  /** Undefined: a removal of all values of the target. */
   readonly value: unknown;
 }

@@ -1,5 +1,5 @@
-// A PatchOp message to operations (RFC 7644 §3.5.2). Pathless objects and whole extensions are taken apart
-// here, so that applying knows one shape only: one target, one value.
+// Parses a PatchOp message (RFC 7644 §3.5.2). Values without path and whole extensions are split here, so that each
+// operation has one target and one value.
 import type { Field, Section } from '../attributes.ts';
 import { invalidPath, invalidSyntax, invalidValue, mutability, noTarget, tooMany } from '../errors.ts';
 import { checkBody, isObject, member } from '../json.ts';
@@ -70,11 +70,11 @@ function pushSection(parsing: Parsing, section: Section, value: unknown): void {
   }
 }
 
-// Models of scim2-tester say in each of their parts of which schema it is; POST and PUT drop that as well.
+// scim2-tester repeats `schemas` inside extensions; the key is ignored here as in POST and PUT.
 const isOwnSchema = (section: Section, key: string, value: unknown): boolean =>
   key === 'schemas' && !section.schema.open && Array.isArray(value) && String(value) === section.urn;
 
-// A path is no longer than its key; plain names and URNs of whole extensions are what the RFC shows.
+// Returns whether a key is a plain attribute name or the URN of an extension, as in the examples of the RFC.
 function isPlain(target: Target, key: string): boolean {
   if (target.kind === 'attribute') return !target.filter && !target.sub && !key.includes(':');
   return target.kind !== 'member';
@@ -119,7 +119,7 @@ function checkRemoval(parsing: Parsing, value: unknown): void {
   );
 }
 
-// `manager.$ref` says who the manager is; `manager.displayName` says nothing that is kept.
+// `manager.$ref` sets the manager; `manager.displayName` is readOnly and ignored.
 function pushReadOnlyPart(
   parsing: Parsing,
   target: AttributeTarget,

@@ -1,5 +1,5 @@
-// Most pushes put plain values of the core schema in the place of others: active, title, displayName. That can be done where
-// the text is stored; reading and parsing the resource for it costs more than everything else that a change does.
+// Recognises PATCHes that only replace plain values such as active, title or displayName. A Lua script replaces those in
+// the stored text, which saves reading and parsing the resource (ADR 0018).
 import type { Field } from '../attributes.ts';
 import { hasControl, NAMES } from '../names.ts';
 import type { ResourceType } from '../resource-type.ts';
@@ -8,14 +8,14 @@ import type { PatchOperation } from './operation.ts';
 /** Names of plain attributes (`Section.plain`) with their new values. */
 export type PlainValues = ReadonlyMap<string, string | boolean>;
 
-/** More of them are done faster in the parsed resource. */
+/** Largest number of operations; more are faster on the parsed resource. */
 const MOST_OPERATIONS = 4;
-/** Longer ones are looked at with the resource that they are to be part of (limits.ts). */
+/** Longest value; longer values need the length checks of the whole resource (constraints.ts). */
 const MOST_CHARACTERS = 256;
 /** Attributes with index entries. */
 const IDENTIFIERS = new Set(['userName', 'externalId']);
 
-/** Whether any value of the type may stand there, as it was sent. */
+/** Returns whether every value of the type is valid for the attribute. */
 const takesAnything = ({ name, attribute }: Field): boolean =>
   (attribute.type === 'string' || attribute.type === 'boolean') &&
   attribute.mutability === 'readWrite' &&
@@ -23,8 +23,8 @@ const takesAnything = ({ name, attribute }: Field): boolean =>
   !IDENTIFIERS.has(name);
 
 /**
- * The result of the operations for a resource that has a value for each of these attributes already; undefined when they do
- * more than replace plain values. `applyPatch` gives the same result for all other operations.
+ * Returns the new values if all operations replace plain values, undefined otherwise. The result is valid only for a
+ * resource that has a value for each of the attributes; `applyPatch` handles all other cases.
  */
 export function plainValues(
   { core }: ResourceType,
@@ -37,7 +37,7 @@ export function plainValues(
     const { field, filter, sub } = target;
     if (filter || sub || !core.plain.has(field.name) || !takesAnything(field)) return undefined;
     if (typeof value !== field.attribute.type || String(value).length > MOST_CHARACTERS) return undefined;
-    // The judge of the whole resource says why not.
+    // The validator of the whole resource creates the error.
     if (NAMES.has(field.name) && hasControl(value as string)) return undefined;
     values.set(field.name, value as string | boolean);
   }

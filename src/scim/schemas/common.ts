@@ -1,4 +1,4 @@
-// Attributes that every resource has (RFC 7643 §3.1). They belong to no schema document.
+// Defines the common attributes of all resources (RFC 7643 §3.1), which belong to no schema document.
 import { attribute, type Attribute } from '../attributes.ts';
 
 export const leadingAttributes: readonly Attribute[] = [
@@ -43,7 +43,7 @@ export const trailingAttributes: readonly Attribute[] = [
   }),
 ];
 
-/** `value`, `display`, `type` and `primary` of a multi-valued attribute (RFC 7643 §2.4). */
+/** Returns `value`, `display`, `type` and `primary` of a multi-valued attribute (RFC 7643 §2.4). */
 export function pluralParts(value: Attribute, types?: readonly string[]): readonly Attribute[] {
   return [
     value,

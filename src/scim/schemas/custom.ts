@@ -1,7 +1,7 @@
-// Extensions that the settings declare: from their definition to a schema like the built-in ones.
+// Converts extensions from the settings to schemas.
 import { attribute, type Attribute, type AttributeType, type Schema } from '../attributes.ts';
 
-/** One attribute as the settings define it. Parts of a complex attribute have no parts of their own. */
+/** One attribute of the settings. Sub-attributes cannot be complex. */
 export interface CustomAttribute {
   readonly name: string;
   readonly type: AttributeType;
@@ -11,7 +11,7 @@ export interface CustomAttribute {
   readonly caseExact: boolean;
   readonly mutability?: 'readWrite' | 'immutable';
   readonly returned?: 'always' | 'default' | 'request';
-  /** Suggestions; other values are taken too. */
+  /** Suggested values; other values are accepted. */
   readonly canonicalValues: readonly string[];
   readonly referenceTypes: readonly string[];
   readonly subAttributes?: readonly CustomAttribute[];
@@ -43,7 +43,7 @@ function toAttribute(definition: CustomAttribute): Attribute {
   });
 }
 
-/** The definitions that extend `resourceType`; each URN once, as several connections may declare the same. */
+/** Returns the extensions of a resource type, each URN once: several connections may declare the same extension. */
 export function extensionsOf(
   resourceType: CustomSchema['resourceType'],
   definitions: readonly CustomSchema[],

@@ -1,4 +1,4 @@
-// The discovery documents (RFC 7644 §4), made from the same data that is enforced.
+// Generates the discovery documents (RFC 7644 §4) from the resource types.
 import { MAX_PATCH_OPERATIONS } from '../patch/operation.ts';
 import type { Attribute, Schema } from '../attributes.ts';
 import type { ResourceType } from '../resource-type.ts';
@@ -8,14 +8,14 @@ import { RESOURCE_TYPE_URN, SCHEMA_URN, SERVICE_PROVIDER_CONFIG_URN } from '../u
 export interface ServiceProviderOptions {
   /** Address of the SCIM root, without a trailing slash. */
   readonly baseUrl: string;
-  /** False while bulk is not served; then the two limits are 0. */
+  /** False when bulk is not supported; then both limits are announced as 0. */
   readonly bulk: { readonly maxOperations: number; readonly maxPayloadSize: number } | false;
   readonly maxResults: number;
   readonly sort?: boolean;
-  /** Page sizes; given where cursors are served beside startIndex (RFC 9865 §4). */
+  /** Page sizes, if cursors are supported (RFC 9865 §4). */
   readonly pagination?: { readonly defaultPageSize: number; readonly maxPageSize: number };
   readonly etag?: boolean;
-  /** Security events that receivers can be told of (RFC 9967 §4); absent = none. */
+  /** URIs of the supported security events (RFC 9967 §4); undefined: none. */
   readonly eventUris?: readonly string[] | undefined;
   readonly documentationUri?: string;
   readonly authenticationSchemes?: readonly object[];
@@ -29,7 +29,7 @@ const BEARER = {
   primary: true,
 };
 
-/** The document at `/ServiceProviderConfig` (RFC 7643 §5). */
+/** Returns the document of `/ServiceProviderConfig` (RFC 7643 §5). */
 export function serviceProviderConfig(options: ServiceProviderOptions): Record<string, unknown> {
   const { bulk } = options;
   return {
@@ -38,7 +38,7 @@ export function serviceProviderConfig(options: ServiceProviderOptions): Record<s
     patch: { supported: true },
     bulk: {
       supported: bulk !== false,
-      // authentik takes this number for the longest PATCH that is taken, whether bulk is supported or not.
+      // authentik uses this number as the limit of PATCH operations, even when bulk is not supported.
       maxOperations: bulk === false ? MAX_PATCH_OPERATIONS : bulk.maxOperations,
       maxPayloadSize: bulk === false ? 0 : bulk.maxPayloadSize,
     },
@@ -46,11 +46,11 @@ export function serviceProviderConfig(options: ServiceProviderOptions): Record<s
     changePassword: { supported: false },
     sort: { supported: options.sort ?? false },
     etag: { supported: options.etag ?? true },
-    // No cursorTimeout: our cursors do not expire.
+    // `cursorTimeout` is left out, because cursors do not expire.
     ...(options.pagination && {
       pagination: { cursor: true, index: true, defaultPaginationMethod: 'index', ...options.pagination },
     }),
-    // Requests that are answered later by an event are not served.
+    // Asynchronous requests (RFC 9967 §2.5) are not supported.
     ...(options.eventUris && { securityEvents: { asyncRequest: 'none', eventUris: options.eventUris } }),
     authenticationSchemes: options.authenticationSchemes ?? [BEARER],
     meta: {
@@ -60,7 +60,7 @@ export function serviceProviderConfig(options: ServiceProviderOptions): Record<s
   };
 }
 
-/** The documents of `/ResourceTypes` (RFC 7643 §6). `baseUrl` has no trailing slash. */
+/** Returns the documents of `/ResourceTypes` (RFC 7643 §6). `baseUrl` has no trailing slash. */
 export function resourceTypeDocuments(
   types: readonly ResourceType[],
   baseUrl: string,
@@ -77,7 +77,7 @@ export function resourceTypeDocuments(
   }));
 }
 
-/** Without the parts that no answer shows. */
+/** Removes the attributes that are not announced. */
 const announced = (attributes: readonly Attribute[]): Attribute[] =>
   attributes
     .filter((each) => each.announced !== false)

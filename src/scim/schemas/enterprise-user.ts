@@ -16,7 +16,7 @@ export const enterpriseUserSchema: Schema = {
       type: 'complex',
       subAttributes: [
         attribute('value', 'Identifier of the manager.', { caseExact: true }),
-        // Read in place of `value`, which is what is kept.
+        // Accepted instead of `value` in requests; only `value` is stored.
         attribute('$ref', 'Address of the manager.', {
           type: 'reference',
           caseExact: true,

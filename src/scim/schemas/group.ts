@@ -20,7 +20,7 @@ export const groupSchema: Schema = {
           referenceTypes: ['User'],
         }),
         attribute('display', 'Name of the member.', { mutability: 'readOnly', announced: false }),
-        // Groups in groups are kept as they are sent, but they never come to anything: so they are not offered.
+        // Nested groups are stored and not synced, so the schema does not announce them.
         attribute('type', 'Kind of the member.', { mutability: 'immutable', canonicalValues: ['User'] }),
       ],
     }),

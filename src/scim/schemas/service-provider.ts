@@ -1,10 +1,10 @@
-// The schemas of the discovery documents themselves (RFC 7643 §8.7.2; pagination: RFC 9865 §4; securityEvents: RFC 9967 §4).
+// Defines the schemas of the discovery documents (RFC 7643 §8.7.2; pagination: RFC 9865 §4; securityEvents: RFC 9967 §4).
 import { attribute, type Attribute, type Schema } from '../attributes.ts';
 import { RESOURCE_TYPE_URN, SCHEMA_URN, SERVICE_PROVIDER_CONFIG_URN } from '../urns.ts';
 
 type Characteristics = Parameters<typeof attribute>[2];
 
-/** Discovery documents are read-only. */
+/** Creates a read-only attribute. */
 const shown = (name: string, description: string, characteristics: Characteristics = {}): Attribute =>
   attribute(name, description, { mutability: 'readOnly', ...characteristics });
 
@@ -105,7 +105,7 @@ const resourceTypeSchema: Schema = {
   ],
 };
 
-/** The definition of an attribute; a complex attribute has one for each sub-attribute. */
+/** Attributes of an attribute definition; a complex attribute repeats them for each sub-attribute. */
 const characteristics: readonly Attribute[] = [
   shown('name', 'Name of the attribute.', required),
   shown('type', 'Data type.', {

@@ -1,4 +1,4 @@
-// The platform's user attributes as an extension of User: configured members are typed, others are taken as sent.
+// Defines the extension of the platform's user attributes: configured members are typed, others are stored as sent.
 import { attribute, type AttributeType, type Schema } from '../attributes.ts';
 import { isMemberName } from '../json.ts';
 import { USER_ATTRIBUTE_URN } from '../urns.ts';
