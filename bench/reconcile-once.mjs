@@ -16,14 +16,14 @@ const { randomIds } = await part('support/ids.js');
 const { silentLogger } = await part('support/logger.js');
 const { openEstates } = await part('app.js');
 const { reconcile } = await part('reconcile/run.js');
-const { createPlatformClient } = await part('platform/client.js');
+const { connectPlatform } = await part('platform/client.js');
 
 const PAGE = 500;
 const config = loadConfig({ cwd: '/', env: process.env, file });
 const { url, token, concurrency, guard } = config.targets.main;
 
 async function walk() {
-  const client = createPlatformClient({ url, token, allowLoopbackHttp: true, connections: concurrency * 2 });
+  const client = connectPlatform({ url, token, allowLoopbackHttp: true, connections: concurrency * 2 });
   let seen = 0;
   const options = { count: PAGE, inFlight: Math.ceil(concurrency / 2) };
   const startedAt = performance.now();

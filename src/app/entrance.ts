@@ -5,7 +5,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { EVENT_URIS } from '../events/claims.ts';
 import type { createScimRouters } from '../http/scim/connections.ts';
 import { groupResourceType } from '../scim/index.ts';
-import { createDoors, type Doors } from '../tokens/doors.ts';
+import { createDoors, type CredentialStore } from '../tokens/credentials.ts';
 import type { Parts } from './parts.ts';
 import { userTypeFor } from './targets.ts';
 
@@ -13,7 +13,7 @@ import { userTypeFor } from './targets.ts';
  * Returns the credentials of all connections. Redis publishes revocations; the credentials are also polled, in
  * case a message is lost.
  */
-export async function openDoors(parts: Parts, states: DesiredState[]): Promise<Doors> {
+export async function openDoors(parts: Parts, states: DesiredState[]): Promise<CredentialStore> {
   const { config, logger, releasers } = parts;
   const doors = await createDoors(
     parts,
@@ -36,7 +36,7 @@ export async function openDoors(parts: Parts, states: DesiredState[]): Promise<D
 export function scimConnections(
   config: Config,
   states: DesiredState[],
-  doors: Doors,
+  doors: CredentialStore,
 ): Parameters<typeof createScimRouters>[1] {
   return states.flatMap(({ connection, directory }) => {
     const settings = config.connections[connection];

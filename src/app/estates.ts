@@ -1,8 +1,8 @@
 // Builds the input of reconcile: one reconcile scope for each connection and target.
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createTrailReader } from '../reconcile/audit-trail.ts';
-import { digestOf } from '../reconcile/digest.ts';
-import type { Estate } from '../reconcile/estate.ts';
+import { planDigest } from '../reconcile/digest.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { ScheduledEstate } from '../reconcile/schedule.ts';
 import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
@@ -22,9 +22,9 @@ export function buildEstates(
       if (!target || !settings || !drifts || !runs || !coverage) return [];
       const others = states.flatMap((other) => (other === state ? [] : (other.drifts.get(name) ?? [])));
       const { guard, concurrency, url, token, allowLoopbackHttp, timeoutMs } = settings;
-      const digest = digestOf(settings);
+      const digest = planDigest(settings);
       const { members } = settings.groups;
-      const estate: Estate = {
+      const estate: ReconcileScope = {
         ...{ ...state, target, outbox, drifts, runs, coverage, others },
         ...{ clock, random, concurrency, digest, members },
       };

@@ -4,7 +4,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { createMetricsRouter } from '../http/metrics.ts';
 import type { TargetQueue } from '../queue/target-queue.ts';
 import type { Target } from '../sync/target.ts';
-import type { Doors } from '../tokens/doors.ts';
+import type { CredentialStore } from '../tokens/credentials.ts';
 import type { Events } from './events.ts';
 import type { Instruments } from './instruments.ts';
 import type { Parts } from './parts.ts';
@@ -25,7 +25,7 @@ export function buildScrape(
     targets: Map<string, Target>;
     states: DesiredState[];
     queues: Map<string, TargetQueue>;
-    doors: Doors;
+    doors: CredentialStore;
     events: Pick<Events, 'feeds'>;
   },
 ): ReturnType<typeof createMetricsRouter> {

@@ -4,7 +4,7 @@ import type { BreakerState } from '../directory/outbox/breaker.ts';
 import type { StorePulse } from '../directory/redis/connection.ts';
 import type { EventStanding } from '../directory/logs/event-stream.ts';
 import type { Metrics } from '../support/metrics.ts';
-import type { TokenTimes } from '../tokens/doors.ts';
+import type { TokenTimes } from '../tokens/credentials.ts';
 
 /** Functions that a scrape calls to read current values. */
 export interface MetricSources {

@@ -1,6 +1,6 @@
 // Defines the command explain, which prints why a user or group is, or is not, as desired at each target.
 import type { Command } from 'commander';
-import type { Explanation, ValueState, Verdict } from '../explain/explanation.ts';
+import type { Explanation, ValueState, ExplanationVerdict } from '../explain/explanation.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withEstates } from './estates.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
@@ -48,7 +48,7 @@ async function explained(
   return found;
 }
 
-const SIGNS: Record<Verdict, string> = {
+const SIGNS: Record<ExplanationVerdict, string> = {
   asDesired: '✔',
   onItsWay: '…',
   held: '⏸',

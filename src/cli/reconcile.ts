@@ -149,7 +149,7 @@ function estateOf(plan: Plan, estates: SelectedScope[]): SelectedScope {
 
 async function staleIn(plan: Plan, { estate }: SelectedScope, signal: AbortSignal): Promise<string[]> {
   if (plan.mapping !== estate.digest) return ['the mapping rules are others than those it was made with'];
-  const { staleEntries } = await import('../reconcile/apply.ts');
+  const { staleEntries } = await import('../reconcile/mark.ts');
   return (await staleEntries(estate, plan, signal)).map(
     ({ action, kind, name }) => `${action} ${kind} ${name}`,
   );

@@ -1,7 +1,7 @@
 // From the valid settings document to the effective settings: names, durations, addresses without trailing slash.
 import { parseDuration } from './forms.ts';
 import type { Config } from './schema.ts';
-import type { AttributeConfig, AttributeType } from './schema/attributes.ts';
+import type { AttributeConfig, MappedAttributeType } from './schema/attributes.ts';
 import type { ConnectionConfig, JwtConfig, TokenConfig } from './schema/connection.ts';
 import type { EventsConfig } from './schema/events.ts';
 import type { GuardConfig } from './schema/guard.ts';
@@ -9,7 +9,7 @@ import type { ServerConfig } from './schema/server.ts';
 import type { TargetConfig } from './schema/target.ts';
 
 interface AttributeSettings {
-  type: AttributeType;
+  type: MappedAttributeType;
   from: string | null;
   expression: string | null;
   onEmpty: 'keep' | 'clear';

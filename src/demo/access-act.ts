@@ -5,10 +5,10 @@ import type { Company, Person } from './company.ts';
 import { fullName } from './company.ts';
 import { DEPARTURE, RELOCATION, type LifeEvent } from './life.ts';
 import type { Screen } from './screen.ts';
-import type { Stage } from './stage.ts';
+import type { DemoProcesses } from './stage.ts';
 
 export interface AccessActDeps {
-  stage: Stage;
+  stage: DemoProcesses;
   screen: Screen;
   signal: AbortSignal;
   /** Returns the current company. */
@@ -156,7 +156,7 @@ async function leaveInMidAnswer(deps: AccessActDeps, chat: Chat, ending: AccessE
   );
 }
 
-async function verify({ bridge, sandbox }: Stage, { userName }: Person): Promise<Verified> {
+async function verify({ bridge, sandbox }: DemoProcesses, { userName }: Person): Promise<Verified> {
   const args = ['verify-access', userName, '--deployment', 'sales', '--query', QUERY, '--json'];
   const env = { DEPLOYMENT_API_SECRET: sandbox.fixtures.deployments[0]?.apiSecret ?? '' };
   return JSON.parse(await bridge.command(args, env)) as Verified;

@@ -15,7 +15,7 @@ export interface Side {
   active: boolean;
 }
 
-export interface Row {
+export interface ComparedPerson {
   idp: Idp;
   desired: Side;
   /** Undefined when the platform does not have this user. */
@@ -23,8 +23,8 @@ export interface Row {
   equal: boolean;
 }
 
-export interface Comparison {
-  rows: Row[];
+export interface CompanyComparison {
+  rows: ComparedPerson[];
   /** Groups that exist on one side only. */
   strayGroups: string[];
   /** Accounts at the platform that match no user of the company, such as duplicates. */
@@ -33,9 +33,9 @@ export interface Comparison {
 }
 
 /** Compares the company with the platform, user by user. */
-export function compare(company: Company, state: PlatformState): Comparison {
+export function compare(company: Company, state: PlatformState): CompanyComparison {
   const seen = new Map(state.users.map((user) => [user.externalId, user]));
-  const rows = company.people.map((person): Row => {
+  const rows = company.people.map((person): ComparedPerson => {
     const names = company.groups
       .filter(({ members }) => members.includes(person.externalId))
       .map(({ name }) => name);

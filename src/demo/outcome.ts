@@ -1,9 +1,9 @@
 // Prints the result: both sides user by user, number of calls, timings.
 import Table from 'cli-table3';
-import type { Comparison, Row, Side } from './comparison.ts';
-import { isWrite, type PlatformCall } from './platform.ts';
+import type { CompanyComparison, ComparedPerson, Side } from './comparison.ts';
+import { isRecordedWrite, type RecordedCall } from './platform.ts';
 import type { Screen } from './screen.ts';
-import type { Stage } from './stage.ts';
+import type { DemoProcesses } from './stage.ts';
 import type { Ending } from './story.ts';
 import { inMs, percentile } from './timing.ts';
 
@@ -23,7 +23,7 @@ const INNER = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'];
 const NO_LINES = Object.fromEntries([...LINES, ...INNER].map((name) => [name, '']));
 
 /** Prints the table; with `only`, rows that differ only. */
-export function showRows(screen: Screen, rows: Row[]): void {
+export function showRows(screen: Screen, rows: ComparedPerson[]): void {
   const { paint } = screen;
   const table = new Table({
     head: ['', ...COLUMNS].map((name, index) => paint('bold', index === 0 ? '  person' : name)),
@@ -54,8 +54,8 @@ export function showRows(screen: Screen, rows: Row[]): void {
 export function showOutcome(
   screen: Screen,
   ending: Ending,
-  comparison: Comparison,
-  calls: PlatformCall[],
+  comparison: CompanyComparison,
+  calls: RecordedCall[],
 ): boolean {
   const { rows, strayGroups, strayUsers, equal } = comparison;
   const same = rows.filter((row) => row.equal);
@@ -80,7 +80,7 @@ export function showOutcome(
   const equalGroups =
     strayGroups.length === 0 ? `${groups} of ${groups} groups` : `${strayGroups.length} groups differ`;
   fact(equal, 'equal', `${same.length} of ${rows.length} people, ${equalGroups}`);
-  const writes = calls.filter(isWrite);
+  const writes = calls.filter(isRecordedWrite);
   const kinds = countBy(writes.map(({ method }) => method));
   fact(
     true,
@@ -124,7 +124,7 @@ function countBy(names: string[]): string {
 }
 
 /** Prints all addresses, for further exploration. */
-export function showAddresses(screen: Screen, stage: Stage): void {
+export function showAddresses(screen: Screen, stage: DemoProcesses): void {
   const { bridge, sandbox, scimUrls, tokens, adminToken } = stage;
   screen.heading('Everything keeps running; Ctrl-C ends it');
   const rows = [

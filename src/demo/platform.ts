@@ -13,7 +13,7 @@ export interface PlatformState {
   groups: { displayName: string }[];
 }
 
-export interface PlatformCall {
+export interface RecordedCall {
   method: string;
   path: string;
   status: number | null;
@@ -25,7 +25,7 @@ export interface PlatformCall {
 export interface Platform {
   state(): Promise<PlatformState>;
   /** Returns every call of the bridge since the start, oldest first. */
-  calls(): Promise<PlatformCall[]>;
+  calls(): Promise<RecordedCall[]>;
   /** Sets the pause before each chat record, milliseconds. */
   paceChat(ms: number): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface Platform {
 /** Data requests of users and verify-access; the bridge itself never sends them. */
 const OF_DATA = /^\/(api\/v1\/public|data-api)\/|\/tokens-for-meta-sync$/;
 
-export const isWrite = ({ method }: PlatformCall): boolean => method !== 'GET';
+export const isRecordedWrite = ({ method }: RecordedCall): boolean => method !== 'GET';
 
 /** Creates the reader; it writes nothing to the platform. */
 export function createPlatform(options: { controlUrl: string; agent: Dispatcher }): Platform {
@@ -45,7 +45,7 @@ export function createPlatform(options: { controlUrl: string; agent: Dispatcher 
   };
   return {
     state: () => get('/state?only=users,groups') as Promise<PlatformState>,
-    calls: async () => ((await get('/requests')) as PlatformCall[]).filter(({ path }) => !OF_DATA.test(path)),
+    calls: async () => ((await get('/requests')) as RecordedCall[]).filter(({ path }) => !OF_DATA.test(path)),
     paceChat: async (chatRecordDelayMs) => {
       const body = JSON.stringify({ chatRecordDelayMs });
       const answer = await request(`${controlUrl}/settings`, { method: 'PATCH', body, dispatcher: agent });

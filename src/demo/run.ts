@@ -4,7 +4,7 @@ import { ATTRIBUTES } from './bridge-settings.ts';
 import { compare } from './comparison.ts';
 import { showAddresses, showOutcome } from './outcome.ts';
 import { createScreen, type Screen } from './screen.ts';
-import { createStage, type Stage } from './stage.ts';
+import { createStage, type DemoProcesses } from './stage.ts';
 import { tellStory } from './story.ts';
 
 export interface DemoOptions {
@@ -28,7 +28,7 @@ export async function runDemo({ keep, env }: DemoOptions): Promise<number> {
   const ends = listenForEnds();
   const { signal } = ends;
   const house = createStage({ screen, env, signal, onLost: ends.onLost });
-  let stage: Stage | undefined;
+  let stage: DemoProcesses | undefined;
   try {
     screen.line(screen.paint('bold', 'scim-bridge: two identity providers, one bridge, one data platform'));
     screen.heading('The stage');
@@ -55,7 +55,7 @@ export async function runDemo({ keep, env }: DemoOptions): Promise<number> {
   }
 }
 
-async function play(stage: Stage, screen: Screen, signal: AbortSignal): Promise<boolean> {
+async function play(stage: DemoProcesses, screen: Screen, signal: AbortSignal): Promise<boolean> {
   const ending = await tellStory(stage, screen, signal);
   const comparison = compare(ending.company, await stage.platform.state());
   const good = showOutcome(screen, ending, comparison, await stage.platform.calls());
@@ -71,7 +71,7 @@ function showMapping(screen: Screen): void {
   }
 }
 
-function showLog(stage: Stage): void {
+function showLog(stage: DemoProcesses): void {
   console.error('The last lines of the bridge:');
   for (const line of stage.bridge.lastLines()) console.error(`  ${line}`);
 }

@@ -12,7 +12,7 @@ import { createPlatform, type Platform } from './platform.ts';
 import { createScimHttp, type ScimHttp } from './scim-http.ts';
 import type { Screen } from './screen.ts';
 
-export interface Stage {
+export interface DemoProcesses {
   bridge: BridgeProcess;
   sandbox: ReadyLine;
   platform: Platform;
@@ -39,7 +39,7 @@ export interface StageDeps {
 }
 
 export interface StageHouse {
-  raise(): Promise<Stage>;
+  raise(): Promise<DemoProcesses>;
   /** Stops the running processes, also after `raise` failed. */
   strike(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export function createStage({ screen, env, signal, onLost }: StageDeps): StageHo
   let striking = false;
   releasers.add('connections', () => agent.close());
 
-  async function raise(): Promise<Stage> {
+  async function raise(): Promise<DemoProcesses> {
     const redis = await screen.step(
       'Redis',
       () => startLocalRedis({ env, ownGroup: true }),

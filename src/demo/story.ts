@@ -6,7 +6,7 @@ import { createEntra, createOkta } from './idp.ts';
 import { reviews, STORY, type LifeEvent } from './life.ts';
 import { pushAgain, pushChanges, pushEverything, type Cast } from './push.ts';
 import type { Screen } from './screen.ts';
-import type { Stage } from './stage.ts';
+import type { DemoProcesses } from './stage.ts';
 import { inMs, NotInTime, percentile, untilArrived } from './timing.ts';
 
 export interface Ending {
@@ -23,7 +23,7 @@ export interface Ending {
 }
 
 interface Telling {
-  stage: Stage;
+  stage: DemoProcesses;
   screen: Screen;
   signal: AbortSignal;
   cast: Cast;
@@ -38,7 +38,7 @@ const LAG_WIDTH = 8;
 const TITLE_WIDTH = Math.max(...STORY.map(({ title }) => title.length)) + 2;
 
 /** Runs the story. It also resolves when a change was not applied, so that both sides can be shown. */
-export async function tellStory(stage: Stage, screen: Screen, signal: AbortSignal): Promise<Ending> {
+export async function tellStory(stage: DemoProcesses, screen: Screen, signal: AbortSignal): Promise<Ending> {
   const cast: Cast = { okta: createOkta(stage.lines.okta), entra: createEntra(stage.lines.entra) };
   const ending: Ending = {
     company: createCompany(),

@@ -2,7 +2,7 @@
 import { systemClock } from '../support/sources.ts';
 import { compare } from './comparison.ts';
 import type { Company } from './company.ts';
-import { isWrite, type Platform } from './platform.ts';
+import { isRecordedWrite, type Platform } from './platform.ts';
 
 export interface ArrivalOptions {
   /** Description for the error when the change is not applied. */
@@ -47,7 +47,7 @@ export async function untilArrived(
 
 async function lastWriteAfter(platform: Platform, answeredAtMs: number): Promise<number> {
   const written = (await platform.calls())
-    .filter(isWrite)
+    .filter(isRecordedWrite)
     .map(({ atMs, durationMs }) => atMs + (durationMs ?? 0));
   // Zero when the bridge was done before the answer had been read.
   return Math.max(0, ...written.map((atMs) => atMs - answeredAtMs));

@@ -1,5 +1,5 @@
 // The events of one connection as tokens: what both ways of delivery read and settle.
-import type { EventStanding, EventStream, Refusal } from '../directory/logs/event-stream.ts';
+import type { EventStanding, EventStream, EventRefusal } from '../directory/logs/event-stream.ts';
 import { eventIdOf, toClaims } from './claims.ts';
 import { createSigner, type KeySettings, type Signer } from './signer.ts';
 
@@ -22,7 +22,7 @@ export interface Feed {
   /** Takes tokens off the list; unknown ones and such as were settled before are nobody's loss. */
   settle(
     acknowledged: readonly string[],
-    refused?: readonly (Omit<Refusal, 'id'> & { jti: string })[],
+    refused?: readonly (Omit<EventRefusal, 'id'> & { jti: string })[],
   ): Promise<void>;
   standing(): Promise<EventStanding>;
   /** Drops what is too old. */

@@ -2,11 +2,11 @@
 // platform is not asked, because what counts is what the bridge knows (verify-access asks the platform).
 import type { Link } from '../directory/outbox/links.ts';
 import { fold, refOf } from '../directory/records.ts';
-import type { Whereabouts } from '../directory/outbox/whereabouts.ts';
+import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { adviceFor } from '../ops/advice.ts';
 import { findResources, type FoundResource, type Searched } from '../ops/find.ts';
 import { readLog, type LocatedEntry } from '../ops/provisioning-log.ts';
-import type { Estate } from '../reconcile/estate.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource } from '../scim/index.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
@@ -18,7 +18,7 @@ const LOG_ENTRIES = 50;
 const SHOWN_MEMBERS = 100;
 
 /** Everything that `text` may mean, at every target; empty when nobody is known under it. */
-export async function explain(estates: readonly Estate[], text: string): Promise<Explanation[]> {
+export async function explain(estates: readonly ReconcileScope[], text: string): Promise<Explanation[]> {
   const found = await findResources(connectionsOf(estates), text);
   return Promise.all(
     found.flatMap((each) =>
@@ -30,7 +30,7 @@ export async function explain(estates: readonly Estate[], text: string): Promise
 }
 
 /** The connections behind estates, each once. */
-export function connectionsOf(estates: readonly Estate[]): Searched[] {
+export function connectionsOf(estates: readonly ReconcileScope[]): Searched[] {
   const byConnection = new Map<string, Searched>();
   for (const { connection, directory, links, target } of estates) {
     const known = byConnection.get(connection) ?? { connection, directory, links, targets: [] };
@@ -42,7 +42,7 @@ export function connectionsOf(estates: readonly Estate[]): Searched[] {
 
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
-async function explainAt(estate: Estate, found: FoundResource): Promise<Explanation> {
+async function explainAt(estate: ReconcileScope, found: FoundResource): Promise<Explanation> {
   const { outbox, links, target, runs } = estate;
   const [link, where, hold, breaker, { last }, log] = await Promise.all([
     links.get(target.name, found.ref),
@@ -79,7 +79,10 @@ async function explainAt(estate: Estate, found: FoundResource): Promise<Explanat
   return { ...facts, ...toVerdict(facts), timeline: toTimeline(facts) };
 }
 
-async function newestEntries(estate: Estate, { connection, ref }: FoundResource): Promise<LocatedEntry[]> {
+async function newestEntries(
+  estate: ReconcileScope,
+  { connection, ref }: FoundResource,
+): Promise<LocatedEntry[]> {
   const entries: LocatedEntry[] = [];
   const source = { connection, outboxes: new Map([[estate.target.name, estate.outbox]]) };
   for await (const entry of readLog([source], { refs: [ref] })) {
@@ -103,7 +106,7 @@ function storedOf({ record }: FoundResource): Explanation['stored'] {
 
 type Detail = Pick<Explanation, 'inScope' | 'nameAtTarget' | 'values'>;
 
-async function userDetail(estate: Estate, found: FoundResource, link: Link): Promise<Detail> {
+async function userDetail(estate: ReconcileScope, found: FoundResource, link: Link): Promise<Detail> {
   if (!found.record?.text) return { inScope: null, nameAtTarget: null, values: [] };
   const [groups = []] = await estate.directory.groupsOf([found.id]);
   const resource = JSON.parse(found.record.text) as Resource;
@@ -112,7 +115,7 @@ async function userDetail(estate: Estate, found: FoundResource, link: Link): Pro
   return { inScope, nameAtTarget: inScope ? String(core.userName) : null, values: toValues(desired, link) };
 }
 
-function groupDetail({ target }: Estate, { record, name }: FoundResource, link: Link): Detail {
+function groupDetail({ target }: ReconcileScope, { record, name }: FoundResource, link: Link): Detail {
   if (!record) return { inScope: null, nameAtTarget: null, values: [] };
   const nameAtTarget = target.mapping.groupName(name) ?? null;
   const applied = link.core?.displayName ?? null;
@@ -127,9 +130,9 @@ function groupDetail({ target }: Estate, { record, name }: FoundResource, link: 
 
 /** A user's groups: those that it has, and those that it still has to leave. */
 async function groupsOf(
-  estate: Estate,
+  estate: ReconcileScope,
   { id }: FoundResource,
-  { owed }: Whereabouts,
+  { owed }: ResourceStatus,
 ): Promise<MembershipState[]> {
   const { directory, links, target } = estate;
   const [joined = []] = await directory.groupsOf([id]);
@@ -155,9 +158,9 @@ async function groupsOf(
 }
 
 async function membersOf(
-  estate: Estate,
+  estate: ReconcileScope,
   { id }: FoundResource,
-  { owed }: Whereabouts,
+  { owed }: ResourceStatus,
 ): Promise<Pick<Explanation, 'memberships' | 'members'>> {
   const { directory, links, target } = estate;
   const { users, unresolved } = await directory.membersOf(id);
@@ -203,13 +206,13 @@ function conditionOf({ condition }: Link): Explanation['condition'] {
   return { reason, message, since: iso(since), status: status ?? null, advice: adviceFor(reason) };
 }
 
-function markOf({ mark }: Whereabouts): Explanation['mark'] {
+function markOf({ mark }: ResourceStatus): Explanation['mark'] {
   if (!mark) return null;
   const { generation, since, request, lane, state, dueAt } = mark;
   return { generation, since: iso(since), request, lane, state, nextTry: dueAt === null ? null : iso(dueAt) };
 }
 
-function policyOf({ target }: Estate, name: string): Explanation['policy'] {
+function policyOf({ target }: ReconcileScope, name: string): Explanation['policy'] {
   const { policy, adopt, users } = target.policy;
   const isProtected = users.protected.some((each) => fold(each) === fold(name));
   return {

@@ -9,7 +9,7 @@ import type { LocatedEntry } from '../ops/provisioning-log.ts';
  * protected, or kept by decision or policy. `notForTarget`: out of scope. `differs`: the settings are others than those
  * that were applied. `gone`: deleted at the source, and nothing is left to do.
  */
-export type Verdict =
+export type ExplanationVerdict =
   | 'asDesired'
   | 'onItsWay'
   | 'held'
@@ -47,7 +47,7 @@ export interface Explanation {
   kind: 'User' | 'Group';
   id: string;
   name: string;
-  verdict: Verdict;
+  verdict: ExplanationVerdict;
   /** One sentence for somebody who has never seen the bridge. */
   summary: string;
   /** Further sentences: what it waits for, and what to do. */

@@ -1,5 +1,5 @@
 // From facts to plain sentences. Pure; the first rule that fits decides.
-import type { Explanation, Verdict } from './explanation.ts';
+import type { Explanation, ExplanationVerdict } from './explanation.ts';
 
 type Facts = Omit<Explanation, 'verdict' | 'summary' | 'reasons' | 'timeline'>;
 
@@ -8,7 +8,7 @@ export function toVerdict(facts: Facts): Pick<Explanation, 'verdict' | 'summary'
   return { verdict, summary: summaryOf(verdict, facts), reasons: reasonsOf(facts) };
 }
 
-function judge(facts: Facts): Verdict {
+function judge(facts: Facts): ExplanationVerdict {
   const { condition, deadLetterSince, mark, hold, breaker, guard, stored, inScope, link } = facts;
   if (deadLetterSince !== null) return 'needsPerson';
   if (condition?.reason === 'Protected') return 'leftAlone';
@@ -36,7 +36,7 @@ function isKeptByPolicy({ policy, link, values }: Facts): boolean {
   );
 }
 
-function summaryOf(verdict: Verdict, facts: Facts): string {
+function summaryOf(verdict: ExplanationVerdict, facts: Facts): string {
   const { name, target, condition, mark, link, kind } = facts;
   const what = kind === 'User' ? 'account' : 'group';
   switch (verdict) {

@@ -1,7 +1,7 @@
 // Runs doctor with a platform client of its own for each target, and closes the clients afterwards.
 import { request } from 'node:http';
 import { request as requestByTls } from 'node:https';
-import { createPlatformClient } from '../platform/client.ts';
+import { connectPlatform } from '../platform/client.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
 import type { Clock } from '../support/sources.ts';
 import { doctor, type DoctorSubject, type DoctorTarget, type DoctorFinding } from './doctor.ts';
@@ -40,7 +40,7 @@ export async function examine(
 
 function toTarget(settings: ExaminedTarget, clock: Clock): DoctorTarget {
   const { name, url, token, scimToken, allowLoopbackHttp, timeoutMs, attributes } = settings;
-  const client = createPlatformClient({
+  const client = connectPlatform({
     ...{ url, token, allowLoopbackHttp, timeoutMs, connections: 2, clock },
     ...(scimToken === null ? {} : { scimToken }),
   });

@@ -3,7 +3,7 @@ import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, type Kind, type Ref } from '../directory/records.ts';
-import type { Estate } from '../reconcile/estate.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
 import { isGone } from '../sync/failures.ts';
 
 export interface LinkRow {
@@ -97,7 +97,7 @@ export interface ImportOptions extends Actor {
 
 /** Takes the rows of an export, one outcome for each; written down as one act, however far it came. */
 export async function* importLinks(
-  estates: readonly Estate[],
+  estates: readonly ReconcileScope[],
   rows: Iterable<unknown> | AsyncIterable<unknown>,
   options: ImportOptions,
 ): AsyncGenerator<Imported> {
@@ -125,7 +125,7 @@ export async function* importLinks(
  * person the rows of another. The values of the account are written anew.
  */
 async function importLink(
-  estates: readonly Estate[],
+  estates: readonly ReconcileScope[],
   row: unknown,
   { by, dryRun, signal }: ImportOptions,
 ): Promise<Imported> {
@@ -148,7 +148,7 @@ async function importLink(
 
 /** Whether the platform shows under this id what our resource is called. */
 async function recognise(
-  { target, directory }: Estate,
+  { target, directory }: ReconcileScope,
   { platformId, kind }: GivenLink,
   ref: Ref,
   signal: AbortSignal,
@@ -212,7 +212,10 @@ function readRow(row: unknown): GivenLink | undefined {
   };
 }
 
-async function refOfRow({ directory }: Pick<Estate, 'directory'>, row: GivenLink): Promise<Ref | undefined> {
+async function refOfRow(
+  { directory }: Pick<ReconcileScope, 'directory'>,
+  row: GivenLink,
+): Promise<Ref | undefined> {
   const { kind } = row;
   if (row.ref.startsWith(`${kind}:`) && (await directory.get(kind, parseRef(row.ref as Ref).id)))
     return row.ref as Ref;

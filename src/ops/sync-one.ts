@@ -1,12 +1,12 @@
 // Syncs one user or group at once: compares it with the platform and then runs the sync of the workers,
 // under the same lease and guard.
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
-import { toDrifts } from '../reconcile/apply.ts';
+import { toDrifts } from '../reconcile/mark.ts';
 import { createVisibility } from '../reconcile/compare.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
-import type { Estate, Survey } from '../reconcile/estate.ts';
-import { examineGroups } from '../reconcile/examine-groups.ts';
-import { examineUsers } from '../reconcile/examine-users.ts';
+import type { ReconcileScope, Survey } from '../reconcile/scope.ts';
+import { examineGroups } from '../reconcile/verify-groups.ts';
+import { examineUsers } from '../reconcile/verify-users.ts';
 import type { Logger } from '../support/logger.ts';
 import { syncResource } from '../sync/sync-resource.ts';
 import type { FoundResource } from './find.ts';
@@ -50,7 +50,7 @@ export interface SyncOneOptions {
 const LOOK_MS = 100;
 
 export async function syncOne(
-  estate: Estate,
+  estate: ReconcileScope,
   found: FoundResource,
   options: SyncOneOptions,
 ): Promise<SyncReport> {
@@ -79,7 +79,11 @@ const isDriftToRepair = (entry: PlanEntry): boolean =>
   isChange(entry) && entry.attribution.cause !== 'source changed';
 
 /** Reads the one resource at the platform. @returns null when the platform could not tell */
-async function differencesOf(estate: Estate, ref: Ref, signal: AbortSignal): Promise<PlanEntry[] | null> {
+async function differencesOf(
+  estate: ReconcileScope,
+  ref: Ref,
+  signal: AbortSignal,
+): Promise<PlanEntry[] | null> {
   const survey: Survey = {
     estate,
     signal,
@@ -99,7 +103,7 @@ async function differencesOf(estate: Estate, ref: Ref, signal: AbortSignal): Pro
 
 /** Runs the sync, and those of the groups that it waits for, until nothing is marked or the time is over. */
 async function bring(
-  estate: Estate,
+  estate: ReconcileScope,
   ref: Ref,
   { limitMs, logger, signal }: SyncOneOptions,
   onRound: () => Promise<void>,
@@ -122,7 +126,7 @@ async function bring(
 }
 
 /** The user is done and a group still has to write its membership. */
-async function markedGroup({ outbox }: Estate, ref: Ref, groups: string[]) {
+async function markedGroup({ outbox }: ReconcileScope, ref: Ref, groups: string[]) {
   if (!ref.startsWith('User:')) return null;
   for (const group of groups) {
     const { mark } = await outbox.whereabouts(refOf('Group', group));
@@ -133,7 +137,7 @@ async function markedGroup({ outbox }: Estate, ref: Ref, groups: string[]) {
 
 /** Follows the log from now on. */
 function createSteps(
-  { connection, target, outbox }: Estate,
+  { connection, target, outbox }: ReconcileScope,
   ref: Ref,
   onStep?: (step: LocatedEntry) => void,
 ) {
@@ -161,7 +165,7 @@ function createSteps(
   };
 }
 
-async function outcomeOf(estate: Estate, ref: Ref): Promise<Pick<SyncReport, 'outcome' | 'message'>> {
+async function outcomeOf(estate: ReconcileScope, ref: Ref): Promise<Pick<SyncReport, 'outcome' | 'message'>> {
   const { outbox, links, target } = estate;
   const [{ mark, blockedSince, guard }, { condition }, hold] = await Promise.all([
     outbox.whereabouts(ref),

@@ -2,7 +2,7 @@
 import { isRecord, parseJson } from './answer.ts';
 import { csvRows } from './csv.ts';
 import type { CallOptions } from './request.ts';
-import type { OpenAnswer, Stream } from './streams.ts';
+import type { OpenAnswer, OpenStream } from './streams.ts';
 
 export interface AuditFilter {
   /** ISO 8601 date or date-time; both ends are inclusive. */
@@ -69,7 +69,7 @@ async function* readRows(answer: OpenAnswer): AsyncGenerator<AuditRow, void, und
 }
 
 /** Reads the audit log over `stream`. */
-export function createAuditLog(stream: Stream): PlatformAuditLog {
+export function createAuditLog(stream: OpenStream): PlatformAuditLog {
   return {
     export: (filter = {}, options) =>
       stream(

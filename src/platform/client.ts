@@ -2,7 +2,7 @@
 // values. library.ts adds the rest of the API for other programs.
 import { createAccounts, type PlatformAccounts } from './accounts.ts';
 import { toTransportOptions, type PlatformClientOptions } from './connect.ts';
-import { createGroups, type PlatformGroups } from './groups.ts';
+import { createGroupCalls, type PlatformGroups } from './groups.ts';
 import type { CallOptions, PlatformCall, Send, TraceCall } from './request.ts';
 import { createTransport } from './transport.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type PlatformAttributes,
   type PlatformValues,
 } from './user-attributes.ts';
-import { createUsers, type PlatformUsers } from './users.ts';
+import { createUserCalls, type PlatformUsers } from './users.ts';
 
 export type { CallOptions, PlatformCall, PlatformClientOptions, TraceCall };
 export type { WalkOptions } from './pages.ts';
@@ -32,8 +32,8 @@ export interface PlatformClient {
 /** Creates the client over an existing transport, which its owner closes. */
 export function createProvisioning(send: Send): Omit<PlatformClient, 'close'> {
   return {
-    users: createUsers(send),
-    groups: createGroups(send),
+    users: createUserCalls(send),
+    groups: createGroupCalls(send),
     accounts: createAccounts(send),
     attributes: createAttributes(send),
     values: createValues(send),
@@ -44,7 +44,7 @@ export function createProvisioning(send: Send): Omit<PlatformClient, 'close'> {
  * Creates the client of one tenant; it connects on the first call. Throws PlatformConfiguration when the
  * address is not https (or allowed loopback) or contains credentials, or when a token or a number is invalid.
  */
-export function createPlatformClient(options: PlatformClientOptions): PlatformClient {
+export function connectPlatform(options: PlatformClientOptions): PlatformClient {
   const transport = createTransport(toTransportOptions(options));
   return { ...createProvisioning(transport.send), close: () => transport.close() };
 }

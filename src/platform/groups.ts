@@ -6,7 +6,7 @@ import { walkByIndex, type WalkOptions } from './pages.ts';
 import { optional, readGroup, readScimList, type ListPage } from './readers.ts';
 import type { CallOptions, Send } from './request.ts';
 import { patchBody, type ListRange } from './users.ts';
-import type { PatchOperation, WireGroup, WireGroupInput } from './wire.ts';
+import type { PlatformPatchOperation, WireGroup, WireGroupInput } from './wire.ts';
 
 const LIST = '/api/scim/v2/Groups';
 const ONE = '/api/scim/v2/Groups/{id}';
@@ -31,7 +31,11 @@ export interface PlatformGroups {
   /** Not idempotent: after a lost answer look the group up by name. 409 when the name is taken. */
   create(body: WireGroupInput, options?: CallOptions): Promise<WireGroup>;
   /** Returns the group of the answer, or undefined for an answer without body. */
-  patch(id: string, operations: PatchOperation[], options?: CallOptions): Promise<WireGroup | undefined>;
+  patch(
+    id: string,
+    operations: PlatformPatchOperation[],
+    options?: CallOptions,
+  ): Promise<WireGroup | undefined>;
   /** Deletes the group; its members remain users. PlatformResponse 404 means that it is deleted already. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }
@@ -41,7 +45,7 @@ function excluded(members: boolean | undefined): string | undefined {
 }
 
 /** Reads and writes SCIM groups over `send`; every function throws what `send` throws. */
-export function createGroups(send: Send): PlatformGroups {
+export function createGroupCalls(send: Send): PlatformGroups {
   const list: PlatformGroups['list'] = ({ startIndex = 1, count, filter, members }, options) =>
     send(
       {

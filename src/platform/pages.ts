@@ -19,7 +19,7 @@ export interface WalkOptions extends CallOptions {
 }
 
 /** Checks the pages of one scan for repeated ids, changed totals and missing resources. */
-export function createProof(call: CallContext): {
+export function createPageProof(call: CallContext): {
   accept(page: ListPage<{ id: string }>): void;
   noteIds(items: { id: string }[]): void;
   fail(reason: string): IncompleteList;
@@ -67,7 +67,7 @@ export async function* walkByIndex<T extends { id: string }>(
   walk: WalkOptions,
 ): AsyncGenerator<ListPage<T>, void, undefined> {
   const { signal, inFlight = 1 } = walk;
-  const proof = createProof({ ...call, correlationId: walk.correlationId });
+  const proof = createPageProof({ ...call, correlationId: walk.correlationId });
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(signal?.reason);
   if (signal?.aborted) onAbort();
@@ -109,7 +109,7 @@ export async function readByCursor<T extends { id: string }>(
   call: CallContext,
   maxPages: number,
 ): Promise<T[]> {
-  const proof = createProof(call);
+  const proof = createPageProof(call);
   const cursors = new Set<string>();
   const all: T[] = [];
   let after: string | undefined;

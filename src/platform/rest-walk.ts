@@ -2,7 +2,7 @@
 // ends only at a proven end (contract 4.0, 9).
 import { isRecord } from './answer.ts';
 import { PlatformDecode, type CallContext } from './errors.ts';
-import { createProof } from './pages.ts';
+import { createPageProof } from './pages.ts';
 import { readRestList, type Reader, type RestPage } from './readers.ts';
 import type { CallOptions, Family, PlatformRequest, Send } from './request.ts';
 
@@ -68,7 +68,7 @@ async function* byCursor<T extends { id: string }>(
   fetchPage: FetchPage<T>,
   call: CallContext,
 ): AsyncGenerator<T, void, undefined> {
-  const proof = createProof(call);
+  const proof = createPageProof(call);
   const cursors = new Set<string>();
   let page: RestPage<T> = first;
   for (;;) {
@@ -89,7 +89,7 @@ async function* byOffset<T extends { id: string }>(
   fetchPage: FetchPage<T>,
   call: CallContext,
 ): AsyncGenerator<T, void, undefined> {
-  const proof = createProof(call);
+  const proof = createPageProof(call);
   let offset = 0;
   do {
     const { data, count } = await fetchPage({ offset, limit: PAGE_SIZE });

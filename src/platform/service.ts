@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../support/sources.ts';
 import { createRedactor } from './redact.ts';
 import type { Family, PlatformCall, Send } from './request.ts';
 import { checkPositive, checkToken, parseTenantAddress } from './settings.ts';
-import { createStreams, type Stream } from './streams.ts';
+import { createStreams, type OpenStream } from './streams.ts';
 import { createTransport } from './transport.ts';
 
 /** A token, or a function that returns a valid one; called before every request. */
@@ -27,7 +27,7 @@ export interface ServiceOptions {
 
 export interface Service {
   send: Send;
-  stream: Stream;
+  stream: OpenStream;
   readonly clock: Clock;
   readonly timeoutMs: number;
   close(): Promise<void>;

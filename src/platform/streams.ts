@@ -36,7 +36,7 @@ export interface StreamRequest<T> extends Omit<PlatformRequest<unknown>, 'read'>
 }
 
 /** Sends the request at the first `next`. Leaving the loop early closes the connection. */
-export type Stream = <T>(
+export type OpenStream = <T>(
   request: StreamRequest<T>,
   options?: CallOptions,
 ) => AsyncGenerator<T, void, undefined>;
@@ -67,7 +67,7 @@ async function firstOf(text: AsyncIterable<string>, length: number): Promise<str
  * Creates streams to one tenant, each on its own connection; the pool opens with the first stream. A stream
  * throws what `send` throws, also after some items. An end without error is the regular end of the body.
  */
-export function createStreams(options: StreamsOptions): { stream: Stream; close(): Promise<void> } {
+export function createStreams(options: StreamsOptions): { stream: OpenStream; close(): Promise<void> } {
   const { address, timeoutMs, idleTimeoutMs, redact } = options;
   let pool: Pool | undefined;
 

@@ -3,7 +3,7 @@ import { scimFilter } from './filter.ts';
 import { walkByIndex, type WalkOptions } from './pages.ts';
 import { optional, readScimList, readUser, type ListPage } from './readers.ts';
 import type { CallOptions, Send } from './request.ts';
-import type { PatchOperation, WirePatch, WireUser, WireUserInput } from './wire.ts';
+import type { PlatformPatchOperation, WirePatch, WireUser, WireUserInput } from './wire.ts';
 
 const LIST = '/api/scim/v2/Users';
 const ONE = '/api/scim/v2/Users/{id}';
@@ -33,18 +33,22 @@ export interface PlatformUsers {
    * Returns the user of the answer, or undefined for an answer without body. Either all operations apply or
    * none.
    */
-  patch(id: string, operations: PatchOperation[], options?: CallOptions): Promise<WireUser | undefined>;
+  patch(
+    id: string,
+    operations: PlatformPatchOperation[],
+    options?: CallOptions,
+  ): Promise<WireUser | undefined>;
   /** Deletes the user irreversibly. PlatformResponse 404 means that it is deleted already. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 
 /** Returns the body of a SCIM PATCH. */
-export function patchBody(operations: PatchOperation[]): WirePatch {
+export function patchBody(operations: PlatformPatchOperation[]): WirePatch {
   return { schemas: [PATCH_URN], Operations: operations };
 }
 
 /** Reads and writes SCIM users over `send`; every function throws what `send` throws. */
-export function createUsers(send: Send): PlatformUsers {
+export function createUserCalls(send: Send): PlatformUsers {
   const list: PlatformUsers['list'] = ({ startIndex = 1, count, filter }, options) =>
     send(
       {

@@ -81,7 +81,7 @@ export interface WireListResponse<T> {
 }
 
 /** One operation of a SCIM PATCH (RFC 7644 §3.5.2); `op` is sent in lower case. */
-export interface PatchOperation {
+export interface PlatformPatchOperation {
   op: 'add' | 'replace' | 'remove';
   path?: string;
   value?: unknown;
@@ -89,7 +89,7 @@ export interface PatchOperation {
 
 export interface WirePatch {
   schemas: string[];
-  Operations: PatchOperation[];
+  Operations: PlatformPatchOperation[];
 }
 
 export interface WireScimError {

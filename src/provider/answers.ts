@@ -15,7 +15,7 @@ import {
 } from '../scim/index.ts';
 import type { RequestContext } from './context.ts';
 
-export interface Members {
+export interface GroupMemberValues {
   users: string[];
   unresolved: string[];
 }
@@ -51,7 +51,7 @@ const groupsJson = (groups: GroupName[], baseUrl: string): string =>
       )}`;
 
 /** Identity providers expect `members` on every group, empty or not (authentik skips additions without it). */
-const membersJson = ({ users, unresolved }: Members, baseUrl: string): string =>
+const membersJson = ({ users, unresolved }: GroupMemberValues, baseUrl: string): string =>
   `,"members":[${[
     ...users.map(memberJson(JSON.stringify(`${baseUrl}/Users/`).slice(0, -1))),
     ...unresolved.map((value) => `{"value":${JSON.stringify(value)}}`),
@@ -77,7 +77,7 @@ export function userText(
 export function groupText(
   type: ResourceType,
   record: StoredRecord,
-  members: Members | undefined,
+  members: GroupMemberValues | undefined,
   baseUrl: string,
   projection?: Projection,
 ): string {
@@ -105,7 +105,7 @@ export const resourceBefore = (kind: Kind, record: StoredRecord, method: Method)
   record.damaged && method === 'put' ? { schemas: [] } : (JSON.parse(soundText(kind, record)) as Resource);
 
 /** The result of a write. */
-export interface Stored {
+export interface StoredVersion {
   version: number;
   created: number;
   lastModified: number;
@@ -113,10 +113,14 @@ export interface Stored {
   groups: GroupName[];
 }
 
-const REMOVED: Stored = { version: 0, created: 0, lastModified: 0, groups: [] };
+const REMOVED: StoredVersion = { version: 0, created: 0, lastModified: 0, groups: [] };
 
 /** Converts the outcome of a write. @returns the stored state, or undefined when the write must be repeated @throws ScimError */
-export function settle(kind: Kind, id: string, outcome: PutOutcome | RemoveOutcome): Stored | undefined {
+export function settle(
+  kind: Kind,
+  id: string,
+  outcome: PutOutcome | RemoveOutcome,
+): StoredVersion | undefined {
   switch (outcome.kind) {
     case 'stored':
     case 'unchanged': {

@@ -16,7 +16,7 @@ import {
   splitMembers,
   tooMany,
   wants,
-  type MemberStep,
+  type PatchMemberStep,
   type PatchOperation,
   type Resource,
 } from '../scim/index.ts';
@@ -24,7 +24,7 @@ import {
   contended,
   groupText,
   locationOf,
-  type Members,
+  type GroupMemberValues,
   missing,
   requireMatch,
   resourceBefore,
@@ -70,7 +70,7 @@ export function createGroups(deps: ProviderDeps) {
    */
   async function shownText(record: StoredRecord, context: RequestContext, isRead: boolean): Promise<string> {
     const projection = parseProjection(groupType, context);
-    const textWith = (members: Members | undefined): string =>
+    const textWith = (members: GroupMemberValues | undefined): string =>
       groupText(groupType, record, members, context.baseUrl, projection);
     if (!wants(projection, 'members')) return textWith(undefined);
     const members = await directory.membersUpTo(record.id, FEW_MEMBERS);
@@ -113,7 +113,7 @@ export function createGroups(deps: ProviderDeps) {
     context: RequestContext,
     method: Method,
     next: (before: Resource) => Resource,
-    steps: readonly MemberStep[],
+    steps: readonly PatchMemberStep[],
   ): Promise<StoredRecord> {
     return serially(`Group:${id}`, async () => {
       for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
@@ -146,7 +146,7 @@ export function createGroups(deps: ProviderDeps) {
     const members = membersOf(body, profile);
     if (members) checkMemberLengths(members, limits);
     const keeps = members === undefined && profile.name !== 'rfc';
-    const steps: MemberStep[] = keeps ? [] : [{ kind: 'replace', values: members ?? [] }];
+    const steps: PatchMemberStep[] = keeps ? [] : [{ kind: 'replace', values: members ?? [] }];
     const next = (before: Resource): Resource => keepImmutable(groupType, before, resource, 'replace');
     return answer(200, await change(id, context, 'put', next, steps), context);
   }
@@ -167,7 +167,7 @@ export function createGroups(deps: ProviderDeps) {
 
   async function changeMembers(
     id: string,
-    steps: readonly MemberStep[],
+    steps: readonly PatchMemberStep[],
     context: RequestContext,
   ): Promise<number> {
     const change = { id, now: clock.now(), request: context.request, steps: steps as DirectoryStep[] };
@@ -182,7 +182,7 @@ export function createGroups(deps: ProviderDeps) {
    */
   async function toSets(
     id: string,
-    steps: readonly MemberStep[],
+    steps: readonly PatchMemberStep[],
     { baseUrl }: RequestContext,
   ): Promise<DirectoryStep[]> {
     const sets: DirectoryStep[] = [];
@@ -232,7 +232,11 @@ export function createGroups(deps: ProviderDeps) {
 }
 
 /** Returns whether a PATCH changes members by value only and has no If-Match. */
-function onlySets(rest: PatchOperation[], steps: readonly MemberStep[], context: RequestContext): boolean {
+function onlySets(
+  rest: PatchOperation[],
+  steps: readonly PatchMemberStep[],
+  context: RequestContext,
+): boolean {
   return (
     rest.length === 0 &&
     context.ifMatch === undefined &&

@@ -15,14 +15,14 @@ import type { ProviderDeps } from './context.ts';
 import type { Texts } from './texts.ts';
 
 /** One resource type in a query. */
-export interface Scope {
+export interface QueriedType {
   readonly kind: Kind;
   /** Resolves the names in filter and sortBy. */
   readonly names: ResourceType;
 }
 
 /** One resource type of a query, with its parsed filter and sort order. */
-export interface Wanted {
+export interface TypeQuery {
   readonly kind: Kind;
   readonly names: ResourceType;
   readonly filter: Filter | undefined;
@@ -37,14 +37,18 @@ export interface Match {
 }
 
 /** A query and the state of its request. */
-export interface Asked {
+export interface RequestQuery {
   readonly query: ListQuery;
   readonly baseUrl: string;
   readonly signal: AbortSignal | undefined;
 }
 
 /** @throws 400 invalidFilter, 400 invalidValue for sortBy */
-export const wantedOf = ({ kind, names }: Scope, query: ListQuery, { profile }: ProviderDeps): Wanted => ({
+export const typeQueryOf = (
+  { kind, names }: QueriedType,
+  query: ListQuery,
+  { profile }: ProviderDeps,
+): TypeQuery => ({
   kind,
   names,
   filter: query.filterText === undefined ? undefined : parseFilter(names, query.filterText, profile),
@@ -58,8 +62,8 @@ export type Matches = ReturnType<typeof createMatches>;
 
 export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts) {
   async function* candidates(
-    { kind, filter }: Wanted,
-    { query, signal }: Asked,
+    { kind, filter }: TypeQuery,
+    { query, signal }: RequestQuery,
     after: number,
   ): AsyncGenerator<PlacedRecord[]> {
     const equality = filter && equalityOf(filter);
@@ -72,7 +76,7 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
 
   /** Yields the resources with the attributes that filter and sort order name; other attributes are not loaded. */
   async function* seenBy(
-    { query, baseUrl }: Asked,
+    { query, baseUrl }: RequestQuery,
     kind: Kind,
     records: PlacedRecord[],
   ): AsyncGenerator<[record: PlacedRecord, resource: unknown]> {
@@ -93,7 +97,11 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
   }
 
   /** Yields the matches of one resource type in order of creation, behind the place `after`. @throws when the client disconnects */
-  return async function* matchesOf(wanted: Wanted, asked: Asked, after = 0): AsyncGenerator<Match[]> {
+  return async function* matchesOf(
+    wanted: TypeQuery,
+    asked: RequestQuery,
+    after = 0,
+  ): AsyncGenerator<Match[]> {
     const { kind, filter, sort } = wanted;
     const slice = pace();
     for await (const records of candidates(wanted, asked, after)) {

@@ -9,15 +9,15 @@ import {
   type SortKey,
 } from '../scim/index.ts';
 import type { ProviderDeps } from './context.ts';
-import type { Asked, Matches, Wanted } from './matches.ts';
+import type { RequestQuery, Matches, TypeQuery } from './matches.ts';
 
-export interface Found {
+export interface FoundRecord {
   readonly kind: Kind;
   readonly record: StoredRecord;
 }
 
 export interface FoundPage {
-  readonly found: readonly Found[];
+  readonly found: readonly FoundRecord[];
   /** Returns the position of the page when its answer shows the first `shown` of the found resources. */
   position: (shown: number) => ListPosition;
 }
@@ -53,7 +53,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
   }
 
   /** Builds a page of a query without filter directly from the order of creation. */
-  async function everything(wanted: readonly Wanted[], { query }: Asked): Promise<FoundPage> {
+  async function everything(wanted: readonly TypeQuery[], { query }: RequestQuery): Promise<FoundPage> {
     const { startIndex, count } = query;
     const page = createPage(count);
     let skip = startIndex - 1;
@@ -71,7 +71,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     return { found: page.found, position: () => ({ totalResults, startIndex }) };
   }
 
-  async function filtered(wanted: readonly Wanted[], asked: Asked): Promise<FoundPage> {
+  async function filtered(wanted: readonly TypeQuery[], asked: RequestQuery): Promise<FoundPage> {
     const { startIndex, count } = asked.query;
     const page = createPage(count);
     let totalResults = 0;
@@ -84,7 +84,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
   }
 
   /** Builds a sorted page (RFC 7644 §3.4.2.3). Keeps only the keys and ids of matches that can still be on the page. */
-  async function sorted(wanted: readonly Wanted[], asked: Asked): Promise<FoundPage> {
+  async function sorted(wanted: readonly TypeQuery[], asked: RequestQuery): Promise<FoundPage> {
     const { startIndex, count, sortOrder } = asked.query;
     const sign = sortOrder === 'descending' ? -1 : 1;
     const compare = (a: Keyed, b: Keyed): number => sign * compareKeys(a.key, b.key);
@@ -110,7 +110,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
   }
 
   /** Loads the records of the first keys, as many as fit on a page; deleted resources are left out. */
-  async function loaded(wanted: readonly Keyed[]): Promise<Found[]> {
+  async function loaded(wanted: readonly Keyed[]): Promise<FoundRecord[]> {
     const page = createPage(wanted.length);
     for (let at = 0; at < wanted.length;) {
       const { kind } = wanted[at] as Keyed;
@@ -128,7 +128,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
    * each resource that exists throughout exactly once. With a filter, totalResults is the count of the first page.
    * @throws 400 invalidCursor
    */
-  async function byCursor(wanted: readonly Wanted[], asked: Asked): Promise<FoundPage> {
+  async function byCursor(wanted: readonly TypeQuery[], asked: RequestQuery): Promise<FoundPage> {
     const { query } = asked;
     if (query.sortBy !== undefined) return sortedByCursor(wanted, asked);
     const identity = [...wanted.map(({ kind }) => kind), query.filterText];
@@ -163,7 +163,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
   }
 
   /** Builds a sorted page by cursor. A resource whose sort key changes during the crawl may be returned twice or not at all. */
-  async function sortedByCursor(wanted: readonly Wanted[], asked: Asked): Promise<FoundPage> {
+  async function sortedByCursor(wanted: readonly TypeQuery[], asked: RequestQuery): Promise<FoundPage> {
     const { query } = asked;
     const { cursor, filterText, sortBy, sortOrder } = query;
     const identity = [...wanted.map(({ kind }) => kind), filterText, sortBy, sortOrder];

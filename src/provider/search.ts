@@ -12,8 +12,14 @@ import {
 } from '../scim/index.ts';
 import { userText } from './answers.ts';
 import type { Answer, ProviderDeps, RequestContext } from './context.ts';
-import { createMatches, wantedOf, type Asked, type Scope, type Wanted } from './matches.ts';
-import { createPages, type Found, type FoundPage } from './pages.ts';
+import {
+  createMatches,
+  typeQueryOf,
+  type RequestQuery,
+  type QueriedType,
+  type TypeQuery,
+} from './matches.ts';
+import { createPages, type FoundRecord, type FoundPage } from './pages.ts';
 import { createTexts } from './texts.ts';
 
 /** Page sizes announced in ServiceProviderConfig. */
@@ -31,18 +37,18 @@ export function createSearch(deps: ProviderDeps) {
   const textsOf = createTexts(deps);
   const pages = createPages(deps, createMatches(deps, textsOf));
   const typeOf = { User: userType, Group: groupType };
-  const single: Record<Kind, Scope> = {
+  const single: Record<Kind, QueriedType> = {
     User: { kind: 'User', names: userType },
     Group: { kind: 'Group', names: groupType },
   };
-  const all: readonly Scope[] = [
+  const all: readonly QueriedType[] = [
     { kind: 'User', names: spanningType(userType, [groupType]) },
     { kind: 'Group', names: spanningType(groupType, [userType]) },
   ];
 
   /** Lists resources of one type. @throws 400 invalidFilter, invalidValue, invalidCursor */
   async function list(kind: Kind, query: ListQuery, context: RequestContext): Promise<Answer> {
-    const wanted = wantedOf(single[kind], query, deps);
+    const wanted = typeQueryOf(single[kind], query, deps);
     const equality = wanted.filter && equalityOf(wanted.filter);
     const isOne = kind === 'User' && query.cursor === undefined && wanted.filter?.kind === 'compare';
     const holder = isOne && equality ? await singles.run(() => theOne(equality)) : undefined;
@@ -62,18 +68,18 @@ export function createSearch(deps: ProviderDeps) {
 
   /** Lists resources of all types, users first, for `.search` at the root (RFC 7644 §3.4.3). @throws as `list` */
   function everywhere(query: ListQuery, { baseUrl, untilLeft }: RequestContext): Promise<Answer> {
-    const wanted = all.map((scope) => wantedOf(scope, query, deps));
+    const wanted = all.map((scope) => typeQueryOf(scope, query, deps));
     const signal = untilLeft?.();
     return lists.run(() => answer(wanted, { query, baseUrl, signal }), signal);
   }
 
-  async function answer(wanted: readonly Wanted[], asked: Asked): Promise<Answer> {
+  async function answer(wanted: readonly TypeQuery[], asked: RequestQuery): Promise<Answer> {
     const { found, position } = await pageOf(wanted, asked);
     const texts = await shownTexts(found, asked);
     return { status: 200, text: listResponseText(texts, position(texts.length)) };
   }
 
-  function pageOf(wanted: readonly Wanted[], asked: Asked): Promise<FoundPage> {
+  function pageOf(wanted: readonly TypeQuery[], asked: RequestQuery): Promise<FoundPage> {
     const { query } = asked;
     if (query.cursor !== undefined) return pages.byCursor(wanted, asked);
     if (query.sortBy !== undefined) return pages.sorted(wanted, asked);
@@ -102,12 +108,15 @@ export function createSearch(deps: ProviderDeps) {
   }
 
   /** Returns the texts of the first resources, as many as fit on a page; members and groups count for its size. */
-  async function shownTexts(found: readonly Found[], { query, baseUrl, signal }: Asked): Promise<string[]> {
+  async function shownTexts(
+    found: readonly FoundRecord[],
+    { query, baseUrl, signal }: RequestQuery,
+  ): Promise<string[]> {
     const shown: string[] = [];
     const slice = pace();
     let bytes = 0;
     for (let at = 0; at < found.length;) {
-      const { kind } = found[at] as Found;
+      const { kind } = found[at] as FoundRecord;
       const next = found.slice(at, at + TEXTS_AT_ONCE[kind]);
       const others = next.findIndex((each) => each.kind !== kind);
       const some = others < 0 ? next : next.slice(0, others);

@@ -10,11 +10,11 @@ export interface SyncJob {
 
 /** Every target has two queues, so that a deactivation never waits for a worker that fills a large group. */
 export const STREAMS = ['urgent', 'regular'] as const;
-export type Stream = (typeof STREAMS)[number];
+export type JobStream = (typeof STREAMS)[number];
 
-export const streamOf = (lane: Lane): Stream => (lane === 'deactivation' ? 'urgent' : 'regular');
+export const streamOf = (lane: Lane): JobStream => (lane === 'deactivation' ? 'urgent' : 'regular');
 
-export const queueName = (target: string, stream: Stream): string => `${target}.${stream}`;
+export const queueName = (target: string, stream: JobStream): string => `${target}.${stream}`;
 
 /** Keys of one target's queues share a hash tag, as BullMQ asks for Redis Cluster. */
 export const queuePrefix = (prefix: string, target: string): string => `${prefix}:{queue.${target}}`;

@@ -11,7 +11,7 @@ import {
   queuePrefix,
   streamOf,
   STREAMS,
-  type Stream,
+  type JobStream,
   type SyncJob,
 } from './jobs.ts';
 
@@ -44,7 +44,7 @@ export function createRelay(
   options: RelayOptions,
 ): Relay {
   const { connection, outboxes, clock, logger } = deps;
-  const queues = new Map<Stream, Queue<SyncJob>>(
+  const queues = new Map<JobStream, Queue<SyncJob>>(
     STREAMS.map((stream) => [
       stream,
       new Queue<SyncJob>(queueName(options.target, stream), {

@@ -2,7 +2,7 @@
 // the bridge's last write.
 import type { Attribution, PlanEntry } from './entry.ts';
 import { isDrift } from './entry.ts';
-import type { Examined } from './examine-users.ts';
+import type { Examined } from './verify-users.ts';
 
 /** One line of the platform's audit log, as far as it helps (contract 4.6). */
 export interface AuditEvent {
@@ -22,7 +22,7 @@ export interface AuditTrail {
 }
 
 /** Fills in the attribution of every entry that drift has caused. Without a trail only times are known. */
-export function attribute(examined: Examined[], trail: AuditTrail | undefined): PlanEntry[] {
+export function attributeDrift(examined: Examined[], trail: AuditTrail | undefined): PlanEntry[] {
   return examined.flatMap((each) =>
     each.entries.map((entry) =>
       isDrift(entry) ? { ...entry, attribution: attributionOf(entry, each, trail) } : entry,

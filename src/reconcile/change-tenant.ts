@@ -1,14 +1,17 @@
 // Handles a target that may be another tenant now: nothing is written there until an operator agrees. Then its links are
 // forgotten, and every resource is created or adopted there as at a new target.
 import type { Ref } from '../directory/records.ts';
-import type { Estate } from './estate.ts';
+import type { ReconcileScope } from './scope.ts';
 
 /** The name under which an unrecognised target is held; a hold of an operator stays. */
 const HOLDER = 'reconcile';
 const PORTION = 1000;
 
 /** Stops all writes. @returns what an operator has to decide */
-export async function askAboutTenant({ connection, target, outbox }: Estate, doubt: string): Promise<string> {
+export async function askAboutTenant(
+  { connection, target, outbox }: ReconcileScope,
+  doubt: string,
+): Promise<string> {
   const { name } = target;
   const question =
     `${name} may be another tenant: ${doubt}. Nothing is written there. ` +
@@ -18,13 +21,13 @@ export async function askAboutTenant({ connection, target, outbox }: Estate, dou
 }
 
 /** The address is right. A hold that was put because of another one ends. */
-export async function noteRecognised({ outbox }: Estate): Promise<void> {
+export async function noteRecognised({ outbox }: ReconcileScope): Promise<void> {
   await outbox.noteAddress();
   if ((await outbox.guardStore.onHold())?.by === HOLDER) await outbox.guardStore.release();
 }
 
 /** Forgets the links to the former tenant and lets writes go on. @returns how many links there were */
-export async function acceptTenant(estate: Estate, request: string): Promise<number> {
+export async function acceptTenant(estate: ReconcileScope, request: string): Promise<number> {
   const { coverage, links, outbox, target } = estate;
   // A sync under way loses its lease, so no link to the former tenant is saved again.
   await outbox.guardStore.hold(HOLDER, 'the tenant is exchanged');

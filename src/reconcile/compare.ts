@@ -8,7 +8,7 @@ import type { Core, DesiredUser } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
 
 /** The desired state of a user: mapped from the record, or as the link remembers what was applied. */
-export interface Wanted {
+export interface DesiredAccount {
   inScope: boolean;
   active: boolean;
   core: Core;
@@ -23,7 +23,7 @@ export interface Difference {
 }
 
 /** The attributes that the lists of this platform show. An attribute that no account has looks like one that is not returned. */
-export interface Visibility {
+export interface ComparedAttributes {
   /** Notes that a wanted value was looked for. */
   note(name: string, isShown: boolean): void;
   /** False for what several should have and nobody shows. */
@@ -33,7 +33,7 @@ export interface Visibility {
 /** Attribute types that a SCIM list answers carry (contract 2.4). */
 const LISTED: ReadonlySet<UserAttributeType> = new Set(['string', 'number']);
 
-export function createVisibility(): Visibility {
+export function createVisibility(): ComparedAttributes {
   const shown = new Set<string>();
   const expected = new Map<string, number>();
   return {
@@ -61,7 +61,7 @@ export function printOf(user: WireUser): string {
 }
 
 /** Notes what an account shows, for those whose differences need not be looked for. */
-export function createShownNoter(visibility: Visibility): (user: WireUser) => void {
+export function createShownNoter(visibility: ComparedAttributes): (user: WireUser) => void {
   const unseen = new Set(PATHS);
   const attributes = new Set<string>();
   return (user) => {
@@ -79,12 +79,12 @@ export function createShownNoter(visibility: Visibility): (user: WireUser) => vo
 }
 
 /** The applied state; it equals the desired state as long as nothing is marked and the mapping is the same. */
-export function wantedFromLink({ core = {}, attributes = {}, departed }: Link): Wanted {
+export function wantedFromLink({ core = {}, attributes = {}, departed }: Link): DesiredAccount {
   const { active, ...rest } = core as Core;
   return { inScope: departed !== true, active: active !== false, core: rest, attributes };
 }
 
-export const wantedFromDesired = ({ inScope, active, core, attributes }: DesiredUser): Wanted => ({
+export const wantedFromDesired = ({ inScope, active, core, attributes }: DesiredUser): DesiredAccount => ({
   inScope,
   active: inScope && active,
   core,
@@ -128,10 +128,10 @@ function isSameText(path: string, left: string, right: string | undefined): bool
  * attributes, those of `types` that a list shows, and all of them where `values` holds what the value list said.
  */
 export function differences(
-  wanted: Wanted,
+  wanted: DesiredAccount,
   observed: WireUser,
   types: Record<string, UserAttributeType>,
-  visibility: Visibility,
+  visibility: ComparedAttributes,
   values?: ReadonlyMap<string, unknown>,
 ): Difference[] {
   const found: Difference[] = [];

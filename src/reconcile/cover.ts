@@ -9,7 +9,7 @@ import {
   type CoverPortion,
 } from '../directory/outbox/coverage.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
-import type { Survey } from './estate.ts';
+import type { Survey } from './scope.ts';
 
 export interface Cover {
   coverage: Coverage;

@@ -7,7 +7,7 @@ import { canonicalJson } from '../support/canonical-json.ts';
 /** Raise when the code maps the same rules to something else. */
 const MAPPER = 1;
 
-export function digestOf(rules: MappingRules & { users: { scope: string; protected?: string[] } }): string {
+export function planDigest(rules: MappingRules & { users: { scope: string; protected?: string[] } }): string {
   const { users, groups, attributes } = rules;
   const { include, exclude, rename } = groups;
   const parts = {

@@ -5,7 +5,7 @@ import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Destruction } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { Action, PlanEntry } from './entry.ts';
-import type { Estate } from './estate.ts';
+import type { ReconcileScope } from './scope.ts';
 
 const ACTION_OF: Record<DestructiveKind, Action> = {
   deactivate: 'deactivate',
@@ -17,7 +17,7 @@ const ACTION_OF: Record<DestructiveKind, Action> = {
 const PORTION = 1000;
 
 /** Lines for what is held, apart from what the comparison has found anyway. */
-export async function heldEntries(estate: Estate, found: PlanEntry[]): Promise<PlanEntry[]> {
+export async function heldEntries(estate: ReconcileScope, found: PlanEntry[]): Promise<PlanEntry[]> {
   const { connection, outbox, links, target } = estate;
   const approval = await outbox.guardStore.open();
   if (!approval) return [];

@@ -3,20 +3,20 @@
 import type { Cursor } from '../directory/outbox/runs.ts';
 import { REPAIRED } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
-import { attribute, earliestDrift, type AuditTrail } from './attribution.ts';
+import { attributeDrift, earliestDrift, type AuditTrail } from './attribution.ts';
 import { createVisibility } from './compare.ts';
 import { readOrphans, type Orphans } from './cover.ts';
 import { DESTRUCTIVE, isDrift, type PlanEntry } from './entry.ts';
-import type { Estate, Progress, Survey } from './estate.ts';
-import { examineGroups } from './examine-groups.ts';
-import { examineUsers, type Examined } from './examine-users.ts';
-import { lookAtValues } from './look-at-values.ts';
+import type { ReconcileScope, Progress, Survey } from './scope.ts';
+import { examineGroups } from './verify-groups.ts';
+import { examineUsers, type Examined } from './verify-users.ts';
+import { lookAtValues } from './verify-values.ts';
 import { heldEntries } from './held.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
 import { heedRefusals } from './refusals.ts';
-import { surveyGroups, type GroupChoice, type GroupSurvey } from './survey-groups.ts';
+import { surveyGroups, type GroupChoice, type GroupSurvey } from './scan-groups.ts';
 import { doubtOf } from './tenant.ts';
-import { chunks, surveyUsers, type UserSurvey } from './survey-users.ts';
+import { chunks, surveyUsers, type UserSurvey } from './scan-users.ts';
 
 export interface PlanOptions {
   /** Read the members of all groups and the attribute values of all users. */
@@ -54,7 +54,10 @@ export interface Books {
   isShown: (ref: Ref, platformId: string) => boolean;
 }
 
-export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ plan: Plan; books: Books }> {
+export async function makePlan(
+  estate: ReconcileScope,
+  options: PlanOptions,
+): Promise<{ plan: Plan; books: Books }> {
   const startedAt = estate.clock.now();
   const [mappedBy, hasMoved] = await Promise.all([estate.runs.mappedBy(), estate.outbox.hasMoved()]);
   const rulesChanged = mappedBy !== estate.digest;
@@ -86,7 +89,7 @@ export async function makePlan(estate: Estate, options: PlanOptions): Promise<{ 
   const since = earliestDrift(examined);
   const hasDrift = examined.some(({ entries }) => entries.some(isDrift));
   const trail = hasDrift ? await options.readTrail?.(since ?? startedAt, options.signal) : undefined;
-  const found = withoutProof(withoutFollowers(attribute(examined, trail)), users, groups);
+  const found = withoutProof(withoutFollowers(attributeDrift(examined, trail)), users, groups);
   const entries = inReadingOrder([
     ...found,
     ...(await blockedEntries(estate, [...blocked.keys()], found)),
@@ -190,7 +193,11 @@ function withoutProof(entries: PlanEntry[], users: UserSurvey, groups: GroupSurv
 }
 
 /** Resources that need a person, with the reason that the worker noted. */
-async function blockedEntries(estate: Estate, blocked: Ref[], found: PlanEntry[]): Promise<PlanEntry[]> {
+async function blockedEntries(
+  estate: ReconcileScope,
+  blocked: Ref[],
+  found: PlanEntry[],
+): Promise<PlanEntry[]> {
   const told = new Set(found.filter(({ action }) => action === 'conflict').map(({ ref }) => ref));
   const refs = blocked.filter((ref) => !told.has(ref));
   const links = await estate.links.getMany(estate.target.name, refs);

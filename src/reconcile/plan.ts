@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { CoverageOfKinds, DriftCount } from '../directory/outbox/runs.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { ACTIONS, isChange, isDrift, type Action, type PlanEntry } from './entry.ts';
-import type { Proof } from './proof.ts';
+import type { ListProof } from './list-proof.ts';
 
 /** The cost of a plan, and the cost of reading everything. */
 export interface Cost {
@@ -27,7 +27,7 @@ export interface Plan {
   /** Digest of the mapping rules that the plan was made with. */
   mapping: string;
   /** Whether the lists were read whole. Without that nothing destructive is done about a difference. */
-  proof: { users: Proof; groups: Proof };
+  proof: { users: ListProof; groups: ListProof };
   /** Resources that could not be read: nothing is known of them. */
   unknown: number;
   cost: Cost;

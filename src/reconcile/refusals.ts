@@ -2,7 +2,7 @@
 // but the log. Pure.
 import type { Ref } from '../directory/records.ts';
 import { isChange, isDrift, type PlanEntry } from './entry.ts';
-import type { Examined } from './examine-users.ts';
+import type { Examined } from './verify-users.ts';
 
 export interface Refusals {
   /** Dead letters, with the moment of the last refusal; Unix milliseconds. One that was dropped is not among them. */

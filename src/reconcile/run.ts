@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { RunLost } from '../directory/outbox/drift.ts';
 import type { RunReport } from '../directory/outbox/runs.ts';
-import { applyPlan } from './apply.ts';
+import { applyPlan } from './mark.ts';
 import {
   carryOut,
   proveDesired,
@@ -10,9 +10,9 @@ import {
   whyUnproven,
   type CarryOutOptions,
   type End,
-} from './carry-out.ts';
+} from './apply-plan.ts';
 import { acceptTenant, askAboutTenant, noteRecognised } from './change-tenant.ts';
-import type { Estate, Progress } from './estate.ts';
+import type { ReconcileScope, Progress } from './scope.ts';
 import { makePlan, type Books, type PlanOptions } from './make-plan.ts';
 import { driftCounts, type Plan } from './plan.ts';
 
@@ -39,7 +39,7 @@ const PASSES = 4;
  * Runs once. While another run is under way it waits for that one and takes over its report.
  * @throws what the platform or Redis throw; a run that lost its right throws RunLost
  */
-export async function reconcile(estate: Estate, options: RunOptions): Promise<RunResult> {
+export async function reconcile(estate: ReconcileScope, options: RunOptions): Promise<RunResult> {
   const { runs, clock } = estate;
   for (;;) {
     const fence = await runs.take(RIGHT_MS);
@@ -56,9 +56,9 @@ export async function reconcile(estate: Estate, options: RunOptions): Promise<Ru
   }
 }
 
-/** Carries out a plan that was saved and checked (apply.ts). @throws RunLost when another run takes over */
+/** Carries out a plan that was saved and checked (mark.ts). @throws RunLost when another run takes over */
 export async function applySaved(
-  estate: Estate,
+  estate: ReconcileScope,
   plan: Plan,
   options: Pick<RunOptions, 'guard' | 'signal' | 'logger' | 'onProgress'>,
 ): Promise<RunReport> {
@@ -88,7 +88,7 @@ interface Right {
   release: () => Promise<void>;
 }
 
-function keepRight({ runs }: Estate, fence: string, signal: AbortSignal): Right {
+function keepRight({ runs }: ReconcileScope, fence: string, signal: AbortSignal): Right {
   const lost = new AbortController();
   const keepAlive = setInterval(() => {
     runs.keep(fence, RIGHT_MS).then(
@@ -110,7 +110,7 @@ function keepRight({ runs }: Estate, fence: string, signal: AbortSignal): Right 
   };
 }
 
-async function hold(estate: Estate, options: RunOptions, fence: string): Promise<RunResult> {
+async function hold(estate: ReconcileScope, options: RunOptions, fence: string): Promise<RunResult> {
   const { runs, clock } = estate;
   const startedAt = clock.now();
   const right = keepRight(estate, fence, options.signal);
@@ -148,7 +148,7 @@ async function hold(estate: Estate, options: RunOptions, fence: string): Promise
 
 /** Whether this is the tenant that the links are about; else how the run ends, with nothing written. */
 async function recognise(
-  estate: Estate,
+  estate: ReconcileScope,
   { plan, books }: { plan: Plan; books: Books },
 ): Promise<End | undefined> {
   if (books.doubt !== undefined)
@@ -173,7 +173,7 @@ function toReport(plan: Plan, startedAt: number, endedAt: number, { outcome, mes
 }
 
 async function noteFailure(
-  { runs, clock }: Estate,
+  { runs, clock }: ReconcileScope,
   { id }: RunOptions,
   startedAt: number,
   error: Error,

@@ -6,12 +6,12 @@ import type { Clock, Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { AuditTrail } from './attribution.ts';
 import { isChange, isDrift } from './entry.ts';
-import type { Estate } from './estate.ts';
+import type { ReconcileScope } from './scope.ts';
 import type { Plan } from './plan.ts';
 import { reconcile } from './run.ts';
 
 export interface ScheduledEstate {
-  estate: Estate;
+  estate: ReconcileScope;
   guard: GuardSettings;
   readTrail?: (since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>;
 }
@@ -41,7 +41,7 @@ export function startScheduler(
   const stopping = new AbortController();
   const { signal } = stopping;
   const running = new Set<Promise<void>>();
-  const busy = new Set<Estate>();
+  const busy = new Set<ReconcileScope>();
   const run = (each: ScheduledEstate, why: string): void => {
     // A run that is under way already covers this one.
     if (busy.has(each.estate) || signal.aborted) return;
@@ -81,7 +81,7 @@ export function startScheduler(
 /** @returns why to run now, or undefined when nothing demands it. Waits for Redis. */
 async function atStart(
   clock: Clock,
-  estate: Estate,
+  estate: ReconcileScope,
   isDue: (moment: Date) => boolean,
   signal: AbortSignal,
 ): Promise<string | undefined> {

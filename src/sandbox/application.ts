@@ -4,33 +4,33 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import { systemClock } from '../support/sources.ts';
 import { isMarkedPlain } from './auth.ts';
 import { readBody } from './body.ts';
-import { send, visitOf, type Reply, type Visit } from './call.ts';
-import type { Family } from './family.ts';
+import { sendReply, visitOf, type HandlerReply, type Visit } from './call.ts';
+import type { ApiFamily } from './family.ts';
 import { fallSilent } from './loss.ts';
-import { Problem } from './problem.ts';
+import { SandboxProblem } from './problem.ts';
 import type { World } from './world.ts';
 
 /**
  * Returns the problem for an error of Express or its body parser (4xx), or for an unexpected fault of the
  * sandbox (500).
  */
-function toProblem(error: unknown): Problem {
-  if (error instanceof Problem) return error;
+function toProblem(error: unknown): SandboxProblem {
+  if (error instanceof SandboxProblem) return error;
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   if (typeof status === 'number' && status >= 400 && status < 500) {
-    return new Problem(status, 'The request cannot be read', 'invalidSyntax');
+    return new SandboxProblem(status, 'The request cannot be read', 'invalidSyntax');
   }
-  return new Problem(
+  return new SandboxProblem(
     500,
     `Sandbox fault: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
   );
 }
 
-function refuse(render: (problem: Problem) => Reply): ErrorRequestHandler {
+function refuse(render: (problem: SandboxProblem) => HandlerReply): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     // A started answer cannot be replaced; Express closes the socket.
     if (response.headersSent) next(error);
-    else send(response, render(toProblem(error)));
+    else sendReply(response, render(toProblem(error)));
   };
 }
 
@@ -69,12 +69,17 @@ function injectRefusal(world: World): RequestHandler {
     else {
       const { status, retryAfter } = fate.refusal;
       const headers: Record<string, string> = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
-      throw new Problem(status, status === 429 ? 'Too many requests' : 'Injected fault', undefined, headers);
+      throw new SandboxProblem(
+        status,
+        status === 429 ? 'Too many requests' : 'Injected fault',
+        undefined,
+        headers,
+      );
     }
   };
 }
 
-function mountFamily(app: Express, world: World, family: Family): void {
+function mountFamily(app: Express, world: World, family: ApiFamily): void {
   const prepare: RequestHandler = (request, response, next) => {
     visitOf(response).mediaType = family.mediaType(request);
     next();
@@ -89,18 +94,18 @@ function mountFamily(app: Express, world: World, family: Family): void {
   app.use([...family.mounts], readBody(world));
   for (const room of family.rooms) app.use(room.mount, room.router);
   const nowhere: RequestHandler = () => {
-    throw new Problem(404, 'Not found');
+    throw new SandboxProblem(404, 'Not found');
   };
   app.use([...family.mounts], nowhere, refuse(family.render));
 }
 
 /** Returns the body of an error outside every family, and of the transport check (contract 7). */
-export function platformError(problem: Problem): Reply {
+export function platformError(problem: SandboxProblem): HandlerReply {
   return { status: problem.status, body: { error: problem.message }, headers: problem.headers };
 }
 
 /** Creates the Express application; families are matched in the order given. */
-export function createApplication(world: World, families: readonly Family[]): Express {
+export function createApplication(world: World, families: readonly ApiFamily[]): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -109,12 +114,13 @@ export function createApplication(world: World, families: readonly Family[]): Ex
   app.use(logRequest(world));
   app.use((request, response, next) => {
     // The transport check precedes every family and has one error form (contract 4.0).
-    if (isMarkedPlain(request)) send(response, platformError(new Problem(400, 'HTTPS is required')));
+    if (isMarkedPlain(request))
+      sendReply(response, platformError(new SandboxProblem(400, 'HTTPS is required')));
     else next();
   });
   for (const family of families) mountFamily(app, world, family);
   app.use(() => {
-    throw new Problem(404, 'Not found');
+    throw new SandboxProblem(404, 'Not found');
   }, refuse(platformError));
   return app;
 }

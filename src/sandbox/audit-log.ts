@@ -1,16 +1,16 @@
 // Stores the tenant's audit log, newest event last; the oldest events are removed (contract 4.6: 10,000
 // events).
 import type { Durable } from './durable.ts';
-import type { AuditEvent } from './records.ts';
+import type { AuditRecord } from './records.ts';
 
 export interface AuditLog extends Durable {
-  add(event: AuditEvent): void;
+  add(event: AuditRecord): void;
   /** Returns at most `limit` events, oldest first. */
-  events(limit: number): readonly AuditEvent[];
+  events(limit: number): readonly AuditRecord[];
 }
 
-export function createAuditLog(): AuditLog {
-  let kept: AuditEvent[] = [];
+export function createAuditRecords(): AuditLog {
+  let kept: AuditRecord[] = [];
   return {
     add(event) {
       kept.push(event);
@@ -20,7 +20,7 @@ export function createAuditLog(): AuditLog {
     events: (limit) => kept.slice(Math.max(0, kept.length - limit)),
     dump: () => [...kept],
     restore: (entries) => {
-      kept = [...(entries as AuditEvent[])];
+      kept = [...(entries as AuditRecord[])];
     },
   };
 }

@@ -1,7 +1,7 @@
 // Authenticates callers and checks their rights (contract 1.1 to 1.3). Families share these rules and differ in
 // the form of an error.
 import type { Request } from 'express';
-import { Problem } from './problem.ts';
+import { SandboxProblem } from './problem.ts';
 import type { Credential, UserRecord } from './records.ts';
 import type { Scene } from './state.ts';
 
@@ -11,8 +11,8 @@ export interface Caller {
   readonly credential: Credential;
 }
 
-function unauthorized(message: string): Problem {
-  return new Problem(401, message, undefined, { 'WWW-Authenticate': 'Bearer' });
+function unauthorized(message: string): SandboxProblem {
+  return new SandboxProblem(401, message, undefined, { 'WWW-Authenticate': 'Bearer' });
 }
 
 /** Returns true for a request that a proxy marks as plain http; it is refused with 400 (ASSUMED-03). */
@@ -48,7 +48,7 @@ export function authenticate(request: Request, scene: Scene, apiKeyScheme: boole
 
 /** Throws 403 unless the caller is an administrator (ASSUMED-08). */
 export function requireAdmin(caller: Caller): void {
-  if (!caller.user.isAdmin) throw new Problem(403, 'Administrator rights are required');
+  if (!caller.user.isAdmin) throw new SandboxProblem(403, 'Administrator rights are required');
 }
 
 /**
@@ -56,8 +56,9 @@ export function requireAdmin(caller: Caller): void {
  * key, 404 unknown
  */
 export function requireDeployment(scene: Scene, caller: Caller, deploymentId: string): void {
-  if (!/^\d+$/.test(deploymentId)) throw new Problem(400, 'deploymentId must be a number');
+  if (!/^\d+$/.test(deploymentId)) throw new SandboxProblem(400, 'deploymentId must be a number');
   const scope = caller.credential.deployments;
-  if (scope && !scope.has(deploymentId)) throw new Problem(403, 'The API key does not reach this deployment');
-  if (!scene.state.deployments.has(deploymentId)) throw new Problem(404, 'Deployment not found');
+  if (scope && !scope.has(deploymentId))
+    throw new SandboxProblem(403, 'The API key does not reach this deployment');
+  if (!scene.state.deployments.has(deploymentId)) throw new SandboxProblem(404, 'Deployment not found');
 }

@@ -1,7 +1,7 @@
 // Parses JSON request bodies after authentication (contract 4.0, row GEN-07).
 import express, { type RequestHandler } from 'express';
 import { visitOf } from './call.ts';
-import { Problem } from './problem.ts';
+import { SandboxProblem } from './problem.ts';
 import type { World } from './world.ts';
 
 const MEDIA_TYPES = ['application/json', 'application/scim+json', 'application/merge-patch+json'];
@@ -36,10 +36,10 @@ export function readBody(world: World): RequestHandler[] {
     const bytes = Number(request.headers['content-length'] ?? 0);
     const hasBody = bytes > 0 || request.headers['transfer-encoding'] !== undefined;
     if (hasBody && request.method !== 'GET' && request.is(MEDIA_TYPES) === false) {
-      throw new Problem(400, 'The request body must be JSON', 'invalidSyntax');
+      throw new SandboxProblem(400, 'The request body must be JSON', 'invalidSyntax');
     }
     if (hasBody && isTooDeep(request.body))
-      throw new Problem(400, 'The request body is nested too deeply', 'invalidSyntax');
+      throw new SandboxProblem(400, 'The request body is nested too deeply', 'invalidSyntax');
     if (hasBody && request.body !== undefined)
       world.requests.attach(visitOf(response).entry, request.body, bytes);
     next();

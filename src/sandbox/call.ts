@@ -1,17 +1,17 @@
 // Defines a request as handlers see it, and sends its answer subject to injected faults.
 import type { Request, RequestHandler, Response } from 'express';
 import type { Caller } from './auth.ts';
-import type { Fate } from './faults.ts';
-import type { JsonObject } from './json.ts';
+import type { InjectedFault } from './faults.ts';
+import type { SandboxJsonObject } from './json.ts';
 import { requireObject } from './json.ts';
 import { loseAnswer } from './loss.ts';
-import { Problem } from './problem.ts';
+import { SandboxProblem } from './problem.ts';
 import type { RequestEntry } from './requests.ts';
 import { viewOf, type Scene, type StateView } from './state.ts';
 import { sendStream, type StreamedReply } from './stream.ts';
 import { sceneOf, type World } from './world.ts';
 
-export interface Reply {
+export interface HandlerReply {
   readonly status: number;
   /** Absent = no body. */
   readonly body?: unknown;
@@ -21,7 +21,7 @@ export interface Reply {
 /** Results of the middleware that runs before the routes. */
 export interface Visit {
   readonly entry: RequestEntry;
-  fate?: Fate;
+  fate?: InjectedFault;
   caller?: Caller;
   /** Media type of the answer. */
   mediaType: string;
@@ -32,7 +32,7 @@ export interface Call extends Scene {
   readonly request: Request;
   readonly caller: Caller;
   readonly read: StateView;
-  readonly fate: Fate;
+  readonly fate: InjectedFault;
   readonly platformUrl: string;
   /** Address of the data API. */
   readonly dataApiUrl: string;
@@ -42,14 +42,14 @@ export interface Call extends Scene {
  * Handles a call: reads, changes the state in one synchronous step, and returns the answer. It throws Problem
  * to refuse. A handler may await before or after that step, never inside it.
  */
-export type Handler = (call: Call) => Reply | StreamedReply | Promise<Reply | StreamedReply>;
+export type Handler = (call: Call) => HandlerReply | StreamedReply | Promise<HandlerReply | StreamedReply>;
 
 export function visitOf(response: Response): Visit {
   return response.locals['visit'] as Visit;
 }
 
 /** Sends JSON with its length in the family's media type; without a body only the status. */
-export function send(response: Response, reply: Reply): void {
+export function sendReply(response: Response, reply: HandlerReply): void {
   if (reply.body === undefined) {
     response.writeHead(reply.status, reply.headers).end();
     return;
@@ -79,12 +79,12 @@ export function answer(world: World, handler: Handler): RequestHandler {
     const reply = await handler({ ...scene, request, caller, read, fate, ...addresses });
     if ('lines' in reply) await sendStream(request, response, reply, fate.loss);
     else if (fate.loss) await loseAnswer(request, fate.loss);
-    else send(response, reply);
+    else sendReply(response, reply);
   };
 }
 
 /** Returns the parsed JSON body. @throws 400 `invalidSyntax` unless it is an object */
-export function bodyOf(call: Call): JsonObject {
+export function bodyOf(call: Call): SandboxJsonObject {
   return requireObject(call.request.body, 'The request body');
 }
 
@@ -97,7 +97,7 @@ export function pathText(call: Call, name: string): string {
 /** Returns a path parameter as a whole number. @throws 400 for other text (ASSUMED-51) */
 export function pathNumber(call: Call, name: string): number {
   const text = pathText(call, name);
-  if (!/^\d{1,15}$/.test(text)) throw new Problem(400, `${name} must be a number`);
+  if (!/^\d{1,15}$/.test(text)) throw new SandboxProblem(400, `${name} must be a number`);
   return Number(text);
 }
 
@@ -112,7 +112,12 @@ export function queryText(call: Call, name: string): string | undefined {
 /**
  * Adds an event to the audit log in the caller's name; `deploymentName` when the event concerns one deployment.
  */
-export function audit(call: Call, eventName: string, attributes: JsonObject, deploymentName = ''): void {
+export function audit(
+  call: Call,
+  eventName: string,
+  attributes: SandboxJsonObject,
+  deploymentName = '',
+): void {
   call.state.audit.add({
     timestamp: new Date(call.nowMs).toISOString(),
     userEmail: call.caller.user.email,

@@ -3,8 +3,8 @@
 import express, { type ErrorRequestHandler, type Express, type Request } from 'express';
 import { removeExpired } from './chat/external-users.ts';
 import { createFixtures } from './fixtures.ts';
-import { own, requireObject, requireText, type JsonObject } from './json.ts';
-import { Problem } from './problem.ts';
+import { own, requireObject, requireText, type SandboxJsonObject } from './json.ts';
+import { SandboxProblem } from './problem.ts';
 import type { ReadyLine } from './ready.ts';
 import type { Secrets } from './secrets.ts';
 import { changeSettings } from './settings.ts';
@@ -28,16 +28,16 @@ const refuse: ErrorRequestHandler = (error: unknown, _request, response, next) =
   response.status(known).json({ error: error instanceof Error ? error.message : String(error) });
 };
 
-function bodyOf(request: Request): JsonObject {
+function bodyOf(request: Request): SandboxJsonObject {
   return requireObject((request.body as unknown) ?? {}, 'The request body');
 }
 
 /** Serves `GET /state`: all parts, or the comma-separated parts of `?only=`. */
-function readState(world: World, request: Request): JsonObject {
+function readState(world: World, request: Request): SandboxJsonObject {
   const only = typeof request.query['only'] === 'string' ? request.query['only'].split(',') : undefined;
   const parts = stateParts(sceneOf(world));
   const unknown = only?.find((name) => !parts.has(name));
-  if (unknown !== undefined) throw new Problem(400, `Unknown part of the state: ${unknown}`);
+  if (unknown !== undefined) throw new SandboxProblem(400, `Unknown part of the state: ${unknown}`);
   const shown = [...parts].filter(([name]) => only === undefined || only.includes(name));
   return {
     nowMs: world.clock.now(),
@@ -49,24 +49,25 @@ function readState(world: World, request: Request): JsonObject {
 /** JavaScript dates end at a fixed time; a later clock would make every answer with a date fail. */
 const FARTHEST_MS = 200 * 366 * 86_400_000;
 
-function advanceClock(world: World, request: Request): JsonObject {
+function advanceClock(world: World, request: Request): SandboxJsonObject {
   const ms = own(bodyOf(request), 'advanceMs');
-  if (typeof ms !== 'number' || !Number.isFinite(ms)) throw new Problem(400, 'advanceMs must be a number');
+  if (typeof ms !== 'number' || !Number.isFinite(ms))
+    throw new SandboxProblem(400, 'advanceMs must be a number');
   const wholeMs = Math.round(ms);
   if (Math.abs(world.clock.offsetMs() + wholeMs) > FARTHEST_MS)
-    throw new Problem(400, 'advanceMs must not lead more than two hundred years away');
+    throw new SandboxProblem(400, 'advanceMs must not lead more than two hundred years away');
   world.clock.advance(wholeMs);
   removeExpired(sceneOf(world));
   return { nowMs: world.clock.now(), offsetMs: world.clock.offsetMs() };
 }
 
-function viewBranch(world: World, request: Request): JsonObject {
+function viewBranch(world: World, request: Request): SandboxJsonObject {
   const body = bodyOf(request);
   const deploymentId = String(own(body, 'deploymentId'));
   const branchName = requireText(body, 'branchName');
   const deployment = world.state.deployments.get(deploymentId);
   if (!deployment?.branches.some((branch) => branch.name === branchName))
-    throw new Problem(404, 'Branch not found');
+    throw new SandboxProblem(404, 'Branch not found');
   const isViewed = own(body, 'viewing') !== false;
   if (isViewed) world.state.branchViews.add(`${deploymentId}/${branchName}`);
   else world.state.branchViews.delete(`${deploymentId}/${branchName}`);
@@ -74,9 +75,9 @@ function viewBranch(world: World, request: Request): JsonObject {
 }
 
 /** Revokes the keys and tokens of a name, effective at once (contract 1.2). */
-function revoke(world: World, name: string): JsonObject {
+function revoke(world: World, name: string): SandboxJsonObject {
   const found = [...world.state.credentials.values()].filter((credential) => credential.name === name);
-  if (found.length === 0) throw new Problem(404, `No key of the name ${name}`);
+  if (found.length === 0) throw new SandboxProblem(404, `No key of the name ${name}`);
   for (const credential of found) world.state.credentials.delete(credential.secret);
   return { revoked: found.length };
 }
@@ -92,7 +93,7 @@ export function createControl({ world, secrets, reset }: ControlDeps): Express {
   });
   app.post('/reset', (request, response) => {
     const seed = own(bodyOf(request), 'seed');
-    if (seed !== undefined && typeof seed !== 'string') throw new Problem(400, 'seed must be text');
+    if (seed !== undefined && typeof seed !== 'string') throw new SandboxProblem(400, 'seed must be text');
     response.json(reset(seed));
   });
   app.get('/state', (request, response) => void response.json(readState(world, request)));
@@ -121,7 +122,7 @@ export function createControl({ world, secrets, reset }: ControlDeps): Express {
     response.json({ cleared: true });
   });
   app.use(() => {
-    throw new Problem(404, 'No such control call');
+    throw new SandboxProblem(404, 'No such control call');
   }, refuse);
   return app;
 }

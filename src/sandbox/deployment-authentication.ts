@@ -2,8 +2,8 @@
 // authentication).
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose';
 import { verifyToken } from './deployment-tokens.ts';
-import { isObject, own, requireObject, type JsonObject } from './json.ts';
-import { Problem } from './problem.ts';
+import { isJsonObject, own, requireObject, type SandboxJsonObject } from './json.ts';
+import { SandboxProblem } from './problem.ts';
 
 /**
  * Method that resolves a token to a security context. A custom function is data, not code: `tokens` maps opaque
@@ -15,10 +15,10 @@ export type AuthenticationMethod =
   | { readonly kind: 'keySet'; readonly keys: JSONWebKeySet['keys'] }
   | {
       readonly kind: 'custom';
-      readonly tokens: Readonly<Record<string, JsonObject>>;
-      readonly require: JsonObject;
+      readonly tokens: Readonly<Record<string, SandboxJsonObject>>;
+      readonly require: SandboxJsonObject;
       readonly drop: readonly string[];
-      readonly set: JsonObject;
+      readonly set: SandboxJsonObject;
     };
 
 /** The properties of a deployment that this file reads. */
@@ -35,13 +35,13 @@ async function verifyByKeySet(
   keys: JSONWebKeySet['keys'],
   token: string,
   nowMs: number,
-): Promise<JsonObject | null> {
+): Promise<SandboxJsonObject | null> {
   try {
     const { payload } = await jwtVerify(token, createLocalJWKSet({ keys }), {
       algorithms: KEY_SET_ALGORITHMS,
       currentDate: new Date(nowMs),
     });
-    return isObject(payload) ? payload : null;
+    return isJsonObject(payload) ? payload : null;
   } catch {
     return null;
   }
@@ -52,9 +52,9 @@ async function runCustom(
   method: Extract<AuthenticationMethod, { kind: 'custom' }>,
   token: string,
   nowMs: number,
-): Promise<JsonObject | null> {
+): Promise<SandboxJsonObject | null> {
   const known = own(method.tokens, token);
-  const claims = isObject(known) ? known : await verifyToken(checker, token, nowMs);
+  const claims = isJsonObject(known) ? known : await verifyToken(checker, token, nowMs);
   if (!claims) return null;
   const isRefused = Object.entries(method.require).some(([name, value]) => own(claims, name) !== value);
   if (isRefused) return null;
@@ -67,7 +67,7 @@ export async function resolveContext(
   checker: TokenChecker,
   token: string,
   nowMs: number,
-): Promise<JsonObject | null> {
+): Promise<SandboxJsonObject | null> {
   const method = checker.authentication ?? { kind: 'secret' };
   if (method.kind === 'secret') return verifyToken(checker, token, nowMs);
   if (method.kind === 'keySet') return verifyByKeySet(method.keys, token, nowMs);
@@ -75,22 +75,24 @@ export async function resolveContext(
 }
 
 /** Parses a method of a fixture. @throws Problem 400 for any other form */
-export function parseMethod(source: JsonObject): AuthenticationMethod {
+export function parseMethod(source: SandboxJsonObject): AuthenticationMethod {
   const kind = own(source, 'kind');
   if (kind === 'secret') return { kind };
   if (kind === 'keySet') {
     const keys = own(source, 'keys');
-    if (!Array.isArray(keys) || !keys.every(isObject)) throw new Problem(400, 'keys must be a list of keys');
+    if (!Array.isArray(keys) || !keys.every(isJsonObject))
+      throw new SandboxProblem(400, 'keys must be a list of keys');
     return { kind, keys: keys };
   }
-  if (kind !== 'custom') throw new Problem(400, 'authentication kind must be secret, keySet or custom');
-  const member = (name: string): JsonObject => requireObject(own(source, name) ?? {}, name);
-  const tokens = Object.entries(member('tokens')).map(([token, context]): [string, JsonObject] => [
+  if (kind !== 'custom')
+    throw new SandboxProblem(400, 'authentication kind must be secret, keySet or custom');
+  const member = (name: string): SandboxJsonObject => requireObject(own(source, name) ?? {}, name);
+  const tokens = Object.entries(member('tokens')).map(([token, context]): [string, SandboxJsonObject] => [
     token,
     requireObject(context, 'every context of tokens'),
   ]);
   const drop = own(source, 'drop') ?? [];
   if (!Array.isArray(drop) || !drop.every((name) => typeof name === 'string'))
-    throw new Problem(400, 'drop must be a list of texts');
+    throw new SandboxProblem(400, 'drop must be a list of texts');
   return { kind, tokens: Object.fromEntries(tokens), require: member('require'), drop, set: member('set') };
 }

@@ -1,7 +1,7 @@
 // Signs and verifies the JSON web tokens of a deployment: HS256 with its API secret (contract 1.1, 4.3,
 // ASSUMED-57).
 import { jwtVerify, SignJWT } from 'jose';
-import { isObject, type JsonObject } from './json.ts';
+import { isJsonObject, type SandboxJsonObject } from './json.ts';
 
 /** Source of the secret; a Deployment is one. */
 export interface TokenIssuer {
@@ -13,7 +13,7 @@ const secretOf = (issuer: TokenIssuer): Uint8Array => new TextEncoder().encode(i
 /** Returns a token with these claims; `iat` and `exp` always come from the sandbox's clock. */
 export async function signToken(
   issuer: TokenIssuer,
-  claims: JsonObject,
+  claims: SandboxJsonObject,
   options: { readonly nowMs: number; readonly expiresInSeconds: number },
 ): Promise<string> {
   const issuedAt = Math.floor(options.nowMs / 1000);
@@ -32,13 +32,13 @@ export async function verifyToken(
   issuer: TokenIssuer,
   token: string,
   nowMs: number,
-): Promise<JsonObject | null> {
+): Promise<SandboxJsonObject | null> {
   try {
     const { payload } = await jwtVerify(token, secretOf(issuer), {
       algorithms: ['HS256'],
       currentDate: new Date(nowMs),
     });
-    return isObject(payload) ? payload : null;
+    return isJsonObject(payload) ? payload : null;
   } catch {
     // The reason is hidden from callers: every invalid token gets the same answer (contract 1.3).
     return null;

@@ -1,8 +1,8 @@
 // Defines an API family: a set of paths with the same authentication and error form.
 import type { Request, Router } from 'express';
 import type { Caller } from './auth.ts';
-import type { Reply } from './call.ts';
-import type { Problem } from './problem.ts';
+import type { HandlerReply } from './call.ts';
+import type { SandboxProblem } from './problem.ts';
 
 /** Routes of one resource area; the router sees paths relative to `mount`. */
 export interface Room {
@@ -10,7 +10,7 @@ export interface Room {
   readonly router: Router;
 }
 
-export interface Family {
+export interface ApiFamily {
   /** Path prefixes of this family; no other family uses them. */
   readonly mounts: readonly string[];
   /** Checks of the path alone; they run before the body is parsed (contract 4.0, ASSUMED-52). */
@@ -21,6 +21,6 @@ export interface Family {
    * stores the callers itself.
    */
   readonly authenticate: (request: Request) => Caller | undefined | Promise<Caller | undefined>;
-  readonly render: (problem: Problem) => Reply;
+  readonly render: (problem: SandboxProblem) => HandlerReply;
   readonly mediaType: (request: Request) => string;
 }

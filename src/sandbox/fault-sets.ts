@@ -1,11 +1,11 @@
 // Parses fault settings: the body of `PATCH /faults` and the file of `--faults`. Errors name the fault.
-import { isObject, own, requireObject, type JsonObject } from './json.ts';
-import { Problem } from './problem.ts';
+import { isJsonObject, own, requireObject, type SandboxJsonObject } from './json.ts';
+import { SandboxProblem } from './problem.ts';
 
 /** Probability of a fault (0 to 1) and its details. */
 export interface Chance {
   readonly share: number;
-  readonly detail: JsonObject;
+  readonly detail: SandboxJsonObject;
 }
 
 export const CHANCES = [
@@ -65,23 +65,23 @@ const MAX_STALE_MS = 60_000;
 
 function requireNumber(value: unknown, name: string, least: number, most: number): number {
   if (typeof value !== 'number' || !(value >= least && value <= most)) {
-    throw new Problem(400, `Fault ${name} must be a number from ${least} to ${most}`);
+    throw new SandboxProblem(400, `Fault ${name} must be a number from ${least} to ${most}`);
   }
   return value;
 }
 
-function requireDetails(detail: JsonObject, name: ChanceName): void {
+function requireDetails(detail: SandboxJsonObject, name: ChanceName): void {
   for (const [word, check] of Object.entries(DETAILS[name] ?? {})) {
     const value = own(detail, word) ?? null;
     if (value !== null && !check(value))
-      throw new Problem(400, `Fault ${name}: ${word} cannot take this value`);
+      throw new SandboxProblem(400, `Fault ${name}: ${word} cannot take this value`);
   }
 }
 
 /** Parses `true` (always), a number (the share) or an object with `share` (default 1) and details. */
 function parseChance(value: unknown, name: ChanceName): Chance {
   if (value === true) return { share: 1, detail: {} };
-  if (isObject(value)) {
+  if (isJsonObject(value)) {
     requireDetails(value, name);
     return { share: requireNumber(own(value, 'share') ?? 1, `${name}.share`, 0, 1), detail: value };
   }
@@ -94,13 +94,13 @@ function parseLatency(value: unknown): readonly [number, number] | undefined {
   return [requireNumber(from, 'latencyMs', 0, 3_600_000), requireNumber(to, 'latencyMs', 0, 3_600_000)];
 }
 
-function parseSet(source: JsonObject, otherWords: readonly string[]): FaultSet {
+function parseSet(source: SandboxJsonObject, otherWords: readonly string[]): FaultSet {
   const chances = new Map<ChanceName, Chance>();
   for (const [name, value] of Object.entries(source)) {
     const known = CHANCES.find((chance) => chance === name);
     if (known) chances.set(known, parseChance(value, known));
     else if (name !== 'latencyMs' && name !== 'staleReadsMs' && !otherWords.includes(name)) {
-      throw new Problem(400, `Unknown fault: ${name}`);
+      throw new SandboxProblem(400, `Unknown fault: ${name}`);
     }
   }
   const stale = own(source, 'staleReadsMs');
@@ -116,7 +116,7 @@ function parsePattern(value: unknown): RegExp | undefined {
   try {
     return new RegExp(typeof value === 'string' ? value : '(');
   } catch (cause) {
-    throw new Problem(400, `Fault rule: path is not a regular expression (${String(cause)})`);
+    throw new SandboxProblem(400, `Fault rule: path is not a regular expression (${String(cause)})`);
   }
 }
 
@@ -124,7 +124,7 @@ function parseRule(entry: unknown): FaultRule {
   const source = requireObject(entry, 'A fault rule');
   const method = own(source, 'method');
   if (method !== undefined && typeof method !== 'string')
-    throw new Problem(400, 'Fault rule: method must be text');
+    throw new SandboxProblem(400, 'Fault rule: method must be text');
   return {
     method: method?.toUpperCase(),
     path: parsePattern(own(source, 'path')),
@@ -138,7 +138,7 @@ function parseRule(entry: unknown): FaultRule {
 export function parseFaults(body: unknown): FaultPlan {
   const source = requireObject(body, 'Faults');
   const rules = own(source, 'rules') ?? [];
-  if (!Array.isArray(rules)) throw new Problem(400, 'rules must be a list');
+  if (!Array.isArray(rules)) throw new SandboxProblem(400, 'rules must be a list');
   return {
     seed: requireNumber(own(source, 'seed') ?? 1, 'seed', 0, 2 ** 32),
     everywhere: parseSet(source, ['seed', 'rules']),

@@ -8,7 +8,7 @@ import { own } from './json.ts';
  */
 export type Silence = { kind: 'drop' } | { kind: 'hold'; holdMs: number | null };
 /** Replaces the handling of the request. */
-export type Refusal =
+export type InjectedRefusal =
   Silence | { kind: 'html' } | { kind: 'status'; status: number; retryAfter: string | undefined };
 /** Replaces the answer after the change was stored. */
 export type Loss = Silence | { kind: 'status'; status: number };
@@ -19,9 +19,9 @@ export interface Truncation {
   readonly mode: 'page' | 'total';
 }
 
-export interface Fate {
+export interface InjectedFault {
   readonly latencyMs: number;
-  readonly refusal: Refusal | undefined;
+  readonly refusal: InjectedRefusal | undefined;
   readonly loss: Loss | undefined;
   readonly truncation: Truncation | undefined;
   readonly ignoreMembers: boolean;
@@ -34,7 +34,7 @@ export interface Faults {
   current(): unknown;
   /** True while a fault asks for stale reads. */
   readsMayLag(): boolean;
-  decide(method: string, path: string): Fate;
+  decide(method: string, path: string): InjectedFault;
 }
 
 /** Mulberry32, a small seeded generator. Returns numbers from 0 (inclusive) to 1 (exclusive). */
@@ -62,7 +62,7 @@ function holdOf(chance: Chance): Silence {
   return { kind: 'hold', holdMs: typeof holdMs === 'number' ? holdMs : null };
 }
 
-function refusalOf(hits: ReadonlyMap<ChanceName, Chance>): Refusal | undefined {
+function refusalOf(hits: ReadonlyMap<ChanceName, Chance>): InjectedRefusal | undefined {
   if (hits.has('dropBefore')) return { kind: 'drop' };
   const held = hits.get('timeoutBeforeCommit');
   if (held) return holdOf(held);

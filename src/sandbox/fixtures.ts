@@ -1,10 +1,10 @@
 // Serves `POST /fixtures` of the control port: creates objects that tests need and no public call creates
 // (docs/sandbox.md).
 import { makeAgent, setChatAuthentication } from './chat/fixtures.ts';
-import type { JsonObject } from './json.ts';
-import { objectList, optionalBoolean, optionalText, optionalTexts, own, requireText } from './json.ts';
+import type { SandboxJsonObject } from './json.ts';
+import { objectList, optionalBoolean, textOrUndefined, optionalTexts, own, requireText } from './json.ts';
 import { makeAuditEvent, makeDeployment, makeRelease } from './control-plane/fixtures.ts';
-import { Problem } from './problem.ts';
+import { SandboxProblem } from './problem.ts';
 import { requireOwner, type Make } from './fixture.ts';
 import type { Credential, UserRecord } from './records.ts';
 import type { Secrets } from './secrets.ts';
@@ -12,15 +12,15 @@ import type { Scene } from './state.ts';
 import { createPerson } from './users/people.ts';
 import { makeFolder, makeGrant, makeReport, makeWorkbook } from './workspace/fixtures.ts';
 
-function makeUser(scene: Scene, source: JsonObject): JsonObject {
+function makeUser(scene: Scene, source: SandboxJsonObject): SandboxJsonObject {
   const userName = requireText(source, 'userName');
   const named = optionalTexts(source, 'roles');
   const isAdmin = (optionalBoolean(source, 'isAdmin') ?? false) || (named ?? []).includes('Admin');
   const user = createPerson(scene, {
     userName,
-    email: optionalText(source, 'email') ?? userName,
-    firstName: optionalText(source, 'firstName'),
-    externalId: optionalText(source, 'externalId'),
+    email: textOrUndefined(source, 'email') ?? userName,
+    firstName: textOrUndefined(source, 'firstName'),
+    externalId: textOrUndefined(source, 'externalId'),
     isAdmin,
     isDeactivated: optionalBoolean(source, 'isDeactivated') ?? false,
     permissions: new Set(optionalTexts(source, 'permissions')),
@@ -30,11 +30,11 @@ function makeUser(scene: Scene, source: JsonObject): JsonObject {
   return { ...source, id: user.id, userName: user.userName, email: user.email, isAdmin };
 }
 
-function expiryOf(source: JsonObject): number | null {
+function expiryOf(source: SandboxJsonObject): number | null {
   const value = own(source, 'expiresAt') ?? null;
   if (value === null) return null;
   const ms = typeof value === 'number' || typeof value === 'string' ? new Date(value).getTime() : Number.NaN;
-  if (Number.isNaN(ms)) throw new Problem(400, 'expiresAt must be a date');
+  if (Number.isNaN(ms)) throw new SandboxProblem(400, 'expiresAt must be a date');
   return ms;
 }
 
@@ -56,7 +56,7 @@ function makeCredential(kind: Credential['kind']): Make {
     const deployments = own(source, 'deployments') ?? null;
     const scope = Array.isArray(deployments) ? new Set(deployments.map((id: unknown) => String(id))) : null;
     const owner = requireOwner(scene, source);
-    const name = optionalText(source, 'name') ?? `${owner.userName} ${scene.state.credentials.size + 1}`;
+    const name = textOrUndefined(source, 'name') ?? `${owner.userName} ${scene.state.credentials.size + 1}`;
     scene.state.credentials.set(secret, {
       kind,
       name,
@@ -70,11 +70,11 @@ function makeCredential(kind: Credential['kind']): Make {
   };
 }
 
-function makeRole(scene: Scene, source: JsonObject): JsonObject {
+function makeRole(scene: Scene, source: SandboxJsonObject): SandboxJsonObject {
   const role = {
     id: scene.state.roles.nextId(),
     name: requireText(source, 'name'),
-    description: optionalText(source, 'description'),
+    description: textOrUndefined(source, 'description'),
     isBuiltIn: false,
     policies: objectList(source, 'policies'),
   };
@@ -102,12 +102,12 @@ const KINDS: ReadonlyMap<string, Make> = new Map<string, Make>([
 /** Creates all fixtures of the body and returns the same lists with ids and secrets; throws 400, 409. */
 export function createFixtures(
   scene: Scene,
-  body: JsonObject,
+  body: SandboxJsonObject,
   secrets: Secrets,
-): Record<string, JsonObject[]> {
+): Record<string, SandboxJsonObject[]> {
   const unknown = Object.keys(body).find((kind) => !KINDS.has(kind));
-  if (unknown !== undefined) throw new Problem(400, `Unknown kind of fixture: ${unknown}`);
-  const lists = [...KINDS].flatMap(([kind, make]): [string, JsonObject[]][] =>
+  if (unknown !== undefined) throw new SandboxProblem(400, `Unknown kind of fixture: ${unknown}`);
+  const lists = [...KINDS].flatMap(([kind, make]): [string, SandboxJsonObject[]][] =>
     Object.hasOwn(body, kind)
       ? [[kind, objectList(body, kind).map((source) => make(scene, source, secrets))]]
       : [],

@@ -3,7 +3,7 @@
 /** Longest lag that can be served, milliseconds. */
 const KEEP_MS = 60_000;
 
-export interface Journal<Entry> {
+export interface RecentChanges<Entry> {
   /** Records a change at the present time; does nothing while no fault asks for stale reads. */
   note(entry: Entry): void;
   /** Returns the changes after `cutoffMs`, newest first. */
@@ -17,7 +17,7 @@ export interface JournalDeps {
   changed?(): void;
 }
 
-export function createJournal<Entry>(deps: JournalDeps): Journal<Entry> {
+export function createRecentChanges<Entry>(deps: JournalDeps): RecentChanges<Entry> {
   let notes: { atMs: number; entry: Entry }[] = [];
   return {
     note(entry) {

@@ -18,7 +18,7 @@ function shownHost(host: string): string {
  * Listens on `host:port` (port 0 = a free one), with TLS when a certificate is given. Rejects when the port is
  * in use.
  */
-export async function listen(
+export async function listenSandbox(
   handler: RequestListener,
   host: string,
   port: number,

@@ -2,7 +2,7 @@
 import type { Request } from 'express';
 import { systemClock } from '../support/sources.ts';
 import type { Loss, Silence } from './faults.ts';
-import { Problem } from './problem.ts';
+import { SandboxProblem } from './problem.ts';
 
 /** Closes the connection after the hold time of the fault. */
 export async function fallSilent(request: Request, silence: Silence): Promise<void> {
@@ -16,6 +16,6 @@ export async function fallSilent(request: Request, silence: Silence): Promise<vo
 
 /** Loses the answer to a stored change; throws the injected status for faults of that kind. */
 export async function loseAnswer(request: Request, loss: Loss): Promise<void> {
-  if (loss.kind === 'status') throw new Problem(loss.status, 'Injected fault after the change');
+  if (loss.kind === 'status') throw new SandboxProblem(loss.status, 'Injected fault after the change');
   await fallSilent(request, loss);
 }

@@ -1,6 +1,6 @@
 // Indexes group memberships by group and by user; changing one member costs the same in groups of every size.
 import type { Durable } from './durable.ts';
-import { createJournal, type JournalDeps } from './journal.ts';
+import { createRecentChanges, type JournalDeps } from './journal.ts';
 
 export interface MembershipView {
   /** Returns user ids in order of joining; the caller must not change the set. */
@@ -21,7 +21,7 @@ const NOBODY: ReadonlySet<number> = new Set();
 export function createMemberships(deps: JournalDeps): Memberships {
   const members = new Map<number, Set<number>>();
   const groups = new Map<number, Set<number>>();
-  const journal = createJournal<{ groupId: number; userId: number; joined: boolean }>(deps);
+  const journal = createRecentChanges<{ groupId: number; userId: number; joined: boolean }>(deps);
 
   function setOf(sets: Map<number, Set<number>>, id: number): Set<number> {
     const present = sets.get(id);

@@ -1,8 +1,8 @@
 // Pages lists in both styles of the Platform API: cursor (`first`/`after`) and offset (`offset`/`limit`)
 // (contract 4.0).
 import { queryText, type Call } from './call.ts';
-import { Problem } from './problem.ts';
-import type { Row } from './table.ts';
+import { SandboxProblem } from './problem.ts';
+import type { TableRow } from './table.ts';
 
 export interface PageInfo {
   hasNextPage: boolean;
@@ -16,7 +16,7 @@ function queryCount(call: Call, name: string, least: number): number | undefined
   const text = queryText(call, name);
   if (text === undefined) return undefined;
   if (!/^\d{1,15}$/.test(text) || Number(text) < least) {
-    throw new Problem(400, `${name} must be a whole number of at least ${least}`);
+    throw new SandboxProblem(400, `${name} must be a whole number of at least ${least}`);
   }
   return Number(text);
 }
@@ -28,7 +28,7 @@ function toCursor(kind: string, id: number): string {
 function parseCursor(kind: string, cursor: string): number {
   const [, , id] = /^([a-z-]+):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (id === undefined || toCursor(kind, Number(id)) !== cursor)
-    throw new Problem(400, 'after is not a cursor of this list');
+    throw new SandboxProblem(400, 'after is not a cursor of this list');
   return Number(id);
 }
 
@@ -109,7 +109,7 @@ export function orderedPage<Item>(
   if (after !== undefined) {
     const [, id, place] = /:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(after, 'base64url').toString()) ?? [];
     if (cursorAt(Number(id), Number(place)) !== after)
-      throw new Problem(400, 'after is not a cursor of this list');
+      throw new SandboxProblem(400, 'after is not a cursor of this list');
     const found = ids.indexOf(Number(id));
     start = found < 0 ? Number(place) : found + 1;
   }
@@ -141,7 +141,7 @@ export function offsetPage<Item>(
 }
 
 /** Returns the ids of the rows that pass a test, in table order. */
-export function idsWhere<T extends Row>(
+export function idsWhere<T extends TableRow>(
   ids: readonly number[],
   get: (id: number) => T | undefined,
   keep: (row: T) => boolean,

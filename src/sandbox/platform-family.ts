@@ -5,7 +5,7 @@ import { authenticate, requireDeployment } from './auth.ts';
 import { platformError } from './application.ts';
 import { visitOf } from './call.ts';
 import { createControlPlaneRooms } from './control-plane/room.ts';
-import type { Family, Room } from './family.ts';
+import type { ApiFamily, Room } from './family.ts';
 import { createUsersRoom } from './users/room.ts';
 import { createWorkspaceRoom } from './workspace/room.ts';
 import { sceneOf, type World } from './world.ts';
@@ -22,7 +22,7 @@ function createDeploymentCheck(world: World, mount: string): Room {
 }
 
 /** Mounts all routes behind the deployment check; `more` are routes built elsewhere. */
-export function createPlatformFamily(world: World, more: readonly Room[]): Family {
+export function createPlatformFamily(world: World, more: readonly Room[]): ApiFamily {
   return {
     mounts: ['/api', '/build/api'],
     walls: [createDeploymentCheck(world, '/api/v1'), createDeploymentCheck(world, '/build/api/v1')],

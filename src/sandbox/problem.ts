@@ -1,7 +1,7 @@
 // Defines the error that handlers throw. Each API family formats it in its own way.
 
 /** The `scimType` values of RFC 7644 §3.12 that the platform uses. */
-export type ScimType =
+export type ProblemScimType =
   | 'invalidFilter'
   | 'invalidPath'
   | 'invalidSyntax'
@@ -11,12 +11,17 @@ export type ScimType =
   | 'uniqueness';
 
 /** A refusal: HTTP status, text for the client, optional `scimType` (used by the SCIM family only). */
-export class Problem extends Error {
+export class SandboxProblem extends Error {
   readonly status: number;
-  readonly scimType: ScimType | undefined;
+  readonly scimType: ProblemScimType | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, message: string, scimType?: ScimType, headers: Record<string, string> = {}) {
+  constructor(
+    status: number,
+    message: string,
+    scimType?: ProblemScimType,
+    headers: Record<string, string> = {},
+  ) {
     super(message);
     this.name = 'Problem';
     this.status = status;

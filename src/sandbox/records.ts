@@ -1,14 +1,14 @@
 // Defines the records of the sandbox. Records are immutable; a change stores a new record.
 import type { AuthenticationMethod } from './deployment-authentication.ts';
-import type { JsonObject } from './json.ts';
+import type { SandboxJsonObject } from './json.ts';
 
-export type AttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
-export type AttributeValue = string | number | boolean | readonly string[] | readonly number[];
+export type SandboxAttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
+export type StoredAttributeValue = string | number | boolean | readonly string[] | readonly number[];
 
 export interface AttributeDefinition {
   readonly id: number;
   readonly name: string;
-  readonly type: AttributeType;
+  readonly type: SandboxAttributeType;
   readonly displayName: string | null;
   readonly description: string | null;
   /** Text for every type (contract 3.1). */
@@ -47,9 +47,9 @@ export interface UserRecord {
   readonly roles: ReadonlySet<string>;
   readonly permissions: ReadonlySet<string>;
   readonly aliases: readonly Alias[];
-  readonly settings: JsonObject | null;
+  readonly settings: SandboxJsonObject | null;
   /** Stored attribute values by definition id. */
-  readonly values: ReadonlyMap<number, AttributeValue>;
+  readonly values: ReadonlyMap<number, StoredAttributeValue>;
   /**
    * First name, username and e-mail in lower case, built when stored; the user search scans it (contract 3.3).
    */
@@ -67,12 +67,12 @@ export interface GroupRecord {
   readonly updatedAtMs: number;
 }
 
-export interface Role {
+export interface AccountRole {
   readonly id: number;
   readonly name: string;
   readonly description: string | null;
   readonly isBuiltIn: boolean;
-  readonly policies: readonly JsonObject[];
+  readonly policies: readonly SandboxJsonObject[];
 }
 
 /** An API key or an OAuth access token; `deployments` null = access to all. */
@@ -85,7 +85,7 @@ export interface Credential {
   readonly expiresAtMs: number | null;
 }
 
-export interface Branch {
+export interface BranchRecord {
   readonly id: number;
   readonly name: string;
   readonly kind: 'production' | 'shared' | 'personal';
@@ -105,7 +105,7 @@ export interface DeploymentRelease {
   readonly isHeld: boolean;
 }
 
-export interface Deployment {
+export interface DeploymentRecord {
   readonly id: string;
   readonly name: string;
   readonly createdAtMs: number;
@@ -115,10 +115,10 @@ export interface Deployment {
   readonly tokenAuthentication: boolean;
   /** Method that verifies its tokens; absent = the API secret. */
   readonly authentication?: AuthenticationMethod;
-  readonly branches: readonly Branch[];
+  readonly branches: readonly BranchRecord[];
   readonly release: DeploymentRelease;
   /** Further settings, merged by `PUT /deployments/{id}` and returned unchanged. */
-  readonly templateVariables: JsonObject;
+  readonly templateVariables: SandboxJsonObject;
 }
 
 /**
@@ -132,11 +132,11 @@ export interface Release {
   readonly wasRun: boolean;
 }
 
-export interface AuditEvent {
+export interface AuditRecord {
   readonly timestamp: string;
   readonly userEmail: string;
   readonly eventName: string;
   readonly deploymentName: string;
   readonly ipAddress: string;
-  readonly attributes: JsonObject;
+  readonly attributes: SandboxJsonObject;
 }

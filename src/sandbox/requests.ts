@@ -1,6 +1,6 @@
 // Stores the request log of the control port: requests and their status, without secrets and without headers
 // except the request id.
-import { isObject } from './json.ts';
+import { isJsonObject } from './json.ts';
 
 export interface RequestEntry {
   method: string;
@@ -32,7 +32,7 @@ export interface RequestLog {
 
 function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets);
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   // In a variable such as `{name: 'DB_PASS', value}` the name tells that the value is secret.
   const isSecretPair = typeof value['name'] === 'string' && SECRET_NAME.test(value['name']);
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 // Creates the seeds: `small`, a sample tenant called acme, and `large:N`, the same with N users in groups
 // (docs/sandbox.md).
 import { plantControlPlane } from './control-plane/seed.ts';
-import { Problem } from './problem.ts';
+import { SandboxProblem } from './problem.ts';
 import type { UserRecord } from './records.ts';
 import type { Secrets } from './secrets.ts';
 import { BUILT_IN_ROLES } from './settings.ts';
@@ -123,7 +123,7 @@ function addCrowd(scene: Scene, count: number): void {
 export function plantSeed(scene: Scene, seed: string, secrets: Secrets): void {
   const [, count] = /^large:(\d{1,7})$/.exec(seed) ?? [];
   if (seed !== 'small' && count === undefined)
-    throw new Problem(400, `Unknown seed: ${seed} (small or large:N)`);
+    throw new SandboxProblem(400, `Unknown seed: ${seed} (small or large:N)`);
   addSmall(scene, secrets);
   if (count !== undefined) addCrowd(scene, Number(count));
 }

@@ -10,9 +10,9 @@ import { createChatFamily } from './chat/family.ts';
 import type { ChatModelOptions } from './chat/model-choice.ts';
 import { createSandboxClock } from './clock.ts';
 import { createControl } from './control.ts';
-import type { Family } from './family.ts';
+import type { ApiFamily } from './family.ts';
 import { createFaults } from './faults.ts';
-import { listen, type Listener } from './listener.ts';
+import { listenSandbox, type Listener } from './listener.ts';
 import { openDataFolder } from './persistence/data-folder.ts';
 import { keepWorld, restoreWorld } from './persistence/keeper.ts';
 import { createPlatformFamily } from './platform-family.ts';
@@ -69,9 +69,9 @@ export interface Sandbox {
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
 /** Returns the families, those with longer paths first. */
-function createFamilies(world: World, options: SandboxOptions): Family[] {
+function createFamilies(world: World, options: SandboxOptions): ApiFamily[] {
   const scim = createScimFamily(world);
-  const platform: Family = createPlatformFamily(world, [createSpecRoom(world, () => [scim, platform])]);
+  const platform: ApiFamily = createPlatformFamily(world, [createSpecRoom(world, () => [scim, platform])]);
   return [scim, createChatFamily(world, options), platform, createCoreDataFamily(world)];
 }
 
@@ -131,9 +131,12 @@ async function openPorts(
   applications: { platform: Express; control: Express },
   certificate: Certificate | undefined,
 ): Promise<{ platform: Listener; control: Listener }> {
-  const platform = await listen(applications.platform, host, options.port ?? 0, certificate);
+  const platform = await listenSandbox(applications.platform, host, options.port ?? 0, certificate);
   try {
-    return { platform, control: await listen(applications.control, '127.0.0.1', options.controlPort ?? 0) };
+    return {
+      platform,
+      control: await listenSandbox(applications.control, '127.0.0.1', options.controlPort ?? 0),
+    };
   } catch (error) {
     await platform.stop();
     throw error;

@@ -1,9 +1,9 @@
 // Defines every setting of the control port and the decisions where the platform's documents are silent
 // (contract 13). A fact that is learned later at a real tenant changes one line in this file.
-import { isObject, own, type JsonObject } from './json.ts';
-import { Problem } from './problem.ts';
+import { isJsonObject, own, type SandboxJsonObject } from './json.ts';
+import { SandboxProblem } from './problem.ts';
 
-export interface Settings {
+export interface SandboxSettings {
   /** Features that the tenant has bought (contract 1.1, 4.0, 4.6, 6.1). */
   readonly plan: Readonly<Record<'chat' | 'audit' | 'scim' | 'hosted', boolean>>;
   readonly auditLogEnabled: boolean;
@@ -102,7 +102,7 @@ export const CHAT_LONGEST_INPUT = 100_000;
 export const CHAT_THREADS_KEPT = 10_000;
 export const CHAT_MESSAGES_KEPT = 1_000;
 
-export const DEFAULT_SETTINGS: Settings = {
+export const DEFAULT_SETTINGS: SandboxSettings = {
   plan: { chat: true, audit: true, scim: true, hosted: true },
   auditLogEnabled: true,
   scimEnabled: true,
@@ -134,15 +134,15 @@ const isFlag: Check = (value) => typeof value === 'boolean';
 const isCount: Check = (value) => Number.isInteger(value) && Number(value) >= 0;
 const isTextList: Check = (value) => Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-const CHECKS: Readonly<Record<keyof Settings, Check>> = {
+const CHECKS: Readonly<Record<keyof SandboxSettings, Check>> = {
   plan: (value) =>
-    isObject(value) &&
+    isJsonObject(value) &&
     Object.entries(value).every(([name, on]) => Object.hasOwn(DEFAULT_SETTINGS.plan, name) && isFlag(on)),
   auditLogEnabled: isFlag,
   scimEnabled: isFlag,
   // Admin is never a valid default (contract 2.2, row ROLE-10).
   defaultRole: (value) => typeof value === 'string' && value !== '' && value.toLowerCase() !== 'admin',
-  groupsRolesMap: (value) => isObject(value) && Object.values(value).every(isTextList),
+  groupsRolesMap: (value) => isJsonObject(value) && Object.values(value).every(isTextList),
   maxFolderDepth: isCount,
   vendorTokenCap: isFlag,
   strictAuthScheme: isFlag,
@@ -168,12 +168,12 @@ const CHECKS: Readonly<Record<keyof Settings, Check>> = {
  * Returns `current` with the named settings replaced (`plan` flag by flag); unknown names and invalid values
  * are 400.
  */
-export function changeSettings(current: Settings, changes: JsonObject): Settings {
+export function changeSettings(current: SandboxSettings, changes: SandboxJsonObject): SandboxSettings {
   for (const [name, value] of Object.entries(changes)) {
-    const check = Object.hasOwn(CHECKS, name) ? CHECKS[name as keyof Settings] : undefined;
-    if (!check) throw new Problem(400, `Unknown setting: ${name}`);
-    if (!check(value)) throw new Problem(400, `Setting ${name} cannot take this value`);
+    const check = Object.hasOwn(CHECKS, name) ? CHECKS[name as keyof SandboxSettings] : undefined;
+    if (!check) throw new SandboxProblem(400, `Unknown setting: ${name}`);
+    if (!check(value)) throw new SandboxProblem(400, `Setting ${name} cannot take this value`);
   }
   const plan = own(changes, 'plan');
-  return { ...current, ...changes, plan: { ...current.plan, ...(isObject(plan) ? plan : {}) } };
+  return { ...current, ...changes, plan: { ...current.plan, ...(isJsonObject(plan) ? plan : {}) } };
 }

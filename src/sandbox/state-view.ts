@@ -2,21 +2,21 @@
 // are left out.
 import { showBranches, showDeployments } from './control-plane/state-view.ts';
 import { showExternalUsers, showThreads } from './chat/state-view.ts';
-import type { JsonObject } from './json.ts';
+import type { SandboxJsonObject } from './json.ts';
 import type { GroupRecord, UserRecord } from './records.ts';
 import type { Scene } from './state.ts';
-import type { Row, Table } from './table.ts';
+import type { TableRow, MemoryTable } from './table.ts';
 import { scimIdOf } from './users/people.ts';
 import { roleNames } from './users/user-view.ts';
 import { showWorkspace } from './workspace/state-view.ts';
 
-function rows<T extends Row>(table: Table<T>): T[] {
+function rows<T extends TableRow>(table: MemoryTable<T>): T[] {
   return table.ids().flatMap((id) => table.get(id) ?? []);
 }
 
 const toDate = (ms: number): string => new Date(ms).toISOString();
 
-function showUser(scene: Scene, user: UserRecord): JsonObject {
+function showUser(scene: Scene, user: UserRecord): SandboxJsonObject {
   const { state } = scene;
   const values = [...user.values].flatMap(([id, value]): [string, unknown][] => {
     const name = state.attributes.get(id)?.name;
@@ -46,7 +46,7 @@ function showUser(scene: Scene, user: UserRecord): JsonObject {
   };
 }
 
-function showGroup(scene: Scene, group: GroupRecord): JsonObject {
+function showGroup(scene: Scene, group: GroupRecord): SandboxJsonObject {
   const { state } = scene;
   return {
     id: group.id,
@@ -59,7 +59,7 @@ function showGroup(scene: Scene, group: GroupRecord): JsonObject {
   };
 }
 
-function showCredentials(scene: Scene, kind: 'apiKey' | 'oauthToken'): JsonObject[] {
+function showCredentials(scene: Scene, kind: 'apiKey' | 'oauthToken'): SandboxJsonObject[] {
   return [...scene.state.credentials.values()]
     .filter((credential) => credential.kind === kind)
     .map(({ name, ownerId, deployments, expiresAtMs }) => ({

@@ -1,5 +1,5 @@
 // Stores the state of the sandbox. A reset creates a new state; requests in progress finish on the old one.
-import { createAuditLog, type AuditLog } from './audit-log.ts';
+import { createAuditRecords, type AuditLog } from './audit-log.ts';
 import type { AgentRecord, ExternalUserRecord, ThreadRecord } from './chat/records.ts';
 import { createRuns, type Runs } from './chat/runs.ts';
 import { EXTERNAL_USER_KEYS, THREAD_KEYS, type ExternalExpiry } from './chat/tables.ts';
@@ -8,42 +8,42 @@ import { createMemberships, type Memberships, type MembershipView } from './memb
 import type {
   AttributeDefinition,
   Credential,
-  Deployment,
+  DeploymentRecord,
   GroupRecord,
   Release,
-  Role,
+  AccountRole,
   UserRecord,
 } from './records.ts';
-import type { JsonObject } from './json.ts';
-import type { Settings } from './settings.ts';
-import { createTable, type Table, type TableView } from './table.ts';
+import type { SandboxJsonObject } from './json.ts';
+import type { SandboxSettings } from './settings.ts';
+import { createTable, type MemoryTable, type TableView } from './table.ts';
 import { createGrants, createItems, type Grant, type ItemRecord } from './workspace/records.ts';
 
 export interface State {
-  readonly users: Table<UserRecord>;
-  readonly groups: Table<GroupRecord>;
+  readonly users: MemoryTable<UserRecord>;
+  readonly groups: MemoryTable<GroupRecord>;
   readonly memberships: Memberships;
-  readonly attributes: Table<AttributeDefinition>;
-  readonly roles: Table<Role>;
+  readonly attributes: MemoryTable<AttributeDefinition>;
+  readonly roles: MemoryTable<AccountRole>;
   /** By secret. */
   readonly credentials: Map<string, Credential>;
-  readonly deployments: Map<string, Deployment>;
+  readonly deployments: Map<string, DeploymentRecord>;
   /** Published versions of the deployment software. */
-  readonly releases: Table<Release>;
+  readonly releases: MemoryTable<Release>;
   readonly audit: AuditLog;
-  readonly threads: Table<ThreadRecord>;
-  readonly externalUsers: Table<ExternalUserRecord>;
+  readonly threads: MemoryTable<ThreadRecord>;
+  readonly externalUsers: MemoryTable<ExternalUserRecord>;
   readonly externalExpiry: ExternalExpiry;
   /** Agents with a script; agents without one are not stored. */
-  readonly agents: Table<AgentRecord>;
+  readonly agents: MemoryTable<AgentRecord>;
   /** Answers in progress; in memory only. */
   readonly runs: Runs;
   /** `<deployment id>/<branch name>` of the branches that a user views. */
   readonly branchViews: Set<string>;
-  readonly workspace: Table<ItemRecord>;
-  readonly grants: Table<Grant>;
+  readonly workspace: MemoryTable<ItemRecord>;
+  readonly grants: MemoryTable<Grant>;
   /** Records of generic collections, by path (control-plane/collections.ts). */
-  readonly collections: Map<string, readonly JsonObject[]>;
+  readonly collections: Map<string, readonly SandboxJsonObject[]>;
   /** Ids of administrators that are not deactivated (last-admin rule, contract 3.3). */
   readonly activeAdmins: Set<number>;
 }
@@ -59,7 +59,7 @@ export interface StateView {
 /** Arguments of every operation: the stored state, the settings, and the time in Unix milliseconds. */
 export interface Scene {
   readonly state: State;
-  readonly settings: Settings;
+  readonly settings: SandboxSettings;
   readonly nowMs: number;
 }
 
@@ -109,11 +109,11 @@ export function createState(deps: JournalDeps): State {
     ),
     memberships: createMemberships(deps),
     attributes: createTable<AttributeDefinition>({ name: (definition) => [definition.name] }, deps),
-    roles: createTable<Role>({ name: (role) => [role.name.toLowerCase()] }, deps),
+    roles: createTable<AccountRole>({ name: (role) => [role.name.toLowerCase()] }, deps),
     credentials: new Map(),
     deployments: new Map(),
     releases: createTable<Release>({ channel: (release) => [release.channel] }, deps),
-    audit: createAuditLog(),
+    audit: createAuditRecords(),
     threads: createTable<ThreadRecord>(THREAD_KEYS, deps),
     externalUsers: createTable<ExternalUserRecord>(EXTERNAL_USER_KEYS, deps),
     externalExpiry: { dueMs: 0 },

@@ -1,13 +1,13 @@
 // Stores immutable records by id in order of creation, with text indexes; a change replaces the record.
 import type { Durable } from './durable.ts';
-import { createJournal, type JournalDeps } from './journal.ts';
+import { createRecentChanges, type JournalDeps } from './journal.ts';
 
-export interface Row {
+export interface TableRow {
   readonly id: number;
 }
 
 /** Read access to a table, live or as of an earlier time. */
-export interface TableView<T extends Row> {
+export interface TableView<T extends TableRow> {
   get(id: number): T | undefined;
   /** Returns all ids in order of creation; the caller must not keep the array. */
   ids(): readonly number[];
@@ -15,7 +15,7 @@ export interface TableView<T extends Row> {
   find(index: string, key: string): T[];
 }
 
-export interface Table<T extends Row> extends TableView<T>, Durable {
+export interface MemoryTable<T extends TableRow> extends TableView<T>, Durable {
   /** Returns a new id; ids are never reused (contract 12.4). */
   nextId(): number;
   /** Adds the record or replaces the one with its id. */
@@ -28,7 +28,7 @@ export interface Table<T extends Row> extends TableView<T>, Durable {
 export type Keys<T> = Readonly<Record<string, (record: T) => readonly string[]>>;
 
 /** Maps a key to one id or, rarely, several; a Set per key would use more memory than the records. */
-function createIndex<T extends Row>(keysOf: (record: T) => readonly string[]) {
+function createIndex<T extends TableRow>(keysOf: (record: T) => readonly string[]) {
   const ids = new Map<string, number | Set<number>>();
   const add = (key: string, id: number): void => {
     const present = ids.get(key);
@@ -58,10 +58,10 @@ function createIndex<T extends Row>(keysOf: (record: T) => readonly string[]) {
 }
 
 /** Creates an empty table with the given indexes. Operations take constant time, except `ids` after a removal. */
-export function createTable<T extends Row>(keys: Keys<T>, deps: JournalDeps): Table<T> {
+export function createTable<T extends TableRow>(keys: Keys<T>, deps: JournalDeps): MemoryTable<T> {
   const records = new Map<number, T>();
   const indexes = new Map(Object.entries(keys).map(([name, keysOf]) => [name, createIndex(keysOf)]));
-  const journal = createJournal<{ id: number; before: T | undefined }>(deps);
+  const journal = createRecentChanges<{ id: number; before: T | undefined }>(deps);
   let order: number[] | undefined = [];
   let lastId = 0;
 

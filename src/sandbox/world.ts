@@ -3,13 +3,13 @@ import type { SandboxClock } from './clock.ts';
 import type { CoreData } from './core-data/core-data.ts';
 import type { Faults } from './faults.ts';
 import type { RequestLog } from './requests.ts';
-import type { Settings } from './settings.ts';
+import type { SandboxSettings } from './settings.ts';
 import type { Scene, State } from './state.ts';
 
 export interface World {
   /** A reset replaces the whole object. */
   state: State;
-  settings: Settings;
+  settings: SandboxSettings;
   /** Address of the platform listener, `http://host:port`; used in `meta.location`. */
   platformUrl: string;
   /** Base path of the data API on the platform's listener. */

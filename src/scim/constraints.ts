@@ -104,7 +104,7 @@ function toScimError(error: ErrorObject, core: Section, extensions: readonly Sec
 }
 
 /** Validation of a canonical resource by a schema. */
-export interface Judge {
+export interface Validator {
   /** Returns an error for the first violation, which names the attribute; undefined for a valid resource. */
   fault(resource: object): ScimError | undefined;
   /** Returns an error for each violation. */
@@ -115,7 +115,7 @@ export interface Judge {
  * Creates the validator of a resource type. The two ajv functions are compiled at their first use, because compiling is
  * slow and many resource types are used for name lookups only.
  */
-export function compileJudge(core: Section, extensions: readonly Section[]): Judge {
+export function compileValidator(core: Section, extensions: readonly Section[]): Validator {
   const compile = (allErrors: boolean) =>
     // `ownProperties`: a configured attribute may be named `toString`.
     new Ajv({ strict: true, strictTypes: false, ownProperties: true, allErrors }).compile(

@@ -21,10 +21,10 @@ export { checkLengths, checkMemberLengths, type LengthLimits } from './constrain
 export { applyPatch } from './patch/apply.ts';
 export { plainValues, type PlainValues } from './patch/plain-values.ts';
 export { membersOf, splitMembers } from './patch/members.ts';
-export type { MemberStep, PatchOperation } from './patch/operation.ts';
+export type { PatchMemberStep, PatchOperation } from './patch/operation.ts';
 export { parsePatch } from './patch/parse.ts';
 export { keepImmutable } from './immutable.ts';
-export { parsePath, type Target } from './path.ts';
+export { parsePath, type PatchTarget } from './path.ts';
 export {
   deviations,
   hasUniqueExternalIds,
@@ -51,7 +51,7 @@ export {
   type ServiceProviderOptions,
 } from './schemas/discovery.ts';
 export type { CustomAttribute, CustomSchema } from './schemas/custom.ts';
-export type { UserAttributeDefinition, UserAttributeType } from './schemas/user-attribute.ts';
+export type { UserAttributeDefinition, ExtensionAttributeType } from './schemas/user-attribute.ts';
 export { parseSearchRequest } from './search-request.ts';
 export { compareKeys, parseSort, type Sort, type SortKey } from './sort.ts';
 export { suggestProfile, type DeviationCounts } from './suggest-profile.ts';

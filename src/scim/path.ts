@@ -16,7 +16,7 @@ export interface AttributeTarget {
   readonly sub: Field | undefined;
 }
 
-export type Target =
+export type PatchTarget =
   | AttributeTarget
   /** An undeclared member of an open extension. */
   | { readonly kind: 'member'; readonly section: Section; readonly name: string }
@@ -33,7 +33,7 @@ function malformed(text: string): Error {
   return invalidPath(`"${text.slice(0, 200)}" is not a valid path.`);
 }
 
-function toTarget(found: AttributePath, text: string, profile: Profile): Target {
+function toTarget(found: AttributePath, text: string, profile: Profile): PatchTarget {
   if (found.kind === 'malformed') throw malformed(text);
   if (found.kind !== 'attribute') return found;
   if (found.unqualified && !profile.allows('unqualified-extension')) return { kind: 'unknown' };
@@ -44,7 +44,7 @@ function toTarget(found: AttributePath, text: string, profile: Profile): Target 
  * Resolves a path without regard to case, by the longest registered URN.
  * @throws 400 invalidPath when it is not well formed, 400 invalidFilter when its filter is not.
  */
-export function parsePath(type: ResourceType, text: string, profile: Profile): Target {
+export function parsePath(type: ResourceType, text: string, profile: Profile): PatchTarget {
   if (text.length > MAX_LENGTH) throw invalidPath(`The path is longer than ${MAX_LENGTH} characters.`);
   const trimmed = presentUrn(type, text.trim(), profile);
   const bracket = trimmed.indexOf('[');

@@ -8,7 +8,7 @@ import {
   type Section,
   toFields,
 } from './attributes.ts';
-import { compileJudge, type Judge } from './constraints.ts';
+import { compileValidator, type Validator } from './constraints.ts';
 import { leadingAttributes, trailingAttributes } from './schemas/common.ts';
 import { type CustomSchema, type Extension, extensionsOf } from './schemas/custom.ts';
 import { enterpriseUserSchema } from './schemas/enterprise-user.ts';
@@ -46,7 +46,7 @@ export interface ResourceType extends ResourceTypeDefinition {
   readonly immutable: readonly PlacedField[];
   /** Whether the type has attributes with `returned: request`. */
   readonly hides: boolean;
-  readonly judge: Judge;
+  readonly judge: Validator;
 }
 
 function toSection(schema: Schema, core: boolean, required = false): Section {
@@ -81,7 +81,7 @@ export function createResourceType(definition: ResourceTypeDefinition): Resource
     byExactUrn: new Map([core, ...sections].map((section) => [section.urn, section])),
     immutable: stored.filter(({ field }) => field.attribute.mutability === 'immutable'),
     hides: stored.some(({ field }) => field.attribute.returned === 'request'),
-    judge: compileJudge(core, sections),
+    judge: compileValidator(core, sections),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Condition } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';
 import { EndpointAbsent, PlatformIntermediary } from '../platform/errors.ts';
-import type { AttributeValue, ConsoleUser, PatchOperation } from '../platform/wire.ts';
+import type { AttributeValue, ConsoleUser, PlatformPatchOperation } from '../platform/wire.ts';
 import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { permit } from './gate.ts';
@@ -132,7 +132,7 @@ async function writeThroughExtension(
     return value === null || fitsExtension(target.mapping.types[name], value);
   });
   if (carried.length > 0) {
-    const operations = carried.map((name): PatchOperation => {
+    const operations = carried.map((name): PlatformPatchOperation => {
       const path = `${EXTENSION}:${name}`;
       const value = desired.attributes[name];
       return value === null ? { op: 'remove', path } : { op: 'replace', path, value };

@@ -1,6 +1,6 @@
 // Why a resource is not as desired, with the moment since which it is so.
 import type { Condition } from '../directory/outbox/links.ts';
-import type { Work } from '../directory/outbox/work.ts';
+import type { DueWork } from '../directory/outbox/work.ts';
 import type { SyncContext } from './context.ts';
 import type { SyncOutcome } from './outcome.ts';
 
@@ -11,7 +11,7 @@ export function condition(context: SyncContext, reason: string, message: string,
 }
 
 /** Linked, not stored, and never deleted: nothing destructive may follow from data that is missing. */
-export const isRecordLost = ({ record, deletedAt, link }: Work): boolean =>
+export const isRecordLost = ({ record, deletedAt, link }: DueWork): boolean =>
   record === undefined && deletedAt === undefined && (link.id !== undefined || link.creating === true);
 
 /** Nothing may follow from a damaged record, neither a write nor a closed account. */

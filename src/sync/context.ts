@@ -2,12 +2,12 @@
 import type { Directory } from '../directory/resources/directory.ts';
 import type { Link, Links } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
-import type { SaveOptions, Work } from '../directory/outbox/work.ts';
+import type { SaveOptions, DueWork } from '../directory/outbox/work.ts';
 import type { Destruction, Permission } from '../directory/guard/guard-store.ts';
 import type { CallOptions } from '../platform/client.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
-import type { Journal, Why, WriteDetail } from './journal.ts';
+import type { ProvisioningWriter, Why, WriteDetail } from './provisioning-writer.ts';
 import type { Target } from './target.ts';
 
 /** Answers of the guard in one sync (gate.ts). */
@@ -27,7 +27,7 @@ export interface Gate {
 }
 
 export interface SyncContext {
-  work: Work;
+  work: DueWork;
   /** Starts as stored and is changed in place as the platform confirms steps. */
   link: Link;
   target: Target;
@@ -42,7 +42,7 @@ export interface SyncContext {
   /** Answers of the guard so far. */
   gate: Gate;
   /** Entries for the provisioning log. */
-  journal: Journal;
+  journal: ProvisioningWriter;
   /** Writes sent so far. */
   writes: number;
   /** Keeps the link and the lease; call after every step that must not be forgotten. */

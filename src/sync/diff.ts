@@ -1,5 +1,5 @@
 // Desired × applied → the least that has to be written. Pure.
-import type { PatchOperation, UserAttributeType, WireUser, WireUserInput } from '../platform/wire.ts';
+import type { PlatformPatchOperation, UserAttributeType, WireUser, WireUserInput } from '../platform/wire.ts';
 import type { Core, DesiredUser } from './mapping.ts';
 import { sameValue } from './values.ts';
 
@@ -18,8 +18,8 @@ export function coreOperations(
   desired: Core,
   applied: Core,
   unsure: readonly string[] = [],
-): PatchOperation[] {
-  const operations: PatchOperation[] = [];
+): PlatformPatchOperation[] {
+  const operations: PlatformPatchOperation[] = [];
   for (const [path, value] of Object.entries(desired)) {
     if (value === (applied[path] ?? null) && !unsure.includes(path)) continue;
     if (value === null) operations.push({ op: 'remove', path });

@@ -8,7 +8,7 @@ import {
 import { backoffMs } from '../support/backoff.ts';
 
 /** `later`: try again, and with `pauseMs` keep all requests away from the target meanwhile. `refused`: needs a person. */
-export type Verdict =
+export type FailureVerdict =
   | { kind: 'later'; afterMs: number; pauseMs: number; message: string }
   | { kind: 'refused'; reason: string; message: string; status: number };
 
@@ -24,7 +24,12 @@ const RETRY_STATUS = new Set([408, 425, 429]);
  * @param attempt how many times in a row this resource has failed, this time included
  * @param doubted how many of them, without a break and up to now, were refusals that may pass
  */
-export function judge(error: PlatformError, attempt: number, random: () => number, doubted = 0): Verdict {
+export function judgeFailure(
+  error: PlatformError,
+  attempt: number,
+  random: () => number,
+  doubted = 0,
+): FailureVerdict {
   const wait = backoffMs(attempt, BACKOFF, random);
   if (error instanceof PlatformAborted)
     return { kind: 'later', afterMs: 0, pauseMs: 0, message: error.message };
@@ -74,7 +79,7 @@ export const isStatus = (error: unknown, ...statuses: number[]): error is Platfo
   statuses.includes(error.status);
 
 /** Whether the platform said no to a write, or it may go better next time. */
-export function outcomeOf(error: PlatformError): 'refused' | 'failed' {
+export function outcomeOfFailure(error: PlatformError): 'refused' | 'failed' {
   if (!(error instanceof PlatformResponse)) return 'failed';
   const { status } = error;
   const mayPass = RETRY_STATUS.has(status) || status === 401 || status >= 500 || isDoubtful(error);

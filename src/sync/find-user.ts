@@ -13,7 +13,7 @@ import type { Core, DesiredUser } from './mapping.ts';
 import { claim, takenElsewhere } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 
-export type Found =
+export type FoundAccount =
   | { kind: 'linked' }
   | { kind: 'absent' }
   | { kind: 'later'; afterMs: number }
@@ -30,7 +30,11 @@ export const existsIn =
   };
 
 /** Looks the account up and adopts it where that is allowed; makes none. */
-export async function findUser(context: SyncContext, desired: DesiredUser, exists: Exists): Promise<Found> {
+export async function findUser(
+  context: SyncContext,
+  desired: DesiredUser,
+  exists: Exists,
+): Promise<FoundAccount> {
   const { target, link } = context;
   const userName = String(desired.core.userName);
   const externalId = desired.core.externalId === null ? null : String(desired.core.externalId);
@@ -112,14 +116,18 @@ async function isNotYetKnown(
   return marked.includes(true);
 }
 
-function inSuccession(context: SyncContext, message: string, status?: number): Found {
+function inSuccession(context: SyncContext, message: string, status?: number): FoundAccount {
   const afterMs = successionWait(context);
   if (afterMs !== undefined) return { kind: 'later', afterMs };
   return { kind: 'blocked', condition: condition(context, 'Conflict', message, status) };
 }
 
 /** Makes the account, inactive unless the target activates at once. A lost answer is found by the next lookup. */
-export async function createUser(context: SyncContext, desired: DesiredUser, exists: Exists): Promise<Found> {
+export async function createMissingAccount(
+  context: SyncContext,
+  desired: DesiredUser,
+  exists: Exists,
+): Promise<FoundAccount> {
   const { target, link } = context;
   // Definitions first: the platform refuses values of attributes it does not know.
   const definitions = await target.catalogue.definitions(context.call.signal);

@@ -5,7 +5,7 @@ import type { Destruction, Permission } from '../directory/guard/guard-store.ts'
 import type { DestructiveKind } from '../guard/judge.ts';
 import { condition } from './condition.ts';
 import type { Gate, SyncContext } from './context.ts';
-import { standingOf, UNCHECKED } from './last-administrator.ts';
+import { administratorStateOf, UNCHECKED } from './last-administrator.ts';
 import type { SyncOutcome } from './outcome.ts';
 
 export const openGate = (): Gate => ({
@@ -48,7 +48,7 @@ export async function permitClosing(context: SyncContext): Promise<Permission> {
   const isOpen = permission === 'allowed';
   if (!isOpen && (permission === 'rejected' || link.condition?.reason !== 'LastAdministrator'))
     return permission;
-  const standing = await standingOf(context);
+  const standing = await administratorStateOf(context);
   if (standing === 'unknown') gate.remark = UNCHECKED;
   if (standing !== 'last') return permission;
   gate.isLastAdministrator = true;

@@ -4,10 +4,10 @@ import { fold } from '../directory/records.ts';
 import { EndpointAbsent, IncompleteList, PlatformError, PlatformResponse } from '../platform/errors.ts';
 import type { ConsoleUser } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
-import type { Why } from './journal.ts';
+import type { Why } from './provisioning-writer.ts';
 
 /** `unknown`: the platform does not say, and nothing speaks for an administrator. */
-export type Standing = 'replaceable' | 'last' | 'unknown';
+export type AdministratorState = 'replaceable' | 'last' | 'unknown';
 
 /** Told with the deactivation of somebody whose standing is unknown. */
 export const UNCHECKED: Why = {
@@ -27,7 +27,7 @@ const PATIENCE_MS = 2000;
  * only those who are known as administrators.
  * @throws what the platform client throws when such a person has to wait for it
  */
-export async function standingOf(context: SyncContext): Promise<Standing> {
+export async function administratorStateOf(context: SyncContext): Promise<AdministratorState> {
   const { administrators, catalogue } = context.target;
   const hurried = { ...context.call, timeoutMs: PATIENCE_MS };
   const isKnown = isKnownAdministrator(context);
@@ -53,7 +53,7 @@ async function ask(
   context: SyncContext,
   hurried: SyncContext['call'],
   leaving: ReadonlySet<string>,
-): Promise<Standing> {
+): Promise<AdministratorState> {
   const { link, target, call } = context;
   const { administrators, policy } = target;
   const closing = nameOf(context);

@@ -2,7 +2,7 @@
 import type { Link } from '../directory/outbox/links.ts';
 import type { Readiness } from '../directory/outbox/outbox.ts';
 import { fold, refOf } from '../directory/records.ts';
-import type { PatchOperation, WireGroup } from '../platform/wire.ts';
+import type { PlatformPatchOperation, WireGroup } from '../platform/wire.ts';
 import { isAbsent } from './absence.ts';
 import type { SyncContext } from './context.ts';
 import { namesGroup } from './diff.ts';
@@ -196,12 +196,12 @@ async function send(context: SyncContext, sign: '+' | '-', members: Member[]): P
   }
 }
 
-const additions = (members: Member[]): PatchOperation[] => [
+const additions = (members: Member[]): PlatformPatchOperation[] => [
   { op: 'add', path: 'members', value: members.map(({ platformId }) => ({ value: platformId })) },
 ];
 
 /** One filtered path each: a platform that overlooks a value list would empty the whole group. */
-const removals = (members: Member[]): PatchOperation[] =>
+const removals = (members: Member[]): PlatformPatchOperation[] =>
   members.map(({ platformId }) => ({
     op: 'remove',
     path: `members[value eq ${JSON.stringify(platformId)}]`,

@@ -1,7 +1,7 @@
 // One group at one target. Members are written as the outbox notes them, one by one added or removed, so the cost
 // depends on what changed and never on the size of the group. The member list is never replaced (contract 12.5).
 import { fold, parseRef } from '../directory/records.ts';
-import type { PatchOperation, WireGroup } from '../platform/wire.ts';
+import type { PlatformPatchOperation, WireGroup } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { isAbsent } from './absence.ts';
 import { condition, isRecordLost, recordDamaged, recordLost } from './condition.ts';
@@ -67,7 +67,7 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
   const isWaiting = policy.policy === 'sync' && (await removeMembers(context)).isWaiting;
   if (link.core?.displayName !== name || link.unsure !== undefined) {
     warnOfRoles(context, String(link.core?.displayName), name);
-    const rename: PatchOperation[] = [{ op: 'replace', path: 'displayName', value: name }];
+    const rename: PlatformPatchOperation[] = [{ op: 'replace', path: 'displayName', value: name }];
     try {
       await context.attempt(['displayName'], 'rename group', () =>
         client.groups.patch(link.id ?? '', rename, context.call),

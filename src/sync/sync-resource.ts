@@ -2,7 +2,7 @@
 import type { Directory } from '../directory/resources/directory.ts';
 import type { Condition, Link, Links } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
-import { LeaseLost, type Work } from '../directory/outbox/work.ts';
+import { LeaseLost, type DueWork } from '../directory/outbox/work.ts';
 import type { Lane, Ref } from '../directory/records.ts';
 import type { TraceCall } from '../platform/client.ts';
 import { PlatformError } from '../platform/errors.ts';
@@ -13,9 +13,9 @@ import type { Step, Tracing } from '../support/tracing.ts';
 import { answersOtherwise } from './absence.ts';
 import type { SyncContext } from './context.ts';
 import { existsIn } from './find-user.ts';
-import { isDoubtful, judge, outcomeOf } from './failures.ts';
+import { isDoubtful, judgeFailure, outcomeOfFailure } from './failures.ts';
 import { behindHold, isRefused, openGate } from './gate.ts';
-import { createJournal } from './journal.ts';
+import { createProvisioningWriter } from './provisioning-writer.ts';
 import { MembersIgnored } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { syncGroup } from './sync-group.ts';
@@ -98,20 +98,20 @@ function follow(step: Step): TraceCall {
 }
 
 /** Values that the platform was seen to hold differently count as unsure from here on, so they are written again. */
-function heedDoubts({ doubts, link }: Work): void {
+function heedDoubts({ doubts, link }: DueWork): void {
   if (doubts === '') return;
   link.unsure = [...new Set([...(link.unsure ?? []), ...(JSON.parse(doubts) as string[])])];
 }
 
 function createContext(
   deps: SyncDeps,
-  work: Work,
+  work: DueWork,
   signal: AbortSignal,
   lease: { lost: boolean; heldUntil: number },
 ): SyncContext {
   const { outbox, target, links, clock } = deps;
   const logger = deps.logger.child({ target: target.name, request: work.request });
-  const journal = createJournal(work);
+  const journal = createProvisioningWriter(work);
   const context: SyncContext = {
     work,
     link: work.link,
@@ -159,7 +159,7 @@ function createContext(
       const startedAt = clock.now();
       const result = await run().catch((error: unknown) => {
         journal.failed(operation, error);
-        if (error instanceof PlatformError) deps.onWrite?.(operation, outcomeOf(error));
+        if (error instanceof PlatformError) deps.onWrite?.(operation, outcomeOfFailure(error));
         throw error;
       });
       journal.wrote(operation, clock.now() - startedAt, detail);
@@ -239,7 +239,7 @@ async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): 
   }
   if (isDoubtful(error)) link.doubted = (link.doubted ?? 0) + 1;
   else delete link.doubted;
-  const verdict = judge(error, link.attempts, deps.random, link.doubted);
+  const verdict = judgeFailure(error, link.attempts, deps.random, link.doubted);
   if (verdict.kind === 'refused' && !(isDoubtful(error) && !(await answersOtherwise(context, error)))) {
     return {
       kind: 'blocked',

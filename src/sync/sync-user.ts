@@ -3,17 +3,17 @@
 import type { Link } from '../directory/outbox/links.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';
-import type { PatchOperation, WireUser } from '../platform/wire.ts';
+import type { PlatformPatchOperation, WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { isAbsent } from './absence.ts';
 import { writeAttributes } from './attributes.ts';
 import { condition, isRecordLost, recordDamaged, recordLost } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { attributeChanges, coreOperations } from './diff.ts';
-import { createUser, findUser, observeLinked, type Exists } from './find-user.ts';
+import { createMissingAccount, findUser, observeLinked, type Exists } from './find-user.ts';
 import { isGone, isStatus } from './failures.ts';
 import { ended, permitClosing, permitOne, resetGate } from './gate.ts';
-import type { Why } from './journal.ts';
+import type { Why } from './provisioning-writer.ts';
 import type { DesiredUser } from './mapping.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { removal } from './succession.ts';
@@ -58,7 +58,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   const { policy } = target;
   if (link.id === undefined) {
     let found = await findUser(context, desired, exists);
-    if (found.kind === 'absent') found = await createUser(context, desired, exists);
+    if (found.kind === 'absent') found = await createMissingAccount(context, desired, exists);
     if (found.kind === 'blocked')
       return { kind: 'blocked', writes: context.writes, condition: found.condition };
     if (found.kind === 'later') return { ...found, writes: context.writes };
@@ -212,7 +212,7 @@ async function deactivate(context: SyncContext): Promise<Permission> {
 
 async function setActive(context: SyncContext, active: boolean, why?: Why): Promise<void> {
   const { link, target } = context;
-  const change: PatchOperation[] = [{ op: 'replace', path: 'active', value: active }];
+  const change: PlatformPatchOperation[] = [{ op: 'replace', path: 'active', value: active }];
   const run = () => target.client.users.patch(link.id ?? '', change, context.call);
   await context.attempt(['active'], active ? 'activate user' : 'deactivate user', run, why);
   link.core = { ...link.core, active };

@@ -2,7 +2,7 @@
 import type { Breaker } from '../directory/outbox/breaker.ts';
 import type { Budget } from '../directory/outbox/budget.ts';
 import type { GuardSettings } from '../guard/judge.ts';
-import { createPlatformClient, type PlatformCall, type PlatformClient } from '../platform/client.ts';
+import { connectPlatform, type PlatformCall, type PlatformClient } from '../platform/client.ts';
 import type { ResourceType } from '../scim/index.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
@@ -66,7 +66,7 @@ export function createTarget(
   const { budget, breaker, clock, logger, onCall } = deps;
   const { name } = settings;
   const mapping = compileMapping(settings, userType);
-  const client = createPlatformClient({
+  const client = connectPlatform({
     url: settings.url,
     // Read at each call: keys are rotated while the service runs.
     token: () => settings.token,

@@ -12,7 +12,7 @@ export interface JwtSettings {
   jwksUri: string;
 }
 
-export type Verdict =
+export type JwtVerdict =
   /** `subject` is empty where the token names none. */
   | { kind: 'valid'; subject: string }
   | { kind: 'refused' }
@@ -20,7 +20,7 @@ export type Verdict =
   | { kind: 'undecided' };
 
 export interface JwtVerifier {
-  verify(token: string): Promise<Verdict>;
+  verify(token: string): Promise<JwtVerdict>;
   /** Fetches the keys before somebody waits for them. */
   prepare(): Promise<void>;
 }
@@ -74,7 +74,7 @@ export function createJwtVerifier(
     return payload;
   }
 
-  function accept(key: string, { sub, exp }: JWTPayload, { serial }: KeySet): Verdict {
+  function accept(key: string, { sub, exp }: JWTPayload, { serial }: KeySet): JwtVerdict {
     // A thrown value need not be an Error.
     const subject = typeof sub === 'string' ? sub : '';
     remember(key, { subject, endsAt: ((exp ?? 0) + CLOCK_TOLERANCE_SECONDS) * 1000, serial });
@@ -82,12 +82,12 @@ export function createJwtVerifier(
   }
 
   /** The operator gets the reason, the client does not. */
-  function refuse(token: string, error: unknown): Verdict {
+  function refuse(token: string, error: unknown): JwtVerdict {
     logRefused(token, error);
     return { kind: 'refused' };
   }
 
-  async function verify(token: string): Promise<Verdict> {
+  async function verify(token: string): Promise<JwtVerdict> {
     const keys = await jwks.current();
     if (!keys) return { kind: 'undecided' };
     const key = digestOf(token).toString('base64');

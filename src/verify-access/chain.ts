@@ -1,9 +1,9 @@
 // From what was found to the chain of four links, each with its time and a sentence. Pure.
 import type { Link } from '../directory/outbox/links.ts';
 import type { FoundResource } from '../ops/find.ts';
-import { CHAIN, type AccessReport, type ChainLink, type Difference } from './report.ts';
+import { CHAIN, type AccessReport, type ChainLink, type AccountDifference } from './report.ts';
 import type { Reading } from './account.ts';
-import type { Wanted } from './desired-access.ts';
+import type { DesiredAccess } from './desired-access.ts';
 import { iso } from '../explain/explain.ts';
 import type { LastWrite } from './last-write.ts';
 import type { SecurityContext } from './security-context.ts';
@@ -13,13 +13,13 @@ export interface Facts {
   asked: string;
   target: string;
   person: FoundResource;
-  wanted: Wanted;
+  wanted: DesiredAccess;
   link: Link;
   /** A change of this person is not applied yet. */
   isMarked: boolean;
   write: LastWrite | undefined;
   reading: Reading | undefined;
-  differences: Difference[];
+  differences: AccountDifference[];
   context: SecurityContext | undefined;
   visibility: Visibility | undefined;
   /** The query was named by whoever asks, so that its refusal counts. */

@@ -1,20 +1,23 @@
 // Compares what the source wants of a person at a target with the platform's account. Reads Redis, writes nothing.
 import { fold, refOf } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
-import type { Estate } from '../reconcile/estate.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource } from '../scim/index.ts';
 import { observedCore } from '../sync/diff.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
-import type { Difference } from './report.ts';
+import type { AccountDifference } from './report.ts';
 import type { Reading, WantedGroup } from './account.ts';
 
 /** `closed`: the account shall be inactive or gone; the sentence says why. */
-export type Wanted =
+export type DesiredAccess =
   | { kind: 'closed'; why: string; groups: WantedGroup[] }
   | { kind: 'open'; desired: DesiredUser; groups: WantedGroup[] };
 
-export async function wantedOf(estate: Estate, { id, record }: FoundResource): Promise<Wanted> {
+export async function desiredAccessOf(
+  estate: ReconcileScope,
+  { id, record }: FoundResource,
+): Promise<DesiredAccess> {
   if (!record) return { kind: 'closed', why: 'deleted at the source', groups: [] };
   const { directory, links, target } = estate;
   const [joined = []] = await directory.groupsOf([id]);
@@ -34,14 +37,14 @@ export async function wantedOf(estate: Estate, { id, record }: FoundResource): P
 }
 
 /** Everything that is otherwise at the platform; empty when access is as desired. */
-export function differencesOf(wanted: Wanted, reading: Reading | undefined): Difference[] {
+export function differencesOf(wanted: DesiredAccess, reading: Reading | undefined): AccountDifference[] {
   if (wanted.kind === 'closed') {
     return reading?.view.active ? [{ name: 'active', desired: false, actual: true }] : [];
   }
   if (!reading) return [{ name: 'account', desired: 'an account', actual: null }];
   const { desired, groups } = wanted;
   const { user, view } = reading;
-  const differences: Difference[] = [];
+  const differences: AccountDifference[] = [];
   const compare = (name: string, wish: unknown, actual: unknown): void => {
     if (!sameValue(wish, actual)) differences.push({ name, desired: wish ?? null, actual: actual ?? null });
   };

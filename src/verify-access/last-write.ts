@@ -1,6 +1,6 @@
 // When something was last written at the platform for a person, by the provisioning log.
 import { parseRef, type Ref } from '../directory/records.ts';
-import type { Estate } from '../reconcile/estate.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
 
 export interface LastWrite {
   /** When the platform had confirmed it, and when the change in it had been accepted; Unix milliseconds. */
@@ -13,7 +13,7 @@ const MOST_ENTRIES = 10_000;
 
 /** Undefined: the log, which does not go back for ever, says nothing. Memberships are entries of their group. */
 export async function lastWrite(
-  { outbox }: Pick<Estate, 'outbox'>,
+  { outbox }: Pick<ReconcileScope, 'outbox'>,
   ref: Ref,
 ): Promise<LastWrite | undefined> {
   const { id } = parseRef(ref);

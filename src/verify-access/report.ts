@@ -4,10 +4,10 @@ import type { AttributeValue } from '../platform/wire.ts';
 import type { SecurityContext } from './security-context.ts';
 
 export const CHAIN = ['push', 'stored', 'applied', 'visible'] as const;
-export type Stage = (typeof CHAIN)[number];
+export type ChainStage = (typeof CHAIN)[number];
 
 export interface ChainLink {
-  stage: Stage;
+  stage: ChainStage;
   /** Undefined: not looked at, because a link before it is missing. */
   ok?: boolean;
   /** ISO 8601: when it happened; for `visible` when it was seen. */
@@ -21,7 +21,7 @@ export interface ChainLink {
 }
 
 /** Something that the platform holds otherwise than desired. */
-export interface Difference {
+export interface AccountDifference {
   /** `active`, a core path, `attributes.<name>` or `groups`. */
   name: string;
   desired: unknown;
@@ -61,7 +61,7 @@ export interface AccessReport {
   asked: string;
   person: { connection: string; target: string; ref: string; userName: string } | null;
   chain: ChainLink[];
-  differences: Difference[];
+  differences: AccountDifference[];
   account: AccountView | null;
   securityContext: SecurityContext | null;
   deployment: { id: string; name: string; environment: string } | null;

@@ -4,11 +4,11 @@ import type { Link } from '../directory/outbox/links.ts';
 import { findResources, type FoundResource } from '../ops/find.ts';
 import { createPlatformClient } from '../platform/library.ts';
 import { PlatformError } from '../platform/errors.ts';
-import type { Estate } from '../reconcile/estate.ts';
-import type { AccessReport, Difference } from './report.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import type { AccessReport, AccountDifference } from './report.ts';
 import { readAccount } from './account.ts';
 import { nobody, toReport, type Facts } from './chain.ts';
-import { differencesOf, wantedOf } from './desired-access.ts';
+import { differencesOf, desiredAccessOf } from './desired-access.ts';
 import { connectionsOf } from '../explain/explain.ts';
 import { lastWrite } from './last-write.ts';
 import { toSecurityContext } from './security-context.ts';
@@ -25,7 +25,7 @@ export interface TargetAddress {
 }
 
 export interface AccessDeps {
-  estates: readonly Estate[];
+  estates: readonly ReconcileScope[];
   /** By target. */
   addresses: Readonly<Record<string, TargetAddress>>;
 }
@@ -73,7 +73,7 @@ export async function verifyAccess(
 }
 
 async function lookAt(
-  estate: Estate,
+  estate: ReconcileScope,
   person: FoundResource,
   address: TargetAddress,
   question: AccessQuestion,
@@ -85,7 +85,7 @@ async function lookAt(
     links.get(target.name, person.ref),
     outbox.isMarked(person.ref),
     lastWrite(estate, person.ref),
-    wantedOf(estate, person),
+    desiredAccessOf(estate, person),
   ]);
   const storedMs = clock.now();
   const wire = wireOf(estate, address);
@@ -98,7 +98,7 @@ async function lookAt(
   try {
     const reading = hasId(link) ? await readAccount(platform, link, wanted.groups, call) : undefined;
     const readMs = clock.now();
-    const differences: Difference[] = differencesOf(wanted, reading);
+    const differences: AccountDifference[] = differencesOf(wanted, reading);
     const context =
       reading && toSecurityContext(reading.view.groups, reading.view.attributes, reading.definitions);
     const isOpen = reading?.view.active === true;
@@ -118,7 +118,7 @@ async function lookAt(
 
 const hasId = (link: Link): link is Link & { id: string } => link.id !== undefined;
 
-function wireOf({ target }: Estate, { allowLoopbackHttp, timeoutMs }: TargetAddress) {
+function wireOf({ target }: ReconcileScope, { allowLoopbackHttp, timeoutMs }: TargetAddress) {
   return { allowLoopbackHttp, timeoutMs, admit: (signal?: AbortSignal) => target.budget.take(signal) };
 }
 

@@ -1,10 +1,10 @@
 // Settings of the attribute mapping of a target.
 import { ATTRIBUTE_PATTERN, choice, named, optionalText, section, type SchemaNode } from './node.ts';
 
-export type AttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
+export type MappedAttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
 
 /** Where one attribute at the platform comes from: exactly one of `from` and `expression`. */
-export type AttributeConfig = { type: AttributeType; onEmpty: 'keep' | 'clear' } & (
+export type AttributeConfig = { type: MappedAttributeType; onEmpty: 'keep' | 'clear' } & (
   { from: string; expression?: never } | { expression: string; from?: never }
 );
 

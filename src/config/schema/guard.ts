@@ -2,17 +2,17 @@
 import { section, whole, type SchemaNode } from './node.ts';
 
 /** Removals within the window that go through unasked: as long as both stay under. */
-export interface GuardLimit {
+export interface GuardLimitSettings {
   count: number;
   percent: number;
 }
 
 export interface GuardConfig {
   windowMs: number;
-  deactivate: GuardLimit;
-  delete: GuardLimit;
-  removeMembers: GuardLimit;
-  clearAttributes: GuardLimit;
+  deactivate: GuardLimitSettings;
+  delete: GuardLimitSettings;
+  removeMembers: GuardLimitSettings;
+  clearAttributes: GuardLimitSettings;
 }
 
 function limit(what: string, all: string, count: number, percent: number): SchemaNode {

@@ -24,7 +24,7 @@ export interface Destruction {
 export type Permission = 'allowed' | 'held' | 'rejected';
 
 /** The decision about a member who is to leave a group: see guard_leavers.lua. */
-export type Fate = 'stays' | 'follows' | 'waits';
+export type MemberDecision = 'stays' | 'follows' | 'waits';
 
 export interface GuardCounts {
   population: Population;
@@ -139,10 +139,10 @@ export function createGuardStore(
   }
 
   /** The decisions about the accounts of users who leave a group. */
-  async function fates(users: string[]): Promise<Fate[]> {
+  async function fates(users: string[]): Promise<MemberDecision[]> {
     if (users.length === 0) return [];
     const [, found] = await scripts.run('guard_leavers', keys.base, { ...common, users });
-    return found as Fate[];
+    return found as MemberDecision[];
   }
 
   /**

@@ -26,7 +26,7 @@ export interface StoredEvent {
 }
 
 /** Why a receiver does not want an event, in its words (RFC 8935 §2.4, RFC 8936 §2.2). */
-export interface Refusal {
+export interface EventRefusal {
   id: string;
   err: string;
   description: string;
@@ -68,7 +68,7 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
   }
 
   /** Takes events off the stream. Ids that are not there are nobody's loss. @returns how many were */
-  async function settle(delivered: string[], refused: Refusal[] = []): Promise<number> {
+  async function settle(delivered: string[], refused: EventRefusal[] = []): Promise<number> {
     const args = {
       delivered: delivered.filter((id) => EVENT_ID.test(id)),
       refused: refused.filter(({ id }) => EVENT_ID.test(id)),
@@ -92,12 +92,12 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
   }
 
   /** Refused events that are still kept, oldest first; of very many names the first ones. */
-  async function refusals(): Promise<(StoredEvent & { refusal: Omit<Refusal, 'id'> })[]> {
-    const all: (StoredEvent & { refusal: Omit<Refusal, 'id'> })[] = [];
+  async function refusals(): Promise<(StoredEvent & { refusal: Omit<EventRefusal, 'id'> })[]> {
+    const all: (StoredEvent & { refusal: Omit<EventRefusal, 'id'> })[] = [];
     for (let after = '-'; ;) {
       const found = await redis.xrange(keys.key('eventsRefused'), after, '+', 'COUNT', REFUSED_AT_ONCE);
       for (const [, [, text = '{}', , reason = '{}']] of found) {
-        const { id, ...refusal } = JSON.parse(reason) as Refusal;
+        const { id, ...refusal } = JSON.parse(reason) as EventRefusal;
         const event = parseEvent(id, text);
         all.push({ ...event, names: event.names.slice(0, NAMES_SHOWN), refusal });
       }

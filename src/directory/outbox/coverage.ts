@@ -3,7 +3,7 @@
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { LANES, refOf, type Kind, type Ref } from '../records.ts';
-import type { Reply, Scripts } from '../redis/scripts.ts';
+import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 
 /** Why a stored resource is not simply linked; `read_coverage.lua` says what each state means. */
 export type CoverState =
@@ -105,7 +105,7 @@ export function createCoverageReader(
 ) {
   const { target, targets, groupsMatter } = options;
 
-  async function* portions(script: string, args: object): AsyncGenerator<Reply> {
+  async function* portions(script: string, args: object): AsyncGenerator<ScriptReply> {
     let cursor = '0';
     do {
       const reply = await scripts.run(script, keys.base, { target, count: PORTION, ...args, cursor });

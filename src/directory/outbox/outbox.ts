@@ -6,10 +6,10 @@ import type { Keyspace } from '../keys.ts';
 import { parseLink, toLinkText, type Link } from './links.ts';
 import { LANES, parseRef, refOf, type Lane, type Ref } from '../records.ts';
 import { createProvisioningLog, type LogLimits } from '../logs/provisioning-log.ts';
-import type { Reply, Scripts } from '../redis/scripts.ts';
+import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import { createGuardStore } from '../guard/guard-store.ts';
-import { readWhereabouts } from './whereabouts.ts';
-import { createWork, pairs, type Work } from './work.ts';
+import { readWhereabouts } from './resource-status.ts';
+import { createWork, pairs, type DueWork } from './work.ts';
 
 /** A mark that was handed to the queue. The ticket makes handing it over twice harmless. */
 export interface Claim {
@@ -43,7 +43,7 @@ export function createOutbox(
   const { redis, scripts, keys } = deps;
   const { target, leaseMs, groupsMatter, address } = options;
   const targets = [target];
-  const run = (name: string, args: object, ...texts: string[]): Promise<Reply> =>
+  const run = (name: string, args: object, ...texts: string[]): Promise<ScriptReply> =>
     scripts.run(name, keys.base, { target, targets, leaseMs, address, ...args }, ...texts);
 
   const log = createProvisioningLog(deps, { target, ...(options.log ? { limits: options.log } : {}) });
@@ -113,7 +113,7 @@ export function createOutbox(
   }
 
   /** Whether nothing was marked since the work began. */
-  async function isCurrent(work: Work): Promise<boolean> {
+  async function isCurrent(work: DueWork): Promise<boolean> {
     const mark = await redis.hget(keys.key('marks', target), work.ref);
     return mark?.startsWith(`${work.generation} `) ?? false;
   }

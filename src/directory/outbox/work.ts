@@ -12,11 +12,11 @@ import {
   type Ref,
   type StoredRecord,
 } from '../records.ts';
-import type { Reply, Scripts } from '../redis/scripts.ts';
+import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import type { GroupName } from '../resources/changes.ts';
 
 /** A lease on one ref and everything that was read in the moment it was taken. */
-export interface Work {
+export interface DueWork {
   ref: Ref;
   kind: Kind;
   id: string;
@@ -46,7 +46,7 @@ export interface Work {
   journal: string[];
 }
 
-export type Begin = { kind: 'begun'; work: Work } | { kind: 'clean' } | { kind: 'busy' };
+export type Begin = { kind: 'begun'; work: DueWork } | { kind: 'clean' } | { kind: 'busy' };
 export type Ack =
   { kind: 'cleared'; lagMs: number } | { kind: 'kept' } | { kind: 'changed' } | { kind: 'fenced' };
 
@@ -76,11 +76,11 @@ export function createWork(
   const { scripts, keys, log } = deps;
   const { target, leaseMs, groupsMatter, address } = options;
   const targets = [target];
-  const run = (name: string, args: object, ...texts: string[]): Promise<Reply> =>
+  const run = (name: string, args: object, ...texts: string[]): Promise<ScriptReply> =>
     scripts.run(name, keys.base, { target, targets, leaseMs, ...args }, ...texts);
 
   /** Takes what the journal of the work has to tell along; what could not be written is told next time. */
-  async function runFor(work: Work, name: string, args: object, ...texts: string[]): Promise<Reply> {
+  async function runFor(work: DueWork, name: string, args: object, ...texts: string[]): Promise<ScriptReply> {
     const entries = work.journal.splice(0);
     try {
       return await run(name, { ...args, log: log.toArgs(entries) }, ...texts);
@@ -135,7 +135,7 @@ export function createWork(
   }
 
   /** Keeps the link as it is now and renews the lease. @throws LeaseLost */
-  async function save(work: Work, link: Link, options: SaveOptions = {}): Promise<void> {
+  async function save(work: DueWork, link: Link, options: SaveOptions = {}): Promise<void> {
     const args = {
       ref: work.ref,
       kind: work.kind,
@@ -159,7 +159,7 @@ export function createWork(
    * `decided` groups that take this user out may go on, and at `alarmAt` it is looked at again.
    */
   async function ack(
-    work: Work,
+    work: DueWork,
     link: Link,
     outcome:
       | {
@@ -197,7 +197,7 @@ export function createWork(
   }
 
   /** @throws LeaseLost */
-  async function ackMembers(work: Work, sign: '+' | '-', users: string[]): Promise<void> {
+  async function ackMembers(work: DueWork, sign: '+' | '-', users: string[]): Promise<void> {
     const args = { ref: work.ref, group: work.id, fence: work.fence, request: work.request, sign, users };
     const [tag] = await runFor(work, 'ack_members', args);
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
@@ -207,7 +207,7 @@ export function createWork(
 }
 
 /** The link as it is kept: in line with what the work was about, unless that goes on. */
-function ended(link: Link, { basis }: Work, outcome: { kind: string; forget?: boolean }): Link {
+function ended(link: Link, { basis }: DueWork, outcome: { kind: string; forget?: boolean }): Link {
   if (outcome.kind === 'later') return link;
   return outcome.forget ? { basis } : { ...link, basis };
 }

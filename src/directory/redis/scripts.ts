@@ -26,7 +26,7 @@ const BATCHED = new Map([
 ]);
 
 /** A reply of a script: a tag that names the outcome, then its values. */
-export type Reply = [tag: string, ...values: unknown[]];
+export type ScriptReply = [tag: string, ...values: unknown[]];
 
 export interface Scripts {
   /**
@@ -35,7 +35,7 @@ export interface Scripts {
    * @param args the named arguments listed in the script's header, or their JSON where all calls have the same
    * @param texts values that follow the arguments undecoded, where the header lists them
    */
-  run(name: string, base: string, args: object | string, ...texts: string[]): Promise<Reply>;
+  run(name: string, base: string, args: object | string, ...texts: string[]): Promise<ScriptReply>;
   /** Runs a script that replies with one text. */
   ask(name: string, base: string, args: object | string, ...texts: string[]): Promise<string>;
   /** Sends one command of a script that processes a whole batch (script-texts.ts). */
@@ -46,7 +46,7 @@ export interface Scripts {
 
 /** Arguments of one call: number of texts, arguments as JSON, texts. */
 type Call = string[];
-type RunCall = (call: Call) => Promise<Reply | string>;
+type RunCall = (call: Call) => Promise<ScriptReply | string>;
 /** The client with its scripts as methods, as `defineCommand` of ioredis adds them. */
 type ScriptClient = Record<string, (base: string, texts: string[]) => Promise<unknown>>;
 
@@ -69,7 +69,7 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
   function createRunner(name: string, base: string): RunCall {
     return batch(
       async (calls: Call[]) => {
-        const replies = (await send(name, base, calls.flat())) as (Reply | string)[];
+        const replies = (await send(name, base, calls.flat())) as (ScriptReply | string)[];
         return replies.map((reply) => (reply[0] === FAILED ? failure(name, reply) : reply));
       },
       BATCHED.get(name) ?? 1,
@@ -81,7 +81,7 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
     base: string,
     args: object | string,
     ...texts: string[]
-  ): Promise<Reply | string> {
+  ): Promise<ScriptReply | string> {
     const key = `${name} ${base}`;
     const runner = runners.get(key) ?? createRunner(name, base);
     runners.set(key, runner);
@@ -93,7 +93,7 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
 }
 
 /** Creates an error with the message of Redis, by which `isStoreUnavailable` recognises an unavailable server. */
-const failure = (name: string, [, message]: Reply | string): Error =>
+const failure = (name: string, [, message]: ScriptReply | string): Error =>
   new Error(String(message), { cause: `script ${name}` });
 
 /** An Error among the replies is the failure of that item alone. */

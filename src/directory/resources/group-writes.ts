@@ -20,7 +20,7 @@ import {
   MOST_AT_ONCE,
   portionsOf,
   type LargeChangeDeps,
-  type Portion,
+  type MemberPortion,
 } from './large-changes.ts';
 
 /** Reply of a script that changed nothing because the change has too many memberships for one script. */
@@ -75,7 +75,7 @@ export function createGroupWrites(
     steps: MemberStep[],
     text?: string,
   ): Promise<PutOutcome> {
-    const ask = ({ steps: some, expected, isFirst, more }: Portion): Promise<string> => {
+    const ask = ({ steps: some, expected, isFirst, more }: MemberPortion): Promise<string> => {
       const portion = { ...args, expected, more, most: MOST_AT_ONCE, steps: some, folded: foldedNames(some) };
       return scripts.ask('put_group', base, portion, ...(isFirst && text !== undefined ? [text] : []));
     };

@@ -16,7 +16,7 @@ export interface LargeChangeDeps {
   usersMeantBy: (values: string[]) => Promise<string[]>;
 }
 
-export interface Portion {
+export interface MemberPortion {
   steps: MemberStep[];
   /** Required version; undefined: no version check. */
   expected: number | undefined;
@@ -26,7 +26,7 @@ export interface Portion {
   more: boolean;
 }
 
-type Store = (portion: Portion) => Promise<PutOutcome>;
+type Store = (portion: MemberPortion) => Promise<PutOutcome>;
 
 /** Returns whether the steps exceed one script. A `replace` step may still exceed it by the members it removes. */
 export const areMany = (steps: readonly MemberStep[]): boolean =>

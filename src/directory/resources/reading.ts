@@ -11,14 +11,14 @@ import {
 } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
-export interface Page {
+export interface RecordPage {
   total: number;
   /** May be fewer than requested when the byte limit of a page is reached. */
   records: StoredRecord[];
 }
 
 /** Records of the first ids. */
-export interface Portion {
+export interface RecordPortion {
   records: StoredRecord[];
   /** Number of ids that were read, including unknown ones. */
   read: number;
@@ -37,7 +37,7 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
   }
 
   /** Returns the undamaged records of `ids` in their order, up to `bytes` bytes; at least the first id is read. */
-  async function portion(kind: Kind, ids: string[], bytes: number): Promise<Portion> {
+  async function portion(kind: Kind, ids: string[], bytes: number): Promise<RecordPortion> {
     const records: StoredRecord[] = [];
     let read = 0;
     while (read < ids.length && (read === 0 || bytes > 0)) {
@@ -56,7 +56,7 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
   }
 
   /** Returns `count` resources from the 1-based `startIndex` in order of creation (RFC 7644 §3.4.2.4), up to `bytes` bytes. */
-  async function page(kind: Kind, startIndex: number, count: number, bytes = Infinity): Promise<Page> {
+  async function page(kind: Kind, startIndex: number, count: number, bytes = Infinity): Promise<RecordPage> {
     const order = keys.key('order', kind);
     const [total, ids] = await Promise.all([
       redis.zcard(order),

@@ -5,7 +5,7 @@ import type { Clock } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import { originOf } from '../middleware/bad-credentials.ts';
 import type { ClientAddress } from '../middleware/client-address.ts';
-import { Problem, tooMany } from './problem.ts';
+import { Problem, tooManyProblem } from './problem.ts';
 
 /** Number of wrong tokens from one address within the window; further ones are answered 429. */
 const TRIES = 10;
@@ -54,7 +54,7 @@ export function createAdminCheck(
     const isRight = timingSafeEqual(digest(presented), digest(token()));
     if (isRight && presented !== '') return;
     const waitSeconds = noteFailure(clientAddress(request));
-    if (waitSeconds > 0) throw tooMany('Too many wrong tokens from this address: wait.', waitSeconds);
+    if (waitSeconds > 0) throw tooManyProblem('Too many wrong tokens from this address: wait.', waitSeconds);
     throw new Problem(401, 'Send the admin token: Authorization: Bearer <ADMIN_TOKEN>.', {
       headers: { 'WWW-Authenticate': 'Bearer realm="admin"' },
     });

@@ -9,9 +9,9 @@ import type { Clock, Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import { inPieces } from '../../support/pieces.ts';
 import { createSerially } from '../../support/serially.ts';
-import { tooMany } from './problem.ts';
+import { tooManyProblem } from './problem.ts';
 
-export interface Work {
+export interface OperationWork {
   id: string;
   /** Aborted when the operator cancels the operation or the process stops. */
   signal: AbortSignal;
@@ -26,7 +26,7 @@ export interface Finished {
   result: Iterable<string>;
 }
 
-export interface Order {
+export interface OperationOrder {
   kind: OperationKind;
   target: string | undefined;
   by: string;
@@ -50,9 +50,15 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
   const running = new Map<string, { end: AbortController; done: Promise<void> }>();
 
   /** Starts an operation and returns its first state. @throws Problem 429 when LIMIT is reached */
-  async function start(order: Order, work: (work: Work) => Promise<Finished>): Promise<Operation> {
+  async function start(
+    order: OperationOrder,
+    work: (work: OperationWork) => Promise<Finished>,
+  ): Promise<Operation> {
     if (running.size >= LIMIT)
-      throw tooMany(`${LIMIT} operations are under way here: wait for one, or cancel one.`, RETRY_SECONDS);
+      throw tooManyProblem(
+        `${LIMIT} operations are under way here: wait for one, or cancel one.`,
+        RETRY_SECONDS,
+      );
     const now = clock.now();
     const operation: Operation = {
       ...{ id: ids.request(), kind: order.kind, target: order.target ?? null, by: order.by },
@@ -76,7 +82,7 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
   async function run(
     operation: Operation,
     end: AbortController,
-    work: (work: Work) => Promise<Finished>,
+    work: (work: OperationWork) => Promise<Finished>,
   ): Promise<void> {
     const beating = new AbortController();
     const heart = beat(operation, end, beating.signal);

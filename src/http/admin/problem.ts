@@ -39,7 +39,7 @@ export const invalid = (errors: { path: string; message: string }[]): Problem =>
     extra: { errors },
   });
 
-export const tooMany = (detail: string, retryAfterSeconds: number): Problem =>
+export const tooManyProblem = (detail: string, retryAfterSeconds: number): Problem =>
   new Problem(429, detail, { headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))) } });
 
 /** Returns the error handler of /admin/v1: it converts every error to a problem document. */

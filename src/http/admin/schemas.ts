@@ -1,13 +1,13 @@
 // Defines the named JSON Schemas of the admin API for its OpenAPI document.
 import { CHAIN } from '../../verify-access/report.ts';
-import type { Verdict } from '../../explain/explanation.ts';
+import type { ExplanationVerdict } from '../../explain/explanation.ts';
 import { LANES } from '../../directory/records.ts';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import type { JsonSchema } from './route.ts';
 
-export const text = { type: 'string' };
-export const whole = { type: 'integer' };
-export const flag = { type: 'boolean' };
+export const textField = { type: 'string' };
+export const integerField = { type: 'integer' };
+export const booleanField = { type: 'boolean' };
 const orNull = (type: string): JsonSchema => ({ type: [type, 'null'] });
 const dateTime = { type: 'string', format: 'date-time' };
 const unixMs = { type: 'integer', description: 'Unix milliseconds' };
@@ -26,27 +26,33 @@ export const body = (properties: Record<string, JsonSchema>, required: string[] 
 export const arrayOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
 export const refTo = (name: keyof typeof SCHEMAS): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
-const VERDICTS: Verdict[] = [
+const VERDICTS: ExplanationVerdict[] = [
   ...(['asDesired', 'onItsWay', 'held', 'stopped', 'needsPerson'] as const),
   ...(['leftAlone', 'notForTarget', 'differs', 'gone'] as const),
 ];
-const kinds = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, whole]));
+const kinds = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, integerField]));
 
 const eventStanding = object({
-  ...{ pending: whole, oldestMs: { type: 'number' }, kept: whole },
-  ...{ delivered: whole, refused: whole, dropped: whole, problem: orNull('string') },
+  ...{ pending: integerField, oldestMs: { type: 'number' }, kept: integerField },
+  ...{ delivered: integerField, refused: integerField, dropped: integerField, problem: orNull('string') },
 });
 
 const coverage = object({
-  ...{ desired: whole, linked: whole, seen: orNull('integer'), pending: whole, held: whole },
-  ...{ deadLetters: whole, exceptions: whole, missing: whole },
+  ...{
+    desired: integerField,
+    linked: integerField,
+    seen: orNull('integer'),
+    pending: integerField,
+    held: integerField,
+  },
+  ...{ deadLetters: integerField, exceptions: integerField, missing: integerField },
 });
 
 const proof = {
-  ...{ startedAt: unixMs, endedAt: unixMs, by: text, repair: flag, faults: whole },
+  ...{ startedAt: unixMs, endedAt: unixMs, by: textField, repair: booleanField, faults: integerField },
   findings: arrayOf(
     object({
-      ...{ family: text, count: whole, repaired: whole, examples: arrayOf(text) },
+      ...{ family: textField, count: integerField, repaired: integerField, examples: arrayOf(textField) },
       fault: { enum: ['missing', 'wrong', 'surplus', 'damaged', 'doubled', 'lost'] },
     }),
   ),
@@ -54,21 +60,23 @@ const proof = {
 
 export const SCHEMAS = {
   Problem: {
-    ...object({ type: text, title: text, status: whole, detail: text }),
+    ...object({ type: textField, title: textField, status: integerField, detail: textField }),
     description: 'RFC 9457; detail says what to do',
   },
   TargetStatus: object(
     {
-      ...{ connection: text, target: text, users: whole, groups: whole },
+      ...{ connection: textField, target: textField, users: integerField, groups: integerField },
       faults: orNull('integer'),
       proof: { oneOf: [{ type: 'null' }, object(proof)] },
       coverage: object({ users: coverage, groups: coverage }),
-      ...{ dirty: whole, inflight: whole, blocked: whole, oldestMs: { type: 'number' } },
-      lanes: object(Object.fromEntries(LANES.map((lane) => [lane, whole]))),
-      breaker: object({ open: flag, since: unixMs, status: whole }, ['open']),
-      guard: object({ held: whole, ...kinds }),
-      hold: { oneOf: [{ type: 'null' }, object({ since: unixMs, by: text, note: text }, ['since', 'by'])] },
-      hasMoved: flag,
+      ...{ dirty: integerField, inflight: integerField, blocked: integerField, oldestMs: { type: 'number' } },
+      lanes: object(Object.fromEntries(LANES.map((lane) => [lane, integerField]))),
+      breaker: object({ open: booleanField, since: unixMs, status: integerField }, ['open']),
+      guard: object({ held: integerField, ...kinds }),
+      hold: {
+        oneOf: [{ type: 'null' }, object({ since: unixMs, by: textField, note: textField }, ['since', 'by'])],
+      },
+      hasMoved: booleanField,
       reconcile: object({ last: { type: ['object', 'null'] }, lastSuccessAt: orNull('integer') }),
       events: { oneOf: [{ type: 'null' }, eventStanding] },
     },
@@ -95,9 +103,9 @@ export const SCHEMAS = {
   ),
   Approval: object(
     {
-      ...{ id: text, connection: text, target: text },
+      ...{ id: textField, connection: textField, target: textField },
       state: { enum: ['held', 'approved', 'rejected'] },
-      ...{ openedAt: dateTime, expiresAt: dateTime, at: dateTime, by: text },
+      ...{ openedAt: dateTime, expiresAt: dateTime, at: dateTime, by: textField },
       kinds: object(kinds),
       items: arrayOf({ $ref: '#/components/schemas/HeldChange' }),
     },
@@ -106,34 +114,47 @@ export const SCHEMAS = {
   HeldChange: object(
     {
       kind: { enum: DESTRUCTIVE_KINDS },
-      ...{ ref: text, subject: text, name: text, member: text, place: whole, reason: text },
+      ...{
+        ref: textField,
+        subject: textField,
+        name: textField,
+        member: textField,
+        place: integerField,
+        reason: textField,
+      },
     },
     ['kind', 'ref', 'name'],
   ),
   RefusedEvent: object(
     {
-      ...{ connection: text, id: text, at: dateTime, resource: text, version: whole },
-      ...{ what: arrayOf(text), names: arrayOf(text), err: text, description: text },
+      ...{ connection: textField, id: textField, at: dateTime, resource: textField, version: integerField },
+      ...{ what: arrayOf(textField), names: arrayOf(textField), err: textField, description: textField },
     },
     ['connection', 'id', 'at', 'resource', 'what', 'names', 'err', 'description'],
   ),
   DeadLetter: object({
-    ...{ connection: text, target: text, ref: text },
+    ...{ connection: textField, target: textField, ref: textField },
     kind: { enum: ['User', 'Group'] },
-    ...{ name: text, since: dateTime, reason: text, message: text, status: orNull('integer') },
+    ...{ name: textField, since: dateTime, reason: textField, message: textField, status: orNull('integer') },
   }),
-  Chosen: object({ count: whole, resources: arrayOf(text) }),
-  OrderGiven: object({ connection: text, target: text, changed: flag }),
+  Chosen: object({ count: integerField, resources: arrayOf(textField) }),
+  OrderGiven: object({ connection: textField, target: textField, changed: booleanField }),
   Operation: object(
     {
-      id: text,
+      id: textField,
       kind: { enum: ['plan', 'reconcile', 'apply', 'doctor', 'repair'] },
       target: orNull('string'),
-      by: text,
+      by: textField,
       state: { enum: ['running', 'succeeded', 'failed', 'cancelled', 'lost'] },
       ...{ startedAt: unixMs, updatedAt: unixMs, endedAt: orNull('integer') },
       progress: arrayOf(
-        object({ connection: text, target: orNull('string'), phase: text, done: whole, total: whole }),
+        object({
+          connection: textField,
+          target: orNull('string'),
+          phase: textField,
+          done: integerField,
+          total: integerField,
+        }),
       ),
       ...{ outcome: orNull('string'), message: orNull('string') },
       result: { description: 'Of one operation, once it has succeeded; kept for an hour.' },
@@ -155,13 +176,13 @@ export const SCHEMAS = {
   Explanation: {
     ...object(
       {
-        ...{ connection: text, target: text, ref: text, id: text, name: text },
+        ...{ connection: textField, target: textField, ref: textField, id: textField, name: textField },
         kind: { enum: ['User', 'Group'] },
         verdict: { enum: VERDICTS },
-        ...{ summary: text, reasons: arrayOf(text) },
-        values: arrayOf(object({ name: text, state: text })),
-        memberships: arrayOf(object({ ref: text, name: text, state: text })),
-        timeline: arrayOf(object({ at: dateTime, event: text, text })),
+        ...{ summary: textField, reasons: arrayOf(textField) },
+        values: arrayOf(object({ name: textField, state: textField })),
+        memberships: arrayOf(object({ ref: textField, name: textField, state: textField })),
+        timeline: arrayOf(object({ at: dateTime, event: textField, textField })),
         log: arrayOf({ type: 'object' }),
       },
       [
@@ -172,28 +193,28 @@ export const SCHEMAS = {
     description: 'First plain sentences, then all that is known.',
   },
   Finding: object({
-    ...{ area: text, message: text, advice: orNull('string') },
+    ...{ area: textField, message: textField, advice: orNull('string') },
     level: { enum: ['ok', 'warning', 'error'] },
   }),
   ProofReport: {
-    ...object({ connection: text, ...proof }),
+    ...object({ connection: textField, ...proof }),
     description: 'One pass over derived data; faults counts the entries that were not repaired.',
   },
   AccessReport: {
     ...object({
-      ...{ ok: flag, asked: text, notes: arrayOf(text) },
-      person: object({ connection: text, target: text, ref: text, userName: text }),
+      ...{ ok: booleanField, asked: textField, notes: arrayOf(textField) },
+      person: object({ connection: textField, target: textField, ref: textField, userName: textField }),
       chain: arrayOf(
         object(
           {
             stage: { enum: CHAIN },
-            ...{ ok: flag, at: dateTime, detail: text },
+            ...{ ok: booleanField, at: dateTime, detail: textField },
             ...{ afterMs: { type: 'number' }, tookMs: { type: 'number' } },
           },
           ['stage', 'detail'],
         ),
       ),
-      differences: arrayOf(object({ name: text }, ['name'])),
+      differences: arrayOf(object({ name: textField }, ['name'])),
       ...{ account: orNull('object'), securityContext: orNull('object'), deployment: orNull('object') },
       ...{ entities: orNull('array'), query: orNull('object') },
     }),
@@ -201,22 +222,28 @@ export const SCHEMAS = {
   },
   SyncReport: object(
     {
-      ...{ connection: text, target: text, ref: text, name: text, dryRun: flag },
+      ...{ connection: textField, target: textField, ref: textField, name: textField, dryRun: booleanField },
       differences: { type: ['array', 'null'], items: { type: 'object' } },
       owed: { type: 'object' },
       steps: arrayOf({ type: 'object' }),
       outcome: { enum: ['equal', 'held', 'waiting', 'needsPerson'] },
-      message: text,
+      message: textField,
     },
     ['connection', 'target', 'ref', 'name', 'dryRun', 'differences', 'owed', 'steps'],
   ),
   ProvisioningRecord: object(
     {
-      ...{ id: text, activityDateTime: dateTime, connection: text, target: text, changeId: text },
+      ...{
+        id: textField,
+        activityDateTime: dateTime,
+        connection: textField,
+        target: textField,
+        changeId: textField,
+      },
       provisioningAction: { enum: ['create', 'update', 'delete', 'disable', 'other'] },
-      operation: text,
-      sourceIdentity: object({ id: text, displayName: text, identityType: text }),
-      modifiedProperties: arrayOf(object({ displayName: text })),
+      operation: textField,
+      sourceIdentity: object({ id: textField, displayName: textField, identityType: textField }),
+      modifiedProperties: arrayOf(object({ displayName: textField })),
       provisioningStatusInfo: object({ status: { enum: ['success', 'failure', 'skipped', 'warning'] } }),
       request: { type: ['object', 'null'] },
     },
@@ -226,20 +253,31 @@ export const SCHEMAS = {
     ],
   ),
   Token: object({
-    ...{ connection: text, name: text },
+    ...{ connection: textField, name: textField },
     source: { enum: ['settings', 'stored'] },
     state: { enum: ['valid', 'expired'] },
     ...{ createdAt: orNull('string'), createdBy: orNull('string') },
     ...{ expiresAt: orNull('string'), lastUsedAt: orNull('string') },
   }),
   Link: object({
-    ...{ connection: text, target: text, ref: text },
+    ...{ connection: textField, target: textField, ref: textField },
     kind: { enum: ['User', 'Group'] },
     ...{ name: orNull('string'), externalId: orNull('string'), platformId: orNull('string') },
-    ...{ account: orNull('string'), origin: orNull('string'), active: orNull('boolean'), departed: flag },
+    ...{
+      account: orNull('string'),
+      origin: orNull('string'),
+      active: orNull('boolean'),
+      departed: booleanField,
+    },
     ...{ lastWrite: orNull('string'), condition: orNull('string') },
   }),
   NewToken: object({
-    ...{ connection: text, name: text, secret: text, createdAt: dateTime, expiresAt: orNull('string') },
+    ...{
+      connection: textField,
+      name: textField,
+      secret: textField,
+      createdAt: dateTime,
+      expiresAt: orNull('string'),
+    },
   }),
 } satisfies Record<string, JsonSchema>;

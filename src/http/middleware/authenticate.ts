@@ -4,7 +4,7 @@ import type { RequestHandler, Response } from 'express';
 import { forbidden, tooManyRequests, unauthorized, unavailable, type ScimError } from '../../scim/index.ts';
 import type { Bucket } from '../../support/limits.ts';
 import type { Clock } from '../../support/sources.ts';
-import type { Door } from '../../tokens/doors.ts';
+import type { ConnectionCredentials } from '../../tokens/credentials.ts';
 import { isJwtShaped } from '../../tokens/jwt.ts';
 import { isMarked } from '../../tokens/secret.ts';
 import type { BadCredentials } from './bad-credentials.ts';
@@ -12,7 +12,7 @@ import { isWithin, toNetworks, type ClientAddress } from './client-address.ts';
 
 export interface AuthenticateDeps {
   clock: Clock;
-  door: Door;
+  door: ConnectionCredentials;
   clientAddress: ClientAddress;
   badCredentials: BadCredentials;
 }

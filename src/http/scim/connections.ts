@@ -5,12 +5,12 @@ import { profileOf, type LengthLimits, type ProfileName, type ResourceType } fro
 import type { Clock, Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import { createSerially } from '../../support/serially.ts';
-import type { Door } from '../../tokens/doors.ts';
+import type { ConnectionCredentials } from '../../tokens/credentials.ts';
 import type { Admission } from '../admission/admission.ts';
 import { createAuthenticate, type AuthenticateOptions } from '../middleware/authenticate.ts';
 import { createBadCredentials } from '../middleware/bad-credentials.ts';
 import { createClientAddress } from '../middleware/client-address.ts';
-import { createHabits, type OnDeviation } from './habits.ts';
+import { createHabits, type OnDeviation } from './deviations.ts';
 import { createScimRouter } from './router.ts';
 
 export interface ScimConnection {
@@ -21,7 +21,7 @@ export interface ScimConnection {
     reviveInactive?: boolean;
   };
   directory: Directory;
-  door: Door;
+  door: ConnectionCredentials;
   userType: ResourceType;
   groupType: ResourceType;
   /** URIs of the security events that receivers get (RFC 9967 §4); undefined without receivers. */

@@ -260,7 +260,7 @@ function queryOf(request: Request): URLSearchParams {
   return new URLSearchParams(mark < 0 ? '' : request.url.slice(mark + 1));
 }
 
-export const OPERATIONS = [
+export const SCIM_OPERATIONS = [
   'list',
   'search',
   'get',
@@ -273,22 +273,22 @@ export const OPERATIONS = [
   'me',
   'other',
 ] as const;
-export type Operation = (typeof OPERATIONS)[number];
+export type ScimOperation = (typeof SCIM_OPERATIONS)[number];
 
-const ON_ONE = new Map<string, Operation>([
+const ON_ONE = new Map<string, ScimOperation>([
   ['GET', 'get'],
   ['PUT', 'replace'],
   ['PATCH', 'patch'],
   ['DELETE', 'delete'],
 ]);
-const ON_ALL = new Map<string, Operation>([
+const ON_ALL = new Map<string, ScimOperation>([
   ['GET', 'list'],
   ['POST', 'create'],
 ]);
 const DISCOVERY = new Set(['serviceproviderconfig', 'resourcetypes', 'schemas']);
 
 /** Returns the operation for metrics and traces. @param path below the SCIM root, such as `/Users/2819c223?attributes=id` */
-export function operationOf(method: string | undefined, path: string): Operation {
+export function operationOf(method: string | undefined, path: string): ScimOperation {
   const query = path.indexOf('?');
   const [, endpoint = '', id = '', rest] = (query < 0 ? path : path.slice(0, query)).split('/', 4);
   if (method === undefined || rest) return 'other';

@@ -1,6 +1,6 @@
 // Runs the agent for a question: paces its records, stores them, and ends the run.
 import { systemClock } from '../../support/sources.ts';
-import type { Deployment } from '../records.ts';
+import type { DeploymentRecord } from '../records.ts';
 import { CHAT_LEFT, CHAT_TOOL_ROWS } from '../settings.ts';
 import { sceneOf, type World } from '../world.ts';
 import type { Scene, State } from '../state.ts';
@@ -11,7 +11,7 @@ import type { AgentScript, RunOutcome, ThreadRecord } from './records.ts';
 import type { StreamBody } from './request-body.ts';
 import { createRun, type Draft, type Run } from './run.ts';
 import type { Stop } from './runs.ts';
-import type { Session } from './session.ts';
+import type { ChatSession } from './session.ts';
 import { errorLine, freshMessageId, stateLine } from './stream.ts';
 import { noteEnd, noteQuery, noteStart } from './threads.ts';
 import type { AgentData, Rows } from './tools.ts';
@@ -22,14 +22,14 @@ export interface ChatStyle {
   readonly choose: Choose;
 }
 
-export interface Question {
+export interface ChatQuestion {
   readonly caller: ChatCaller;
-  readonly session: Session;
+  readonly session: ChatSession;
   readonly thread: ThreadRecord;
   readonly body: StreamBody & { readonly input: string };
 }
 
-interface Job extends Question {
+interface Job extends ChatQuestion {
   readonly world: World;
   /** State at the start of the run; a reset stops the run and replaces the state. */
   readonly state: State;
@@ -37,7 +37,7 @@ interface Job extends Question {
   readonly script: AgentScript;
 }
 
-function productionBranch(deployment: Deployment): string {
+function productionBranch(deployment: DeploymentRecord): string {
   return deployment.branches.find(({ kind }) => kind === 'production')?.name ?? '';
 }
 
@@ -151,7 +151,7 @@ async function drive(job: Job, task: AgentTask): Promise<void> {
  * Starts a run on an idle thread. Returns its lines from the first record, which repeats the question. The run
  * continues without readers.
  */
-export function startAnswer(world: World, style: ChatStyle, question: Question): AsyncIterable<string> {
+export function startAnswer(world: World, style: ChatStyle, question: ChatQuestion): AsyncIterable<string> {
   const { thread, caller, session, body } = question;
   const { state } = world;
   const { agentId, deployment } = caller;

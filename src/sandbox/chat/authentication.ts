@@ -2,28 +2,28 @@
 import type { Request } from 'express';
 import { authenticate } from '../auth.ts';
 import { resolveContext } from '../deployment-authentication.ts';
-import { own, type JsonObject } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { own, type SandboxJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
 import { ACCOUNT_NAME } from '../ready.ts';
-import type { Credential, Deployment } from '../records.ts';
+import type { Credential, DeploymentRecord } from '../records.ts';
 import type { Scene } from '../state.ts';
 import type { ChatNames } from './names.ts';
 
 /** Result of authentication. `externalId` of a token is in lower case. */
-export type Proof =
+export type ChatProof =
   | { readonly kind: 'apiKey'; readonly credential: Credential }
   | {
       readonly kind: 'token';
       readonly token: string;
-      readonly context: JsonObject;
+      readonly context: SandboxJsonObject;
       readonly externalId: string;
       readonly email: string | null;
     };
 
 export interface ChatCaller {
-  readonly deployment: Deployment;
+  readonly deployment: DeploymentRecord;
   readonly agentId: string;
-  readonly proof: Proof;
+  readonly proof: ChatProof;
 }
 
 /** The parts of a chat address. */
@@ -63,43 +63,46 @@ export function parseAddress(path: string): ChatAddress | undefined {
  * Returns the problem for an invalid credential; the family formats it as JSON-RPC with status 200 (ASSUMED-06,
  * ASSUMED-83).
  */
-function unauthorized(why: string): Problem {
-  return new Problem(401, why);
+function unauthorized(why: string): SandboxProblem {
+  return new SandboxProblem(401, why);
 }
 
-function requireTarget(scene: Scene, address: ChatAddress): { deployment: Deployment; agentId: string } {
-  if (address.accountName !== ACCOUNT_NAME) throw new Problem(404, 'Tenant not found');
+function requireTarget(
+  scene: Scene,
+  address: ChatAddress,
+): { deployment: DeploymentRecord; agentId: string } {
+  if (address.accountName !== ACCOUNT_NAME) throw new SandboxProblem(404, 'Tenant not found');
   const { deployments } = scene.state;
   if (address.form === 'deployments') {
     const deployment = deployments.get(address.targetId);
-    if (!deployment) throw new Problem(404, 'Deployment not found');
+    if (!deployment) throw new SandboxProblem(404, 'Deployment not found');
     return { deployment, agentId: deployment.agents[0] ?? BUILT_IN_AGENT };
   }
   const owner = [...deployments.values()].find(({ agents }) => agents.includes(address.targetId));
-  if (!owner) throw new Problem(404, 'Agent not found');
+  if (!owner) throw new SandboxProblem(404, 'Agent not found');
   return { deployment: owner, agentId: address.targetId };
 }
 
 function requirePlan(scene: Scene): void {
-  if (!scene.settings.plan.chat) throw new Problem(403, 'The plan does not include chat');
+  if (!scene.settings.plan.chat) throw new SandboxProblem(403, 'The plan does not include chat');
 }
 
 function authenticateKey(request: Request, scene: Scene, address: ChatAddress): ChatCaller {
   const isKey = /^api-key(\s|$)/i.test(request.headers.authorization ?? '');
   // A missing agent is reported before the key is checked (ASSUMED-82).
   if (isKey && address.form === 'deployments')
-    throw new Problem(403, 'agentId is required for Api-Key authentication');
+    throw new SandboxProblem(403, 'agentId is required for Api-Key authentication');
   if (!isKey) throw unauthorized('Authorization header is malformed');
   const { credential } = authenticate(request, scene, true);
   requirePlan(scene);
   const target = requireTarget(scene, address);
   if (credential.deployments && !credential.deployments.has(target.deployment.id))
-    throw new Problem(403, 'The API key does not reach this deployment');
+    throw new SandboxProblem(403, 'The API key does not reach this deployment');
   return { ...target, proof: { kind: 'apiKey', credential } };
 }
 
 /** Returns `externalId`, else `sub`; empty values and other types count as absent. */
-function identityOf(context: JsonObject): string | undefined {
+function identityOf(context: SandboxJsonObject): string | undefined {
   const named = [own(context, 'externalId'), own(context, 'sub')];
   return named.find((value): value is string => typeof value === 'string' && value.trim() !== '');
 }
@@ -109,10 +112,10 @@ function identityOf(context: JsonObject): string | undefined {
  * context lacks the scope. The agent calls it again before every query, because the token may have expired.
  */
 export async function proveToken(
-  deployment: Deployment,
+  deployment: DeploymentRecord,
   token: string,
   nowMs: number,
-): Promise<Extract<Proof, { kind: 'token' }>> {
+): Promise<Extract<ChatProof, { kind: 'token' }>> {
   if (!deployment.tokenAuthentication) throw unauthorized('Token authentication is off for this deployment');
   const context = await resolveContext(deployment, token, nowMs);
   if (!context) throw unauthorized('Invalid token');

@@ -1,6 +1,6 @@
 // Stores external users, who exist in chat only: the first request creates them, by default with a limited
 // lifetime (contract 6.7).
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import { EPHEMERAL_TTL_SECONDS } from '../settings.ts';
 import type { Scene, State } from '../state.ts';
 import type { ExternalUserRecord } from './records.ts';
@@ -55,7 +55,7 @@ export function provision(scene: Scene, wish: ExternalWish): ExternalUserRecord 
   const expiresAtMs = expiryOf(present, wish, nowMs);
   const isNewlyKept = expiresAtMs === null && present?.expiresAtMs !== null;
   if (isNewlyKept && state.externalUsers.find('kept', 'yes').length >= settings.externalUserLimit)
-    throw new Problem(429, `The account is limited to ${settings.externalUserLimit} external users`);
+    throw new SandboxProblem(429, `The account is limited to ${settings.externalUserLimit} external users`);
   const { ephemeralTtlSeconds: _ttl, isEphemeral: _ephemeral, ...said } = wish;
   const user: ExternalUserRecord = {
     ...said,

@@ -2,9 +2,9 @@
 // (contract 6.1).
 import type { Request } from 'express';
 import { platformError } from '../application.ts';
-import type { Reply } from '../call.ts';
-import type { Family } from '../family.ts';
-import { Problem } from '../problem.ts';
+import type { HandlerReply } from '../call.ts';
+import type { ApiFamily } from '../family.ts';
+import { SandboxProblem } from '../problem.ts';
 import { CHAT_UNAUTHORIZED_CODE } from '../settings.ts';
 import { sceneOf, type World } from '../world.ts';
 import { authenticateChat, parseAddress, type ChatCaller } from './authentication.ts';
@@ -19,7 +19,7 @@ const MOUNT = '/api/v1/public';
  * Formats a refused credential as a JSON-RPC error object (ASSUMED-83), any other problem as `{error}` with its
  * status.
  */
-function render(problem: Problem): Reply {
+function render(problem: SandboxProblem): HandlerReply {
   if (problem.status !== 401) return platformError(problem);
   const error = { code: CHAT_UNAUTHORIZED_CODE, message: `Unauthorized: ${problem.message}` };
   return { status: 200, body: { jsonrpc: '2.0', error, id: null } };
@@ -29,7 +29,7 @@ function render(problem: Problem): Reply {
 export function createChatFamily(
   world: World,
   options: { vendorNames?: boolean; chatModel?: ChatModelOptions } = {},
-): Family {
+): ApiFamily {
   const style = {
     names: options.vendorNames ? VENDOR_NAMES : SPECIFIED_NAMES,
     choose: options.chatModel ? createModelChoice(options.chatModel) : chooseMembers,
@@ -45,7 +45,7 @@ export function createChatFamily(
     rooms: [createChatRoom({ world, style, callerOf }, MOUNT)],
     authenticate: async (request) => {
       const address = parseAddress(request.baseUrl + request.path);
-      if (!address) throw new Problem(404, 'Not found');
+      if (!address) throw new SandboxProblem(404, 'Not found');
       callers.set(request, await authenticateChat(request, sceneOf(world), address, style.names));
       return undefined;
     },

@@ -3,33 +3,33 @@ import type { Make } from '../fixture.ts';
 import {
   objectList,
   optionalBoolean,
-  optionalText,
+  textOrUndefined,
   optionalTexts,
   own,
   requireObject,
   requireText,
-  type JsonObject,
+  type SandboxJsonObject,
 } from '../json.ts';
 import { parseMethod } from '../deployment-authentication.ts';
-import { Problem } from '../problem.ts';
-import type { Deployment } from '../records.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { DeploymentRecord } from '../records.ts';
 import type { Scene } from '../state.ts';
 import type { AgentScript } from './records.ts';
 
-function requireDeploymentOf(scene: Scene, source: JsonObject): Deployment {
+function requireDeploymentOf(scene: Scene, source: SandboxJsonObject): DeploymentRecord {
   const id = String(own(source, 'deploymentId'));
   const deployment = scene.state.deployments.get(id);
-  if (!deployment) throw new Problem(400, `deploymentId: no such deployment: ${id}`);
+  if (!deployment) throw new SandboxProblem(400, `deploymentId: no such deployment: ${id}`);
   return deployment;
 }
 
-function parseScript(source: JsonObject): AgentScript {
+function parseScript(source: SandboxJsonObject): AgentScript {
   const delay = own(source, 'recordDelayMs');
   if (delay !== undefined && (typeof delay !== 'number' || !(delay >= 0)))
-    throw new Problem(400, 'recordDelayMs must be a number of milliseconds');
-  const toolError = optionalText(source, 'toolError');
-  const failure = optionalText(source, 'failure');
-  const sqlQuery = optionalText(source, 'sqlQuery');
+    throw new SandboxProblem(400, 'recordDelayMs must be a number of milliseconds');
+  const toolError = textOrUndefined(source, 'toolError');
+  const failure = textOrUndefined(source, 'failure');
+  const sqlQuery = textOrUndefined(source, 'sqlQuery');
   const finals = objectList(source, 'finals').map((entry) => ({
     content: requireText(entry, 'content'),
     graphPath: optionalTexts(entry, 'graphPath') ?? ['final'],
@@ -54,10 +54,10 @@ function freshAgentId(scene: Scene): string {
  */
 export const makeAgent: Make = (scene, source) => {
   const deployment = requireDeploymentOf(scene, source);
-  const agentId = optionalText(source, 'id') ?? freshAgentId(scene);
+  const agentId = textOrUndefined(source, 'id') ?? freshAgentId(scene);
   const holder = [...scene.state.deployments.values()].find(({ agents }) => agents.includes(agentId));
   if (holder && holder.id !== deployment.id)
-    throw new Problem(409, `Agent ${agentId} belongs to another deployment`);
+    throw new SandboxProblem(409, `Agent ${agentId} belongs to another deployment`);
   if (!holder) {
     const agents = [...deployment.agents, agentId];
     scene.state.deployments.set(deployment.id, { ...deployment, agents });

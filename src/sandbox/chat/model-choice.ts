@@ -2,7 +2,7 @@
 // member names and the question, never a row. Its selection is checked against the members that the caller may
 // see, and the query runs with the caller's rights.
 import type { CubeDocument, MemberDocument } from '../core-data/core-data.ts';
-import { isObject, own, type JsonObject } from '../json.ts';
+import { isJsonObject, own, type SandboxJsonObject } from '../json.ts';
 import type { Choose } from './agent.ts';
 import type { Choice, Grain } from './question.ts';
 
@@ -46,7 +46,11 @@ function describe(cubes: readonly CubeDocument[]): string {
   );
 }
 
-function picked(source: JsonObject, name: string, members: readonly MemberDocument[]): MemberDocument[] {
+function picked(
+  source: SandboxJsonObject,
+  name: string,
+  members: readonly MemberDocument[],
+): MemberDocument[] {
   const sent = own(source, name);
   if (!Array.isArray(sent)) return [];
   return members.filter((member) => sent.includes(member.name));
@@ -54,7 +58,7 @@ function picked(source: JsonObject, name: string, members: readonly MemberDocume
 
 /** Returns the selection in the model's reply, limited to visible members; null without one. */
 export function parseChoice(reply: unknown, cubes: readonly CubeDocument[]): Choice | null {
-  if (!isObject(reply)) return null;
+  if (!isJsonObject(reply)) return null;
   const cube = cubes.find(({ name }) => name === own(reply, 'cube'));
   if (!cube) return null;
   const measures = picked(reply, 'measures', cube.measures);
@@ -68,10 +72,10 @@ export function parseChoice(reply: unknown, cubes: readonly CubeDocument[]): Cho
 }
 
 function contentOf(body: unknown): unknown {
-  const choices = isObject(body) ? own(body, 'choices') : undefined;
+  const choices = isJsonObject(body) ? own(body, 'choices') : undefined;
   const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  const message = isObject(first) ? own(first, 'message') : undefined;
-  const content = isObject(message) ? own(message, 'content') : undefined;
+  const message = isJsonObject(first) ? own(first, 'message') : undefined;
+  const content = isJsonObject(message) ? own(message, 'content') : undefined;
   if (typeof content !== 'string') throw new Error('The chat model answered without a text');
   try {
     return JSON.parse(content);

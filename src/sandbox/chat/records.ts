@@ -1,8 +1,8 @@
 // Defines the immutable records of chat: threads with messages, agents with scripts, external users.
-import type { JsonObject } from '../json.ts';
-import type { AttributeValue } from '../records.ts';
+import type { SandboxJsonObject } from '../json.ts';
+import type { StoredAttributeValue } from '../records.ts';
 
-export interface ToolCall {
+export interface ToolCallRecord {
   readonly name: string;
   /** Input as JSON text. */
   readonly input: string;
@@ -16,7 +16,7 @@ export interface MessageRecord {
   readonly role: 'user' | 'assistant';
   readonly content: string;
   readonly thinking?: string;
-  readonly toolCall?: ToolCall;
+  readonly toolCall?: ToolCallRecord;
   readonly graphPath?: readonly string[];
   readonly isDelta: boolean;
   readonly isInProcess: boolean;
@@ -72,8 +72,8 @@ export interface ExternalUserRecord {
   /** Null = no expiry. */
   readonly expiresAtMs: number | null;
   readonly groups: readonly string[];
-  readonly userAttributes: Readonly<Record<string, AttributeValue>>;
-  readonly securityContext: JsonObject;
+  readonly userAttributes: Readonly<Record<string, StoredAttributeValue>>;
+  readonly securityContext: SandboxJsonObject;
   readonly createdAtMs: number;
   readonly lastSeenAtMs: number;
 }

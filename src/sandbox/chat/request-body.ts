@@ -2,25 +2,25 @@
 import {
   objectList,
   optionalBoolean,
-  optionalText,
+  textOrUndefined,
   optionalTexts,
   own,
   requireObject,
   requireText,
-  type JsonObject,
+  type SandboxJsonObject,
 } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import { CHAT_LONGEST_INPUT, CHAT_LONGEST_TTL_SECONDS, CHAT_MESSAGE_ID } from '../settings.ts';
 import type { Ask } from './threads.ts';
 
 /** `sessionSettings` of a request with an API key; undefined = absent. */
-export interface SessionSettings {
+export interface RequestedSession {
   readonly externalId: string | null;
   readonly internalId: string | null;
   readonly email: string | null;
   readonly userAttributes: readonly { readonly name: string; readonly value: string }[] | undefined;
   readonly groups: readonly string[] | undefined;
-  readonly securityContext: JsonObject | undefined;
+  readonly securityContext: SandboxJsonObject | undefined;
   readonly isEphemeral: boolean | undefined;
   readonly ephemeralTtlSeconds: number | undefined;
 }
@@ -31,59 +31,59 @@ export interface StreamBody extends Ask {
   readonly isDefaultBranch: boolean;
 }
 
-function isGiven(source: JsonObject, name: string): boolean {
+function isGiven(source: SandboxJsonObject, name: string): boolean {
   const value = own(source, name);
   return value !== undefined && value !== null;
 }
 
 /** Returns a text property that may be absent but not empty. */
-function optionalWord(source: JsonObject, name: string): string | null {
-  const text = optionalText(source, name);
-  if (text !== null && text.trim() === '') throw new Problem(400, `${name} must not be empty`);
+function optionalWord(source: SandboxJsonObject, name: string): string | null {
+  const text = textOrUndefined(source, name);
+  if (text !== null && text.trim() === '') throw new SandboxProblem(400, `${name} must not be empty`);
   return text;
 }
 
-function parseMessageId(body: JsonObject): string | null {
-  const messageId = optionalText(body, 'messageId');
+function parseMessageId(body: SandboxJsonObject): string | null {
+  const messageId = textOrUndefined(body, 'messageId');
   if (messageId !== null && !CHAT_MESSAGE_ID.test(messageId))
-    throw new Problem(400, 'messageId must be <timestamp>-message with at least 13 digits');
+    throw new SandboxProblem(400, 'messageId must be <timestamp>-message with at least 13 digits');
   return messageId;
 }
 
 /** Parses the body except for the session; a request needs `input` or `chatId` (ASSUMED-87). */
-export function parseStreamBody(body: JsonObject): StreamBody {
+export function parseStreamBody(body: SandboxJsonObject): StreamBody {
   const input = optionalWord(body, 'input');
   const chatId = optionalWord(body, 'chatId');
   const messageId = parseMessageId(body);
   const activeBranchName = optionalWord(body, 'activeBranchName');
   const isDefaultBranch = optionalBoolean(body, 'isDefaultBranch') ?? activeBranchName === null;
-  if (input !== null && input.length > CHAT_LONGEST_INPUT) throw new Problem(400, 'input is too long');
-  if (input === null && chatId === null) throw new Problem(400, 'input or chatId is required');
+  if (input !== null && input.length > CHAT_LONGEST_INPUT) throw new SandboxProblem(400, 'input is too long');
+  if (input === null && chatId === null) throw new SandboxProblem(400, 'input or chatId is required');
   return { input, chatId, messageId, activeBranchName, isDefaultBranch };
 }
 
-function parseExternalId(source: JsonObject): string | null {
+function parseExternalId(source: SandboxJsonObject): string | null {
   const externalId = optionalWord(source, 'externalId');
   if (externalId !== null && (/\s/.test(externalId) || externalId !== externalId.toLowerCase()))
-    throw new Problem(400, 'externalId must be lower case without spaces');
+    throw new SandboxProblem(400, 'externalId must be lower case without spaces');
   return externalId;
 }
 
-function parseAttributes(source: JsonObject): SessionSettings['userAttributes'] {
+function parseAttributes(source: SandboxJsonObject): RequestedSession['userAttributes'] {
   if (!isGiven(source, 'userAttributes')) return undefined;
   return objectList(source, 'userAttributes').map((entry) => {
     const value = own(entry, 'value');
-    if (typeof value !== 'string') throw new Problem(400, 'value of a user attribute must be text');
+    if (typeof value !== 'string') throw new SandboxProblem(400, 'value of a user attribute must be text');
     return { name: requireText(entry, 'name'), value };
   });
 }
 
-function parseTtl(source: JsonObject): number | undefined {
+function parseTtl(source: SandboxJsonObject): number | undefined {
   const seconds = own(source, 'ephemeralTtlSeconds') ?? undefined;
   if (seconds === undefined) return undefined;
   const isCount = typeof seconds === 'number' && Number.isSafeInteger(seconds);
   if (!isCount || seconds < 1 || seconds > CHAT_LONGEST_TTL_SECONDS)
-    throw new Problem(
+    throw new SandboxProblem(
       400,
       `ephemeralTtlSeconds must be a whole number from 1 to ${CHAT_LONGEST_TTL_SECONDS}`,
     );
@@ -94,7 +94,7 @@ function parseTtl(source: JsonObject): number | undefined {
 const NOT_WITH_INTERNAL = ['roles', 'groups', 'userAttributes', 'securityContext'];
 
 /** Returns `sessionSettings` of the body, or null when absent. */
-export function parseSession(body: JsonObject): SessionSettings | null {
+export function parseSession(body: SandboxJsonObject): RequestedSession | null {
   if (!isGiven(body, 'sessionSettings')) return null;
   const source = requireObject(own(body, 'sessionSettings'), 'sessionSettings');
   const internalId = optionalWord(source, 'internalId');
@@ -102,14 +102,14 @@ export function parseSession(body: JsonObject): SessionSettings | null {
   // With two users in one session it is undefined whose rights apply, and the specification does not say, so it
   // is refused.
   if (internalId !== null && externalId !== null)
-    throw new Problem(400, 'externalId and internalId exclude each other');
+    throw new SandboxProblem(400, 'externalId and internalId exclude each other');
   const extra = NOT_WITH_INTERNAL.find((name) => isGiven(source, name));
   if (internalId !== null && extra !== undefined)
-    throw new Problem(400, `${extra} is not allowed with internalId`);
+    throw new SandboxProblem(400, `${extra} is not allowed with internalId`);
   return {
     externalId,
     internalId,
-    email: optionalText(source, 'email'),
+    email: textOrUndefined(source, 'email'),
     userAttributes: parseAttributes(source),
     groups: optionalTexts(source, 'groups'),
     securityContext: isGiven(source, 'securityContext')

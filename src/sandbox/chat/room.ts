@@ -1,11 +1,11 @@
 // Routes the two calls of chat: stream a conversation, abort a stream (contract 6.2 to 6.5).
 import { Router, type Request, type RequestHandler, type Response } from 'express';
-import { send, visitOf, type Reply } from '../call.ts';
+import { sendReply, visitOf, type HandlerReply } from '../call.ts';
 import type { Room } from '../family.ts';
-import type { Fate, Loss } from '../faults.ts';
-import { requireObject, requireText, type JsonObject } from '../json.ts';
+import type { InjectedFault, Loss } from '../faults.ts';
+import { requireObject, requireText, type SandboxJsonObject } from '../json.ts';
 import { loseAnswer } from '../loss.ts';
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import { CHAT_BUSY } from '../settings.ts';
 import type { Scene } from '../state.ts';
 import { sendStream, type Lines } from '../stream.ts';
@@ -14,10 +14,10 @@ import { startAnswer, type ChatStyle } from './answering.ts';
 import type { ChatCaller } from './authentication.ts';
 import { removeExpired } from './external-users.ts';
 import type { ThreadRecord } from './records.ts';
-import { parseSession, parseStreamBody, type SessionSettings, type StreamBody } from './request-body.ts';
-import { identifyAborter, openSession, type Session } from './session.ts';
+import { parseSession, parseStreamBody, type RequestedSession, type StreamBody } from './request-body.ts';
+import { identifyAborter, openChatSession, type ChatSession } from './session.ts';
 import { brokenAfter, cutoffLine, errorLine, openingWith, storedLines } from './stream.ts';
-import { decide, messagesOf, openThread, openedBy, standingOf, threadOf } from './threads.ts';
+import { decide, messagesOf, openThread, openedBy, threadStateOf, threadOf } from './threads.ts';
 
 export interface ChatDeps {
   readonly world: World;
@@ -26,19 +26,19 @@ export interface ChatDeps {
   readonly callerOf: (request: Request) => ChatCaller;
 }
 
-function bodyOf(request: Request): JsonObject {
+function bodyOf(request: Request): SandboxJsonObject {
   return requireObject((request.body as unknown) ?? {}, 'The request body');
 }
 
 /** With a token `sessionSettings` is ignored. */
-function settingsOf(caller: ChatCaller, body: JsonObject): SessionSettings | null {
+function settingsOf(caller: ChatCaller, body: SandboxJsonObject): RequestedSession | null {
   return caller.proof.kind === 'token' ? null : parseSession(body);
 }
 
 function requireBranch(caller: ChatCaller, branchName: string | null): void {
   if (branchName === null) return;
   if (!caller.deployment.branches.some(({ name }) => name === branchName))
-    throw new Problem(400, 'activeBranchName is not a branch of the deployment');
+    throw new SandboxProblem(400, 'activeBranchName is not a branch of the deployment');
 }
 
 /**
@@ -48,7 +48,7 @@ function requireBranch(caller: ChatCaller, branchName: string | null): void {
 function findThread(
   scene: Scene,
   caller: ChatCaller,
-  session: Session,
+  session: ChatSession,
   body: StreamBody,
 ): ThreadRecord | undefined {
   const { state } = scene;
@@ -56,7 +56,7 @@ function findThread(
   if (body.chatId === null)
     return body.messageId === null ? undefined : openedBy(state, deploymentId, session.owner, body.messageId);
   const thread = threadOf(state, deploymentId, body.chatId);
-  if (thread?.owner !== session.owner) throw new Problem(404, 'Chat thread not found');
+  if (thread?.owner !== session.owner) throw new SandboxProblem(404, 'Chat thread not found');
   return thread;
 }
 
@@ -70,7 +70,7 @@ function storedThread(scene: Scene, thread: ThreadRecord): string[] {
 interface Turn {
   readonly scene: Scene;
   readonly caller: ChatCaller;
-  readonly session: Session;
+  readonly session: ChatSession;
   readonly body: StreamBody;
 }
 
@@ -83,7 +83,7 @@ function converse({ world, style }: ChatDeps, turn: Turn): { opening: string; li
   const { id: deploymentId } = caller.deployment;
   const thread =
     found ?? openThread(state, nowMs, { deploymentId, owner: session.owner, keyName: session.keyName });
-  const decision = decide(standingOf(state, thread), body);
+  const decision = decide(threadStateOf(state, thread), body);
   const { chatId } = thread;
   const stored = (): { opening: string; lines: Lines } => {
     const [opening = '', ...rest] = storedThread(scene, thread);
@@ -122,7 +122,7 @@ async function sendLines(
   }
 }
 
-function fateOf(response: Response): Fate {
+function fateOf(response: Response): InjectedFault {
   const { fate } = visitOf(response);
   if (!fate) throw new Error('Chat was mounted without the walls of its family');
   return fate;
@@ -137,14 +137,14 @@ function streamChat(deps: ChatDeps): RequestHandler {
     const scene = sceneOf(deps.world);
     removeExpired(scene);
     requireBranch(caller, body.activeBranchName);
-    const session = openSession(scene, caller, settings);
+    const session = openChatSession(scene, caller, settings);
     const answer = converse(deps, { scene, caller, session, body });
     await sendLines(request, response, answer, fateOf(response).loss);
   };
 }
 
 /** Stops the running answer at once; an idle thread is not changed. 404 unknown, 403 thread of another user. */
-function abort(deps: ChatDeps, request: Request): Reply {
+function abort(deps: ChatDeps, request: Request): HandlerReply {
   const caller = deps.callerOf(request);
   const source = bodyOf(request);
   const chatId = requireText(source, 'chatId');
@@ -152,11 +152,11 @@ function abort(deps: ChatDeps, request: Request): Reply {
   const scene = sceneOf(deps.world);
   removeExpired(scene);
   const thread = threadOf(scene.state, caller.deployment.id, chatId);
-  if (!thread) throw new Problem(404, 'Chat thread not found');
+  if (!thread) throw new SandboxProblem(404, 'Chat thread not found');
   const aborter = identifyAborter(scene, caller, settings);
   // sessionSettings is optional here: a key without a user may stop the runs that it started.
   const owns = aborter.kind === 'owner' ? thread.owner === aborter.owner : thread.keyName === aborter.name;
-  if (!owns) throw new Problem(403, 'The chat thread belongs to somebody else');
+  if (!owns) throw new SandboxProblem(403, 'The chat thread belongs to somebody else');
   scene.state.runs.stop(chatId, 'aborted');
   return { status: 204 };
 }
@@ -166,7 +166,7 @@ function abortChat(deps: ChatDeps): RequestHandler {
     const reply = abort(deps, request);
     const { loss } = fateOf(response);
     if (loss) await loseAnswer(request, loss);
-    else send(response, reply);
+    else sendReply(response, reply);
   };
 }
 

@@ -1,16 +1,20 @@
 // Opens the session of a chat request: owner of the thread, rights of its queries, and validity.
 import { createHash } from 'node:crypto';
-import { contextOfClaims, contextOfUser, type SecurityContext } from '../core-data/security-context.ts';
-import { Problem } from '../problem.ts';
-import type { AttributeValue, Credential, UserRecord } from '../records.ts';
+import {
+  contextOfClaims,
+  contextOfUser,
+  type CoreDataSecurityContext,
+} from '../core-data/security-context.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { StoredAttributeValue, Credential, UserRecord } from '../records.ts';
 import type { Scene } from '../state.ts';
 import { defaultFromText } from '../users/attribute-types.ts';
-import { proveToken, type ChatCaller, type Proof } from './authentication.ts';
+import { proveToken, type ChatCaller, type ChatProof } from './authentication.ts';
 import { externalUserOf, provision, type ExternalWish } from './external-users.ts';
-import type { SessionSettings } from './request-body.ts';
+import type { RequestedSession } from './request-body.ts';
 import { ownerOfExternal, ownerOfUser } from './threads.ts';
 
-export interface Session {
+export interface ChatSession {
   /** Owner of the threads; see ThreadRecord. */
   readonly owner: string;
   /** Null with a token. */
@@ -24,7 +28,7 @@ export interface Session {
   /** Returns false once the user or the API key has lost access. */
   isStanding(scene: Scene): boolean;
   /** Returns the current rights; throws Problem 401 when the token is no longer valid. */
-  context(scene: Scene): SecurityContext | Promise<SecurityContext>;
+  context(scene: Scene): CoreDataSecurityContext | Promise<CoreDataSecurityContext>;
 }
 
 function isKeyStanding({ state, nowMs }: Scene, { secret }: Credential): boolean {
@@ -39,11 +43,12 @@ function requireInternal({ state }: Scene, internalId: string): UserRecord {
   const [byName] = state.users.find('userName', name);
   const byMail = state.users.find('email', name);
   const user = byName ?? (byMail.length === 1 ? byMail[0] : undefined);
-  if (!user || user.isDeactivated) throw new Problem(400, 'internalId is not an existing internal user');
+  if (!user || user.isDeactivated)
+    throw new SandboxProblem(400, 'internalId is not an existing internal user');
   return user;
 }
 
-function internalSession(scene: Scene, internalId: string, credential: Credential): Session {
+function internalSession(scene: Scene, internalId: string, credential: Credential): ChatSession {
   const { id } = requireInternal(scene, internalId);
   const present = ({ state }: Scene): UserRecord | undefined => {
     const user = state.users.get(id);
@@ -58,7 +63,7 @@ function internalSession(scene: Scene, internalId: string, credential: Credentia
     isStanding: (now) => present(now) !== undefined && isKeyStanding(now, credential),
     context: (now) => {
       const user = present(now);
-      if (!user) throw new Problem(401, 'The user has left');
+      if (!user) throw new SandboxProblem(401, 'The user has left');
       return contextOfUser(now, user);
     },
   };
@@ -68,12 +73,13 @@ function internalSession(scene: Scene, internalId: string, credential: Credentia
  * Converts text to the type of the definition; throws 400 for an unknown name or text of another type
  * (ASSUMED-85, ASSUMED-89).
  */
-function typedAttributes(scene: Scene, settings: SessionSettings): Record<string, AttributeValue> {
-  const values = (settings.userAttributes ?? []).map(({ name, value }): [string, AttributeValue] => {
+function typedAttributes(scene: Scene, settings: RequestedSession): Record<string, StoredAttributeValue> {
+  const values = (settings.userAttributes ?? []).map(({ name, value }): [string, StoredAttributeValue] => {
     const [definition] = scene.state.attributes.find('name', name);
-    if (!definition) throw new Problem(400, `No user attribute of the name ${name}`);
+    if (!definition) throw new SandboxProblem(400, `No user attribute of the name ${name}`);
     const typed = defaultFromText(definition.type, value);
-    if (typed === undefined) throw new Problem(400, `User attribute ${name} must be a ${definition.type}`);
+    if (typed === undefined)
+      throw new SandboxProblem(400, `User attribute ${name} must be a ${definition.type}`);
     return [name, typed];
   });
   return Object.fromEntries(values);
@@ -85,16 +91,16 @@ function requireGroups(scene: Scene, groups: readonly string[]): void {
     return !found.some(({ displayName }) => displayName === name);
   });
   // Policies compare names exactly; a similar name would grant nothing, so it is refused (ASSUMED-86).
-  if (unknown !== undefined) throw new Problem(400, `No group of the name ${unknown}`);
+  if (unknown !== undefined) throw new SandboxProblem(400, `No group of the name ${unknown}`);
 }
 
 function externalSession(
   wish: ExternalWish,
-  proof: Proof,
-  more: Pick<Session, 'userIds' | 'tokenFingerprint' | 'context'> & {
+  proof: ChatProof,
+  more: Pick<ChatSession, 'userIds' | 'tokenFingerprint' | 'context'> & {
     isProofGood(scene: Scene): boolean;
   },
-): Session {
+): ChatSession {
   return {
     ...more,
     owner: ownerOfExternal(wish.externalId),
@@ -108,12 +114,17 @@ function externalSession(
   };
 }
 
-function keySession(scene: Scene, settings: SessionSettings, externalId: string, proof: Proof): Session {
+function keySession(
+  scene: Scene,
+  settings: RequestedSession,
+  externalId: string,
+  proof: ChatProof,
+): ChatSession {
   if (proof.kind !== 'apiKey') throw new Error('An API key session needs a key');
   const { credential } = proof;
   requireGroups(scene, settings.groups ?? []);
   const given = contextOfClaims(settings.securityContext ?? {});
-  const context: SecurityContext = {
+  const context: CoreDataSecurityContext = {
     groups: settings.groups ?? given.groups,
     userAttributes: { ...given.userAttributes, ...typedAttributes(scene, settings) },
   };
@@ -128,7 +139,7 @@ function keySession(scene: Scene, settings: SessionSettings, externalId: string,
   });
 }
 
-function tokenSession({ deployment }: ChatCaller, proof: Extract<Proof, { kind: 'token' }>): Session {
+function tokenSession({ deployment }: ChatCaller, proof: Extract<ChatProof, { kind: 'token' }>): ChatSession {
   const { externalId, email, token, context: claims } = proof;
   const { groups, userAttributes } = contextOfClaims(claims);
   const person = { externalId, email, groups, userAttributes, securityContext: claims };
@@ -140,7 +151,7 @@ function tokenSession({ deployment }: ChatCaller, proof: Extract<Proof, { kind: 
     isProofGood: (now) => present(now)?.tokenAuthentication === true,
     context: async (now) => {
       const checker = present(now);
-      if (!checker) throw new Problem(401, 'The deployment is gone');
+      if (!checker) throw new SandboxProblem(401, 'The deployment is gone');
       // The token is verified again for every query (contract 6.1).
       return contextOfClaims((await proveToken(checker, token, now.nowMs)).context);
     },
@@ -151,13 +162,17 @@ function tokenSession({ deployment }: ChatCaller, proof: Extract<Proof, { kind: 
  * Returns the session of a stream request; throws Problem 400 for settings without a user (ASSUMED-79) or with
  * invalid values.
  */
-export function openSession(scene: Scene, caller: ChatCaller, settings: SessionSettings | null): Session {
+export function openChatSession(
+  scene: Scene,
+  caller: ChatCaller,
+  settings: RequestedSession | null,
+): ChatSession {
   const { proof } = caller;
   if (proof.kind === 'token') return tokenSession(caller, proof);
-  if (!settings) throw new Problem(400, 'sessionSettings is required with an API key');
+  if (!settings) throw new SandboxProblem(400, 'sessionSettings is required with an API key');
   if (settings.internalId !== null) return internalSession(scene, settings.internalId, proof.credential);
   if (settings.externalId === null)
-    throw new Problem(400, 'sessionSettings needs an externalId or an internalId');
+    throw new SandboxProblem(400, 'sessionSettings needs an externalId or an internalId');
   return keySession(scene, settings, settings.externalId, proof);
 }
 
@@ -168,7 +183,11 @@ export type Aborter =
 /**
  * Identifies the caller of an abort without creating an external user. Throws 400 for an unknown internal user.
  */
-export function identifyAborter(scene: Scene, caller: ChatCaller, settings: SessionSettings | null): Aborter {
+export function identifyAborter(
+  scene: Scene,
+  caller: ChatCaller,
+  settings: RequestedSession | null,
+): Aborter {
   const { proof } = caller;
   if (proof.kind === 'token') return { kind: 'owner', owner: ownerOfExternal(proof.externalId) };
   if (settings && settings.internalId !== null)

@@ -1,5 +1,5 @@
 // Builds the chat parts of `GET /state`: threads with their runs, external users (docs/sandbox.md).
-import type { JsonObject } from '../json.ts';
+import type { SandboxJsonObject } from '../json.ts';
 import type { Scene } from '../state.ts';
 import { removeExpired } from './external-users.ts';
 import type { RunNote, ThreadRecord } from './records.ts';
@@ -7,19 +7,19 @@ import { messagesOf } from './threads.ts';
 
 const toDate = (ms: number): string => new Date(ms).toISOString();
 
-function showOwner({ state }: Scene, owner: string): JsonObject {
+function showOwner({ state }: Scene, owner: string): SandboxJsonObject {
   const [, kind, id = ''] = /^(internal|external):(.*)$/s.exec(owner) ?? [];
   if (kind === 'external') return { externalId: id, internalId: null };
   return { externalId: null, internalId: state.users.get(Number(id))?.userName ?? null };
 }
 
 /** A run that a crash ended is still stored as streaming, so the state is taken from the running answers. */
-function showRun({ startedAtMs, ...run }: RunNote, isRunning: boolean): JsonObject {
+function showRun({ startedAtMs, ...run }: RunNote, isRunning: boolean): SandboxJsonObject {
   const outcome = run.outcome === 'streaming' && !isRunning ? 'ended' : run.outcome;
   return { ...run, outcome, startedAt: toDate(startedAtMs) };
 }
 
-function showThread(scene: Scene, thread: ThreadRecord): JsonObject {
+function showThread(scene: Scene, thread: ThreadRecord): SandboxJsonObject {
   const run = scene.state.runs.get(thread.chatId);
   return {
     chatId: thread.chatId,
@@ -34,7 +34,7 @@ function showThread(scene: Scene, thread: ThreadRecord): JsonObject {
   };
 }
 
-export function showThreads(scene: Scene): JsonObject[] {
+export function showThreads(scene: Scene): SandboxJsonObject[] {
   removeExpired(scene);
   const { threads } = scene.state;
   return threads.ids().flatMap((id) => {
@@ -43,7 +43,7 @@ export function showThreads(scene: Scene): JsonObject[] {
   });
 }
 
-export function showExternalUsers(scene: Scene): JsonObject[] {
+export function showExternalUsers(scene: Scene): SandboxJsonObject[] {
   removeExpired(scene);
   const { externalUsers } = scene.state;
   return externalUsers.ids().flatMap((id) => {

@@ -7,7 +7,7 @@ import type { MessageRecord, QueryNote, RunNote, RunOutcome, ThreadRecord } from
 import { openingKey } from './tables.ts';
 
 /** State of a thread. `messageId` is that of the running answer, null when the client sent none. */
-export type Standing =
+export type ThreadState =
   | { readonly kind: 'idle'; readonly answered: ReadonlySet<string> }
   | { readonly kind: 'streaming'; readonly messageId: string | null };
 
@@ -20,10 +20,10 @@ export interface Ask {
  * read and replay: the stored messages without a run; start: a new run; attach: the running answer; busy:
  * refused.
  */
-export type Decision = 'read' | 'start' | 'attach' | 'replay' | 'busy';
+export type ThreadDecision = 'read' | 'start' | 'attach' | 'replay' | 'busy';
 
 /** Implements the table of contract 6.4; changes nothing. */
-export function decide(standing: Standing, ask: Ask): Decision {
+export function decide(standing: ThreadState, ask: Ask): ThreadDecision {
   if (standing.kind === 'streaming') {
     if (ask.messageId !== null && ask.messageId === standing.messageId) return 'attach';
     return ask.input === null ? 'read' : 'busy';
@@ -32,7 +32,7 @@ export function decide(standing: Standing, ask: Ask): Decision {
   return ask.messageId !== null && standing.answered.has(ask.messageId) ? 'replay' : 'start';
 }
 
-export function standingOf(state: State, thread: ThreadRecord): Standing {
+export function threadStateOf(state: State, thread: ThreadRecord): ThreadState {
   const run = state.runs.get(thread.chatId);
   if (run) return { kind: 'streaming', messageId: run.messageId };
   return { kind: 'idle', answered: new Set(thread.runs.flatMap(({ messageId }) => messageId ?? [])) };

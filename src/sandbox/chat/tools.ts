@@ -2,7 +2,7 @@
 // (contract 6.6).
 import { randomUUID } from 'node:crypto';
 import type { Cell, Column, CubeDocument } from '../core-data/core-data.ts';
-import type { JsonObject } from '../json.ts';
+import type { SandboxJsonObject } from '../json.ts';
 
 /** Data access of an agent, with the rights of the caller. */
 export interface AgentData {
@@ -28,7 +28,7 @@ export interface SqlInput {
 }
 
 /** Returns the result of the metadata tool for the cubes that the caller may see. */
-export function toMetaResult(cubes: readonly CubeDocument[], searchQuery: string): JsonObject {
+export function toMetaResult(cubes: readonly CubeDocument[], searchQuery: string): SandboxJsonObject {
   return {
     cubes: cubes.map(({ name, type, title, measures, dimensions }) => ({
       name,
@@ -47,7 +47,7 @@ export function toMetaResult(cubes: readonly CubeDocument[], searchQuery: string
 }
 
 /** Returns the result of the SQL tool. */
-export function toSqlResult(input: SqlInput, rows: Rows): JsonObject {
+export function toSqlResult(input: SqlInput, rows: Rows): SandboxJsonObject {
   const { memoryId: _memoryId, ...said } = input;
   return {
     ...said,
@@ -58,6 +58,6 @@ export function toSqlResult(input: SqlInput, rows: Rows): JsonObject {
   };
 }
 
-export function toErrorResult(error: unknown): JsonObject {
+export function toErrorResult(error: unknown): SandboxJsonObject {
   return { error: error instanceof Error ? error.message : String(error) };
 }

@@ -1,9 +1,9 @@
 // Handles `GET /api/v1/audit-logs/export`: the audit log as a CSV attachment, line by line (contract 4.6).
 import { stringify } from 'csv-stringify/sync';
 import { queryText, type Call } from '../call.ts';
-import { isObject, type JsonObject } from '../json.ts';
-import { Problem } from '../problem.ts';
-import type { AuditEvent } from '../records.ts';
+import { isJsonObject, type SandboxJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { AuditRecord } from '../records.ts';
 import type { StreamedReply } from '../stream.ts';
 import { hasPermission } from './reach.ts';
 
@@ -34,21 +34,21 @@ function momentOf(call: Call, name: 'start' | 'end'): number | undefined {
   const text = queryText(call, name);
   if (text === undefined || text === '') return undefined;
   const ms = parseMoment(text);
-  if (ms === undefined) throw new Problem(400, `${name} must be an ISO 8601 date`);
+  if (ms === undefined) throw new SandboxProblem(400, `${name} must be an ISO 8601 date`);
   // An end date without a time includes that whole day (ASSUMED-65).
   return name === 'end' && DATE.test(text.trim()) ? ms + DAY_MS - 1 : ms;
 }
 
 function masked(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(masked);
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, SENSITIVE.test(name) ? '[HIDDEN]' : masked(member)]),
   );
 }
 
-function cellsOf(event: AuditEvent): string[] {
-  const attributes = masked(event.attributes) as JsonObject;
+function cellsOf(event: AuditRecord): string[] {
+  const attributes = masked(event.attributes) as SandboxJsonObject;
   return [
     event.timestamp,
     event.userEmail,
@@ -72,7 +72,7 @@ function cellsTest(call: Call): (cells: readonly string[]) => boolean {
 }
 
 function* csvLines(
-  events: readonly AuditEvent[],
+  events: readonly AuditRecord[],
   keep: (cells: readonly string[]) => boolean,
 ): Generator<string> {
   const toCsv = (rows: readonly string[][]): string => stringify([...rows], { record_delimiter: 'windows' });
@@ -87,7 +87,7 @@ function* csvLines(
 }
 
 /** Returns the events of the range, newest first; of equal times the later entry first. */
-function eventsBetween(call: Call, start: number, end: number): AuditEvent[] {
+function eventsBetween(call: Call, start: number, end: number): AuditRecord[] {
   const { auditRetentionEvents, auditRetentionDays } = call.settings;
   const oldest = auditRetentionDays === 0 ? -Infinity : call.nowMs - auditRetentionDays * DAY_MS;
   const timed = call.state.audit
@@ -106,11 +106,11 @@ function eventsBetween(call: Call, start: number, end: number): AuditEvent[] {
 export function exportAuditLog(call: Call): StreamedReply {
   const start = momentOf(call, 'start') ?? -Infinity;
   const end = momentOf(call, 'end') ?? Infinity;
-  if (start > end) throw new Problem(400, 'start must not be after end');
+  if (start > end) throw new SandboxProblem(400, 'start must not be after end');
   const { plan, auditLogEnabled } = call.settings;
-  if (!plan.audit || !auditLogEnabled) throw new Problem(403, 'The audit log is not enabled');
+  if (!plan.audit || !auditLogEnabled) throw new SandboxProblem(403, 'The audit log is not enabled');
   if (!hasPermission(call, call.caller.user, 'AuditLogManage')) {
-    throw new Problem(403, 'The permission AuditLogManage is missing');
+    throw new SandboxProblem(403, 'The permission AuditLogManage is missing');
   }
   return {
     status: 200,

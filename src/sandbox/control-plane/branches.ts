@@ -1,14 +1,14 @@
 // Handles branches of the data model and their staging environments under `/build/api/v1` (contract 4.4).
-import { audit, bodyOf, type Call, type Reply } from '../call.ts';
-import { own, type JsonObject } from '../json.ts';
+import { audit, bodyOf, type Call, type HandlerReply } from '../call.ts';
+import { own, type SandboxJsonObject } from '../json.ts';
 import { cursorPage } from '../paging.ts';
-import { Problem } from '../problem.ts';
-import type { Branch, Deployment } from '../records.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { BranchRecord, DeploymentRecord } from '../records.ts';
 import { productionBranch } from './deployments.ts';
 import { deploymentOf, reachedDeployment, requirePermission } from './reach.ts';
 
 /** Returns the Branch record of the specification; the production branch has no parent. */
-function showBranch(deployment: Deployment, branch: Branch): unknown {
+function showBranch(deployment: DeploymentRecord, branch: BranchRecord): unknown {
   return {
     id: branch.id,
     name: branch.name,
@@ -19,7 +19,7 @@ function showBranch(deployment: Deployment, branch: Branch): unknown {
 }
 
 /** Handles `GET .../branches`: 200 `{data, items, pageInfo}`; 400 invalid paging, 403, 404. */
-export function listBranches(call: Call): Reply {
+export function listBranches(call: Call): HandlerReply {
   const deployment = reachedDeployment(call);
   const shown = new Map(deployment.branches.map((branch) => [branch.id, showBranch(deployment, branch)]));
   const ids = [...shown.keys()].sort((left, right) => left - right);
@@ -29,22 +29,22 @@ export function listBranches(call: Call): Reply {
 
 interface Wanted {
   readonly isEnabled: boolean;
-  readonly isIt: (branch: Branch) => boolean;
+  readonly isIt: (branch: BranchRecord) => boolean;
 }
 
 /** Requires exactly one of `branchName` and `branchId`; null counts as absent. Throws 400. */
-function wantedOf(body: JsonObject): Wanted {
+function wantedOf(body: SandboxJsonObject): Wanted {
   const enabled = own(body, 'enabled');
-  if (typeof enabled !== 'boolean') throw new Problem(400, 'enabled must be true or false');
+  if (typeof enabled !== 'boolean') throw new SandboxProblem(400, 'enabled must be true or false');
   const name = own(body, 'branchName') ?? null;
   const id = own(body, 'branchId') ?? null;
   if ((name === null) === (id === null)) {
-    throw new Problem(400, 'Exactly one of branchName and branchId is required');
+    throw new SandboxProblem(400, 'Exactly one of branchName and branchId is required');
   }
   if (name !== null && (typeof name !== 'string' || name === '')) {
-    throw new Problem(400, 'branchName must be text');
+    throw new SandboxProblem(400, 'branchName must be text');
   }
-  if (id !== null && !Number.isInteger(id)) throw new Problem(400, 'branchId must be a whole number');
+  if (id !== null && !Number.isInteger(id)) throw new SandboxProblem(400, 'branchId must be a whole number');
   return {
     isEnabled: enabled,
     isIt: (branch) => (name === null ? branch.id === id : branch.name === name),
@@ -56,16 +56,16 @@ function wantedOf(body: JsonObject): Wanted {
  * for the production branch and personal branches (ASSUMED-58), 403 without `SchemaUpdate`, 404 unknown branch
  * (ASSUMED-59).
  */
-export function setStagingEnvironment(call: Call): Reply {
+export function setStagingEnvironment(call: Call): HandlerReply {
   const { isEnabled, isIt } = wantedOf(bodyOf(call));
   const deployment = deploymentOf(call);
   const branch = deployment.branches.find(isIt);
-  if (!branch) throw new Problem(404, 'Branch not found');
+  if (!branch) throw new SandboxProblem(404, 'Branch not found');
   requirePermission(call, 'SchemaUpdate', deployment.id);
   if (branch.kind !== 'shared') {
-    throw new Problem(400, 'Only shared branches can have a staging environment');
+    throw new SandboxProblem(400, 'Only shared branches can have a staging environment');
   }
-  const changed: Branch = { ...branch, isStagingEnabled: isEnabled };
+  const changed: BranchRecord = { ...branch, isStagingEnabled: isEnabled };
   if (branch.isStagingEnabled !== isEnabled) {
     const branches = deployment.branches.map((one) => (one.id === branch.id ? changed : one));
     call.state.deployments.set(deployment.id, { ...deployment, branches });

@@ -1,8 +1,8 @@
 // Implements generic resources: a list of records under one path, with ids, stored as sent. It serves the
 // resources that the specification defines by path only (contract 10).
 import { bodyOf, pathText, type Call, type Handler } from '../call.ts';
-import type { JsonObject } from '../json.ts';
-import { Problem } from '../problem.ts';
+import type { SandboxJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
 
 /** Returns the storage key of a call's collection; it contains the deployment id when the path has one. */
 function keyOf(call: Call, name: string): string {
@@ -10,16 +10,16 @@ function keyOf(call: Call, name: string): string {
   return deploymentId === '' ? name : `${name}/${deploymentId}`;
 }
 
-export function recordsOf(call: Call, name: string): readonly JsonObject[] {
+export function recordsOf(call: Call, name: string): readonly SandboxJsonObject[] {
   return call.state.collections.get(keyOf(call, name)) ?? [];
 }
 
-export function setRecords(call: Call, name: string, records: readonly JsonObject[]): void {
+export function setRecords(call: Call, name: string, records: readonly SandboxJsonObject[]): void {
   call.state.collections.set(keyOf(call, name), records);
 }
 
 /** Appends a record with the next id and its creation time. @returns the record */
-export function addRecord(call: Call, name: string, given: JsonObject): JsonObject {
+export function addRecord(call: Call, name: string, given: SandboxJsonObject): SandboxJsonObject {
   const records = recordsOf(call, name);
   const id = Math.max(0, ...records.map((record) => Number(record['id']))) + 1;
   const record = { ...given, id, createdAt: new Date(call.nowMs).toISOString() };
@@ -28,10 +28,10 @@ export function addRecord(call: Call, name: string, given: JsonObject): JsonObje
 }
 
 /** Returns the record of the path parameter `id`. @throws 404 */
-export function requireRecord(call: Call, name: string): JsonObject {
+export function requireRecord(call: Call, name: string): SandboxJsonObject {
   const wanted = pathText(call, 'id');
   const record = recordsOf(call, name).find((one) => String(one['id']) === wanted);
-  if (!record) throw new Problem(404, 'Not found');
+  if (!record) throw new SandboxProblem(404, 'Not found');
   return record;
 }
 

@@ -1,15 +1,15 @@
 // Handles `GET` and `PUT /api/v1/deployments/{id}`, including the change of version (contract 4.5).
-import { audit, bodyOf, type Call, type Reply } from '../call.ts';
-import { isObject, optionalBoolean, optionalText, own, type JsonObject } from '../json.ts';
-import { Problem } from '../problem.ts';
-import type { Deployment } from '../records.ts';
+import { audit, bodyOf, type Call, type HandlerReply } from '../call.ts';
+import { isJsonObject, optionalBoolean, textOrUndefined, own, type SandboxJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { DeploymentRecord } from '../records.ts';
 import { productionBranch } from './deployments.ts';
 import { deploymentOf, reachedDeployment, requirePermission } from './reach.ts';
 import { noteRun } from './releases.ts';
 import { toImage, wantedRelease } from './versions.ts';
 
 /** Returns the settings record of an answer. */
-export function toSettingsView(call: Call, deployment: Deployment): JsonObject {
+export function toSettingsView(call: Call, deployment: DeploymentRecord): SandboxJsonObject {
   const { channel, version, isHeld } = deployment.release;
   return {
     id: Number(deployment.id),
@@ -26,7 +26,7 @@ export function toSettingsView(call: Call, deployment: Deployment): JsonObject {
 }
 
 /** Handles `GET`: 200; 403, 404. */
-export function readDeployment(call: Call): Reply {
+export function readDeployment(call: Call): HandlerReply {
   return { status: 200, body: toSettingsView(call, reachedDeployment(call)) };
 }
 
@@ -35,27 +35,27 @@ interface Change {
   readonly version: string | null;
   readonly channel: string | null;
   readonly isHeld: boolean | undefined;
-  readonly templateVariables: JsonObject | null;
+  readonly templateVariables: SandboxJsonObject | null;
 }
 
-function changeOf(body: JsonObject): Change {
-  const name = optionalText(body, 'name');
-  if (name?.trim() === '') throw new Problem(400, 'name must not be empty');
+function changeOf(body: SandboxJsonObject): Change {
+  const name = textOrUndefined(body, 'name');
+  if (name?.trim() === '') throw new SandboxProblem(400, 'name must not be empty');
   const templateVariables = own(body, 'templateVariables') ?? null;
-  if (templateVariables !== null && !isObject(templateVariables)) {
-    throw new Problem(400, 'templateVariables must be an object');
+  if (templateVariables !== null && !isJsonObject(templateVariables)) {
+    throw new SandboxProblem(400, 'templateVariables must be an object');
   }
   return {
     name,
-    version: optionalText(body, 'releaseChannelVersion'),
-    channel: optionalText(body, 'releaseChannel'),
+    version: textOrUndefined(body, 'releaseChannelVersion'),
+    channel: textOrUndefined(body, 'releaseChannel'),
     isHeld: optionalBoolean(body, 'releaseChannelVersionHold'),
     templateVariables,
   };
 }
 
 /** A version that is not the newest of its channel is pinned unless the client says otherwise. */
-function releaseAfter(call: Call, deployment: Deployment, change: Change): Deployment['release'] {
+function releaseAfter(call: Call, deployment: DeploymentRecord, change: Change): DeploymentRecord['release'] {
   const { release } = deployment;
   if (change.version === null && change.channel === null) {
     return { ...release, isHeld: change.isHeld ?? release.isHeld };
@@ -68,11 +68,11 @@ function releaseAfter(call: Call, deployment: Deployment, change: Change): Deplo
  * Handles `PUT`: absent and null properties stay; the image follows the version and cannot be set. 200 with the
  * settings; 400 (version not listed, unknown channel), 403 without `DeploymentUpdate`, 404.
  */
-export function updateDeployment(call: Call): Reply {
+export function updateDeployment(call: Call): HandlerReply {
   const change = changeOf(bodyOf(call));
   const deployment = deploymentOf(call);
   requirePermission(call, 'DeploymentUpdate', deployment.id);
-  const changed: Deployment = {
+  const changed: DeploymentRecord = {
     ...deployment,
     name: change.name ?? deployment.name,
     templateVariables: { ...deployment.templateVariables, ...change.templateVariables },

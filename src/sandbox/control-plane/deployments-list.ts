@@ -1,21 +1,21 @@
 // Handles `GET /api/v1/deployments`: the deployments that the caller can access, in both forms of the answer
 // (contract 4.1, ASSUMED-53).
-import type { Call, Reply } from '../call.ts';
+import type { Call, HandlerReply } from '../call.ts';
 import { cursorPage, offsetPage } from '../paging.ts';
-import type { Deployment } from '../records.ts';
+import type { DeploymentRecord } from '../records.ts';
 import { mayReach } from './reach.ts';
 
 /**
  * Returns 200; 400 for invalid paging. Lists deployments in the key's scope that the caller has access to
  * (ASSUMED-04).
  */
-export function listDeployments(call: Call): Reply {
+export function listDeployments(call: Call): HandlerReply {
   const scope = call.caller.credential.deployments;
   const reached = [...call.state.deployments.values()].filter(
     (deployment) => (!scope || scope.has(deployment.id)) && mayReach(call, deployment.id),
   );
   const byId = new Map(reached.map((deployment) => [Number(deployment.id), deployment]));
-  const createdAt = (deployment: Deployment): string => new Date(deployment.createdAtMs).toISOString();
+  const createdAt = (deployment: DeploymentRecord): string => new Date(deployment.createdAtMs).toISOString();
   const showItem = (id: number): unknown => {
     const deployment = byId.get(id);
     if (!deployment) return undefined;

@@ -1,10 +1,10 @@
 // Creates deployments, for the seed, fixtures and the build API.
 import { createHash } from 'node:crypto';
 import { headOf, noteRun } from './releases.ts';
-import type { Branch, Deployment } from '../records.ts';
+import type { BranchRecord, DeploymentRecord } from '../records.ts';
 import type { Scene } from '../state.ts';
 
-export type NewBranch = Pick<Branch, 'name' | 'kind' | 'owner'>;
+export type NewBranch = Pick<BranchRecord, 'name' | 'kind' | 'owner'>;
 
 export interface NewDeployment {
   readonly name: string;
@@ -16,7 +16,7 @@ export interface NewDeployment {
   readonly tokenAuthentication?: boolean;
   readonly createdAtMs?: number;
   /** A listed version of a channel; default: the newest of the first channel. */
-  readonly release?: Deployment['release'];
+  readonly release?: DeploymentRecord['release'];
 }
 
 function nextNumber(used: Iterable<number>): number {
@@ -24,13 +24,13 @@ function nextNumber(used: Iterable<number>): number {
 }
 
 /** Adds a deployment with the next free ids; branch ids are unique in the account. */
-export function createDeployment(scene: Scene, given: NewDeployment): Deployment {
+export function createDeployment(scene: Scene, given: NewDeployment): DeploymentRecord {
   const { deployments } = scene.state;
   const present = [...deployments.values()];
   const id = String(nextNumber(present.map((one) => Number(one.id))));
   const firstBranchId = nextNumber(present.flatMap((one) => one.branches.map((branch) => branch.id)));
   const release = given.release ?? { ...headOf(scene.state, 'latest'), isHeld: false };
-  const deployment: Deployment = {
+  const deployment: DeploymentRecord = {
     id,
     name: given.name,
     createdAtMs: given.createdAtMs ?? scene.nowMs,
@@ -52,7 +52,7 @@ export function createDeployment(scene: Scene, given: NewDeployment): Deployment
 }
 
 /** Returns the production branch, which every deployment has. */
-export function productionBranch(deployment: Deployment): Branch {
+export function productionBranch(deployment: DeploymentRecord): BranchRecord {
   const branch = deployment.branches.find((one) => one.kind === 'production');
   if (!branch) throw new Error(`Deployment ${deployment.id} has no production branch`);
   return branch;

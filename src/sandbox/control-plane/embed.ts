@@ -1,27 +1,27 @@
 // Handles sessions and tokens for embedding and usage analytics (contract 10).
 import { randomUUID } from 'node:crypto';
-import { bodyOf, type Call, type Reply } from '../call.ts';
+import { bodyOf, type Call, type HandlerReply } from '../call.ts';
 import { signToken } from '../deployment-tokens.ts';
 import { requireText } from '../json.ts';
-import { Problem } from '../problem.ts';
-import type { Deployment } from '../records.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { DeploymentRecord } from '../records.ts';
 import { addRecord, recordsOf } from './collections.ts';
 import { mayReach } from './reach.ts';
 
 const HOUR_SECONDS = 3600;
 
 /** Returns the first deployment that the caller and the key can access. @throws 403 */
-function anyDeployment(call: Call): Deployment {
+function anyDeployment(call: Call): DeploymentRecord {
   const scope = call.caller.credential.deployments;
   const found = [...call.state.deployments.values()].find(
     ({ id }) => (!scope || scope.has(id)) && mayReach(call, id),
   );
-  if (!found) throw new Problem(403, 'You have no access to any deployment');
+  if (!found) throw new SandboxProblem(403, 'You have no access to any deployment');
   return found;
 }
 
 /** Handles `POST /embed/generate-session`: 200 `{sessionId}`; the session is later exchanged for a token. */
-export function generateSession(call: Call): Reply {
+export function generateSession(call: Call): HandlerReply {
   bodyOf(call);
   const sessionId = randomUUID();
   addRecord(call, 'embed-sessions', { sessionId, deploymentId: anyDeployment(call).id });
@@ -29,18 +29,18 @@ export function generateSession(call: Call): Reply {
 }
 
 /** Handles `POST /embed/session/token {sessionId}`: 200 `{token}`; 400, 404 unknown session. */
-export async function sessionToken(call: Call): Promise<Reply> {
+export async function sessionToken(call: Call): Promise<HandlerReply> {
   const wanted = requireText(bodyOf(call), 'sessionId');
   const session = recordsOf(call, 'embed-sessions').find((one) => one['sessionId'] === wanted);
   const deployment = call.state.deployments.get(String(session?.['deploymentId']));
-  if (!session || !deployment) throw new Problem(404, 'Session not found');
+  if (!session || !deployment) throw new SandboxProblem(404, 'Session not found');
   const claims = { sub: wanted, scope: [] };
   const times = { nowMs: call.nowMs, expiresInSeconds: HOUR_SECONDS };
   return { status: 200, body: { token: await signToken(deployment, claims, times) } };
 }
 
 /** Handles `POST /usage-analytics/token`: 200, valid for one hour; 403. */
-export async function usageToken(call: Call): Promise<Reply> {
+export async function usageToken(call: Call): Promise<HandlerReply> {
   const deployment = anyDeployment(call);
   const times = { nowMs: call.nowMs, expiresInSeconds: HOUR_SECONDS };
   return {

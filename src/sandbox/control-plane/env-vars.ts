@@ -1,15 +1,15 @@
 // Handles environment variables of a deployment: upsert by name; values of sensitive names are masked (contract
 // 10).
-import { audit, bodyOf, type Call, type Reply } from '../call.ts';
-import { objectList, own, requireText, type JsonObject } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { audit, bodyOf, type Call, type HandlerReply } from '../call.ts';
+import { objectList, own, requireText, type SandboxJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
 import { recordsOf, setRecords } from './collections.ts';
 import { deploymentOf, reachedDeployment, requirePermission } from './reach.ts';
 
 const PLACEHOLDER = '[ENCRYPTED]';
 const SENSITIVE = /PASS|SECRET|TOKEN|KEY|CREDENTIAL/i;
 
-function answerList(call: Call): Reply {
+function answerList(call: Call): HandlerReply {
   const items = recordsOf(call, 'env-vars').map(({ name, value }) => ({
     name,
     value: SENSITIVE.test(String(name)) ? PLACEHOLDER : value,
@@ -18,7 +18,7 @@ function answerList(call: Call): Reply {
 }
 
 /** Handles `GET`: 200 `{items, data}`; 403, 404. */
-export function listVariables(call: Call): Reply {
+export function listVariables(call: Call): HandlerReply {
   reachedDeployment(call);
   return answerList(call);
 }
@@ -26,16 +26,16 @@ export function listVariables(call: Call): Reply {
 /**
  * Parses `{name, value}`; the mask is refused as a value, so that it cannot overwrite the real one. Throws 400.
  */
-function variableOf(source: JsonObject): JsonObject {
+function variableOf(source: SandboxJsonObject): SandboxJsonObject {
   const name = requireText(source, 'name');
   const value = own(source, 'value');
-  if (typeof value !== 'string') throw new Problem(400, `The value of ${name} must be text`);
-  if (value === PLACEHOLDER) throw new Problem(400, `${PLACEHOLDER} is not a value for ${name}`);
+  if (typeof value !== 'string') throw new SandboxProblem(400, `The value of ${name} must be text`);
+  if (value === PLACEHOLDER) throw new SandboxProblem(400, `${PLACEHOLDER} is not a value for ${name}`);
   return { name, value };
 }
 
 /** Handles `PUT {items: [{name, value}]}`: other variables stay; 200 with all, 400, 403, 404. */
-export function putVariables(call: Call): Reply {
+export function putVariables(call: Call): HandlerReply {
   const body = bodyOf(call);
   const changes = objectList(body, Object.hasOwn(body, 'items') ? 'items' : 'data').map(variableOf);
   const deployment = deploymentOf(call);

@@ -1,10 +1,10 @@
 // Handles environments of a deployment and tokens for their metadata (contract 4.2, 4.3).
-import { bodyOf, pathText, queryText, type Call, type Reply } from '../call.ts';
+import { bodyOf, pathText, queryText, type Call, type HandlerReply } from '../call.ts';
 import { signToken } from '../deployment-tokens.ts';
-import { own, requireObject, type JsonObject } from '../json.ts';
+import { own, requireObject, type SandboxJsonObject } from '../json.ts';
 import { cursorPage, offsetPage } from '../paging.ts';
-import { Problem } from '../problem.ts';
-import type { Branch, Deployment } from '../records.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { BranchRecord, DeploymentRecord } from '../records.ts';
 import { META_TOKEN_DEFAULT_SECONDS, META_TOKEN_VENDOR_SECONDS, SQL_PORT } from '../settings.ts';
 import type { State } from '../state.ts';
 import { reachedDeployment } from './reach.ts';
@@ -14,13 +14,13 @@ type EnvironmentType = (typeof TYPES)[number];
 const TYPE_OF = { production: 'production', shared: 'staging', personal: 'development' } as const;
 
 /** Returns true while the branch has a running environment that this caller may see (ASSUMED-55). */
-function isListed(call: Call, deployment: Deployment, branch: Branch): boolean {
+function isListed(call: Call, deployment: DeploymentRecord, branch: BranchRecord): boolean {
   if (branch.kind === 'personal') return branch.owner === call.caller.user.userName;
   return branch.kind === 'production' || isActive(call.state, deployment, branch);
 }
 
 /** A staging environment runs while it is enabled or a user views its branch (contract 4.4). */
-export function isActive(state: State, deployment: Deployment, branch: Branch): boolean {
+export function isActive(state: State, deployment: DeploymentRecord, branch: BranchRecord): boolean {
   return branch.isStagingEnabled || state.branchViews.has(`${deployment.id}/${branch.name}`);
 }
 
@@ -28,10 +28,10 @@ interface Environment {
   readonly id: string;
   readonly name: string;
   readonly type: EnvironmentType;
-  readonly branch: Branch;
+  readonly branch: BranchRecord;
 }
 
-function environmentsOf(call: Call, deployment: Deployment): Environment[] {
+function environmentsOf(call: Call, deployment: DeploymentRecord): Environment[] {
   return deployment.branches
     .filter((branch) => isListed(call, deployment, branch))
     .map((branch) => ({
@@ -45,9 +45,9 @@ function environmentsOf(call: Call, deployment: Deployment): Environment[] {
 /** Returns the addresses of an environment: HTTP and SQL protocol. */
 function addressesOf(
   call: Call,
-  deployment: Deployment,
+  deployment: DeploymentRecord,
   { branch }: Environment,
-): { url: string; sql: JsonObject } {
+): { url: string; sql: SandboxJsonObject } {
   const { hostname } = new URL(call.platformUrl);
   const sql = { port: SQL_PORT, database: deployment.name };
   if (branch.kind === 'production') return { url: call.dataApiUrl, sql: { host: hostname, ...sql } };
@@ -59,7 +59,7 @@ function addressesOf(
 }
 
 /** Returns the record of the specification. */
-function showEnvironment(call: Call, deployment: Deployment, environment: Environment): unknown {
+function showEnvironment(call: Call, deployment: DeploymentRecord, environment: Environment): unknown {
   const { id, name, type } = environment;
   const { url, sql } = addressesOf(call, deployment, environment);
   return {
@@ -71,7 +71,7 @@ function showEnvironment(call: Call, deployment: Deployment, environment: Enviro
 }
 
 /** Returns the record of the published document: credentials as a list, the branch by name. */
-function showItem(call: Call, deployment: Deployment, environment: Environment): unknown {
+function showItem(call: Call, deployment: DeploymentRecord, environment: Environment): unknown {
   const { id, name, type, branch } = environment;
   const { url, sql } = addressesOf(call, deployment, environment);
   return {
@@ -90,12 +90,12 @@ function showItem(call: Call, deployment: Deployment, environment: Environment):
 function typeOf(text: string | undefined): EnvironmentType | undefined {
   if (text === undefined) return undefined;
   const type = TYPES.find((known) => known === text);
-  if (!type) throw new Problem(400, `type must be one of ${TYPES.join(', ')}`);
+  if (!type) throw new SandboxProblem(400, `type must be one of ${TYPES.join(', ')}`);
   return type;
 }
 
 /** Handles `GET .../environments`: both forms of the answer, filter `type`; 400 (ASSUMED-54), 403, 404. */
-export function listEnvironments(call: Call): Reply {
+export function listEnvironments(call: Call): HandlerReply {
   const type = typeOf(queryText(call, 'type'));
   const deployment = reachedDeployment(call);
   const listed = environmentsOf(call, deployment).filter((one) => !type || one.type === type);
@@ -117,11 +117,11 @@ export function listEnvironments(call: Call): Reply {
 }
 
 /** Returns the lifetime of a meta-sync token in seconds; 400 outside 1 to the cap (ASSUMED-56). */
-function lifetimeOf(call: Call, body: JsonObject): number {
+function lifetimeOf(call: Call, body: SandboxJsonObject): number {
   const cap = call.settings.vendorTokenCap ? META_TOKEN_VENDOR_SECONDS : META_TOKEN_DEFAULT_SECONDS;
   const seconds = own(body, 'expires_in') ?? cap;
   if (typeof seconds !== 'number' || !(seconds >= 1 && seconds <= cap)) {
-    throw new Problem(400, `expires_in must be a number of seconds from 1 to ${cap}`);
+    throw new SandboxProblem(400, `expires_in must be a number of seconds from 1 to ${cap}`);
   }
   return Math.floor(seconds);
 }
@@ -131,14 +131,14 @@ function lifetimeOf(call: Call, body: JsonObject): number {
  * 400, 403, 404. The context becomes top-level claims; its own `scope`, `iat` and `exp` are overwritten
  * (ASSUMED-57).
  */
-export async function createMetaToken(call: Call): Promise<Reply> {
+export async function createMetaToken(call: Call): Promise<HandlerReply> {
   const body = bodyOf(call);
   const context = requireObject(own(body, 'security_context'), 'security_context');
   const expiresInSeconds = lifetimeOf(call, body);
   const deployment = reachedDeployment(call);
   const wanted = pathText(call, 'environmentId');
   if (!environmentsOf(call, deployment).some((one) => one.id === wanted)) {
-    throw new Problem(404, 'Environment not found');
+    throw new SandboxProblem(404, 'Environment not found');
   }
   // Whole seconds as in the token, so that expires_at equals its `exp`.
   const createdAtMs = Math.floor(call.nowMs / 1000) * 1000;

@@ -1,35 +1,35 @@
 // Creates fixtures of `POST /fixtures`: deployments, releases and audit events (docs/sandbox.md).
 import {
-  isObject,
+  isJsonObject,
   objectList,
   optionalBoolean,
-  optionalText,
+  textOrUndefined,
   optionalTexts,
   own,
   requireText,
 } from '../json.ts';
 import type { Make } from '../fixture.ts';
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import { createDeployment, type NewBranch } from './deployments.ts';
 import { publish } from './releases.ts';
 
 /** Parses a branch name or `{name, kind?, owner?}`; the first branch of a deployment is its production branch. */
 function branchOf(entry: unknown, place: number): NewBranch {
-  const branch = isObject(entry) ? entry : { name: entry };
+  const branch = isJsonObject(entry) ? entry : { name: entry };
   const kind = own(branch, 'kind') ?? (place === 0 ? 'production' : 'shared');
   if (kind !== 'production' && kind !== 'shared' && kind !== 'personal') {
-    throw new Problem(400, 'branch kind must be production, shared or personal');
+    throw new SandboxProblem(400, 'branch kind must be production, shared or personal');
   }
-  return { name: requireText(branch, 'name'), kind, owner: optionalText(branch, 'owner') };
+  return { name: requireText(branch, 'name'), kind, owner: textOrUndefined(branch, 'owner') };
 }
 
 /** `{name, branches?, agents?, tokenAuthentication?}`; returns the deployment with ids and the API secret. */
 export const makeDeployment: Make = (scene, source, secrets) => {
   const sent = own(source, 'branches') ?? ['main'];
-  if (!Array.isArray(sent)) throw new Problem(400, 'branches must be a list');
+  if (!Array.isArray(sent)) throw new SandboxProblem(400, 'branches must be a list');
   const branches = sent.map(branchOf);
   if (branches.filter((branch) => branch.kind === 'production').length !== 1) {
-    throw new Problem(400, 'branches must hold exactly one production branch');
+    throw new SandboxProblem(400, 'branches must hold exactly one production branch');
   }
   const agents = optionalTexts(source, 'agents');
   const deployment = createDeployment(scene, {
@@ -45,7 +45,7 @@ export const makeDeployment: Make = (scene, source, secrets) => {
 /** `{channel, version}`: publishes a version. */
 export const makeRelease: Make = (scene, source) => {
   const version = requireText(source, 'version');
-  if (!/^\d+(\.\d+)*$/.test(version)) throw new Problem(400, 'version must be numbers with dots');
+  if (!/^\d+(\.\d+)*$/.test(version)) throw new SandboxProblem(400, 'version must be numbers with dots');
   return { ...source, ...publish(scene.state, { channel: requireText(source, 'channel'), version }) };
 };
 
@@ -53,13 +53,13 @@ export const makeRelease: Make = (scene, source) => {
 export const makeAuditEvent: Make = (scene, source) => {
   const sent = own(source, 'timestamp') ?? scene.nowMs;
   const atMs = typeof sent === 'number' || typeof sent === 'string' ? new Date(sent).getTime() : Number.NaN;
-  if (Number.isNaN(atMs)) throw new Problem(400, 'timestamp must be a date');
+  if (Number.isNaN(atMs)) throw new SandboxProblem(400, 'timestamp must be a date');
   const event = {
     timestamp: new Date(atMs).toISOString(),
     userEmail: requireText(source, 'userEmail'),
     eventName: requireText(source, 'eventName'),
-    deploymentName: optionalText(source, 'deploymentName') ?? '',
-    ipAddress: optionalText(source, 'ipAddress') ?? '127.0.0.1',
+    deploymentName: textOrUndefined(source, 'deploymentName') ?? '',
+    ipAddress: textOrUndefined(source, 'ipAddress') ?? '127.0.0.1',
     attributes: objectList({ list: [own(source, 'attributes') ?? {}] }, 'list')[0] ?? {},
   };
   scene.state.audit.add(event);

@@ -1,9 +1,9 @@
 // Checks access to deployments and permissions in them (contract 1.3, 4.1, ASSUMED-08). The family has already
 // checked the scope of the API key.
 import { pathText, type Call } from '../call.ts';
-import { isObject } from '../json.ts';
-import { Problem } from '../problem.ts';
-import type { Deployment, UserRecord } from '../records.ts';
+import { isJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { DeploymentRecord, UserRecord } from '../records.ts';
 import type { Scene } from '../state.ts';
 import { grantKey } from '../workspace/records.ts';
 
@@ -27,7 +27,7 @@ function isInRole(scene: Scene, user: UserRecord, action: string, resource: stri
       .some((role) =>
         role.policies.some(
           (policy) =>
-            isObject(policy) &&
+            isJsonObject(policy) &&
             includes(policy['actions'], action) &&
             includes(policy['resources'] ?? ['*'], resource),
         ),
@@ -71,22 +71,22 @@ export function mayReach(call: Call, deploymentId: string): boolean {
 }
 
 /** Returns the deployment of the path without checking access. @throws 404 */
-export function deploymentOf(call: Call): Deployment {
+export function deploymentOf(call: Call): DeploymentRecord {
   const deployment = call.state.deployments.get(pathText(call, 'deploymentId'));
-  if (!deployment) throw new Problem(404, 'Deployment not found');
+  if (!deployment) throw new SandboxProblem(404, 'Deployment not found');
   return deployment;
 }
 
 /** Returns the deployment of the path. @throws 404 unknown, 403 when the caller has no access to it */
-export function reachedDeployment(call: Call): Deployment {
+export function reachedDeployment(call: Call): DeploymentRecord {
   const deployment = deploymentOf(call);
-  if (!mayReach(call, deployment.id)) throw new Problem(403, 'You have no access to this deployment');
+  if (!mayReach(call, deployment.id)) throw new SandboxProblem(403, 'You have no access to this deployment');
   return deployment;
 }
 
 /** Throws 403 unless the caller may do this with the deployment. */
 export function requirePermission(call: Call, action: DeploymentAction, deploymentId: string): void {
   if (!mayDo(call, call.caller.user, action, deploymentId)) {
-    throw new Problem(403, `The permission ${action} is missing`);
+    throw new SandboxProblem(403, `The permission ${action} is missing`);
   }
 }

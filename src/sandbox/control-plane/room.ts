@@ -3,7 +3,7 @@ import { Router } from 'express';
 import { requireAdmin } from '../auth.ts';
 import { answer, type Handler } from '../call.ts';
 import type { Room } from '../family.ts';
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import type { World } from '../world.ts';
 import { exportAuditLog } from './audit-export.ts';
 import { listBranches, setStagingEnvironment } from './branches.ts';
@@ -24,7 +24,7 @@ type Route = readonly [method: 'get' | 'post' | 'put' | 'delete', path: string, 
 const hosted =
   (handler: Handler): Handler =>
   (call) => {
-    if (!call.settings.plan.hosted) throw new Problem(404, 'Not found');
+    if (!call.settings.plan.hosted) throw new SandboxProblem(404, 'Not found');
     return handler(call);
   };
 const admin =

@@ -1,8 +1,8 @@
 // Builds the control-plane part of `GET /state` (docs/sandbox.md), without API secrets.
-import type { JsonObject } from '../json.ts';
+import type { SandboxJsonObject } from '../json.ts';
 import type { Scene } from '../state.ts';
 
-export function showDeployments(scene: Scene): JsonObject[] {
+export function showDeployments(scene: Scene): SandboxJsonObject[] {
   return [...scene.state.deployments.values()].map((deployment) => ({
     id: deployment.id,
     name: deployment.name,
@@ -13,7 +13,7 @@ export function showDeployments(scene: Scene): JsonObject[] {
   }));
 }
 
-export function showBranches(scene: Scene): JsonObject[] {
+export function showBranches(scene: Scene): SandboxJsonObject[] {
   return [...scene.state.deployments.values()].flatMap(({ id: deploymentId, branches }) =>
     branches.map(({ isStagingEnabled, ...branch }) => ({
       deploymentId,

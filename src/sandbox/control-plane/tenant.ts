@@ -1,7 +1,7 @@
 // Handles resources of the whole tenant that are defined by path only: settings, regions, the theme (contract
 // 10).
 import { requireAdmin } from '../auth.ts';
-import { audit, bodyOf, type Call, type Handler, type Reply } from '../call.ts';
+import { audit, bodyOf, type Call, type Handler, type HandlerReply } from '../call.ts';
 import { optionalBoolean } from '../json.ts';
 import type { World } from '../world.ts';
 
@@ -11,20 +11,20 @@ const REGIONS = [
   { id: 'us-east-1', name: 'North Virginia', cloudProvider: 'aws' },
 ];
 
-export function listRegions(): Reply {
+export function listRegions(): HandlerReply {
   return { status: 200, body: { items: REGIONS, data: REGIONS } };
 }
 
-export function readAppConfig(): Reply {
+export function readAppConfig(): HandlerReply {
   return { status: 200, body: { appTheme: {}, applyThemeGlobally: false, creatorMode: false } };
 }
 
-function settingsReply(call: Call, auditLogEnabled = call.settings.auditLogEnabled): Reply {
+function settingsReply(call: Call, auditLogEnabled = call.settings.auditLogEnabled): HandlerReply {
   return { status: 200, body: { auditLogEnabled, hasSupportAccess: false } };
 }
 
 /** Handles `GET /tenant/settings`: administrators only. */
-export function readTenantSettings(call: Call): Reply {
+export function readTenantSettings(call: Call): HandlerReply {
   requireAdmin(call.caller);
   return settingsReply(call);
 }

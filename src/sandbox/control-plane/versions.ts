@@ -1,8 +1,8 @@
 // Handles `GET /deployments/{id}/versions`, and resolves a version that a client names (contract 4.5).
-import type { Call, Reply } from '../call.ts';
+import type { Call, HandlerReply } from '../call.ts';
 import { cursorPage } from '../paging.ts';
-import { Problem } from '../problem.ts';
-import type { Deployment, DeploymentRelease, Release } from '../records.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { DeploymentRecord, DeploymentRelease, Release } from '../records.ts';
 import { RUNTIME_IMAGE } from '../settings.ts';
 import type { State } from '../state.ts';
 import { reachedDeployment } from './reach.ts';
@@ -13,7 +13,7 @@ export function toImage(version: string): string {
   return `${RUNTIME_IMAGE}:v${version}`;
 }
 
-function showRelease(deployment: Deployment, release: Release & { isHead: boolean }): unknown {
+function showRelease(deployment: DeploymentRecord, release: Release & { isHead: boolean }): unknown {
   const { channel, version } = deployment.release;
   return {
     releaseChannelVersion: toImage(release.version),
@@ -25,7 +25,7 @@ function showRelease(deployment: Deployment, release: Release & { isHead: boolea
 }
 
 /** Returns 200 `{data}` with all versions, and the cursor style in the same answer; 403, 404. */
-export function listVersions(call: Call): Reply {
+export function listVersions(call: Call): HandlerReply {
   const deployment = reachedDeployment(call);
   const listed = listedReleases(call.state);
   const items = listed.map((release) => showRelease(deployment, release));
@@ -54,7 +54,7 @@ export function wantedRelease(
 ): Pick<DeploymentRelease, 'channel' | 'version'> & { isHead: boolean } {
   const { channel, version } = wanted;
   if (channel !== null && !channelsOf(state).includes(channel)) {
-    throw new Problem(400, `Unknown release channel: ${channel}`);
+    throw new SandboxProblem(400, `Unknown release channel: ${channel}`);
   }
   if (version === null) return { ...headOf(state, channel ?? present.channel), isHead: true };
   const bare = bareVersion(version);
@@ -62,6 +62,6 @@ export function wantedRelease(
   const found =
     listed.find((release) => release.channel === (channel ?? present.channel)) ??
     (channel === null ? listed[0] : undefined);
-  if (!found) throw new Problem(400, `The version ${version} is not available for this deployment`);
+  if (!found) throw new SandboxProblem(400, `The version ${version} is not available for this deployment`);
   return found;
 }

@@ -3,7 +3,7 @@ import type { CubeDocument, MemberDocument, MetaDocument } from './core-data.ts'
 import type { Query } from './json-query.ts';
 import { inOrder, type Cube, type Dimension, type Measure, type Model, type Segment } from './model.ts';
 import { isVisible } from './policy.ts';
-import type { SecurityContext } from './security-context.ts';
+import type { CoreDataSecurityContext } from './security-context.ts';
 
 type Described = Pick<Dimension, 'title' | 'description'> & { readonly name: string };
 
@@ -43,12 +43,12 @@ export function showCube(cube: Cube, connectedComponent: number): CubeDocument {
 }
 
 /** Returns public cubes and views with a policy for the context: cubes first, then by name. */
-export function visibleCubes(model: Model, context: SecurityContext): Cube[] {
+export function visibleCubes(model: Model, context: CoreDataSecurityContext): Cube[] {
   return inOrder(model.cubes.filter((cube) => cube.isPublic && isVisible(cube, context)));
 }
 
 /** Returns the document of `/v1/meta`. Cubes do not join, so every cube is its own connected component. */
-export function toMeta(model: Model, context: SecurityContext): MetaDocument {
+export function toCubeMeta(model: Model, context: CoreDataSecurityContext): MetaDocument {
   const cubes = visibleCubes(model, context).map((cube, place) => showCube(cube, place + 1));
   return { cubes, compilerId: model.name };
 }

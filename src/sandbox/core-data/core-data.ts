@@ -1,8 +1,13 @@
 // Defines the interface of Core Data, which the data API and chat query with a security context (contract 5).
-import type { Deployment } from '../records.ts';
-import type { SecurityContext } from './security-context.ts';
+import type { DeploymentRecord } from '../records.ts';
+import type { CoreDataSecurityContext } from './security-context.ts';
 
-export { contextOfClaims, contextOfUser, EMPTY_CONTEXT, type SecurityContext } from './security-context.ts';
+export {
+  contextOfClaims,
+  contextOfUser,
+  EMPTY_CONTEXT,
+  type CoreDataSecurityContext,
+} from './security-context.ts';
 
 export type MemberType = 'string' | 'number' | 'time' | 'boolean';
 /** A value of a row: numbers are text, times are ISO 8601 without zone. */
@@ -62,21 +67,21 @@ export interface CoreData {
    * unknown branch, 500 when the engine is missing or fails.
    */
   load(
-    deployment: Deployment,
+    deployment: DeploymentRecord,
     branchName: string | null,
-    context: SecurityContext,
+    context: CoreDataSecurityContext,
     query: unknown,
   ): Promise<LoadResult>;
   /** Returns the part of the model that the context may see. */
-  meta(deployment: Deployment, context: SecurityContext): MetaDocument;
+  meta(deployment: DeploymentRecord, context: CoreDataSecurityContext): MetaDocument;
   /**
    * Runs SQL over the model. The iteration throws Problem as `load` does; ending it early cancels the query.
    * `branchName` null = the production branch.
    */
   sql(
-    deployment: Deployment,
+    deployment: DeploymentRecord,
     branchName: string | null,
-    context: SecurityContext,
+    context: CoreDataSecurityContext,
     query: SqlQuery,
   ): AsyncIterable<SqlPart>;
   /** Cancels running queries and releases the engine. */

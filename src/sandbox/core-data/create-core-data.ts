@@ -1,10 +1,10 @@
 // Creates Core Data from the engine, the tables of branches, JSON queries and SQL.
 import { systemClock } from '../../support/sources.ts';
-import { Problem } from '../problem.ts';
-import type { Deployment } from '../records.ts';
-import type { Settings } from '../settings.ts';
-import { toMeta } from './annotations.ts';
-import type { CoreData, LoadResult, SecurityContext } from './core-data.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { DeploymentRecord } from '../records.ts';
+import type { SandboxSettings } from '../settings.ts';
+import { toCubeMeta } from './annotations.ts';
+import type { CoreData, LoadResult, CoreDataSecurityContext } from './core-data.ts';
 import { runSql } from './cubesql.ts';
 import { createEngine, type Bounds, type Engine } from './engine.ts';
 import { parseQuery, type Query } from './json-query.ts';
@@ -12,7 +12,7 @@ import { toLoadResult } from './load-result.ts';
 import { toStatements } from './load-sql.ts';
 import { modelOf } from './models.ts';
 import { accessOf, type Access } from './policy.ts';
-import type { Place } from './model.ts';
+import type { TableSource } from './model.ts';
 import { createStores } from './stores.ts';
 import { userError } from './members.ts';
 
@@ -20,7 +20,7 @@ export interface CoreDataDeps {
   /** Returns the sandbox's time, Unix milliseconds. */
   readonly now: () => number;
   /** Returns the current settings. */
-  readonly settings: () => Settings;
+  readonly settings: () => SandboxSettings;
 }
 
 /** Largest text size of one result, characters. */
@@ -29,7 +29,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 interface Run {
   readonly engine: Engine;
   readonly bounds: Bounds;
-  readonly place: Place;
+  readonly place: TableSource;
   readonly access: Access;
   readonly nowMs: number;
 }
@@ -46,13 +46,13 @@ async function runQuery(query: Query, { engine, bounds, place, access, nowMs }: 
 }
 
 /** Returns the branch's name. @throws Problem 404 when the deployment has no such branch. */
-function requireBranch(deployment: Deployment, branchName: string | null): string {
+function requireBranch(deployment: DeploymentRecord, branchName: string | null): string {
   const found = deployment.branches.find((branch) =>
     branchName === null ? branch.kind === 'production' : branch.name === branchName,
   );
   // A deployment without a production branch uses the data of its first branch.
   const branch = found ?? (branchName === null ? deployment.branches[0] : undefined);
-  if (!branch) throw new Problem(404, 'Branch not found');
+  if (!branch) throw new SandboxProblem(404, 'Branch not found');
   return branch.name;
 }
 
@@ -68,9 +68,9 @@ export function createCoreData({ now, settings }: CoreDataDeps): CoreData {
   }
 
   async function load(
-    deployment: Deployment,
+    deployment: DeploymentRecord,
     branchName: string | null,
-    context: SecurityContext,
+    context: CoreDataSecurityContext,
     value: unknown,
   ): Promise<LoadResult> {
     const branch = requireBranch(deployment, branchName);
@@ -88,7 +88,7 @@ export function createCoreData({ now, settings }: CoreDataDeps): CoreData {
 
   return {
     load,
-    meta: (deployment, context) => toMeta(modelOf(deployment), context),
+    meta: (deployment, context) => toCubeMeta(modelOf(deployment), context),
     async *sql(deployment, branchName, context, query) {
       const branch = requireBranch(deployment, branchName);
       const signals = query.signal ? [query.signal, stopping.signal] : [stopping.signal];

@@ -1,12 +1,12 @@
 // Runs SQL over the model: parses it with the engine's parser, rewrites it over the rows of the context,
 // streams the result (contract 5.2).
-import { Problem } from '../problem.ts';
-import type { Deployment } from '../records.ts';
-import type { SecurityContext, SqlPart, SqlQuery } from './core-data.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { DeploymentRecord } from '../records.ts';
+import type { CoreDataSecurityContext, SqlPart, SqlQuery } from './core-data.ts';
 import { isTimezone } from './date-range.ts';
 import type { Bounds, Engine, Statement } from './engine.ts';
 import { userError } from './members.ts';
-import type { Place } from './model.ts';
+import type { TableSource } from './model.ts';
 import { modelOf } from './models.ts';
 import { accessOf } from './policy.ts';
 import { relationSql } from './relation.ts';
@@ -18,9 +18,9 @@ const PORTION = 100;
 
 export interface SqlSetting {
   readonly engine: Engine;
-  readonly deployment: Deployment;
-  readonly context: SecurityContext;
-  readonly place: Place;
+  readonly deployment: DeploymentRecord;
+  readonly context: CoreDataSecurityContext;
+  readonly place: TableSource;
   readonly nowMs: number;
   readonly bounds: Bounds;
   /** Number of rows after which the stream fails (an injected fault); null = no failure. */
@@ -60,6 +60,6 @@ export async function* runSql(query: SqlQuery, setting: SqlSetting): AsyncGenera
   for (let start = 0; start < sent.length; start += PORTION) {
     yield { kind: 'rows', rows: sent.slice(start, start + PORTION) };
   }
-  if (breaks) throw new Problem(500, 'Injected fault in the middle of the rows');
+  if (breaks) throw new SandboxProblem(500, 'Injected fault in the middle of the rows');
   if (failure !== null) throw userError(failure);
 }

@@ -1,6 +1,6 @@
 // Runs DuckDB in memory, without access to files, extensions and its settings, and with limits for every query.
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import { toCell, toColumnType } from './cells.ts';
 import type { Cell, Column } from './core-data.ts';
 import { createSlots } from './slots.ts';
@@ -34,7 +34,7 @@ export interface Bounds {
   readonly signal?: AbortSignal;
 }
 
-export interface Answer {
+export interface QueryAnswer {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Cell[])[];
   /** Reason why the rows are incomplete; null when they are complete. */
@@ -45,14 +45,14 @@ export interface Engine {
   /** Runs statements of the sandbox that create tables. */
   prepare(statements: readonly string[]): Promise<void>;
   /** Rejects with Problem 400 when the engine refuses the statement or the time limit passes. */
-  query(statement: Statement, bounds: Bounds): Promise<Answer>;
+  query(statement: Statement, bounds: Bounds): Promise<QueryAnswer>;
   stop(): Promise<void>;
 }
 
 async function openInstance(): Promise<DuckDBInstance> {
   const module = await import('@duckdb/node-api').catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Problem(
+    throw new SandboxProblem(
       500,
       `Core Data needs the optional package @duckdb/node-api; install it with npm (${reason})`,
     );
@@ -76,7 +76,7 @@ export function engineMessage(error: unknown): string {
   return told.replace(/\b(file|store_\d+)[^\s"]*/gi, '').trim();
 }
 
-async function collect(result: DuckDBResult, bounds: Bounds): Promise<Answer> {
+async function collect(result: DuckDBResult, bounds: Bounds): Promise<QueryAnswer> {
   const columns = result
     .columnNames()
     .map((name, place) => ({ name, column_type: toColumnType(String(result.columnType(place))) }));
@@ -103,7 +103,7 @@ async function runBounded(
   connection: DuckDBConnection,
   statement: Statement,
   bounds: Bounds,
-): Promise<Answer> {
+): Promise<QueryAnswer> {
   const interrupt = (): void => connection.interrupt();
   const timer = setTimeout(interrupt, bounds.timeoutMs);
   bounds.signal?.addEventListener('abort', interrupt, { once: true });
@@ -111,7 +111,7 @@ async function runBounded(
     const result = await connection.stream(statement.sql, [...statement.values]);
     return await collect(result, bounds);
   } catch (error) {
-    throw new Problem(400, engineMessage(error));
+    throw new SandboxProblem(400, engineMessage(error));
   } finally {
     clearTimeout(timer);
     bounds.signal?.removeEventListener('abort', interrupt);
@@ -127,7 +127,7 @@ export function createEngine(): Engine {
   let isStopped = false;
 
   async function connect(): Promise<DuckDBConnection> {
-    if (isStopped) throw new Problem(500, 'Core Data has stopped');
+    if (isStopped) throw new SandboxProblem(500, 'Core Data has stopped');
     opening ??= openInstance();
     try {
       return await (await opening).connect();
@@ -147,7 +147,7 @@ export function createEngine(): Engine {
     },
     query: (statement, bounds) =>
       slots.run(async () => {
-        if (bounds.signal?.aborted) throw new Problem(400, 'The query was abandoned');
+        if (bounds.signal?.aborted) throw new SandboxProblem(400, 'The query was abandoned');
         return runBounded(await connect(), statement, bounds);
       }),
     async stop() {

@@ -1,15 +1,15 @@
 // Serves the metadata addresses beside `/v1/meta`: data sources, entities, and one entity with its lineage
 // (contract 5.4).
 import type { Request } from 'express';
-import type { Settings } from '../settings.ts';
-import { Problem } from '../problem.ts';
+import type { SandboxSettings } from '../settings.ts';
+import { SandboxProblem } from '../problem.ts';
 import { showCube, visibleCubes } from './annotations.ts';
-import type { SecurityContext } from './core-data.ts';
-import type { Deployment } from '../records.ts';
+import type { CoreDataSecurityContext } from './core-data.ts';
+import type { DeploymentRecord } from '../records.ts';
 import { modelOf } from './models.ts';
 
 /** Handles `GET /v1/data-sources`. */
-export function listDataSources(deployment: Deployment): unknown {
+export function listDataSources(deployment: DeploymentRecord): unknown {
   const { name } = modelOf(deployment);
   return { data: { data_sources: [{ name: 'default', type: 'duckdb', database: name, schema: 'main' }] } };
 }
@@ -20,16 +20,16 @@ function countIn(request: Request, name: string, absent: number): number {
   const text: unknown = Array.isArray(sent) ? sent[0] : sent;
   if (text === undefined) return absent;
   if (typeof text !== 'string' || !/^\d{1,15}$/.test(text))
-    throw new Problem(400, `${name} must be a whole number`);
+    throw new SandboxProblem(400, `${name} must be a whole number`);
   return Number(text);
 }
 
 /** Handles `GET /v1/entities?offset&limit`: cubes, then views, each by name. */
 export function listEntities(
   request: Request,
-  settings: Settings,
-  deployment: Deployment,
-  context: SecurityContext,
+  settings: SandboxSettings,
+  deployment: DeploymentRecord,
+  context: CoreDataSecurityContext,
 ): unknown {
   const offset = countIn(request, 'offset', 0);
   const limit = Math.min(countIn(request, 'limit', settings.pageDefault), settings.pageCap);
@@ -39,9 +39,13 @@ export function listEntities(
 }
 
 /** Handles `GET /v1/entities/{name}`; throws Problem 404 for an entity that the context may not see. */
-export function showEntity(deployment: Deployment, context: SecurityContext, name: string): unknown {
+export function showEntity(
+  deployment: DeploymentRecord,
+  context: CoreDataSecurityContext,
+  name: string,
+): unknown {
   const cube = visibleCubes(modelOf(deployment), context).find((one) => one.name === name);
-  if (!cube) throw new Problem(404, 'Entity not found');
+  if (!cube) throw new SandboxProblem(404, 'Entity not found');
   const { title, description, measures, dimensions } = showCube(cube, 1);
   return {
     data: {

@@ -1,20 +1,20 @@
 // Builds the Core Data family: queries and metadata under the data API's base path, with tokens of the
 // deployment (contract 1.1, 5).
 import { Router, type Request, type RequestHandler } from 'express';
-import { send, visitOf, type Reply } from '../call.ts';
+import { sendReply, visitOf, type HandlerReply } from '../call.ts';
 import { isActive } from '../control-plane/environments.ts';
-import type { Family } from '../family.ts';
+import type { ApiFamily } from '../family.ts';
 import { loseAnswer } from '../loss.ts';
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import { sendStream, type StreamedReply } from '../stream.ts';
 import { sceneOf, type World } from '../world.ts';
 import { listDataSources, listEntities, showEntity } from './entities.ts';
 import { load } from './load.ts';
-import { openSession, requireScope, type ApiScope, type Session } from './session.ts';
+import { openCoreDataSession, requireScope, type ApiScope, type CoreDataSession } from './session.ts';
 import { createSlowQueries } from './slow-queries.ts';
 import { sqlQueryIn, toLines } from './sql-stream.ts';
 
-type Ask = (session: Session, request: Request, branchName: string | null) => unknown;
+type Ask = (session: CoreDataSession, request: Request, branchName: string | null) => unknown;
 const STREAM_HEADERS = { 'Content-Type': 'application/json; charset=utf-8' };
 /** Answer to a slow query until its result is ready. */
 const CONTINUE_WAIT = { error: 'Continue wait' };
@@ -25,7 +25,7 @@ function mountsOf(world: World): string[] {
 }
 
 /** Formats `{error}`, with a type that separates client errors from internal ones (contract 5.5). */
-function render(problem: Problem): Reply {
+function render(problem: SandboxProblem): HandlerReply {
   const type = problem.status === 400 ? { type: 'UserError' } : {};
   return { status: problem.status, body: { error: problem.message, ...type }, headers: problem.headers };
 }
@@ -34,12 +34,12 @@ function render(problem: Problem): Reply {
  * Returns the branch of the address; null = production. Throws 404 for an unknown branch, and for a shared
  * branch whose staging environment does not run (contract 4.4).
  */
-function branchOf(world: World, { deployment }: Session, request: Request): string | null {
+function branchOf(world: World, { deployment }: CoreDataSession, request: Request): string | null {
   const name = request.params['branchName'];
   if (typeof name !== 'string') return null;
   const branch = deployment.branches.find((one) => one.name === name);
   const isReached = branch && (branch.kind !== 'shared' || isActive(world.state, deployment, branch));
-  if (!isReached) throw new Problem(404, 'Branch not found');
+  if (!isReached) throw new SandboxProblem(404, 'Branch not found');
   return name;
 }
 
@@ -49,17 +49,17 @@ function requestIdOf(request: Request): string | null {
 }
 
 /** Builds the family; each request opens one session. */
-export function createCoreDataFamily(world: World): Family {
-  const sessions = new WeakMap<Request, Session>();
+export function createCoreDataFamily(world: World): ApiFamily {
+  const sessions = new WeakMap<Request, CoreDataSession>();
   const slow = createSlowQueries<unknown>();
 
-  async function finish(request: Request, reply: Reply | StreamedReply): Promise<void> {
+  async function finish(request: Request, reply: HandlerReply | StreamedReply): Promise<void> {
     const response = request.res;
     if (!response) return;
     const { fate } = visitOf(response);
     if ('lines' in reply) await sendStream(request, response, reply, fate?.loss);
     else if (fate?.loss) await loseAnswer(request, fate.loss);
-    else send(response, reply);
+    else sendReply(response, reply);
   }
 
   function at(scope: ApiScope, ask: Ask): RequestHandler {
@@ -130,7 +130,7 @@ export function createCoreDataFamily(world: World): Family {
     mounts: mountsOf(world),
     rooms: mountsOf(world).map(createRoom),
     authenticate: async (request) => {
-      sessions.set(request, await openSession(request, sceneOf(world)));
+      sessions.set(request, await openCoreDataSession(request, sceneOf(world)));
       return undefined;
     },
     render,

@@ -1,7 +1,7 @@
 // Parses the filters of a JSON query: a tree of conditions under `and` and `or` (contract 5.1).
-import { isObject, own } from '../json.ts';
+import { isJsonObject, own } from '../json.ts';
 import { parseMoment, parseSpan, type Span } from './date-range.ts';
-import { lookUp, userError, type Found } from './members.ts';
+import { lookUp, userError, type FoundMember } from './members.ts';
 import type { Dimension, Measure, Model } from './model.ts';
 
 export const OPERATORS = [
@@ -28,20 +28,25 @@ export const OPERATORS = [
 ] as const;
 export type Operator = (typeof OPERATORS)[number];
 
-export type Target =
-  (Found<Measure> & { readonly kind: 'measure' }) | (Found<Dimension> & { readonly kind: 'dimension' });
+export type FilterTarget =
+  | (FoundMember<Measure> & { readonly kind: 'measure' })
+  | (FoundMember<Dimension> & { readonly kind: 'dimension' });
 
-export type Filter =
+export type CoreDataFilter =
   | {
       readonly kind: 'condition';
-      readonly target: Target;
+      readonly target: FilterTarget;
       readonly operator: Operator;
       /** Null = no value. */
       readonly values: readonly (string | null)[];
       /** Set for date operators. */
       readonly span: Span | null;
     }
-  | { readonly kind: 'and' | 'or'; readonly parts: readonly Filter[]; readonly about: Target['kind'] };
+  | {
+      readonly kind: 'and' | 'or';
+      readonly parts: readonly CoreDataFilter[];
+      readonly about: FilterTarget['kind'];
+    };
 
 export interface FilterSetting {
   readonly model: Model;
@@ -59,7 +64,7 @@ const ABOUT_DATES = OPERATORS.filter(
 );
 const ABOUT_SIZE: readonly Operator[] = ['gt', 'gte', 'lt', 'lte'];
 
-function targetOf(model: Model, name: unknown): Target {
+function targetOf(model: Model, name: unknown): FilterTarget {
   if (typeof name !== 'string') throw userError('every filter needs a member');
   const measure = lookUp(model, 'measures', name);
   if (measure) return { ...measure, kind: 'measure' };
@@ -76,9 +81,9 @@ function toText(value: unknown): string | null {
   return text;
 }
 
-const typeOf = (target: Target): string => (target.kind === 'measure' ? 'number' : target.member.type);
+const typeOf = (target: FilterTarget): string => (target.kind === 'measure' ? 'number' : target.member.type);
 
-function requireFitting(target: Target, operator: Operator, values: readonly (string | null)[]): void {
+function requireFitting(target: FilterTarget, operator: Operator, values: readonly (string | null)[]): void {
   const type = typeOf(target);
   if (ABOUT_DATES.includes(operator) && type !== 'time') {
     throw userError(`${operator} works on time dimensions only, not on '${target.name}'`);
@@ -105,8 +110,8 @@ function spanOf(operator: Operator, values: readonly (string | null)[], setting:
   return [at('from'), at('to')];
 }
 
-function parseFilter(item: unknown, setting: FilterSetting, depth: number): Filter {
-  if (!isObject(item)) throw userError('every filter must be an object');
+function parseFilter(item: unknown, setting: FilterSetting, depth: number): CoreDataFilter {
+  if (!isJsonObject(item)) throw userError('every filter must be an object');
   if (depth > MAX_DEPTH) throw userError('filters are nested too deeply');
   for (const kind of ['and', 'or'] as const) {
     const group = own(item, kind);
@@ -133,11 +138,11 @@ function parseFilter(item: unknown, setting: FilterSetting, depth: number): Filt
 }
 
 /** Returns whether the filter applies to rows or to aggregates. */
-export function aboutOf(filter: Filter): Target['kind'] {
+export function aboutOf(filter: CoreDataFilter): FilterTarget['kind'] {
   return filter.kind === 'condition' ? filter.target.kind : filter.about;
 }
 
 /** Parses a list of filters that are combined with `and`; throws Problem 400. */
-export function parseFilters(items: readonly unknown[], setting: FilterSetting): Filter[] {
+export function parseFilters(items: readonly unknown[], setting: FilterSetting): CoreDataFilter[] {
   return items.map((item) => parseFilter(item, setting, 0));
 }

@@ -1,8 +1,8 @@
 // Parses a JSON query (contract 5.1): checks every property and resolves all names.
-import { isObject, own, type JsonObject } from '../json.ts';
+import { isJsonObject, own, type SandboxJsonObject } from '../json.ts';
 import { parseSpan, isTimezone, type Span } from './date-range.ts';
-import { aboutOf, parseFilters, type Filter } from './filters.ts';
-import { requireMember, userError, type Found } from './members.ts';
+import { aboutOf, parseFilters, type CoreDataFilter } from './filters.ts';
+import { requireMember, userError, type FoundMember } from './members.ts';
 import type { Cube, Dimension, Measure, Model, Segment } from './model.ts';
 
 export const GRANULARITIES = ['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
@@ -12,7 +12,7 @@ export type ResponseFormat = (typeof FORMATS)[number];
 /** Largest number of entries in one list of a query. */
 const MAX_LIST = 100;
 
-export interface TimeDimension extends Found<Dimension> {
+export interface TimeDimension extends FoundMember<Dimension> {
   readonly granularity: Granularity | null;
   readonly span: Span | null;
 }
@@ -24,11 +24,11 @@ export interface OrderStep {
 }
 
 export interface Query {
-  readonly measures: readonly Found<Measure>[];
-  readonly dimensions: readonly Found<Dimension>[];
+  readonly measures: readonly FoundMember<Measure>[];
+  readonly dimensions: readonly FoundMember<Dimension>[];
   readonly timeDimensions: readonly TimeDimension[];
-  readonly segments: readonly Found<Segment>[];
-  readonly filters: readonly Filter[];
+  readonly segments: readonly FoundMember<Segment>[];
+  readonly filters: readonly CoreDataFilter[];
   /** Null = the default order. */
   readonly order: readonly OrderStep[] | null;
   readonly limit: number;
@@ -47,14 +47,14 @@ export interface QueryBounds {
   readonly maxLimit: number;
 }
 
-function listOf(source: JsonObject, name: string): readonly unknown[] {
+function listOf(source: SandboxJsonObject, name: string): readonly unknown[] {
   const value = own(source, name) ?? [];
   if (!Array.isArray(value)) throw userError(`${name} must be a list`);
   if (value.length > MAX_LIST) throw userError(`${name} holds more than ${MAX_LIST} entries`);
   return value;
 }
 
-function namesOf(source: JsonObject, name: string): string[] {
+function namesOf(source: SandboxJsonObject, name: string): string[] {
   return [
     ...new Set(
       listOf(source, name).map((item) => {
@@ -65,14 +65,14 @@ function namesOf(source: JsonObject, name: string): string[] {
   ];
 }
 
-function countOf(source: JsonObject, name: string): number | null {
+function countOf(source: SandboxJsonObject, name: string): number | null {
   const value = own(source, name) ?? null;
   if (value === null) return null;
   if (!Number.isSafeInteger(value) || Number(value) < 0) throw userError(`${name} must be a whole number`);
   return Number(value);
 }
 
-function flagOf(source: JsonObject, name: string): boolean {
+function flagOf(source: SandboxJsonObject, name: string): boolean {
   const value = own(source, name) ?? false;
   if (typeof value !== 'boolean') throw userError(`${name} must be true or false`);
   return value;
@@ -85,9 +85,14 @@ function choiceOf<T extends string>(value: unknown, choices: readonly T[], name:
 }
 
 /** Parses time dimensions with their granularity and date range. */
-function parseTimeDimensions(source: JsonObject, model: Model, nowMs: number, zone: string): TimeDimension[] {
+function parseTimeDimensions(
+  source: SandboxJsonObject,
+  model: Model,
+  nowMs: number,
+  zone: string,
+): TimeDimension[] {
   return listOf(source, 'timeDimensions').map((item) => {
-    const entry = isObject(item) ? item : undefined;
+    const entry = isJsonObject(item) ? item : undefined;
     const name = entry && own(entry, 'dimension');
     if (!entry || typeof name !== 'string') throw userError('every time dimension needs a dimension');
     const found = requireMember(model, 'dimensions', name);
@@ -103,12 +108,12 @@ function parseTimeDimensions(source: JsonObject, model: Model, nowMs: number, zo
   });
 }
 
-function parseOrder(source: JsonObject): OrderStep[] | null {
+function parseOrder(source: SandboxJsonObject): OrderStep[] | null {
   const order = own(source, 'order') ?? null;
   if (order === null) return null;
-  const entries: readonly unknown[] = isObject(order) ? Object.entries(order) : listOf(source, 'order');
+  const entries: readonly unknown[] = isJsonObject(order) ? Object.entries(order) : listOf(source, 'order');
   return entries.flatMap((entry): OrderStep[] => {
-    const [id, direction] = isObject(entry)
+    const [id, direction] = isJsonObject(entry)
       ? [own(entry, 'id'), own(entry, 'desc') === true ? 'desc' : 'asc']
       : (entry as unknown[]);
     if (typeof id !== 'string') throw userError('order must name members');
@@ -117,20 +122,20 @@ function parseOrder(source: JsonObject): OrderStep[] | null {
   });
 }
 
-function zoneOf(source: JsonObject): string {
+function zoneOf(source: SandboxJsonObject): string {
   const zone = own(source, 'timezone') ?? 'UTC';
   if (typeof zone !== 'string' || !isTimezone(zone)) throw userError('timezone must be the name of a zone');
   return zone;
 }
 
-function limitOf(source: JsonObject, bounds: QueryBounds): number {
+function limitOf(source: SandboxJsonObject, bounds: QueryBounds): number {
   const limit = countOf(source, 'limit') ?? countOf(source, 'rowLimit') ?? bounds.defaultLimit;
   // Refused instead of lowered: the client must not take an incomplete result for the whole (contract 5.1).
   if (limit > bounds.maxLimit) throw userError(`limit must not exceed ${bounds.maxLimit} rows`);
   return limit;
 }
 
-function oneCube(named: readonly Found<unknown>[]): Cube {
+function oneCube(named: readonly FoundMember<unknown>[]): Cube {
   const [first] = named;
   if (!first) {
     throw userError('Query should contain either measures, dimensions or timeDimensions with granularities');
@@ -148,7 +153,7 @@ function requireOrderable(order: readonly OrderStep[], names: readonly string[])
 
 /** Parses a query; throws Problem 400 when it cannot run. Unknown properties are ignored. */
 export function parseQuery(value: unknown, model: Model, bounds: QueryBounds): Query {
-  if (!isObject(value)) throw userError('query must be an object');
+  if (!isJsonObject(value)) throw userError('query must be an object');
   const timezone = zoneOf(value);
   const measures = namesOf(value, 'measures').map((name) => requireMember(model, 'measures', name));
   const dimensions = namesOf(value, 'dimensions').map((name) => requireMember(model, 'dimensions', name));
@@ -157,7 +162,7 @@ export function parseQuery(value: unknown, model: Model, bounds: QueryBounds): Q
   const filters = parseFilters(listOf(value, 'filters'), { model, nowMs: bounds.nowMs, timezone });
   const shown = timeDimensions.filter(({ granularity }) => granularity !== null);
   oneCube([...measures, ...dimensions, ...shown]);
-  const filtered = filters.flatMap(function members(filter): Found<unknown>[] {
+  const filtered = filters.flatMap(function members(filter): FoundMember<unknown>[] {
     return filter.kind === 'condition' ? [filter.target] : filter.parts.flatMap(members);
   });
   const cube = oneCube([...measures, ...dimensions, ...timeDimensions, ...segments, ...filtered]);

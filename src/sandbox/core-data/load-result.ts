@@ -1,7 +1,7 @@
 // Builds the answer of `/v1/load`: rows in one of three forms, and the normalised query (contract 5.1).
 import type { Cell, LoadResult } from './core-data.ts';
 import { annotationOf } from './annotations.ts';
-import type { Filter } from './filters.ts';
+import type { CoreDataFilter } from './filters.ts';
 import type { Query } from './json-query.ts';
 import { columnsOf } from './load-sql.ts';
 
@@ -39,7 +39,7 @@ function shape(query: Query, rows: Rows): unknown {
   }
 }
 
-function showFilter(filter: Filter): unknown {
+function showFilter(filter: CoreDataFilter): unknown {
   if (filter.kind !== 'condition') return { [filter.kind]: filter.parts.map(showFilter) };
   return { member: filter.target.name, operator: filter.operator, values: filter.values };
 }

@@ -1,8 +1,8 @@
 // Converts a JSON query to one SQL statement: names come from the model, values of the client are bound
 // parameters.
-import { aboutOf, type Filter, type Operator } from './filters.ts';
+import { aboutOf, type CoreDataFilter, type Operator } from './filters.ts';
 import type { Query, TimeDimension } from './json-query.ts';
-import type { Measure, Place } from './model.ts';
+import type { Measure, TableSource } from './model.ts';
 import type { Access } from './policy.ts';
 import { quoteName, relationSql, type Bind } from './relation.ts';
 import type { Statement } from './engine.ts';
@@ -61,13 +61,13 @@ export function columnsOf(query: Query): LoadColumn[] {
 const COMPARISONS: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
 
 /** Returns a value in the type that the member is compared with. */
-function typed(filter: Filter & { kind: 'condition' }, value: string, bind: Bind): string {
+function typed(filter: CoreDataFilter & { kind: 'condition' }, value: string, bind: Bind): string {
   if (filter.target.kind === 'measure') return `CAST(${bind(value)} AS DOUBLE)`;
   const types = { number: 'DOUBLE', boolean: 'BOOLEAN', time: 'TIMESTAMP', string: 'VARCHAR' } as const;
   return `CAST(${bind(value)} AS ${types[filter.target.member.type]})`;
 }
 
-function equality(filter: Filter & { kind: 'condition' }, column: string, bind: Bind): string {
+function equality(filter: CoreDataFilter & { kind: 'condition' }, column: string, bind: Bind): string {
   const present = filter.values.filter((value) => value !== null);
   const list = present.map((value) => typed(filter, value, bind)).join(', ');
   const parts = present.length > 0 ? [`${column} IN (${list})`] : [];
@@ -76,7 +76,12 @@ function equality(filter: Filter & { kind: 'condition' }, column: string, bind: 
 }
 
 /** Builds `contains` and similar operators: ignoring case, any of the values. */
-function textMatch(operator: string, filter: Filter & { kind: 'condition' }, column: string, bind: Bind) {
+function textMatch(
+  operator: string,
+  filter: CoreDataFilter & { kind: 'condition' },
+  column: string,
+  bind: Bind,
+) {
   const text = `lower(CAST(${column} AS VARCHAR))`;
   const word = { contains: 'contains', startsWith: 'starts_with', endsWith: 'ends_with' }[operator];
   const values = filter.values.filter((value) => value !== null);
@@ -96,7 +101,7 @@ const DATES: Partial<Record<Operator, (column: string, end: End) => string>> = {
   afterOrOnDate: (column, end) => `${column} >= ${end('from')}`,
 };
 
-function conditionSql(filter: Filter & { kind: 'condition' }, column: string, bind: Bind): string {
+function conditionSql(filter: CoreDataFilter & { kind: 'condition' }, column: string, bind: Bind): string {
   const { operator, values } = filter;
   const dates = DATES[operator];
   if (dates && filter.span) {
@@ -121,7 +126,7 @@ function conditionSql(filter: Filter & { kind: 'condition' }, column: string, bi
   return `NOT (${textMatch(positive, filter, column, bind)}) OR ${column} IS NULL`;
 }
 
-function filterSql(filter: Filter, bind: Bind): string {
+function filterSql(filter: CoreDataFilter, bind: Bind): string {
   if (filter.kind !== 'condition') {
     return filter.parts.map((part) => `(${filterSql(part, bind)})`).join(` ${filter.kind.toUpperCase()} `);
   }
@@ -159,7 +164,7 @@ export interface LoadStatements {
 }
 
 /** Returns the statement of a query and the one that counts its rows. */
-export function toStatements(query: Query, place: Place, access: Access): LoadStatements {
+export function toStatements(query: Query, place: TableSource, access: Access): LoadStatements {
   const values: string[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
   const columns = columnsOf(query);

@@ -1,5 +1,5 @@
 // Handles `POST /v1/load`: one JSON query, or several with `queryType: "multi"` (contract 5.1).
-import { own, requireObject, type JsonObject } from '../json.ts';
+import { own, requireObject, type SandboxJsonObject } from '../json.ts';
 import type { LoadResult } from './core-data.ts';
 import { userError } from './members.ts';
 
@@ -9,7 +9,7 @@ const CACHE_MODES = ['stale-if-slow', 'stale-while-revalidate', 'must-revalidate
 const MAX_QUERIES = 10;
 
 /** Returns the `query` of a body, which may also be JSON text. Throws 400 when it is missing. */
-function queryIn(body: JsonObject): unknown {
+function queryIn(body: SandboxJsonObject): unknown {
   const sent = own(body, 'query');
   if (sent === undefined || sent === null || sent === '') throw userError('query param is required');
   if (typeof sent !== 'string') return sent;
@@ -21,13 +21,13 @@ function queryIn(body: JsonObject): unknown {
 }
 
 /** Returns the default pivot of a result: dimensions as rows, times and measures as columns. */
-function pivotOf(results: readonly LoadResult[], queryType: string): JsonObject {
+function pivotOf(results: readonly LoadResult[], queryType: string): SandboxJsonObject {
   const [first] = results;
   return { ...requireObject(first ? own(first, 'query') : {}, 'query'), queryType };
 }
 
 /** Returns the answer to the body of `/v1/load`; throws Problem 400. */
-export async function load(value: unknown, run: RunQuery): Promise<JsonObject> {
+export async function load(value: unknown, run: RunQuery): Promise<SandboxJsonObject> {
   const body = requireObject(value ?? {}, 'The request body');
   const cache = own(body, 'cache');
   if (cache !== undefined && cache !== null && !CACHE_MODES.some((mode) => mode === cache)) {

@@ -1,9 +1,9 @@
 // Finds the members that a query names as `cube.member`. A private member is reported as unknown.
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import type { Cube, Dimension, Measure, Model, Segment } from './model.ts';
 
 /** A member with its cube and its name in queries. */
-export interface Found<Member> {
+export interface FoundMember<Member> {
   readonly cube: Cube;
   readonly member: Member;
   readonly name: string;
@@ -17,12 +17,16 @@ interface Kinds {
 }
 
 /** Returns the refusal of an invalid query. */
-export function userError(message: string): Problem {
-  return new Problem(400, message);
+export function userError(message: string): SandboxProblem {
+  return new SandboxProblem(400, message);
 }
 
 /** Returns the member, or undefined when there is none of that kind. */
-export function lookUp<K extends Kind>(model: Model, kind: K, name: string): Found<Kinds[K]> | undefined {
+export function lookUp<K extends Kind>(
+  model: Model,
+  kind: K,
+  name: string,
+): FoundMember<Kinds[K]> | undefined {
   const [cubeName, memberName, ...rest] = name.split('.');
   const cube = model.cubes.find((one) => one.isPublic && one.name === cubeName);
   const members: readonly { readonly name: string }[] = cube?.[kind] ?? [];
@@ -31,7 +35,7 @@ export function lookUp<K extends Kind>(model: Model, kind: K, name: string): Fou
 }
 
 /** Returns the member. @throws 400 with the fault of its name */
-export function requireMember<K extends Kind>(model: Model, kind: K, name: string): Found<Kinds[K]> {
+export function requireMember<K extends Kind>(model: Model, kind: K, name: string): FoundMember<Kinds[K]> {
   const found = lookUp(model, kind, name);
   if (!found) throw userError(`'${name.slice(0, 200)}' is not found among the ${kind} of the data model`);
   return found;

@@ -45,7 +45,7 @@ export interface Policy {
 }
 
 /** Returns the name under which the tables of one deployment's branch are stored. */
-export type Place = (table: string) => string;
+export type TableSource = (table: string) => string;
 
 export interface Cube {
   readonly name: string;
@@ -58,7 +58,7 @@ export interface Cube {
   /** Cubes that a view uses. */
   readonly cubes: readonly string[];
   /** The part after FROM. */
-  readonly source: (place: Place) => string;
+  readonly source: (place: TableSource) => string;
   readonly measures: readonly Measure[];
   readonly dimensions: readonly Dimension[];
   readonly segments: readonly Segment[];
@@ -67,13 +67,13 @@ export interface Cube {
 }
 
 /** A stored value; text in the form of a timestamp is one in a TIMESTAMP column. */
-export type Stored = string | number | boolean;
+export type CellValue = string | number | boolean;
 
-export interface Table {
+export interface ModelTable {
   readonly name: string;
   /** Column names with engine types, in the order of the values of a row. */
   readonly columns: readonly (readonly [name: string, type: string])[];
-  readonly rows: readonly (readonly Stored[])[];
+  readonly rows: readonly (readonly CellValue[])[];
 }
 
 /** Parameters of the sample rows of a branch; equal parameters give equal rows. */
@@ -88,7 +88,7 @@ export interface Sampling {
 export interface Model {
   readonly name: string;
   readonly cubes: readonly Cube[];
-  readonly sample: (sampling: Sampling) => readonly Table[];
+  readonly sample: (sampling: Sampling) => readonly ModelTable[];
 }
 
 /** Sorts cubes before views, then by name (contract 5.4). */

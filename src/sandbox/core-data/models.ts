@@ -1,5 +1,5 @@
 // Selects the data model of a deployment.
-import type { Deployment } from '../records.ts';
+import type { DeploymentRecord } from '../records.ts';
 import type { Model } from './model.ts';
 import { OPS_MODEL } from './ops-model.ts';
 import { SALES_MODEL } from './sales-model.ts';
@@ -9,6 +9,6 @@ const MODELS: ReadonlyMap<string, Model> = new Map(
 );
 
 /** Returns the model with the deployment's name, or `sales`, so that every deployment has data. */
-export function modelOf(deployment: Deployment): Model {
+export function modelOf(deployment: DeploymentRecord): Model {
   return MODELS.get(deployment.name) ?? SALES_MODEL;
 }

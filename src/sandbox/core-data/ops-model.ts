@@ -1,6 +1,6 @@
 // Defines the data model `ops` of the seed's second deployment: incidents at sites.
-import type { Cube, Model, Sampling, Table } from './model.ts';
-import { between, moment, pick, pickCountry } from './sampling.ts';
+import type { Cube, Model, Sampling, ModelTable } from './model.ts';
+import { between, sampledMoment, pick, pickCountry } from './sampling.ts';
 
 const SEVERITIES = [
   ['low', 0.5],
@@ -38,13 +38,13 @@ const incidents: Cube = {
   ],
 };
 
-function sample(sampling: Sampling): Table[] {
+function sample(sampling: Sampling): ModelTable[] {
   const rows = Array.from({ length: INCIDENTS }, (_, place) => [
     place + 1,
     pick(sampling, SEVERITIES),
     pickCountry(sampling),
     between(sampling, 1, 600),
-    moment(sampling, 180),
+    sampledMoment(sampling, 180),
   ]);
   return [
     {

@@ -1,7 +1,7 @@
 // Builds a cube as one relation: a row per source row, a column per member, only the rows that the context may
 // see.
 import type { Access } from './policy.ts';
-import type { Cube, Dimension, Place } from './model.ts';
+import type { Cube, Dimension, TableSource } from './model.ts';
 
 /** Binds a value to the statement and returns its placeholder. */
 export type Bind = (value: string) => string;
@@ -32,7 +32,7 @@ function conditionSql(cube: Cube, access: Exclude<Access, { kind: 'all' }>, bind
 }
 
 export interface RelationParts {
-  readonly place: Place;
+  readonly place: TableSource;
   readonly access: Access;
   /** IANA name. */
   readonly timezone: string;

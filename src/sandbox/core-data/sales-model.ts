@@ -1,7 +1,7 @@
 // Defines the data model `sales` of the seed (docs/sandbox.md): the view `orders` with its policies, and its
 // cubes.
-import type { Cube, Dimension, Model, Policy, Sampling, Table } from './model.ts';
-import { between, COUNTRIES, moment, pick, pickCountry } from './sampling.ts';
+import type { Cube, Dimension, Model, Policy, Sampling, ModelTable } from './model.ts';
+import { between, COUNTRIES, sampledMoment, pick, pickCountry } from './sampling.ts';
 
 const STATUSES = [
   ['completed', 0.5],
@@ -135,7 +135,7 @@ function createGround(name: string, table: string, column: string): Cube {
   };
 }
 
-function sample(sampling: Sampling): Table[] {
+function sample(sampling: Sampling): ModelTable[] {
   const customerCount = sampling.isProduction ? CUSTOMERS : CUSTOMERS / 2;
   const orderCount = sampling.isProduction ? ORDERS : ORDERS / 2;
   const customerRows = Array.from({ length: customerCount }, (_, place) => [
@@ -145,14 +145,14 @@ function sample(sampling: Sampling): Table[] {
     pick(sampling, TIERS),
     between(sampling, 0, 100) * 250,
     sampling.roll() < 0.9,
-    moment(sampling, 900),
+    sampledMoment(sampling, 900),
   ]);
   const orderRows = Array.from({ length: orderCount }, (_, place) => [
     place + 1,
     between(sampling, 1, customerCount),
     pick(sampling, STATUSES),
     between(sampling, 500, 50_000) / 100,
-    moment(sampling, 365),
+    sampledMoment(sampling, 365),
   ]);
   return [
     {

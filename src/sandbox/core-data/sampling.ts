@@ -55,7 +55,7 @@ export function between(sampling: Sampling, least: number, most: number): number
 }
 
 /** Returns a time in the last `days` of the range, in the engine's format, UTC. */
-export function moment(sampling: Sampling, days: number): string {
+export function sampledMoment(sampling: Sampling, days: number): string {
   const ms = sampling.untilMs - Math.floor(sampling.roll() * days * DAY_MS);
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -1,21 +1,21 @@
 // Builds security contexts: the groups and attribute values that access policies use (contract 5.6).
-import { isObject, own, type JsonObject } from '../json.ts';
-import type { AttributeValue, UserRecord } from '../records.ts';
+import { isJsonObject, own, type SandboxJsonObject } from '../json.ts';
+import type { StoredAttributeValue, UserRecord } from '../records.ts';
 import type { Scene } from '../state.ts';
 import { effectiveValue } from '../users/attribute-types.ts';
 
 /** Policies use the claims inside the wrapper only; other claims give no rights. */
-export interface SecurityContext {
+export interface CoreDataSecurityContext {
   readonly groups: readonly string[];
-  readonly userAttributes: Readonly<Record<string, AttributeValue>>;
+  readonly userAttributes: Readonly<Record<string, StoredAttributeValue>>;
 }
 
 /** Context without groups and attributes: the rights that every valid token has. */
-export const EMPTY_CONTEXT: SecurityContext = { groups: [], userAttributes: {} };
+export const EMPTY_CONTEXT: CoreDataSecurityContext = { groups: [], userAttributes: {} };
 /** Reserved claim that contains groups and attributes (contract 0.2). */
 const WRAPPER = 'cubeCloud';
 
-function toAttributeValue(value: unknown): AttributeValue | undefined {
+function toAttributeValue(value: unknown): StoredAttributeValue | undefined {
   if (typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (!Array.isArray(value)) return undefined;
@@ -24,12 +24,12 @@ function toAttributeValue(value: unknown): AttributeValue | undefined {
 }
 
 /** Returns the context of a platform user: group names and effective values of all attributes (contract 3.2). */
-export function contextOfUser(scene: Scene, user: UserRecord): SecurityContext {
+export function contextOfUser(scene: Scene, user: UserRecord): CoreDataSecurityContext {
   const { state } = scene;
   const groups = [...state.memberships.groupsOf(user.id)].flatMap(
     (id) => state.groups.get(id)?.displayName ?? [],
   );
-  const values = state.attributes.ids().flatMap((id): [string, AttributeValue][] => {
+  const values = state.attributes.ids().flatMap((id): [string, StoredAttributeValue][] => {
     const definition = state.attributes.get(id);
     const value = definition && effectiveValue(definition, user.values.get(id));
     return definition && value !== null && value !== undefined ? [[definition.name, value]] : [];
@@ -41,13 +41,13 @@ export function contextOfUser(scene: Scene, user: UserRecord): SecurityContext {
  * Returns the context in the claims of a token: `cubeCloud: {groups, userAttributes}`. Properties of the wrong
  * type count as absent, which grants less.
  */
-export function contextOfClaims(claims: JsonObject): SecurityContext {
+export function contextOfClaims(claims: SandboxJsonObject): CoreDataSecurityContext {
   const wrapper = own(claims, WRAPPER);
-  if (!isObject(wrapper)) return EMPTY_CONTEXT;
+  if (!isJsonObject(wrapper)) return EMPTY_CONTEXT;
   const groups = own(wrapper, 'groups');
   const attributes = own(wrapper, 'userAttributes');
-  const values = Object.entries(isObject(attributes) ? attributes : {}).flatMap(
-    ([name, sent]): [string, AttributeValue][] => {
+  const values = Object.entries(isJsonObject(attributes) ? attributes : {}).flatMap(
+    ([name, sent]): [string, StoredAttributeValue][] => {
       const value = toAttributeValue(sent);
       return value === undefined ? [] : [[name, value]];
     },

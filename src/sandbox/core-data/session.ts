@@ -2,17 +2,17 @@
 import type { Request } from 'express';
 import { resolveContext } from '../deployment-authentication.ts';
 import { verifyToken } from '../deployment-tokens.ts';
-import { own, type JsonObject } from '../json.ts';
-import { Problem } from '../problem.ts';
-import type { Deployment } from '../records.ts';
+import { own, type SandboxJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { DeploymentRecord } from '../records.ts';
 import type { Scene } from '../state.ts';
-import { contextOfClaims, type SecurityContext } from './core-data.ts';
+import { contextOfClaims, type CoreDataSecurityContext } from './core-data.ts';
 
 export type ApiScope = 'meta' | 'data';
 
-export interface Session {
-  readonly deployment: Deployment;
-  readonly context: SecurityContext;
+export interface CoreDataSession {
+  readonly deployment: DeploymentRecord;
+  readonly context: CoreDataSecurityContext;
   readonly scopes: ReadonlySet<string>;
 }
 
@@ -24,7 +24,7 @@ const MAX_TOKEN_LENGTH = 16_384;
 function tokenOf(request: Request): string {
   const sent = request.headers['x-cube-authorization'] ?? request.headers.authorization;
   const header = (Array.isArray(sent) ? sent[0] : sent)?.trim();
-  if (!header) throw new Problem(403, "Authorization header isn't set");
+  if (!header) throw new SandboxProblem(403, "Authorization header isn't set");
   const [first = '', second] = header.split(/\s+/);
   return second ?? first;
 }
@@ -33,7 +33,7 @@ function tokenOf(request: Request): string {
  * Returns the scopes of a token. Without a `scope` claim it has all scopes. A token for chat may also read
  * data, because the agent uses it for queries (platform interface, Chat API authentication 5).
  */
-function scopesOf(claims: JsonObject): ReadonlySet<string> {
+function scopesOf(claims: SandboxJsonObject): ReadonlySet<string> {
   const claim = own(claims, 'scope');
   if (claim === undefined || claim === null) return new Set(EVERY_SCOPE);
   const named: readonly unknown[] =
@@ -47,17 +47,17 @@ function scopesOf(claims: JsonObject): ReadonlySet<string> {
  * another way (ASSUMED-57).
  */
 async function metaSyncClaims(
-  deployment: Deployment,
+  deployment: DeploymentRecord,
   token: string,
   nowMs: number,
-): Promise<JsonObject | null> {
+): Promise<SandboxJsonObject | null> {
   const claims = await verifyToken(deployment, token, nowMs);
   const scope = claims && own(claims, 'scope');
   return Array.isArray(scope) && scope.length === 1 && scope[0] === 'meta' ? claims : null;
 }
 
 /** Opens the session of a request; throws 403 with the fixed texts of contract 1.3 (ASSUMED-07). */
-export async function openSession(request: Request, scene: Scene): Promise<Session> {
+export async function openCoreDataSession(request: Request, scene: Scene): Promise<CoreDataSession> {
   const token = tokenOf(request);
   const { nowMs, state } = scene;
   // One host serves all deployments of the sandbox, so the signature identifies the deployment.
@@ -66,10 +66,10 @@ export async function openSession(request: Request, scene: Scene): Promise<Sessi
       (await resolveContext(deployment, token, nowMs)) ?? (await metaSyncClaims(deployment, token, nowMs));
     if (claims) return { deployment, context: contextOfClaims(claims), scopes: scopesOf(claims) };
   }
-  throw new Problem(403, 'Invalid token');
+  throw new SandboxProblem(403, 'Invalid token');
 }
 
 /** Throws 403 when the token lacks the scope. */
-export function requireScope(session: Session, scope: ApiScope): void {
-  if (!session.scopes.has(scope)) throw new Problem(403, `API scope is missing: ${scope}`);
+export function requireScope(session: CoreDataSession, scope: ApiScope): void {
+  if (!session.scopes.has(scope)) throw new SandboxProblem(403, `API scope is missing: ${scope}`);
 }

@@ -1,7 +1,7 @@
 // Handles `POST /v1/cubesql`: streams the schema, the rows and any error as one JSON object per line (contract
 // 5.2).
 import { own, requireObject } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import type { SqlPart, SqlQuery } from './core-data.ts';
 import { isTimezone } from './date-range.ts';
 import { userError } from './members.ts';
@@ -37,7 +37,7 @@ export async function* toLines(
     // An empty result has one line of data.
     if (!hasRows) yield toLine({ data: [] });
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
+    if (!(error instanceof SandboxProblem)) throw error;
     yield toLine({ error: error.message, ...(requestId === null ? {} : { requestId }) });
   }
 }

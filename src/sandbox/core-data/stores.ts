@@ -1,7 +1,7 @@
 // Creates the tables of each deployment's branch at the first query; their rows are the same after a restart.
-import type { Deployment } from '../records.ts';
+import type { DeploymentRecord } from '../records.ts';
 import type { Engine } from './engine.ts';
-import type { Place, Stored, Table } from './model.ts';
+import type { TableSource, CellValue, ModelTable } from './model.ts';
 import { modelOf } from './models.ts';
 import { createDice } from './sampling.ts';
 
@@ -10,14 +10,14 @@ const YOUNGEST_MS = 30 * 86_400_000;
 
 export interface Stores {
   /** Resolves with the location of the branch's tables once they exist. */
-  placeOf(deployment: Deployment, branchName: string): Promise<Place>;
+  placeOf(deployment: DeploymentRecord, branchName: string): Promise<TableSource>;
 }
 
-function literal(value: Stored): string {
+function literal(value: CellValue): string {
   return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
 }
 
-function fill(schema: string, table: Table): string[] {
+function fill(schema: string, table: ModelTable): string[] {
   const columns = table.columns.map(([name, type]) => `"${name}" ${type}`).join(', ');
   const rows = table.rows.map((row) => `(${row.map(literal).join(', ')})`).join(', ');
   const name = `memory.${schema}."${table.name}"`;
@@ -25,10 +25,10 @@ function fill(schema: string, table: Table): string[] {
 }
 
 export function createStores(engine: Engine, now: () => number): Stores {
-  const places = new Map<string, Promise<Place>>();
+  const places = new Map<string, Promise<TableSource>>();
   let count = 0;
 
-  async function make(deployment: Deployment, branchName: string): Promise<Place> {
+  async function make(deployment: DeploymentRecord, branchName: string): Promise<TableSource> {
     count += 1;
     const schema = `store_${count}`;
     const isProduction = deployment.branches.some(

@@ -5,7 +5,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'nod
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers/promises';
-import { isObject } from '../json.ts';
+import { isJsonObject } from '../json.ts';
 
 export interface DataFolder {
   /** Returns the lines of the current snapshot, or undefined when there is none. */
@@ -25,7 +25,7 @@ export interface DataFolder {
 /** Writing a snapshot always takes less time than this. */
 const LEFT_OVER_MS = 600_000;
 
-const isMissing = (error: unknown): boolean => isObject(error) && error['code'] === 'ENOENT';
+const isMissing = (error: unknown): boolean => isJsonObject(error) && error['code'] === 'ENOENT';
 
 /** Returns an identifier of the file's content that changes with every replacement. */
 async function stampOf(path: string): Promise<string> {

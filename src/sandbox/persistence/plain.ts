@@ -1,5 +1,5 @@
 // Encodes values as JSON and decodes them: Map, Set, bigint and special numbers are tagged.
-import { isObject } from '../json.ts';
+import { isJsonObject } from '../json.ts';
 
 /** Property that marks a tagged value; a plain object with the same property is wrapped. */
 const TAG = '$';
@@ -30,7 +30,7 @@ function decodeTagged(tag: unknown, value: unknown): unknown {
   if (tag === 'map')
     return new Map((value as [unknown, unknown][]).map((entry) => decode(entry) as [unknown, unknown]));
   if (tag === 'set') return new Set((value as unknown[]).map(decode));
-  if (tag === 'object' && isObject(value)) return decodeMembers(value);
+  if (tag === 'object' && isJsonObject(value)) return decodeMembers(value);
   throw new Error(`Unknown tag ${String(tag)}`);
 }
 
@@ -41,6 +41,6 @@ function decodeMembers(value: object): unknown {
 /** Returns the value that `encode` received; throws for an unknown tag. */
 export function decode(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(decode);
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   return Object.hasOwn(value, TAG) ? decodeTagged(value[TAG], value['value']) : decodeMembers(value);
 }

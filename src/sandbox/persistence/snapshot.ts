@@ -1,7 +1,7 @@
 // Writes and reads snapshots of the sandbox as lines of JSON: a header, one line per entry, and a last line
 // that marks the end.
-import { isObject, own, type JsonObject } from '../json.ts';
-import type { Settings } from '../settings.ts';
+import { isJsonObject, own, type SandboxJsonObject } from '../json.ts';
+import type { SandboxSettings } from '../settings.ts';
 import type { State } from '../state.ts';
 import { partsOf } from './parts.ts';
 import { decode, encode } from './plain.ts';
@@ -13,7 +13,7 @@ const SLICE = 500;
 /** Saved values that are not part of the state. */
 export interface Surroundings {
   readonly seed: string;
-  readonly settings: Settings;
+  readonly settings: SandboxSettings;
   readonly clockOffsetMs: number;
   /** Secrets of the seed by name, so that a later reset gives the same keys. */
   readonly secrets: readonly (readonly [string, string])[];
@@ -25,7 +25,7 @@ export interface Surroundings {
  */
 export function* snapshotPieces(state: State, around: Surroundings): Generator<string> {
   const parts = [...partsOf(state)].map(([name, part]) => [name, part.dump()] as const);
-  yield `${JSON.stringify({ format: FORMAT, ...(encode(around) as JsonObject) })}\n`;
+  yield `${JSON.stringify({ format: FORMAT, ...(encode(around) as SandboxJsonObject) })}\n`;
   let count = 0;
   for (const [name, entries] of parts) {
     for (let start = 0; start < entries.length; start += SLICE) {
@@ -39,7 +39,7 @@ export function* snapshotPieces(state: State, around: Surroundings): Generator<s
 
 function headerOf(line: unknown): Surroundings {
   const header = decode(line);
-  if (!isObject(header) || own(header, 'format') !== FORMAT) {
+  if (!isJsonObject(header) || own(header, 'format') !== FORMAT) {
     throw new Error('it was written by another version of the sandbox');
   }
   const { format: _format, ...around } = header;
@@ -65,7 +65,7 @@ export async function readSnapshot(
       entries.push(decode(entry));
       found.set(name, entries);
       count += 1;
-    } else isWhole = isObject(parsed) && own(parsed, 'entries') === count;
+    } else isWhole = isJsonObject(parsed) && own(parsed, 'entries') === count;
   }
   if (!around || !isWhole) throw new Error('it is not complete');
   for (const [name, entries] of found) {

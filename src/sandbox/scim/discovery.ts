@@ -1,15 +1,15 @@
 // Serves ServiceProviderConfig, ResourceTypes and Schemas (RFC 7643 §5 to §7, contract 2.1).
-import { pathText, type Call, type Reply } from '../call.ts';
-import { own, type JsonObject } from '../json.ts';
-import { Problem } from '../problem.ts';
-import { schemaDocuments } from './schemas.ts';
-import { EXTENSION_URN, GROUP_URN, LIST_URN, USER_URN } from './urns.ts';
+import { pathText, type Call, type HandlerReply } from '../call.ts';
+import { own, type SandboxJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
+import { sandboxSchemaDocuments } from './schemas.ts';
+import { EXTENSION_URN, SCIM_GROUP_URN, LIST_URN, SCIM_USER_URN } from './urns.ts';
 
 const TYPE_URN = 'urn:ietf:params:scim:schemas:core:2.0:ResourceType';
 const CONFIG_URN = 'urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig';
 
 /** Returns all documents as a list, or the document that the path names (404 when unknown). */
-function answerDocuments(call: Call, documents: readonly JsonObject[]): Reply {
+function answerDocuments(call: Call, documents: readonly SandboxJsonObject[]): HandlerReply {
   const id = pathText(call, 'id');
   if (id === '') {
     const total = documents.length;
@@ -17,12 +17,12 @@ function answerDocuments(call: Call, documents: readonly JsonObject[]): Reply {
     return { status: 200, body: { schemas: [LIST_URN], ...page, Resources: documents } };
   }
   const document = documents.find((one) => own(one, 'id') === id);
-  if (!document) throw new Problem(404, `${id} not found`);
+  if (!document) throw new SandboxProblem(404, `${id} not found`);
   return { status: 200, body: document };
 }
 
 /** Handles `GET /ServiceProviderConfig`. */
-export function readDiscovery(call: Call): Reply {
+export function readDiscovery(call: Call): HandlerReply {
   return {
     status: 200,
     body: {
@@ -49,8 +49,12 @@ export function readDiscovery(call: Call): Reply {
 }
 
 /** Handles `GET /ResourceTypes` and `/ResourceTypes/{id}`. */
-export function readResourceTypes(call: Call): Reply {
-  const toType = (name: 'User' | 'Group', schema: string, schemaExtensions: JsonObject[]): JsonObject => ({
+export function readResourceTypes(call: Call): HandlerReply {
+  const toType = (
+    name: 'User' | 'Group',
+    schema: string,
+    schemaExtensions: SandboxJsonObject[],
+  ): SandboxJsonObject => ({
     schemas: [TYPE_URN],
     id: name,
     name,
@@ -60,12 +64,12 @@ export function readResourceTypes(call: Call): Reply {
     meta: { resourceType: 'ResourceType', location: `${call.platformUrl}/api/scim/v2/ResourceTypes/${name}` },
   });
   return answerDocuments(call, [
-    toType('User', USER_URN, [{ schema: EXTENSION_URN, required: false }]),
-    toType('Group', GROUP_URN, []),
+    toType('User', SCIM_USER_URN, [{ schema: EXTENSION_URN, required: false }]),
+    toType('Group', SCIM_GROUP_URN, []),
   ]);
 }
 
 /** Handles `GET /Schemas` and `/Schemas/{urn}`. */
-export function readSchemas(call: Call): Reply {
-  return answerDocuments(call, schemaDocuments(call.state, call.platformUrl));
+export function readSchemas(call: Call): HandlerReply {
+  return answerDocuments(call, sandboxSchemaDocuments(call.state, call.platformUrl));
 }

@@ -1,13 +1,13 @@
 // Converts the user-attribute extension between its wire forms and stored values (contract 2.4).
-import { isObject, own, requireObject, type JsonObject } from '../json.ts';
-import { Problem, type ScimType } from '../problem.ts';
-import type { AttributeDefinition, AttributeValue, UserRecord } from '../records.ts';
+import { isJsonObject, own, requireObject, type SandboxJsonObject } from '../json.ts';
+import { SandboxProblem, type ProblemScimType } from '../problem.ts';
+import type { AttributeDefinition, StoredAttributeValue, UserRecord } from '../records.ts';
 import type { State } from '../state.ts';
 import { numberFromText } from '../users/attribute-types.ts';
 import { EXTENSION_URN } from './urns.ts';
 
 /** Returns the attribute name in a flat property name or PATCH path, or undefined outside of the extension. */
-export function referenceIn(path: string): string | undefined {
+export function attributeReferenceIn(path: string): string | undefined {
   const prefix = `${EXTENSION_URN}:`;
   return path.toLowerCase().startsWith(prefix.toLowerCase()) ? path.slice(prefix.length) : undefined;
 }
@@ -16,11 +16,11 @@ export function referenceIn(path: string): string | undefined {
  * Returns all attribute names with their values in a resource or pathless PATCH value, nested and flat
  * (ASSUMED-22).
  */
-export function extensionEntries(body: JsonObject): [reference: string, value: unknown][] {
+export function extensionEntries(body: SandboxJsonObject): [reference: string, value: unknown][] {
   const nested = own(body, EXTENSION_URN);
   const inside = nested === undefined || nested === null ? {} : requireObject(nested, EXTENSION_URN);
   const flat = Object.entries(body).flatMap(([name, value]): [string, unknown][] => {
-    const reference = referenceIn(name);
+    const reference = attributeReferenceIn(name);
     return reference === undefined ? [] : [[reference, value]];
   });
   return [...Object.entries(inside), ...flat];
@@ -30,9 +30,13 @@ export function extensionEntries(body: JsonObject): [reference: string, value: u
  * Returns the definition of an attribute name (ASSUMED-21); unknown names are 400 with the given type
  * (ASSUMED-24).
  */
-export function requireReference(state: State, reference: string, scimType: ScimType): AttributeDefinition {
+export function requireReference(
+  state: State,
+  reference: string,
+  scimType: ProblemScimType,
+): AttributeDefinition {
   const [definition] = state.attributes.find('name', reference);
-  if (!definition) throw new Problem(400, `Unknown user attribute: ${reference}`, scimType);
+  if (!definition) throw new SandboxProblem(400, `Unknown user attribute: ${reference}`, scimType);
   return definition;
 }
 
@@ -40,14 +44,17 @@ export function requireReference(state: State, reference: string, scimType: Scim
  * Returns the value to store, undefined for null (clear). Accepts single texts and numbers; numeric text
  * becomes a number. Other values are 400 `invalidValue` (ASSUMED-23).
  */
-export function extensionValue(definition: AttributeDefinition, value: unknown): AttributeValue | undefined {
+export function extensionValue(
+  definition: AttributeDefinition,
+  value: unknown,
+): StoredAttributeValue | undefined {
   if (value === null) return undefined;
   if (definition.type === 'string' && typeof value === 'string') return value;
   if (definition.type === 'number') {
     const number = typeof value === 'string' ? numberFromText(value) : value;
     if (typeof number === 'number' && Number.isFinite(number)) return number;
   }
-  throw new Problem(400, `User attribute ${definition.name} cannot take this value`, 'invalidValue');
+  throw new SandboxProblem(400, `User attribute ${definition.name} cannot take this value`, 'invalidValue');
 }
 
 /** Returns `values` with the entries set or cleared; throws 400 without a change. */
@@ -55,7 +62,7 @@ export function withExtension(
   state: State,
   values: UserRecord['values'],
   entries: readonly [reference: string, value: unknown][],
-  unknownType: ScimType,
+  unknownType: ProblemScimType,
 ): UserRecord['values'] {
   if (entries.length === 0) return values;
   const next = new Map(values);
@@ -69,10 +76,10 @@ export function withExtension(
 }
 
 /** Returns the nested extension object of a user, undefined when no text or number value is stored. */
-export function toExtension(state: State, user: UserRecord): JsonObject | undefined {
+export function toExtension(state: State, user: UserRecord): SandboxJsonObject | undefined {
   const entries = [...user.values].flatMap(([id, value]): [string, unknown][] => {
     const name = state.attributes.get(id)?.name;
-    return name === undefined || typeof value === 'boolean' || isObject(value) || Array.isArray(value)
+    return name === undefined || typeof value === 'boolean' || isJsonObject(value) || Array.isArray(value)
       ? []
       : [[name, value]];
   });

@@ -1,9 +1,9 @@
 // Builds the SCIM family `/api/scim/v2`: authorisation, and errors in the form of RFC 7644 §3.12.
 import { Router, type Request } from 'express';
 import { authenticate, requireAdmin, type Caller } from '../auth.ts';
-import { answer, type Handler, type Reply } from '../call.ts';
-import type { Family } from '../family.ts';
-import { Problem } from '../problem.ts';
+import { answer, type Handler, type HandlerReply } from '../call.ts';
+import type { ApiFamily } from '../family.ts';
+import { SandboxProblem } from '../problem.ts';
 import { sceneOf, type World } from '../world.ts';
 import { readDiscovery, readResourceTypes, readSchemas } from './discovery.ts';
 import {
@@ -11,19 +11,19 @@ import {
   deleteGroup,
   listGroups,
   patchGroup,
-  readGroup,
+  readScimGroup,
   replaceGroup,
 } from './groups.ts';
-import { ERROR_URN } from './urns.ts';
-import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.ts';
+import { SCIM_ERROR_URN } from './urns.ts';
+import { createScimUser, deleteUser, listUsers, patchUser, readScimUser, replaceUser } from './users.ts';
 
 /** Returns a SCIM error body; `status` is text (contract 2.8). */
-function render(problem: Problem): Reply {
+function render(problem: SandboxProblem): HandlerReply {
   return {
     status: problem.status,
     headers: problem.headers,
     body: {
-      schemas: [ERROR_URN],
+      schemas: [SCIM_ERROR_URN],
       status: String(problem.status),
       ...(problem.scimType ? { scimType: problem.scimType } : {}),
       detail: problem.message,
@@ -38,7 +38,7 @@ function render(problem: Problem): Reply {
 function enter(world: World, request: Request): Caller {
   const caller = authenticate(request, sceneOf(world), true);
   if (!world.settings.scimEnabled || !world.settings.plan.scim)
-    throw new Problem(403, 'SCIM provisioning is off');
+    throw new SandboxProblem(403, 'SCIM provisioning is off');
   requireAdmin(caller);
   return caller;
 }
@@ -47,14 +47,14 @@ function createRouter(world: World): Router {
   const router = Router({ caseSensitive: true });
   const at = (handler: Handler) => answer(world, handler);
   router.get('/Users', at(listUsers));
-  router.post('/Users', at(createUser));
-  router.get('/Users/:id', at(readUser));
+  router.post('/Users', at(createScimUser));
+  router.get('/Users/:id', at(readScimUser));
   router.put('/Users/:id', at(replaceUser));
   router.patch('/Users/:id', at(patchUser));
   router.delete('/Users/:id', at(deleteUser));
   router.get('/Groups', at(listGroups));
   router.post('/Groups', at(createGroupResource));
-  router.get('/Groups/:id', at(readGroup));
+  router.get('/Groups/:id', at(readScimGroup));
   router.put('/Groups/:id', at(replaceGroup));
   router.patch('/Groups/:id', at(patchGroup));
   router.delete('/Groups/:id', at(deleteGroup));
@@ -67,7 +67,7 @@ function createRouter(world: World): Router {
 }
 
 /** Builds the family (contract 2). Answers are `application/scim+json` when the client accepts it, else JSON. */
-export function createScimFamily(world: World): Family {
+export function createScimFamily(world: World): ApiFamily {
   const mount = '/api/scim/v2';
   return {
     mounts: [mount],

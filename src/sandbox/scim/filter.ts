@@ -1,6 +1,6 @@
 // Evaluates list filters: `attr eq literal`, joined by `and`; other filters are `invalidFilter` (ASSUMED-29).
-import { Problem } from '../problem.ts';
-import type { Row, TableView } from '../table.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { TableRow, TableView } from '../table.ts';
 
 /** An attribute that filters may use; `find` when an index exists. Text is passed in lower case. */
 export type Filterable<T> =
@@ -15,8 +15,8 @@ export interface Clause {
 const CLAUSE = /\s*([A-Za-z][\w.:]*)\s+eq\s+("(?:[^"\\]|\\.)*"|true|false)\s*/iy;
 const AND = /and(?=\s)/iy;
 
-function invalid(detail: string): Problem {
-  return new Problem(400, `Filter: ${detail}`, 'invalidFilter');
+function invalid(detail: string): SandboxProblem {
+  return new SandboxProblem(400, `Filter: ${detail}`, 'invalidFilter');
 }
 
 function parseLiteral(text: string): string | boolean {
@@ -30,7 +30,7 @@ function parseLiteral(text: string): string | boolean {
 }
 
 /** Returns the clauses of a filter, attributes and text in lower case; throws 400 `invalidFilter`. */
-export function parseFilter(filter: string): Clause[] {
+export function parseScimFilter(filter: string): Clause[] {
   const clauses: Clause[] = [];
   let position = 0;
   for (;;) {
@@ -63,12 +63,12 @@ function bind<T>(clause: Clause, grammar: ReadonlyMap<string, Filterable<T>>): B
 }
 
 /** Returns the matching rows in order of creation, from an index when a clause has one. @throws 400 */
-export function findMatches<T extends Row>(
+export function findMatches<T extends TableRow>(
   filter: string,
   table: TableView<T>,
   grammar: ReadonlyMap<string, Filterable<T>>,
 ): T[] {
-  const bound = parseFilter(filter).map((clause) => bind(clause, grammar));
+  const bound = parseScimFilter(filter).map((clause) => bind(clause, grammar));
   const indexed = bound.find((clause) => clause.find)?.find;
   const candidates = indexed ? indexed() : table.ids().flatMap((id) => table.get(id) ?? []);
   return candidates.filter((row) => bound.every((clause) => clause.test(row)));

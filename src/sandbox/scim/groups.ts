@@ -1,7 +1,7 @@
 // Handles SCIM Groups: list, create, read, replace, patch, delete (contract 2.1, 2.3, 2.7).
-import { audit, bodyOf, pathText, type Call, type Reply } from '../call.ts';
-import { optionalText, own, requireText, type JsonObject } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { audit, bodyOf, pathText, type Call, type HandlerReply } from '../call.ts';
+import { textOrUndefined, own, requireText, type SandboxJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
 import type { GroupRecord } from '../records.ts';
 import type { TableView } from '../table.ts';
 import {
@@ -16,10 +16,10 @@ import type { Filterable } from './filter.ts';
 import { answerList, excludedAttributes, filterById, findByScimId, withoutAttributes } from './list.ts';
 import { parseOperations } from './patch-body.ts';
 import { parseGroupPatch, requireMembers, type GroupChange } from './patch-group.ts';
-import { GROUP_URN } from './urns.ts';
-import { toMeta } from './user-resource.ts';
+import { SCIM_GROUP_URN } from './urns.ts';
+import { toScimMeta } from './user-resource.ts';
 
-function toGroupResource(call: Call, group: GroupRecord, excluded: ReadonlySet<string>): JsonObject {
+function toGroupResource(call: Call, group: GroupRecord, excluded: ReadonlySet<string>): SandboxJsonObject {
   const view = call.request.method === 'GET' ? call.read : call.state;
   const members = excluded.has('members')
     ? []
@@ -30,17 +30,17 @@ function toGroupResource(call: Call, group: GroupRecord, excluded: ReadonlySet<s
           : [];
       });
   const resource = {
-    schemas: [GROUP_URN],
+    schemas: [SCIM_GROUP_URN],
     id: scimIdOf(call.settings, group),
     ...(group.externalId === null ? {} : { externalId: group.externalId }),
     displayName: group.displayName,
     members,
-    meta: toMeta(call, 'Group', group),
+    meta: toScimMeta(call, 'Group', group),
   };
   return withoutAttributes(resource, excluded);
 }
 
-function toReply(call: Call, status: 200 | 201, group: GroupRecord): Reply {
+function toReply(call: Call, status: 200 | 201, group: GroupRecord): HandlerReply {
   const body = toGroupResource(call, group, excludedAttributes(call));
   const location = `${call.platformUrl}/api/scim/v2/Groups/${String(own(body, 'id'))}`;
   return status === 201 ? { status, body, headers: { Location: location } } : { status, body };
@@ -48,7 +48,7 @@ function toReply(call: Call, status: 200 | 201, group: GroupRecord): Reply {
 
 function requireGroup(call: Call, groups: TableView<GroupRecord>): GroupRecord {
   const group = findByScimId(groups, call.settings, pathText(call, 'id'));
-  if (!group) throw new Problem(404, `Group ${pathText(call, 'id')} not found`);
+  if (!group) throw new SandboxProblem(404, `Group ${pathText(call, 'id')} not found`);
   return group;
 }
 
@@ -76,7 +76,7 @@ function auditGroup(call: Call, eventName: string, group: GroupRecord): void {
 }
 
 /** Handles `GET /Groups`. */
-export function listGroups(call: Call): Reply {
+export function listGroups(call: Call): HandlerReply {
   const { groups } = call.read;
   const excluded = excludedAttributes(call);
   const isEqual = (value: string | null, text: string): boolean => value?.toLowerCase() === text;
@@ -103,15 +103,15 @@ export function listGroups(call: Call): Reply {
 }
 
 /** Handles `GET /Groups/{id}`: 200 or 404. */
-export function readGroup(call: Call): Reply {
+export function readScimGroup(call: Call): HandlerReply {
   return toReply(call, 200, requireGroup(call, call.read.groups));
 }
 
 /** Handles `POST /Groups`: 201 with `Location`; 400, 409. */
-export function createGroupResource(call: Call): Reply {
+export function createGroupResource(call: Call): HandlerReply {
   const body = bodyOf(call);
   const displayName = requireText(body, 'displayName');
-  const externalId = optionalText(body, 'externalId');
+  const externalId = textOrUndefined(body, 'externalId');
   const userIds = requireMembers(call, own(body, 'members') ?? []);
   const group = createGroup(call, displayName, externalId);
   join(call, group, [{ kind: 'add', userIds }]);
@@ -120,10 +120,10 @@ export function createGroupResource(call: Call): Reply {
 }
 
 /** Handles `PUT /Groups/{id}`: replaces name, externalId and the whole member list; 400, 404, 409. */
-export function replaceGroup(call: Call): Reply {
+export function replaceGroup(call: Call): HandlerReply {
   const body = bodyOf(call);
   const displayName = requireText(body, 'displayName');
-  const externalId = optionalText(body, 'externalId');
+  const externalId = textOrUndefined(body, 'externalId');
   const group = requireGroup(call, call.state.groups);
   const userIds = requireMembers(call, own(body, 'members') ?? []);
   const stored = applyChange(call, group, { displayName, externalId, steps: [{ kind: 'replace', userIds }] });
@@ -132,7 +132,7 @@ export function replaceGroup(call: Call): Reply {
 }
 
 /** Handles `PATCH /Groups/{id}`: all operations or none; 400, 404, 409. */
-export function patchGroup(call: Call): Reply {
+export function patchGroup(call: Call): HandlerReply {
   const operations = parseOperations(bodyOf(call));
   const group = requireGroup(call, call.state.groups);
   const stored = applyChange(call, group, parseGroupPatch(call, group, operations));
@@ -141,7 +141,7 @@ export function patchGroup(call: Call): Reply {
 }
 
 /** Handles `DELETE /Groups/{id}`: 204, the members remain users; 404. */
-export function deleteGroup(call: Call): Reply {
+export function deleteGroup(call: Call): HandlerReply {
   const group = requireGroup(call, call.state.groups);
   removeGroup(call, group);
   auditGroup(call, 'Deleted group via SCIM', group);

@@ -1,15 +1,16 @@
 // Builds SCIM list answers: 1-based pages, totals, and excluded attributes (contract 2.5).
-import { queryText, type Call, type Reply } from '../call.ts';
-import { Problem } from '../problem.ts';
-import type { Settings } from '../settings.ts';
-import type { Row, TableView } from '../table.ts';
+import { queryText, type Call, type HandlerReply } from '../call.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { SandboxSettings } from '../settings.ts';
+import type { TableRow, TableView } from '../table.ts';
 import { findMatches, type Filterable } from './filter.ts';
 import { LIST_URN } from './urns.ts';
 
 function queryInteger(call: Call, name: string, absent: number): number {
   const text = queryText(call, name);
   if (text === undefined || text === '') return absent;
-  if (!/^[-+]?\d{1,15}$/.test(text)) throw new Problem(400, `${name} must be a whole number`, 'invalidValue');
+  if (!/^[-+]?\d{1,15}$/.test(text))
+    throw new SandboxProblem(400, `${name} must be a whole number`, 'invalidValue');
   return Number(text);
 }
 
@@ -31,9 +32,9 @@ export function withoutAttributes(
 }
 
 /** Returns the row with that SCIM id, in the configured id style (ASSUMED-48). */
-export function findByScimId<T extends Row>(
+export function findByScimId<T extends TableRow>(
   table: TableView<T>,
-  settings: Settings,
+  settings: SandboxSettings,
   id: string,
 ): T | undefined {
   if (settings.scimIdStyle === 'uuid') return table.find('uuid', id)[0];
@@ -41,7 +42,7 @@ export function findByScimId<T extends Row>(
 }
 
 /** Returns the filter on `id`; the configured id style decides which property it compares. */
-export function filterById<T extends Row & { readonly uuid: string }>(
+export function filterById<T extends TableRow & { readonly uuid: string }>(
   call: Call,
   table: TableView<T>,
 ): Filterable<T> {
@@ -57,12 +58,12 @@ export function filterById<T extends Row & { readonly uuid: string }>(
 }
 
 /** Returns the `ListResponse` of the rows that match the query; throws 400 `invalidFilter` or `invalidValue`. */
-export function answerList<T extends Row>(
+export function answerList<T extends TableRow>(
   call: Call,
   table: TableView<T>,
   grammar: ReadonlyMap<string, Filterable<T>>,
   show: (row: T) => unknown,
-): Reply {
+): HandlerReply {
   const startIndex = Math.max(1, queryInteger(call, 'startIndex', 1));
   const asked = Math.max(0, queryInteger(call, 'count', call.settings.pageDefault));
   const end = startIndex - 1 + Math.min(asked, call.settings.pageCap);

@@ -1,39 +1,39 @@
 // Parses the PatchOp message (RFC 7644 §3.5.2, contract 2.6).
-import { own, requireObject, type JsonObject } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { own, requireObject, type SandboxJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
 import { PATCH_URN } from './urns.ts';
 
-export interface Operation {
+export interface ParsedPatchOperation {
   readonly op: 'add' | 'remove' | 'replace';
   readonly path: string | undefined;
   readonly value: unknown;
 }
 
-function parseOperation(entry: unknown): Operation {
+function parseOperation(entry: unknown): ParsedPatchOperation {
   const source = requireObject(entry, 'An operation');
   const word = own(source, 'op');
   // Entra ID capitalises `op` (ASSUMED-14).
   const op = typeof word === 'string' ? word.toLowerCase() : '';
   if (op !== 'add' && op !== 'remove' && op !== 'replace') {
-    throw new Problem(400, 'op must be add, remove or replace', 'invalidSyntax');
+    throw new SandboxProblem(400, 'op must be add, remove or replace', 'invalidSyntax');
   }
   const path = own(source, 'path');
   if (path !== undefined && path !== null && typeof path !== 'string') {
-    throw new Problem(400, 'path must be text', 'invalidPath');
+    throw new SandboxProblem(400, 'path must be text', 'invalidPath');
   }
-  if (op === 'remove' && !path) throw new Problem(400, 'remove needs a path', 'noTarget');
+  if (op === 'remove' && !path) throw new SandboxProblem(400, 'remove needs a path', 'noTarget');
   return { op, path: path ? path.trim() : undefined, value: own(source, 'value') };
 }
 
 /** Returns the operations of a PatchOp body, at least one; 400 `invalidSyntax` otherwise. */
-export function parseOperations(body: JsonObject): Operation[] {
+export function parseOperations(body: SandboxJsonObject): ParsedPatchOperation[] {
   const schemas = own(body, 'schemas');
   if (!Array.isArray(schemas) || !schemas.includes(PATCH_URN)) {
-    throw new Problem(400, `schemas must contain ${PATCH_URN}`, 'invalidSyntax');
+    throw new SandboxProblem(400, `schemas must contain ${PATCH_URN}`, 'invalidSyntax');
   }
   const operations = own(body, 'Operations');
   if (!Array.isArray(operations) || operations.length === 0) {
-    throw new Problem(400, 'Operations must hold at least one operation', 'invalidSyntax');
+    throw new SandboxProblem(400, 'Operations must hold at least one operation', 'invalidSyntax');
   }
   return operations.map(parseOperation);
 }

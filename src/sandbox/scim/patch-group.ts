@@ -1,17 +1,17 @@
 // Parses PATCH on a group into steps that change the member list without copying it (contract 2.6).
-import { isObject, own, requireObject, requireText, type JsonObject } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { isJsonObject, own, requireObject, requireText, type SandboxJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
 import type { GroupRecord } from '../records.ts';
 import type { Scene } from '../state.ts';
-import type { MemberStep } from '../users/group-life.ts';
+import type { GroupMemberStep } from '../users/group-life.ts';
 import { findByScimId } from './list.ts';
-import type { Operation } from './patch-body.ts';
-import { GROUP_URN } from './urns.ts';
+import type { ParsedPatchOperation } from './patch-body.ts';
+import { SCIM_GROUP_URN } from './urns.ts';
 
 export interface GroupChange {
   displayName: string;
   externalId: string | null;
-  steps: MemberStep[];
+  steps: GroupMemberStep[];
 }
 
 const READ_ONLY = new Set(['id', 'meta', 'schemas']);
@@ -20,8 +20,9 @@ const ONE_MEMBER = /^members\[\s*value\s+eq\s+"([^"]*)"\s*\]$/i;
 function memberIds(value: unknown): string[] {
   const entries: unknown[] = Array.isArray(value) ? value : [value];
   return entries.map((entry) => {
-    const id = isObject(entry) ? own(entry, 'value') : undefined;
-    if (typeof id !== 'string') throw new Problem(400, 'Every member needs a text value', 'invalidValue');
+    const id = isJsonObject(entry) ? own(entry, 'value') : undefined;
+    if (typeof id !== 'string')
+      throw new SandboxProblem(400, 'Every member needs a text value', 'invalidValue');
     return id;
   });
 }
@@ -33,7 +34,7 @@ function memberIds(value: unknown): string[] {
 export function requireMembers(scene: Scene, value: unknown): number[] {
   const ids = memberIds(value).map((id) => {
     const user = findByScimId(scene.state.users, scene.settings, id);
-    if (!user) throw new Problem(400, `Unknown member: ${id}`, 'invalidValue');
+    if (!user) throw new SandboxProblem(400, `Unknown member: ${id}`, 'invalidValue');
     return user.id;
   });
   return [...new Set(ids)];
@@ -46,11 +47,11 @@ function presentMembers(scene: Scene, ids: readonly string[]): number[] {
   return ids.flatMap((id) => findByScimId(scene.state.users, scene.settings, id)?.id ?? []);
 }
 
-function memberStep(scene: Scene, operation: Operation): MemberStep {
+function memberStep(scene: Scene, operation: ParsedPatchOperation): GroupMemberStep {
   const { op, value } = operation;
   if (op !== 'remove') {
     // Null removes all members (RFC 7643 §2.5); an absent value is an error.
-    if (value === undefined) throw new Problem(400, `${op} needs a value`, 'invalidValue');
+    if (value === undefined) throw new SandboxProblem(400, `${op} needs a value`, 'invalidValue');
     return { kind: op, userIds: requireMembers(scene, value ?? []) };
   }
   // Entra ID removes members with a list of values; without a value, RFC 7644 removes all members.
@@ -58,20 +59,26 @@ function memberStep(scene: Scene, operation: Operation): MemberStep {
   return { kind: 'remove', userIds: presentMembers(scene, memberIds(value)) };
 }
 
-function setName(change: GroupChange, operation: Operation): void {
-  if (operation.op === 'remove') throw new Problem(400, 'displayName cannot be removed', 'invalidValue');
+function setName(change: GroupChange, operation: ParsedPatchOperation): void {
+  if (operation.op === 'remove')
+    throw new SandboxProblem(400, 'displayName cannot be removed', 'invalidValue');
   change.displayName = requireText({ displayName: operation.value }, 'displayName');
 }
 
-function setExternalId(change: GroupChange, operation: Operation): void {
+function setExternalId(change: GroupChange, operation: ParsedPatchOperation): void {
   const { value } = operation;
   if (operation.op === 'remove' || value === null) change.externalId = null;
   else if (typeof value === 'string') change.externalId = value;
-  else throw new Problem(400, 'externalId must be text', 'invalidValue');
+  else throw new SandboxProblem(400, 'externalId must be text', 'invalidValue');
 }
 
 /** Applies an operation with a path. @returns false when the path is not in contract 2.6 */
-function patchPath(scene: Scene, change: GroupChange, path: string, operation: Operation): boolean {
+function patchPath(
+  scene: Scene,
+  change: GroupChange,
+  path: string,
+  operation: ParsedPatchOperation,
+): boolean {
   const name = path.toLowerCase();
   const [isOneMember, memberId] = ONE_MEMBER.exec(path) ?? [];
   if (name === 'displayname') setName(change, operation);
@@ -83,27 +90,27 @@ function patchPath(scene: Scene, change: GroupChange, path: string, operation: O
   return true;
 }
 
-function patchOne(scene: Scene, change: GroupChange, operation: Operation): void {
+function patchOne(scene: Scene, change: GroupChange, operation: ParsedPatchOperation): void {
   if (operation.path === undefined) {
-    const value: JsonObject = requireObject(operation.value, 'value of an operation without path');
+    const value: SandboxJsonObject = requireObject(operation.value, 'value of an operation without path');
     // Read-only and unknown properties of a pathless value are ignored: Entra ID sends the id too.
     for (const [name, member] of Object.entries(value))
       patchPath(scene, change, name, { ...operation, value: member });
     return;
   }
-  const prefix = `${GROUP_URN}:`.toLowerCase();
+  const prefix = `${SCIM_GROUP_URN}:`.toLowerCase();
   const isQualified = operation.path.toLowerCase().startsWith(prefix);
   const path = isQualified ? operation.path.slice(prefix.length) : operation.path;
-  if (READ_ONLY.has(path.toLowerCase())) throw new Problem(400, `${path} is read-only`, 'mutability');
+  if (READ_ONLY.has(path.toLowerCase())) throw new SandboxProblem(400, `${path} is read-only`, 'mutability');
   if (!patchPath(scene, change, path, operation))
-    throw new Problem(400, `Unsupported path: ${path}`, 'invalidPath');
+    throw new SandboxProblem(400, `Unsupported path: ${path}`, 'invalidPath');
 }
 
 /** Returns the combined change of all operations; throws 400 before anything is changed (ASSUMED-30). */
 export function parseGroupPatch(
   scene: Scene,
   group: GroupRecord,
-  operations: readonly Operation[],
+  operations: readonly ParsedPatchOperation[],
 ): GroupChange {
   const change: GroupChange = { displayName: group.displayName, externalId: group.externalId, steps: [] };
   for (const operation of operations) patchOne(scene, change, operation);

@@ -1,11 +1,11 @@
 // Applies PATCH on a user to a draft, which is stored only when all operations are valid (contract 2.6).
-import { isObject, own, requireObject, requireText } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { isJsonObject, own, requireObject, requireText } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
 import type { EmailEntry, UserRecord } from '../records.ts';
 import type { State } from '../state.ts';
-import { extensionEntries, referenceIn, requireReference, withExtension } from './extension.ts';
-import type { Operation } from './patch-body.ts';
-import { EXTENSION_URN, USER_URN } from './urns.ts';
+import { extensionEntries, attributeReferenceIn, requireReference, withExtension } from './extension.ts';
+import type { ParsedPatchOperation } from './patch-body.ts';
+import { EXTENSION_URN, SCIM_USER_URN } from './urns.ts';
 import { parseActive, parseEmail, type UserFields } from './user-resource.ts';
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -28,15 +28,15 @@ export function draftOf(user: UserRecord): UserDraft {
 function setText(
   draft: UserDraft,
   field: 'displayName' | 'externalId' | 'givenName' | 'familyName',
-  operation: Operation,
+  operation: ParsedPatchOperation,
 ): void {
   const { value } = operation;
   if (operation.op === 'remove' || value === null) draft[field] = null;
   else if (typeof value === 'string') draft[field] = value;
-  else throw new Problem(400, `${field} must be text`, 'invalidValue');
+  else throw new SandboxProblem(400, `${field} must be text`, 'invalidValue');
 }
 
-function setEmails(draft: UserDraft, operation: Operation): void {
+function setEmails(draft: UserDraft, operation: ParsedPatchOperation): void {
   if (operation.op === 'remove') {
     draft.emails = [];
     return;
@@ -53,7 +53,7 @@ function setEmails(draft: UserDraft, operation: Operation): void {
 /**
  * Changes the e-mail that a value filter selects; `replace` without a match is `noTarget` (RFC 7644 §3.5.2.3).
  */
-function setOneEmail(draft: UserDraft, operation: Operation, type: string | undefined): void {
+function setOneEmail(draft: UserDraft, operation: ParsedPatchOperation, type: string | undefined): void {
   const isIt = (entry: EmailEntry): boolean =>
     type === undefined ? entry.primary === true : entry.type?.toLowerCase() === type.toLowerCase();
   if (operation.op === 'remove') {
@@ -62,16 +62,16 @@ function setOneEmail(draft: UserDraft, operation: Operation, type: string | unde
   }
   const { value } = operation;
   if (typeof value !== 'string' || value === '')
-    throw new Problem(400, 'An e-mail must be text', 'invalidValue');
+    throw new SandboxProblem(400, 'An e-mail must be text', 'invalidValue');
   if (draft.emails.some(isIt)) {
     draft.emails = draft.emails.map((entry) => (isIt(entry) ? { ...entry, value } : entry));
   } else if (operation.op === 'add') {
     draft.emails = [...draft.emails, type === undefined ? { value, primary: true } : { value, type }];
-  } else throw new Problem(400, 'No e-mail matches the path', 'noTarget');
+  } else throw new SandboxProblem(400, 'No e-mail matches the path', 'noTarget');
 }
 
 /** Applies an operation with a core path. @returns false when the path is not in contract 2.6 */
-function patchCore(draft: UserDraft, path: string, operation: Operation): boolean {
+function patchCore(draft: UserDraft, path: string, operation: ParsedPatchOperation): boolean {
   const name = path.toLowerCase();
   const text = OPTIONAL_TEXTS.get(name);
   const [isOneEmail, primary, type] = ONE_EMAIL.exec(path) ?? [];
@@ -79,19 +79,19 @@ function patchCore(draft: UserDraft, path: string, operation: Operation): boolea
   else if (name === 'emails') setEmails(draft, operation);
   else if (isOneEmail !== undefined) setOneEmail(draft, operation, primary === undefined ? type : undefined);
   else if (name === 'active' || name === 'username') {
-    if (operation.op === 'remove') throw new Problem(400, `${path} cannot be removed`, 'invalidValue');
+    if (operation.op === 'remove') throw new SandboxProblem(400, `${path} cannot be removed`, 'invalidValue');
     if (name === 'active') draft.isDeactivated = !parseActive(operation.value);
     else draft.userName = requireText({ userName: operation.value }, 'userName');
   } else return false;
   return true;
 }
 
-function withoutPath(state: State, draft: UserDraft, operation: Operation): void {
+function withoutPath(state: State, draft: UserDraft, operation: ParsedPatchOperation): void {
   const value = requireObject(operation.value, 'value of an operation without path');
   draft.values = withExtension(state, draft.values, extensionEntries(value), 'invalidPath');
   for (const [name, member] of Object.entries(value)) {
-    if (name === EXTENSION_URN || referenceIn(name) !== undefined) continue;
-    if (name.toLowerCase() === 'name' && isObject(member)) {
+    if (name === EXTENSION_URN || attributeReferenceIn(name) !== undefined) continue;
+    if (name.toLowerCase() === 'name' && isJsonObject(member)) {
       for (const part of ['givenName', 'familyName']) {
         const sent = own(member, part);
         if (sent !== undefined) patchCore(draft, `name.${part}`, { ...operation, value: sent });
@@ -104,21 +104,22 @@ function withoutPath(state: State, draft: UserDraft, operation: Operation): void
 }
 
 /** Applies one operation to the draft; throws 400 `invalidPath`, `invalidValue`, `mutability` or `noTarget`. */
-export function patchDraft(state: State, draft: UserDraft, operation: Operation): void {
+export function patchDraft(state: State, draft: UserDraft, operation: ParsedPatchOperation): void {
   if (operation.path === undefined) {
     withoutPath(state, draft, operation);
     return;
   }
-  const reference = referenceIn(operation.path);
+  const reference = attributeReferenceIn(operation.path);
   if (reference !== undefined) {
     const definition = requireReference(state, reference, 'invalidPath');
     const value = operation.op === 'remove' ? null : (operation.value ?? null);
     draft.values = withExtension(state, draft.values, [[definition.name, value]], 'invalidPath');
     return;
   }
-  const prefix = `${USER_URN}:`.toLowerCase();
+  const prefix = `${SCIM_USER_URN}:`.toLowerCase();
   const isQualified = operation.path.toLowerCase().startsWith(prefix);
   const path = isQualified ? operation.path.slice(prefix.length) : operation.path;
-  if (READ_ONLY.has(path.toLowerCase())) throw new Problem(400, `${path} is read-only`, 'mutability');
-  if (!patchCore(draft, path, operation)) throw new Problem(400, `Unsupported path: ${path}`, 'invalidPath');
+  if (READ_ONLY.has(path.toLowerCase())) throw new SandboxProblem(400, `${path} is read-only`, 'mutability');
+  if (!patchCore(draft, path, operation))
+    throw new SandboxProblem(400, `Unsupported path: ${path}`, 'invalidPath');
 }

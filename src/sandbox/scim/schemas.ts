@@ -1,11 +1,11 @@
 // Builds the schema documents; the extension lists the tenant's text and number attributes (contract 2.4).
-import type { JsonObject } from '../json.ts';
+import type { SandboxJsonObject } from '../json.ts';
 import type { State } from '../state.ts';
-import { EXTENSION_URN, GROUP_URN, USER_URN } from './urns.ts';
+import { EXTENSION_URN, SCIM_GROUP_URN, SCIM_USER_URN } from './urns.ts';
 
 const SCHEMA_URN = 'urn:ietf:params:scim:schemas:core:2.0:Schema';
 
-function attribute(name: string, type: string, more: JsonObject = {}): JsonObject {
+function attribute(name: string, type: string, more: SandboxJsonObject = {}): SandboxJsonObject {
   return {
     name,
     type,
@@ -19,7 +19,7 @@ function attribute(name: string, type: string, more: JsonObject = {}): JsonObjec
   };
 }
 
-const USER_ATTRIBUTES: readonly JsonObject[] = [
+const USER_ATTRIBUTES: readonly SandboxJsonObject[] = [
   attribute('userName', 'string', { required: true, uniqueness: 'server' }),
   attribute('displayName', 'string'),
   attribute('name', 'complex', {
@@ -41,7 +41,7 @@ const USER_ATTRIBUTES: readonly JsonObject[] = [
   }),
 ];
 
-const GROUP_ATTRIBUTES: readonly JsonObject[] = [
+const GROUP_ATTRIBUTES: readonly SandboxJsonObject[] = [
   attribute('displayName', 'string', { required: true, uniqueness: 'server' }),
   attribute('members', 'complex', {
     multiValued: true,
@@ -49,7 +49,7 @@ const GROUP_ATTRIBUTES: readonly JsonObject[] = [
   }),
 ];
 
-function extensionAttributes(state: State): JsonObject[] {
+function extensionAttributes(state: State): SandboxJsonObject[] {
   return state.attributes.ids().flatMap((id) => {
     const definition = state.attributes.get(id);
     if (definition?.type !== 'string' && definition?.type !== 'number') return [];
@@ -60,8 +60,12 @@ function extensionAttributes(state: State): JsonObject[] {
 }
 
 /** Returns the current User, Group and extension schemas; `baseUrl` is the platform's address. */
-export function schemaDocuments(state: State, baseUrl: string): JsonObject[] {
-  const toSchema = (id: string, name: string, attributes: readonly JsonObject[]): JsonObject => ({
+export function sandboxSchemaDocuments(state: State, baseUrl: string): SandboxJsonObject[] {
+  const toSchema = (
+    id: string,
+    name: string,
+    attributes: readonly SandboxJsonObject[],
+  ): SandboxJsonObject => ({
     schemas: [SCHEMA_URN],
     id,
     name,
@@ -70,8 +74,8 @@ export function schemaDocuments(state: State, baseUrl: string): JsonObject[] {
     meta: { resourceType: 'Schema', location: `${baseUrl}/api/scim/v2/Schemas/${id}` },
   });
   return [
-    toSchema(USER_URN, 'User', USER_ATTRIBUTES),
-    toSchema(GROUP_URN, 'Group', GROUP_ATTRIBUTES),
+    toSchema(SCIM_USER_URN, 'User', USER_ATTRIBUTES),
+    toSchema(SCIM_GROUP_URN, 'Group', GROUP_ATTRIBUTES),
     toSchema(EXTENSION_URN, 'UserAttribute', extensionAttributes(state)),
   ];
 }

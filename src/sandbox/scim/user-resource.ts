@@ -1,19 +1,19 @@
 // Parses the SCIM user of a body and builds the resource of an answer (contract 2.2).
 import type { Call } from '../call.ts';
 import {
-  isObject,
+  isJsonObject,
   objectList,
-  optionalText,
+  textOrUndefined,
   own,
   requireObject,
   requireText,
-  type JsonObject,
+  type SandboxJsonObject,
 } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import type { EmailEntry, UserRecord } from '../records.ts';
 import { scimIdOf } from '../users/people.ts';
 import { toExtension } from './extension.ts';
-import { EXTENSION_URN, USER_URN } from './urns.ts';
+import { EXTENSION_URN, SCIM_USER_URN } from './urns.ts';
 
 /** The core attributes that a client may set. */
 export type UserFields = Pick<
@@ -26,13 +26,13 @@ export function parseActive(value: unknown): boolean {
   if (typeof value === 'boolean') return value;
   const text = typeof value === 'string' ? value.toLowerCase() : '';
   if (text !== 'true' && text !== 'false')
-    throw new Problem(400, 'active must be true or false', 'invalidValue');
+    throw new SandboxProblem(400, 'active must be true or false', 'invalidValue');
   return text === 'true';
 }
 
 /** Parses one entry of `emails`; 400 without a text `value`. */
-export function parseEmail(source: JsonObject): EmailEntry {
-  const type = optionalText(source, 'type');
+export function parseEmail(source: SandboxJsonObject): EmailEntry {
+  const type = textOrUndefined(source, 'type');
   const primary = own(source, 'primary');
   return {
     value: requireText(source, 'value'),
@@ -45,25 +45,25 @@ export function parseEmail(source: JsonObject): EmailEntry {
  * Returns the core attributes of a POST or PUT body, absent ones at their default (ASSUMED-16); 400
  * `invalidValue`.
  */
-export function parseUserFields(body: JsonObject): UserFields {
+export function parseUserFields(body: SandboxJsonObject): UserFields {
   const sentName = own(body, 'name');
   const name = sentName === undefined || sentName === null ? {} : requireObject(sentName, 'name');
   return {
     userName: requireText(body, 'userName'),
-    externalId: optionalText(body, 'externalId'),
-    displayName: optionalText(body, 'displayName'),
-    givenName: optionalText(name, 'givenName'),
-    familyName: optionalText(name, 'familyName'),
+    externalId: textOrUndefined(body, 'externalId'),
+    displayName: textOrUndefined(body, 'displayName'),
+    givenName: textOrUndefined(name, 'givenName'),
+    familyName: textOrUndefined(name, 'familyName'),
     emails: objectList(body, 'emails').map(parseEmail),
   };
 }
 
 /** Returns the `meta` attribute of a resource. */
-export function toMeta(
+export function toScimMeta(
   call: Call,
   resourceType: 'User' | 'Group',
   record: Pick<UserRecord, 'id' | 'uuid' | 'createdAtMs' | 'updatedAtMs'>,
-): JsonObject {
+): SandboxJsonObject {
   return {
     resourceType,
     created: new Date(record.createdAtMs).toISOString(),
@@ -72,7 +72,7 @@ export function toMeta(
   };
 }
 
-function nameOf(user: UserRecord): JsonObject {
+function nameOf(user: UserRecord): SandboxJsonObject {
   const { givenName, familyName } = user;
   if (givenName === null && familyName === null) return {};
   return {
@@ -81,7 +81,7 @@ function nameOf(user: UserRecord): JsonObject {
 }
 
 /** Returns the SCIM user resource; absent attributes are left out, `groups` is read-only (ASSUMED-15). */
-export function toUserResource(call: Call, user: UserRecord): JsonObject {
+export function toUserResource(call: Call, user: UserRecord): SandboxJsonObject {
   const { settings, state } = call;
   const view = call.request.method === 'GET' ? call.read : state;
   const extension = toExtension(state, user);
@@ -92,7 +92,7 @@ export function toUserResource(call: Call, user: UserRecord): JsonObject {
   const emails =
     user.emails.length > 0 || user.email === '' ? user.emails : [{ value: user.email, primary: true }];
   return {
-    schemas: isObject(extension) ? [USER_URN, EXTENSION_URN] : [USER_URN],
+    schemas: isJsonObject(extension) ? [SCIM_USER_URN, EXTENSION_URN] : [SCIM_USER_URN],
     id: scimIdOf(settings, user),
     ...(user.externalId === null ? {} : { externalId: user.externalId }),
     userName: user.userName,
@@ -102,6 +102,6 @@ export function toUserResource(call: Call, user: UserRecord): JsonObject {
     active: !user.isDeactivated,
     ...(groups.length > 0 ? { groups } : {}),
     ...(extension ? { [EXTENSION_URN]: extension } : {}),
-    meta: toMeta(call, 'User', user),
+    meta: toScimMeta(call, 'User', user),
   };
 }

@@ -1,7 +1,7 @@
 // Handles SCIM Users: list, create, read, replace, patch, delete (contract 2.1, 2.2, 2.7).
-import { audit, bodyOf, pathText, type Call, type Reply } from '../call.ts';
+import { audit, bodyOf, pathText, type Call, type HandlerReply } from '../call.ts';
 import { own } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import type { UserRecord } from '../records.ts';
 import type { TableView } from '../table.ts';
 import { changePerson, createPerson, impliedEmail, impliedFirstName, removePerson } from '../users/people.ts';
@@ -56,11 +56,11 @@ function grammarOf(call: Call): ReadonlyMap<string, Filterable<UserRecord>> {
 
 function requireUser(call: Call, users: TableView<UserRecord>): UserRecord {
   const user = findByScimId(users, call.settings, pathText(call, 'id'));
-  if (!user) throw new Problem(404, `User ${pathText(call, 'id')} not found`);
+  if (!user) throw new SandboxProblem(404, `User ${pathText(call, 'id')} not found`);
   return user;
 }
 
-function toReply(call: Call, status: 200 | 201, user: UserRecord): Reply {
+function toReply(call: Call, status: 200 | 201, user: UserRecord): HandlerReply {
   const body = withoutAttributes(toUserResource(call, user), excludedAttributes(call));
   const location = `${call.platformUrl}/api/scim/v2/Users/${String(own(body, 'id'))}`;
   return status === 201 ? { status, body, headers: { Location: location } } : { status, body };
@@ -71,14 +71,14 @@ function auditUser(call: Call, eventName: string, user: UserRecord): void {
 }
 
 /** Handles `GET /Users`. */
-export function listUsers(call: Call): Reply {
+export function listUsers(call: Call): HandlerReply {
   const excluded = excludedAttributes(call);
   const show = (user: UserRecord): unknown => withoutAttributes(toUserResource(call, user), excluded);
   return answerList(call, call.read.users, grammarOf(call), show);
 }
 
 /** Handles `GET /Users/{id}`: 200 or 404. */
-export function readUser(call: Call): Reply {
+export function readScimUser(call: Call): HandlerReply {
   return toReply(call, 200, requireUser(call, call.read.users));
 }
 
@@ -86,7 +86,7 @@ export function readUser(call: Call): Reply {
  * Handles `POST /Users`: 201 with `Location`; 400, 409. The user gets the default role and an alias of source
  * `scim`.
  */
-export function createUser(call: Call): Reply {
+export function createScimUser(call: Call): HandlerReply {
   const body = bodyOf(call);
   const fields = parseUserFields(body);
   const active = own(body, 'active');
@@ -118,7 +118,7 @@ function consequences(user: UserRecord, fields: UserFields): Partial<UserRecord>
  * Handles `PUT /Users/{id}`: absent core attributes are reset; absent `active`, extension, roles and
  * memberships stay (ASSUMED-16).
  */
-export function replaceUser(call: Call): Reply {
+export function replaceUser(call: Call): HandlerReply {
   const body = bodyOf(call);
   const fields = parseUserFields(body);
   const user = requireUser(call, call.state.users);
@@ -134,7 +134,7 @@ export function replaceUser(call: Call): Reply {
 }
 
 /** Handles `PATCH /Users/{id}`: all operations or none (ASSUMED-30). 400, 403, 404, 409. */
-export function patchUser(call: Call): Reply {
+export function patchUser(call: Call): HandlerReply {
   const operations = parseOperations(bodyOf(call));
   const user = requireUser(call, call.state.users);
   const draft = draftOf(user);
@@ -145,7 +145,7 @@ export function patchUser(call: Call): Reply {
 }
 
 /** Handles `DELETE /Users/{id}`: 204; 403 last administrator, 404. */
-export function deleteUser(call: Call): Reply {
+export function deleteUser(call: Call): HandlerReply {
   const user = requireUser(call, call.state.users);
   removePerson(call, user);
   auditUser(call, 'Deleted user via SCIM', user);

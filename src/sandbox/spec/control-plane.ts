@@ -3,18 +3,18 @@ import {
   anyObject,
   BOTH,
   CURSOR,
-  flag,
+  flagSchema,
   integer,
-  listOf,
-  moment,
+  listSchema,
+  momentSchema,
   nullableTexts,
   oneOfWords,
   orNull,
   record,
   ref,
-  text,
+  textSchema,
   type OperationLine,
-  type Schema,
+  type SpecSchema,
 } from './parts.ts';
 
 const DEPLOYMENT = '/api/v1/deployments/{deploymentId}';
@@ -98,7 +98,7 @@ export const CONTROL_PLANE_LINES: readonly OperationLine[] = [
   ['get /api/v1/spec', 'readSpec', 'This document'],
 ];
 
-const paged = (data: Schema, items: Schema): Schema =>
+const paged = (data: SpecSchema, items: SpecSchema): SpecSchema =>
   record(['data', 'pagination', 'items', 'pageInfo'], {
     data,
     pagination: ref('Pagination'),
@@ -106,27 +106,31 @@ const paged = (data: Schema, items: Schema): Schema =>
     pageInfo: ref('PageInfo'),
   });
 const settings = {
-  name: text,
-  releaseChannel: text,
-  releaseChannelVersion: text,
-  releaseChannelVersionHold: flag,
+  name: textSchema,
+  releaseChannel: textSchema,
+  releaseChannelVersion: textSchema,
+  releaseChannelVersionHold: flagSchema,
   templateVariables: anyObject,
 };
 
-export const CONTROL_PLANE_SCHEMAS: Readonly<Record<string, Schema>> = {
+export const CONTROL_PLANE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
   Pagination: record(['offset', 'limit', 'total'], { offset: integer, limit: integer, total: integer }),
   PageInfo: record(['hasNextPage', 'hasPreviousPage'], {
-    hasNextPage: flag,
-    hasPreviousPage: flag,
+    hasNextPage: flagSchema,
+    hasPreviousPage: flagSchema,
     ...nullableTexts('startCursor', 'endCursor'),
   }),
-  DeploymentListItem: record(['id', 'name', 'created_at'], { id: text, name: text, created_at: moment }),
+  DeploymentListItem: record(['id', 'name', 'created_at'], {
+    id: textSchema,
+    name: textSchema,
+    created_at: momentSchema,
+  }),
   Deployment: record(['id', 'name'], {
     id: integer,
-    created_at: moment,
-    deploymentUrl: text,
-    creationStep: text,
-    deployBranchName: text,
+    created_at: momentSchema,
+    deploymentUrl: textSchema,
+    creationStep: textSchema,
+    deployBranchName: textSchema,
     ...settings,
   }),
   DeploymentUpdate: record(
@@ -134,33 +138,33 @@ export const CONTROL_PLANE_SCHEMAS: Readonly<Record<string, Schema>> = {
     Object.fromEntries(Object.entries(settings).map(([name, schema]) => [name, orNull(schema)])),
   ),
   NewDeployment: record(['name'], {
-    name: text,
+    name: textSchema,
     ...nullableTexts('cloudProvider', 'region', 'targetPlatform', 'creationStep'),
   }),
   DeploymentsList: paged(
-    record(['deployments'], { deployments: listOf(ref('DeploymentListItem')) }),
-    listOf(ref('Deployment')),
+    record(['deployments'], { deployments: listSchema(ref('DeploymentListItem')) }),
+    listSchema(ref('Deployment')),
   ),
   EnvironmentType: oneOfWords('production', 'staging', 'development'),
   Environment: record(['id', 'name', 'type', 'api_credentials'], {
-    id: text,
-    name: text,
+    id: textSchema,
+    name: textSchema,
     type: ref('EnvironmentType'),
     api_credentials: record(['rest', 'sql'], {
-      rest: record(['url'], { url: text }),
-      sql: record(['host', 'port'], { host: text, port: integer }),
+      rest: record(['url'], { url: textSchema }),
+      sql: record(['host', 'port'], { host: textSchema, port: integer }),
     }),
   }),
   EnvironmentItem: record(['id', 'type', 'api_credentials'], {
-    id: text,
-    name: text,
+    id: textSchema,
+    name: textSchema,
     type: ref('EnvironmentType'),
     ...nullableTexts('branch', 'user'),
-    api_credentials: listOf(record(['type'], { type: oneOfWords('rest', 'sql'), version: integer })),
+    api_credentials: listSchema(record(['type'], { type: oneOfWords('rest', 'sql'), version: integer })),
   }),
   EnvironmentsList: paged(
-    record(['environments'], { environments: listOf(ref('Environment')) }),
-    listOf(ref('EnvironmentItem')),
+    record(['environments'], { environments: listSchema(ref('Environment')) }),
+    listSchema(ref('EnvironmentItem')),
   ),
   MetaSyncTokenInput: record(['security_context'], {
     security_context: anyObject,
@@ -168,43 +172,49 @@ export const CONTROL_PLANE_SCHEMAS: Readonly<Record<string, Schema>> = {
   }),
   MetaSyncToken: record(['data'], {
     data: record(['token', 'created_at', 'expires_at'], {
-      token: text,
-      created_at: moment,
-      expires_at: moment,
+      token: textSchema,
+      created_at: momentSchema,
+      expires_at: momentSchema,
     }),
   }),
   DeploymentVersion: record(
     ['releaseChannelVersion', 'version', 'releaseChannel', 'isLatestInChannel', 'isCurrent'],
     {
-      releaseChannelVersion: text,
-      version: text,
-      releaseChannel: text,
-      isLatestInChannel: flag,
-      isCurrent: flag,
+      releaseChannelVersion: textSchema,
+      version: textSchema,
+      releaseChannel: textSchema,
+      isLatestInChannel: flagSchema,
+      isCurrent: flagSchema,
     },
   ),
   DeploymentVersions: record(['data'], {
-    data: listOf(ref('DeploymentVersion')),
-    items: listOf(ref('DeploymentVersion')),
+    data: listSchema(ref('DeploymentVersion')),
+    items: listSchema(ref('DeploymentVersion')),
     pageInfo: ref('PageInfo'),
   }),
   Branch: record(['id', 'name', 'parentBranch', 'lastHash', 'isStagingEnvironmentEnabled'], {
     id: integer,
-    name: text,
-    parentBranch: text,
-    lastHash: text,
-    isStagingEnvironmentEnabled: flag,
+    name: textSchema,
+    parentBranch: textSchema,
+    lastHash: textSchema,
+    isStagingEnvironmentEnabled: flagSchema,
   }),
   BranchReply: record(['data'], { data: ref('Branch') }),
   BranchesList: record(['data', 'items'], {
-    data: listOf(ref('Branch')),
-    items: listOf(ref('Branch')),
+    data: listSchema(ref('Branch')),
+    items: listSchema(ref('Branch')),
     pageInfo: ref('PageInfo'),
   }),
   StagingEnvironmentInput: {
-    ...record(['enabled'], { enabled: flag, branchName: orNull(text), branchId: orNull(integer) }),
+    ...record(['enabled'], {
+      enabled: flagSchema,
+      branchName: orNull(textSchema),
+      branchId: orNull(integer),
+    }),
     description: 'Exactly one of branchName and branchId.',
   },
-  Variables: record(['items'], { items: listOf(record(['name', 'value'], { name: text, value: text })) }),
-  TenantSettings: record([], { auditLogEnabled: flag, hasSupportAccess: flag }),
+  Variables: record(['items'], {
+    items: listSchema(record(['name', 'value'], { name: textSchema, value: textSchema })),
+  }),
+  TenantSettings: record([], { auditLogEnabled: flagSchema, hasSupportAccess: flagSchema }),
 };

@@ -1,16 +1,16 @@
 // Serves `GET /api/v1/spec`: the OpenAPI document of the Platform and SCIM paths, for any valid caller (contract 4.9, ASSUMED-77).
 import { Router } from 'express';
 import { answer } from '../call.ts';
-import type { Family, Room } from '../family.ts';
+import type { ApiFamily, Room } from '../family.ts';
 import type { World } from '../world.ts';
 import { CONTROL_PLANE_LINES, CONTROL_PLANE_SCHEMAS } from './control-plane.ts';
-import { anything, integer, ref, text, type OperationText, type Schema } from './parts.ts';
+import { anything, integer, ref, textSchema, type OperationText, type SpecSchema } from './parts.ts';
 import { PEOPLE_LINES, PEOPLE_SCHEMAS, SCIM_LINES } from './users.ts';
 import { WORKSPACE_LINES, WORKSPACE_SCHEMAS } from './workspace.ts';
 
 const count = { type: 'integer', minimum: 0 };
 const positive = { type: 'integer', minimum: 1 };
-const PARAMETERS: Readonly<Record<string, Schema>> = {
+const PARAMETERS: Readonly<Record<string, SpecSchema>> = {
   offset: { ...count, default: 0 },
   limit: { ...count, default: 20 },
   first: positive,
@@ -37,11 +37,11 @@ const CONFLICT: readonly [status: string, meaning: string] = [
 
 const isScim = (path: string): boolean => path.startsWith('/api/scim/');
 /** Returns the content of a body; SCIM also has its own media type. */
-const bodyOf = (path: string, schema: Schema): Schema => ({
+const bodyOf = (path: string, schema: SpecSchema): SpecSchema => ({
   'application/json': { schema },
   ...(isScim(path) ? { 'application/scim+json': { schema } } : {}),
 });
-const schemaOf = (name: string | undefined): Schema => (name === undefined ? anything : ref(name));
+const schemaOf = (name: string | undefined): SpecSchema => (name === undefined ? anything : ref(name));
 
 /** Descriptions by `<method> <path>`. An operation without one is listed with a description made from its path. */
 const OPERATIONS: ReadonlyMap<string, OperationText> = new Map(
@@ -73,26 +73,26 @@ function tagOf(path: string): string {
   return /\/(folders|workbooks|reports|workspace)/.test(path) ? 'Workspace' : 'Control plane';
 }
 
-function parametersOf(path: string, query: readonly string[]): Schema[] {
+function parametersOf(path: string, query: readonly string[]): SpecSchema[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
-    schema: text,
+    schema: textSchema,
   }));
   const inQuery = query.map((name) => ({
     name: QUERY_NAMES[name] ?? name,
     in: 'query',
-    schema: PARAMETERS[name] ?? text,
+    schema: PARAMETERS[name] ?? textSchema,
   }));
   return [...inPath, ...inQuery];
 }
 
-function answersOf(path: string, operation: OperationText): Schema {
+function answersOf(path: string, operation: OperationText): SpecSchema {
   const status = operation.status ?? 200;
   const media = operation.media;
   const content =
-    media === undefined ? bodyOf(path, schemaOf(operation.answer)) : { [media]: { schema: text } };
+    media === undefined ? bodyOf(path, schemaOf(operation.answer)) : { [media]: { schema: textSchema } };
   const error = bodyOf(path, ref(isScim(path) ? 'ScimError' : 'Error'));
   const refusals = operation.mayConflict ? [...REFUSALS, CONFLICT] : REFUSALS;
   return {
@@ -101,7 +101,7 @@ function answersOf(path: string, operation: OperationText): Schema {
   };
 }
 
-function describe(served: ServedOperation): Schema {
+function describe(served: ServedOperation): SpecSchema {
   const operation = OPERATIONS.get(`${served.method} ${served.path}`) ?? plainText(served);
   const takesBody = operation.body !== undefined;
   return {
@@ -117,8 +117,8 @@ function describe(served: ServedOperation): Schema {
 }
 
 /** Returns the document for these operations; `url` is the address of the platform. */
-function toDocument(operations: readonly ServedOperation[], url: string): Schema {
-  const paths: Record<string, Record<string, Schema>> = {};
+function toDocument(operations: readonly ServedOperation[], url: string): SpecSchema {
+  const paths: Record<string, Record<string, SpecSchema>> = {};
   for (const served of operations) {
     paths[served.path] = { ...paths[served.path], [served.method]: describe(served) };
   }
@@ -138,7 +138,7 @@ function toDocument(operations: readonly ServedOperation[], url: string): Schema
 }
 
 /** Returns the operations of all routers in the order of registration, so that the document lists what is served. */
-function servedOperations(families: readonly Family[]): ServedOperation[] {
+function servedOperations(families: readonly ApiFamily[]): ServedOperation[] {
   return families
     .flatMap((family) => family.rooms)
     .flatMap(({ mount, router }) =>
@@ -152,7 +152,7 @@ function servedOperations(families: readonly Family[]): ServedOperation[] {
 }
 
 /** Builds the route. `families` is called at each request, because this route belongs to one of them. */
-export function createSpecRoom(world: World, families: () => readonly Family[]): Room {
+export function createSpecRoom(world: World, families: () => readonly ApiFamily[]): Room {
   const router = Router({ caseSensitive: true });
   router.get(
     '/spec',

@@ -1,24 +1,24 @@
 // Defines the vocabulary of the OpenAPI document: short functions for JSON Schemas, and the description of an operation.
 
-export type Schema = Readonly<Record<string, unknown>>;
+export type SpecSchema = Readonly<Record<string, unknown>>;
 
-export const text: Schema = { type: 'string' };
-export const integer: Schema = { type: 'integer' };
-export const flag: Schema = { type: 'boolean' };
-export const moment: Schema = { type: 'string', format: 'date-time' };
-export const anything: Schema = {};
-export const anyObject: Schema = { type: 'object', additionalProperties: true };
+export const textSchema: SpecSchema = { type: 'string' };
+export const integer: SpecSchema = { type: 'integer' };
+export const flagSchema: SpecSchema = { type: 'boolean' };
+export const momentSchema: SpecSchema = { type: 'string', format: 'date-time' };
+export const anything: SpecSchema = {};
+export const anyObject: SpecSchema = { type: 'object', additionalProperties: true };
 
-export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
-export const listOf = (items: Schema): Schema => ({ type: 'array', items });
-export const oneOfWords = (...words: string[]): Schema => ({ type: 'string', enum: words });
-export const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
+export const ref = (name: string): SpecSchema => ({ $ref: `#/components/schemas/${name}` });
+export const listSchema = (items: SpecSchema): SpecSchema => ({ type: 'array', items });
+export const oneOfWords = (...words: string[]): SpecSchema => ({ type: 'string', enum: words });
+export const orNull = (schema: SpecSchema): SpecSchema => ({ anyOf: [schema, { type: 'null' }] });
 /** Returns properties with these names that are text or null. */
-export const nullableTexts = (...names: string[]): Schema =>
-  Object.fromEntries(names.map((name) => [name, orNull(text)]));
+export const nullableTexts = (...names: string[]): SpecSchema =>
+  Object.fromEntries(names.map((name) => [name, orNull(textSchema)]));
 
 /** Returns an object schema; `required` are names of `properties`, other properties are allowed (ASSUMED-109). */
-export const record = (required: readonly string[], properties: Schema): Schema => ({
+export const record = (required: readonly string[], properties: SpecSchema): SpecSchema => ({
   type: 'object',
   required,
   properties,

@@ -4,18 +4,18 @@ import {
   anything,
   BOTH,
   CURSOR,
-  flag,
+  flagSchema,
   integer,
-  listOf,
-  moment,
+  listSchema,
+  momentSchema,
   nullableTexts,
   oneOfWords,
   orNull,
   record,
   ref,
-  text,
+  textSchema,
   type OperationLine,
-  type Schema,
+  type SpecSchema,
 } from './parts.ts';
 
 const SCIM = '/api/scim/v2';
@@ -152,96 +152,99 @@ export const PEOPLE_LINES: readonly OperationLine[] = [
   ],
 ];
 
-const cursorList = (items: Schema): Schema =>
-  record(['items', 'pageInfo'], { items: listOf(items), pageInfo: ref('PageInfo') });
-const scimList = (resources: Schema): Schema =>
+const cursorList = (items: SpecSchema): SpecSchema =>
+  record(['items', 'pageInfo'], { items: listSchema(items), pageInfo: ref('PageInfo') });
+const scimList = (resources: SpecSchema): SpecSchema =>
   record(['schemas', 'totalResults', 'startIndex', 'itemsPerPage', 'Resources'], {
-    schemas: listOf(text),
+    schemas: listSchema(textSchema),
     totalResults: integer,
     startIndex: integer,
     itemsPerPage: integer,
-    Resources: listOf(resources),
+    Resources: listSchema(resources),
   });
-const member = record(['value'], { value: text, display: text });
+const member = record(['value'], { value: textSchema, display: textSchema });
 const meta = record(['resourceType'], {
-  resourceType: text,
-  created: moment,
-  lastModified: moment,
-  location: text,
+  resourceType: textSchema,
+  created: momentSchema,
+  lastModified: momentSchema,
+  location: textSchema,
 });
 const labels = nullableTexts('displayName', 'description', 'defaultValue');
 const valueIds = record(['userId', 'userAttributeId'], {
-  userId: text,
-  userAttributeId: text,
+  userId: textSchema,
+  userAttributeId: textSchema,
   value: anything,
 });
 
-export const PEOPLE_SCHEMAS: Readonly<Record<string, Schema>> = {
-  Error: record(['error'], { error: text }),
+export const PEOPLE_SCHEMAS: Readonly<Record<string, SpecSchema>> = {
+  Error: record(['error'], { error: textSchema }),
   ScimError: record(['schemas', 'status', 'detail'], {
-    schemas: listOf(text),
-    status: text,
-    scimType: text,
-    detail: text,
+    schemas: listSchema(textSchema),
+    status: textSchema,
+    scimType: textSchema,
+    detail: textSchema,
   }),
   ScimUserInput: record(['userName'], {
-    schemas: listOf(text),
-    userName: text,
+    schemas: listSchema(textSchema),
+    userName: textSchema,
     ...nullableTexts('externalId', 'displayName'),
     name: orNull(record([], nullableTexts('givenName', 'familyName'))),
-    emails: listOf(record(['value'], { value: text, type: text, primary: flag })),
-    active: flag,
+    emails: listSchema(record(['value'], { value: textSchema, type: textSchema, primary: flagSchema })),
+    active: flagSchema,
     'urn:cube:params:1.0:UserAttribute': anyObject,
   }),
   ScimUser: {
-    allOf: [ref('ScimUserInput'), record(['id', 'schemas'], { id: text, groups: listOf(member), meta })],
+    allOf: [
+      ref('ScimUserInput'),
+      record(['id', 'schemas'], { id: textSchema, groups: listSchema(member), meta }),
+    ],
   },
   ScimUserList: scimList(ref('ScimUser')),
   ScimGroupInput: record(['displayName'], {
-    schemas: listOf(text),
-    displayName: text,
-    externalId: orNull(text),
-    members: listOf(member),
+    schemas: listSchema(textSchema),
+    displayName: textSchema,
+    externalId: orNull(textSchema),
+    members: listSchema(member),
   }),
   ScimGroup: {
-    allOf: [ref('ScimGroupInput'), record(['id', 'schemas'], { id: text, meta })],
+    allOf: [ref('ScimGroupInput'), record(['id', 'schemas'], { id: textSchema, meta })],
   },
   ScimGroupList: scimList(ref('ScimGroup')),
   ScimPatch: record(['schemas', 'Operations'], {
-    schemas: listOf(text),
-    Operations: listOf(record(['op'], { op: text, path: text, value: anything })),
+    schemas: listSchema(textSchema),
+    Operations: listSchema(record(['op'], { op: textSchema, path: textSchema, value: anything })),
   }),
   UserInput: record(['email', 'username'], {
-    email: text,
-    username: text,
+    email: textSchema,
+    username: textSchema,
     ...nullableTexts('firstName', 'externalId', 'password'),
-    isAdmin: orNull(flag),
-    defaultRoles: orNull(listOf(text)),
+    isAdmin: orNull(flagSchema),
+    defaultRoles: orNull(listSchema(textSchema)),
     settings: orNull(anyObject),
   }),
   UserUpdate: record([], {
     ...nullableTexts('firstName', 'title', 'password'),
-    isAdmin: orNull(flag),
-    isDeactivated: orNull(flag),
+    isAdmin: orNull(flagSchema),
+    isDeactivated: orNull(flagSchema),
     settings: orNull(anyObject),
   }),
   User: record(['id', 'email', 'username', 'isAdmin', 'notifications'], {
     id: integer,
-    email: text,
-    username: text,
-    isAdmin: flag,
-    isDeactivated: flag,
+    email: textSchema,
+    username: textSchema,
+    isAdmin: flagSchema,
+    isDeactivated: flagSchema,
     notifications: anyObject,
     ...nullableTexts('firstName', 'title', 'externalId', 'samlId'),
-    defaultRoles: listOf(text),
-    aliases: listOf(
+    defaultRoles: listSchema(textSchema),
+    aliases: listSchema(
       record(['username', 'source'], {
-        username: text,
+        username: textSchema,
         source: oneOfWords('ldap', 'saml', 'scim', 'manual'),
       }),
     ),
-    createdAt: moment,
-    updatedAt: moment,
+    createdAt: momentSchema,
+    updatedAt: momentSchema,
   }),
   UserList: cursorList(ref('User')),
   MySettings: anyObject,
@@ -250,48 +253,52 @@ export const PEOPLE_SCHEMAS: Readonly<Record<string, Schema>> = {
     userIds: { type: 'array', items: integer, minItems: 1, maxItems: 100 },
   }),
   BulkResult: record(['succeeded', 'failed'], {
-    action: text,
-    succeeded: listOf(integer),
-    failed: listOf(
+    action: textSchema,
+    succeeded: listSchema(integer),
+    failed: listSchema(
       record(['userId', 'error'], {
         userId: integer,
-        error: record(['status', 'message'], { status: integer, message: text }),
+        error: record(['status', 'message'], { status: integer, message: textSchema }),
       }),
     ),
   }),
   Role: record(['id', 'name'], {
     id: integer,
-    name: text,
-    description: orNull(text),
-    policies: listOf(anyObject),
+    name: textSchema,
+    description: orNull(textSchema),
+    policies: listSchema(anyObject),
   }),
   RoleList: cursorList(ref('Role')),
-  UserGroup: record(['id', 'name', 'userCount'], { id: integer, name: text, userCount: integer }),
+  UserGroup: record(['id', 'name', 'userCount'], { id: integer, name: textSchema, userCount: integer }),
   UserGroupList: cursorList(ref('UserGroup')),
   UserAttributeType: oneOfWords('string', 'number', 'boolean', 'string_array', 'number_array'),
-  UserAttributeInput: record(['name', 'type'], { name: text, type: ref('UserAttributeType'), ...labels }),
+  UserAttributeInput: record(['name', 'type'], {
+    name: textSchema,
+    type: ref('UserAttributeType'),
+    ...labels,
+  }),
   UserAttributeUpdate: record([], labels),
   UserAttribute: record(['id', 'name', 'type'], {
     id: integer,
-    name: text,
+    name: textSchema,
     type: ref('UserAttributeType'),
     ...labels,
   }),
   UserAttributeList: record(['items', 'pageInfo', 'data', 'count'], {
-    items: listOf(ref('UserAttribute')),
+    items: listSchema(ref('UserAttribute')),
     pageInfo: ref('PageInfo'),
-    data: listOf(ref('UserAttribute')),
+    data: listSchema(ref('UserAttribute')),
     count: integer,
   }),
   UserAttributeValueInput: valueIds,
   UserAttributeValue: record(['userId', 'userAttributeId', 'name', 'type'], {
     userId: integer,
     userAttributeId: integer,
-    name: text,
+    name: textSchema,
     type: ref('UserAttributeType'),
     ...nullableTexts('displayName', 'description'),
     value: anything,
     formattedValue: anything,
   }),
-  UserAttributeValues: listOf(ref('UserAttributeValue')),
+  UserAttributeValues: listSchema(ref('UserAttributeValue')),
 };

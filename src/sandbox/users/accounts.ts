@@ -1,17 +1,17 @@
 // Handles console users: list, create, update, delete (contract 3.3).
 import { requireAdmin } from '../auth.ts';
-import { audit, bodyOf, pathNumber, queryText, type Call, type Reply } from '../call.ts';
+import { audit, bodyOf, pathNumber, queryText, type Call, type HandlerReply } from '../call.ts';
 import {
-  isObject,
+  isJsonObject,
   optionalBoolean,
-  optionalText,
+  textOrUndefined,
   optionalTexts,
   own,
   requireText,
-  type JsonObject,
+  type SandboxJsonObject,
 } from '../json.ts';
 import { cursorPage, idsWhere } from '../paging.ts';
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import type { UserRecord } from '../records.ts';
 import { searchKey, type Scene } from '../state.ts';
 import { changePerson, createPerson, removePerson, type PersonChange } from './people.ts';
@@ -20,7 +20,7 @@ import { toUserView } from './user-view.ts';
 /** Returns the user with the id of the path. @throws 404 */
 export function requireUser(scene: Scene, id: number): UserRecord {
   const user = scene.state.users.get(id);
-  if (!user) throw new Problem(404, 'User not found');
+  if (!user) throw new SandboxProblem(404, 'User not found');
   return user;
 }
 
@@ -28,7 +28,7 @@ export function requireUser(scene: Scene, id: number): UserRecord {
  * Handles `GET /api/v1/users`: cursor list, newest last; `search` is a substring of first name, username or
  * e-mail.
  */
-export function listAccounts(call: Call): Reply {
+export function listAccounts(call: Call): HandlerReply {
   requireAdmin(call.caller);
   const { users } = call.read;
   const wanted = queryText(call, 'search')?.toLowerCase() ?? '';
@@ -45,10 +45,10 @@ export function listAccounts(call: Call): Reply {
   return { status: 200, body: cursorPage(call, 'user', ids, show) };
 }
 
-function settingsOf(body: JsonObject): JsonObject | null {
+function settingsOf(body: SandboxJsonObject): SandboxJsonObject | null {
   const value = own(body, 'settings');
   if (value === undefined || value === null) return null;
-  if (!isObject(value)) throw new Problem(400, 'settings must be an object');
+  if (!isJsonObject(value)) throw new SandboxProblem(400, 'settings must be an object');
   return value;
 }
 
@@ -58,20 +58,20 @@ function rolesOf(scene: Scene, names: readonly string[] | undefined): ReadonlySe
   return new Set(
     names.map((name) => {
       const [role] = scene.state.roles.find('name', name.toLowerCase());
-      if (!role || role.name === 'Admin') throw new Problem(400, `defaultRoles: unknown role ${name}`);
+      if (!role || role.name === 'Admin') throw new SandboxProblem(400, `defaultRoles: unknown role ${name}`);
       return role.name;
     }),
   );
 }
 
 /** Handles `POST /api/v1/users`: 200 with the user; 400, 409 (ASSUMED-47). */
-export function createAccount(call: Call): Reply {
+export function createAccount(call: Call): HandlerReply {
   const body = bodyOf(call);
   const person = {
     email: requireText(body, 'email'),
     userName: requireText(body, 'username'),
-    firstName: optionalText(body, 'firstName'),
-    externalId: optionalText(body, 'externalId'),
+    firstName: textOrUndefined(body, 'firstName'),
+    externalId: textOrUndefined(body, 'externalId'),
     isAdmin: optionalBoolean(body, 'isAdmin') ?? false,
     settings: settingsOf(body),
   };
@@ -87,15 +87,15 @@ export function createAccount(call: Call): Reply {
   return { status: 200, body: toUserView(user) };
 }
 
-function changeOf(body: JsonObject): PersonChange {
+function changeOf(body: SandboxJsonObject): PersonChange {
   const isAdmin = optionalBoolean(body, 'isAdmin');
   const isDeactivated = optionalBoolean(body, 'isDeactivated');
-  optionalText(body, 'password');
+  textOrUndefined(body, 'password');
   return {
     ...(Object.hasOwn(body, 'firstName')
-      ? { firstName: optionalText(body, 'firstName'), displayName: optionalText(body, 'firstName') }
+      ? { firstName: textOrUndefined(body, 'firstName'), displayName: textOrUndefined(body, 'firstName') }
       : {}),
-    ...(Object.hasOwn(body, 'title') ? { title: optionalText(body, 'title') } : {}),
+    ...(Object.hasOwn(body, 'title') ? { title: textOrUndefined(body, 'title') } : {}),
     ...(Object.hasOwn(body, 'settings') ? { settings: settingsOf(body) } : {}),
     ...(isAdmin === undefined ? {} : { isAdmin }),
     ...(isDeactivated === undefined ? {} : { isDeactivated }),
@@ -103,7 +103,7 @@ function changeOf(body: JsonObject): PersonChange {
 }
 
 /** Handles `PUT /api/v1/users/{id}`: absent properties stay; 400, 403 (own account, last administrator), 404. */
-export function updateAccount(call: Call): Reply {
+export function updateAccount(call: Call): HandlerReply {
   const id = pathNumber(call, 'id');
   const change = changeOf(bodyOf(call));
   const user = requireUser(call, id);
@@ -117,19 +117,19 @@ export function updateAccount(call: Call): Reply {
 /** Throws 403 when callers deactivate themselves (row USER-05). */
 export function deactivationGuard(call: Call, user: UserRecord, isDeactivated: boolean): void {
   if (isDeactivated && user.id === call.caller.user.id) {
-    throw new Problem(403, 'Your own account cannot be deactivated');
+    throw new SandboxProblem(403, 'Your own account cannot be deactivated');
   }
 }
 
 /** Deletes one account: 400 own account, 403 last administrator. */
 export function deleteAccount(call: Call, user: UserRecord): void {
-  if (user.id === call.caller.user.id) throw new Problem(400, 'Your own account cannot be deleted');
+  if (user.id === call.caller.user.id) throw new SandboxProblem(400, 'Your own account cannot be deleted');
   removePerson(call, user);
   audit(call, 'Deleted user', { username: user.userName, userId: user.id });
 }
 
 /** Handles `DELETE /api/v1/users/{id}`: 200; 400, 403, 404. */
-export function removeAccount(call: Call): Reply {
+export function removeAccount(call: Call): HandlerReply {
   const user = requireUser(call, pathNumber(call, 'id'));
   requireAdmin(call.caller);
   deleteAccount(call, user);

@@ -1,9 +1,9 @@
 // Defines the five types of user attributes: valid JSON values and defaults written as text (contract 3.1,
 // 3.2).
-import { isObject } from '../json.ts';
-import type { AttributeDefinition, AttributeType, AttributeValue } from '../records.ts';
+import { isJsonObject } from '../json.ts';
+import type { AttributeDefinition, SandboxAttributeType, StoredAttributeValue } from '../records.ts';
 
-export const ATTRIBUTE_TYPES: readonly AttributeType[] = [
+export const ATTRIBUTE_TYPES: readonly SandboxAttributeType[] = [
   'string',
   'number',
   'boolean',
@@ -14,7 +14,7 @@ export const ATTRIBUTE_TYPES: readonly AttributeType[] = [
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 
-const FITS: Readonly<Record<AttributeType, (value: unknown) => boolean>> = {
+const FITS: Readonly<Record<SandboxAttributeType, (value: unknown) => boolean>> = {
   string: isText,
   number: isNumber,
   boolean: (value) => typeof value === 'boolean',
@@ -23,9 +23,9 @@ const FITS: Readonly<Record<AttributeType, (value: unknown) => boolean>> = {
 };
 
 /** Returns the value in the type of the definition, or undefined when it does not fit (ASSUMED-42). */
-export function fitValue(type: AttributeType, value: unknown): AttributeValue | undefined {
+export function fitValue(type: SandboxAttributeType, value: unknown): StoredAttributeValue | undefined {
   if (!FITS[type](value)) return undefined;
-  return value as AttributeValue;
+  return value as StoredAttributeValue;
 }
 
 /** Returns a number from text such as "42" or "-1.5", or undefined (ASSUMED-23). */
@@ -35,12 +35,12 @@ export function numberFromText(text: string): number | undefined {
 }
 
 /** Converts a default, which is text for every type, to its type; undefined when it does not fit (ASSUMED-39). */
-export function defaultFromText(type: AttributeType, text: string): AttributeValue | undefined {
+export function defaultFromText(type: SandboxAttributeType, text: string): StoredAttributeValue | undefined {
   if (type === 'string') return text;
   if (type === 'number') return numberFromText(text);
   try {
     const parsed: unknown = JSON.parse(text);
-    return isObject(parsed) ? undefined : fitValue(type, parsed);
+    return isJsonObject(parsed) ? undefined : fitValue(type, parsed);
   } catch {
     // Text that is not JSON is not a valid default of this type; the caller returns 400.
     return undefined;
@@ -52,8 +52,8 @@ export function defaultFromText(type: AttributeType, text: string): AttributeVal
  */
 export function effectiveValue(
   definition: AttributeDefinition,
-  stored: AttributeValue | undefined,
-): AttributeValue | null {
+  stored: StoredAttributeValue | undefined,
+): StoredAttributeValue | null {
   if (stored !== undefined) return stored;
   if (definition.defaultValue === null) return null;
   return defaultFromText(definition.type, definition.defaultValue) ?? null;

@@ -1,9 +1,9 @@
 // Handles attribute values of users, `/api/v1/user-attribute-values` (contract 3.2).
 import { requireAdmin } from '../auth.ts';
-import { bodyOf, pathNumber, type Call, type Reply } from '../call.ts';
-import { own, type JsonObject } from '../json.ts';
-import { Problem } from '../problem.ts';
-import type { AttributeDefinition, AttributeValue, UserRecord } from '../records.ts';
+import { bodyOf, pathNumber, type Call, type HandlerReply } from '../call.ts';
+import { own, type SandboxJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { AttributeDefinition, StoredAttributeValue, UserRecord } from '../records.ts';
 import { requireUser } from './accounts.ts';
 import { effectiveValue, fitValue } from './attribute-types.ts';
 import { requireAttribute } from './attributes.ts';
@@ -24,20 +24,20 @@ function toValueView(user: UserRecord, definition: AttributeDefinition): Record<
 }
 
 /** Returns an id that this endpoint expects as text; numbers are accepted unless strict (ASSUMED-41). */
-function idOf(call: Call, body: JsonObject, name: string): number {
+function idOf(call: Call, body: SandboxJsonObject, name: string): number {
   const value = own(body, name);
   const text = typeof value === 'number' && !call.settings.strictValueIds ? String(value) : value;
   if (typeof text !== 'string' || !/^\d{1,15}$/.test(text))
-    throw new Problem(400, `${name} must be an id as text`);
+    throw new SandboxProblem(400, `${name} must be an id as text`);
   return Number(text);
 }
 
 /** Returns the user's values with one value set, or cleared by undefined. */
 export function withValue(
-  values: ReadonlyMap<number, AttributeValue>,
+  values: ReadonlyMap<number, StoredAttributeValue>,
   attributeId: number,
-  value: AttributeValue | undefined,
-): ReadonlyMap<number, AttributeValue> {
+  value: StoredAttributeValue | undefined,
+): ReadonlyMap<number, StoredAttributeValue> {
   const next = new Map(values);
   if (value === undefined) next.delete(attributeId);
   else next.set(attributeId, value);
@@ -45,7 +45,7 @@ export function withValue(
 }
 
 /** Handles `POST`: sets one value; null or absence clears it. 200 UserAttributeValue; 400, 403, 404. */
-export function upsertValue(call: Call): Reply {
+export function upsertValue(call: Call): HandlerReply {
   const body = bodyOf(call);
   const userId = idOf(call, body, 'userId');
   const attributeId = idOf(call, body, 'userAttributeId');
@@ -55,16 +55,16 @@ export function upsertValue(call: Call): Reply {
   const sent = own(body, 'value') ?? null;
   const value = sent === null ? undefined : fitValue(definition.type, sent);
   if (sent !== null && value === undefined)
-    throw new Problem(400, `value does not fit the type ${definition.type}`);
+    throw new SandboxProblem(400, `value does not fit the type ${definition.type}`);
   const changed = changePerson(call, user, { values: withValue(user.values, attributeId, value) });
   return { status: 200, body: toValueView(changed, definition) };
 }
 
 /** Handles `GET /{userId}`: JSON array of the stored values; 400 for a SCIM id, 403 for another user, 404. */
-export function listValues(call: Call): Reply {
+export function listValues(call: Call): HandlerReply {
   const id = pathNumber(call, 'userId');
   const user = call.read.users.get(id);
-  if (!user) throw new Problem(404, 'User not found');
+  if (!user) throw new SandboxProblem(404, 'User not found');
   if (id !== call.caller.user.id) requireAdmin(call.caller);
   const { attributes } = call.state;
   const held = attributes.ids().flatMap((attributeId) => {

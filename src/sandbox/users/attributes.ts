@@ -1,36 +1,36 @@
 // Handles attribute definitions, `/api/v1/user-attributes` (contract 3.1).
 import { requireAdmin } from '../auth.ts';
-import { bodyOf, pathNumber, queryText, type Call, type Reply } from '../call.ts';
-import { optionalText, own, requireText, type JsonObject } from '../json.ts';
+import { bodyOf, pathNumber, queryText, type Call, type HandlerReply } from '../call.ts';
+import { textOrUndefined, own, requireText, type SandboxJsonObject } from '../json.ts';
 import { cursorPage, idsWhere, offsetPage } from '../paging.ts';
-import { Problem } from '../problem.ts';
-import type { AttributeDefinition, AttributeType } from '../records.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { AttributeDefinition, SandboxAttributeType } from '../records.ts';
 import { ATTRIBUTE_NAME } from '../settings.ts';
 import { ATTRIBUTE_TYPES, defaultFromText } from './attribute-types.ts';
 
-function typeOf(value: unknown): AttributeType {
+function typeOf(value: unknown): SandboxAttributeType {
   const type = ATTRIBUTE_TYPES.find((known) => known === value);
-  if (!type) throw new Problem(400, `type must be one of ${ATTRIBUTE_TYPES.join(', ')}`);
+  if (!type) throw new SandboxProblem(400, `type must be one of ${ATTRIBUTE_TYPES.join(', ')}`);
   return type;
 }
 
-function requireFittingDefault(type: AttributeType, text: string | null): void {
+function requireFittingDefault(type: SandboxAttributeType, text: string | null): void {
   if (text !== null && defaultFromText(type, text) === undefined) {
-    throw new Problem(400, `defaultValue does not fit the type ${type}`);
+    throw new SandboxProblem(400, `defaultValue does not fit the type ${type}`);
   }
 }
 
 /** Returns the definition with that id. @throws 404 */
 export function requireAttribute(call: Call, id: number): AttributeDefinition {
   const definition = call.state.attributes.get(id);
-  if (!definition) throw new Problem(404, 'User attribute not found');
+  if (!definition) throw new SandboxProblem(404, 'User attribute not found');
   return definition;
 }
 
 /**
  * Handles `GET`: newest first, both list styles in one answer (ASSUMED-34); filters `name` (exact) and `type`.
  */
-export function listAttributes(call: Call): Reply {
+export function listAttributes(call: Call): HandlerReply {
   const name = queryText(call, 'name');
   const typeText = queryText(call, 'type');
   const type = typeText === undefined ? undefined : typeOf(typeText);
@@ -49,34 +49,34 @@ export function listAttributes(call: Call): Reply {
 }
 
 /** Handles `POST`: 200 UserAttribute; 400, 409 for a name in use (ASSUMED-36). */
-export function createAttribute(call: Call): Reply {
+export function createAttribute(call: Call): HandlerReply {
   const body = bodyOf(call);
   const name = requireText(body, 'name');
-  if (!ATTRIBUTE_NAME.test(name)) throw new Problem(400, 'name must be an identifier');
+  if (!ATTRIBUTE_NAME.test(name)) throw new SandboxProblem(400, 'name must be an identifier');
   const fresh = { name, type: typeOf(own(body, 'type')), ...labelsOf(body) };
   const definition = { displayName: null, description: null, defaultValue: null, ...fresh };
   requireFittingDefault(definition.type, definition.defaultValue);
   requireAdmin(call.caller);
   const { attributes } = call.state;
   if (attributes.find('name', name).length > 0)
-    throw new Problem(409, `User attribute ${name} exists already`);
+    throw new SandboxProblem(409, `User attribute ${name} exists already`);
   const stored: AttributeDefinition = { id: attributes.nextId(), ...definition };
   attributes.put(stored);
   return { status: 200, body: stored };
 }
 
 function labelsOf(
-  body: JsonObject,
+  body: SandboxJsonObject,
 ): Partial<Pick<AttributeDefinition, 'displayName' | 'description' | 'defaultValue'>> {
   return {
-    ...(Object.hasOwn(body, 'displayName') ? { displayName: optionalText(body, 'displayName') } : {}),
-    ...(Object.hasOwn(body, 'description') ? { description: optionalText(body, 'description') } : {}),
-    ...(Object.hasOwn(body, 'defaultValue') ? { defaultValue: optionalText(body, 'defaultValue') } : {}),
+    ...(Object.hasOwn(body, 'displayName') ? { displayName: textOrUndefined(body, 'displayName') } : {}),
+    ...(Object.hasOwn(body, 'description') ? { description: textOrUndefined(body, 'description') } : {}),
+    ...(Object.hasOwn(body, 'defaultValue') ? { defaultValue: textOrUndefined(body, 'defaultValue') } : {}),
   };
 }
 
 /** Handles `PUT /{id}`: label, description, default; `name` and `type` are ignored (ASSUMED-37). 400, 404. */
-export function updateAttribute(call: Call): Reply {
+export function updateAttribute(call: Call): HandlerReply {
   const id = pathNumber(call, 'id');
   const labels = labelsOf(bodyOf(call));
   const definition = requireAttribute(call, id);
@@ -88,7 +88,7 @@ export function updateAttribute(call: Call): Reply {
 }
 
 /** Handles `DELETE /{id}`: 200, and deletes all its values (ASSUMED-38); 404. */
-export function deleteAttribute(call: Call): Reply {
+export function deleteAttribute(call: Call): HandlerReply {
   const id = pathNumber(call, 'id');
   requireAttribute(call, id);
   requireAdmin(call.caller);

@@ -1,9 +1,9 @@
 // Handles `POST /api/v1/users/bulk`: one action on up to a hundred users, each applied separately (contract
 // 3.3).
 import { requireAdmin } from '../auth.ts';
-import { audit, bodyOf, type Call, type Reply } from '../call.ts';
+import { audit, bodyOf, type Call, type HandlerReply } from '../call.ts';
 import { own } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import { deactivationGuard, deleteAccount, requireUser } from './accounts.ts';
 import { changePerson } from './people.ts';
 
@@ -24,17 +24,17 @@ function act(call: Call, action: Action, id: number): void {
 }
 
 /** Returns 200 with `succeeded` and `failed`; 400 for an unknown action and for none or more than 100 ids. */
-export function bulkAction(call: Call): Reply {
+export function bulkAction(call: Call): HandlerReply {
   const body = bodyOf(call);
   const named = own(body, 'action');
   const action = ACTIONS.find((known) => known === named);
-  if (!action) throw new Problem(400, `action must be one of ${ACTIONS.join(', ')}`);
+  if (!action) throw new SandboxProblem(400, `action must be one of ${ACTIONS.join(', ')}`);
   const ids = own(body, 'userIds');
   if (!Array.isArray(ids) || ids.length === 0 || ids.length > call.settings.bulkLimit) {
-    throw new Problem(400, `userIds must hold 1 to ${call.settings.bulkLimit} ids`);
+    throw new SandboxProblem(400, `userIds must hold 1 to ${call.settings.bulkLimit} ids`);
   }
   if (!ids.every((id: unknown): id is number => Number.isInteger(id))) {
-    throw new Problem(400, 'userIds must be whole numbers');
+    throw new SandboxProblem(400, 'userIds must be whole numbers');
   }
   requireAdmin(call.caller);
   const succeeded: number[] = [];
@@ -44,7 +44,7 @@ export function bulkAction(call: Call): Reply {
       act(call, action, userId);
       succeeded.push(userId);
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
+      if (!(error instanceof SandboxProblem)) throw error;
       failed.push({ userId, error: { status: error.status, message: error.message } });
     }
   }

@@ -1,13 +1,13 @@
 // Creates, changes and deletes user groups, and assigns the roles mapped to a group (contract 2.3, 12.6).
 import { randomUUID } from 'node:crypto';
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import type { GroupRecord } from '../records.ts';
 import { RESERVED_GROUP_PREFIX } from '../settings.ts';
 import type { Scene } from '../state.ts';
 import { changePerson } from './people.ts';
 
 /** One change of a member list; ids are platform user ids. */
-export type MemberStep =
+export type GroupMemberStep =
   | { kind: 'add'; userIds: readonly number[] }
   | { kind: 'remove'; userIds: readonly number[] }
   | { kind: 'replace'; userIds: readonly number[] };
@@ -15,11 +15,11 @@ export type MemberStep =
 /** Throws 400 for reserved names (ASSUMED-18) and 409 for a name in use by another group (ASSUMED-17). */
 export function requireGroupName(scene: Scene, displayName: string, ownId?: number): void {
   if (displayName.toLowerCase().startsWith(RESERVED_GROUP_PREFIX)) {
-    throw new Problem(400, 'Names starting with system: are reserved', 'invalidValue');
+    throw new SandboxProblem(400, 'Names starting with system: are reserved', 'invalidValue');
   }
   const [holder] = scene.state.groups.find('displayName', displayName.toLowerCase());
   if (holder && holder.id !== ownId)
-    throw new Problem(409, 'A group with this displayName exists', 'uniqueness');
+    throw new SandboxProblem(409, 'A group with this displayName exists', 'uniqueness');
 }
 
 /** Creates an empty group; throws as `requireGroupName`. */
@@ -48,7 +48,7 @@ export function removeGroup(scene: Scene, group: GroupRecord): void {
  * Applies one step and returns the users who joined; existing and missing members are not an error
  * (ASSUMED-20).
  */
-export function applyMemberStep(scene: Scene, groupId: number, step: MemberStep): number[] {
+export function applyMemberStep(scene: Scene, groupId: number, step: GroupMemberStep): number[] {
   const { memberships } = scene.state;
   if (step.kind === 'remove') {
     for (const userId of step.userIds) memberships.remove(groupId, userId);

@@ -1,7 +1,7 @@
 // Handles the caller's own record and settings; any valid user may use them (contract 3.3, ASSUMED-08).
-import { bodyOf, type Call, type Reply } from '../call.ts';
-import { isObject, type JsonObject } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { bodyOf, type Call, type HandlerReply } from '../call.ts';
+import { isJsonObject, type SandboxJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
 import type { UserRecord } from '../records.ts';
 import { changePerson } from './people.ts';
 import { roleNames, toUserView } from './user-view.ts';
@@ -13,10 +13,10 @@ const SETTINGS = new Map<string, (value: unknown) => boolean>([
   ['timezone', isText],
   ['defaultDeploymentId', Number.isInteger],
   ['alternatingRowColors', (value) => typeof value === 'boolean'],
-  ['sheets', isObject],
+  ['sheets', isJsonObject],
 ]);
 
-function policiesOf(user: UserRecord): JsonObject[] {
+function policiesOf(user: UserRecord): SandboxJsonObject[] {
   const granted = [...user.permissions].map((action) => ({
     resourceType: 'Global',
     actions: [action],
@@ -26,20 +26,20 @@ function policiesOf(user: UserRecord): JsonObject[] {
 }
 
 /** Handles `GET /api/v1/users/me`: the caller with effective policies. */
-export function readMe(call: Call): Reply {
+export function readMe(call: Call): HandlerReply {
   const user = call.caller.user;
   return { status: 200, body: { ...toUserView(user), roles: roleNames(user), policies: policiesOf(user) } };
 }
 
-function merge(present: JsonObject | null, patch: JsonObject): JsonObject {
+function merge(present: SandboxJsonObject | null, patch: SandboxJsonObject): SandboxJsonObject {
   const merged = new Map(Object.entries(present ?? {}));
   for (const [name, value] of Object.entries(patch)) {
     const fits = SETTINGS.get(name);
     // Unknown properties are ignored (ASSUMED-109).
     if (!fits) continue;
-    if (value !== null && !fits(value)) throw new Problem(400, `${name} cannot take this value`);
+    if (value !== null && !fits(value)) throw new SandboxProblem(400, `${name} cannot take this value`);
     const before = merged.get(name);
-    merged.set(name, isObject(value) && isObject(before) ? { ...before, ...value } : value);
+    merged.set(name, isJsonObject(value) && isJsonObject(before) ? { ...before, ...value } : value);
   }
   return Object.fromEntries(merged);
 }
@@ -48,7 +48,7 @@ function merge(present: JsonObject | null, patch: JsonObject): JsonObject {
  * Handles `PATCH /api/v1/users/me/settings`: merge patch; `sheets` is merged by property, null clears it. 400,
  * 200 User.
  */
-export function patchMySettings(call: Call): Reply {
+export function patchMySettings(call: Call): HandlerReply {
   const user = call.caller.user;
   const changed = changePerson(call, user, { settings: merge(user.settings, bodyOf(call)) });
   return { status: 200, body: toUserView(changed) };

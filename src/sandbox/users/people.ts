@@ -1,9 +1,9 @@
 // Creates, changes and deletes users, for SCIM, the console users API and fixtures.
 import { randomUUID } from 'node:crypto';
 import { ownerOfUser, removeThreadsOf } from '../chat/threads.ts';
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import type { Alias, UserRecord } from '../records.ts';
-import { FALLBACK_ROLE, type Settings } from '../settings.ts';
+import { FALLBACK_ROLE, type SandboxSettings } from '../settings.ts';
 import type { Scene, State } from '../state.ts';
 
 type Derived = 'id' | 'uuid' | 'searchText' | 'createdAtMs' | 'updatedAtMs';
@@ -22,7 +22,10 @@ export function defaultRole(scene: Scene): string {
 }
 
 /** Returns the SCIM id of a user or group in the configured style (ASSUMED-48). */
-export function scimIdOf(settings: Settings, record: { readonly id: number; readonly uuid: string }): string {
+export function scimIdOf(
+  settings: SandboxSettings,
+  record: { readonly id: number; readonly uuid: string },
+): string {
   return settings.scimIdStyle === 'numeric' ? String(record.id) : record.uuid;
 }
 
@@ -45,7 +48,7 @@ export function impliedFirstName(
 
 function requireFreeName(state: State, userName: string, ownId: number | undefined): void {
   const [holder] = state.users.find('userName', userName.toLowerCase());
-  if (holder && holder.id !== ownId) throw new Problem(409, 'userName is already taken', 'uniqueness');
+  if (holder && holder.id !== ownId) throw new SandboxProblem(409, 'userName is already taken', 'uniqueness');
 }
 
 function store(state: State, person: Omit<UserRecord, 'searchText'>): UserRecord {
@@ -91,7 +94,7 @@ export function createPerson(scene: Scene, person: NewPerson): UserRecord {
 /** Throws 403 when the user is the last active administrator (contract 3.3, row SCIM-46). */
 function requireOtherAdmin(state: State, user: UserRecord): void {
   if (state.activeAdmins.has(user.id) && state.activeAdmins.size === 1) {
-    throw new Problem(403, 'The last active administrator cannot be deactivated or deleted');
+    throw new SandboxProblem(403, 'The last active administrator cannot be deactivated or deleted');
   }
 }
 

@@ -1,18 +1,18 @@
 // Handles roles of users, and user groups of the console API (contract 3.5).
 import { requireAdmin } from '../auth.ts';
-import { audit, pathNumber, queryText, type Call, type Reply } from '../call.ts';
+import { audit, pathNumber, queryText, type Call, type HandlerReply } from '../call.ts';
 import { cursorPage, idsWhere } from '../paging.ts';
-import { Problem } from '../problem.ts';
-import type { GroupRecord, Role, UserRecord } from '../records.ts';
+import { SandboxProblem } from '../problem.ts';
+import type { GroupRecord, AccountRole, UserRecord } from '../records.ts';
 import { removeGroup } from './group-life.ts';
 import { requireUser } from './accounts.ts';
 import { changePerson } from './people.ts';
 
 /** Handles `GET /api/v1/roles`: custom roles only. */
-export function listRoles(call: Call): Reply {
+export function listRoles(call: Call): HandlerReply {
   requireAdmin(call.caller);
   const { roles } = call.state;
-  const get = (id: number): Role | undefined => roles.get(id);
+  const get = (id: number): AccountRole | undefined => roles.get(id);
   const ids = idsWhere(roles.ids(), get, (role) => !role.isBuiltIn);
   const show = (id: number): unknown => {
     const role = roles.get(id);
@@ -21,17 +21,17 @@ export function listRoles(call: Call): Reply {
   return { status: 200, body: cursorPage(call, 'role', ids, show) };
 }
 
-function target(call: Call): { role: Role; user: UserRecord } {
+function target(call: Call): { role: AccountRole; user: UserRecord } {
   const role = call.state.roles.get(pathNumber(call, 'roleId'));
   const user = requireUser(call, pathNumber(call, 'userId'));
   // The Admin role cannot be assigned here and is reported as unknown (row USER-18).
-  if (!role || role.name === 'Admin') throw new Problem(404, 'Role not found');
+  if (!role || role.name === 'Admin') throw new SandboxProblem(404, 'Role not found');
   requireAdmin(call.caller);
   return { role, user };
 }
 
 /** Handles `PUT /api/v1/roles/{roleId}/users/{userId}`: 204, also when already assigned; 404. */
-export function assignRole(call: Call): Reply {
+export function assignRole(call: Call): HandlerReply {
   const { role, user } = target(call);
   if (!user.roles.has(role.name)) {
     changePerson(call, user, { roles: new Set([...user.roles, role.name]) });
@@ -41,7 +41,7 @@ export function assignRole(call: Call): Reply {
 }
 
 /** Handles `DELETE /api/v1/roles/{roleId}/users/{userId}`: 204, also when not assigned; 404. */
-export function removeRole(call: Call): Reply {
+export function removeRole(call: Call): HandlerReply {
   const { role, user } = target(call);
   if (user.roles.has(role.name)) {
     changePerson(call, user, { roles: new Set([...user.roles].filter((name) => name !== role.name)) });
@@ -51,7 +51,7 @@ export function removeRole(call: Call): Reply {
 }
 
 /** Handles `GET /api/v1/user-groups`: groups with member counts; `search` is a substring of the name. */
-export function listUserGroups(call: Call): Reply {
+export function listUserGroups(call: Call): HandlerReply {
   requireAdmin(call.caller);
   const { groups, memberships } = call.read;
   const wanted = queryText(call, 'search')?.toLowerCase() ?? '';
@@ -67,9 +67,9 @@ export function listUserGroups(call: Call): Reply {
 }
 
 /** Handles `DELETE /api/v1/groups/{id}`: 204, the members remain users; 404. */
-export function deleteUserGroup(call: Call): Reply {
+export function deleteUserGroup(call: Call): HandlerReply {
   const group = call.state.groups.get(pathNumber(call, 'id'));
-  if (!group) throw new Problem(404, 'Group not found');
+  if (!group) throw new SandboxProblem(404, 'Group not found');
   requireAdmin(call.caller);
   removeGroup(call, group);
   return { status: 204 };

@@ -1,7 +1,7 @@
 // Creates folders, workbooks and reports, for public calls and fixtures. The caller checks the rights.
 import { createHash } from 'node:crypto';
-import { optionalText, type JsonObject } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { textOrUndefined, type SandboxJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
 import type { Scene } from '../state.ts';
 import type { ReadDashboards } from './dashboards.ts';
 import { readInteger, readName, readObject, requireFolder, UNTITLED } from './inputs.ts';
@@ -36,13 +36,13 @@ function store<T extends ItemRecord>(scene: Scene, item: T): T {
 }
 
 /** Returns the checked properties of a new folder; throws 400. */
-export function readNewFolder(source: JsonObject): {
+export function readNewFolder(source: SandboxJsonObject): {
   name: string;
   parentId: number | null;
   position: number | null;
 } {
   const name = readName(source);
-  if (name === undefined) throw new Problem(400, 'name is required');
+  if (name === undefined) throw new SandboxProblem(400, 'name is required');
   return { name, parentId: readInteger(source, 'parentId'), position: readInteger(source, 'position') };
 }
 
@@ -67,11 +67,11 @@ export function addFolder(
 }
 
 /** Returns the checked properties of a new workbook; throws 400. */
-export function readNewWorkbook(source: JsonObject, readDashboards: ReadDashboards) {
+export function readNewWorkbook(source: SandboxJsonObject, readDashboards: ReadDashboards) {
   return {
     name: readName(source) ?? UNTITLED,
     folderId: readInteger(source, 'folderId'),
-    slug: optionalText(source, 'slug'),
+    slug: textOrUndefined(source, 'slug'),
     meta: readObject(source, 'meta') ?? {},
     calculatedFields: readObject(source, 'calculatedFields') ?? {},
     ...readDashboards(source),
@@ -95,21 +95,21 @@ export function addWorkbook(
 }
 
 /** Returns the checked properties of a new report; throws 400. */
-export function readNewReport(source: JsonObject) {
-  const publicId = optionalText(source, 'publicId');
+export function readNewReport(source: SandboxJsonObject) {
+  const publicId = textOrUndefined(source, 'publicId');
   if (publicId !== null && !/^[0-9A-Za-z]{12}$/.test(publicId)) {
-    throw new Problem(400, 'publicId must be 12 letters and digits');
+    throw new SandboxProblem(400, 'publicId must be 12 letters and digits');
   }
   const title = readName(source, 'title') ?? null;
   return {
     name: readName(source) ?? title ?? UNTITLED,
     title,
     publicId,
-    description: optionalText(source, 'description'),
+    description: textOrUndefined(source, 'description'),
     folderId: readInteger(source, 'folderId'),
     workbookId: readInteger(source, 'workbookId'),
-    sqlQuery: optionalText(source, 'sqlQuery'),
-    jsonQuery: optionalText(source, 'jsonQuery'),
+    sqlQuery: textOrUndefined(source, 'sqlQuery'),
+    jsonQuery: textOrUndefined(source, 'jsonQuery'),
     meta: readObject(source, 'meta'),
   };
 }
@@ -118,7 +118,7 @@ export function readNewReport(source: JsonObject) {
 export function requireWorkbook(scene: Scene, deploymentId: string, id: number): WorkbookRecord {
   const item = scene.state.workspace.get(id);
   if (item?.type !== 'WORKBOOK' || item.deploymentId !== deploymentId) {
-    throw new Problem(404, 'Workbook not found');
+    throw new SandboxProblem(404, 'Workbook not found');
   }
   return item;
 }
@@ -133,7 +133,7 @@ export function addReport(
   requireFolder(state, placing.deploymentId, input.folderId);
   if (input.workbookId !== null) requireWorkbook(scene, placing.deploymentId, input.workbookId);
   if (input.publicId !== null && state.workspace.find('publicId', input.publicId).length > 0) {
-    throw new Problem(409, 'publicId is already taken');
+    throw new SandboxProblem(409, 'publicId is already taken');
   }
   const shared = common(scene, placing);
   // Derived from the id, so that the same seed gives the same public ids.

@@ -1,8 +1,8 @@
 // Validates the dashboards of a workbook against the record tables of the specification; they are stored
 // unchanged.
 import { Ajv } from 'ajv';
-import { isObject, own, type JsonObject } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { isJsonObject, own, type SandboxJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
 import { DASHBOARD_SCHEMAS } from './dashboard-schemas.ts';
 import type { Dashboards } from './records.ts';
 
@@ -13,7 +13,7 @@ const MEMBERS = {
 } as const;
 
 /** Reads the three dashboard properties of a workbook; throws Problem 400 that names the first fault. */
-export type ReadDashboards = (source: JsonObject) => Dashboards;
+export type ReadDashboards = (source: SandboxJsonObject) => Dashboards;
 
 /** The schemas are compiled at the first dashboard, so that the start stays fast. */
 export function createDashboardReader(): ReadDashboards {
@@ -26,14 +26,17 @@ export function createDashboardReader(): ReadDashboards {
   }
 
   /** Returns a property as a record of its schema, null when absent or null. */
-  function readRecord(source: JsonObject, member: keyof typeof MEMBERS): JsonObject | null {
+  function readRecord(source: SandboxJsonObject, member: keyof typeof MEMBERS): SandboxJsonObject | null {
     const value = own(source, member) ?? null;
     if (value === null) return null;
     compiled ??= compile();
     const check = compiled.getSchema(`dashboards#/components/schemas/${MEMBERS[member]}`);
-    if (check?.(value) && isObject(value)) return value;
+    if (check?.(value) && isJsonObject(value)) return value;
     const fault = check?.errors?.[0];
-    throw new Problem(400, `${member}${fault?.instancePath ?? ''} ${fault?.message ?? 'is not a record'}`);
+    throw new SandboxProblem(
+      400,
+      `${member}${fault?.instancePath ?? ''} ${fault?.message ?? 'is not a record'}`,
+    );
   }
 
   return (source) => ({

@@ -1,11 +1,11 @@
 // Handles the workspace feed: folders, workbooks and reports of one level in one list, folders first (contract
 // 4.7).
-import { pathText, queryText, type Call, type Reply } from '../call.ts';
+import { pathText, queryText, type Call, type HandlerReply } from '../call.ts';
 import { orderedPage } from '../paging.ts';
-import { Problem } from '../problem.ts';
-import { itemsOfKind, nameSearch, queryId, visible } from './lists.ts';
-import { ITEM_TYPES, type ItemRecord, type ItemType } from './records.ts';
-import { contentOf } from './tree.ts';
+import { SandboxProblem } from '../problem.ts';
+import { itemsOfKind, nameSearch, queryId, visibleTo } from './lists.ts';
+import { ITEM_TYPES, type ItemRecord, type WorkspaceItemType } from './records.ts';
+import { contentOfFolder } from './tree.ts';
 import { toItem } from './views.ts';
 
 type Order = (left: ItemRecord, right: ItemRecord) => number;
@@ -19,23 +19,23 @@ const ORDERS = new Map<string, Order>([
 ]);
 
 /** Returns the kinds in `types`, given once, several times or joined by commas; all kinds without it. */
-function wantedTypes(call: Call): readonly ItemType[] {
+function wantedTypes(call: Call): readonly WorkspaceItemType[] {
   const sent = call.request.query['types'];
   if (sent === undefined) return ITEM_TYPES;
   const names = [sent].flat().flatMap((text) => (typeof text === 'string' ? text.split(',') : []));
   return names.map((name) => {
     const type = ITEM_TYPES.find((known) => known === name);
-    if (!type) throw new Problem(400, `types must be of ${ITEM_TYPES.join(', ')}`);
+    if (!type) throw new SandboxProblem(400, `types must be of ${ITEM_TYPES.join(', ')}`);
     return type;
   });
 }
 
 function wantedOrder(call: Call): Order {
   const order = ORDERS.get(queryText(call, 'orderByField') ?? 'name');
-  if (!order) throw new Problem(400, `orderByField must be one of ${[...ORDERS.keys()].join(', ')}`);
+  if (!order) throw new SandboxProblem(400, `orderByField must be one of ${[...ORDERS.keys()].join(', ')}`);
   const direction = queryText(call, 'orderByDirection') ?? 'ASC';
   if (direction !== 'ASC' && direction !== 'DESC') {
-    throw new Problem(400, 'orderByDirection must be ASC or DESC');
+    throw new SandboxProblem(400, 'orderByDirection must be ASC or DESC');
   }
   const sign = direction === 'ASC' ? 1 : -1;
   const rank = (item: ItemRecord): number => (item.type === 'FOLDER' ? 0 : 1);
@@ -44,17 +44,17 @@ function wantedOrder(call: Call): Order {
 }
 
 /** Handles `GET`: one level, or with `search` all folders; Workspace items that the caller may see. 400. */
-export function listWorkspace(call: Call): Reply {
+export function listWorkspace(call: Call): HandlerReply {
   const deploymentId = pathText(call, 'deploymentId');
   const folderId = queryId(call, 'folderId');
   const types = wantedTypes(call);
   const order = wantedOrder(call);
   const pool = queryText(call, 'search')
     ? ITEM_TYPES.flatMap((type): ItemRecord[] => itemsOfKind(call, deploymentId, type))
-    : contentOf(call.state, deploymentId, folderId || null);
+    : contentOfFolder(call.state, deploymentId, folderId || null);
   const kept = pool.filter((item) => types.includes(item.type)).filter(nameSearch(call));
   const items = new Map(
-    visible(call, kept)
+    visibleTo(call, kept)
       .sort(order)
       .map((item) => [item.id, item]),
   );

@@ -1,7 +1,7 @@
 // Creates fixtures of `POST /fixtures`: folders, workbooks, reports and grants (docs/sandbox.md).
 import { requireOwner, type Make } from '../fixture.ts';
-import { own, type JsonObject } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { own, type SandboxJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
 import type { Scene } from '../state.ts';
 import {
   addFolder,
@@ -13,21 +13,22 @@ import {
   type Placing,
 } from './create.ts';
 import { createDashboardReader } from './dashboards.ts';
-import { ACTIONS, ITEM_TYPES, type Grant, type ItemType } from './records.ts';
+import { ACTION_KINDS, ITEM_TYPES, type Grant, type WorkspaceItemType } from './records.ts';
 import { showGrant, showItem } from './state-view.ts';
 
-function deploymentOf(scene: Scene, source: JsonObject): string {
+function deploymentOf(scene: Scene, source: SandboxJsonObject): string {
   const id = String(own(source, 'deploymentId'));
-  if (!scene.state.deployments.has(id)) throw new Problem(400, `deploymentId: no such deployment: ${id}`);
+  if (!scene.state.deployments.has(id))
+    throw new SandboxProblem(400, `deploymentId: no such deployment: ${id}`);
   return id;
 }
 
 /** Without `owner` the item belongs to the first administrator. */
-function placingOf(scene: Scene, source: JsonObject): Placing {
+function placingOf(scene: Scene, source: SandboxJsonObject): Placing {
   const { users, activeAdmins } = scene.state;
   const [admin] = activeAdmins;
   const owner = own(source, 'owner') === undefined ? users.get(admin ?? 0) : requireOwner(scene, source);
-  if (!owner) throw new Problem(400, 'owner is required: there is no administrator');
+  if (!owner) throw new SandboxProblem(400, 'owner is required: there is no administrator');
   return { deploymentId: deploymentOf(scene, source), ownerId: owner.id };
 }
 
@@ -54,7 +55,7 @@ function requireSubject(scene: Scene, type: string, id: unknown): number {
   const { workspace, deployments } = scene.state;
   const known =
     type === 'DEPLOYMENT' ? deployments.has(String(id)) : workspace.get(Number(id))?.type === type;
-  if (!known) throw new Problem(400, `id: no such ${type.toLowerCase()}: ${String(id)}`);
+  if (!known) throw new SandboxProblem(400, `id: no such ${type.toLowerCase()}: ${String(id)}`);
   return Number(id);
 }
 
@@ -62,11 +63,11 @@ function requireSubject(scene: Scene, type: string, id: unknown): number {
 export const makeGrant: Make = (scene, source) => {
   const named = String(own(source, 'type')).toUpperCase();
   const type = [...ITEM_TYPES, 'DEPLOYMENT' as const].find(
-    (known: ItemType | 'DEPLOYMENT') => known === named,
+    (known: WorkspaceItemType | 'DEPLOYMENT') => known === named,
   );
-  if (!type) throw new Problem(400, `type must be one of ${ITEM_TYPES.join(', ')}, DEPLOYMENT`);
-  const action = ACTIONS.find((known) => known === own(source, 'action'));
-  if (!action) throw new Problem(400, `action must be one of ${ACTIONS.join(', ')}`);
+  if (!type) throw new SandboxProblem(400, `type must be one of ${ITEM_TYPES.join(', ')}, DEPLOYMENT`);
+  const action = ACTION_KINDS.find((known) => known === own(source, 'action'));
+  if (!action) throw new SandboxProblem(400, `action must be one of ${ACTION_KINDS.join(', ')}`);
   const grant: Grant = {
     id: scene.state.grants.nextId(),
     userId: requireOwner(scene, source, 'user').id,

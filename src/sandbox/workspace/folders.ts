@@ -1,12 +1,12 @@
 // Handles folders of a deployment: one level at a time. Only the move changes a parent (contract 4.7).
-import { bodyOf, pathNumber, pathText, type Call, type Reply } from '../call.ts';
-import { Problem } from '../problem.ts';
+import { bodyOf, pathNumber, pathText, type Call, type HandlerReply } from '../call.ts';
+import { SandboxProblem } from '../problem.ts';
 import { addFolder, readNewFolder } from './create.ts';
 import { readInteger, readName, requireFolder } from './inputs.ts';
-import { listReply, queryId, visible } from './lists.ts';
+import { listReply, queryId, visibleTo } from './lists.ts';
 import { thingKey, type FolderRecord } from './records.ts';
 import { requireRight } from './rights.ts';
-import { chainTo, contentOf, subFoldersOf } from './tree.ts';
+import { chainTo, contentOfFolder, subFoldersOf } from './tree.ts';
 import { toFolder } from './views.ts';
 
 function folderOfPath(call: Call): FolderRecord {
@@ -18,10 +18,10 @@ function folderOfPath(call: Call): FolderRecord {
  * Handles `GET`: one level, `parentId` or the root, by position; only folders that the caller may see. 404
  * unknown parent.
  */
-export function listFolders(call: Call): Reply {
+export function listFolders(call: Call): HandlerReply {
   const deploymentId = pathText(call, 'deploymentId');
   const parent = requireFolder(call.state, deploymentId, queryId(call, 'parentId') || null);
-  const level = visible(call, subFoldersOf(call.state, deploymentId, parent?.id ?? null));
+  const level = visibleTo(call, subFoldersOf(call.state, deploymentId, parent?.id ?? null));
   level.sort((left, right) => left.position - right.position || left.id - right.id);
   return listReply(call, 'folder', level, (folder) => toFolder(call.state, folder));
 }
@@ -30,19 +30,20 @@ export function listFolders(call: Call): Reply {
  * Handles `POST`: 200 Folder; 400 also beyond the maximum depth, 403 without edit right on the parent, 404
  * unknown parent.
  */
-export function createFolder(call: Call): Reply {
+export function createFolder(call: Call): HandlerReply {
   const input = readNewFolder(bodyOf(call));
   const deploymentId = pathText(call, 'deploymentId');
   const parent = requireFolder(call.state, deploymentId, input.parentId);
   if (parent) requireRight(call.state, call.caller, 'edit', parent);
   const depth = chainTo(call.state, deploymentId, input.parentId).length + 1;
-  if (depth > call.settings.maxFolderDepth) throw new Problem(400, 'The maximum folder depth is exceeded');
+  if (depth > call.settings.maxFolderDepth)
+    throw new SandboxProblem(400, 'The maximum folder depth is exceeded');
   const folder = addFolder(call, { deploymentId, ownerId: call.caller.user.id }, input);
   return { status: 200, body: toFolder(call.state, folder) };
 }
 
 /** Handles `PUT /{folderId}`: `name` and `position`; a parent in the body is ignored. 400, 403, 404. */
-export function updateFolder(call: Call): Reply {
+export function updateFolder(call: Call): HandlerReply {
   pathNumber(call, 'folderId');
   const body = bodyOf(call);
   const name = readName(body);
@@ -61,12 +62,13 @@ export function updateFolder(call: Call): Reply {
 }
 
 /** Handles `DELETE /{folderId}`: 204, its items move to the root; 400 with sub-folders, 403, 404. */
-export function deleteFolder(call: Call): Reply {
+export function deleteFolder(call: Call): HandlerReply {
   const folder = folderOfPath(call);
   const { workspace, grants } = call.state;
   requireRight(call.state, call.caller, 'manage', folder);
-  const content = contentOf(call.state, folder.deploymentId, folder.id);
-  if (content.some((item) => item.type === 'FOLDER')) throw new Problem(400, 'The folder has sub-folders');
+  const content = contentOfFolder(call.state, folder.deploymentId, folder.id);
+  if (content.some((item) => item.type === 'FOLDER'))
+    throw new SandboxProblem(400, 'The folder has sub-folders');
   for (const item of content) workspace.put({ ...item, folderId: null });
   for (const grant of grants.find('thing', thingKey('FOLDER', folder.id))) grants.remove(grant.id);
   workspace.remove(folder.id);
@@ -76,7 +78,7 @@ export function deleteFolder(call: Call): Reply {
 /**
  * Handles `GET /{folderId}/ancestors`: the path from the root to the folder itself, outermost first. 403, 404.
  */
-export function listAncestors(call: Call): Reply {
+export function listAncestors(call: Call): HandlerReply {
   const folder = folderOfPath(call);
   requireRight(call.state, call.caller, 'read', folder);
   const chain = chainTo(call.state, folder.deploymentId, folder.id);

@@ -1,6 +1,6 @@
 // Reads properties of workspace bodies, for public calls and fixtures; every refusal is 400 (contract 4.7).
-import { isObject, optionalText, own, type JsonObject } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { isJsonObject, textOrUndefined, own, type SandboxJsonObject } from '../json.ts';
+import { SandboxProblem } from '../problem.ts';
 import type { State } from '../state.ts';
 import { folderOf } from './tree.ts';
 import type { FolderRecord } from './records.ts';
@@ -10,29 +10,29 @@ const NAME_LENGTH = 255;
 export const UNTITLED = 'Untitled';
 
 /** Returns a name of 1 to 255 characters, or undefined when it is absent or null. */
-export function readName(source: JsonObject, member = 'name'): string | undefined {
-  const name = optionalText(source, member);
+export function readName(source: SandboxJsonObject, member = 'name'): string | undefined {
+  const name = textOrUndefined(source, member);
   if (name === null) return undefined;
   if (name.trim() === '' || name.length > NAME_LENGTH) {
-    throw new Problem(400, `${member} must have 1 to ${NAME_LENGTH} characters`);
+    throw new SandboxProblem(400, `${member} must have 1 to ${NAME_LENGTH} characters`);
   }
   return name;
 }
 
 /** Returns a whole number, or null when the property is absent or null. */
-export function readInteger(source: JsonObject, member: string): number | null {
+export function readInteger(source: SandboxJsonObject, member: string): number | null {
   const value = own(source, member) ?? null;
   if (value === null) return null;
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
-    throw new Problem(400, `${member} must be a whole number or null`);
+    throw new SandboxProblem(400, `${member} must be a whole number or null`);
   }
   return value;
 }
 
 /** Returns a JSON object, or null when the property is absent or null. */
-export function readObject(source: JsonObject, member: string): JsonObject | null {
+export function readObject(source: SandboxJsonObject, member: string): SandboxJsonObject | null {
   const value = own(source, member) ?? null;
-  if (value !== null && !isObject(value)) throw new Problem(400, `${member} must be an object`);
+  if (value !== null && !isJsonObject(value)) throw new SandboxProblem(400, `${member} must be an object`);
   return value;
 }
 
@@ -42,6 +42,6 @@ export function requireFolder(state: State, deploymentId: string, id: number | n
 export function requireFolder(state: State, deploymentId: string, id: number | null): FolderRecord | null {
   if (id === null) return null;
   const folder = folderOf(state, deploymentId, id);
-  if (!folder) throw new Problem(404, 'Folder not found');
+  if (!folder) throw new SandboxProblem(404, 'Folder not found');
   return folder;
 }

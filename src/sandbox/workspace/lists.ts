@@ -1,12 +1,12 @@
 // Builds the lists of the workspace: only items that the caller may see, in both list styles (contract 4.0).
-import { queryText, type Call, type Reply } from '../call.ts';
+import { queryText, type Call, type HandlerReply } from '../call.ts';
 import { offsetPage, orderedPage } from '../paging.ts';
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import { mayDo } from './rights.ts';
-import type { ItemRecord, ItemType } from './records.ts';
+import type { ItemRecord, WorkspaceItemType } from './records.ts';
 
 /** Returns all items of one kind in the deployment, in order of creation. */
-export function itemsOfKind<Kind extends ItemType>(
+export function itemsOfKind<Kind extends WorkspaceItemType>(
   call: Call,
   deploymentId: string,
   type: Kind,
@@ -16,7 +16,7 @@ export function itemsOfKind<Kind extends ItemType>(
 }
 
 /** Returns the items that the caller may read. */
-export function visible<T extends ItemRecord>(call: Call, items: readonly T[]): T[] {
+export function visibleTo<T extends ItemRecord>(call: Call, items: readonly T[]): T[] {
   return items.filter((item) => mayDo(call.state, call.caller.user, 'read', item));
 }
 
@@ -24,7 +24,7 @@ export function visible<T extends ItemRecord>(call: Call, items: readonly T[]): 
 export function queryId(call: Call, name: string): number | undefined {
   const text = queryText(call, name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw new Problem(400, `${name} must be a number`);
+  if (!/^\d{1,15}$/.test(text)) throw new SandboxProblem(400, `${name} must be a number`);
   return Number(text);
 }
 
@@ -40,7 +40,7 @@ export function listReply<T extends ItemRecord>(
   kind: string,
   items: readonly T[],
   show: (item: T) => unknown,
-): Reply {
+): HandlerReply {
   const byId = new Map(items.map((item) => [item.id, item]));
   const showId = (id: number): unknown => {
     const item = byId.get(id);

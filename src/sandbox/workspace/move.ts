@@ -1,15 +1,15 @@
 // Handles `POST .../workspace/move`: moves one item to a folder or to the root (contract 4.7).
-import { bodyOf, pathText, type Call, type Reply } from '../call.ts';
+import { bodyOf, pathText, type Call, type HandlerReply } from '../call.ts';
 import { own } from '../json.ts';
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import { readInteger, requireFolder } from './inputs.ts';
-import { ITEM_TYPES, type FolderRecord, type ItemRecord, type ItemType } from './records.ts';
+import { ITEM_TYPES, type FolderRecord, type ItemRecord, type WorkspaceItemType } from './records.ts';
 import { requireReportManage, requireRight } from './rights.ts';
 import { chainTo, heightOf } from './tree.ts';
 import { toItem } from './views.ts';
 
 interface Move {
-  readonly type: ItemType;
+  readonly type: WorkspaceItemType;
   readonly id: number;
   /** Null = the root, also when the property is absent (ASSUMED-69). */
   readonly folderId: number | null;
@@ -19,16 +19,17 @@ interface Move {
 function readMove(call: Call): Move {
   const body = bodyOf(call);
   const type = ITEM_TYPES.find((known) => known === own(body, 'type'));
-  if (!type) throw new Problem(400, `type must be one of ${ITEM_TYPES.join(', ')}`);
+  if (!type) throw new SandboxProblem(400, `type must be one of ${ITEM_TYPES.join(', ')}`);
   const id = readInteger(body, 'id');
-  if (id === null) throw new Problem(400, 'id is required');
+  if (id === null) throw new SandboxProblem(400, 'id is required');
   return { type, id, folderId: readInteger(body, 'folderId') };
 }
 
 /** Returns the item; an id of another deployment or another kind is 404 (ASSUMED-74). */
 function requireItem(call: Call, deploymentId: string, { type, id }: Move): ItemRecord {
   const item = call.state.workspace.get(id);
-  if (item?.type !== type || item.deploymentId !== deploymentId) throw new Problem(404, 'Item not found');
+  if (item?.type !== type || item.deploymentId !== deploymentId)
+    throw new SandboxProblem(404, 'Item not found');
   return item;
 }
 
@@ -52,15 +53,15 @@ function requirePlaceFor(call: Call, folder: FolderRecord, destination: FolderRe
   const { state, settings } = call;
   const chain = chainTo(state, folder.deploymentId, destination?.id ?? null);
   if (chain.some((one) => one.id === folder.id)) {
-    throw new Problem(400, 'A folder cannot be moved into itself or below itself');
+    throw new SandboxProblem(400, 'A folder cannot be moved into itself or below itself');
   }
   if (chain.length + heightOf(state, folder) > settings.maxFolderDepth) {
-    throw new Problem(400, 'The maximum folder depth would be exceeded');
+    throw new SandboxProblem(400, 'The maximum folder depth would be exceeded');
   }
 }
 
 /** Returns 200 with the moved item; 400, 403, 404 in the order of ASSUMED-52, each without a change. */
-export function moveItem(call: Call): Reply {
+export function moveItem(call: Call): HandlerReply {
   const move = readMove(call);
   const { state } = call;
   const deploymentId = pathText(call, 'deploymentId');

@@ -1,11 +1,11 @@
 // Defines the records of the workspace. Folders, workbooks and reports share one table and one id sequence, so
 // that an id identifies one item of any kind (contract 4.7, ASSUMED-74).
-import type { JsonObject } from '../json.ts';
+import type { SandboxJsonObject } from '../json.ts';
 import type { JournalDeps } from '../journal.ts';
-import { createTable, type Table } from '../table.ts';
+import { createTable, type MemoryTable } from '../table.ts';
 
-export type ItemType = 'FOLDER' | 'WORKBOOK' | 'REPORT';
-export const ITEM_TYPES: readonly ItemType[] = ['FOLDER', 'WORKBOOK', 'REPORT'];
+export type WorkspaceItemType = 'FOLDER' | 'WORKBOOK' | 'REPORT';
+export const ITEM_TYPES: readonly WorkspaceItemType[] = ['FOLDER', 'WORKBOOK', 'REPORT'];
 
 interface Placed {
   readonly id: number;
@@ -34,16 +34,16 @@ export interface EmbedAccess {
 
 /** DashboardConfig and Dashboard of the specification, validated on input (dashboard-schemas.ts). */
 export interface Dashboards {
-  readonly dashboardDraft: JsonObject | null;
-  readonly dashboardPublished: JsonObject | null;
-  readonly publishedDashboard: JsonObject | null;
+  readonly dashboardDraft: SandboxJsonObject | null;
+  readonly dashboardPublished: SandboxJsonObject | null;
+  readonly publishedDashboard: SandboxJsonObject | null;
 }
 
 export interface WorkbookRecord extends Placed, Dashboards {
   readonly type: 'WORKBOOK';
   readonly slug: string | null;
-  readonly meta: JsonObject;
-  readonly calculatedFields: JsonObject;
+  readonly meta: SandboxJsonObject;
+  readonly calculatedFields: SandboxJsonObject;
   readonly embedAccess: EmbedAccess;
 }
 
@@ -56,14 +56,14 @@ export interface ReportRecord extends Placed {
   readonly workbookId: number | null;
   readonly sqlQuery: string | null;
   readonly jsonQuery: string | null;
-  readonly meta: JsonObject | null;
+  readonly meta: SandboxJsonObject | null;
 }
 
 export type ItemRecord = FolderRecord | WorkbookRecord | ReportRecord;
 
 /** `manage` implies `edit` implies `read` (ASSUMED-76). */
-export type Action = 'read' | 'edit' | 'manage';
-export const ACTIONS: readonly Action[] = ['read', 'edit', 'manage'];
+export type WorkspaceAction = 'read' | 'edit' | 'manage';
+export const ACTION_KINDS: readonly WorkspaceAction[] = ['read', 'edit', 'manage'];
 
 /**
  * A right of one user on one item or deployment. Rights on deployments are evaluated in control-plane/reach.ts.
@@ -71,10 +71,10 @@ export const ACTIONS: readonly Action[] = ['read', 'edit', 'manage'];
 export interface Grant {
   readonly id: number;
   readonly userId: number;
-  readonly type: ItemType | 'DEPLOYMENT';
+  readonly type: WorkspaceItemType | 'DEPLOYMENT';
   /** Id of the item, or of the deployment. */
   readonly itemId: number;
-  readonly action: Action;
+  readonly action: WorkspaceAction;
 }
 
 /** Returns the index key of all items directly in a folder, or in the root (null), of a deployment. */
@@ -87,7 +87,7 @@ export function grantKey(userId: number, type: Grant['type'], itemId: number): s
   return `${userId}/${type}/${itemId}`;
 }
 
-export function createItems(deps: JournalDeps): Table<ItemRecord> {
+export function createItems(deps: JournalDeps): MemoryTable<ItemRecord> {
   return createTable<ItemRecord>(
     {
       place: (item) => [placeKey(item.deploymentId, item.folderId)],
@@ -103,7 +103,7 @@ export function thingKey(type: Grant['type'], itemId: number): string {
   return `${type}/${itemId}`;
 }
 
-export function createGrants(deps: JournalDeps): Table<Grant> {
+export function createGrants(deps: JournalDeps): MemoryTable<Grant> {
   return createTable<Grant>(
     {
       subject: (grant) => [grantKey(grant.userId, grant.type, grant.itemId)],

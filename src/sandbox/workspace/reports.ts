@@ -1,34 +1,34 @@
 // Handles reports of a deployment (contract 4.7).
-import { bodyOf, pathText, type Call, type Reply } from '../call.ts';
+import { bodyOf, pathText, type Call, type HandlerReply } from '../call.ts';
 import { addReport, readNewReport, requireWorkbook } from './create.ts';
 import { requireFolder } from './inputs.ts';
-import { itemsOfKind, listReply, nameSearch, queryId, visible } from './lists.ts';
+import { itemsOfKind, listReply, nameSearch, queryId, visibleTo } from './lists.ts';
 import { requireRight } from './rights.ts';
-import { toReport } from './views.ts';
+import { toReportView } from './views.ts';
 
 /**
  * Handles `GET`: the reports that the caller may see, filtered by `workbookId`, `folderId` (0 = the root) and
  * `search` (in the name).
  */
-export function listReports(call: Call): Reply {
+export function listReports(call: Call): HandlerReply {
   const workbookId = queryId(call, 'workbookId');
   const folderId = queryId(call, 'folderId');
   const isNamed = nameSearch(call);
-  const all = visible(call, itemsOfKind(call, pathText(call, 'deploymentId'), 'REPORT'));
+  const all = visibleTo(call, itemsOfKind(call, pathText(call, 'deploymentId'), 'REPORT'));
   const kept = all.filter(
     (one) =>
       isNamed(one) &&
       (workbookId === undefined || one.workbookId === workbookId) &&
       (folderId === undefined || (one.folderId ?? 0) === folderId),
   );
-  return listReply(call, 'report', kept, (report) => toReport(call.state, report));
+  return listReply(call, 'report', kept, (report) => toReportView(call.state, report));
 }
 
 /**
  * Handles `POST`: 200 Report; 400, 403 without edit right on the folder or workbook, 404, 409 for a `publicId`
  * in use.
  */
-export function createReport(call: Call): Reply {
+export function createReport(call: Call): HandlerReply {
   // The body is optional (contract 4.7).
   const input = readNewReport(call.request.body === undefined ? {} : bodyOf(call));
   const deploymentId = pathText(call, 'deploymentId');
@@ -36,5 +36,5 @@ export function createReport(call: Call): Reply {
   const workbook = input.workbookId === null ? null : requireWorkbook(call, deploymentId, input.workbookId);
   for (const place of [folder, workbook]) if (place) requireRight(call.state, call.caller, 'edit', place);
   const report = addReport(call, { deploymentId, ownerId: call.caller.user.id }, input);
-  return { status: 200, body: toReport(call.state, report) };
+  return { status: 200, body: toReportView(call.state, report) };
 }

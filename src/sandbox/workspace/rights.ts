@@ -1,16 +1,16 @@
 // Decides rights on items: owners and administrators manage, grants give further rights, and a right on a
 // folder applies to everything in it (contract 4.7, ASSUMED-76).
 import type { Caller } from '../auth.ts';
-import { Problem } from '../problem.ts';
+import { SandboxProblem } from '../problem.ts';
 import type { UserRecord } from '../records.ts';
 import type { State } from '../state.ts';
-import { ACTIONS, grantKey, type Action, type ItemRecord } from './records.ts';
+import { ACTION_KINDS, grantKey, type WorkspaceAction, type ItemRecord } from './records.ts';
 import { chainTo } from './tree.ts';
 
 /** Permission needed in addition to the edit right to move a report (contract 4.7). */
 export const REPORT_MANAGE = 'ReportManage';
 
-const rank = (action: Action): number => ACTIONS.indexOf(action);
+const rank = (action: WorkspaceAction): number => ACTION_KINDS.indexOf(action);
 
 function ownRight(state: State, user: UserRecord, item: ItemRecord): number {
   if (item.ownerId === user.id) return rank('manage');
@@ -19,7 +19,7 @@ function ownRight(state: State, user: UserRecord, item: ItemRecord): number {
 }
 
 /** Returns true when the user has the right on the item or on a folder above it. */
-export function mayDo(state: State, user: UserRecord, action: Action, item: ItemRecord): boolean {
+export function mayDo(state: State, user: UserRecord, action: WorkspaceAction, item: ItemRecord): boolean {
   if (user.isAdmin) return true;
   const needed = rank(action);
   return [item, ...chainTo(state, item.deploymentId, item.folderId)].some(
@@ -28,15 +28,15 @@ export function mayDo(state: State, user: UserRecord, action: Action, item: Item
 }
 
 /** Throws 403 unless the caller has the right on the item. */
-export function requireRight(state: State, caller: Caller, action: Action, item: ItemRecord): void {
+export function requireRight(state: State, caller: Caller, action: WorkspaceAction, item: ItemRecord): void {
   if (!mayDo(state, caller.user, action, item)) {
-    throw new Problem(403, `The right to ${action} this ${item.type.toLowerCase()} is missing`);
+    throw new SandboxProblem(403, `The right to ${action} this ${item.type.toLowerCase()} is missing`);
   }
 }
 
 /** Throws 403 unless the caller has the report-manage permission; administrators have every permission. */
 export function requireReportManage(caller: Caller): void {
   if (!caller.user.isAdmin && !caller.user.permissions.has(REPORT_MANAGE)) {
-    throw new Problem(403, `The permission ${REPORT_MANAGE} is missing`);
+    throw new SandboxProblem(403, `The permission ${REPORT_MANAGE} is missing`);
   }
 }

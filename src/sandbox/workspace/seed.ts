@@ -1,5 +1,5 @@
 // Creates the workspace of the seed `small`: items of a sales and an operations team (docs/sandbox.md).
-import type { JsonObject } from '../json.ts';
+import type { SandboxJsonObject } from '../json.ts';
 import type { UserRecord } from '../records.ts';
 import type { Scene } from '../state.ts';
 import { createDashboardReader } from './dashboards.ts';
@@ -61,7 +61,7 @@ function publishedDashboard(workbookId: number, reportId: number, ownerId: numbe
   };
 }
 
-const workbookOf = (source: JsonObject) => readNewWorkbook(source, createDashboardReader());
+const workbookOf = (source: SandboxJsonObject) => readNewWorkbook(source, createDashboardReader());
 
 /** Creates the folder Sales with its content. @returns the id of the folder */
 function addSales(scene: Scene, placing: Placing): number {

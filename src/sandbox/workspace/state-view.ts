@@ -1,12 +1,12 @@
 // Builds the workspace part of `GET /state`: every item with its owner's name, every grant (docs/sandbox.md).
-import type { JsonObject } from '../json.ts';
+import type { SandboxJsonObject } from '../json.ts';
 import type { Scene } from '../state.ts';
-import type { Grant, ItemRecord, ItemType } from './records.ts';
+import type { Grant, ItemRecord, WorkspaceItemType } from './records.ts';
 
 const toDate = (ms: number): string => new Date(ms).toISOString();
 
 /** Returns one stored item; the parent of a folder is called `parentId`, as in its own calls. */
-export function showItem(scene: Scene, item: ItemRecord): JsonObject {
+export function showItem(scene: Scene, item: ItemRecord): SandboxJsonObject {
   const { ownerId, updatedById, createdAtMs, updatedAtMs, folderId, deploymentId, ...kept } = item;
   const nameOf = (id: number): string | null => scene.state.users.get(id)?.userName ?? null;
   return {
@@ -21,7 +21,7 @@ export function showItem(scene: Scene, item: ItemRecord): JsonObject {
 }
 
 /** Returns one grant in the form of its fixture; `id` is the item, `grantId` the grant itself. */
-export function showGrant(scene: Scene, grant: Grant): JsonObject {
+export function showGrant(scene: Scene, grant: Grant): SandboxJsonObject {
   return {
     grantId: grant.id,
     user: scene.state.users.get(grant.userId)?.userName ?? null,
@@ -31,10 +31,10 @@ export function showGrant(scene: Scene, grant: Grant): JsonObject {
   };
 }
 
-export function showWorkspace(scene: Scene): JsonObject {
+export function showWorkspace(scene: Scene): SandboxJsonObject {
   const { workspace, grants } = scene.state;
   const items = workspace.ids().flatMap((id) => workspace.get(id) ?? []);
-  const shown = (type: ItemType): JsonObject[] =>
+  const shown = (type: WorkspaceItemType): SandboxJsonObject[] =>
     items.filter((item) => item.type === type).map((item) => showItem(scene, item));
   return {
     folders: shown('FOLDER'),

@@ -9,12 +9,12 @@ export function folderOf(state: State, deploymentId: string, id: number): Folder
 }
 
 /** Returns all items directly in a folder, or in the root (null), in order of creation. */
-export function contentOf(state: State, deploymentId: string, folderId: number | null): ItemRecord[] {
+export function contentOfFolder(state: State, deploymentId: string, folderId: number | null): ItemRecord[] {
   return state.workspace.find('place', placeKey(deploymentId, folderId));
 }
 
 export function subFoldersOf(state: State, deploymentId: string, folderId: number | null): FolderRecord[] {
-  return contentOf(state, deploymentId, folderId).filter((item) => item.type === 'FOLDER');
+  return contentOfFolder(state, deploymentId, folderId).filter((item) => item.type === 'FOLDER');
 }
 
 /** Returns the folders from the root to `folderId` (included), outermost first; empty for the root. */

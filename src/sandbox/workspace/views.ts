@@ -1,5 +1,5 @@
 // Builds the workspace records of an answer (contract 4.7, 4.8).
-import type { JsonObject } from '../json.ts';
+import type { SandboxJsonObject } from '../json.ts';
 import type { State } from '../state.ts';
 import type { FolderRecord, ItemRecord, ReportRecord } from './records.ts';
 import { chainTo } from './tree.ts';
@@ -7,17 +7,17 @@ import { chainTo } from './tree.ts';
 const toDate = (ms: number): string => new Date(ms).toISOString();
 
 /** Returns a ResourceOwner, or null when that user was deleted. */
-function showOwner(state: State, userId: number): JsonObject | null {
+function showOwner(state: State, userId: number): SandboxJsonObject | null {
   const user = state.users.get(userId);
   return user ? { id: user.id, email: user.email, firstName: user.firstName, picture: null } : null;
 }
 
-function showPath(state: State, item: ItemRecord): JsonObject[] {
+function showPath(state: State, item: ItemRecord): SandboxJsonObject[] {
   return chainTo(state, item.deploymentId, item.folderId).map(({ id, name }) => ({ id, name }));
 }
 
 /** Returns the properties that all three kinds share. */
-function showShared(state: State, item: ItemRecord): JsonObject {
+function showShared(state: State, item: ItemRecord): SandboxJsonObject {
   return {
     id: item.id,
     deploymentId: Number(item.deploymentId),
@@ -32,7 +32,7 @@ function showShared(state: State, item: ItemRecord): JsonObject {
 }
 
 /** Returns the Workspace item form, which move, workbooks and the feed use for every kind. */
-export function toItem(state: State, item: ItemRecord): JsonObject {
+export function toItem(state: State, item: ItemRecord): SandboxJsonObject {
   const isWorkbook = item.type === 'WORKBOOK';
   return {
     ...showShared(state, item),
@@ -50,7 +50,7 @@ export function toItem(state: State, item: ItemRecord): JsonObject {
   };
 }
 
-export function toFolder(state: State, folder: FolderRecord): JsonObject {
+export function toFolder(state: State, folder: FolderRecord): SandboxJsonObject {
   return {
     ...showShared(state, folder),
     parentId: folder.folderId,
@@ -59,7 +59,7 @@ export function toFolder(state: State, folder: FolderRecord): JsonObject {
   };
 }
 
-export function toReport(state: State, report: ReportRecord): JsonObject {
+export function toReportView(state: State, report: ReportRecord): SandboxJsonObject {
   const shared = showShared(state, report);
   // Required for reports (contract 4.7), so a placeholder replaces a deleted owner.
   const owner = shared['user'] ?? { id: report.ownerId, email: '', firstName: null, picture: null };

@@ -1,18 +1,18 @@
 // Handles workbooks of a deployment and access to their embedded dashboard (contract 4.7, 10).
-import { bodyOf, pathNumber, pathText, type Call, type Handler, type Reply } from '../call.ts';
+import { bodyOf, pathNumber, pathText, type Call, type Handler, type HandlerReply } from '../call.ts';
 import { optionalBoolean, optionalTexts } from '../json.ts';
 import { addWorkbook, readNewWorkbook, requireWorkbook } from './create.ts';
 import type { ReadDashboards } from './dashboards.ts';
 import { requireFolder } from './inputs.ts';
-import { itemsOfKind, listReply, queryId, visible } from './lists.ts';
-import type { Action, EmbedAccess, WorkbookRecord } from './records.ts';
+import { itemsOfKind, listReply, queryId, visibleTo } from './lists.ts';
+import type { WorkspaceAction, EmbedAccess, WorkbookRecord } from './records.ts';
 import { requireRight } from './rights.ts';
 import { toItem } from './views.ts';
 
 /** Handles `GET`: all workbooks that the caller may see, or those of `folderId` (0 = the root). */
-export function listWorkbooks(call: Call): Reply {
+export function listWorkbooks(call: Call): HandlerReply {
   const folderId = queryId(call, 'folderId');
-  const all = visible(call, itemsOfKind(call, pathText(call, 'deploymentId'), 'WORKBOOK'));
+  const all = visibleTo(call, itemsOfKind(call, pathText(call, 'deploymentId'), 'WORKBOOK'));
   const kept = all.filter((one) => folderId === undefined || (one.folderId ?? 0) === folderId);
   return listReply(call, 'workbook', kept, (workbook) => toItem(call.state, workbook));
 }
@@ -34,7 +34,7 @@ export function createWorkbook(readDashboards: ReadDashboards): Handler {
   };
 }
 
-function workbookOfPath(call: Call, action: Action): WorkbookRecord {
+function workbookOfPath(call: Call, action: WorkspaceAction): WorkbookRecord {
   const id = pathNumber(call, 'workbookId');
   const workbook = requireWorkbook(call, pathText(call, 'deploymentId'), id);
   requireRight(call.state, call.caller, action, workbook);
@@ -42,12 +42,12 @@ function workbookOfPath(call: Call, action: Action): WorkbookRecord {
 }
 
 /** Handles `GET /{workbookId}`: 200; 403, 404. */
-export function readWorkbook(call: Call): Reply {
+export function readWorkbook(call: Call): HandlerReply {
   return { status: 200, body: toItem(call.state, workbookOfPath(call, 'read')) };
 }
 
 /** Handles `GET /{workbookId}/embed-access`: 200; 403, 404. */
-export function readEmbedAccess(call: Call): Reply {
+export function readEmbedAccess(call: Call): HandlerReply {
   return { status: 200, body: workbookOfPath(call, 'read').embedAccess };
 }
 
@@ -55,7 +55,7 @@ export function readEmbedAccess(call: Call): Reply {
  * Handles `PUT /{workbookId}/embed-access`: absent properties stay; the published dashboard shows `allowEmbed`
  * too. 400, 403, 404.
  */
-export function updateEmbedAccess(call: Call): Reply {
+export function updateEmbedAccess(call: Call): HandlerReply {
   pathNumber(call, 'workbookId');
   const body = bodyOf(call);
   const sent = {

@@ -13,7 +13,7 @@ import {
   toComparable,
   unknownElement,
   type Located,
-  type Scope,
+  type NameScope,
 } from './scope.ts';
 
 const MAX_LENGTH = 4096;
@@ -30,19 +30,19 @@ function keyword(token: Token): string {
   return token.kind === 'word' ? token.text.toLowerCase() : '';
 }
 
-function parseOr(parsing: Parsing, scope: Scope): Filter {
+function parseOr(parsing: Parsing, scope: NameScope): Filter {
   return parseBranches(parsing, scope, 'or', parseAnd);
 }
 
-function parseAnd(parsing: Parsing, scope: Scope): Filter {
+function parseAnd(parsing: Parsing, scope: NameScope): Filter {
   return parseBranches(parsing, scope, 'and', parseTerm);
 }
 
 function parseBranches(
   parsing: Parsing,
-  scope: Scope,
+  scope: NameScope,
   kind: 'and' | 'or',
-  parseBranch: (parsing: Parsing, scope: Scope) => Filter,
+  parseBranch: (parsing: Parsing, scope: NameScope) => Filter,
 ): Filter {
   const first = parseBranch(parsing, scope);
   if (keyword(parsing.lexer.peek()) !== kind) return first;
@@ -54,7 +54,7 @@ function parseBranches(
   return { kind, branches };
 }
 
-function parseTerm(parsing: Parsing, scope: Scope): Filter {
+function parseTerm(parsing: Parsing, scope: NameScope): Filter {
   const token = parsing.lexer.next();
   if (token.kind === '(') return parseGroup(parsing, scope, token);
   if (token.kind !== 'word') throw invalidFilter(`An attribute is missing at position ${token.at}.`);
@@ -77,7 +77,7 @@ function expect(parsing: Parsing, kind: ')' | ']'): void {
   if (token.kind !== kind) throw invalidFilter(`"${kind}" is missing at position ${token.at}.`);
 }
 
-function parseGroup(parsing: Parsing, scope: Scope, open: Token): Filter {
+function parseGroup(parsing: Parsing, scope: NameScope, open: Token): Filter {
   enter(parsing, open);
   const filter = parseOr(parsing, scope);
   expect(parsing, ')');

@@ -8,7 +8,7 @@ import type { FilterAttribute } from './filter.ts';
 import type { Token } from './lexer.ts';
 
 /** Resolves names of attributes in a resource, or in an element inside `[…]`. */
-export interface Scope {
+export interface NameScope {
   /** @throws 400 invalidFilter when no schema declares the name. */
   resolve(token: Token): Located;
 }
@@ -29,7 +29,7 @@ function unknown(token: Token): Error {
 }
 
 /** Resolves names at a resource. */
-export function resourceScope(type: ResourceType, profile: Profile): Scope {
+export function resourceScope(type: ResourceType, profile: Profile): NameScope {
   return {
     resolve(token) {
       const found = named(type, token.text, profile);
@@ -64,7 +64,7 @@ function stepsOf(section: Section, field: Field, sub: Field | undefined): readon
 }
 
 /** Resolves names at an element of a multi-valued attribute. */
-export function elementScope(parts: Fields): Scope {
+export function elementScope(parts: Fields): NameScope {
   return {
     resolve(token) {
       const field = findField(parts, token.text);

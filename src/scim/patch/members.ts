@@ -7,7 +7,7 @@ import { isObject } from '../json.ts';
 import type { AttributeTarget } from '../path.ts';
 import type { Profile } from '../profiles.ts';
 import { lastSegment } from '../values.ts';
-import type { MemberStep, PatchOperation } from './operation.ts';
+import type { PatchMemberStep, PatchOperation } from './operation.ts';
 
 // Returns the value of a member. `display`, `type` and `$ref` are ignored: Entra sends $ref null, Okta an old display.
 function memberValue(raw: unknown, profile: Profile | undefined): string {
@@ -70,7 +70,7 @@ function partSteps(
   sub: Field,
   raw: unknown,
   profile: Profile,
-): MemberStep[] {
+): PatchMemberStep[] {
   if (sub.attribute.mutability === 'readOnly' && profile.allows('read-only-ignored')) return [];
   const named = filter && namedMembers(filter);
   if (sub.name !== 'value' || !named) throw isImmutable(sub);
@@ -80,7 +80,7 @@ function partSteps(
 }
 
 // The RFC requires the replaced member to exist; profiles with `replace-creates` skip that check.
-const expectedSteps = (op: PatchOperation['op'], values: string[], profile: Profile): MemberStep[] =>
+const expectedSteps = (op: PatchOperation['op'], values: string[], profile: Profile): PatchMemberStep[] =>
   op === 'replace' && profile.name === 'rfc' ? [{ kind: 'expect', values }] : [];
 
 function filteredSteps(
@@ -88,7 +88,7 @@ function filteredSteps(
   filter: Filter,
   raw: unknown,
   profile: Profile,
-): MemberStep[] {
+): PatchMemberStep[] {
   const named = namedMembers(filter);
   if (op === 'remove') return [named ? { kind: 'remove', values: named } : { kind: 'removeWhere', filter }];
   if (named?.length !== 1) throw invalidPath('Members can be set by a filter on "value" only.');
@@ -108,7 +108,7 @@ export function toMemberSteps(
   target: AttributeTarget,
   raw: unknown,
   profile: Profile,
-): MemberStep[] {
+): PatchMemberStep[] {
   if (target.sub) return partSteps(op, target, target.sub, raw, profile);
   if (target.filter) return filteredSteps(op, target.filter, raw, profile);
   if (op === 'remove' && raw === undefined) return [{ kind: 'replace', values: [] }];
@@ -119,10 +119,10 @@ export function toMemberSteps(
 /** Splits the operations of a group into those for `applyPatch` and the steps for the member set, both in order. */
 export function splitMembers(operations: readonly PatchOperation[]): {
   rest: PatchOperation[];
-  steps: MemberStep[];
+  steps: PatchMemberStep[];
 } {
   const rest: PatchOperation[] = [];
-  const steps: MemberStep[] = [];
+  const steps: PatchMemberStep[] = [];
   for (const operation of operations) {
     if (operation.target.kind === 'members') steps.push(...operation.target.steps);
     else rest.push(operation);

@@ -1,11 +1,11 @@
 // Describes a parsed PATCH message: operations with one target and one value each, and set steps for group members.
 import type { Filter } from '../filter/filter.ts';
-import type { Target } from '../path.ts';
+import type { PatchTarget } from '../path.ts';
 
 /** Largest number of operations of a PATCH; each attribute of an operation without path counts as one. */
 export const MAX_PATCH_OPERATIONS = 1000;
 
-export type MemberStep =
+export type PatchMemberStep =
   | { readonly kind: 'add' | 'remove' | 'replace'; readonly values: readonly string[] }
   /** Refused with noTarget unless one of the values is a member (RFC 7644 §3.5.2.3). */
   | { readonly kind: 'expect'; readonly values: readonly string[] }
@@ -15,9 +15,9 @@ export type MemberStep =
 export interface PatchOperation {
   readonly op: 'add' | 'replace' | 'remove';
   readonly target:
-    | Exclude<Target, { kind: 'unknown' }>
+    | Exclude<PatchTarget, { kind: 'unknown' }>
     /** Group members: see `splitMembers`. */
-    | { readonly kind: 'members'; readonly steps: readonly MemberStep[] };
+    | { readonly kind: 'members'; readonly steps: readonly PatchMemberStep[] };
   /** Undefined: a removal of all values of the target. */
   readonly value: unknown;
 }

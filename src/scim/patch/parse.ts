@@ -3,7 +3,7 @@
 import type { Field, Section } from '../attributes.ts';
 import { invalidPath, invalidSyntax, invalidValue, mutability, noTarget, tooMany } from '../errors.ts';
 import { checkBody, isObject, member } from '../json.ts';
-import { parsePath, type AttributeTarget, type Target } from '../path.ts';
+import { parsePath, type AttributeTarget, type PatchTarget } from '../path.ts';
 import type { Profile } from '../profiles.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { PATCH_OP_URN } from '../urns.ts';
@@ -35,7 +35,7 @@ function push(parsing: Parsing, target: PatchOperation['target'], value: unknown
   parsing.operations.push({ op: parsing.op, target, value });
 }
 
-function pushTarget(parsing: Parsing, target: Target, value: unknown, pathless: boolean): void {
+function pushTarget(parsing: Parsing, target: PatchTarget, value: unknown, pathless: boolean): void {
   switch (target.kind) {
     case 'unknown':
       if (parsing.profile.allows('unknown-attribute')) return;
@@ -75,7 +75,7 @@ const isOwnSchema = (section: Section, key: string, value: unknown): boolean =>
   key === 'schemas' && !section.schema.open && Array.isArray(value) && String(value) === section.urn;
 
 // Returns whether a key is a plain attribute name or the URN of an extension, as in the examples of the RFC.
-function isPlain(target: Target, key: string): boolean {
+function isPlain(target: PatchTarget, key: string): boolean {
   if (target.kind === 'attribute') return !target.filter && !target.sub && !key.includes(':');
   return target.kind !== 'member';
 }

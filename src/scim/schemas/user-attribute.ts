@@ -3,14 +3,14 @@ import { attribute, type AttributeType, type Schema } from '../attributes.ts';
 import { isMemberName } from '../json.ts';
 import { USER_ATTRIBUTE_URN } from '../urns.ts';
 
-export type UserAttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
+export type ExtensionAttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
 
 export interface UserAttributeDefinition {
   readonly name: string;
-  readonly type: UserAttributeType;
+  readonly type: ExtensionAttributeType;
 }
 
-const SCIM_TYPES: Record<UserAttributeType, AttributeType> = {
+const SCIM_TYPES: Record<ExtensionAttributeType, AttributeType> = {
   string: 'string',
   number: 'decimal',
   boolean: 'boolean',

@@ -1,5 +1,5 @@
 // claim_dirty, begin_sync, save_link, ack_dirty, ack_members: handing work over, doing it once, losing nothing.
-import { LeaseLost, type Work } from '../../../src/directory/outbox/work.ts';
+import { LeaseLost, type DueWork } from '../../../src/directory/outbox/work.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { eventually } from '../../support/eventually.ts';
 import { add, drop, idOf, openStore, workOf, type Store } from './rig.ts';
@@ -253,7 +253,7 @@ describe('outbox', () => {
     await expect(readiness()).resolves.toMatchObject([{ ready: false, underWay: false }]);
     await store.claimRefs();
     await store.outbox.ack(await store.begun(`Group:${idOf('new')}`), {}, SYNCED);
-    const old: Work = await store.begun(GROUP);
+    const old: DueWork = await store.begun(GROUP);
     await store.outbox.ackMembers(old, '-', [ADA]);
     await expect(readiness()).resolves.toMatchObject([{ ready: true }]);
     expect([...(await store.marks()).keys()].sort()).toEqual([GROUP, `Group:${idOf('new')}`].sort());

@@ -13,7 +13,7 @@ import type { IndexedResource, Kind, Lane, Ref } from '../../../src/directory/re
 import { createKeyspace, type Keyspace } from '../../../src/directory/keys.ts';
 import type { Link } from '../../../src/directory/outbox/links.ts';
 import type { Outbox } from '../../../src/directory/outbox/outbox.ts';
-import type { Begin, Work } from '../../../src/directory/outbox/work.ts';
+import type { Begin, DueWork } from '../../../src/directory/outbox/work.ts';
 import { loadScripts, type Scripts } from '../../../src/directory/redis/scripts.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 
@@ -39,7 +39,7 @@ export interface Store {
   /** Claims until nothing is due and begins each claim. */
   claimRefs(): Promise<Ref[]>;
   /** @throws Error unless the work could be begun */
-  begun(ref: Ref, lane?: Lane): Promise<Work>;
+  begun(ref: Ref, lane?: Lane): Promise<DueWork>;
   /** Ends every piece of work that is due, as if all users were linked and all writes went well. */
   settleAll(): Promise<void>;
   close(): Promise<void>;
@@ -52,7 +52,7 @@ export const add = (...values: string[]): MemberStep => ({ kind: 'add', values }
 export const drop = (...values: string[]): MemberStep => ({ kind: 'remove', values });
 export const replace = (...values: string[]): MemberStep => ({ kind: 'replace', values });
 
-export const workOf = (begin: Begin): Work => {
+export const workOf = (begin: Begin): DueWork => {
   if (begin.kind !== 'begun') throw new Error(`expected begun, got ${begin.kind}`);
   return begin.work;
 };
@@ -119,7 +119,8 @@ async function build(
     expected: (await directory.get(kind, id))?.version ?? 0,
   });
   const common = () => ({ now: Date.now(), request: 'req' });
-  const begun = async (ref: Ref, lane: Lane = 'edit'): Promise<Work> => workOf(await outbox.begin(ref, lane));
+  const begun = async (ref: Ref, lane: Lane = 'edit'): Promise<DueWork> =>
+    workOf(await outbox.begin(ref, lane));
   const claimRefs = async (): Promise<Ref[]> => (await outbox.claim(500, 10_000)).map(({ ref }) => ref);
   return {
     redis,

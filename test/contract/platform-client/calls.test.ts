@@ -1,7 +1,7 @@
 // The request of each call of the platform client, and the records it returns.
 import { afterEach, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
-import { createPlatformClient } from '../../../src/platform/client.ts';
+import { connectPlatform } from '../../../src/platform/client.ts';
 import { PlatformArgument } from '../../../src/platform/errors.ts';
 import {
   answerJson,
@@ -37,7 +37,7 @@ test('SCIM calls carry the SCIM token, REST calls the API key, both ask for JSON
 
 test('without a SCIM token the API key serves both families', async () => {
   await start((_, response) => answerJson(response, USER));
-  const client = createPlatformClient({ url: platform.url, token: TOKEN, allowLoopbackHttp: true });
+  const client = connectPlatform({ url: platform.url, token: TOKEN, allowLoopbackHttp: true });
   await client.users.get('u1');
   await client.close();
   expect(platform.asked[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);

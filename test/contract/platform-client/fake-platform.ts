@@ -2,7 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
-  createPlatformClient,
+  connectPlatform,
   type PlatformCall,
   type PlatformClient,
   type PlatformClientOptions,
@@ -72,7 +72,7 @@ export async function startFakePlatform(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const clientWith = (more: Partial<PlatformClientOptions>): PlatformClient => {
-    const client = createPlatformClient({
+    const client = connectPlatform({
       url,
       token: TOKEN,
       scimToken: SCIM_TOKEN,

@@ -10,8 +10,8 @@ import {
   PlatformTimeout,
 } from '../../../src/platform/errors.ts';
 import type { WireUser } from '../../../src/platform/wire.ts';
-import { createProof } from '../../../src/reconcile/proof.ts';
-import { walkList } from '../../../src/reconcile/walk.ts';
+import { createListProof } from '../../../src/reconcile/list-proof.ts';
+import { walkList } from '../../../src/reconcile/scan.ts';
 import { systemClock } from '../../../src/support/sources.ts';
 import { answerJson, startFakePlatform, thrownBy, type FakePlatform, type Script } from './fake-platform.ts';
 
@@ -180,9 +180,9 @@ describe('headers and time', () => {
 describe('lists', () => {
   async function walk(): Promise<{
     ids: string[];
-    verdict: ReturnType<ReturnType<typeof createProof>['verdict']>;
+    verdict: ReturnType<ReturnType<typeof createListProof>['verdict']>;
   }> {
-    const proof = createProof<WireUser>();
+    const proof = createListProof<WireUser>();
     const ids: string[] = [];
     const { signal } = new AbortController();
     const options = { clock: { ...systemClock, sleep: () => Promise.resolve() }, signal, random: () => 0 };

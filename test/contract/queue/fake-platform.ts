@@ -1,7 +1,12 @@
 // A platform in memory that obeys the client's interface and stops before every call until it is told how it ends.
 import type { PlatformClient } from '../../../src/platform/client.ts';
 import { PlatformResponse, PlatformTimeout } from '../../../src/platform/errors.ts';
-import type { PatchOperation, UserAttribute, WireGroup, WireUser } from '../../../src/platform/wire.ts';
+import type {
+  PlatformPatchOperation,
+  UserAttribute,
+  WireGroup,
+  WireUser,
+} from '../../../src/platform/wire.ts';
 
 /** How a call ends: well, refused before it did anything, or done with its answer lost. */
 export type Fate = 'ok' | 'fails' | 'lost' | 'crash' | 'crashAfter';
@@ -74,7 +79,7 @@ export function createFakePlatform(): FakePlatform {
     for (const group of groups.values()) if (group.id !== id && same(group.displayName, name)) refuse(409);
   }
 
-  function patchUser(id: string, operations: PatchOperation[]): WireUser {
+  function patchUser(id: string, operations: PlatformPatchOperation[]): WireUser {
     const user = userOf(id);
     for (const { path, value } of operations) {
       if (path === 'active') user.active = value === true;
@@ -86,7 +91,7 @@ export function createFakePlatform(): FakePlatform {
     return wireUser(user);
   }
 
-  function patchGroup(id: string, operations: PatchOperation[]): WireGroup {
+  function patchGroup(id: string, operations: PlatformPatchOperation[]): WireGroup {
     const group = groupOf(id);
     for (const { op, path = '', value } of operations) {
       const member = /^members\[value eq "(.*)"\]$/.exec(path)?.[1];
@@ -136,7 +141,7 @@ export function createFakePlatform(): FakePlatform {
             users.set(user.id, user);
             return wireUser(user);
           }),
-        patch: (id: string, operations: PatchOperation[]) =>
+        patch: (id: string, operations: PlatformPatchOperation[]) =>
           call('patch user', () => patchUser(id, operations)),
         delete: (id: string) =>
           call('delete user', () => {
@@ -159,7 +164,7 @@ export function createFakePlatform(): FakePlatform {
             groups.set(group.id, group);
             return wireGroup(group);
           }),
-        patch: (id: string, operations: PatchOperation[]) =>
+        patch: (id: string, operations: PlatformPatchOperation[]) =>
           call('patch group', () => patchGroup(id, operations)),
         delete: (id: string) => call('delete group', () => void groups.delete(groupOf(id).id)),
       },

@@ -1,4 +1,4 @@
-import { createHabits } from '../../../src/http/scim/habits.ts';
+import { createHabits } from '../../../src/http/scim/deviations.ts';
 import type { DeviationName, ProfileName } from '../../../src/scim/index.ts';
 import type { Logger } from '../../../src/support/logger.ts';
 

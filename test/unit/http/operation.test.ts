@@ -1,4 +1,4 @@
-import { operationOf, OPERATIONS } from '../../../src/http/scim/router.ts';
+import { operationOf, SCIM_OPERATIONS } from '../../../src/http/scim/router.ts';
 
 test.each([
   ['GET', '/Users', 'list'],
@@ -26,7 +26,7 @@ test.each([
 });
 
 test('any request path gives one of a bounded set of operation names', () => {
-  const known = new Set<string>(OPERATIONS);
+  const known = new Set<string>(SCIM_OPERATIONS);
   for (let n = 0; n < 200; n++) {
     for (const method of ['GET', 'POST', `M${n}`]) {
       for (const path of [`/Users/${n}`, `/x${n}`, `/Users/${n}/x`, `/${n}?a=${n}`]) {

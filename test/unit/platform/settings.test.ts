@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { inspect } from 'node:util';
-import { createPlatformClient, type PlatformClientOptions } from '../../../src/platform/client.ts';
+import { connectPlatform, type PlatformClientOptions } from '../../../src/platform/client.ts';
 import { PlatformConfiguration } from '../../../src/platform/errors.ts';
 import { parseTenantAddress } from '../../../src/platform/settings.ts';
 
@@ -54,7 +54,7 @@ describe('other options', () => {
     ['connections', { connections: 1.5 }],
   ])('%s is refused at construction: %j', (option, options) => {
     const make = (): unknown =>
-      createPlatformClient({ url: 'https://acme.example.com', token: 'sk-1', ...options });
+      connectPlatform({ url: 'https://acme.example.com', token: 'sk-1', ...options });
     expect(make).toThrow(PlatformConfiguration);
     expect(make).toThrow(`"${option}"`);
     expect(make).not.toThrow(/sk-/);

@@ -1,11 +1,16 @@
 // Differences between the written values and those that the platform shows.
 import { createVisibility, differences } from '../../../src/reconcile/compare.ts';
-import type { Wanted } from '../../../src/reconcile/compare.ts';
+import type { DesiredAccount } from '../../../src/reconcile/compare.ts';
 import type { WireUser } from '../../../src/platform/wire.ts';
 
-const wanted = (core: Wanted['core']): Wanted => ({ inScope: true, active: true, core, attributes: {} });
+const wanted = (core: DesiredAccount['core']): DesiredAccount => ({
+  inScope: true,
+  active: true,
+  core,
+  attributes: {},
+});
 const shown = (more: Partial<WireUser>): WireUser => ({ id: '1', userName: 'jo', active: true, ...more });
-const namesOf = (core: Wanted['core'], user: WireUser): string[] =>
+const namesOf = (core: DesiredAccount['core'], user: WireUser): string[] =>
   differences(wanted(core), user, {}, createVisibility()).map(({ name }) => name);
 
 test.each([

@@ -1,7 +1,7 @@
 // Promise 6: nothing destructive from missing data. Pages are cut, empty, swapped, repeated and failing at random; what
 // the walk then calls complete must be complete, and what a plan takes from it must take nothing away.
-import { createProof, type Page, type Proof } from '../../../src/reconcile/proof.ts';
-import { walkList } from '../../../src/reconcile/walk.ts';
+import { createListProof, type ListedPage, type ListProof } from '../../../src/reconcile/list-proof.ts';
+import { walkList } from '../../../src/reconcile/scan.ts';
 import type { Clock } from '../../../src/support/sources.ts';
 import { createRandom } from '../../support/estate.ts';
 
@@ -12,7 +12,7 @@ interface Item {
 const clock: Clock = { now: () => 0, sleep: () => Promise.resolve() };
 const all = (size: number): Item[] => Array.from({ length: size }, (_, index) => ({ id: `u${index}` }));
 
-type FetchPage = (startIndex: number, count: number) => Promise<Page<Item>>;
+type FetchPage = (startIndex: number, count: number) => Promise<ListedPage<Item>>;
 
 const honest =
   (items: Item[], cap = 1000): FetchPage =>
@@ -23,8 +23,8 @@ const honest =
       resources: items.slice(startIndex - 1, startIndex - 1 + Math.min(count, cap)),
     });
 
-async function walk(fetch: FetchPage, count = 7, inFlight = 3): Promise<{ seen: Item[]; proof: Proof }> {
-  const proof = createProof<Item>();
+async function walk(fetch: FetchPage, count = 7, inFlight = 3): Promise<{ seen: Item[]; proof: ListProof }> {
+  const proof = createListProof<Item>();
   const seen: Item[] = [];
   const signal = new AbortController().signal;
   const options = { clock, signal, random: () => 0.5, count, inFlight };
@@ -33,7 +33,7 @@ async function walk(fetch: FetchPage, count = 7, inFlight = 3): Promise<{ seen: 
 }
 
 /** Faults of one answer; `same` items are always in the list. */
-function meddle(page: Page<Item>, random: () => number, items: Item[]): Page<Item> {
+function meddle(page: ListedPage<Item>, random: () => number, items: Item[]): ListedPage<Item> {
   const roll = random();
   const { resources } = page;
   if (roll < 0.15) return { ...page, resources: resources.slice(0, Math.floor(random() * resources.length)) };

@@ -2,9 +2,9 @@
 // is empty. The second look asks for each suspect alone, and only a 404 says that somebody is gone.
 import type { Link } from '../../../src/directory/outbox/links.ts';
 import { PlatformResponse } from '../../../src/platform/errors.ts';
-import type { Page } from '../../../src/reconcile/proof.ts';
+import type { ListedPage } from '../../../src/reconcile/list-proof.ts';
 import { DESTRUCTIVE, isChange } from '../../../src/reconcile/entry.ts';
-import type { Estate } from '../../../src/reconcile/estate.ts';
+import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
 import { makePlan } from '../../../src/reconcile/make-plan.ts';
 import { createRandom } from '../../support/estate.ts';
 
@@ -33,12 +33,12 @@ const fail = (status: number): never => {
 };
 
 interface Meddling {
-  list(page: Page<Person>): Page<Person>;
+  list(page: ListedPage<Person>): ListedPage<Person>;
   one(): void;
 }
 
 /** An estate in memory with links for `all`; the platform has `there`, and answers lists through `meddling`. */
-function estateOf(all: Person[], meddling: Meddling, there = all): Estate {
+function estateOf(all: Person[], meddling: Meddling, there = all): ReconcileScope {
   const accounts = new Map(there.map((person) => [person.id, person]));
   const byId = new Map(all.map((person) => [person.id, person]));
   const textOf = (id: string): string => JSON.stringify(linkOf(byId.get(id) as Person));
@@ -135,10 +135,10 @@ function estateOf(all: Person[], meddling: Meddling, there = all): Estate {
       },
     },
   };
-  return estate as unknown as Estate;
+  return estate as unknown as ReconcileScope;
 }
 
-function meddle(page: Page<Person>, random: () => number, all: Person[]): Page<Person> {
+function meddle(page: ListedPage<Person>, random: () => number, all: Person[]): ListedPage<Person> {
   const { resources, startIndex } = page;
   const roll = random();
   if (roll < 0.2) return { ...page, resources: resources.slice(0, Math.floor(random() * resources.length)) };

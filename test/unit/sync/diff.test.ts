@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { PatchOperation, WireUser } from '../../../src/platform/wire.ts';
+import type { PlatformPatchOperation, WireUser } from '../../../src/platform/wire.ts';
 import {
   attributeChanges,
   coreOperations,
@@ -22,7 +22,7 @@ const PATHS = [
 ];
 const core = fc.dictionary(fc.constantFrom(...PATHS), fc.option(fc.string())) as fc.Arbitrary<Core>;
 
-function apply(applied: Core, operations: PatchOperation[]): Core {
+function apply(applied: Core, operations: PlatformPatchOperation[]): Core {
   const next = { ...applied };
   for (const { op, path = '', value } of operations) {
     const single = Array.isArray(value) ? (value as { value: string }[])[0]?.value : value;

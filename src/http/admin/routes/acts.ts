@@ -2,20 +2,20 @@
 import { ACTS } from '../../../directory/logs/acts.ts';
 import { readActs, verifyActs } from '../../../ops/acts.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, object, text, whole } from '../schemas.ts';
+import { arrayOf, object, textField, integerField } from '../schemas.ts';
 
 const DEFAULT_LIMIT = 100;
 const MOST = 20_000;
-const dateTime = { ...text, format: 'date-time' };
+const dateTime = { ...textField, format: 'date-time' };
 
 const act = object(
   {
-    ...{ id: text, at: dateTime, connection: text, target: text, act: { enum: ACTS } },
-    by: { ...text, description: 'The name that the operator gave, or the account at the machine.' },
+    ...{ id: textField, at: dateTime, connection: textField, target: textField, act: { enum: ACTS } },
+    by: { ...textField, description: 'The name that the operator gave, or the account at the machine.' },
     via: { enum: ['command', 'admin API'] },
-    subject: { ...text, description: 'Which approval, token, resources or backup.' },
-    count: { ...whole, description: 'How many resources or items it reached.' },
-    note: text,
+    subject: { ...textField, description: 'Which approval, token, resources or backup.' },
+    count: { ...integerField, description: 'How many resources or items it reached.' },
+    note: textField,
   },
   ['id', 'at', 'connection', 'act', 'by', 'via'],
 );
@@ -30,7 +30,7 @@ export const actRoutes = ({ states }: AdminContext): AdminRoute[] => [
     query: {
       limit: {
         description: 'Most entries.',
-        schema: { ...whole, minimum: 1, maximum: MOST, default: DEFAULT_LIMIT },
+        schema: { ...integerField, minimum: 1, maximum: MOST, default: DEFAULT_LIMIT },
       },
     },
     answers: { status: 200, description: 'Newest first within each connection.', schema: arrayOf(act) },
@@ -52,7 +52,9 @@ export const actRoutes = ({ states }: AdminContext): AdminRoute[] => [
     answers: {
       status: 200,
       description: 'One for each connection; broken names the first entry that does not fit.',
-      schema: arrayOf(object({ connection: text, entries: whole, broken: { type: ['string', 'null'] } })),
+      schema: arrayOf(
+        object({ connection: textField, entries: integerField, broken: { type: ['string', 'null'] } }),
+      ),
     },
     handle: async () => json(await verifyActs(states)),
   }),

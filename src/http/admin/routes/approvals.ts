@@ -2,7 +2,7 @@
 import { decideApproval, findApproval, listApprovals, type Approval } from '../../../ops/approvals.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, flag, object, refTo, text, whole } from '../schemas.ts';
+import { arrayOf, body, booleanField, object, refTo, textField, integerField } from '../schemas.ts';
 import { actor, byField, NOBODY_NAMED } from './holds.ts';
 
 interface Decision {
@@ -20,7 +20,7 @@ export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
     id: 'listApprovals',
     twin: 'approvals list --json',
     summary: 'What waits for a decision, without its items.',
-    query: { all: { description: 'What was decided lately, too.', schema: flag } },
+    query: { all: { description: 'What was decided lately, too.', schema: booleanField } },
     answers: { status: 200, description: 'Newest first.', schema: arrayOf(refTo('Approval')) },
     handle: async ({ query: { all } }) => {
       const found = await listApprovals(context.states);
@@ -53,13 +53,13 @@ function decision(context: AdminContext, action: 'approve' | 'reject', summary: 
     params,
     body: body({
       by: byField,
-      refs: { ...arrayOf(text), minItems: 1, description: 'Only what concerns these, such as User:3f…' },
+      refs: { ...arrayOf(textField), minItems: 1, description: 'Only what concerns these, such as User:3f…' },
     }),
     bodyOptional: true,
     answers: {
       status: 200,
       description: 'How many items the decision reached; 0 when they were decided already.',
-      schema: object({ id: text, action: text, by: text, items: whole }),
+      schema: object({ id: textField, action: textField, by: textField, items: integerField }),
     },
     refuses: { ...refuses, 409: 'The approval has expired; what it held is judged anew.' },
     handle: async ({ params: { id = '' }, body: { by = NOBODY_NAMED, refs } }) => {

@@ -9,7 +9,7 @@ import {
   type AdminContext,
   type AdminRoute,
 } from '../route.ts';
-import { arrayOf, body, refTo, text } from '../schemas.ts';
+import { arrayOf, body, refTo, textField } from '../schemas.ts';
 
 /**
  * The options that the API offers. The command line has more: an address in a request would let a client send the
@@ -17,7 +17,7 @@ import { arrayOf, body, refTo, text } from '../schemas.ts';
  */
 type Asked = Pick<AccessQuestion, 'user' | 'connection' | 'target' | 'deployment' | 'environment' | 'query'>;
 
-const named = (description: string) => ({ ...text, minLength: 1, maxLength: 1000, description });
+const named = (description: string) => ({ ...textField, minLength: 1, maxLength: 1000, description });
 
 export const checkRoutes = (context: AdminContext): AdminRoute[] => [
   route({

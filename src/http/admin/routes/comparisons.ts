@@ -1,16 +1,16 @@
 // Routes of plan, reconcile and apply. Each starts an operation and answers at once with its address.
 import type { Operation } from '../../../directory/logs/operations.ts';
 import type { Outcome, RunReport } from '../../../directory/outbox/runs.ts';
-import { staleEntries } from '../../../reconcile/apply.ts';
-import type { Progress } from '../../../reconcile/estate.ts';
+import { staleEntries } from '../../../reconcile/mark.ts';
+import type { Progress } from '../../../reconcile/scope.ts';
 import { makePlan } from '../../../reconcile/make-plan.ts';
 import { driftOnly, outcomeOf, parseSaved, savedPieces, type Plan } from '../../../reconcile/plan.ts';
 import { applySaved, reconcile } from '../../../reconcile/run.ts';
 import type { ScheduledEstate } from '../../../reconcile/schedule.ts';
-import type { Finished, Work } from '../operations.ts';
+import type { Finished, OperationWork } from '../operations.ts';
 import { Problem } from '../problem.ts';
 import { requireTarget, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
-import { body, flag, text } from '../schemas.ts';
+import { body, booleanField, textField } from '../schemas.ts';
 import { NOBODY_NAMED } from './holds.ts';
 import { accepted, underWay as answers } from './operations.ts';
 
@@ -24,10 +24,10 @@ interface Order {
 /** Largest plan that the service loads into memory; a larger one is applied by the command line. */
 const MAX_PLAN_BYTES = 64 * 1024 * 1024;
 
-const by = { ...text, minLength: 1, maxLength: 200, description: 'Who orders it, for the record.' };
-const target = { ...text, description: 'Only this target.' };
+const by = { ...textField, minLength: 1, maxLength: 200, description: 'Who orders it, for the record.' };
+const target = { ...textField, description: 'Only this target.' };
 const full = {
-  ...flag,
+  ...booleanField,
   description: 'Read the members of all groups and the attribute values of all users.',
 };
 export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
@@ -39,7 +39,7 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
     summary: 'Compares everything and tells what differs, without writing.',
     body: body({
       ...{ target, full, by },
-      driftOnly: { ...flag, description: 'Only what was changed behind the back of the bridge.' },
+      driftOnly: { ...booleanField, description: 'Only what was changed behind the back of the bridge.' },
     }),
     bodyOptional: true,
     answers,
@@ -66,7 +66,7 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
     summary: 'Carries out exactly a plan that was made before; refused as stale when anything moved since.',
     body: {
       ...body({
-        operation: { ...text, description: 'Of the plan, while its result is kept.' },
+        operation: { ...textField, description: 'Of the plan, while its result is kept.' },
         saved: {
           type: 'object',
           description: 'The result of a plan, or the content of a file of plan --out.',
@@ -93,7 +93,7 @@ async function start(
   context: AdminContext,
   kind: Operation['kind'],
   { target, by: who = NOBODY_NAMED }: Order,
-  work: (work: Work) => Promise<Finished>,
+  work: (work: OperationWork) => Promise<Finished>,
 ): Promise<AdminAnswer> {
   requireTarget(context, target);
   return accepted(await context.operations.start({ kind, target, by: who }, work));
@@ -103,11 +103,11 @@ const chosen = ({ estates }: AdminContext, target: string | undefined): readonly
   estates.filter(({ estate }) => target === undefined || estate.target.name === target);
 
 const watch =
-  ({ estate: { connection, target } }: ScheduledEstate, { onProgress }: Work) =>
+  ({ estate: { connection, target } }: ScheduledEstate, { onProgress }: OperationWork) =>
   (progress: Progress): void =>
     onProgress({ connection, target: target.name, ...progress });
 
-async function plan(context: AdminContext, order: Order, work: Work): Promise<Finished> {
+async function plan(context: AdminContext, order: Order, work: OperationWork): Promise<Finished> {
   const plans: Plan[] = [];
   for (const each of chosen(context, order.target)) {
     const made = await makePlan(each.estate, {
@@ -119,7 +119,7 @@ async function plan(context: AdminContext, order: Order, work: Work): Promise<Fi
   return { outcome: outcomeOf(plans), result: savedPieces(plans) };
 }
 
-async function repair(context: AdminContext, order: Order, work: Work): Promise<Finished> {
+async function repair(context: AdminContext, order: Order, work: OperationWork): Promise<Finished> {
   const reports: RunReport[] = [];
   for (const each of chosen(context, order.target)) {
     const { report } = await reconcile(each.estate, {
@@ -138,7 +138,7 @@ interface Pair {
 }
 
 /** Applies a plan. Nothing is applied when one of its resources has changed since. */
-async function carryOut(context: AdminContext, pairs: Pair[], work: Work): Promise<Finished> {
+async function carryOut(context: AdminContext, pairs: Pair[], work: OperationWork): Promise<Finished> {
   const stale: string[] = [];
   for (const { plan: saved, each } of pairs) {
     if (saved.mapping !== each.estate.digest) stale.push('the mapping rules');

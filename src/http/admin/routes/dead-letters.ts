@@ -11,7 +11,7 @@ import {
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { actor, byField } from './holds.ts';
-import { arrayOf, body, refTo, text } from '../schemas.ts';
+import { arrayOf, body, refTo, textField } from '../schemas.ts';
 
 interface Choice {
   refs?: string[];
@@ -71,7 +71,7 @@ function act(
     summary,
     body: {
       ...body({
-        refs: { ...arrayOf(text), minItems: 1, description: 'These, such as User:3f…' },
+        refs: { ...arrayOf(textField), minItems: 1, description: 'These, such as User:3f…' },
         all: { const: true, description: 'All of them.' },
         by: byField,
       }),

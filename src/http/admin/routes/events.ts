@@ -2,7 +2,7 @@
 import { listRefusedEvents, resolveRefusedEvents } from '../../../ops/events.ts';
 import { actor, byField } from './holds.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, object, refTo, whole } from '../schemas.ts';
+import { arrayOf, body, object, refTo, integerField } from '../schemas.ts';
 
 export const eventRoutes = (context: AdminContext): AdminRoute[] => [
   route({
@@ -27,7 +27,7 @@ const resolve = (context: AdminContext, name: 'retry' | 'drop', summary: string)
     summary,
     body: body({ by: byField }),
     bodyOptional: true,
-    answers: { status: 200, description: 'How many there were.', schema: object({ count: whole }) },
+    answers: { status: 200, description: 'How many there were.', schema: object({ count: integerField }) },
     handle: async ({ body: { by } }) =>
       json({ count: await resolveRefusedEvents(context.states, name, actor(by)) }),
   });

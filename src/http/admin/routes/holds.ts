@@ -3,7 +3,7 @@ import type { Actor } from '../../../directory/logs/acts.ts';
 import { holdTargets, releaseTargets } from '../../../ops/hold.ts';
 import { resync } from '../../../ops/resync.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, object, refTo, text, whole } from '../schemas.ts';
+import { arrayOf, body, object, refTo, textField, integerField } from '../schemas.ts';
 
 interface Order {
   target?: string;
@@ -18,9 +18,14 @@ export const NOBODY_NAMED = 'admin API';
 export const actor = (by = NOBODY_NAMED): Actor => ({ by, via: 'admin API' });
 
 /** Schema of the field `by` of a body. */
-export const byField = { ...text, minLength: 1, maxLength: 200, description: 'Who acts, for the record.' };
+export const byField = {
+  ...textField,
+  minLength: 1,
+  maxLength: 200,
+  description: 'Who acts, for the record.',
+};
 
-const target = { ...text, description: 'Only this target.' };
+const target = { ...textField, description: 'Only this target.' };
 const given = {
   status: 200,
   description: 'Every target that was meant, and whether anything changed.',
@@ -38,7 +43,7 @@ export const holdRoutes = (context: AdminContext): AdminRoute[] => [
     body: body({
       target,
       by: byField,
-      note: { ...text, maxLength: 1000, description: 'Why, for those who look at status.' },
+      note: { ...textField, maxLength: 1000, description: 'Why, for those who look at status.' },
     }),
     bodyOptional: true,
     answers: given,
@@ -71,7 +76,7 @@ export const holdRoutes = (context: AdminContext): AdminRoute[] => [
     summary: 'Marks all users and groups for another look, behind everything else.',
     body: body({ target, by: byField }),
     bodyOptional: true,
-    answers: { status: 200, description: 'How many were marked.', schema: object({ count: whole }) },
+    answers: { status: 200, description: 'How many were marked.', schema: object({ count: integerField }) },
     refuses,
     handle: async ({ body: { target: name, by } }) => {
       requireTarget(context, name);

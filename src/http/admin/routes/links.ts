@@ -11,7 +11,7 @@ import {
 } from '../../../ops/links.ts';
 import { Problem } from '../problem.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, flag, object, refTo, text } from '../schemas.ts';
+import { arrayOf, body, booleanField, object, refTo, textField } from '../schemas.ts';
 import { actor, byField } from './holds.ts';
 
 interface Filter {
@@ -21,11 +21,11 @@ interface Filter {
 }
 
 const query = {
-  connection: { description: 'Only this connection.', schema: text },
-  target: { description: 'Only this target.', schema: text },
+  connection: { description: 'Only this connection.', schema: textField },
+  target: { description: 'Only this target.', schema: textField },
   kind: { description: 'Only these.', schema: { enum: ['User', 'Group'] } },
 };
-const resource = { ...text, minLength: 1, maxLength: 1000, description: 'A name, an id or a ref.' };
+const resource = { ...textField, minLength: 1, maxLength: 1000, description: 'A name, an id or a ref.' };
 const links = arrayOf(refTo('Link'));
 const refuses = { 404: 'Nobody and no group is known so, or there is no such target.' };
 /** Largest import: the handler checks each row with one platform call. */
@@ -57,7 +57,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       status: 200,
       description: 'As they are read, in no order.',
       contentType: 'application/x-ndjson',
-      schema: text,
+      schema: textField,
     },
     handle: ({ query: filter }) =>
       Promise.resolve({
@@ -76,7 +76,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     body: body(
       {
         rows: { ...arrayOf({ type: 'object' }), minItems: 1, maxItems: MOST_ROWS },
-        dryRun: { ...flag, description: 'Only tell what would happen.' },
+        dryRun: { ...booleanField, description: 'Only tell what would happen.' },
         by: byField,
       },
       ['rows'],
@@ -84,7 +84,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     answers: {
       status: 200,
       description: 'What became of each row, in their order.',
-      schema: object({ dryRun: flag, outcomes: arrayOf(text) }),
+      schema: object({ dryRun: booleanField, outcomes: arrayOf(textField) }),
     },
     handle: async ({ body: { rows, dryRun = false, by }, signal }) => {
       const estates = context.estates.map(({ estate }) => estate);
@@ -130,7 +130,7 @@ function one(
     summary,
     body: body(
       name === 'forget'
-        ? { resource, target: { ...text, description: 'Only there.' }, by: byField }
+        ? { resource, target: { ...textField, description: 'Only there.' }, by: byField }
         : { resource },
       ['resource'],
     ),

@@ -9,7 +9,7 @@ import { findResources, toSearched } from '../../../ops/find.ts';
 import { readLog, toProvisioningRecord, type LogFilter } from '../../../ops/provisioning-log.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, object, refTo, text, whole } from '../schemas.ts';
+import { arrayOf, body, object, refTo, textField, integerField } from '../schemas.ts';
 
 interface Asked {
   resource?: string;
@@ -26,17 +26,17 @@ const DEFAULT_LIMIT = 100;
 const MOST = 10_000;
 /** Largest page in bytes: an entry may list a hundred members or long values. */
 const MOST_BYTES = 4 * 1024 * 1024;
-const dateTime = { ...text, format: 'date-time' };
+const dateTime = { ...textField, format: 'date-time' };
 const fields = {
-  resource: { ...text, description: 'Only this person or group: a name, an id or a ref.' },
+  resource: { ...textField, description: 'Only this person or group: a name, an id or a ref.' },
   action: { ...arrayOf({ enum: LOG_ACTIONS }), description: 'Only these.' },
   status: { ...arrayOf({ enum: LOG_STATUSES }), description: 'Only these.' },
-  connection: { ...text, description: 'Only this connection.' },
-  target: { ...text, description: 'Only this target.' },
+  connection: { ...textField, description: 'Only this connection.' },
+  target: { ...textField, description: 'Only this target.' },
   since: { ...dateTime, description: 'From then on.' },
   until: { ...dateTime, description: 'Until then.' },
   limit: {
-    ...whole,
+    ...integerField,
     minimum: 1,
     maximum: MOST,
     default: DEFAULT_LIMIT,
@@ -87,7 +87,12 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
       status: 200,
       description: 'One for each log; broken names the first entry that does not fit.',
       schema: arrayOf(
-        object({ connection: text, target: text, entries: whole, broken: { type: ['string', 'null'] } }),
+        object({
+          connection: textField,
+          target: textField,
+          entries: integerField,
+          broken: { type: ['string', 'null'] },
+        }),
       ),
     },
     handle: async () => {

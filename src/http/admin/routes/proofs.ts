@@ -1,6 +1,6 @@
 // Routes of `doctor --deep` and `--repair`: start an operation that compares derived data in Redis with the records.
 import { lastProofs, prove, type ProofProgress } from '../../../ops/prove.ts';
-import type { Finished, Work } from '../operations.ts';
+import type { Finished, OperationWork } from '../operations.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, refTo } from '../schemas.ts';
 import { actor, byField, NOBODY_NAMED } from './holds.ts';
@@ -51,7 +51,7 @@ export const proofRoutes = (context: AdminContext): AdminRoute[] => [
 ];
 
 async function start(context: AdminContext, kind: 'doctor' | 'repair', by = NOBODY_NAMED) {
-  const work = (each: Work): Promise<Finished> => proveAll(context, kind, by, each);
+  const work = (each: OperationWork): Promise<Finished> => proveAll(context, kind, by, each);
   return accepted(await context.operations.start({ kind, target: undefined, by }, work));
 }
 
@@ -59,7 +59,7 @@ async function proveAll(
   context: AdminContext,
   kind: 'doctor' | 'repair',
   name: string,
-  { signal, onProgress: show }: Work,
+  { signal, onProgress: show }: OperationWork,
 ): Promise<Finished> {
   const { by, via } = actor(name);
   const onProgress = (progress: ProofProgress): void => show({ ...progress, target: null, phase: 'entries' });

@@ -4,7 +4,7 @@ import { findResources, toSearched, type FoundResource } from '../../../ops/find
 import { syncOne, type SyncReport } from '../../../ops/sync-one.ts';
 import { Problem } from '../problem.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, flag, refTo, text } from '../schemas.ts';
+import { arrayOf, body, booleanField, refTo, textField } from '../schemas.ts';
 import { NOBODY_NAMED } from './holds.ts';
 
 interface Asked {
@@ -13,12 +13,12 @@ interface Asked {
 }
 
 const resource = {
-  ...text,
+  ...textField,
   minLength: 1,
   maxLength: 1000,
   description: 'userName, externalId, address, group name, id, or a ref such as User:3f…',
 };
-const target = { ...text, description: 'Only this target.' };
+const target = { ...textField, description: 'Only this target.' };
 const explained = {
   status: 200,
   description:
@@ -64,8 +64,8 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
     body: body(
       {
         ...{ resource, target },
-        dryRun: { ...flag, description: 'Tell what would be written, and write nothing.' },
-        by: { ...text, minLength: 1, maxLength: 200, description: 'Who asks, for the record.' },
+        dryRun: { ...booleanField, description: 'Tell what would be written, and write nothing.' },
+        by: { ...textField, minLength: 1, maxLength: 200, description: 'Who asks, for the record.' },
         timeoutSeconds: {
           ...{ type: 'number', exclusiveMinimum: 0, maximum: 300, default: DEFAULT_SECONDS },
           description: 'How long to try.',

@@ -11,7 +11,7 @@ import {
 } from '../../../tokens/operations.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, flag, object, refTo, text } from '../schemas.ts';
+import { arrayOf, body, booleanField, object, refTo, textField } from '../schemas.ts';
 import { actor, byField } from './holds.ts';
 
 interface Order {
@@ -28,7 +28,7 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
     id: 'listTokens',
     twin: 'token list --json',
     summary: 'All tokens, when they end and when they were last used; never the secrets.',
-    query: { connection: { description: 'Only this connection.', schema: text } },
+    query: { connection: { description: 'Only this connection.', schema: textField } },
     answers: { status: 200, description: 'All of them.', schema: arrayOf(refTo('Token')) },
     refuses: { 404: 'There is no such connection.' },
     handle: async ({ query: { connection: only } }) => {
@@ -52,9 +52,9 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
     summary: 'Makes a token beside those that are there, and shows it once.',
     body: body(
       {
-        connection: { ...text, description: 'Which connection it opens.' },
-        name: { ...text, pattern: TOKEN_NAME.source, description: 'Unique within the connection.' },
-        expires: { ...text, description: '90d, 12h, 4w, or a date such as 2027-01-31; absent = never.' },
+        connection: { ...textField, description: 'Which connection it opens.' },
+        name: { ...textField, pattern: TOKEN_NAME.source, description: 'Unique within the connection.' },
+        expires: { ...textField, description: '90d, 12h, 4w, or a date such as 2027-01-31; absent = never.' },
         by: byField,
       },
       ['connection', 'name'],
@@ -74,7 +74,7 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
     answers: {
       status: 200,
       description: 'Done.',
-      schema: object({ connection: text, name: text, revoked: flag }),
+      schema: object({ connection: textField, name: textField, revoked: booleanField }),
     },
     refuses: { 404: 'There is no such connection or token.', 409: 'It stands in the settings.' },
     handle: async ({ params: { connection = '', name = '' }, query: { by } }) => {

@@ -13,10 +13,10 @@ import {
   textsAt,
   type Node,
 } from './syntax.ts';
-import { quoteText, type Scope, type Writing } from './writing.ts';
+import { quoteText, type WritingScope, type Writing } from './writing.ts';
 import { writeWindow } from './windows.ts';
 
-type Write = (node: Node, scope: Scope, writing: Writing) => string;
+type Write = (node: Node, scope: WritingScope, writing: Writing) => string;
 
 const COMPARISONS: Readonly<Record<string, string>> = {
   COMPARE_EQUAL: '=',
@@ -152,7 +152,7 @@ const WRITERS: ReadonlyMap<string, Write> = new Map<string, Write>([
 /**
  * Returns the rewritten expression; throws Problem 400 for a node that the tables of this file do not contain.
  */
-export function writeExpression(node: Node, scope: Scope, writing: Writing): string {
+export function writeExpression(node: Node, scope: WritingScope, writing: Writing): string {
   const write = WRITERS.get(textAt(node, 'class'));
   if (!write) throw notSupported(`an expression of the kind ${textAt(node, 'class').toLowerCase()}`);
   return writing.budget.deeper(() => write(node, scope, writing));

@@ -15,7 +15,7 @@ import {
   nodeAt,
   type Node,
 } from './syntax.ts';
-import { quoteText, type Scope, type Writing } from './writing.ts';
+import { quoteText, type WritingScope, type Writing } from './writing.ts';
 
 /**
  * Smallest and largest number of arguments. The time of these functions is linear in their input, and none
@@ -91,7 +91,7 @@ function toRegularExpression(pattern: string): string {
   return `^${written.join('')}$`;
 }
 
-function writeLike(name: string, node: Node, scope: Scope, writing: Writing): string {
+function writeLike(name: string, node: Node, scope: WritingScope, writing: Writing): string {
   const [isNegated, options] = LIKE.get(name) ?? [false, 's'];
   const [subject, pattern] = nodesAt(node, 'children');
   const text = pattern && constantText(pattern);
@@ -109,8 +109,8 @@ function writeJoined(children: readonly string[], name: string): string {
 }
 
 /** Returns the cube in scope that has a measure of that name; `alias` restricts the search. */
-function cubeOfMeasure(scope: Scope, alias: string | undefined, measure: string): Cube | undefined {
-  for (let here: Scope | null = scope; here; here = here.outer) {
+function cubeOfMeasure(scope: WritingScope, alias: string | undefined, measure: string): Cube | undefined {
+  for (let here: WritingScope | null = scope; here; here = here.outer) {
     const candidates = alias === undefined ? [...here.cubes.values()] : [here.cubes.get(alias)];
     const found = candidates.filter((cube) => cube?.measures.some(({ name }) => name === measure));
     if (found.length > 1) throw notSupported(`the ambiguous measure ${measure}`);
@@ -120,7 +120,7 @@ function cubeOfMeasure(scope: Scope, alias: string | undefined, measure: string)
 }
 
 /** Rewrites `MEASURE(orders.count)` to the aggregation that the model defines. */
-function writeMeasure(node: Node, scope: Scope): string {
+function writeMeasure(node: Node, scope: WritingScope): string {
   const [argument, ...rest] = nodesAt(node, 'children');
   const names =
     argument && textAt(argument, 'class') === 'COLUMN_REF' ? textsAt(argument, 'column_names') : [];
@@ -139,7 +139,7 @@ function requireArity(name: string, count: number, [least, most]: Arity): void {
   if (count < least || count > most) throw notSupported(`${name} with ${count} arguments`);
 }
 
-function writeAggregate(name: string, node: Node, scope: Scope, writing: Writing): string {
+function writeAggregate(name: string, node: Node, scope: WritingScope, writing: Writing): string {
   const children = nodesAt(node, 'children').map((child) => writing.expression(child, scope));
   const distinct = own(node, 'distinct') === true ? 'DISTINCT ' : '';
   const filter = maybeAt(node, 'filter');
@@ -149,7 +149,7 @@ function writeAggregate(name: string, node: Node, scope: Scope, writing: Writing
 }
 
 /** Rewrites a call of a function or operator of the tables above. */
-export function writeFunction(node: Node, scope: Scope, writing: Writing): string {
+export function writeFunction(node: Node, scope: WritingScope, writing: Writing): string {
   const name = textAt(node, 'function_name').toLowerCase();
   const schema = textAt(node, 'schema');
   // The parser adds its own schema to `extract`, `substring` and similar; any other schema comes from the

@@ -1,6 +1,6 @@
 // Rewrites ORDER BY of a query or a window.
 import { nodeAt, nodesAt, notSupported, textAt, type Node } from './syntax.ts';
-import type { Scope, Writing } from './writing.ts';
+import type { WritingScope, Writing } from './writing.ts';
 
 const DIRECTIONS: Readonly<Record<string, string>> = {
   ORDER_DEFAULT: '',
@@ -22,7 +22,7 @@ function word(words: Readonly<Record<string, string>>, name: string): string {
 }
 
 /** Returns the steps under `orders`, joined by commas. */
-export function writeOrders(node: Node, scope: Scope, writing: Writing): string {
+export function writeOrders(node: Node, scope: WritingScope, writing: Writing): string {
   return nodesAt(node, 'orders')
     .map((step) => {
       const expression = nodeAt(step, 'expression');

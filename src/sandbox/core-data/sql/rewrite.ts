@@ -4,7 +4,7 @@ import type { Statement } from '../engine.ts';
 import { writeExpression } from './expressions.ts';
 import { writeSelect } from './selects.ts';
 import { queryOf } from './syntax.ts';
-import { createBudget, type Writing } from './writing.ts';
+import { createNodeBudget, type Writing } from './writing.ts';
 
 export interface Rewriting {
   readonly findCube: Writing['findCube'];
@@ -23,7 +23,7 @@ export function rewrite(parsed: string, { findCube, relation, now }: Rewriting):
     relation: (cube) => relation(cube, bind),
     bind,
     now,
-    budget: createBudget(),
+    budget: createNodeBudget(),
     nameCte: () => `cte_${(cteCount += 1)}`,
     select: (node, scope) => writeSelect(node, scope, writing),
     expression: (node, scope) => writeExpression(node, scope, writing),

@@ -14,7 +14,7 @@ import {
   type Node,
 } from './syntax.ts';
 import { writeTable } from './tables.ts';
-import type { Scope, Writing } from './writing.ts';
+import type { WritingScope, Writing } from './writing.ts';
 
 /** PostgreSQL's name for a column without one. */
 const NAMELESS = '?column?';
@@ -58,7 +58,7 @@ function impliedName(node: Node): string {
   }
 }
 
-function writeItem(node: Node, scope: Scope, writing: Writing): string {
+function writeItem(node: Node, scope: WritingScope, writing: Writing): string {
   const kind = textAt(node, 'class');
   const sql = writing.expression(node, scope);
   const isPlain = kind === 'STAR' || kind === 'COLUMN_REF';
@@ -67,7 +67,7 @@ function writeItem(node: Node, scope: Scope, writing: Writing): string {
 }
 
 /** Rewrites GROUP BY with one set of expressions, or ALL. */
-function writeGroups(node: Node, scope: Scope, writing: Writing): string {
+function writeGroups(node: Node, scope: WritingScope, writing: Writing): string {
   const groups = nodesAt(node, 'group_expressions').map((one) => writing.expression(one, scope));
   const sets = own(node, 'group_sets');
   const isOneSet = Array.isArray(sets) && (sets.length === 0 || (sets.length === 1 && groups.length > 0));
@@ -90,7 +90,7 @@ interface Modifiers {
   readonly tail: string;
 }
 
-function writeModifiers(node: Node, scope: Scope, writing: Writing): Modifiers {
+function writeModifiers(node: Node, scope: WritingScope, writing: Writing): Modifiers {
   let distinct = '';
   const tail: string[] = [];
   for (const modifier of nodesAt(node, 'modifiers')) {
@@ -116,9 +116,9 @@ function writeModifiers(node: Node, scope: Scope, writing: Writing): Modifiers {
  * Rewrites WITH and returns the inner scope. A common table expression can use the ones before it, not itself.
  * Each is materialised once, because nested references would otherwise grow exponentially.
  */
-function writeCtes(node: Node, scope: Scope, writing: Writing): { sql: string; inner: Scope } {
+function writeCtes(node: Node, scope: WritingScope, writing: Writing): { sql: string; inner: WritingScope } {
   const entries = nodesAt(nodeAt(node, 'cte_map'), 'map');
-  let inner: Scope = { ctes: new Map(), cubes: new Map(), outer: scope };
+  let inner: WritingScope = { ctes: new Map(), cubes: new Map(), outer: scope };
   const written = entries.map((entry) => {
     const value = nodeAt(entry, 'value');
     requireUnused(value, { key_targets: 'USING KEY' });
@@ -132,7 +132,7 @@ function writeCtes(node: Node, scope: Scope, writing: Writing): { sql: string; i
   return { sql: written.length > 0 ? `WITH ${written.join(', ')} ` : '', inner };
 }
 
-function writePlain(node: Node, scope: Scope, writing: Writing): string {
+function writePlain(node: Node, scope: WritingScope, writing: Writing): string {
   requireUnused(node, { sample: 'USING SAMPLE' });
   const from = nodeAt(node, 'from_table');
   const table = textAt(from, 'type') === 'EMPTY' ? '' : `FROM ${writeTable(from, scope, writing)}`;
@@ -156,7 +156,7 @@ function writePlain(node: Node, scope: Scope, writing: Writing): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
-function writeSetOperation(node: Node, scope: Scope, writing: Writing): string {
+function writeSetOperation(node: Node, scope: WritingScope, writing: Writing): string {
   const word = ['UNION', 'EXCEPT', 'INTERSECT'].find((one) => one === textAt(node, 'setop_type'));
   if (word === undefined) throw notSupported('this combination of queries');
   const all = own(node, 'setop_all') === true ? ' ALL' : '';
@@ -167,11 +167,11 @@ function writeSetOperation(node: Node, scope: Scope, writing: Writing): string {
 }
 
 /** Returns the rewritten query; throws Problem 400 for SQL that is not allowed. */
-export function writeSelect(node: Node, outer: Scope | null, writing: Writing): string {
+export function writeSelect(node: Node, outer: WritingScope | null, writing: Writing): string {
   return writing.budget.deeper(() => {
-    const start: Scope = { ctes: new Map(), cubes: new Map(), outer };
+    const start: WritingScope = { ctes: new Map(), cubes: new Map(), outer };
     const { sql, inner } = writeCtes(node, start, writing);
-    const scope: Scope = { ctes: new Map(), cubes: new Map(), outer: inner };
+    const scope: WritingScope = { ctes: new Map(), cubes: new Map(), outer: inner };
     switch (textAt(node, 'type')) {
       case 'SELECT_NODE':
         return `${sql}${writePlain(node, scope, writing)}`;

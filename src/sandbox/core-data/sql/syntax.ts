@@ -1,8 +1,8 @@
 // Parses a client's SQL into a tree with the engine's parser; no statement is run and no table is read.
-import { isObject, own, type JsonObject } from '../../json.ts';
+import { isJsonObject, own, type SandboxJsonObject } from '../../json.ts';
 import { userError } from '../members.ts';
 
-export type Node = JsonObject;
+export type Node = SandboxJsonObject;
 
 /** Longest SQL text in characters; it bounds the cost of parsing. */
 export const MAX_SQL_LENGTH = 20_000;
@@ -17,7 +17,7 @@ export function notSupported(what: string): Error {
 /** Returns a property that is a node. */
 export function nodeAt(node: Node, name: string): Node {
   const value = own(node, name);
-  if (!isObject(value)) throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
+  if (!isJsonObject(value)) throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
   return value;
 }
 
@@ -30,7 +30,7 @@ export function nodesAt(node: Node, name: string): Node[] {
   const value = own(node, name);
   if (!Array.isArray(value)) throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
   return value.map((item: unknown) => {
-    if (!isObject(item)) throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
+    if (!isJsonObject(item)) throw notSupported(`this form of ${name.replaceAll('_', ' ')}`);
     return item;
   });
 }
@@ -78,7 +78,7 @@ function treeOf(parsed: string): unknown {
  */
 export function queryOf(parsed: string): Node {
   const tree = treeOf(parsed);
-  if (!isObject(tree)) throw userError('SQL error: nothing to run');
+  if (!isJsonObject(tree)) throw userError('SQL error: nothing to run');
   if (own(tree, 'error') === true) {
     const isParser = own(tree, 'error_type') === 'parser';
     if (!isParser) throw userError('SQL error: only SELECT statements can be run');

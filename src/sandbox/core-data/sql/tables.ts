@@ -2,7 +2,7 @@
 import { quoteName } from '../relation.ts';
 import { userError } from '../members.ts';
 import { maybeAt, nodeAt, notSupported, requireUnused, textAt, textsAt, type Node } from './syntax.ts';
-import type { Scope, Writing } from './writing.ts';
+import type { WritingScope, Writing } from './writing.ts';
 
 const JOINS: Readonly<Record<string, string>> = {
   INNER: 'JOIN',
@@ -18,12 +18,12 @@ function named(sql: string, alias: string, columns: readonly string[]): string {
 }
 
 /** Returns the engine's name of the nearest common table expression with that name. */
-function cteOf(scope: Scope, name: string): string | undefined {
+function cteOf(scope: WritingScope, name: string): string | undefined {
   return scope.ctes.get(name) ?? (scope.outer ? cteOf(scope.outer, name) : undefined);
 }
 
 /** Rewrites a name in FROM: a common table expression of the query, else a cube that the client may see. */
-function writeBaseTable(node: Node, scope: Scope, writing: Writing): string {
+function writeBaseTable(node: Node, scope: WritingScope, writing: Writing): string {
   requireUnused(node, {
     sample: 'TABLESAMPLE',
     at_clause: 'AT',
@@ -45,7 +45,7 @@ function writeBaseTable(node: Node, scope: Scope, writing: Writing): string {
   return named(`(${writing.relation(cube)})`, alias, columns);
 }
 
-function writeJoin(node: Node, scope: Scope, writing: Writing): string {
+function writeJoin(node: Node, scope: WritingScope, writing: Writing): string {
   requireUnused(node, { sample: 'TABLESAMPLE', duplicate_eliminated_columns: 'this join' });
   const sides = [nodeAt(node, 'left'), nodeAt(node, 'right')].map((side) => writeTable(side, scope, writing));
   const [left = '', right = ''] = sides;
@@ -61,7 +61,7 @@ function writeJoin(node: Node, scope: Scope, writing: Writing): string {
 }
 
 /** Rewrites a part of FROM and adds its cubes to the scope. Throws Problem 400. */
-export function writeTable(node: Node, scope: Scope, writing: Writing): string {
+export function writeTable(node: Node, scope: WritingScope, writing: Writing): string {
   return writing.budget.deeper(() => {
     switch (textAt(node, 'type')) {
       case 'BASE_TABLE':

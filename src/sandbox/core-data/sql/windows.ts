@@ -2,7 +2,7 @@
 import { AGGREGATES } from './functions.ts';
 import { writeOrders } from './orders.ts';
 import { nodesAt, notSupported, requireUnused, textAt, type Node } from './syntax.ts';
-import type { Scope, Writing } from './writing.ts';
+import type { WritingScope, Writing } from './writing.ts';
 
 const RANKINGS: ReadonlySet<string> = new Set([
   'row_number',
@@ -13,7 +13,7 @@ const RANKINGS: ReadonlySet<string> = new Set([
 ]);
 
 /** Rewrites `rank() OVER (...)`; frames, offsets and similar are refused. */
-export function writeWindow(node: Node, scope: Scope, writing: Writing): string {
+export function writeWindow(node: Node, scope: WritingScope, writing: Writing): string {
   const name = textAt(node, 'function_name').toLowerCase();
   const [least, most] = RANKINGS.has(name) ? [0, 0] : (AGGREGATES.get(name) ?? [1, 0]);
   const children = nodesAt(node, 'children');

@@ -4,12 +4,12 @@ import type { Bind } from '../relation.ts';
 import { notSupported, type Node } from './syntax.ts';
 
 /** Names that a part of a query can use, in lower case because SQL ignores case. */
-export interface Scope {
+export interface WritingScope {
   /** Internal name of each common table expression; it cannot collide with a name of the engine. */
   readonly ctes: ReadonlyMap<string, string>;
   /** Cubes in the FROM of this SELECT by alias; those of the outer SELECT are in its scope. */
   readonly cubes: Map<string, Cube>;
-  readonly outer: Scope | null;
+  readonly outer: WritingScope | null;
 }
 
 export interface Writing {
@@ -20,14 +20,14 @@ export interface Writing {
   readonly bind: Bind;
   /** The sandbox's time, `2026-01-31 12:00:00.000`. */
   readonly now: string;
-  readonly budget: Budget;
+  readonly budget: NodeBudget;
   /** Returns a name for a common table expression that is unique in the query. */
   readonly nameCte: () => string;
-  readonly select: (node: Node, scope: Scope) => string;
-  readonly expression: (node: Node, scope: Scope) => string;
+  readonly select: (node: Node, scope: WritingScope) => string;
+  readonly expression: (node: Node, scope: WritingScope) => string;
 }
 
-export interface Budget {
+export interface NodeBudget {
   /** Runs `write` one level deeper; refuses a query with too many levels or parts. */
   deeper: <T>(write: () => T) => T;
   /** Counts a table; refuses a query with too many tables. */
@@ -38,7 +38,7 @@ const MAX_DEPTH = 100;
 const MAX_PARTS = 3000;
 const MAX_TABLES = 16;
 
-export function createBudget(): Budget {
+export function createNodeBudget(): NodeBudget {
   let depth = 0;
   let parts = 0;
   let tables = 0;

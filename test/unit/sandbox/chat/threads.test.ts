@@ -8,16 +8,16 @@ import {
   noteEnd,
   noteStart,
   openThread,
-  standingOf,
-  type Decision,
-  type Standing,
+  threadStateOf,
+  type ThreadDecision,
+  type ThreadState,
 } from '../../../../src/sandbox/chat/threads.ts';
 import { createState, type State } from '../../../../src/sandbox/state.ts';
 
-const idle = (...answered: string[]): Standing => ({ kind: 'idle', answered: new Set(answered) });
-const streaming = (messageId: string | null): Standing => ({ kind: 'streaming', messageId });
+const idle = (...answered: string[]): ThreadState => ({ kind: 'idle', answered: new Set(answered) });
+const streaming = (messageId: string | null): ThreadState => ({ kind: 'streaming', messageId });
 
-const TABLE: [string, Standing, string | null, string | null, Decision][] = [
+const TABLE: [string, ThreadState, string | null, string | null, ThreadDecision][] = [
   ['idle, question', idle(), 'q', null, 'start'],
   ['idle, question with a new id', idle('1'), 'q', '2', 'start'],
   ['idle, question with an answered id', idle('1'), 'q', '1', 'replay'],
@@ -59,9 +59,9 @@ function createDriver(state: State) {
   let said = 0;
   return {
     threadNow,
-    ask(ask: { messageId: string | null; input: string | null }): Decision {
+    ask(ask: { messageId: string | null; input: string | null }): ThreadDecision {
       const thread = threadNow();
-      const decision = decide(standingOf(state, thread), ask);
+      const decision = decide(threadStateOf(state, thread), ask);
       if (decision !== 'start') return decision;
       run = createRun({ chatId, messageId: ask.messageId, userIds: new Set(), lastSort: thread.lastSort });
       const note = { agentId: '1', branchName: 'main', isDefaultBranch: true, startedAtMs: 0 };
@@ -123,7 +123,7 @@ test('after any actions on a thread: one run at a time, one run per messageId, s
         const messages: readonly MessageRecord[] = messagesOf(state, thread);
         expect(messages).toHaveLength(expected);
         expect(new Set(messages.map(({ id }) => id)).size).toBe(expected);
-        expect(standingOf(state, thread).kind).toBe(running === undefined ? 'idle' : 'streaming');
+        expect(threadStateOf(state, thread).kind).toBe(running === undefined ? 'idle' : 'streaming');
         const ids = thread.runs.flatMap((run) => run.messageId ?? []);
         expect(new Set(ids).size).toBe(ids.length);
       }

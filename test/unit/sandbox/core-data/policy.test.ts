@@ -1,4 +1,4 @@
-import type { SecurityContext } from '../../../../src/sandbox/core-data/core-data.ts';
+import type { CoreDataSecurityContext } from '../../../../src/sandbox/core-data/core-data.ts';
 import type { Cube, Policy } from '../../../../src/sandbox/core-data/model.ts';
 import { accessOf } from '../../../../src/sandbox/core-data/policy.ts';
 import { SALES_MODEL } from '../../../../src/sandbox/core-data/sales-model.ts';
@@ -6,7 +6,7 @@ import { contextOfClaims } from '../../../../src/sandbox/core-data/security-cont
 
 const [template] = SALES_MODEL.cubes;
 
-function access(policies: readonly Policy[], context: Partial<SecurityContext>) {
+function access(policies: readonly Policy[], context: Partial<CoreDataSecurityContext>) {
   return accessOf({ ...(template as Cube), policies }, { groups: [], userAttributes: {}, ...context });
 }
 const own = (group: string, ...values: string[]): Policy => ({

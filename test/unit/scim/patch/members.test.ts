@@ -5,16 +5,16 @@ import {
   membersOf,
   parsePatch,
   splitMembers,
-  type MemberStep,
+  type PatchMemberStep,
   type Resource,
 } from '../../../../src/scim/index.ts';
 import { auto, GROUP, groupType, patchOp, refusal, rfc } from '../sample.ts';
 
 const split = (...operations: object[]) => splitMembers(parsePatch(groupType, patchOp(...operations), auto));
-const steps = (...operations: object[]): MemberStep[] => split(...operations).steps;
+const steps = (...operations: object[]): PatchMemberStep[] => split(...operations).steps;
 
 describe('member steps', () => {
-  const situations: [string, object, MemberStep[]][] = [
+  const situations: [string, object, PatchMemberStep[]][] = [
     ['Entra default add (2.1.6)', { op: 'Add', path: 'members', value: [{ $ref: null, value: '9' }] }, [{ kind: 'add', values: ['9'] }]],
     ['Entra default remove takes the listed ones only', { op: 'Remove', path: 'members', value: [{ $ref: null, value: '9' }] }, [{ kind: 'remove', values: ['9'] }]],
     ['Entra aadOptscim062020 remove (2.1.5)', { op: 'remove', path: 'members[value eq "9"]' }, [{ kind: 'remove', values: ['9'] }]],

@@ -9,7 +9,7 @@ import type { WireUser } from '../platform/wire.ts';
 import { compareWithList, readCover, type Cover, type Orphans } from './cover.ts';
 import { createShownNoter, differences, printOf, wantedFromLink } from './compare.ts';
 import { isDrift, isProtected, refusalOf, type PlanEntry } from './entry.ts';
-import type { Survey } from './estate.ts';
+import type { Survey } from './scope.ts';
 import {
   faultEntries,
   rulesOf,
@@ -17,12 +17,12 @@ import {
   type Examined,
   type Strangers,
   type WantedUser,
-} from './examine-users.ts';
+} from './verify-users.ts';
 import type { Recognition } from './tenant.ts';
 import { isAccountOf } from '../sync/recognise.ts';
-import { createProof, type Proof, type ProofKeeper } from './proof.ts';
-import { userEntries } from './user-entries.ts';
-import { walkList } from './walk.ts';
+import { createListProof, type ListProof, type ProofKeeper } from './list-proof.ts';
+import { userEntries } from './plan-users.ts';
+import { walkList } from './scan.ts';
 
 /** Users per page that are asked for; the platform may lower it. */
 const PAGE = 500;
@@ -33,7 +33,7 @@ const PAGES_IN_WORK = 3;
 const WALKS = 2;
 
 export interface UserSurvey {
-  proof: Proof;
+  proof: ListProof;
   coverage: Coverage;
   /** Listed ids that lead to a link with that id, which is neither marked nor kept as it is. */
   matched: number;
@@ -74,7 +74,7 @@ interface Draft extends UserSurvey {
 async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
   const { estate, signal, tally } = survey;
   const { client } = estate.target;
-  const reader: ProofKeeper<WireUser> = createProof();
+  const reader: ProofKeeper<WireUser> = createListProof();
   const draft: Draft = {
     proof: reader.verdict(),
     coverage: noCoverage(),

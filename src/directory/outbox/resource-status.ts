@@ -17,7 +17,7 @@ export interface MarkState {
   state: 'due' | 'queued' | 'running';
 }
 
-export interface Whereabouts {
+export interface ResourceStatus {
   mark: MarkState | null;
   /** Since when it needs a person. */
   blockedSince: number | null;
@@ -37,7 +37,7 @@ export async function readWhereabouts(
   { redis, keys }: { redis: Redis; keys: Keyspace },
   target: string,
   ref: Ref,
-): Promise<Whereabouts> {
+): Promise<ResourceStatus> {
   const { kind, id } = parseRef(ref);
   const key = (family: string): string => keys.key(family, target);
   const owedKey = keys.key(kind === 'User' ? 'owed' : 'memberMarks', `${target}:${id}`);
@@ -80,7 +80,7 @@ async function guardState(
   target: string,
   ref: Ref,
   item: string,
-): Promise<Whereabouts['guard'][number]> {
+): Promise<ResourceStatus['guard'][number]> {
   const blank = item.indexOf(' ');
   const kind = item.slice(0, blank) as DestructiveKind;
   const subject = item.slice(blank + 1) || null;

@@ -1,7 +1,7 @@
 // Collects a sync's entries for the provisioning log: every confirmed write, and why a change was not written.
 // Values after a write are read from the link when it is saved, because that is what counts as applied.
 import type { Condition, Link } from '../directory/outbox/links.ts';
-import type { Work } from '../directory/outbox/work.ts';
+import type { DueWork } from '../directory/outbox/work.ts';
 import type { LogAction, LogEntry } from '../directory/logs/provisioning-log.ts';
 import { PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';
 import type { SyncOutcome } from './outcome.ts';
@@ -17,7 +17,7 @@ export interface WriteDetail {
 /** A stable word, and a sentence. */
 export type Why = Pick<Condition, 'reason' | 'message'>;
 
-export interface Journal {
+export interface ProvisioningWriter {
   /** A write that the platform confirmed; call before the link is changed. */
   wrote(operation: string, ms: number, detail?: WriteDetail): void;
   /** A call that failed; told when the outcome is known. `operation` is empty unless it was a write. */
@@ -57,7 +57,7 @@ const namesIn = ({ core = {}, attributes = {} }: Link): string[] => [
 
 type Told = Pick<LogEntry, 'action' | 'status'> & Partial<LogEntry> & { before?: Map<string, unknown> };
 
-export function createJournal(work: Work): Journal {
+export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
   const { link } = work;
   // As the sync found it: what stays as it was is not told again.
   const known = { condition: link.condition, departed: link.departed, id: link.id };
@@ -129,7 +129,7 @@ export function createJournal(work: Work): Journal {
 
 const OUT_OF_SCOPE = 'the settings of this target (scope, group names) leave it out';
 
-function toEntry(work: Work, { before, ...rest }: Told): LogEntry {
+function toEntry(work: DueWork, { before, ...rest }: Told): LogEntry {
   const { link } = work;
   const names = rest.action === 'create' ? namesIn(link) : [...(before?.keys() ?? [])];
   const changes = names.map((name): [string, unknown, unknown] => [
@@ -151,7 +151,7 @@ function toEntry(work: Work, { before, ...rest }: Told): LogEntry {
   };
 }
 
-function nameOf({ link, record, id }: Work): string {
+function nameOf({ link, record, id }: DueWork): string {
   const known = link.core?.userName ?? link.core?.displayName;
   if (typeof known === 'string') return known;
   const { userName, displayName } = JSON.parse(record?.text || '{}') as Record<string, string | undefined>;

@@ -5,7 +5,13 @@ import type { WireUser } from '../platform/wire.ts';
 import type { Core } from '../sync/mapping.ts';
 import type { SyncPolicy } from '../sync/target.ts';
 import { sameValue } from '../sync/values.ts';
-import { differences, wantedFromLink, type Difference, type Visibility, type Wanted } from './compare.ts';
+import {
+  differences,
+  wantedFromLink,
+  type Difference,
+  type ComparedAttributes,
+  type DesiredAccount,
+} from './compare.ts';
 import { isProtected, type Basis, type Cause, type PlanEntry, type Values } from './entry.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
 
@@ -17,7 +23,7 @@ export interface UserCase {
   /** Not equal yet: a sync is on its way whatever this plan says. */
   marked: boolean;
   /** Mapped from the record; undefined when the source deleted the user. */
-  wanted: Wanted | undefined;
+  wanted: DesiredAccount | undefined;
   /** Undefined: the platform was asked for this account and does not have it. */
   observed: WireUser | undefined;
   /** Read from the value list; undefined when only the SCIM answer is known. */
@@ -29,10 +35,10 @@ export interface UserCase {
 export interface TargetRules {
   policy: SyncPolicy;
   types: Record<string, UserAttributeType>;
-  visibility: Visibility;
+  visibility: ComparedAttributes;
 }
 
-const GONE: Wanted = { inScope: false, active: false, core: {}, attributes: {} };
+const GONE: DesiredAccount = { inScope: false, active: false, core: {}, attributes: {} };
 
 /** Lines for one user; none when everything is as wanted. The cause `platform changed` is for attribution.ts to refine. */
 export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
@@ -68,7 +74,7 @@ function base(user: UserCase, cause: Cause): Omit<PlanEntry, 'action' | 'before'
   };
 }
 
-function newcomer(user: UserCase, wanted: Wanted, { policy }: TargetRules): PlanEntry {
+function newcomer(user: UserCase, wanted: DesiredAccount, { policy }: TargetRules): PlanEntry {
   const { namesake, marked } = user;
   const common = base(user, marked ? 'source changed' : 'mapping changed');
   const after = { ...shown(wanted.core), active: wanted.active };
@@ -84,7 +90,7 @@ function newcomer(user: UserCase, wanted: Wanted, { policy }: TargetRules): Plan
   };
 }
 
-function missing(user: UserCase, wanted: Wanted, { policy }: TargetRules): PlanEntry {
+function missing(user: UserCase, wanted: DesiredAccount, { policy }: TargetRules): PlanEntry {
   const { namesake, marked } = user;
   const effect = policy.policy === 'create-only' ? 'report' : 'apply';
   const common = { ...base(user, marked ? 'source changed' : 'platform changed'), effect } as const;
@@ -113,7 +119,7 @@ function deletion(user: UserCase, observed: WireUser, { policy }: TargetRules): 
 
 function changes(
   user: UserCase,
-  wanted: Wanted,
+  wanted: DesiredAccount,
   observed: WireUser,
   found: Difference[],
   rules: TargetRules,
@@ -177,13 +183,17 @@ const masked = (attribute: string, value: unknown): unknown =>
 
 const isCore = (name: string): boolean => name !== 'active' && !name.startsWith('attributes.');
 
-function valueOf(wanted: Wanted, name: string): unknown {
+function valueOf(wanted: DesiredAccount, name: string): unknown {
   if (name === 'active') return wanted.active;
   if (name.startsWith('attributes.')) return wanted.attributes[name.slice('attributes.'.length)];
   return wanted.core[name];
 }
 
-function activeReason({ wanted: mapped, link }: UserCase, wanted: Wanted, observed: WireUser): string {
+function activeReason(
+  { wanted: mapped, link }: UserCase,
+  wanted: DesiredAccount,
+  observed: WireUser,
+): string {
   if (wanted.active) return 'active at the source, inactive at the platform';
   if (mapped === undefined) return 'deleted at the source, active at the platform';
   if (!mapped.inScope) return 'out of scope, active at the platform';

@@ -6,9 +6,9 @@ import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings 
 import { canonicalJson } from '../support/canonical-json.ts';
 import { createVisibility } from './compare.ts';
 import { isChange, type PlanEntry } from './entry.ts';
-import type { Estate, Survey } from './estate.ts';
-import { examineGroups } from './examine-groups.ts';
-import { examineUsers } from './examine-users.ts';
+import type { ReconcileScope, Survey } from './scope.ts';
+import { examineGroups } from './verify-groups.ts';
+import { examineUsers } from './verify-users.ts';
 import { countsOf, type Plan } from './plan.ts';
 
 export interface Applied {
@@ -26,7 +26,7 @@ export const ownEntries = (plan: Plan): PlanEntry[] =>
 
 /** @throws RunLost when another run has taken over */
 export async function applyPlan(
-  estate: Estate,
+  estate: ReconcileScope,
   plan: Plan,
   guard: GuardSettings,
   fence?: string,
@@ -67,7 +67,7 @@ const nameOf = ({ kind, ref, subject }: Destruction): string => `${kind} ${ref} 
 
 /** A kind that is over its limit is held as a whole, before any of it is marked; the others go on. */
 async function holdOverLimit(
-  { outbox }: Estate,
+  { outbox }: ReconcileScope,
   own: PlanEntry[],
   guard: GuardSettings,
 ): Promise<Destruction[]> {
@@ -152,7 +152,11 @@ const essence = ({
  * Reads everything that the plan would act on once more. @returns the entries that do not hold any more: record, link or
  * platform moved since the plan was made
  */
-export async function staleEntries(estate: Estate, plan: Plan, signal: AbortSignal): Promise<PlanEntry[]> {
+export async function staleEntries(
+  estate: ReconcileScope,
+  plan: Plan,
+  signal: AbortSignal,
+): Promise<PlanEntry[]> {
   const own = ownEntries(plan);
   const survey: Survey = {
     estate,

@@ -7,9 +7,9 @@ import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { namesGroup } from '../sync/diff.ts';
 import { isProtected, refusalOf } from './entry.ts';
-import type { Survey } from './estate.ts';
-import { asking, isUnmoved, type Examined } from './examine-users.ts';
-import { groupEntries, type GroupCase, type Member, type MemberDifferences } from './group-entries.ts';
+import type { Survey } from './scope.ts';
+import { asking, isUnmoved, type Examined } from './verify-users.ts';
+import { groupEntries, type GroupCase, type Member, type MemberDifferences } from './plan-groups.ts';
 
 export interface GroupStrangers {
   byName: ReadonlyMap<string, { id: string; name: string }>;

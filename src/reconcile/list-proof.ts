@@ -2,13 +2,13 @@
 // only after a walk that this proves complete, and then only after a second look at the one who is missing.
 
 /** One page as it arrived; `startIndex` is the one that was asked for, 1-based. */
-export interface Page<T> {
+export interface ListedPage<T> {
   startIndex: number;
   totalResults: number;
   resources: T[];
 }
 
-export interface Proof {
+export interface ListProof {
   complete: boolean;
   /** Why not, in words for an operator. */
   reason?: string;
@@ -20,16 +20,16 @@ export interface Proof {
 
 export interface ProofKeeper<T extends { id: string }> {
   /** Takes a page in any order. @returns its resources without those that came before */
-  accept(page: Page<T>): T[];
+  accept(page: ListedPage<T>): T[];
   /** Something kept the walk from reading what it asked for. */
   fail(reason: string): void;
   has(id: string): boolean;
   /** The proof so far; complete only when every page has arrived. */
-  verdict(): Proof;
+  verdict(): ListProof;
 }
 
 /** Collects what the pages of one walk prove. Nothing heals a fault: only a new walk does. */
-export function createProof<T extends { id: string }>(): ProofKeeper<T> {
+export function createListProof<T extends { id: string }>(): ProofKeeper<T> {
   const ids = new Set<string>();
   let total: number | undefined;
   let arrived = 0;

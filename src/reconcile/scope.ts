@@ -9,9 +9,9 @@ import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { RunStore } from '../directory/outbox/runs.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Target } from '../sync/target.ts';
-import type { Visibility } from './compare.ts';
+import type { ComparedAttributes } from './compare.ts';
 
-export interface Estate {
+export interface ReconcileScope {
   connection: string;
   /** Audit entries of operators. */
   acts: Acts;
@@ -42,9 +42,9 @@ export interface Progress {
 
 /** One comparison that is under way. */
 export interface Survey {
-  estate: Estate;
+  estate: ReconcileScope;
   signal: AbortSignal;
-  visibility: Visibility;
+  visibility: ComparedAttributes;
   /** Calls made so far, and resources that could not be read. */
   tally: {
     calls: number;

@@ -3,8 +3,8 @@ import { parseLink } from '../directory/outbox/links.ts';
 import { refOf, type Ref } from '../directory/records.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { createVisibility, differences, wantedFromLink } from './compare.ts';
-import type { Survey } from './estate.ts';
-import { readValues } from './examine-users.ts';
+import type { Survey } from './scope.ts';
+import { readValues } from './verify-users.ts';
 
 /** Users whose attribute values are read one by one in each run, oldest look first. */
 const VALUES_IN_TURN = 100;

@@ -4,9 +4,9 @@ import { count, LOST, noCoverage, type Coverage } from '../directory/outbox/cove
 import { parseLink } from '../directory/outbox/links.ts';
 import type { Kind, Ref } from '../directory/records.ts';
 import type { CoverageOfKinds } from '../directory/outbox/runs.ts';
-import type { Estate } from './estate.ts';
+import type { ReconcileScope } from './scope.ts';
 
-export interface Standing {
+export interface CoverageResult {
   coverage: CoverageOfKinds;
   /** Not covered, and nothing is on its way. */
   lost: Ref[];
@@ -18,10 +18,10 @@ export interface Standing {
  * @param startedAt of the run, Unix milliseconds: what was written since was answered by the platform, so it is seen too
  */
 export async function readStanding(
-  estate: Estate,
+  estate: ReconcileScope,
   isShown: (ref: Ref, platformId: string) => boolean,
   startedAt: number,
-): Promise<Standing> {
+): Promise<CoverageResult> {
   const lost: Ref[] = [];
   const read = async (kind: Kind): Promise<Coverage> => {
     const coverage = { ...noCoverage(), seen: 0 };

@@ -3,11 +3,11 @@ import type { CoverageOfKinds, Outcome } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import type { Logger } from '../support/logger.ts';
-import { applyPlan } from './apply.ts';
-import type { Estate, Progress } from './estate.ts';
+import { applyPlan } from './mark.ts';
+import type { ReconcileScope, Progress } from './scope.ts';
 import type { Books } from './make-plan.ts';
 import { changesIn, type Plan } from './plan.ts';
-import { readStanding, whatIsMissing } from './prove-desired.ts';
+import { readStanding, whatIsMissing } from './coverage.ts';
 
 export interface CarryOutOptions {
   /** False: differences are reported and left alone. */
@@ -37,7 +37,7 @@ export interface CarriedOut {
 }
 
 export async function carryOut(
-  estate: Estate,
+  estate: ReconcileScope,
   options: CarryOutOptions,
   fence: string,
   plan: Plan,
@@ -80,7 +80,7 @@ const ROUNDS = 2;
 
 /** Counts how everything stands at the end. Resources that were lost during the run are brought in line too. */
 export async function proveDesired(
-  estate: Estate,
+  estate: ReconcileScope,
   options: CarryOutOptions,
   { startedAt, books, plan, end }: { startedAt: number; books: Books; plan: Plan; end: End },
 ): Promise<{ coverage: CoverageOfKinds; end: End }> {
@@ -96,7 +96,7 @@ export async function proveDesired(
 
 /** Marks what is lost, and waits until that and what the plan has marked is applied. */
 async function restoreLost(
-  estate: Estate,
+  estate: ReconcileScope,
   options: Pick<CarryOutOptions, 'signal' | 'onProgress'>,
   { id }: Plan,
   lost: Ref[],
@@ -110,7 +110,11 @@ async function restoreLost(
  * As long as the guard holds anything, whoever asked for it, the platform is not as desired. A held change that is not
  * wanted any more (rules went back, for instance) has no mark that would tell the guard: its sync looks once more.
  */
-async function whatIsHeld(estate: Estate, options: CarryOutOptions, plan: Plan): Promise<End | undefined> {
+async function whatIsHeld(
+  estate: ReconcileScope,
+  options: CarryOutOptions,
+  plan: Plan,
+): Promise<End | undefined> {
   const { guardStore, mark } = estate.outbox;
   const refs = await guardStore.heldRefs();
   if (refs.length === 0) return undefined;
@@ -124,7 +128,7 @@ async function whatIsHeld(estate: Estate, options: CarryOutOptions, plan: Plan):
 }
 
 /** Outside, the id of an approval begins with the connection. */
-const held = ({ connection }: Estate, count: number, id: string): End => ({
+const held = ({ connection }: ReconcileScope, count: number, id: string): End => ({
   outcome: 'held',
   message: `the guard holds ${count}: approvals show ${connection}.${id}`,
 });
@@ -142,7 +146,7 @@ export function whyUnproven({ proof, unknown }: Plan): string {
 
 /** Waits until nothing that the plan wants is marked any more, and tells what became of it. */
 export async function untilApplied(
-  estate: Estate,
+  estate: ReconcileScope,
   { signal, onProgress }: Pick<CarryOutOptions, 'signal' | 'onProgress'>,
   refs: Ref[],
 ): Promise<End> {
@@ -171,7 +175,7 @@ export async function untilApplied(
 }
 
 /** @param moved entries of the plan that were left alone. @returns whether nothing was left out that a repair needs */
-async function keepBooks({ runs, digest }: Estate, books: Books, moved: number): Promise<boolean> {
+async function keepBooks({ runs, digest }: ReconcileScope, books: Books, moved: number): Promise<boolean> {
   for (const name of ['values', 'members'] as const) {
     const place = books.cursors[name];
     if (place !== undefined) await runs.moveCursor(name, place);

@@ -7,10 +7,10 @@ import type { WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { isGone } from '../sync/failures.ts';
-import { wantedFromDesired, type Wanted } from './compare.ts';
+import { wantedFromDesired, type DesiredAccount } from './compare.ts';
 import { isProtected, refusalOf, type PlanEntry } from './entry.ts';
-import type { Survey } from './estate.ts';
-import { userEntries, type UserCase } from './user-entries.ts';
+import type { Survey } from './scope.ts';
+import { userEntries, type UserCase } from './plan-users.ts';
 
 /** Findings about one resource, with the facts that attribution needs. */
 export interface Examined {
@@ -67,7 +67,7 @@ export const isUnmoved = (before: Counterpart | undefined, after: Counterpart | 
 
 export interface WantedUser {
   version: number;
-  wanted: Wanted;
+  wanted: DesiredAccount;
   /** Attributes whose value cannot be computed. */
   faults: string[];
 }
@@ -175,7 +175,7 @@ type Namesake = { id: string; userName: string };
 /** An account that nobody of ours is linked to and that carries the externalId or name. */
 async function findNamesake(
   survey: Survey,
-  { core }: Wanted,
+  { core }: DesiredAccount,
   strangers: Strangers | undefined,
 ): Promise<Namesake | undefined | 'unknown'> {
   const userName = String(core.userName);

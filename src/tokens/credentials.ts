@@ -8,7 +8,7 @@ import { warningOf } from './expiry.ts';
 import { createJwtVerifier, type JwtSettings, type JwtVerifier } from './jwt.ts';
 import { createKeyring, type Keyring, type SettingsToken } from './keyring.ts';
 
-export interface DoorSettings {
+export interface CredentialSettings {
   name: string;
   /** Read again with `renew`. */
   tokens: readonly SettingsToken[];
@@ -19,7 +19,7 @@ export interface DoorSettings {
 }
 
 /** All that opens one connection. */
-export interface Door {
+export interface ConnectionCredentials {
   keyring: Keyring;
   /** Only where the issuer of the identity provider is known; its tokens share one budget. */
   jwt?: { verifier: JwtVerifier; budget: Bucket };
@@ -33,8 +33,8 @@ export interface TokenTimes {
   lastUsedAt: number;
 }
 
-export interface Doors {
-  of: (connection: string) => Door | undefined;
+export interface CredentialStore {
+  of: (connection: string) => ConnectionCredentials | undefined;
   tokens: () => TokenTimes[];
   /** Reads the stored tokens of a connection now. Never rejects. */
   refresh: (connection: string) => Promise<void>;
@@ -49,13 +49,17 @@ const LOOK_MS = 1000;
 const TEND_MS = 60_000;
 const UNLIMITED: Bucket = { take: () => 0 };
 
-type Watched = Door & { settings: DoorSettings; stored: StoredTokens; noted: Map<string, number> };
+type Watched = ConnectionCredentials & {
+  settings: CredentialSettings;
+  stored: StoredTokens;
+  noted: Map<string, number>;
+};
 
 /** Resolves when the stored tokens are known, or Redis did not tell them. */
 export async function createDoors(
   deps: { clock: Clock; logger: Logger },
-  connections: readonly { settings: DoorSettings; stored: StoredTokens }[],
-): Promise<Doors> {
+  connections: readonly { settings: CredentialSettings; stored: StoredTokens }[],
+): Promise<CredentialStore> {
   const { clock, logger } = deps;
   const stopping = new AbortController();
   const announce = createAnnouncer(logger);

@@ -5,10 +5,10 @@ import { parseLink } from '../directory/outbox/links.ts';
 import { fold, refOf, type Ref } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
 import { compareWithList, readCover, type Orphans } from './cover.ts';
-import type { Survey } from './estate.ts';
-import { createProof, type Proof } from './proof.ts';
-import { isPlain } from './survey-users.ts';
-import { walkList } from './walk.ts';
+import type { Survey } from './scope.ts';
+import { createListProof, type ListProof } from './list-proof.ts';
+import { isPlain } from './scan-users.ts';
+import { walkList } from './scan.ts';
 
 const PAGE = 200;
 const WALKS = 2;
@@ -18,7 +18,7 @@ const IN_TURN = 20;
 const SETTLED_MS = 5000;
 
 export interface GroupSurvey {
-  proof: Proof;
+  proof: ListProof;
   coverage: Coverage;
   /** Listed ids that lead to a link with that id, which is neither marked nor kept as it is. */
   matched: number;
@@ -74,7 +74,7 @@ async function addDesired(
 
 async function walk(survey: Survey, choice: GroupChoice): Promise<GroupSurvey> {
   const { estate, signal, tally } = survey;
-  const reader = createProof<WireGroup>();
+  const reader = createListProof<WireGroup>();
   const draft: GroupSurvey = {
     proof: reader.verdict(),
     coverage: noCoverage(),

@@ -1,11 +1,11 @@
 // Walks a list of the platform page by page, several pages at a time, and goes on where a page fails: what could be read
-// is still worth comparing. Whether the whole was read is the proof's to say (proof.ts).
+// is still worth comparing. Whether the whole was read is the proof's to say (list-proof.ts).
 import { AnswerTooLarge } from '../platform/errors.ts';
 import { backoffMs } from '../support/backoff.ts';
 import type { Clock } from '../support/sources.ts';
-import type { Page, ProofKeeper } from './proof.ts';
+import type { ListedPage, ProofKeeper } from './list-proof.ts';
 
-export interface WalkOptions {
+export interface ScanOptions {
   clock: Clock;
   signal: AbortSignal;
   random: () => number;
@@ -16,7 +16,7 @@ export interface WalkOptions {
 }
 
 /** One page; `tooLarge` when fewer resources have to be asked for; nothing when it could not be read well. */
-type Fetched<T> = Page<T> | 'tooLarge' | undefined;
+type Fetched<T> = ListedPage<T> | 'tooLarge' | undefined;
 
 /** Pages under way or waiting for an earlier one, by pages under way: memory stays bounded when one is late. */
 const AHEAD = 2;
@@ -34,9 +34,9 @@ const ONE_TOO_LARGE = 'a page with one resource is too large to be read';
  * parts.
  */
 export async function* walkList<T extends { id: string }>(
-  fetchPage: (startIndex: number, count: number, signal: AbortSignal) => Promise<Page<T>>,
+  fetchPage: (startIndex: number, count: number, signal: AbortSignal) => Promise<ListedPage<T>>,
   proof: ProofKeeper<T>,
-  options: WalkOptions,
+  options: ScanOptions,
 ): AsyncGenerator<T[], void, undefined> {
   const { signal, inFlight } = options;
   const first = await firstPage(fetchPage, proof, options);
@@ -101,10 +101,10 @@ export async function* walkList<T extends { id: string }>(
 
 /** The first page with as many resources as fit in an answer. */
 async function firstPage<T extends { id: string }>(
-  fetchPage: (startIndex: number, count: number, signal: AbortSignal) => Promise<Page<T>>,
+  fetchPage: (startIndex: number, count: number, signal: AbortSignal) => Promise<ListedPage<T>>,
   proof: ProofKeeper<T>,
-  options: WalkOptions,
-): Promise<Page<T> | undefined> {
+  options: ScanOptions,
+): Promise<ListedPage<T> | undefined> {
   for (let { count } = options; ; count = Math.ceil(count / PARTS)) {
     const fetch = () => fetchPage(1, count, options.signal);
     const found = await insist(fetch, proof, options, enough(count));
@@ -122,12 +122,12 @@ const enough =
     found > 0 || total === 0 || count === 0;
 
 async function insist<T extends { id: string }>(
-  fetch: () => Promise<Page<T>>,
+  fetch: () => Promise<ListedPage<T>>,
   proof: ProofKeeper<T>,
-  { clock, signal, random }: WalkOptions,
+  { clock, signal, random }: ScanOptions,
   isEnough: (found: number, total: number) => boolean,
 ): Promise<Fetched<T>> {
-  let best: Page<T> | undefined;
+  let best: ListedPage<T> | undefined;
   let fault = 'a page was short before the end';
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     signal.throwIfAborted();
