@@ -55,7 +55,7 @@ async function run() {
   };
 }
 
-// The same flag as in src/cli/estates.ts.
+// The same flag as in src/cli/scopes.ts.
 setFlagsFromString('--heap-growing-percent=100');
 const cpu = process.cpuUsage();
 const result = what === 'walk' ? await walk() : await run();

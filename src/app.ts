@@ -1,7 +1,7 @@
 // Composes the service: builds every part in dependency order and stops the parts in the reverse order.
 import { buildAdmin, buildAdminCheck } from './app/admin.ts';
-import { openDoors, scimConnections } from './app/entrance.ts';
-import { buildEstates } from './app/estates.ts';
+import { openCredentials, scimConnections } from './app/credentials.ts';
+import { buildScopes } from './app/scopes.ts';
 import { buildEvents } from './app/events.ts';
 import { buildHealth } from './app/health.ts';
 import { createInstruments } from './app/instruments.ts';
@@ -21,7 +21,7 @@ import { startProofPass } from './ops/proof-pass.ts';
 import { startScheduler } from './reconcile/schedule.ts';
 import { createReleasers } from './support/releasers.ts';
 
-export { openDesiredStates, openEstates } from './app/open.ts';
+export { openDesiredStates, openScopes } from './app/open.ts';
 export type { AppDeps } from './app/parts.ts';
 
 export type Role = 'all' | 'api' | 'worker' | 'scheduler';
@@ -70,7 +70,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     queues = startQueues(parts, targets, states);
   }
   if (role === 'all' || role === 'scheduler') {
-    const scheduler = startScheduler(deps, buildEstates(parts, targets, states), config.reconcile);
+    const scheduler = startScheduler(deps, buildScopes(parts, targets, states), config.reconcile);
     releasers.add('scheduler', scheduler.stop);
     releasers.add('proof of derived data', startProofPass(deps, states));
   }
@@ -82,7 +82,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     api: role === 'all' || role === 'api',
     worker: role === 'all' || role === 'worker',
   });
-  const doors = await openDoors(parts, scim);
+  const doors = await openCredentials(parts, scim);
   const secretFiles = watchSecretFiles(deps, config, doors.renew);
   releasers.add('secret files', secretFiles.stop);
   const scimParts = scimConnections(config, scim, doors);

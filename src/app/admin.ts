@@ -11,7 +11,7 @@ import { createClientAddress } from '../http/middleware/client-address.ts';
 import { lastProofFindings } from '../ops/proof-findings.ts';
 import { lastProofs } from '../ops/prove.ts';
 import type { Target } from '../sync/target.ts';
-import { buildEstates } from './estates.ts';
+import { buildScopes } from './scopes.ts';
 import type { Parts } from './parts.ts';
 
 /**
@@ -39,12 +39,12 @@ export function buildAdmin(
     {
       ...parts,
       states,
-      estates: buildEstates(parts, targets, states),
+      estates: buildScopes(parts, targets, states),
       targets: [...targets.keys()],
       breakers: new Map([...targets].map(([name, { breaker }]) => [name, breaker])),
       addresses: config.targets,
       examine: async (signal) => {
-        const { examine } = await import('../ops/examine.ts');
+        const { checkEverything } = await import('../ops/examine.ts');
         const connections = states.map(({ connection }) => connection);
         const data = async () => lastProofFindings(connections, await lastProofs(states), clock.now());
         const { durability } = config.redis;
@@ -52,7 +52,7 @@ export function buildAdmin(
           health: () => checkStore(redis, { durability }),
           facts: () => readStoreFacts(redis, () => clock.now()),
         };
-        return examine(
+        return checkEverything(
           { store, data, clock },
           { durability, targets: Object.values(config.targets), warnings: configWarnings(config) },
           signal,

@@ -4,12 +4,12 @@ import type { Config } from '../config/schema.ts';
 import { createBreaker, type Breaker } from '../directory/outbox/breaker.ts';
 import { connectRedis, untilReady } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { ScheduledEstate } from '../reconcile/schedule.ts';
+import type { ScheduledScope } from '../reconcile/schedule.ts';
 import { systemClock, type Clock } from '../support/sources.ts';
 import { silentLogger } from '../support/logger.ts';
 import { createReleasers } from '../support/releasers.ts';
 import { compileMapping } from '../sync/mapping.ts';
-import { buildEstates } from './estates.ts';
+import { buildScopes } from './scopes.ts';
 import { scriptsOn, type AppDeps, type Parts } from './parts.ts';
 import { buildStates } from './states.ts';
 import { buildTargets, schemasOfTarget, userTypeFor } from './targets.ts';
@@ -60,11 +60,11 @@ export function openDesiredStates(config: Config): {
  * Opens one reconcile scope for each connection and target. With `worker`, dirty marks are applied in this
  * process too.
  */
-export async function openEstates(
+export async function openScopes(
   config: Config,
   deps: AppDeps,
   { worker }: { worker: boolean },
-): Promise<{ estates: ScheduledEstate[]; stop: () => Promise<void> }> {
+): Promise<{ estates: ScheduledScope[]; stop: () => Promise<void> }> {
   const releasers = createReleasers(deps.logger);
   const redis = connectRedis(config.redis, 'commands', deps.logger);
   releasers.add('redis', () => redis.disconnect());
@@ -80,5 +80,5 @@ export async function openEstates(
     const { startQueues } = await import('./queues.ts');
     startQueues(parts, targets, states);
   }
-  return { estates: buildEstates(parts, targets, states), stop: releasers.releaseAll };
+  return { estates: buildScopes(parts, targets, states), stop: releasers.releaseAll };
 }

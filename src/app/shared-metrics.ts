@@ -2,7 +2,7 @@
 import type { Backlog } from '../directory/outbox/backlog.ts';
 import type { BreakerState } from '../directory/outbox/breaker.ts';
 import type { StorePulse } from '../directory/redis/connection.ts';
-import type { EventStanding } from '../directory/logs/event-stream.ts';
+import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import type { Metrics } from '../support/metrics.ts';
 import type { TokenTimes } from '../tokens/credentials.ts';
 
@@ -15,7 +15,7 @@ export interface MetricSources {
   /** Tokens of the connections; empty in a process without SCIM endpoints. */
   tokens: () => TokenTimes[];
   /** Security events of the connections that have a receiver. */
-  events: () => Promise<{ connection: string; standing: EventStanding }[]>;
+  events: () => Promise<{ connection: string; standing: EventDelivery }[]>;
   /** Number of faults that the last proof of derived data found, by connection. */
   faults: () => Promise<{ connection: string; faults: number }[]>;
   /** Time of the worker's last fetch by target, Unix milliseconds; empty in a process without workers. */
@@ -64,7 +64,7 @@ const SHARED = [
 
 function showEvents(
   metrics: Metrics,
-  { connection, standing }: { connection: string; standing: EventStanding },
+  { connection, standing }: { connection: string; standing: EventDelivery },
 ): void {
   metrics.eventsPending.set({ connection }, standing.pending);
   metrics.eventsOldest.set({ connection }, standing.oldestMs / 1000);

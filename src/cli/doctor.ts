@@ -45,11 +45,12 @@ const line = ({ area, level, message, advice }: DoctorFinding): string =>
   `${SIGNS[level]} ${area}: ${message}${advice === null ? '' : `. ${advice}`}`;
 
 async function examineAll(config: Config, withLastProof: boolean): Promise<DoctorFinding[]> {
-  const [{ openDesiredStates }, { checkStore, readStoreFacts, untilReady }, { examine }] = await Promise.all([
-    import('../app.ts'),
-    import('../directory/redis/connection.ts'),
-    import('../ops/examine.ts'),
-  ]);
+  const [{ openDesiredStates }, { checkStore, readStoreFacts, untilReady }, { checkEverything }] =
+    await Promise.all([
+      import('../app.ts'),
+      import('../directory/redis/connection.ts'),
+      import('../ops/examine.ts'),
+    ]);
   const { redis, states } = openDesiredStates(config);
   const { durability } = config.redis;
   try {
@@ -65,7 +66,7 @@ async function examineAll(config: Config, withLastProof: boolean): Promise<Docto
     };
     const targets = Object.values(config.targets);
     const settings = { durability, targets, warnings: configWarnings(config) };
-    return await examine({ store, data, clock: systemClock }, settings, new AbortController().signal);
+    return await checkEverything({ store, data, clock: systemClock }, settings, new AbortController().signal);
   } finally {
     redis.disconnect();
   }

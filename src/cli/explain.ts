@@ -1,8 +1,8 @@
 // Defines the command explain, which prints why a user or group is, or is not, as desired at each target.
 import type { Command } from 'commander';
-import type { Explanation, ValueState, ExplanationVerdict } from '../explain/explanation.ts';
+import type { Explanation, AttributeState, ExplanationVerdict } from '../explain/explanation.ts';
 import { readConfig, type Cli } from './cli.ts';
-import { withEstates } from './estates.ts';
+import { withScopes } from './scopes.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
 import { sayJson, sayLines } from './output.ts';
 
@@ -38,7 +38,7 @@ async function explained(
 ): Promise<Explanation[]> {
   const config = readConfig(command, cli);
   const { explain } = await import('../explain/explain.ts');
-  const found = await withEstates(config, { target, worker: false }, ({ estates }) =>
+  const found = await withScopes(config, { target, worker: false }, ({ estates }) =>
     explain(
       estates.map(({ estate }) => estate),
       text,
@@ -117,14 +117,14 @@ function linkLines({ link, policy, mark }: Explanation): string[] {
   return lines;
 }
 
-const STATE_SIGNS: Record<ValueState['state'], string> = {
+const STATE_SIGNS: Record<AttributeState['state'], string> = {
   equal: '=',
   differs: '≠',
   unsure: '?',
   unmappable: '!',
 };
 
-function valueLine({ name, desired, applied, state, reason }: ValueState): string {
+function valueLine({ name, desired, applied, state, reason }: AttributeState): string {
   const shown = `${STATE_SIGNS[state]} ${name}: ${JSON.stringify(desired)}`;
   if (state === 'equal') return shown;
   return `${shown} ← ${JSON.stringify(applied)}${reason === undefined ? '' : ` (${reason})`}`;

@@ -6,7 +6,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { Imported, LinkRow } from '../ops/links.ts';
 import { actorOf, readConfig, type Cli } from './cli.ts';
-import { withEstates } from './estates.ts';
+import { withScopes } from './scopes.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
 import { withStore } from './store.ts';
 import { visible } from '../support/visible.ts';
@@ -161,7 +161,7 @@ async function exportTo(states: DesiredState[], flags: Flags, file: string | und
 async function importFrom(file: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
   const { importLinks } = await import('../ops/links.ts');
   const counts: Partial<Record<Imported, number>> = {};
-  await withEstates(readConfig(command, cli), { worker: false }, async ({ estates, signal }) => {
+  await withScopes(readConfig(command, cli), { worker: false }, async ({ estates, signal }) => {
     const all = estates.map(({ estate }) => estate);
     const options = { ...actorOf(cli), dryRun: flags.dryRun ?? false, signal };
     let number = 0;

@@ -6,7 +6,7 @@ import { driftOnly, outcomeOf, savedPieces, type Plan } from '../reconcile/plan.
 import { inPieces } from '../support/pieces.ts';
 import { visible } from '../support/visible.ts';
 import { readConfig, type Cli } from './cli.ts';
-import { withEstates } from './estates.ts';
+import { withScopes } from './scopes.ts';
 import { createProgressLine } from './progress.ts';
 import { say, sayLines, sayPainted } from './output.ts';
 import { writePrivately } from './private-file.ts';
@@ -58,7 +58,7 @@ function* savedText(plans: Plan[]): Generator<string> {
 async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<Plan[]> {
   const { makePlan } = await import('../reconcile/make-plan.ts');
   const options = { target: flags.target, worker: false };
-  return withEstates(readConfig(command, cli), options, async ({ estates, signal, deps }) => {
+  return withScopes(readConfig(command, cli), options, async ({ estates, signal, deps }) => {
     const plans: Plan[] = [];
     for (const { name, estate, readTrail } of estates) {
       const progress = createProgressLine(name);

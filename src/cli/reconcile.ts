@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import type { Outcome, RunReport } from '../directory/outbox/runs.ts';
 import { changesIn, parseSaved, type Plan } from '../reconcile/plan.ts';
 import { readConfig, type Cli } from './cli.ts';
-import { withEstates, type CommandContext, type SelectedScope } from './estates.ts';
+import { withScopes, type CommandContext, type SelectedScope } from './scopes.ts';
 import { printPlans } from './plan.ts';
 import { createProgressLine } from './progress.ts';
 import { complain, say, sayJson } from './output.ts';
@@ -45,7 +45,7 @@ export function reconcileCommand(program: Command, cli: Cli): void {
       if (flags.acceptTenant && flags.target === undefined)
         throw new Error('Name the target that is exchanged: --accept-tenant needs --target.');
       const options = { target: flags.target, worker: true };
-      const reports = await withEstates(readConfig(command, cli), options, async (context) => {
+      const reports = await withScopes(readConfig(command, cli), options, async (context) => {
         const found = [];
         for (const each of context.estates) found.push(await runOne(each, context, flags, cli));
         return found;
@@ -63,7 +63,7 @@ export function applyCommand(program: Command, cli: Cli): void {
     .option('--json', 'print as JSON')
     .action(async (file: string, flags: Flags, command: Command) => {
       const plans = parseSaved(readPlan(file));
-      await withEstates(readConfig(command, cli), { worker: true }, async (context) => {
+      await withScopes(readConfig(command, cli), { worker: true }, async (context) => {
         const pairs = plans.map((plan) => ({ plan, each: estateOf(plan, context.estates) }));
         const stale = [];
         for (const { plan, each } of pairs) stale.push(...(await staleIn(plan, each, context.signal)));

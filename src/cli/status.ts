@@ -1,6 +1,6 @@
 // Defines the command status, which prints the backlog and the health of each target.
 import type { Command } from 'commander';
-import type { EventStanding } from '../directory/logs/event-stream.ts';
+import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import { proofSummary } from '../ops/proof-findings.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status.ts';
 import { coverageText } from '../reconcile/coverage-text.ts';
@@ -73,7 +73,7 @@ export function eventDeliveryText({
   delivered,
   dropped,
   problem,
-}: EventStanding): string {
+}: EventDelivery): string {
   return [
     `${pending} not taken yet${pending > 0 ? ` (the oldest for ${duration(oldestMs)})` : ''}`,
     `${delivered} delivered`,

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { SyncOutcomeName, SyncReport } from '../ops/sync-one.ts';
 import type { PlanEntry } from '../reconcile/entry.ts';
 import { operatorOf, readConfig, type Cli } from './cli.ts';
-import { withEstates, type CommandContext } from './estates.ts';
+import { withScopes, type CommandContext } from './scopes.ts';
 import { toText } from './log.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
 import { say, sayJson } from './output.ts';
@@ -30,7 +30,7 @@ export function syncCommand(program: Command, cli: Cli): void {
     .action(async (text: string, flags: Flags, command: Command) => {
       const options = { target: flags.target, worker: false };
       try {
-        const reports = await withEstates(readConfig(command, cli), options, (context) =>
+        const reports = await withScopes(readConfig(command, cli), options, (context) =>
           syncAll(text, context, flags, operatorOf(cli)),
         );
         if (flags.json) sayJson(reports);

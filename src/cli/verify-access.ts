@@ -5,7 +5,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import type { AccessReport, ChainLink, QueryOutcome } from '../verify-access/report.ts';
 import type { AccessQuestion } from '../verify-access/verify-access.ts';
 import { readConfig, type Cli } from './cli.ts';
-import { withEstates } from './estates.ts';
+import { withScopes } from './scopes.ts';
 import { sayJson, sayLines } from './output.ts';
 import { visible } from '../support/visible.ts';
 
@@ -44,7 +44,7 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
     .action(async (user: string, flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
       const options = { target: flags.target, worker: false };
-      const report = await withEstates(config, options, async ({ estates, signal }) => {
+      const report = await withScopes(config, options, async ({ estates, signal }) => {
         const access = await import('../verify-access/verify-access.ts');
         const deps = { estates: estates.map(({ estate }) => estate), addresses: config.targets };
         return access.verifyAccess(deps, toQuestion(user, flags, cli), signal);

@@ -40,7 +40,7 @@ const VISIBLE_LIMIT_MS = 2000;
 const SLOW_MS = 400;
 const QUERY = JSON.stringify({ measures: ['orders.count'], dimensions: ['orders.country'] });
 
-export async function tellAccess(deps: AccessActDeps): Promise<AccessEnding> {
+export async function showAccess(deps: AccessActDeps): Promise<AccessEnding> {
   const { screen, stage, signal } = deps;
   const ending: AccessEnding = { faults: [], visibleMs: undefined };
   const chat = createChat(stage.sandbox, signal);

@@ -5,7 +5,7 @@ import { compare } from './comparison.ts';
 import { showAddresses, showOutcome } from './outcome.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { createStage, type DemoProcesses } from './stage.ts';
-import { tellStory } from './story.ts';
+import { runStory } from './story.ts';
 
 export interface DemoOptions {
   /** Keeps all processes running afterwards, until Ctrl-C. */
@@ -56,7 +56,7 @@ export async function runDemo({ keep, env }: DemoOptions): Promise<number> {
 }
 
 async function play(stage: DemoProcesses, screen: Screen, signal: AbortSignal): Promise<boolean> {
-  const ending = await tellStory(stage, screen, signal);
+  const ending = await runStory(stage, screen, signal);
   const comparison = compare(ending.company, await stage.platform.state());
   const good = showOutcome(screen, ending, comparison, await stage.platform.calls());
   if (ending.missing !== undefined) console.error(`\n${ending.missing}`);

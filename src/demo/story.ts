@@ -1,6 +1,6 @@
 // Tells the story: the first day, later changes in the company, and all pushes repeated.
 import { systemClock } from '../support/sources.ts';
-import { tellAccess, type AccessEnding } from './access-act.ts';
+import { showAccess, type AccessEnding } from './access-act.ts';
 import { createCompany, type Company, type Idp } from './company.ts';
 import { createEntra, createOkta } from './idp.ts';
 import { reviews, STORY, type LifeEvent } from './life.ts';
@@ -38,7 +38,7 @@ const LAG_WIDTH = 8;
 const TITLE_WIDTH = Math.max(...STORY.map(({ title }) => title.length)) + 2;
 
 /** Runs the story. It also resolves when a change was not applied, so that both sides can be shown. */
-export async function tellStory(stage: DemoProcesses, screen: Screen, signal: AbortSignal): Promise<Ending> {
+export async function runStory(stage: DemoProcesses, screen: Screen, signal: AbortSignal): Promise<Ending> {
   const cast: Cast = { okta: createOkta(stage.lines.okta), entra: createEntra(stage.lines.entra) };
   const ending: Ending = {
     company: createCompany(),
@@ -51,7 +51,7 @@ export async function tellStory(stage: DemoProcesses, screen: Screen, signal: Ab
   try {
     await tellFirstDay(telling);
     await tellLife(telling);
-    ending.access = await tellAccess({
+    ending.access = await showAccess({
       ...{ stage, screen, signal, company: () => ending.company },
       happen: (event) => happen(telling, event),
     });

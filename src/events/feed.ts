@@ -1,5 +1,5 @@
 // The events of one connection as tokens: what both ways of delivery read and settle.
-import type { EventStanding, EventStream, EventRefusal } from '../directory/logs/event-stream.ts';
+import type { EventDelivery, EventStream, EventRefusal } from '../directory/logs/event-stream.ts';
 import { eventIdOf, toClaims } from './claims.ts';
 import { createSigner, type KeySettings, type Signer } from './signer.ts';
 
@@ -24,9 +24,9 @@ export interface Feed {
     acknowledged: readonly string[],
     refused?: readonly (Omit<EventRefusal, 'id'> & { jti: string })[],
   ): Promise<void>;
-  standing(): Promise<EventStanding>;
+  standing(): Promise<EventDelivery>;
   /** Drops what is too old. */
-  tend(): Promise<EventStanding>;
+  tend(): Promise<EventDelivery>;
   keys: Signer['keys'];
 }
 

@@ -10,7 +10,7 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource } from '../scim/index.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
-import type { Explanation, MembershipState, ValueState } from './explanation.ts';
+import type { Explanation, MembershipState, AttributeState } from './explanation.ts';
 import { toTimeline } from './timeline.ts';
 import { toVerdict } from './verdict.ts';
 
@@ -120,7 +120,7 @@ function groupDetail({ target }: ReconcileScope, { record, name }: FoundResource
   const nameAtTarget = target.mapping.groupName(name) ?? null;
   const applied = link.core?.displayName ?? null;
   const unsure = link.unsure?.includes('displayName') ?? false;
-  const state: ValueState['state'] = unsure ? 'unsure' : applied === nameAtTarget ? 'equal' : 'differs';
+  const state: AttributeState['state'] = unsure ? 'unsure' : applied === nameAtTarget ? 'equal' : 'differs';
   return {
     inScope: nameAtTarget !== null,
     nameAtTarget,
@@ -225,11 +225,11 @@ function policyOf({ target }: ReconcileScope, name: string): Explanation['policy
 }
 
 /** Every value that is managed; what neither side has is left out. */
-function toValues({ active, core, attributes, faults, inScope }: DesiredUser, link: Link): ValueState[] {
+function toValues({ active, core, attributes, faults, inScope }: DesiredUser, link: Link): AttributeState[] {
   const unsure = new Set(link.unsure ?? []);
-  const state = (name: string, desired: unknown, applied: unknown): ValueState['state'] =>
+  const state = (name: string, desired: unknown, applied: unknown): AttributeState['state'] =>
     unsure.has(name) ? 'unsure' : sameValue(desired, applied) ? 'equal' : 'differs';
-  const values: ValueState[] = [];
+  const values: AttributeState[] = [];
   const add = (name: string, desired: unknown, applied: unknown): void => {
     if (desired === null && applied === null) return;
     values.push({ name, desired, applied, state: state(name, desired, applied) });

@@ -21,7 +21,7 @@ export type ExplanationVerdict =
   | 'gone';
 
 /** One value as it shall be and as it was last written or seen. */
-export interface ValueState {
+export interface AttributeState {
   /** Core path, or `attributes.<name>`. */
   name: string;
   desired: unknown;
@@ -65,7 +65,7 @@ export interface Explanation {
   inScope: boolean | null;
   /** Its name at the target; null when it is out of scope there. */
   nameAtTarget: string | null;
-  values: ValueState[];
+  values: AttributeState[];
   link: {
     platformId: string | null;
     account: string | null;

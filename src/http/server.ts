@@ -13,7 +13,7 @@ import type { Clock, Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { notFound } from '../scim/index.ts';
 import { createErrorHandler } from './middleware/errors.ts';
-import { createRequestContext, type OnAnswered, tellRequestId } from './middleware/request-context.ts';
+import { createRequestContext, type OnAnswered, setRequestIdHeader } from './middleware/request-context.ts';
 
 export interface HttpDeps {
   logger: Logger;
@@ -35,7 +35,7 @@ export interface HttpDeps {
 export function createHttpApp(deps: HttpDeps): RequestListener {
   const app = express.Router({ caseSensitive: true });
   const contextOf = (root: string, path?: string) => createRequestContext(deps, deps.observe?.(root), path);
-  const context = [contextOf(''), tellRequestId];
+  const context = [contextOf(''), setRequestIdHeader];
   const nothing = (): never => {
     throw notFound('No such address: SCIM is served at /scim/v2 and /connections/{name}/scim/v2.');
   };
@@ -44,7 +44,7 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
   app.use(deps.health);
   if (deps.metrics) app.use(deps.metrics);
   for (const [path, events] of deps.events ?? []) {
-    app.use(path, contextOf('', path), tellRequestId, events, nothing);
+    app.use(path, contextOf('', path), setRequestIdHeader, events, nothing);
   }
   if (deps.admin) app.use('/admin', context, deps.admin, nothing);
   app.use(context, nothing);

@@ -7,7 +7,7 @@ import type { Clock } from '../support/sources.ts';
 import { doctor, type DoctorSubject, type DoctorTarget, type DoctorFinding } from './doctor.ts';
 
 /** The settings of a target. */
-export interface ExaminedTarget {
+export interface CheckedTarget {
   name: string;
   url: string;
   token: string;
@@ -20,11 +20,11 @@ export interface ExaminedTarget {
 const TIME_LIMIT_MS = 5000;
 
 /** It changes nothing. Redis and the platforms are asked apart from each other: one that is away must not hide the other. */
-export async function examine(
+export async function checkEverything(
   { store, data, clock }: Pick<DoctorSubject, 'store' | 'data'> & { clock: Clock },
   settings: {
     durability: 'everysec' | 'always';
-    targets: readonly ExaminedTarget[];
+    targets: readonly CheckedTarget[];
     warnings: DoctorSubject['warnings'];
   },
   signal: AbortSignal,
@@ -38,7 +38,7 @@ export async function examine(
   }
 }
 
-function toTarget(settings: ExaminedTarget, clock: Clock): DoctorTarget {
+function toTarget(settings: CheckedTarget, clock: Clock): DoctorTarget {
   const { name, url, token, scimToken, allowLoopbackHttp, timeoutMs, attributes } = settings;
   const client = connectPlatform({
     ...{ url, token, allowLoopbackHttp, timeoutMs, connections: 2, clock },

@@ -4,7 +4,7 @@ import type { CoverageReader } from '../directory/outbox/coverage.ts';
 import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { LastProof } from '../directory/proof/last-proof.ts';
-import type { EventStanding } from '../directory/logs/event-stream.ts';
+import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import type { CoverageOfKinds, RunReport } from '../directory/outbox/runs.ts';
 import type { Hold } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
@@ -37,7 +37,7 @@ export interface TargetStatus {
   hasMoved: boolean;
   reconcile: { last: RunReport | null; /** Unix milliseconds. */ lastSuccessAt: number | null };
   /** Security events of the connection; null = it has no receiver. */
-  events: EventStanding | null;
+  events: EventDelivery | null;
 }
 
 /** Reads how everything stands; it takes about a second for 100,000 people. */

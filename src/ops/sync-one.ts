@@ -4,9 +4,9 @@ import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import { toDrifts } from '../reconcile/mark.ts';
 import { createVisibility } from '../reconcile/compare.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
-import type { ReconcileScope, Survey } from '../reconcile/scope.ts';
-import { examineGroups } from '../reconcile/verify-groups.ts';
-import { examineUsers } from '../reconcile/verify-users.ts';
+import type { ReconcileScope, ScanResult } from '../reconcile/scope.ts';
+import { verifyGroups } from '../reconcile/verify-groups.ts';
+import { verifyUsers } from '../reconcile/verify-users.ts';
 import type { Logger } from '../support/logger.ts';
 import { syncResource } from '../sync/sync-resource.ts';
 import type { FoundResource } from './find.ts';
@@ -84,7 +84,7 @@ async function differencesOf(
   ref: Ref,
   signal: AbortSignal,
 ): Promise<PlanEntry[] | null> {
-  const survey: Survey = {
+  const survey: ScanResult = {
     estate,
     signal,
     visibility: createVisibility(),
@@ -96,8 +96,8 @@ async function differencesOf(
     remember: () => Promise.resolve(),
   };
   const examined = ref.startsWith('User:')
-    ? await examineUsers(survey, [ref], { withValues: () => true })
-    : await examineGroups(survey, [ref], { withMembers: () => true });
+    ? await verifyUsers(survey, [ref], { withValues: () => true })
+    : await verifyGroups(survey, [ref], { withMembers: () => true });
   return examined[0]?.entries ?? null;
 }
 

@@ -14,7 +14,7 @@ import {
 import { createUserCalls, type PlatformUsers } from './users.ts';
 
 export type { CallOptions, PlatformCall, PlatformClientOptions, TraceCall };
-export type { WalkOptions } from './pages.ts';
+export type { ListOptions } from './pages.ts';
 export type { ListPage } from './readers.ts';
 export type { ListRange } from './users.ts';
 

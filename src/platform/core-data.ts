@@ -20,7 +20,7 @@ import { jsonLines } from './lines.ts';
 import { listOf, type Reader } from './readers.ts';
 import { QueryRefused } from './refusals.ts';
 import type { CallOptions } from './request.ts';
-import { walkRest } from './rest-walk.ts';
+import { listByOffset } from './rest-list.ts';
 import { createService, type Service, type ServiceOptions, type TokenSource } from './service.ts';
 import type { OpenAnswer } from './streams.ts';
 
@@ -193,7 +193,7 @@ export function createCoreDataClient(options: CoreDataOptions): CoreDataClient {
       ),
     dataSources: (callOptions) => read('/v1/data-sources', readDataSources, callOptions),
     entities: (callOptions) =>
-      walkRest(
+      listByOffset(
         service.send,
         { family: 'data', route: '/v1/entities', read: readEntityName, member: 'entities', byOffset: true },
         callOptions,

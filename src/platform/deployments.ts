@@ -3,7 +3,7 @@ import { isRecord } from './answer.ts';
 import { identified, optionalMember } from './fields.ts';
 import type { Reader } from './readers.ts';
 import type { CallOptions, Send } from './request.ts';
-import { walkRest } from './rest-walk.ts';
+import { listByOffset } from './rest-list.ts';
 
 export interface Deployment {
   id: string;
@@ -71,7 +71,8 @@ const readVersions: Reader<DeploymentVersion[]> = (body, refuse) => {
 /** Reads deployments over `send`; every function throws what `send` throws. */
 export function createDeployments(send: Send): PlatformDeployments {
   return {
-    list: (options) => walkRest(send, { route: LIST, read: readDeployment, member: 'deployments' }, options),
+    list: (options) =>
+      listByOffset(send, { route: LIST, read: readDeployment, member: 'deployments' }, options),
     versions: (deploymentId, options) =>
       send(
         {

@@ -3,7 +3,7 @@ import { isRecord } from './answer.ts';
 import { identified, optionalMember } from './fields.ts';
 import type { Reader } from './readers.ts';
 import type { CallOptions, Send } from './request.ts';
-import { walkRest } from './rest-walk.ts';
+import { listByOffset } from './rest-list.ts';
 
 export type EnvironmentType = 'production' | 'staging' | 'development';
 
@@ -114,7 +114,7 @@ const readBranch: Reader<Branch> = (body, refuse) => {
 export function createEnvironments(send: Send): PlatformEnvironments {
   return {
     list: (deploymentId, { type } = {}, options) =>
-      walkRest(
+      listByOffset(
         send,
         {
           route: ENVIRONMENTS,
@@ -144,7 +144,7 @@ export function createEnvironments(send: Send): PlatformEnvironments {
 export function createBranches(send: Send): PlatformBranches {
   return {
     list: (deploymentId, options) =>
-      walkRest(send, { route: BRANCHES, params: { deploymentId }, read: readBranch }, options),
+      listByOffset(send, { route: BRANCHES, params: { deploymentId }, read: readBranch }, options),
     setStaging(deploymentId, branch, enabled, options) {
       // The id is text in this interface and an integer on the wire.
       const named = 'branchId' in branch ? { branchId: Number(branch.branchId) } : branch;

@@ -2,7 +2,7 @@
 // of megabytes.
 import { MEMBERS_BOUNDS } from './answer-bounds.ts';
 import { scimFilter } from './filter.ts';
-import { walkByIndex, type WalkOptions } from './pages.ts';
+import { listByIndex, type ListOptions } from './pages.ts';
 import { optional, readGroup, readScimList, type ListPage } from './readers.ts';
 import type { CallOptions, Send } from './request.ts';
 import { patchBody, type ListRange } from './users.ts';
@@ -20,7 +20,7 @@ export interface PlatformGroups {
   /** Returns one page, with members unless `members` is false. */
   list(range: ListRange & { members?: false }, options?: CallOptions): Promise<ListPage<WireGroup>>;
   /** Yields all groups page by page. @throws IncompleteList unless the scan is complete */
-  pages(walk: WalkOptions & { members?: false }): AsyncIterable<ListPage<WireGroup>>;
+  pages(walk: ListOptions & { members?: false }): AsyncIterable<ListPage<WireGroup>>;
   /**
    * Returns at most two candidates, without members. Names are unique ignoring case; compare exactly before
    * use.
@@ -62,7 +62,7 @@ export function createGroupCalls(send: Send): PlatformGroups {
     list,
     pages(walk) {
       const choice = walk.members === false ? { members: walk.members } : {};
-      return walkByIndex(
+      return listByIndex(
         (startIndex, options) => list({ startIndex, count: walk.count, ...choice }, options),
         { method: 'GET', route: LIST },
         walk,

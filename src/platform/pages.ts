@@ -11,7 +11,7 @@ export interface CursorPage<T> {
   endCursor: string | undefined;
 }
 
-export interface WalkOptions extends CallOptions {
+export interface ListOptions extends CallOptions {
   /** Resources per page; the platform may lower it. */
   count: number;
   /** Pages requested concurrently after the first, default 1. Pages are yielded in order. */
@@ -61,10 +61,10 @@ export function createPageProof(call: CallContext): {
  * cannot detect one resource that is deleted and another that is created between two pages, so read a resource
  * by id before its absence is used.
  */
-export async function* walkByIndex<T extends { id: string }>(
+export async function* listByIndex<T extends { id: string }>(
   fetchPage: (startIndex: number, options: CallOptions) => Promise<ListPage<T>>,
   call: CallContext,
-  walk: WalkOptions,
+  walk: ListOptions,
 ): AsyncGenerator<ListPage<T>, void, undefined> {
   const { signal, inFlight = 1 } = walk;
   const proof = createPageProof({ ...call, correlationId: walk.correlationId });

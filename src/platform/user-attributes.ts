@@ -1,6 +1,6 @@
 // Reads and writes user attributes and their values (contract 3.1, 3.2).
 import { PlatformDecode } from './errors.ts';
-import { readByCursor, walkByIndex } from './pages.ts';
+import { readByCursor, listByIndex } from './pages.ts';
 import {
   listOf,
   optional,
@@ -60,7 +60,7 @@ export function createAttributes(send: Send): PlatformAttributes {
   async function listByOffset(options: CallOptions): Promise<UserAttribute[]> {
     const call = { method: 'GET', route: DEFINITIONS };
     const all: UserAttribute[] = [];
-    const pages = walkByIndex(
+    const pages = listByIndex(
       async (startIndex, pageOptions) => {
         const page = await fetchPage({ offset: startIndex - 1, limit: PAGE_SIZE }, pageOptions);
         if (page.data === undefined || page.count === undefined) {

@@ -1,6 +1,6 @@
 // Reads and writes SCIM users (contract 2.1, 2.2).
 import { scimFilter } from './filter.ts';
-import { walkByIndex, type WalkOptions } from './pages.ts';
+import { listByIndex, type ListOptions } from './pages.ts';
 import { optional, readScimList, readUser, type ListPage } from './readers.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { PlatformPatchOperation, WirePatch, WireUser, WireUserInput } from './wire.ts';
@@ -20,7 +20,7 @@ export interface PlatformUsers {
   /** Returns one page; it does not prove that the list is complete. */
   list(range: ListRange, options?: CallOptions): Promise<ListPage<WireUser>>;
   /** Yields all users page by page. @throws IncompleteList unless the scan is complete */
-  pages(walk: WalkOptions): AsyncIterable<ListPage<WireUser>>;
+  pages(walk: ListOptions): AsyncIterable<ListPage<WireUser>>;
   /**
    * Returns at most two candidates; two mean an ambiguous match. Compare exactly before adopting: case may
    * differ.
@@ -64,7 +64,7 @@ export function createUserCalls(send: Send): PlatformUsers {
   return {
     list,
     pages: (walk) =>
-      walkByIndex(
+      listByIndex(
         (startIndex, options) => list({ startIndex, count: walk.count }, options),
         { method: 'GET', route: LIST },
         walk,

@@ -3,7 +3,7 @@ import { isRecord } from './answer.ts';
 import { identified, optionalMember } from './fields.ts';
 import { listOf, textId, type Reader } from './readers.ts';
 import type { CallOptions, PlatformRequest, Send } from './request.ts';
-import { walkRest } from './rest-walk.ts';
+import { listByOffset } from './rest-list.ts';
 
 export type ItemType = 'FOLDER' | 'WORKBOOK' | 'REPORT';
 
@@ -137,7 +137,7 @@ export function createWorkspace(send: Send): PlatformWorkspace {
     query: PlatformRequest<unknown>['query'],
     options: CallOptions | undefined,
   ): AsyncIterable<WorkspaceItem> =>
-    walkRest(
+    listByOffset(
       send,
       { route: `${BASE}/${path}`, params: { deploymentId }, query: query ?? {}, read: readItem },
       options,

@@ -3,13 +3,13 @@ import type { CoverageOfKinds, Outcome } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import type { Logger } from '../support/logger.ts';
-import { applyPlan } from './mark.ts';
+import { markPlan } from './mark.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
 import type { Books } from './make-plan.ts';
 import { changesIn, type Plan } from './plan.ts';
-import { readStanding, whatIsMissing } from './coverage.ts';
+import { readCoverageResult, whatIsMissing } from './coverage.ts';
 
-export interface CarryOutOptions {
+export interface ApplyPlanOptions {
   /** False: differences are reported and left alone. */
   repair: boolean;
   guard: GuardSettings;
@@ -36,9 +36,9 @@ export interface CarriedOut {
   isWhole: boolean;
 }
 
-export async function carryOut(
+export async function applyPlan(
   estate: ReconcileScope,
-  options: CarryOutOptions,
+  options: ApplyPlanOptions,
   fence: string,
   plan: Plan,
   books: Books,
@@ -63,7 +63,7 @@ export async function carryOut(
       isWhole: true,
     };
   }
-  const applied = await applyPlan(estate, plan, options.guard, fence);
+  const applied = await markPlan(estate, plan, options.guard, fence);
   const end = await restoreLost(estate, options, plan, books.lost, applied.refs);
   const moved = applied.noted.stale + applied.noted.busy;
   const isWhole = await keepBooks(estate, books, moved);
@@ -81,13 +81,13 @@ const ROUNDS = 2;
 /** Counts how everything stands at the end. Resources that were lost during the run are brought in line too. */
 export async function proveDesired(
   estate: ReconcileScope,
-  options: CarryOutOptions,
+  options: ApplyPlanOptions,
   { startedAt, books, plan, end }: { startedAt: number; books: Books; plan: Plan; end: End },
 ): Promise<{ coverage: CoverageOfKinds; end: End }> {
   if (changesIn(plan) === 0 && books.lost.length === 0) return { coverage: plan.coverage, end };
   let result = end;
   for (let round = 1; ; round++) {
-    const { coverage, lost } = await readStanding(estate, books.isShown, startedAt);
+    const { coverage, lost } = await readCoverageResult(estate, books.isShown, startedAt);
     if (result.outcome !== 'converged' || lost.length === 0) return { coverage, end: result };
     if (round > ROUNDS) return { coverage, end: { outcome: 'incomplete', message: whatIsMissing(coverage) } };
     result = await restoreLost(estate, options, plan, lost);
@@ -97,7 +97,7 @@ export async function proveDesired(
 /** Marks what is lost, and waits until that and what the plan has marked is applied. */
 async function restoreLost(
   estate: ReconcileScope,
-  options: Pick<CarryOutOptions, 'signal' | 'onProgress'>,
+  options: Pick<ApplyPlanOptions, 'signal' | 'onProgress'>,
   { id }: Plan,
   lost: Ref[],
   marked: Ref[] = [],
@@ -112,7 +112,7 @@ async function restoreLost(
  */
 async function whatIsHeld(
   estate: ReconcileScope,
-  options: CarryOutOptions,
+  options: ApplyPlanOptions,
   plan: Plan,
 ): Promise<End | undefined> {
   const { guardStore, mark } = estate.outbox;
@@ -147,7 +147,7 @@ export function whyUnproven({ proof, unknown }: Plan): string {
 /** Waits until nothing that the plan wants is marked any more, and tells what became of it. */
 export async function untilApplied(
   estate: ReconcileScope,
-  { signal, onProgress }: Pick<CarryOutOptions, 'signal' | 'onProgress'>,
+  { signal, onProgress }: Pick<ApplyPlanOptions, 'signal' | 'onProgress'>,
   refs: Ref[],
 ): Promise<End> {
   const { drifts, outbox, clock } = estate;

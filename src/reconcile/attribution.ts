@@ -2,7 +2,7 @@
 // the bridge's last write.
 import type { Attribution, PlanEntry } from './entry.ts';
 import { isDrift } from './entry.ts';
-import type { Examined } from './verify-users.ts';
+import type { VerifiedUsers } from './verify-users.ts';
 
 /** One line of the platform's audit log, as far as it helps (contract 4.6). */
 export interface AuditEvent {
@@ -22,7 +22,7 @@ export interface AuditTrail {
 }
 
 /** Fills in the attribution of every entry that drift has caused. Without a trail only times are known. */
-export function attributeDrift(examined: Examined[], trail: AuditTrail | undefined): PlanEntry[] {
+export function attributeDrift(examined: VerifiedUsers[], trail: AuditTrail | undefined): PlanEntry[] {
   return examined.flatMap((each) =>
     each.entries.map((entry) =>
       isDrift(entry) ? { ...entry, attribution: attributionOf(entry, each, trail) } : entry,
@@ -31,7 +31,7 @@ export function attributeDrift(examined: Examined[], trail: AuditTrail | undefin
 }
 
 /** When the differences of a plan began at the earliest; how far back the audit log is worth reading. */
-export function earliestDrift(examined: Examined[]): number | undefined {
+export function earliestDrift(examined: VerifiedUsers[]): number | undefined {
   const times = examined
     .filter(({ entries }) => entries.some(isDrift))
     .map(({ changedAt, writtenAt }) => writtenAt ?? (changedAt === undefined ? NaN : Date.parse(changedAt)))
@@ -41,7 +41,7 @@ export function earliestDrift(examined: Examined[]): number | undefined {
 
 function attributionOf(
   entry: PlanEntry,
-  { changedAt, writtenAt }: Examined,
+  { changedAt, writtenAt }: VerifiedUsers,
   trail: AuditTrail | undefined,
 ): Attribution {
   // Our own writes were answered by then. Clocks that differ blur this by as much as they differ.

@@ -79,12 +79,12 @@ export function createShownNoter(visibility: ComparedAttributes): (user: WireUse
 }
 
 /** The applied state; it equals the desired state as long as nothing is marked and the mapping is the same. */
-export function wantedFromLink({ core = {}, attributes = {}, departed }: Link): DesiredAccount {
+export function desiredFromLink({ core = {}, attributes = {}, departed }: Link): DesiredAccount {
   const { active, ...rest } = core as Core;
   return { inScope: departed !== true, active: active !== false, core: rest, attributes };
 }
 
-export const wantedFromDesired = ({ inScope, active, core, attributes }: DesiredUser): DesiredAccount => ({
+export const desiredFromRecord = ({ inScope, active, core, attributes }: DesiredUser): DesiredAccount => ({
   inScope,
   active: inScope && active,
   core,

@@ -9,7 +9,7 @@ import {
   type CoverPortion,
 } from '../directory/outbox/coverage.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
-import type { Survey } from './scope.ts';
+import type { ScanResult } from './scope.ts';
 
 export interface Cover {
   coverage: Coverage;
@@ -26,7 +26,7 @@ export interface Cover {
 const nothing = (): Cover => ({ coverage: noCoverage(), absent: [], pending: [], lost: [], atRest: [] });
 
 /** Reads all resources of a kind, the linked ones as a count. It may go on beside the walk through the list. */
-export async function readCover(survey: Survey, kind: Kind): Promise<Cover> {
+export async function readCover(survey: ScanResult, kind: Kind): Promise<Cover> {
   const cover = nothing();
   for await (const portion of survey.estate.coverage.briefly(kind)) {
     survey.signal.throwIfAborted();
@@ -49,7 +49,7 @@ function take(cover: Cover, portion: CoverPortion | BriefPortion): void {
  * @param matched listed ids that lead to a link with that id
  */
 export async function compareWithList(
-  survey: Survey,
+  survey: ScanResult,
   kind: Kind,
   cover: Cover,
   { matched, isListed }: { matched: number; isListed: (platformId: string) => boolean },
@@ -75,7 +75,7 @@ export interface Orphans {
   lost: Ref[];
 }
 
-export async function readOrphans(survey: Survey): Promise<Record<Kind, Orphans>> {
+export async function readOrphans(survey: ScanResult): Promise<Record<Kind, Orphans>> {
   const found: Record<Kind, Orphans> = {
     User: { pending: [], lost: [] },
     Group: { pending: [], lost: [] },

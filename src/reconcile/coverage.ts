@@ -17,7 +17,7 @@ export interface CoverageResult {
  * @param isShown whether the lists of this run showed what a resource is linked to
  * @param startedAt of the run, Unix milliseconds: what was written since was answered by the platform, so it is seen too
  */
-export async function readStanding(
+export async function readCoverageResult(
   estate: ReconcileScope,
   isShown: (ref: Ref, platformId: string) => boolean,
   startedAt: number,

@@ -7,16 +7,16 @@ import { attributeDrift, earliestDrift, type AuditTrail } from './attribution.ts
 import { createVisibility } from './compare.ts';
 import { readOrphans, type Orphans } from './cover.ts';
 import { DESTRUCTIVE, isDrift, type PlanEntry } from './entry.ts';
-import type { ReconcileScope, Progress, Survey } from './scope.ts';
-import { examineGroups } from './verify-groups.ts';
-import { examineUsers, type Examined } from './verify-users.ts';
-import { lookAtValues } from './verify-values.ts';
+import type { ReconcileScope, Progress, ScanResult } from './scope.ts';
+import { verifyGroups } from './verify-groups.ts';
+import { verifyUsers, type VerifiedUsers } from './verify-users.ts';
+import { verifyValues } from './verify-values.ts';
 import { heldEntries } from './held.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
 import { heedRefusals } from './refusals.ts';
-import { surveyGroups, type GroupChoice, type GroupSurvey } from './scan-groups.ts';
-import { doubtOf } from './tenant.ts';
-import { chunks, surveyUsers, type UserSurvey } from './scan-users.ts';
+import { scanGroups, type GroupChoice, type GroupScan } from './scan-groups.ts';
+import { tenantDoubtOf } from './tenant.ts';
+import { chunks, scanUsers, type UserScan } from './scan-users.ts';
 
 export interface PlanOptions {
   /** Read the members of all groups and the attribute values of all users. */
@@ -28,7 +28,7 @@ export interface PlanOptions {
   /** The audit log since a moment; undefined where it cannot be read. */
   readTrail?: ((since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>) | undefined;
   /** Keeps what was found equal; without it nothing is written anywhere. */
-  remember?: Survey['remember'];
+  remember?: ScanResult['remember'];
   /** Name of the plan. */
   id: string;
 }
@@ -63,7 +63,7 @@ export async function makePlan(
   const rulesChanged = mappedBy !== estate.digest;
   const everybody = (options.everybody ?? false) || rulesChanged;
   if (everybody) await estate.coverage.readAllAnew();
-  const survey: Survey = {
+  const survey: ScanResult = {
     estate,
     signal: options.signal,
     visibility: createVisibility(),
@@ -79,9 +79,9 @@ export async function makePlan(
   // Groups and their members are read while the much longer list of users arrives.
   const groupWork = lookAtGroups(survey, { everybody, full }, orphans.Group);
   groupWork.catch(() => undefined); // awaited below
-  const users = await surveyUsers(survey, everybody, orphans.User);
+  const users = await scanUsers(survey, everybody, orphans.User);
   const { groups, examined: examinedGroups } = await groupWork;
-  const values = await lookAtValues(survey, full);
+  const values = await verifyValues(survey, full);
   for (const ref of values.suspects) users.suspects.set(ref, []);
   const seen = [...users.settled, ...(await secondLook(survey, users, values.suspects)), ...examinedGroups];
   const blocked = new Map((await estate.outbox.blocked()).map(({ ref, since }) => [ref, since]));
@@ -132,37 +132,37 @@ export async function makePlan(
 }
 
 async function lookAtGroups(
-  survey: Survey,
+  survey: ScanResult,
   choice: GroupChoice,
   orphans: Orphans,
-): Promise<{ groups: GroupSurvey; examined: Examined[] }> {
-  const groups = await surveyGroups(survey, choice, orphans);
-  const examined = await examineGroups(survey, [...groups.suspects], {
+): Promise<{ groups: GroupScan; examined: VerifiedUsers[] }> {
+  const groups = await scanGroups(survey, choice, orphans);
+  const examined = await verifyGroups(survey, [...groups.suspects], {
     withMembers: (ref) => groups.withMembers.has(ref),
     ...(groups.proof.complete ? { strangers: groups } : {}),
   });
   return { groups, examined };
 }
 
-async function secondLook(survey: Survey, users: UserSurvey, valued: Set<Ref>): Promise<Examined[]> {
+async function secondLook(survey: ScanResult, users: UserScan, valued: Set<Ref>): Promise<VerifiedUsers[]> {
   const options = {
     withValues: (ref: Ref) => valued.has(ref),
     ...(users.proof.complete ? { strangers: users.strangers } : {}),
   };
-  const found: Examined[] = [];
+  const found: VerifiedUsers[] = [];
   for (const refs of [users.suspects.keys(), users.unseen])
-    for (const chunk of chunks(refs)) found.push(...(await examineUsers(survey, chunk, options)));
+    for (const chunk of chunks(refs)) found.push(...(await verifyUsers(survey, chunk, options)));
   return found;
 }
 
-function recognised({ proof, recognition }: UserSurvey): Pick<Books, 'doubt' | 'isRecognised'> {
+function recognised({ proof, recognition }: UserScan): Pick<Books, 'doubt' | 'isRecognised'> {
   const { linked, same, hasMoved } = recognition;
   const isRecognised = !hasMoved || linked === 0 || same > 0 || proof.complete;
-  return { isRecognised, doubt: isRecognised ? doubtOf(recognition) : undefined };
+  return { isRecognised, doubt: isRecognised ? tenantDoubtOf(recognition) : undefined };
 }
 
 /** A lost resource differs because it was lost or its target is new, not because rules changed. */
-const nameLost = ({ lost }: Survey, examined: Examined[]): Examined[] =>
+const nameLost = ({ lost }: ScanResult, examined: VerifiedUsers[]): VerifiedUsers[] =>
   lost.size === 0
     ? examined
     : examined.map((each) =>
@@ -183,7 +183,7 @@ function withoutFollowers(entries: PlanEntry[]): PlanEntry[] {
 }
 
 /** An incomplete list proves nothing: changes that would take something away are shown and not made. */
-function withoutProof(entries: PlanEntry[], users: UserSurvey, groups: GroupSurvey): PlanEntry[] {
+function withoutProof(entries: PlanEntry[], users: UserScan, groups: GroupScan): PlanEntry[] {
   if (users.proof.complete && groups.proof.complete) return entries;
   return entries.map((entry) =>
     DESTRUCTIVE.has(entry.action) && isDrift(entry)
@@ -219,7 +219,7 @@ async function blockedEntries(
   });
 }
 
-function unmanagedEntries(users: UserSurvey, groups: GroupSurvey, found: PlanEntry[]): PlanEntry[] {
+function unmanagedEntries(users: UserScan, groups: GroupScan, found: PlanEntry[]): PlanEntry[] {
   const taken = new Set(
     found.flatMap(({ action, platformId, after }) =>
       action === 'adopt' || action === 'relink' || action === 'conflict' ? [platformId, after?.id] : [],
@@ -245,11 +245,11 @@ function unmanagedEntries(users: UserSurvey, groups: GroupSurvey, found: PlanEnt
 }
 
 function booksOf(
-  groups: GroupSurvey,
-  users: UserSurvey,
+  groups: GroupScan,
+  users: UserScan,
   values: number | undefined,
   everybody: boolean,
-  examined: Examined[],
+  examined: VerifiedUsers[],
 ): Omit<Books, 'lost' | 'isShown' | 'doubt' | 'isRecognised' | 'isRepaired' | 'moved'> {
   const groupsSeen = new Map<Ref, string>();
   for (const { ref, entries } of examined) {

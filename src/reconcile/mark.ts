@@ -6,12 +6,12 @@ import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings 
 import { canonicalJson } from '../support/canonical-json.ts';
 import { createVisibility } from './compare.ts';
 import { isChange, type PlanEntry } from './entry.ts';
-import type { ReconcileScope, Survey } from './scope.ts';
-import { examineGroups } from './verify-groups.ts';
-import { examineUsers } from './verify-users.ts';
+import type { ReconcileScope, ScanResult } from './scope.ts';
+import { verifyGroups } from './verify-groups.ts';
+import { verifyUsers } from './verify-users.ts';
 import { countsOf, type Plan } from './plan.ts';
 
-export interface Applied {
+export interface MarkedPlan {
   /** Everything that the plan wants changed, what was on its way already included. */
   refs: Ref[];
   /** How many were marked, had moved meanwhile, or had a worker at work. */
@@ -25,12 +25,12 @@ export const ownEntries = (plan: Plan): PlanEntry[] =>
   plan.entries.filter((entry) => isChange(entry) && entry.attribution.cause !== 'source changed');
 
 /** @throws RunLost when another run has taken over */
-export async function applyPlan(
+export async function markPlan(
   estate: ReconcileScope,
   plan: Plan,
   guard: GuardSettings,
   fence?: string,
-): Promise<Applied> {
+): Promise<MarkedPlan> {
   const own = ownEntries(plan);
   const held = await holdOverLimit(estate, own, guard);
   const outcomes = await estate.drifts.note(toDrifts(own), `plan:${plan.id}`, fence);
@@ -158,7 +158,7 @@ export async function staleEntries(
   signal: AbortSignal,
 ): Promise<PlanEntry[]> {
   const own = ownEntries(plan);
-  const survey: Survey = {
+  const survey: ScanResult = {
     estate,
     signal,
     visibility: createVisibility(),
@@ -174,8 +174,8 @@ export async function staleEntries(
   const valued = refsOf('User', ({ attribute }) => attribute !== undefined);
   const membered = refsOf('Group', ({ member }) => member !== undefined);
   const examined = [
-    ...(await examineUsers(survey, [...refsOf('User')], { withValues: (ref) => valued.has(ref) })),
-    ...(await examineGroups(survey, [...refsOf('Group')], { withMembers: (ref) => membered.has(ref) })),
+    ...(await verifyUsers(survey, [...refsOf('User')], { withValues: (ref) => valued.has(ref) })),
+    ...(await verifyGroups(survey, [...refsOf('Group')], { withMembers: (ref) => membered.has(ref) })),
   ];
   const now = new Set(examined.flatMap(({ entries }) => entries.map(essence)));
   return own.filter((entry) => !now.has(essence(entry)));

@@ -7,7 +7,7 @@ import type { SyncPolicy } from '../sync/target.ts';
 import { sameValue } from '../sync/values.ts';
 import {
   differences,
-  wantedFromLink,
+  desiredFromLink,
   type Difference,
   type ComparedAttributes,
   type DesiredAccount,
@@ -124,7 +124,7 @@ function changes(
   found: Difference[],
   rules: TargetRules,
 ): PlanEntry[] {
-  const applied = wantedFromLink(user.link);
+  const applied = desiredFromLink(user.link);
   const ours: Cause = user.marked ? 'source changed' : 'mapping changed';
   const causeOf = ({ name }: Difference): Cause =>
     sameValue(valueOf(applied, name), valueOf(wanted, name)) ? 'platform changed' : ours;

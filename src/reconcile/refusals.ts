@@ -2,7 +2,7 @@
 // but the log. Pure.
 import type { Ref } from '../directory/records.ts';
 import { isChange, isDrift, type PlanEntry } from './entry.ts';
-import type { Examined } from './verify-users.ts';
+import type { VerifiedUsers } from './verify-users.ts';
 
 export interface Refusals {
   /** Dead letters, with the moment of the last refusal; Unix milliseconds. One that was dropped is not among them. */
@@ -15,7 +15,7 @@ export interface Refusals {
  * Takes the orders out of what was refused and is as it was then. A dead letter becomes one conflict that says what it
  * waits to become; one that a person dropped is only shown.
  */
-export function heedRefusals(examined: Examined[], refusals: Refusals): Examined[] {
+export function heedRefusals(examined: VerifiedUsers[], refusals: Refusals): VerifiedUsers[] {
   return examined.map((each) => {
     const { refusal, entries } = each;
     if (refusal === undefined) return each;
@@ -37,7 +37,7 @@ export function heedRefusals(examined: Examined[], refusals: Refusals): Examined
 /** Whether the platform, or a rule of ours, has said no to just this already. */
 function isAnswered(
   entry: PlanEntry,
-  { ref, changedAt }: Examined,
+  { ref, changedAt }: VerifiedUsers,
   { blocked, rulesChanged }: Refusals,
 ): boolean {
   if (!isChange(entry) || entry.attribution.cause === 'not applied') return false;

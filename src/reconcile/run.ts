@@ -2,13 +2,13 @@
 import { setMaxListeners } from 'node:events';
 import { RunLost } from '../directory/outbox/drift.ts';
 import type { RunReport } from '../directory/outbox/runs.ts';
-import { applyPlan } from './mark.ts';
+import { markPlan } from './mark.ts';
 import {
-  carryOut,
+  applyPlan,
   proveDesired,
   untilApplied,
   whyUnproven,
-  type CarryOutOptions,
+  type ApplyPlanOptions,
   type End,
 } from './apply-plan.ts';
 import { acceptTenant, askAboutTenant, noteRecognised } from './change-tenant.ts';
@@ -16,7 +16,7 @@ import type { ReconcileScope, Progress } from './scope.ts';
 import { makePlan, type Books, type PlanOptions } from './make-plan.ts';
 import { driftCounts, type Plan } from './plan.ts';
 
-export interface RunOptions extends PlanOptions, CarryOutOptions {
+export interface RunOptions extends PlanOptions, ApplyPlanOptions {
   signal: AbortSignal;
   onProgress?: (progress: Progress) => void;
   /** An operator says that the target is meant to be another tenant than before. */
@@ -72,7 +72,7 @@ export async function applySaved(
   const startedAt = clock.now();
   const right = keepRight(estate, fence, options.signal);
   try {
-    const { refs, noted } = await applyPlan(estate, plan, options.guard, fence);
+    const { refs, noted } = await markPlan(estate, plan, options.guard, fence);
     const end = await untilApplied(estate, { ...options, signal: right.signal }, refs);
     const moved = noted.stale + noted.busy;
     const left: End = { outcome: 'failed', message: `${moved} moved in this moment and were left alone` };
@@ -128,10 +128,10 @@ async function hold(estate: ReconcileScope, options: RunOptions, fence: string):
       await runs.end(report);
       return { report, plan: made.plan };
     }
-    let carried = await carryOut(estate, again, fence, made.plan, made.books);
+    let carried = await applyPlan(estate, again, fence, made.plan, made.books);
     for (let pass = 1; pass < PASSES && !carried.isWhole && carried.end.outcome === 'converged'; pass++) {
       made = await makePlan(estate, again);
-      carried = await carryOut(estate, again, fence, made.plan, made.books);
+      carried = await applyPlan(estate, again, fence, made.plan, made.books);
     }
     const { plan, books } = made;
     const { coverage, end } = await proveDesired(estate, again, { startedAt, books, plan, end: carried.end });

@@ -5,10 +5,10 @@ import { parseLink } from '../directory/outbox/links.ts';
 import { fold, refOf, type Ref } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
 import { compareWithList, readCover, type Orphans } from './cover.ts';
-import type { Survey } from './scope.ts';
+import type { ScanResult } from './scope.ts';
 import { createListProof, type ListProof } from './list-proof.ts';
 import { isPlain } from './scan-users.ts';
-import { walkList } from './scan.ts';
+import { scanList } from './scan.ts';
 
 const PAGE = 200;
 const WALKS = 2;
@@ -17,7 +17,7 @@ const IN_TURN = 20;
 /** A change in the same moment as the look could hide behind the same time stamp. */
 const SETTLED_MS = 5000;
 
-export interface GroupSurvey {
+export interface GroupScan {
   proof: ListProof;
   coverage: Coverage;
   /** Listed ids that lead to a link with that id, which is neither marked nor kept as it is. */
@@ -42,11 +42,11 @@ export interface GroupChoice {
   full: boolean;
 }
 
-export async function surveyGroups(
-  survey: Survey,
+export async function scanGroups(
+  survey: ScanResult,
   choice: GroupChoice,
   orphans: Orphans,
-): Promise<GroupSurvey> {
+): Promise<GroupScan> {
   let found = await walk(survey, choice);
   for (let again = 1; again < WALKS && !found.proof.complete; again++) found = await walk(survey, choice);
   await addDesired(survey, found, choice, orphans);
@@ -57,8 +57,8 @@ export async function surveyGroups(
 
 /** Adds what the list does not decide: absent, deleted, marked and lost groups, and all where names are mapped anew. */
 async function addDesired(
-  survey: Survey,
-  found: GroupSurvey,
+  survey: ScanResult,
+  found: GroupScan,
   choice: GroupChoice,
   orphans: Orphans,
 ): Promise<void> {
@@ -72,10 +72,10 @@ async function addDesired(
   for (const ref of cover.lost) found.withMembers.add(ref);
 }
 
-async function walk(survey: Survey, choice: GroupChoice): Promise<GroupSurvey> {
+async function walk(survey: ScanResult, choice: GroupChoice): Promise<GroupScan> {
   const { estate, signal, tally } = survey;
   const reader = createListProof<WireGroup>();
-  const draft: GroupSurvey = {
+  const draft: GroupScan = {
     proof: reader.verdict(),
     coverage: noCoverage(),
     matched: 0,
@@ -87,7 +87,7 @@ async function walk(survey: Survey, choice: GroupChoice): Promise<GroupSurvey> {
     cursor: await estate.runs.cursor('members'),
     isListed: (id) => reader.has(id),
   };
-  const pages = walkList(
+  const pages = scanList(
     (startIndex, count, pageSignal) => {
       tally.calls++;
       return estate.target.client.groups.list({ startIndex, count, members: false }, { signal: pageSignal });
@@ -106,8 +106,8 @@ async function walk(survey: Survey, choice: GroupChoice): Promise<GroupSurvey> {
 }
 
 async function takePage(
-  survey: Survey,
-  draft: GroupSurvey,
+  survey: ScanResult,
+  draft: GroupScan,
   groups: WireGroup[],
   choice: GroupChoice,
 ): Promise<void> {
@@ -138,7 +138,7 @@ async function takePage(
 }
 
 /** The next few in order of creation, from where the last run stopped. */
-async function takeTurns(survey: Survey, found: GroupSurvey): Promise<void> {
+async function takeTurns(survey: ScanResult, found: GroupScan): Promise<void> {
   const { directory } = survey.estate;
   let left = IN_TURN;
   for (const start of [found.cursor, 0]) {

@@ -2,27 +2,27 @@
 // their links: those hold what was applied, which is what is desired as long as the mapping is the same.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { noCoverage, type Coverage } from '../directory/outbox/coverage.ts';
-import { hashOfLink, type Counterpart, type Print } from '../directory/outbox/drift.ts';
+import { hashOfLink, type ObservedResource, type Print } from '../directory/outbox/drift.ts';
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { fold, type Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
 import { compareWithList, readCover, type Cover, type Orphans } from './cover.ts';
-import { createShownNoter, differences, printOf, wantedFromLink } from './compare.ts';
+import { createShownNoter, differences, printOf, desiredFromLink } from './compare.ts';
 import { isDrift, isProtected, refusalOf, type PlanEntry } from './entry.ts';
-import type { Survey } from './scope.ts';
+import type { ScanResult } from './scope.ts';
 import {
   faultEntries,
   rulesOf,
-  wantedUsers,
-  type Examined,
+  usersToVerify,
+  type VerifiedUsers,
   type Strangers,
-  type WantedUser,
+  type UserToVerify,
 } from './verify-users.ts';
 import type { Recognition } from './tenant.ts';
 import { isAccountOf } from '../sync/recognise.ts';
 import { createListProof, type ListProof, type ProofKeeper } from './list-proof.ts';
 import { userEntries } from './plan-users.ts';
-import { walkList } from './scan.ts';
+import { scanList } from './scan.ts';
 
 /** Users per page that are asked for; the platform may lower it. */
 const PAGE = 500;
@@ -32,7 +32,7 @@ const PAGES_IN_WORK = 3;
 /** Somebody is created or deleted while the list is read: then it is read once more. */
 const WALKS = 2;
 
-export interface UserSurvey {
+export interface UserScan {
   proof: ListProof;
   coverage: Coverage;
   /** Listed ids that lead to a link with that id, which is neither marked nor kept as it is. */
@@ -42,7 +42,7 @@ export interface UserSurvey {
   /** Seen differently, or not seen: to be looked at alone. With the names that differ, where that is all there is to it. */
   suspects: Map<Ref, string[]>;
   /** Pending changes, and changes of the mapping; they need no second look. */
-  settled: Examined[];
+  settled: VerifiedUsers[];
   /** Marked, lost, or to be mapped, and not compared with what the platform showed. */
   unseen: Set<Ref>;
   strangers: Strangers;
@@ -52,7 +52,7 @@ export interface UserSurvey {
 }
 
 /** @param everybody map all records instead of trusting the links: the mapping has changed, or a person asks */
-export async function surveyUsers(survey: Survey, everybody: boolean, orphans: Orphans): Promise<UserSurvey> {
+export async function scanUsers(survey: ScanResult, everybody: boolean, orphans: Orphans): Promise<UserScan> {
   let found = await walk(survey, everybody);
   for (let again = 1; again < WALKS && !found.proof.complete; again++) found = await walk(survey, everybody);
   dropUnreturned(survey, found);
@@ -60,7 +60,7 @@ export async function surveyUsers(survey: Survey, everybody: boolean, orphans: O
   return found;
 }
 
-interface Draft extends UserSurvey {
+interface Draft extends UserScan {
   strangers: {
     byName: Map<string, { id: string; userName: string }>;
     byExternalId: Map<string, { id: string; userName: string }>;
@@ -71,7 +71,7 @@ interface Draft extends UserSurvey {
   covering: Promise<Cover>;
 }
 
-async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
+async function walk(survey: ScanResult, everybody: boolean): Promise<Draft> {
   const { estate, signal, tally } = survey;
   const { client } = estate.target;
   const reader: ProofKeeper<WireUser> = createListProof();
@@ -94,7 +94,7 @@ async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
   const inWork: Promise<void>[] = [];
   let total = 0;
   let done = 0;
-  const pages = walkList(
+  const pages = scanList(
     async (startIndex, count, pageSignal) => {
       tally.calls++;
       const page = await client.users.list({ startIndex, count }, { signal: pageSignal });
@@ -126,7 +126,12 @@ async function walk(survey: Survey, everybody: boolean): Promise<Draft> {
   return draft;
 }
 
-async function takePage(survey: Survey, draft: Draft, page: WireUser[], everybody: boolean): Promise<void> {
+async function takePage(
+  survey: ScanResult,
+  draft: Draft,
+  page: WireUser[],
+  everybody: boolean,
+): Promise<void> {
   const users = everybody ? page : await withoutKnownEqual(survey, draft, page);
   if (users.length === 0) return;
   const holders = await survey.estate.drifts.counterparts(
@@ -134,7 +139,7 @@ async function takePage(survey: Survey, draft: Draft, page: WireUser[], everybod
     users.map(({ id }) => id),
   );
   const equal: Print[] = [];
-  const toMap: { holder: Counterpart; link: Link; user: WireUser }[] = [];
+  const toMap: { holder: ObservedResource; link: Link; user: WireUser }[] = [];
   const strange: WireUser[] = [];
   const { types } = survey.estate.target.mapping;
   users.forEach((user, index) => {
@@ -151,7 +156,7 @@ async function takePage(survey: Survey, draft: Draft, page: WireUser[], everybod
     if (isProtected(link)) return;
     if (everybody || holder.marked) toMap.push({ holder, link, user });
     else {
-      const found = differences(wantedFromLink(link), user, types, survey.visibility);
+      const found = differences(desiredFromLink(link), user, types, survey.visibility);
       if (found.length > 0)
         draft.suspects.set(
           holder.ref,
@@ -168,7 +173,7 @@ async function takePage(survey: Survey, draft: Draft, page: WireUser[], everybod
 /** Neither closed nor kept as it is: only such accounts are remembered as equal and counted as matched. */
 export const isPlain = ({ departed, condition }: Link): boolean => !departed && condition === undefined;
 
-const toPrint = ({ ref, text }: Counterpart, user: WireUser): Print => ({
+const toPrint = ({ ref, text }: ObservedResource, user: WireUser): Print => ({
   ref,
   platformId: user.id,
   link: hashOfLink(text),
@@ -176,7 +181,7 @@ const toPrint = ({ ref, text }: Counterpart, user: WireUser): Print => ({
 });
 
 /** Takes out who looks as they did when they were equal, to a link that was not written since. */
-async function withoutKnownEqual(survey: Survey, draft: Draft, users: WireUser[]): Promise<WireUser[]> {
+async function withoutKnownEqual(survey: ScanResult, draft: Draft, users: WireUser[]): Promise<WireUser[]> {
   const seen = users.map((user) => ({ platformId: user.id, print: printOf(user) }));
   const others = new Set(await survey.estate.drifts.unlikePrints(seen));
   return users.filter((user, index) => {
@@ -190,19 +195,19 @@ async function withoutKnownEqual(survey: Survey, draft: Draft, users: WireUser[]
 
 /** @returns those who are equal */
 async function mapAll(
-  survey: Survey,
+  survey: ScanResult,
   draft: Draft,
-  cases: { holder: Counterpart; link: Link; user: WireUser }[],
+  cases: { holder: ObservedResource; link: Link; user: WireUser }[],
 ): Promise<Print[]> {
   const equal: Print[] = [];
-  const wanted = await wantedUsers(
+  const wanted = await usersToVerify(
     survey,
     cases.map(({ holder }) => holder),
   );
   for (const { holder, link, user } of cases) {
     const { ref, text, marked } = holder;
     draft.seen.add(ref);
-    const known: WantedUser | undefined = wanted.get(ref);
+    const known: UserToVerify | undefined = wanted.get(ref);
     // Without a record it was deleted at the source, or is lost: the second look finds out which.
     if (!known) {
       draft.suspects.set(ref, []);
@@ -219,7 +224,7 @@ async function mapAll(
   return equal;
 }
 
-async function takeStrangers(survey: Survey, draft: Draft, users: WireUser[]): Promise<void> {
+async function takeStrangers(survey: ScanResult, draft: Draft, users: WireUser[]): Promise<void> {
   const ids = users.map(({ id }) => id);
   const elsewhere = await Promise.all(survey.estate.others.map((notes) => notes.counterparts('User', ids)));
   users.forEach((user, index) => {
@@ -233,7 +238,7 @@ async function takeStrangers(survey: Survey, draft: Draft, users: WireUser[]): P
 }
 
 /** How many of `refs` are linked to an account that is gone while another account carries their name. */
-async function countNamesakes({ estate }: Survey, refs: Ref[], { strangers }: Draft): Promise<number> {
+async function countNamesakes({ estate }: ScanResult, refs: Ref[], { strangers }: Draft): Promise<number> {
   let namesakes = 0;
   for (const portion of chunks(refs)) {
     for (const { text } of await estate.drifts.standing(portion)) {
@@ -245,14 +250,19 @@ async function countNamesakes({ estate }: Survey, refs: Ref[], { strangers }: Dr
 }
 
 /** An attribute that this platform never returns says nothing about one account. */
-function dropUnreturned({ visibility }: Survey, { suspects }: UserSurvey): void {
+function dropUnreturned({ visibility }: ScanResult, { suspects }: UserScan): void {
   for (const [ref, names] of suspects) {
     if (names.length > 0 && !names.some((name) => visibility.isVisible(name))) suspects.delete(ref);
   }
 }
 
 /** Adds whoever the list does not decide: absent, deleted, marked, lost and, where everybody is mapped, all others. */
-async function addDesired(survey: Survey, found: Draft, everybody: boolean, orphans: Orphans): Promise<void> {
+async function addDesired(
+  survey: ScanResult,
+  found: Draft,
+  everybody: boolean,
+  orphans: Orphans,
+): Promise<void> {
   const cover = await compareWithList(survey, 'User', await found.covering, found);
   found.coverage = cover.coverage;
   found.recognition = {

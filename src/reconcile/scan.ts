@@ -33,7 +33,7 @@ const ONE_TOO_LARGE = 'a page with one resource is too large to be read';
  * be, is asked for again; if that does not help the proof fails and the walk goes on. A page that is too large is read in
  * parts.
  */
-export async function* walkList<T extends { id: string }>(
+export async function* scanList<T extends { id: string }>(
   fetchPage: (startIndex: number, count: number, signal: AbortSignal) => Promise<ListedPage<T>>,
   proof: ProofKeeper<T>,
   options: ScanOptions,

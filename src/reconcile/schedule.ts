@@ -10,7 +10,7 @@ import type { ReconcileScope } from './scope.ts';
 import type { Plan } from './plan.ts';
 import { reconcile } from './run.ts';
 
-export interface ScheduledEstate {
+export interface ScheduledScope {
   estate: ReconcileScope;
   guard: GuardSettings;
   readTrail?: (since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>;
@@ -35,14 +35,14 @@ const MINUTE_MS = 60_000;
 
 export function startScheduler(
   deps: { clock: Clock; ids: Ids; logger: Logger },
-  estates: ScheduledEstate[],
+  estates: ScheduledScope[],
   options: ScheduleOptions,
 ): Scheduler {
   const stopping = new AbortController();
   const { signal } = stopping;
   const running = new Set<Promise<void>>();
   const busy = new Set<ReconcileScope>();
-  const run = (each: ScheduledEstate, why: string): void => {
+  const run = (each: ScheduledScope, why: string): void => {
     // A run that is under way already covers this one.
     if (busy.has(each.estate) || signal.aborted) return;
     busy.add(each.estate);
@@ -125,7 +125,7 @@ export function wasMissed(lastEndedAt: number, now: number, isDue: (moment: Date
 
 async function runOnce(
   { clock, ids, logger }: { clock: Clock; ids: Ids; logger: Logger },
-  { estate, guard, readTrail }: ScheduledEstate,
+  { estate, guard, readTrail }: ScheduledScope,
   { onDrift, why, signal }: ScheduleOptions & { why: string; signal: AbortSignal },
 ): Promise<void> {
   const log = logger.child({ connection: estate.connection, target: estate.target.name });

@@ -41,7 +41,7 @@ export interface Progress {
 }
 
 /** One comparison that is under way. */
-export interface Survey {
+export interface ScanResult {
   estate: ReconcileScope;
   signal: AbortSignal;
   visibility: ComparedAttributes;

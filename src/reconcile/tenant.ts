@@ -23,7 +23,7 @@ const FEW = 3;
 const MANY = 10;
 
 /** @returns why the tenant is doubted, for an operator; undefined when it is the one that our links are about */
-export function doubtOf(seen: Recognition): string | undefined {
+export function tenantDoubtOf(seen: Recognition): string | undefined {
   const { linked, same, other, strangers, namesakes, hasMoved } = seen;
   if (linked === 0) return undefined;
   if (other > same && (hasMoved || other >= FEW))

@@ -1,5 +1,5 @@
 // The second look at groups, with their members where these may differ.
-import { hashOfLink, type Counterpart } from '../directory/outbox/drift.ts';
+import { hashOfLink, type ObservedResource } from '../directory/outbox/drift.ts';
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref, type StoredRecord } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
@@ -7,25 +7,25 @@ import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { namesGroup } from '../sync/diff.ts';
 import { isProtected, refusalOf } from './entry.ts';
-import type { Survey } from './scope.ts';
-import { asking, isUnmoved, type Examined } from './verify-users.ts';
+import type { ScanResult } from './scope.ts';
+import { asking, isUnmoved, type VerifiedUsers } from './verify-users.ts';
 import { groupEntries, type GroupCase, type Member, type MemberDifferences } from './plan-groups.ts';
 
 export interface GroupStrangers {
   byName: ReadonlyMap<string, { id: string; name: string }>;
 }
 
-export interface ExamineGroupsOptions {
+export interface VerifyGroupsOptions {
   withMembers: (ref: Ref) => boolean;
   strangers?: GroupStrangers | undefined;
 }
 
 /** Looks at each group alone; one that cannot be read, or that moved meanwhile, is left out. */
-export async function examineGroups(
-  survey: Survey,
+export async function verifyGroups(
+  survey: ScanResult,
   refs: Ref[],
-  options: ExamineGroupsOptions,
-): Promise<Examined[]> {
+  options: VerifyGroupsOptions,
+): Promise<VerifiedUsers[]> {
   const { directory, drifts, concurrency } = survey.estate;
   const standing = await drifts.standing(refs);
   const records = await directory.getMany(
@@ -49,11 +49,11 @@ export async function examineGroups(
 }
 
 async function examine(
-  survey: Survey,
-  { ref, text, marked }: Counterpart,
+  survey: ScanResult,
+  { ref, text, marked }: ObservedResource,
   record: StoredRecord | undefined,
-  { withMembers, strangers }: ExamineGroupsOptions,
-): Promise<Examined | undefined> {
+  { withMembers, strangers }: VerifyGroupsOptions,
+): Promise<VerifiedUsers | undefined> {
   const { target, members, outbox } = survey.estate;
   const link = parseLink(text);
   const { id } = parseRef(ref);
@@ -91,7 +91,11 @@ async function examine(
   };
 }
 
-async function read(survey: Survey, link: Link, members: boolean): Promise<WireGroup | 'absent' | 'unknown'> {
+async function read(
+  survey: ScanResult,
+  link: Link,
+  members: boolean,
+): Promise<WireGroup | 'absent' | 'unknown'> {
   if (link.id === undefined) return 'absent';
   return asking(survey, (signal) =>
     survey.estate.target.client.groups.get(link.id ?? '', members ? {} : { members: false }, { signal }),
@@ -99,7 +103,7 @@ async function read(survey: Survey, link: Link, members: boolean): Promise<WireG
 }
 
 async function findNamesake(
-  survey: Survey,
+  survey: ScanResult,
   name: string,
   strangers: GroupStrangers | undefined,
 ): Promise<{ id: string; name: string } | undefined | 'unknown'> {
@@ -119,7 +123,7 @@ async function findNamesake(
 
 const nameOf = (link: Link): string => String(link.core?.userName ?? '');
 
-async function pendingOf(survey: Survey, signs: Map<string, string>): Promise<GroupCase['pending']> {
+async function pendingOf(survey: ScanResult, signs: Map<string, string>): Promise<GroupCase['pending']> {
   const users = [...signs.keys()].filter((user) => !user.startsWith('@'));
   const standing = await survey.estate.drifts.standing(users.map((user) => refOf('User', user)));
   return standing.map(({ ref, text, marked }) => {
@@ -131,7 +135,7 @@ async function pendingOf(survey: Survey, signs: Map<string, string>): Promise<Gr
 
 /** Missing and surplus members, without pending changes and without members that are left alone. */
 async function compareMembers(
-  survey: Survey,
+  survey: ScanResult,
   group: WireGroup,
   ours: { user: string; link: Link }[],
   signs: Map<string, string>,
@@ -164,14 +168,18 @@ async function compareMembers(
 }
 
 /** A list of members may be cut short; the account itself may say that it is one of them. */
-async function isReallyMissing(survey: Survey, group: WireGroup, { platformId }: Member): Promise<boolean> {
+async function isReallyMissing(
+  survey: ScanResult,
+  group: WireGroup,
+  { platformId }: Member,
+): Promise<boolean> {
   const { client } = survey.estate.target;
   const account = await asking(survey, (signal) => client.users.get(platformId ?? '', { signal }));
   return account === 'absent' || account === 'unknown' || !namesGroup(account, group.id);
 }
 
 /** A member who is none of ours. Before one is taken out: whose account is it? */
-async function foreigner(survey: Survey, platformId: string, display: string): Promise<Member[]> {
+async function foreigner(survey: ScanResult, platformId: string, display: string): Promise<Member[]> {
   const { members, target } = survey.estate;
   if (members === 'owned') return [{ ref: null, platformId, name: display }];
   const account = await asking(survey, (signal) => target.client.users.get(platformId, { signal }));

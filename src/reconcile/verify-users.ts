@@ -1,19 +1,19 @@
 // Verifies suspects: each user in question is read alone, against a link that was read before, so that a write in between
 // cannot pass for drift.
-import { hashOfLink, type Counterpart } from '../directory/outbox/drift.ts';
+import { hashOfLink, type ObservedResource } from '../directory/outbox/drift.ts';
 import { parseLink, type Condition, type Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, type Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { isGone } from '../sync/failures.ts';
-import { wantedFromDesired, type DesiredAccount } from './compare.ts';
+import { desiredFromRecord, type DesiredAccount } from './compare.ts';
 import { isProtected, refusalOf, type PlanEntry } from './entry.ts';
-import type { Survey } from './scope.ts';
+import type { ScanResult } from './scope.ts';
 import { userEntries, type UserCase } from './plan-users.ts';
 
 /** Findings about one resource, with the facts that attribution needs. */
-export interface Examined {
+export interface VerifiedUsers {
   ref: Ref;
   entries: PlanEntry[];
   /** When the platform says that it was changed last; ISO 8601. */
@@ -30,7 +30,7 @@ export interface Strangers {
   byExternalId: ReadonlyMap<string, { id: string; userName: string }>;
 }
 
-export interface ExamineOptions {
+export interface VerifyUsersOptions {
   /** Users whose attribute values are to be read, at one call each. */
   withValues: (ref: Ref) => boolean;
   strangers?: Strangers | undefined;
@@ -39,16 +39,16 @@ export interface ExamineOptions {
 const BATCH = 100;
 
 /** Looks at each ref alone. One that cannot be read, or that moved meanwhile, is left out: an unknown is never an absence. */
-export async function examineUsers(
-  survey: Survey,
+export async function verifyUsers(
+  survey: ScanResult,
   refs: Ref[],
-  options: ExamineOptions,
-): Promise<Examined[]> {
-  const examined: Examined[] = [];
+  options: VerifyUsersOptions,
+): Promise<VerifiedUsers[]> {
+  const examined: VerifiedUsers[] = [];
   for (let start = 0; start < refs.length; start += BATCH) {
     survey.onProgress({ phase: 'second look', done: start, total: refs.length });
     const standing = await survey.estate.drifts.standing(refs.slice(start, start + BATCH));
-    const wanted = await wantedUsers(survey, standing);
+    const wanted = await usersToVerify(survey, standing);
     const found = await mapBounded(standing, survey.estate.concurrency, (each) =>
       examine(survey, each, wanted.get(each.ref), options),
     );
@@ -62,10 +62,12 @@ export async function examineUsers(
 }
 
 /** Whether a resource stood still while the platform was read: else the difference may be our own write. */
-export const isUnmoved = (before: Counterpart | undefined, after: Counterpart | undefined): boolean =>
-  before?.text === after?.text && before?.marked === after?.marked;
+export const isUnmoved = (
+  before: ObservedResource | undefined,
+  after: ObservedResource | undefined,
+): boolean => before?.text === after?.text && before?.marked === after?.marked;
 
-export interface WantedUser {
+export interface UserToVerify {
   version: number;
   wanted: DesiredAccount;
   /** Attributes whose value cannot be computed. */
@@ -73,16 +75,19 @@ export interface WantedUser {
 }
 
 /** The desired state of some refs; refs without a record are left out. */
-export async function wantedUsers(survey: Survey, standing: Counterpart[]): Promise<Map<Ref, WantedUser>> {
+export async function usersToVerify(
+  survey: ScanResult,
+  standing: ObservedResource[],
+): Promise<Map<Ref, UserToVerify>> {
   const { directory, target } = survey.estate;
-  const wanted = new Map<Ref, WantedUser>();
+  const wanted = new Map<Ref, UserToVerify>();
   for await (const users of directory.usersIn(standing.map(({ ref }) => parseRef(ref).id))) {
     for (const { record, groups } of users) {
       if (record.damaged) continue;
       const desired = await target.mapping.user(JSON.parse(record.text) as Resource, record.id, groups);
       wanted.set(`User:${record.id}`, {
         version: record.version,
-        wanted: wantedFromDesired(desired),
+        wanted: desiredFromRecord(desired),
         faults: desired.faults.map(({ attribute, reason }) => `${attribute} ${reason}`),
       });
     }
@@ -92,11 +97,11 @@ export async function wantedUsers(survey: Survey, standing: Counterpart[]): Prom
 
 /** @returns undefined when the platform could not tell */
 async function examine(
-  survey: Survey,
-  { ref, text, marked }: Counterpart,
-  wanted: WantedUser | undefined,
-  { withValues, strangers }: ExamineOptions,
-): Promise<Examined | undefined> {
+  survey: ScanResult,
+  { ref, text, marked }: ObservedResource,
+  wanted: UserToVerify | undefined,
+  { withValues, strangers }: VerifyUsersOptions,
+): Promise<VerifiedUsers | undefined> {
   const link = parseLink(text);
   const basis = { version: wanted?.version ?? 0, link: hashOfLink(text) };
   const common = { ref, link, basis, marked, wanted: wanted?.wanted };
@@ -122,7 +127,7 @@ async function examine(
   };
 }
 
-export const rulesOf = ({ estate: { target }, visibility }: Survey) => ({
+export const rulesOf = ({ estate: { target }, visibility }: ScanResult) => ({
   policy: target.policy,
   types: target.mapping.types,
   visibility,
@@ -131,7 +136,7 @@ export const rulesOf = ({ estate: { target }, visibility }: Survey) => ({
 type Standing = Pick<UserCase, 'ref' | 'link' | 'basis'>;
 
 /** Values that the mapping cannot make: the user gains nothing until that is corrected. */
-export const faultEntries = (user: Standing, wanted: WantedUser | undefined): PlanEntry[] =>
+export const faultEntries = (user: Standing, wanted: UserToVerify | undefined): PlanEntry[] =>
   wanted?.wanted.inScope && wanted.faults.length > 0
     ? [conflict(user, `attribute ${wanted.faults.join('; ')}`)]
     : [];
@@ -151,14 +156,14 @@ export const conflict = ({ ref, link, basis }: Standing, reason: string): PlanEn
   basis,
 });
 
-async function read(survey: Survey, link: Link): Promise<WireUser | 'absent' | 'unknown'> {
+async function read(survey: ScanResult, link: Link): Promise<WireUser | 'absent' | 'unknown'> {
   if (link.id === undefined) return 'absent';
   return asking(survey, (signal) => survey.estate.target.client.users.get(link.id ?? '', { signal }));
 }
 
 /** Only a 404 says that something is not there. */
 export async function asking<T>(
-  survey: Survey,
+  survey: ScanResult,
   call: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | 'absent' | 'unknown'> {
   survey.tally.calls++;
@@ -174,7 +179,7 @@ type Namesake = { id: string; userName: string };
 
 /** An account that nobody of ours is linked to and that carries the externalId or name. */
 async function findNamesake(
-  survey: Survey,
+  survey: ScanResult,
   { core }: DesiredAccount,
   strangers: Strangers | undefined,
 ): Promise<Namesake | undefined | 'unknown'> {
@@ -198,7 +203,7 @@ async function findNamesake(
 
 /** The value list; undefined where the account is not known or the tenant has no such list. */
 export async function readValues(
-  survey: Survey,
+  survey: ScanResult,
   { account }: Link,
 ): Promise<ReadonlyMap<string, unknown> | undefined | 'unknown'> {
   if (account === undefined) return undefined;

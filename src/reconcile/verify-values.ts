@@ -2,8 +2,8 @@
 import { parseLink } from '../directory/outbox/links.ts';
 import { refOf, type Ref } from '../directory/records.ts';
 import { mapBounded } from '../support/bounded.ts';
-import { createVisibility, differences, wantedFromLink } from './compare.ts';
-import type { Survey } from './scope.ts';
+import { createVisibility, differences, desiredFromLink } from './compare.ts';
+import type { ScanResult } from './scope.ts';
 import { readValues } from './verify-users.ts';
 
 /** Users whose attribute values are read one by one in each run, oldest look first. */
@@ -17,7 +17,7 @@ interface ValueLook {
 }
 
 /** Truth values and lists are in no SCIM answer (contract 2.4): one call per user, so a few in each run. */
-export async function lookAtValues(survey: Survey, full: boolean): Promise<ValueLook> {
+export async function verifyValues(survey: ScanResult, full: boolean): Promise<ValueLook> {
   const { directory, target, runs } = survey.estate;
   const { types } = target.mapping;
   const look: ValueLook = { suspects: new Set(), read: 0, of: 0, cursor: undefined };
@@ -41,7 +41,7 @@ export async function lookAtValues(survey: Survey, full: boolean): Promise<Value
   return look;
 }
 
-async function compareValues(survey: Survey, refs: Ref[], look: ValueLook): Promise<void> {
+async function compareValues(survey: ScanResult, refs: Ref[], look: ValueLook): Promise<void> {
   const { drifts, concurrency, target } = survey.estate;
   const standing = await drifts.standing(refs);
   await mapBounded(standing, concurrency, async ({ ref, text }) => {
@@ -55,7 +55,7 @@ async function compareValues(survey: Survey, refs: Ref[], look: ValueLook): Prom
       survey.tally.unknown++;
       return;
     }
-    const { attributes } = wantedFromLink(link);
+    const { attributes } = desiredFromLink(link);
     const wanted = { inScope: true, active: true, core: {}, attributes };
     const nobody = { id: link.id, userName: '', active: true };
     if (differences(wanted, nobody, target.mapping.types, createVisibility(), values).length > 0)

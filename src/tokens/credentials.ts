@@ -56,7 +56,7 @@ type Watched = ConnectionCredentials & {
 };
 
 /** Resolves when the stored tokens are known, or Redis did not tell them. */
-export async function createDoors(
+export async function createCredentialStore(
   deps: { clock: Clock; logger: Logger },
   connections: readonly { settings: CredentialSettings; stored: StoredTokens }[],
 ): Promise<CredentialStore> {

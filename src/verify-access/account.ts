@@ -10,7 +10,7 @@ import { EXTENSION } from '../sync/diff.ts';
 import type { AccountView } from './report.ts';
 
 /** A group of ours in which the person should be: its platform id and the name that it should have there. */
-export interface WantedGroup {
+export interface ExpectedGroup {
   platformId: string | undefined;
   name: string;
 }
@@ -39,7 +39,7 @@ async function unlessAbsent<T>(call: Promise<T>): Promise<T | undefined> {
 export async function readAccount(
   client: PlatformClient,
   link: Link & { id: string },
-  wanted: readonly WantedGroup[],
+  wanted: readonly ExpectedGroup[],
   call: CallOptions,
 ): Promise<Reading | undefined> {
   const user = await unlessAbsent(client.users.get(link.id, call));
@@ -88,7 +88,7 @@ async function accountIdOf(
 async function groupsOf(
   { groups }: PlatformClient,
   user: WireUser,
-  wanted: readonly WantedGroup[],
+  wanted: readonly ExpectedGroup[],
   call: CallOptions,
 ): Promise<string[]> {
   const listed = (user.groups ?? []).map(({ value, display }) => ({ id: String(value), name: display }));

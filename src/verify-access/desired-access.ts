@@ -7,12 +7,12 @@ import { observedCore } from '../sync/diff.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
 import type { AccountDifference } from './report.ts';
-import type { Reading, WantedGroup } from './account.ts';
+import type { Reading, ExpectedGroup } from './account.ts';
 
 /** `closed`: the account shall be inactive or gone; the sentence says why. */
 export type DesiredAccess =
-  | { kind: 'closed'; why: string; groups: WantedGroup[] }
-  | { kind: 'open'; desired: DesiredUser; groups: WantedGroup[] };
+  | { kind: 'closed'; why: string; groups: ExpectedGroup[] }
+  | { kind: 'open'; desired: DesiredUser; groups: ExpectedGroup[] };
 
 export async function desiredAccessOf(
   estate: ReconcileScope,

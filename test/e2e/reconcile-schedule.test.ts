@@ -1,7 +1,7 @@
 // The timetable: a run that was missed is made up for at the start, several replicas run once, and `onDrift: report` only
 // tells. Time is moved, nothing waits for a cron moment.
 import {
-  type ScheduledEstate,
+  type ScheduledScope,
   type Scheduler,
   startScheduler,
   wasMissed,
@@ -37,7 +37,7 @@ afterAll(async () => {
   await bridge.stop();
 });
 
-const estates = (): ScheduledEstate[] =>
+const estates = (): ScheduledScope[] =>
   rec.estates.map((each) => ({ ...each, estate: { ...each.estate, clock } }));
 
 /** A scheduler as one replica has it. @returns its log */

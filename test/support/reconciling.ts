@@ -1,10 +1,10 @@
 // Reconcile as a test drives it: the same estates as the commands open, and hands that meddle with the platform.
-import { openEstates } from '../../src/app.ts';
+import { openScopes } from '../../src/app.ts';
 import type { RunReport } from '../../src/directory/outbox/runs.ts';
 import { makePlan } from '../../src/reconcile/make-plan.ts';
 import type { Plan } from '../../src/reconcile/plan.ts';
 import { reconcile } from '../../src/reconcile/run.ts';
-import type { ScheduledEstate } from '../../src/reconcile/schedule.ts';
+import type { ScheduledScope } from '../../src/reconcile/schedule.ts';
 import type { PlanEntry } from '../../src/reconcile/entry.ts';
 import { randomIds, systemClock } from '../../src/support/sources.ts';
 import { silentLogger } from '../../src/support/logger.ts';
@@ -13,7 +13,7 @@ import { eventually } from './eventually.ts';
 import { send } from './send.ts';
 
 export interface Reconciling {
-  estates: ScheduledEstate[];
+  estates: ScheduledScope[];
   /** @param options.at the target, where there are several */
   plan(options?: { full?: boolean; at?: string }): Promise<Plan>;
   /** One run that repairs. */
@@ -33,8 +33,8 @@ export interface Reconciling {
 const deps = { logger: silentLogger, clock: systemClock, ids: randomIds, random: Math.random };
 
 export async function openReconciling(bridge: Bridge, config = bridge.config): Promise<Reconciling> {
-  const { estates, stop } = await openEstates(config, deps, { worker: false });
-  const first = (at?: string): ScheduledEstate => {
+  const { estates, stop } = await openScopes(config, deps, { worker: false });
+  const first = (at?: string): ScheduledScope => {
     const [found] = estates.filter(({ estate }) => at === undefined || estate.target.name === at);
     if (!found) throw new Error('no estate');
     return found;

@@ -33,7 +33,7 @@ export const plainTypeOf = (key: string): PlainType | undefined =>
 export const isMomentary = (key: string): boolean => MOMENTARY.test(key);
 
 /** How a backup treats a key: `unknown` was left by another version, and is left out. */
-export function fateOf(key: string): 'kept' | 'rebuilt' | 'unknown' {
+export function archiveRuleOf(key: string): 'kept' | 'rebuilt' | 'unknown' {
   if (DERIVED.test(key) || MOMENTARY.test(key)) return 'rebuilt';
   return PLACED.test(key) || plainTypeOf(key) ? 'kept' : 'unknown';
 }

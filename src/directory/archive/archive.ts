@@ -1,6 +1,6 @@
 // Everything that Redis keeps for one connection, as lines that can be kept in a file and put back.
 import type { Redis } from 'ioredis';
-import { fateOf, isMomentary } from './archive-families.ts';
+import { archiveRuleOf, isMomentary } from './archive-families.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import { primariesOf } from '../redis/store-health.ts';
@@ -64,7 +64,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
     // A key may be told twice by SCAN, and a list must not be put back twice.
     const told = new Set<string>();
     for await (const name of allKeys()) {
-      const fate = fateOf(name);
+      const fate = archiveRuleOf(name);
       if (fate === 'rebuilt' || told.has(name)) continue;
       told.add(name);
       if (fate === 'unknown') {

@@ -32,7 +32,7 @@ export interface EventRefusal {
   description: string;
 }
 
-export interface EventStanding {
+export interface EventDelivery {
   pending: number;
   /** Age of the oldest one that is pending, milliseconds. */
   oldestMs: number;
@@ -80,7 +80,7 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
   }
 
   /** @param maxAgeMs older ones are dropped now; undefined = none */
-  async function standing(maxAgeMs?: number): Promise<EventStanding> {
+  async function standing(maxAgeMs?: number): Promise<EventDelivery> {
     const [, pending, oldestMs, kept, fields] = await scripts.run('tend_events', keys.base, { maxAgeMs });
     const known = new Map(pairsOf(fields as string[]));
     const total = (name: string): number => Number(known.get(name) ?? 0);

@@ -27,7 +27,7 @@ export interface Drift {
 export type Noted = 'applied' | 'stale' | 'busy';
 
 /** A resource of ours that a platform id belongs to. `text` is the link as stored. */
-export interface Counterpart {
+export interface ObservedResource {
   ref: Ref;
   text: string;
   marked: boolean;
@@ -78,7 +78,7 @@ export function createDriftNotes(
   }
 
   /** The resource key of each platform id, in the order given. The reverse link may be older than the link: compare ids. */
-  async function counterparts(kind: Kind, platformIds: string[]): Promise<(Counterpart | undefined)[]> {
+  async function counterparts(kind: Kind, platformIds: string[]): Promise<(ObservedResource | undefined)[]> {
     if (platformIds.length === 0) return [];
     const fields = platformIds.map((id) => `${kind}:${id}`);
     const ways = await redis.hmget(key('linked'), ...fields);
@@ -103,7 +103,7 @@ export function createDriftNotes(
   }
 
   /** Link text and mark of refs, in the order given; both of the same moment. */
-  async function standing(refs: Ref[]): Promise<Counterpart[]> {
+  async function standing(refs: Ref[]): Promise<ObservedResource[]> {
     if (refs.length === 0) return [];
     const read = await redis
       .multi()

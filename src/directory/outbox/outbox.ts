@@ -8,7 +8,7 @@ import { LANES, parseRef, refOf, type Lane, type Ref } from '../records.ts';
 import { createProvisioningLog, type LogLimits } from '../logs/provisioning-log.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import { createGuardStore } from '../guard/guard-store.ts';
-import { readWhereabouts } from './resource-status.ts';
+import { readResourceStatus } from './resource-status.ts';
 import { createWork, pairs, type DueWork } from './work.ts';
 
 /** A mark that was handed to the queue. The ticket makes handing it over twice harmless. */
@@ -192,7 +192,7 @@ export function createOutbox(
     hasMoved,
     noteAddress,
     changeAddress,
-    whereabouts: (ref: Ref) => readWhereabouts(deps, target, ref),
+    whereabouts: (ref: Ref) => readResourceStatus(deps, target, ref),
     backlog: () => readBacklog({ scripts, keys }, target),
     blocked,
     dismiss,

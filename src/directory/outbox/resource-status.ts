@@ -33,7 +33,7 @@ export interface ResourceStatus {
 /** A dirty score is lane * SPAN + due milliseconds (lua/keys.lua). */
 const SPAN = 10_000_000_000_000;
 
-export async function readWhereabouts(
+export async function readResourceStatus(
   { redis, keys }: { redis: Redis; keys: Keyspace },
   target: string,
   ref: Ref,

@@ -8,7 +8,15 @@ import type { Scripts } from '../redis/scripts.ts';
 import { primariesOf } from '../redis/store-health.ts';
 import { createFindings, type Finding, type Findings } from './findings.ts';
 import { createLastProof } from './last-proof.ts';
-import { CHANGES, SETS, walkOfKey, walksOfLinks, walksOfMarks, walksOfRecords, type Walk } from './walks.ts';
+import {
+  CHANGES,
+  SETS,
+  scanOfKey,
+  scansOfLinks,
+  scansOfMarks,
+  scansOfRecords,
+  type ProofScan,
+} from './scans.ts';
 
 export interface ProofOptions {
   repair: boolean;
@@ -55,7 +63,7 @@ export function createProof(
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
 
-    async function walk({ script, args }: Walk): Promise<void> {
+    async function walk({ script, args }: ProofScan): Promise<void> {
       let cursor = '0';
       do {
         signal?.throwIfAborted();
@@ -89,25 +97,25 @@ export function createProof(
 
     const walkKeys = async (names: readonly string[]): Promise<void> => {
       for (const name of names) {
-        const found = walkOfKey(name, targets);
+        const found = scanOfKey(name, targets);
         if (found) await walk(found);
       }
     };
-    const walkAll = async (walks: readonly Walk[]): Promise<void> => {
+    const walkAll = async (walks: readonly ProofScan[]): Promise<void> => {
       for (const each of walks) await walk(each);
     };
 
     if (repair) await forgetMappings();
-    await walkAll(walksOfRecords());
+    await walkAll(scansOfRecords());
     // Begun before the keys are listed: a member set that is new after that is added by the push that makes it.
     const counting = randomUUID();
     await walk({ script: 'count', args: { step: 'begin', run: counting } });
     const names = await ownKeys();
     await walkKeys(names.filter((name) => SETS.test(name)));
     await walk({ script: 'count', args: { step: 'end', run: counting } });
-    await walkAll(targets.flatMap(walksOfLinks));
+    await walkAll(targets.flatMap(scansOfLinks));
     await walkKeys(names.filter((name) => CHANGES.test(name)));
-    await walkAll(targets.flatMap(walksOfMarks));
+    await walkAll(targets.flatMap(scansOfMarks));
     // Again, because a reconcile that ran meanwhile has not seen all of the repairs.
     if (repair) await forgetMappings();
     return findings.all();

@@ -2,7 +2,7 @@
 import { Cluster, Redis } from 'ioredis';
 import type { Logger } from '../../support/logger.ts';
 import { placeOf, type ClusterPlace, type RedisSettings, type ServerOptions } from './redis-options.ts';
-import { hearLateErrors } from './late-errors.ts';
+import { ignoreLateErrors } from './late-errors.ts';
 
 export {
   checkStore,
@@ -81,7 +81,7 @@ function connectCluster({ nodes, options, tls }: ClusterPlace, role: ConnectionR
   const refreshing = setInterval(() => cluster.refreshSlotsCache(), SLOTS_REFRESH_MS).unref();
   cluster.once('end', () => clearInterval(refreshing));
   cluster.on('+node', (node: Redis) => {
-    hearLateErrors(node);
+    ignoreLateErrors(node);
     // Connects at once, because commands that arrive before the node is ready would fail.
     if (role === 'commands') node.connect().catch(() => undefined);
   });
@@ -89,10 +89,10 @@ function connectCluster({ nodes, options, tls }: ClusterPlace, role: ConnectionR
 }
 
 function connectServer(options: ServerOptions): Redis {
-  const redis = hearLateErrors(new Redis(options));
+  const redis = ignoreLateErrors(new Redis(options));
   const duplicate = redis.duplicate.bind(redis);
   // BullMQ duplicates the connection for blocking commands; the copies need the same error handling.
-  redis.duplicate = (changed: ServerOptions = {}) => hearLateErrors(duplicate(changed));
+  redis.duplicate = (changed: ServerOptions = {}) => ignoreLateErrors(duplicate(changed));
   return redis;
 }
 

@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis';
 const ignore = (): void => undefined;
 
 /** Adds an error listener to each socket of the client, so that a second error of a socket does not end the process. */
-export function hearLateErrors(redis: Redis): Redis {
+export function ignoreLateErrors(redis: Redis): Redis {
   redis.on('error', () => {
     // `stream` is undefined while no sentinel answers.
     const stream = redis.stream as Duplex | undefined;

@@ -4,7 +4,7 @@ import type { TargetAddress } from '../../verify-access/verify-access.ts';
 import type { Breaker } from '../../directory/outbox/breaker.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { DoctorFinding } from '../../ops/doctor.ts';
-import type { ScheduledEstate } from '../../reconcile/schedule.ts';
+import type { ScheduledScope } from '../../reconcile/schedule.ts';
 import type { Clock, Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import type { SettingsToken } from '../../tokens/keyring.ts';
@@ -17,7 +17,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** Dependencies of the routes. */
 export interface AdminContext {
   states: readonly DesiredState[];
-  estates: readonly ScheduledEstate[];
+  estates: readonly ScheduledScope[];
   /** Names of all targets in the settings. */
   targets: readonly string[];
   /** The effective settings with secrets masked. */

@@ -21,7 +21,7 @@ export const correlationIdOf = (request: IncomingMessage): string =>
   (request as Identified)[CORRELATION_ID] ?? '-';
 
 /** Sets the response header X-Request-Id. SCIM responses set it in respond.ts together with their other headers. */
-export const tellRequestId: RequestHandler = (request, response, next) => {
+export const setRequestIdHeader: RequestHandler = (request, response, next) => {
   response.setHeader(REQUEST_ID, correlationIdOf(request));
   next();
 };

@@ -10,7 +10,7 @@ import type { Admission } from '../admission/admission.ts';
 import { createAuthenticate, type AuthenticateOptions } from '../middleware/authenticate.ts';
 import { createBadCredentials } from '../middleware/bad-credentials.ts';
 import { createClientAddress } from '../middleware/client-address.ts';
-import { createHabits, type OnDeviation } from './deviations.ts';
+import { createDeviationLog, type OnDeviation } from './deviations.ts';
 import { createScimRouter } from './router.ts';
 
 export interface ScimConnection {
@@ -56,7 +56,7 @@ export function createScimRouters(
     const { name } = settings;
     const admitted = admission.of(name);
     const { singles, lists } = admitted;
-    const profile = profileOf(settings.profile, createHabits(deps, settings));
+    const profile = profileOf(settings.profile, createDeviationLog(deps, settings));
     const reviveInactive = settings.reviveInactive ?? settings.profile !== 'rfc';
     const provider = {
       directory,

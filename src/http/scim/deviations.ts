@@ -9,7 +9,7 @@ export type OnDeviation = (connection: string, kind: DeviationName) => void;
 const WEIGH_EVERY = 5;
 
 /** @returns the function that the profile of the connection calls for every accepted deviation */
-export function createHabits(
+export function createDeviationLog(
   deps: { logger: Logger; onDeviation?: OnDeviation },
   connection: { name: string; profile: ProfileName },
 ): (kind: DeviationName) => void {

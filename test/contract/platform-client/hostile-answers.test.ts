@@ -11,7 +11,7 @@ import {
 } from '../../../src/platform/errors.ts';
 import type { WireUser } from '../../../src/platform/wire.ts';
 import { createListProof } from '../../../src/reconcile/list-proof.ts';
-import { walkList } from '../../../src/reconcile/scan.ts';
+import { scanList } from '../../../src/reconcile/scan.ts';
 import { systemClock } from '../../../src/support/sources.ts';
 import { answerJson, startFakePlatform, thrownBy, type FakePlatform, type Script } from './fake-platform.ts';
 
@@ -186,7 +186,7 @@ describe('lists', () => {
     const ids: string[] = [];
     const { signal } = new AbortController();
     const options = { clock: { ...systemClock, sleep: () => Promise.resolve() }, signal, random: () => 0 };
-    const pages = walkList(
+    const pages = scanList(
       (startIndex, count, pageSignal) =>
         platform.client.users.list({ startIndex, count }, { signal: pageSignal }),
       proof,

@@ -1,7 +1,7 @@
 // Every key family that keys.ts lists is either kept by a backup or built anew: none is lost because nobody thought of it.
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { fateOf } from '../../../src/directory/archive/archive-families.ts';
+import { archiveRuleOf } from '../../../src/directory/archive/archive-families.ts';
 
 const table = readFileSync(new URL('../../../src/directory/keys.ts', import.meta.url), 'utf8');
 /** Keys as they may look, from the first column; budgets, breakers and claims have a base of their own. */
@@ -18,9 +18,9 @@ test('the table of keys in keys.ts is not empty', () => {
 });
 
 test.each(keys)('%s is kept or built anew', (key) => {
-  expect(fateOf(key)).not.toBe('unknown');
+  expect(archiveRuleOf(key)).not.toBe('unknown');
 });
 
 test('a key of an unknown family is recognised as unknown', () => {
-  expect(fateOf('somethingElse:main')).toBe('unknown');
+  expect(archiveRuleOf('somethingElse:main')).toBe('unknown');
 });

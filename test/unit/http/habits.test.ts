@@ -1,4 +1,4 @@
-import { createHabits } from '../../../src/http/scim/deviations.ts';
+import { createDeviationLog } from '../../../src/http/scim/deviations.ts';
 import type { DeviationName, ProfileName } from '../../../src/scim/index.ts';
 import type { Logger } from '../../../src/support/logger.ts';
 
@@ -12,7 +12,7 @@ function watch(profile: ProfileName, sightings: Partial<Record<DeviationName, nu
   const lines: Line[] = [];
   const told: string[] = [];
   const logger = { info: (fields: Line) => lines.push(fields) } as unknown as Logger;
-  const habits = createHabits(
+  const habits = createDeviationLog(
     { logger, onDeviation: (connection, kind) => told.push(`${connection} ${kind}`) },
     { name: 'hr', profile },
   );

@@ -1,7 +1,7 @@
 // Promise 6: nothing destructive from missing data. Pages are cut, empty, swapped, repeated and failing at random; what
 // the walk then calls complete must be complete, and what a plan takes from it must take nothing away.
 import { createListProof, type ListedPage, type ListProof } from '../../../src/reconcile/list-proof.ts';
-import { walkList } from '../../../src/reconcile/scan.ts';
+import { scanList } from '../../../src/reconcile/scan.ts';
 import type { Clock } from '../../../src/support/sources.ts';
 import { createRandom } from '../../support/estate.ts';
 
@@ -28,7 +28,7 @@ async function walk(fetch: FetchPage, count = 7, inFlight = 3): Promise<{ seen: 
   const seen: Item[] = [];
   const signal = new AbortController().signal;
   const options = { clock, signal, random: () => 0.5, count, inFlight };
-  for await (const page of walkList(fetch, proof, options)) seen.push(...page);
+  for await (const page of scanList(fetch, proof, options)) seen.push(...page);
   return { seen, proof: proof.verdict() };
 }
 

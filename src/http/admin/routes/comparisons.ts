@@ -6,7 +6,7 @@ import type { Progress } from '../../../reconcile/scope.ts';
 import { makePlan } from '../../../reconcile/make-plan.ts';
 import { driftOnly, outcomeOf, parseSaved, savedPieces, type Plan } from '../../../reconcile/plan.ts';
 import { applySaved, reconcile } from '../../../reconcile/run.ts';
-import type { ScheduledEstate } from '../../../reconcile/schedule.ts';
+import type { ScheduledScope } from '../../../reconcile/schedule.ts';
 import type { Finished, OperationWork } from '../operations.ts';
 import { Problem } from '../problem.ts';
 import { requireTarget, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
@@ -99,11 +99,11 @@ async function start(
   return accepted(await context.operations.start({ kind, target, by: who }, work));
 }
 
-const chosen = ({ estates }: AdminContext, target: string | undefined): readonly ScheduledEstate[] =>
+const chosen = ({ estates }: AdminContext, target: string | undefined): readonly ScheduledScope[] =>
   estates.filter(({ estate }) => target === undefined || estate.target.name === target);
 
 const watch =
-  ({ estate: { connection, target } }: ScheduledEstate, { onProgress }: OperationWork) =>
+  ({ estate: { connection, target } }: ScheduledScope, { onProgress }: OperationWork) =>
   (progress: Progress): void =>
     onProgress({ connection, target: target.name, ...progress });
 
@@ -134,7 +134,7 @@ async function repair(context: AdminContext, order: Order, work: OperationWork):
 
 interface Pair {
   plan: Plan;
-  each: ScheduledEstate;
+  each: ScheduledScope;
 }
 
 /** Applies a plan. Nothing is applied when one of its resources has changed since. */

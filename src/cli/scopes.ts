@@ -3,11 +3,11 @@ import { setFlagsFromString } from 'node:v8';
 import { complain } from './output.ts';
 import type { AppDeps } from '../app.ts';
 import type { Config } from '../config/schema.ts';
-import type { ScheduledEstate } from '../reconcile/schedule.ts';
+import type { ScheduledScope } from '../reconcile/schedule.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
 import { createLogger } from '../support/logger.ts';
 
-export interface SelectedScope extends ScheduledEstate {
+export interface SelectedScope extends ScheduledScope {
   /** `<connection> → <target>`. */
   name: string;
 }
@@ -22,7 +22,7 @@ export interface CommandContext {
 const HEAP_GROWTH = 100;
 
 /** @throws Error with what to do when Redis does not answer, or when there is no such target */
-export async function withEstates<T>(
+export async function withScopes<T>(
   config: Config,
   { target, worker }: { target?: string | undefined; worker: boolean },
   use: (context: CommandContext) => Promise<T>,
@@ -30,11 +30,11 @@ export async function withEstates<T>(
   if (target !== undefined && !(target in config.targets))
     throw new Error(`There is no target ${target}: see scim-bridge check-config --print.`);
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
-  const { openEstates } = await import('../app.ts');
+  const { openScopes } = await import('../app.ts');
   // Failures on the way are written to standard error; results are in the answer.
   const logger = createLogger('warn', { write: (line) => complain(line.trimEnd()) });
   const deps: AppDeps = { logger, clock: systemClock, ids: randomIds, random: () => Math.random() };
-  const { estates, stop } = await openEstates(config, deps, { worker });
+  const { estates, stop } = await openScopes(config, deps, { worker });
   const ended = new AbortController();
   const onSignal = (): void =>
     ended.abort(new Error('ended by a signal; what is marked is applied by a worker'));

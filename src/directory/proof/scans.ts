@@ -2,7 +2,7 @@
 // an index entry without a record would take the name of another record. Pure.
 
 /** Calls of one script, one for each portion of one key. */
-export interface Walk {
+export interface ProofScan {
   /** Name without `prove_`. */
   script: string;
   args: Record<string, unknown>;
@@ -27,7 +27,7 @@ const RECORDS = 50;
  * Of a connection, apart from its targets. `groupsOf` comes first: a member set that was lost as a whole is made again from
  * it, and each push to the group in the meantime makes the loss harder to see.
  */
-export const walksOfRecords = (): Walk[] => [
+export const scansOfRecords = (): ProofScan[] => [
   { script: 'groups_of', args: {} },
   ...INDEXES.map(([family, kind]) => ({ script: 'indexes', args: { family, kind } })),
   ...(['User', 'Group'] as const).map((kind) => ({ script: 'records', args: { kind, count: RECORDS } })),
@@ -36,13 +36,13 @@ export const walksOfRecords = (): Walk[] => [
 const MARKS = ['dirty', 'inflight', 'tickets', 'accepted', 'guardWaiting', 'marks'];
 const LISTS = ['blocked', 'alarms', 'doubts', 'groupsSeen'];
 
-export const walksOfLinks = (target: string): Walk[] => [
+export const scansOfLinks = (target: string): ProofScan[] => [
   ...['links', 'linked'].map((family) => ({ script: 'links', args: { target, family } })),
   { script: 'readd', args: { target } },
 ];
 
 /** After all others, because their repairs set dirty marks. */
-export const walksOfMarks = (target: string): Walk[] => [
+export const scansOfMarks = (target: string): ProofScan[] => [
   ...[...MARKS, ...LISTS].map((family) => ({ script: 'marks', args: { target, family } })),
   ...['User', 'Group'].map((kind) => ({ script: 'synced', args: { target, kind } })),
 ];
@@ -56,7 +56,7 @@ export const SETS = new RegExp(`^(${OF_GROUPS.join('|')}):`);
 export const CHANGES = new RegExp(`^(${[...SIGNS, ...HOLDS].join('|')}):`);
 
 /** The walk through one such key; undefined for every other key. @param name without the base */
-export function walkOfKey(name: string, targets: readonly string[]): Walk | undefined {
+export function scanOfKey(name: string, targets: readonly string[]): ProofScan | undefined {
   const [family = '', first = ''] = name.split(':', 2);
   if (OF_GROUPS.includes(family))
     return { script: 'members', args: { family, id: name.slice(family.length + 1) } };

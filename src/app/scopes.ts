@@ -3,15 +3,15 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { createTrailReader } from '../reconcile/audit-trail.ts';
 import { planDigest } from '../reconcile/digest.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import type { ScheduledEstate } from '../reconcile/schedule.ts';
+import type { ScheduledScope } from '../reconcile/schedule.ts';
 import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
 
-export function buildEstates(
+export function buildScopes(
   { config, clock, random }: Parts,
   targets: Map<string, Target>,
   states: DesiredState[],
-): ScheduledEstate[] {
+): ScheduledScope[] {
   return states.flatMap((state) =>
     [...state.outboxes].flatMap(([name, outbox]) => {
       const target = targets.get(name);

@@ -5,7 +5,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { EVENT_URIS } from '../events/claims.ts';
 import type { createScimRouters } from '../http/scim/connections.ts';
 import { groupResourceType } from '../scim/index.ts';
-import { createDoors, type CredentialStore } from '../tokens/credentials.ts';
+import { createCredentialStore, type CredentialStore } from '../tokens/credentials.ts';
 import type { Parts } from './parts.ts';
 import { userTypeFor } from './targets.ts';
 
@@ -13,9 +13,9 @@ import { userTypeFor } from './targets.ts';
  * Returns the credentials of all connections. Redis publishes revocations; the credentials are also polled, in
  * case a message is lost.
  */
-export async function openDoors(parts: Parts, states: DesiredState[]): Promise<CredentialStore> {
+export async function openCredentials(parts: Parts, states: DesiredState[]): Promise<CredentialStore> {
   const { config, logger, releasers } = parts;
-  const doors = await createDoors(
+  const doors = await createCredentialStore(
     parts,
     states.flatMap(({ connection, tokens }) => {
       const settings = config.connections[connection];

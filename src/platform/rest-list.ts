@@ -36,7 +36,7 @@ function pageReader<T>(read: Reader<T>, member: string | undefined): Reader<Rest
  * Yields every entry of the list and reads pages on demand. Throws IncompleteList when a page is empty or short
  * before the end, an id is repeated, a cursor is missing or repeated, or totals differ.
  */
-export async function* walkRest<T extends { id: string }>(
+export async function* listByOffset<T extends { id: string }>(
   send: Send,
   list: RestList<T>,
   options: CallOptions = {},
