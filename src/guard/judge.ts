@@ -1,14 +1,14 @@
-// How much may be taken away unasked. Pure: counts in, verdict out (ADR 0011). The sync asks before every destructive
-// write, reconcile before the first mark of a plan; both get the same answer from here.
+// Decides how many destructive changes need no approval (ADR 0011). Pure. Sync asks before every destructive write,
+// reconcile before the first mark of a plan.
 
 /**
- * Changes that take access or data away: closing an account, removing it or a group for good, taking a member
- * out of a group, emptying an attribute.
+ * Destructive changes: deactivating an account, deleting an account or group, removing a member from a group, clearing an
+ * attribute.
  */
 export const DESTRUCTIVE_KINDS = ['deactivate', 'delete', 'removeMembers', 'clearAttributes'] as const;
 export type DestructiveKind = (typeof DESTRUCTIVE_KINDS)[number];
 
-/** Bounds on the changes that need no approval within the window; both must be kept. */
+/** Limits of changes without approval within the window; both apply. */
 export interface GuardLimit {
   count: number;
   /** Share of the population, in percent. */
@@ -17,20 +17,20 @@ export interface GuardLimit {
 
 export type GuardLimits = Record<DestructiveKind, GuardLimit>;
 
-/** The guard of one target as the settings say it. */
+/** Guard settings of one target. */
 export type GuardSettings = GuardLimits & { windowMs: number };
 
-/** Changes that count against a limit already. */
+/** Changes that already count against a limit. */
 export interface GuardCount {
-  /** Carried out within the window, unasked. */
+  /** Applied within the window without approval. */
   used: number;
-  /** Accepted, not applied yet and not held. */
+  /** Accepted, and neither applied nor held. */
   waiting: number;
   /** Held for approval. */
   held: number;
 }
 
-/** How many there are of what a share is a share of. */
+/** Totals that a share in percent refers to. */
 export interface Population {
   users: number;
   groups: number;
@@ -40,12 +40,12 @@ export interface Population {
 export type GuardVerdict =
   { kind: 'allowed'; allowance: number } | { kind: 'held'; allowance: number; hit: ('count' | 'percent')[] };
 
-/** A share alone punishes small tenants: below this many resources it never bites. */
+/** Smallest allowance of a share above 0 %, so that small tenants are not blocked. */
 export const SHARE_FLOOR = 10;
 
 /**
- * Most that may be taken away within one window. A share of 0 means nothing; any other share leaves room for
- * `SHARE_FLOOR`, and `count` bounds both.
+ * Returns the largest number of changes within one window. A share of 0 % allows none; any other share allows at least
+ * `SHARE_FLOOR`; `count` limits both.
  */
 export function allowanceOf({ count, percent }: GuardLimit, population: number): number {
   return Math.min(count, shareOf(percent, population));
@@ -53,12 +53,12 @@ export function allowanceOf({ count, percent }: GuardLimit, population: number):
 
 function shareOf(percent: number, population: number): number {
   if (percent === 0) return 0;
-  // Hundredths first: 7 % of 100 is 7, although 0.07 * 100 is a little more and 0.29 * 100 a little less.
+  // Integer hundredths avoid rounding errors: 0.07 * 100 is more than 7, and 0.29 * 100 less than 29.
   const share = Math.floor((Math.round(percent * 100) * population) / 10_000);
   return Math.max(SHARE_FLOOR, share);
 }
 
-/** Whether `wanted` more may go through, all together or not at all. */
+/** Returns whether `wanted` further changes are allowed, all or none. */
 export function judge(
   wanted: number,
   { used, waiting, held }: GuardCount,
@@ -74,7 +74,7 @@ export function judge(
   return { kind: 'held', allowance, hit };
 }
 
-/** Judges a whole plan before its first step: a kind that is over its limit is held, the others go on. */
+/** Judges a whole plan: all changes of a kind that exceeds its limit are held, other kinds are allowed. */
 export function judgePlan(
   wanted: Record<DestructiveKind, number>,
   counts: Record<DestructiveKind, GuardCount>,
@@ -97,8 +97,8 @@ export function judgePlan(
 }
 
 /**
- * The total that the share of a kind refers to. Memberships that go are not in the directory any more, so they are added again;
- * attributes are compared with people, because one mistake in a mapping empties one attribute of everybody.
+ * Returns the total that the share of a kind refers to. Removed memberships are no longer in the directory, so they are
+ * added; cleared attributes are compared with users, because a wrong mapping clears one attribute of every user.
  */
 export function populationOf(
   kind: DestructiveKind,

@@ -1,14 +1,14 @@
-// Describes a BullMQ job: the name of a resource, never what happened to it.
+// Defines a BullMQ job: it names a resource and does not contain the change.
 import type { Lane, Ref } from '../directory/records.ts';
 
-/** The whole payload of a job. */
+/** Payload of a job. */
 export interface SyncJob {
   connection: string;
   ref: Ref;
   lane: Lane;
 }
 
-/** Every target has two queues, so that a deactivation never waits for a worker that fills a large group. */
+/** Each target has two queues, so that a deactivation never waits for the sync of a large group. */
 export const STREAMS = ['urgent', 'regular'] as const;
 export type JobStream = (typeof STREAMS)[number];
 
@@ -16,12 +16,12 @@ export const streamOf = (lane: Lane): JobStream => (lane === 'deactivation' ? 'u
 
 export const queueName = (target: string, stream: JobStream): string => `${target}.${stream}`;
 
-/** Keys of one target's queues share a hash tag, as BullMQ asks for Redis Cluster. */
+/** Returns the key prefix of a target's queues, with a hash tag as BullMQ requires for Redis Cluster. */
 export const queuePrefix = (prefix: string, target: string): string => `${prefix}:{queue.${target}}`;
 
 /**
- * The same ticket gives the same job id, so adding a job twice is harmless. BullMQ refuses `:` in ids and drops an
- * add whose id is active; a new ticket per hand-over avoids that (ADR 0002).
+ * Returns the job id. The same delivery id (`ticket`) gives the same job id, so adding a job twice is idempotent. BullMQ
+ * refuses `:` in ids and ignores an add whose id is active, so each delivery has a new ticket (ADR 0002).
  */
 export const jobId = (connection: string, ref: Ref, ticket: string): string =>
   `${connection}-${ref.replace(':', '-')}-${ticket}`;

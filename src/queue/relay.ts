@@ -1,4 +1,4 @@
-// Outbox → BullMQ. Claims due marks and adds their jobs; any number of relays may run, none holds a lock.
+// Moves due marks from the outbox to BullMQ jobs. Several relays may run in parallel without a lock.
 import { Queue, type ConnectionOptions } from 'bullmq';
 import type { Claim, Outbox } from '../directory/outbox/outbox.ts';
 import type { Clock } from '../support/sources.ts';
@@ -18,27 +18,27 @@ import {
 export interface RelayOptions {
   prefix: string;
   target: string;
-  /** Longest time between two looks at the outbox when nobody pokes. */
+  /** Interval between two sweeps of the outbox without notification. */
   sweepMs: number;
-  /** How many refs may wait in the queue at once; the rest waits in the outbox, in order. */
+  /** Largest number of waiting jobs; other resources wait in the outbox in order of priority. */
   room: number;
 }
 
 export interface Relay {
-  /** Look at the outbox soon: something was marked. */
+  /** Notifies the relay of a new mark. */
   poke(): void;
-  /** Time of the last look that came to an end, well or badly; Unix milliseconds. */
+  /** Returns the time of the last finished sweep, Unix milliseconds. */
   lastSweepAt(): number;
   stop(): Promise<void>;
 }
 
 const CLAIM_LIMIT = 200;
 const PORTION_MS = 10;
-/** A hand-over that is under way may wait for a Redis that is away: its marks stay. */
+/** Longest wait for the last sweep at shutdown; its marks remain in the outbox. */
 const LAST_SWEEP_MS = 3000;
 const FAILED = 'outbox cannot be read, trying again every second';
 
-/** @param outboxes one per connection that feeds the target */
+/** @param outboxes outboxes of all connections of the target */
 export function createRelay(
   deps: { connection: ConnectionOptions; outboxes: Map<string, Outbox>; clock: Clock; logger: Logger },
   options: RelayOptions,
@@ -99,7 +99,7 @@ export function createRelay(
         failing = true;
       }
       lastSweepAt = clock.now();
-      // A flood of pushes is taken in portions instead of one by one.
+      // Under load, notifications are collected and marks are taken in portions.
       if (poked) {
         await clock.sleep(PORTION_MS, stopping.signal);
         continue;

@@ -1,4 +1,4 @@
-// The way from outbox to handler for one target: relay and worker, started and stopped together.
+// Creates the relay and the worker of one target, and stops them together.
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
@@ -11,26 +11,26 @@ export interface TargetQueueOptions {
   /** Prefix of all Redis keys of the service. */
   prefix: string;
   target: string;
-  /** Resources synced at once, per process. */
+  /** Number of concurrent syncs in this process. */
   concurrency: number;
 }
 
 export interface TargetQueue {
-  /** Something was marked: look soon. */
+  /** Notifies the relay of a new mark. */
   poke: () => void;
-  /** Unix milliseconds of the last look at the outbox that came to an end. */
+  /** Returns the time of the last finished sweep of the outbox, Unix milliseconds. */
   lastSweepAt: () => number;
-  /** Stops handing over, then lets running syncs end within their deadline. */
+  /** Stops the relay, then waits for running syncs within their deadline. */
   stop: () => Promise<void>;
 }
 
-/** The sweep that catches what no poke told of. */
+/** Interval of sweeps, which find marks without notification. */
 const SWEEP_MS = 1000;
-/** How many refs wait in BullMQ at once; the rest waits in the outbox, in order of urgency. */
+/** Largest number of jobs in BullMQ; other resources wait in the outbox in order of priority. */
 const ROOM = 500;
 const SYNC_DEADLINE_MS = 20_000;
 
-/** @param outboxes one per connection that feeds the target */
+/** @param outboxes outboxes of all connections of the target */
 export function createTargetQueue(
   deps: {
     connection: QueueConnection;

@@ -1,32 +1,32 @@
-// BullMQ job → handler(ref). The handler keeps its own books in the outbox, so a job never fails: what has to be
-// done again is a mark, not a retry of BullMQ.
+// Runs the sync handler for BullMQ jobs. The handler stores its outcome in the outbox, so a job never fails: a retry is a
+// new mark and not a retry of BullMQ.
 import { Worker, type ConnectionOptions } from 'bullmq';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { settledWithin } from '../support/within.ts';
 import { queueName, queuePrefix, STREAMS, type SyncJob } from './jobs.ts';
 
-/** A connection as BullMQ takes it; the composition root opens it. */
+/** Redis connection for BullMQ, opened by app.ts. */
 export type QueueConnection = ConnectionOptions;
 
 export interface WorkerOptions {
   prefix: string;
   target: string;
-  /** Resources synced at once, per process. */
+  /** Number of concurrent syncs in this process. */
   concurrency: number;
 }
 
-/** Brings one resource; resolves when its outcome is recorded. The signal asks it to stop before the next write. */
+/** Syncs one resource; resolves when its outcome is stored. An aborted signal stops it before the next write. */
 export type SyncHandler = (job: SyncJob, signal: AbortSignal) => Promise<void>;
 
 export interface SyncWorker {
-  /** Stops fetching, lets running syncs end, and after `deadlineMs` asks them to stop. It ends in any case. */
+  /** Stops fetching jobs, waits for running syncs, and aborts them after `deadlineMs`. Always resolves. */
   stop(deadlineMs: number): Promise<void>;
 }
 
 const URGENT_SLOTS = 2;
 const ABORT_GRACE_MS = 2000;
-/** How long the connections of workers that have nothing to do may take to close. */
+/** Longest time to close the connections of idle workers. */
 const CLOSE_MS = 2000;
 const LOCK_MS = 15_000;
 const STALLED_CHECK_MS = 5000;
@@ -54,7 +54,7 @@ export function createSyncWorker(
           stream === 'urgent'
             ? Math.max(URGENT_SLOTS, Math.ceil(options.concurrency / 4))
             : options.concurrency,
-        // A job whose process was killed before it took its lease blocks its id until its lock is over.
+        // The job id of a killed process is blocked until its lock expires.
         lockDuration: LOCK_MS,
         stalledInterval: STALLED_CHECK_MS,
         maxStalledCount: 1000,
@@ -70,20 +70,20 @@ export function createSyncWorker(
     try {
       await handler(job, abort.signal);
     } catch (error) {
-      // The mark is still there: it is handed over again when the lease runs out.
+      // The mark remains; the relay delivers it again after the lease expires.
       logger.error({ err: error as Error, target: options.target, ref: job.ref }, 'sync ended unexpectedly');
     }
   }
 
   return {
     stop: async (deadlineMs) => {
-      // A connection to a cluster that is lost just now may never say that it is closed: what counts are the syncs.
+      // Closing a lost cluster connection may never finish, so only the syncs are awaited.
       const closed = Promise.allSettled(workers.map((worker) => worker.close()));
       if (await settledWithin(clock, closed, CLOSE_MS)) return;
       const idle = Promise.race([closed, Promise.all(running)]);
       if (!(await settledWithin(clock, idle, deadlineMs))) {
         abort.abort();
-        // A sync that does not heed the signal is abandoned: its lease runs out and another process takes over.
+        // A sync that ignores the signal is abandoned; its lease expires and another process takes over.
         await settledWithin(clock, idle, ABORT_GRACE_MS);
       }
       await settledWithin(clock, closed, CLOSE_MS);

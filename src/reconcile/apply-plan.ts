@@ -1,4 +1,4 @@
-// Carries a plan out: judged by the guard, noted for the worker, waited for, and proven at the end.
+// Applies a plan: the guard judges it, changes are marked for the worker, and the end state is verified.
 import type { CoverageOfKinds, Outcome } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
 import type { GuardSettings } from '../guard/judge.ts';
@@ -10,21 +10,21 @@ import { changesIn, type Plan } from './plan.ts';
 import { readCoverageResult, whatIsMissing } from './coverage.ts';
 
 export interface ApplyPlanOptions {
-  /** False: differences are reported and left alone. */
+  /** False: differences are reported and not repaired. */
   repair: boolean;
   guard: GuardSettings;
   logger: Logger;
   signal: AbortSignal;
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** Asked when the plan is there; false ends the run without a change. */
+  /** Called with the plan; false ends the run without a change. */
   confirm?: ((plan: Plan) => Promise<boolean>) | undefined;
 }
 
 const POLL_MS = 200;
-/** Nothing was applied for this long: no worker is there, or the platform is away. */
+/** A run ends as stalled when no change was applied for this time: no worker runs, or the platform is unavailable. */
 const STALL_MS = 300_000;
 
-/** How a run ends. */
+/** Outcome of a run. */
 export interface End {
   outcome: Outcome;
   message?: string;
@@ -32,7 +32,7 @@ export interface End {
 
 export interface CarriedOut {
   end: End;
-  /** False: after a repair something was left out, and has to be looked at before the repair is done with. */
+  /** False: resources were left out after a repair of derived data, so another pass is needed. */
   isWhole: boolean;
 }
 
@@ -47,7 +47,7 @@ export async function applyPlan(
   const proven = plan.proof.users.complete && plan.proof.groups.complete && plan.unknown === 0;
   const unproven: End = { outcome: 'unproven', message: whyUnproven(plan) };
   if (wanted === 0) {
-    // A lost resource looks as desired, as far as the lists tell: its sync finds out, and notes it.
+    // Lists cannot show what a lost resource lacks; its sync compares it in full.
     const end = books.lost.length > 0 ? await restoreLost(estate, options, plan, books.lost) : CONVERGED;
     const isWhole = await keepBooks(estate, books, 0);
     if (!proven) return { end: unproven, isWhole };
@@ -75,10 +75,10 @@ export async function applyPlan(
 
 const CONVERGED: End = { outcome: 'converged' };
 
-/** How often a run marks again what is lost before it ends as incomplete. */
+/** Number of times that a run marks lost resources before it ends as incomplete. */
 const ROUNDS = 2;
 
-/** Counts how everything stands at the end. Resources that were lost during the run are brought in line too. */
+/** Counts the state of all resources at the end of a run, and syncs resources that were lost meanwhile. */
 export async function proveDesired(
   estate: ReconcileScope,
   options: ApplyPlanOptions,
@@ -94,7 +94,7 @@ export async function proveDesired(
   }
 }
 
-/** Marks what is lost, and waits until that and what the plan has marked is applied. */
+/** Marks lost resources, and waits until they and the resources of the plan are synced. */
 async function restoreLost(
   estate: ReconcileScope,
   options: Pick<ApplyPlanOptions, 'signal' | 'onProgress'>,
@@ -107,8 +107,8 @@ async function restoreLost(
 }
 
 /**
- * As long as the guard holds anything, whoever asked for it, the platform is not as desired. A held change that is not
- * wanted any more (rules went back, for instance) has no mark that would tell the guard: its sync looks once more.
+ * Returns the open approvals: while the guard holds a change, the platform is not as desired. A held change that is no
+ * longer desired, for instance after a change of rules, has no mark, so its resource is synced once more here.
  */
 async function whatIsHeld(
   estate: ReconcileScope,
@@ -127,7 +127,7 @@ async function whatIsHeld(
   return approval && held(estate, approval.items.length, approval.id);
 }
 
-/** Outside, the id of an approval begins with the connection. */
+/** Public ids of approvals begin with the name of the connection. */
 const held = ({ connection }: ReconcileScope, count: number, id: string): End => ({
   outcome: 'held',
   message: `the guard holds ${count}: approvals show ${connection}.${id}`,
@@ -144,7 +144,7 @@ export function whyUnproven({ proof, unknown }: Plan): string {
   return reasons.join('; ');
 }
 
-/** Waits until nothing that the plan wants is marked any more, and tells what became of it. */
+/** Waits until no resource of the plan has a dirty mark, and returns their outcomes. */
 export async function untilApplied(
   estate: ReconcileScope,
   { signal, onProgress }: Pick<ApplyPlanOptions, 'signal' | 'onProgress'>,
@@ -174,7 +174,7 @@ export async function untilApplied(
   return letters > 0 ? blocked(letters) : CONVERGED;
 }
 
-/** @param moved entries of the plan that were left alone. @returns whether nothing was left out that a repair needs */
+/** Stores notes for the next run. @param moved number of skipped entries @returns false when a repair needs another pass */
 async function keepBooks({ runs, digest }: ReconcileScope, books: Books, moved: number): Promise<boolean> {
   for (const name of ['values', 'members'] as const) {
     const place = books.cursors[name];

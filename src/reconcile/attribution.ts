@@ -4,24 +4,24 @@ import type { Attribution, PlanEntry } from './entry.ts';
 import { isDrift } from './entry.ts';
 import type { VerifiedUsers } from './verify-users.ts';
 
-/** One line of the platform's audit log, as far as it helps (contract 4.6). */
+/** One entry of the platform's audit log (contract 4.6). */
 export interface AuditEvent {
   /** Unix milliseconds. */
   at: number;
   actor: string;
   event: string;
-  /** The whole of its details as text; names and ids of what was changed are in there. */
+  /** Details of the entry as text; they contain names and ids of the changed object. */
   details: string;
 }
 
 export interface AuditTrail {
   /** Newest first. */
   events: readonly AuditEvent[];
-  /** The bridge's own name in the audit log, lower case; undefined when the platform does not tell. */
+  /** Name of the bridge's own account in the audit log, lower case; undefined when unknown. */
   ourselves: string | undefined;
 }
 
-/** Fills in the attribution of every entry that drift has caused. Without a trail only times are known. */
+/** Sets the attribution of every entry caused by drift. Without an audit log only times are known. */
 export function attributeDrift(examined: VerifiedUsers[], trail: AuditTrail | undefined): PlanEntry[] {
   return examined.flatMap((each) =>
     each.entries.map((entry) =>
@@ -30,7 +30,7 @@ export function attributeDrift(examined: VerifiedUsers[], trail: AuditTrail | un
   );
 }
 
-/** When the differences of a plan began at the earliest; how far back the audit log is worth reading. */
+/** Returns the earliest time at which a difference can have begun, from which the audit log is read. */
 export function earliestDrift(examined: VerifiedUsers[]): number | undefined {
   const times = examined
     .filter(({ entries }) => entries.some(isDrift))
@@ -44,14 +44,14 @@ function attributionOf(
   { changedAt, writtenAt }: VerifiedUsers,
   trail: AuditTrail | undefined,
 ): Attribution {
-  // Our own writes were answered by then. Clocks that differ blur this by as much as they differ.
+  // Entries before the bridge's last write are ignored. The comparison is as exact as the two clocks agree.
   const since = writtenAt ?? 0;
   const touched = (trail?.events ?? []).filter((event) => event.at > since && concerns(event, entry));
   const stranger = touched.find(({ actor }) => actor.toLowerCase() !== trail?.ourselves);
   if (stranger) return byEvent(stranger);
   const changed = changedAt === undefined ? NaN : Date.parse(changedAt);
   if (Number.isNaN(changed)) {
-    // Gone, or a platform without times: only the audit log can say more.
+    // Without a time of change only the audit log can name a cause.
     const [last] = touched.filter(({ event }) => entry.action !== 'create' || /delet/i.test(event));
     return last ? byEvent(last) : { cause: 'platform changed' };
   }
@@ -69,7 +69,7 @@ const byEvent = ({ actor, at }: AuditEvent): Attribution => ({
   at: isoOf(at),
 });
 
-/** Whether an event is about the resource of an entry: its details name it. */
+/** Returns whether the details of an audit entry name the resource of a plan entry. */
 function concerns({ details, event }: AuditEvent, { kind, name, member }: PlanEntry): boolean {
   const isAbout = (text: string): boolean =>
     text !== '' && details.toLowerCase().includes(JSON.stringify(text).toLowerCase());

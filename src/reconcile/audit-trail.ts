@@ -1,21 +1,21 @@
-// Reads who changed what from the platform's audit log, where the tenant has one and the key may read it.
+// Reads the platform's audit log, if the tenant has one and the key may read it.
 import type { PlatformClientOptions } from '../platform/connect.ts';
 import { PlatformError } from '../platform/errors.ts';
 import type { AuditEvent, AuditTrail } from './attribution.ts';
 
-/** More than the platform keeps (contract 4.6); memory stays bounded whatever it sends. */
+/** Largest number of entries that are read; the platform keeps fewer (contract 4.6). */
 const MOST_EVENTS = 20_000;
 
 /** The audit log since a moment; undefined where it cannot be read. */
 export type ReadTrail = (since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>;
 
-/** @param whoWeAre name of the account behind our key, so that our own events are told from those of others */
+/** @param whoWeAre name of the account that owns the API key, so that the bridge's own entries are recognised */
 export function createTrailReader(
   options: PlatformClientOptions,
   whoWeAre: (signal: AbortSignal) => Promise<string | undefined>,
 ): ReadTrail {
   return async (since, signal) => {
-    // Loaded when there is drift to explain, not before: most runs have none.
+    // Loaded on demand, because most runs have no drift to explain.
     const { createPlatformClient } = await import('../platform/library.ts');
     const client = createPlatformClient(options);
     try {

@@ -1,13 +1,13 @@
-// Handles a target that may be another tenant now: nothing is written there until an operator agrees. Then its links are
-// forgotten, and every resource is created or adopted there as at a new target.
+// Handles a target whose address may lead to another tenant. All writes are held until an operator accepts the tenant; then
+// all links are removed, and every resource is created or adopted as at a new target.
 import type { Ref } from '../directory/records.ts';
 import type { ReconcileScope } from './scope.ts';
 
-/** The name under which an unrecognised target is held; a hold of an operator stays. */
+/** Holder name of a hold because of an unrecognised tenant; a hold of an operator is not changed. */
 const HOLDER = 'reconcile';
 const PORTION = 1000;
 
-/** Stops all writes. @returns what an operator has to decide */
+/** Holds all writes to the target. @returns the question for the operator */
 export async function askAboutTenant(
   { connection, target, outbox }: ReconcileScope,
   doubt: string,
@@ -20,16 +20,16 @@ export async function askAboutTenant(
   return question;
 }
 
-/** The address is right. A hold that was put because of another one ends. */
+/** Stores that the tenant is recognised, and ends a hold because of an unrecognised tenant. */
 export async function noteRecognised({ outbox }: ReconcileScope): Promise<void> {
   await outbox.noteAddress();
   if ((await outbox.guardStore.onHold())?.by === HOLDER) await outbox.guardStore.release();
 }
 
-/** Forgets the links to the former tenant and lets writes go on. @returns how many links there were */
+/** Removes all links to the former tenant and ends the hold. @returns the number of removed links */
 export async function acceptTenant(estate: ReconcileScope, request: string): Promise<number> {
   const { coverage, links, outbox, target } = estate;
-  // A sync under way loses its lease, so no link to the former tenant is saved again.
+  // The hold ends leases, so a running sync cannot save a link to the former tenant.
   await outbox.guardStore.hold(HOLDER, 'the tenant is exchanged');
   let forgotten = 0;
   let refs: Ref[] = [];

@@ -1,4 +1,4 @@
-// Compares the observed with the desired state. Pure, and cheap where nothing differs: it runs once for every user.
+// Compares the observed with the desired state of a user. Pure; it runs once for every user of a scan.
 import { hash } from 'node:crypto';
 import type { Link } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
@@ -7,7 +7,7 @@ import { EXTENSION } from '../sync/diff.ts';
 import type { Core, DesiredUser } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
 
-/** The desired state of a user: mapped from the record, or as the link remembers what was applied. */
+/** Desired state of a user: mapped from the record, or the applied state that the link holds. */
 export interface DesiredAccount {
   inScope: boolean;
   active: boolean;
@@ -22,15 +22,15 @@ export interface Difference {
   after: unknown;
 }
 
-/** The attributes that the lists of this platform show. An attribute that no account has looks like one that is not returned. */
+/** Records which attributes the platform's lists return: an attribute that no account shows may not be returned at all. */
 export interface ComparedAttributes {
-  /** Notes that a wanted value was looked for. */
+  /** Records whether an account shows a desired value. */
   note(name: string, isShown: boolean): void;
-  /** False for what several should have and nobody shows. */
+  /** Returns false for an attribute that several accounts should have and none shows. */
   isVisible(name: string): boolean;
 }
 
-/** Attribute types that a SCIM list answers carry (contract 2.4). */
+/** Attribute types that SCIM lists return (contract 2.4). */
 const LISTED: ReadonlySet<UserAttributeType> = new Set(['string', 'number']);
 
 export function createVisibility(): ComparedAttributes {
@@ -49,8 +49,8 @@ export function createVisibility(): ComparedAttributes {
 const PATHS = ['userName', 'externalId', 'displayName', 'name.givenName', 'name.familyName', 'emails'];
 
 /**
- * A fingerprint of all that `differences` looks at. An account with the same print as when it was found equal to a link
- * that was not written since is equal still, and nobody has to read the link.
+ * Returns a fingerprint of all values that `differences` compares. An account with the fingerprint of an earlier match is
+ * still equal if its link was not written since, so the link need not be read.
  */
 export function printOf(user: WireUser): string {
   let text = user.active === false ? '-' : '+';
@@ -60,7 +60,7 @@ export function printOf(user: WireUser): string {
   return hash('sha1', text, 'base64').slice(0, 16);
 }
 
-/** Notes what an account shows, for those whose differences need not be looked for. */
+/** Returns a function that records the shown attributes of accounts that are known to be equal. */
 export function createShownNoter(visibility: ComparedAttributes): (user: WireUser) => void {
   const unseen = new Set(PATHS);
   const attributes = new Set<string>();
@@ -78,7 +78,7 @@ export function createShownNoter(visibility: ComparedAttributes): (user: WireUse
   };
 }
 
-/** The applied state; it equals the desired state as long as nothing is marked and the mapping is the same. */
+/** Returns the applied state of a link; it equals the desired state unless a mark is pending or the mapping changed. */
 export function desiredFromLink({ core = {}, attributes = {}, departed }: Link): DesiredAccount {
   const { active, ...rest } = core as Core;
   return { inScope: departed !== true, active: active !== false, core: rest, attributes };
@@ -91,7 +91,7 @@ export const desiredFromRecord = ({ inScope, active, core, attributes }: Desired
   attributes,
 });
 
-/** One core member as the platform answers it. */
+/** Returns a core attribute of a platform account as text. */
 function shownCore(user: WireUser, path: string): string | undefined {
   switch (path) {
     case 'userName':
@@ -111,10 +111,10 @@ function shownCore(user: WireUser, path: string): string | undefined {
   }
 }
 
-/** Names and addresses are compared without case, as the platform does (contract 2.2). */
+/** Core attributes that the platform compares without case (contract 2.2). */
 const WITHOUT_CASE = new Set(['userName', 'emails']);
 
-/** Blanks around a text count for nothing: a platform that trims what it stores would be written to for ever. */
+/** Compares text without surrounding blanks, because a platform that trims text would differ after every write. */
 function isSameText(path: string, left: string, right: string | undefined): boolean {
   if (left === right) return true;
   if (right === undefined || left === '') return false;
@@ -124,8 +124,8 @@ function isSameText(path: string, left: string, right: string | undefined): bool
 }
 
 /**
- * Everything that the platform shows differently. Core members without a wanted value are not ours to judge; of
- * attributes, those of `types` that a list shows, and all of them where `values` holds what the value list said.
+ * Returns the differences between an account and its desired state. Core attributes without desired value are ignored. Of
+ * user attributes those are compared that lists return; with `values` from the value list, all are compared.
  */
 export function differences(
   wanted: DesiredAccount,
@@ -166,7 +166,7 @@ export function differences(
   return found;
 }
 
-/** Some platforms answer numbers as text. */
+/** Compares values; a platform may return numbers as text. */
 const isSameShown = (held: unknown, value: unknown): boolean =>
   isSingle(held) && isSingle(value) && String(held) === String(value);
 

@@ -1,5 +1,5 @@
-// The desired side of a comparison: every stored resource is either linked and shown, or on its way, or stays as it is for
-// a reason that is known. Any other resource was lost, or its target is new.
+// Classifies every stored resource: linked, pending, or excluded for a known reason. Any other resource is lost or new at
+// this target, and the run marks it (ADR 0021).
 import {
   count,
   LOST,
@@ -13,19 +13,19 @@ import type { ScanResult } from './scope.ts';
 
 export interface Cover {
   coverage: Coverage;
-  /** Linked, and not in the list. */
+  /** Linked resources that the list does not show. */
   absent: Ref[];
-  /** Marked: a sync is on its way. */
+  /** Resources with a dirty mark. */
   pending: Ref[];
-  /** To be marked by the run; added to `survey.lost` too. */
+  /** Resources without link and mark; also added to `survey.lost`. */
   lost: Ref[];
-  /** Out of scope, or left as they are for now. */
+  /** Resources out of scope or with a condition, such as a rejected approval. */
   atRest: Ref[];
 }
 
 const nothing = (): Cover => ({ coverage: noCoverage(), absent: [], pending: [], lost: [], atRest: [] });
 
-/** Reads all resources of a kind, the linked ones as a count. It may go on beside the walk through the list. */
+/** Classifies all resources of a kind; linked ones are only counted. Runs in parallel to the scan of the list. */
 export async function readCover(survey: ScanResult, kind: Kind): Promise<Cover> {
   const cover = nothing();
   for await (const portion of survey.estate.coverage.briefly(kind)) {
@@ -44,9 +44,9 @@ function take(cover: Cover, portion: CoverPortion | BriefPortion): void {
 }
 
 /**
- * Compares the cover with the list. Each listed account that was matched belongs to another linked resource, so equal
- * counts prove that all of them were seen. Where the counts differ, every resource is read with its platform id.
- * @param matched listed ids that lead to a link with that id
+ * Finds linked resources that the list does not show. If the list matched as many links as there are, all were shown;
+ * otherwise every linked resource is read with its platform id.
+ * @param matched number of listed accounts that match a link
  */
 export async function compareWithList(
   survey: ScanResult,
@@ -67,11 +67,11 @@ export async function compareWithList(
   return found;
 }
 
-/** Deleted resources whose account is not closed yet, by kind; without its record a resource is in no other list. */
+/** Deleted resources whose account is not closed yet. Their records are gone, so no other list contains them. */
 export interface Orphans {
-  /** A sync is on its way. */
+  /** Resources with a dirty mark. */
   pending: Ref[];
-  /** Nothing is on its way; added to `survey.lost` too. */
+  /** Resources without a mark; also added to `survey.lost`. */
   lost: Ref[];
 }
 

@@ -1,4 +1,4 @@
-// How everything stored stands, in one line for people. Pure.
+// Formats the coverage of a target as one line of text.
 import type { Coverage } from '../directory/outbox/coverage.ts';
 
 const WORDS = {

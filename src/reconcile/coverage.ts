@@ -1,5 +1,5 @@
-// The end of a run: counts how everything stored stands now, and does not let a run end as converged while somebody or
-// something desired is still not there.
+// Counts the state of all stored resources at the end of a run, so that no run ends as converged while a desired resource
+// is missing.
 import { count, LOST, noCoverage, type Coverage } from '../directory/outbox/coverage.ts';
 import { parseLink } from '../directory/outbox/links.ts';
 import type { Kind, Ref } from '../directory/records.ts';
@@ -8,14 +8,14 @@ import type { ReconcileScope } from './scope.ts';
 
 export interface CoverageResult {
   coverage: CoverageOfKinds;
-  /** Not covered, and nothing is on its way. */
+  /** Resources without link and mark. */
   lost: Ref[];
 }
 
 /**
- * Reads how everything stands, without a call to the platform.
- * @param isShown whether the lists of this run showed what a resource is linked to
- * @param startedAt of the run, Unix milliseconds: what was written since was answered by the platform, so it is seen too
+ * Reads the state of all resources from Redis, without a call to the platform.
+ * @param isShown returns whether the lists of this run showed the linked account or group of a resource
+ * @param startedAt start of the run, Unix milliseconds; a resource that was written since counts as shown
  */
 export async function readCoverageResult(
   estate: ReconcileScope,
@@ -38,7 +38,7 @@ export async function readCoverageResult(
   return { coverage: { users: await read('User'), groups: await read('Group') }, lost };
 }
 
-/** In words: how many desired resources nothing is going to bring in line. */
+/** Returns a sentence with the number of desired resources that are missing and not pending. */
 export function whatIsMissing({ users, groups }: CoverageOfKinds): string {
   const parts = [
     ...(users.missing > 0 ? [`${users.missing} desired ${users.missing === 1 ? 'person' : 'people'}`] : []),

@@ -1,10 +1,10 @@
-// A fingerprint of the rules by which records become what a target shall have. When it changes, what was applied is no
-// longer what is desired, so everybody has to be mapped again.
+// Computes a digest of the mapping rules of a target. When it changes, the applied state may differ from the desired state,
+// so the next run maps every user again.
 import { createHash } from 'node:crypto';
 import type { MappingRules } from '../sync/mapping.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 
-/** Raise when the code maps the same rules to something else. */
+/** Version of the mapping code; increase it when the same rules give other results. */
 const MAPPER = 1;
 
 export function planDigest(rules: MappingRules & { users: { scope: string; protected?: string[] } }): string {

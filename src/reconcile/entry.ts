@@ -1,8 +1,8 @@
-// One line of a plan: what differs, why, what would be done about it, and against which state it was seen.
+// Defines an entry of a plan: the difference, its cause, the action, and the state it was computed from.
 import type { Condition, Link } from '../directory/outbox/links.ts';
 import type { Kind, Ref } from '../directory/records.ts';
 
-/** In the order in which people want to read them: what takes access away first. */
+/** Actions in the order of display: those that take access away come first. */
 export const ACTIONS = [
   'deactivate',
   'delete',
@@ -20,7 +20,7 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** Actions that take something away from somebody. */
+/** Actions that take access or data away. */
 export const DESTRUCTIVE: ReadonlySet<Action> = new Set([
   'deactivate',
   'delete',
@@ -29,24 +29,24 @@ export const DESTRUCTIVE: ReadonlySet<Action> = new Set([
 ]);
 
 export type Cause =
-  /** A push that the worker has not applied yet; it is on its way without this plan. */
+  /** A pending push, which the worker applies without this plan. */
   | 'source changed'
-  /** Desired, and nothing was going to apply it: the target is new, or a mark was lost. */
+  /** Desired without link and mark: the target is new, or a mark was lost. */
   | 'not applied'
-  /** Mapping, scope or names in the settings are others than those that were applied. */
+  /** Mapping, scope or names in the settings changed since the last sync. */
   | 'mapping changed'
-  /** Somebody changed it at the platform. */
+  /** Changed at the platform, not by the bridge. */
   | 'platform changed'
-  /** The platform accepted our write and shows something else, and nobody touched it since. */
+  /** The platform accepted a write, shows another value, and reports no change since. */
   | 'write did not stick'
-  /** Not a change: a conflict, or an account that was never pushed. */
+  /** No difference of a managed value: a conflict, or an unmanaged account. */
   | 'none';
 
 export interface Attribution {
   cause: Cause;
-  /** The actor, as the audit log names it. */
+  /** Actor in the platform's audit log. */
   by?: string;
-  /** When, as the platform says; ISO 8601. */
+  /** Time of the change at the platform, ISO 8601. */
   at?: string;
 }
 
@@ -55,47 +55,47 @@ export type Values = Record<string, unknown>;
 export interface PlanEntry {
   action: Action;
   kind: Kind;
-  /** Null for what nobody pushed. */
+  /** Null for an unmanaged account or group. */
   ref: Ref | null;
   platformId: string | null;
   /** userName or displayName. */
   name: string;
-  /** The attribute, where the action is about one. */
+  /** Name of the attribute, for actions on attributes. */
   attribute?: string;
-  /** The member, where the action is about one. */
+  /** The member, for actions on members. */
   member?: { ref: Ref | null; platformId: string | null; name: string };
-  /** The observed and the desired values; null = no such resource. */
+  /** Observed (`before`) and desired (`after`) values; null: no such resource. */
   before: Values | null;
   after: Values | null;
-  /** `report`: shown only, because of the target's policy or because a read could not be proven complete. */
+  /** `report`: not applied, because of the target's policy or an incomplete read. */
   effect: 'apply' | 'report';
   reason: string;
   attribution: Attribution;
-  /** The state that the difference was seen against; a plan is stale when it moved. */
+  /** Versions that the entry was computed from; the entry is stale when they have changed. */
   basis: Basis;
 }
 
 export interface Basis {
-  /** Version of the record; 0 = there is none. */
+  /** Version of the record; 0: no record. */
   version: number;
-  /** Hash of the link's text. */
+  /** Hash of the stored link. */
   link: string;
 }
 
-/** Whether the entry is something that applying a plan would do. */
+/** Returns whether applying the plan would execute the entry. */
 export const isChange = ({ action, effect }: PlanEntry): boolean =>
   effect === 'apply' && action !== 'conflict' && action !== 'unmanaged';
 
-/** Whether somebody or something at the platform caused it, as opposed to us or the source. */
+/** Returns whether the cause lies at the platform rather than in the source or the settings. */
 export const isDrift = ({ attribution }: PlanEntry): boolean =>
   attribution.cause === 'platform changed' || attribution.cause === 'write did not stick';
 
-/** Left alone for good: listed in `users.protected`, or the owner of the platform key. */
+/** Returns whether the user is never changed: listed in `users.protected`, or owner of the API key. */
 export const isProtected = (link: Link): boolean => link.condition?.reason === 'Protected';
 
-/** Conditions of a resource that is where it shall stay for now; every other one without a mark came with a refusal. */
+/** Reasons of conditions that are no refusal of the platform; other conditions without a mark are. */
 const NO_REFUSALS: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected', 'Protected']);
 
-/** Why the last sync of a resource gave up; undefined when it did not, or when the next one is on its way. */
+/** Returns the refusal that ended the last sync; undefined if there was none or a mark is pending. */
 export const refusalOf = ({ condition }: Link, marked: boolean): Condition | undefined =>
   marked || condition === undefined || NO_REFUSALS.has(condition.reason) ? undefined : condition;

@@ -1,5 +1,4 @@
-// Adds held changes to a plan: they differ at the platform, and neither a push nor a run changes that before an operator
-// has decided.
+// Adds changes that the guard holds to a plan: they differ at the platform until an operator decides.
 import type { Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Destruction } from '../directory/guard/guard-store.ts';
@@ -16,7 +15,7 @@ const ACTION_OF: Record<DestructiveKind, Action> = {
 
 const PORTION = 1000;
 
-/** Lines for what is held, apart from what the comparison has found anyway. */
+/** Returns entries for held changes that the comparison did not find. */
 export async function heldEntries(estate: ReconcileScope, found: PlanEntry[]): Promise<PlanEntry[]> {
   const { connection, outbox, links, target } = estate;
   const approval = await outbox.guardStore.open();

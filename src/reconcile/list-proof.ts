@@ -1,5 +1,5 @@
-// Was a list read whole? Pure. A list that was cut short looks just like people who are gone, so an absence is believed
-// only after a walk that this proves complete, and then only after a second look at the one who is missing.
+// Proves that a list was read completely. A truncated list looks like deleted users, so a resource counts as absent only
+// after a complete scan and a read of that resource alone.
 
 /** One page as it arrived; `startIndex` is the one that was asked for, 1-based. */
 export interface ListedPage<T> {
@@ -12,23 +12,23 @@ export interface ListProof {
   complete: boolean;
   /** Why not, in words for an operator. */
   reason?: string;
-  /** Resources that the platform counted on the first page. */
+  /** totalResults of the first page. */
   total: number;
-  /** Different ids that arrived. */
+  /** Number of distinct ids received. */
   seen: number;
 }
 
 export interface ProofKeeper<T extends { id: string }> {
-  /** Takes a page in any order. @returns its resources without those that came before */
+  /** Adds a page; pages may arrive in any order. @returns its resources without those of earlier pages */
   accept(page: ListedPage<T>): T[];
-  /** Something kept the walk from reading what it asked for. */
+  /** Records a failure of the scan. */
   fail(reason: string): void;
   has(id: string): boolean;
-  /** The proof so far; complete only when every page has arrived. */
+  /** Returns the current proof; complete only after every page. */
   verdict(): ListProof;
 }
 
-/** Collects what the pages of one walk prove. Nothing heals a fault: only a new walk does. */
+/** Collects the proof of one scan. After a fault only a new scan can be complete. */
 export function createListProof<T extends { id: string }>(): ProofKeeper<T> {
   const ids = new Set<string>();
   let total: number | undefined;
@@ -50,7 +50,7 @@ export function createListProof<T extends { id: string }>(): ProofKeeper<T> {
         if (ids.has(resource.id)) again.add(resource);
         else ids.add(resource.id);
       }
-      // The page itself as long as all is well: it is most of what a walk without drift has in memory.
+      // Without repeated ids the list of the page is returned itself, which saves memory.
       if (again.size === 0) return resources;
       fail('an id came twice');
       return resources.filter((resource) => !again.has(resource));

@@ -1,5 +1,5 @@
-// One comparison of the estate with a target, from the first page to the plan. It writes nothing anywhere; what a run
-// has to remember for the next one is handed back as books.
+// Compares one connection with one target and makes the plan. It writes nothing; notes for the next run are returned as
+// `books`.
 import type { Cursor } from '../directory/outbox/runs.ts';
 import { REPAIRED } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
@@ -19,38 +19,38 @@ import { tenantDoubtOf } from './tenant.ts';
 import { chunks, scanUsers, type UserScan } from './scan-users.ts';
 
 export interface PlanOptions {
-  /** Read the members of all groups and the attribute values of all users. */
+  /** Reads the members of all groups and the attribute values of all users. */
   full?: boolean;
-  /** Map everybody, whether or not the rules changed. */
+  /** Maps every user even if the mapping rules did not change. */
   everybody?: boolean;
   signal: AbortSignal;
   onProgress?: (progress: Progress) => void;
   /** The audit log since a moment; undefined where it cannot be read. */
   readTrail?: ((since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>) | undefined;
-  /** Keeps what was found equal; without it nothing is written anywhere. */
+  /** Stores fingerprints of equal accounts; undefined: nothing is written. */
   remember?: ScanResult['remember'];
   /** Name of the plan. */
   id: string;
 }
 
-/** Notes for the next run; kept by run.ts once the plan of this one is carried out. */
+/** Notes for the next run; run.ts stores them after the plan was applied. */
 export interface Books {
   cursors: Partial<Record<Cursor, number>>;
-  /** Groups whose members were found equal, with the platform's time of their last change. */
+  /** Groups with equal members, with the platform's time of their last change. */
   groupsSeen: Map<Ref, string>;
-  /** Everybody was mapped by these rules. */
+  /** Whether every user was mapped by the current rules. */
   mapped: boolean;
-  /** Derived data was repaired: the run goes on until nothing was left out. */
+  /** Derived data was repaired, so the run repeats until no resource is left out. */
   isRepaired: boolean;
-  /** Resources that were left out, because a sync was at work on them. */
+  /** Number of resources that were skipped because a sync was running. */
   moved: number;
-  /** To be marked: nothing is on its way for them. */
+  /** Resources without link and mark, which the run marks. */
   lost: Ref[];
-  /** Why the platform may be another tenant than the one that the links are about. */
+  /** Reason to suspect another tenant; undefined: the tenant is recognised. */
   doubt: string | undefined;
-  /** False: the address is another one than before, and too little could be read to know what is there. */
+  /** False: the address changed, and too few accounts could be read to recognise the tenant. */
   isRecognised: boolean;
-  /** Whether the platform's lists showed what a resource of ours is linked to. */
+  /** Returns whether the lists showed the linked account or group. */
   isShown: (ref: Ref, platformId: string) => boolean;
 }
 
@@ -76,7 +76,7 @@ export async function makePlan(
   };
   const full = (options.full ?? false) || survey.isRepaired;
   const orphans = await readOrphans(survey);
-  // Groups and their members are read while the much longer list of users arrives.
+  // Groups are read in parallel to the longer list of users.
   const groupWork = lookAtGroups(survey, { everybody, full }, orphans.Group);
   groupWork.catch(() => undefined); // awaited below
   const users = await scanUsers(survey, everybody, orphans.User);
@@ -161,7 +161,7 @@ function recognised({ proof, recognition }: UserScan): Pick<Books, 'doubt' | 'is
   return { isRecognised, doubt: isRecognised ? tenantDoubtOf(recognition) : undefined };
 }
 
-/** A lost resource differs because it was lost or its target is new, not because rules changed. */
+/** Sets the cause `not applied` for lost resources. */
 const nameLost = ({ lost }: ScanResult, examined: VerifiedUsers[]): VerifiedUsers[] =>
   lost.size === 0
     ? examined
@@ -174,7 +174,7 @@ const toNotApplied = (entry: PlanEntry): PlanEntry =>
     ? { ...entry, attribution: { ...entry.attribution, cause: 'not applied' } }
     : entry;
 
-/** An account that is made anew gets its memberships with it: they are no drift of their own. */
+/** Removes membership entries of accounts that are created again, because their sync adds the memberships. */
 function withoutFollowers(entries: PlanEntry[]): PlanEntry[] {
   const anew = new Set(
     entries.filter(({ action }) => action === 'create' || action === 'relink').map(({ ref }) => ref),
@@ -182,7 +182,7 @@ function withoutFollowers(entries: PlanEntry[]): PlanEntry[] {
   return entries.filter(({ action, member }) => action !== 'addMember' || !anew.has(member?.ref ?? null));
 }
 
-/** An incomplete list proves nothing: changes that would take something away are shown and not made. */
+/** Sets destructive entries to `report` when a list was incomplete. */
 function withoutProof(entries: PlanEntry[], users: UserScan, groups: GroupScan): PlanEntry[] {
   if (users.proof.complete && groups.proof.complete) return entries;
   return entries.map((entry) =>
@@ -192,7 +192,7 @@ function withoutProof(entries: PlanEntry[], users: UserScan, groups: GroupScan):
   );
 }
 
-/** Resources that need a person, with the reason that the worker noted. */
+/** Returns entries for dead letters, with the reason of the worker. */
 async function blockedEntries(
   estate: ReconcileScope,
   blocked: Ref[],

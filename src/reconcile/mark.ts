@@ -1,4 +1,4 @@
-// A plan becomes notes and marks; the worker does the writing. Before the first mark the guard judges the whole plan.
+// Converts a plan to drift notes and dirty marks for the worker. The guard judges the whole plan before the first mark.
 import type { Drift, Noted } from '../directory/outbox/drift.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import type { Destruction } from '../directory/guard/guard-store.ts';
@@ -12,15 +12,15 @@ import { verifyUsers } from './verify-users.ts';
 import { countsOf, type Plan } from './plan.ts';
 
 export interface MarkedPlan {
-  /** Everything that the plan wants changed, what was on its way already included. */
+  /** All resources that the plan changes, including those with pending pushes. */
   refs: Ref[];
-  /** How many were marked, had moved meanwhile, or had a worker at work. */
+  /** Number of resources that were marked, had changed meanwhile, or were being synced. */
   noted: Record<Noted, number>;
   /** Items that the guard holds for approval. */
   held: Destruction[];
 }
 
-/** Entries that the plan has to do something for; what a push has changed is on its way without it. */
+/** Returns the entries that need a mark; pending pushes have one. */
 export const ownEntries = (plan: Plan): PlanEntry[] =>
   plan.entries.filter((entry) => isChange(entry) && entry.attribution.cause !== 'source changed');
 
@@ -50,7 +50,7 @@ const KINDS: Partial<Record<PlanEntry['action'], DestructiveKind>> = {
   clearAttribute: 'clearAttributes',
 };
 
-/** A user's id, or the platform id of somebody who is none of ours. */
+/** Returns a user's id, or `@` and the platform id of an unmanaged account. */
 const memberName = ({ member }: PlanEntry): string | undefined => {
   if (!member) return undefined;
   return member.ref === null ? `@${member.platformId ?? ''}` : parseRef(member.ref).id;
@@ -65,7 +65,7 @@ function toDestruction(entry: PlanEntry): Destruction[] {
 
 const nameOf = ({ kind, ref, subject }: Destruction): string => `${kind} ${ref} ${subject ?? ''}`;
 
-/** A kind that is over its limit is held as a whole, before any of it is marked; the others go on. */
+/** Holds all entries of a kind that exceeds its limit, before any of them is marked. Other kinds are applied. */
 async function holdOverLimit(
   { outbox }: ReconcileScope,
   own: PlanEntry[],
@@ -80,11 +80,11 @@ async function holdOverLimit(
   const verdicts = judgePlan(wanted, kinds, population, guard);
   const over = items.filter(({ kind }) => verdicts[kind].kind === 'held');
   const permissions = await outbox.guardStore.holdAll(over, guard.windowMs);
-  // A change that was approved or counted before is not held again.
+  // Changes that are approved or already counted are not held again.
   return over.filter((_, index) => permissions[index] === 'held');
 }
 
-/** One note per resource: everything that the plan wants written anew there. */
+/** Returns one note for each resource: the values that have to be written again. */
 export function toDrifts(entries: PlanEntry[]): Drift[] {
   const drifts = new Map<Ref, Drift>();
   for (const entry of entries) {
@@ -101,13 +101,13 @@ export function toDrifts(entries: PlanEntry[]): Drift[] {
     drift.names.push(...namesIn(entry));
     const member = memberName(entry);
     if (member !== undefined) drift[entry.action === 'removeMember' ? 'remove' : 'add'].push(member);
-    // Somebody who must not have access does not wait behind everything else.
+    // A deactivation gets the highest priority.
     if (entry.action === 'deactivate') drift.lane = 'deactivation';
   }
   return [...drifts.values()];
 }
 
-/** Names in the sense of `Link.unsure`. Only drift needs them: what else has changed differs from the link. */
+/** Returns the names for `Link.unsure`. Only drift needs them; other changes differ from the link anyway. */
 function namesIn({ action, attribution, attribute, platformId, after }: PlanEntry): string[] {
   if (attribution.cause === 'mapping changed' || attribution.cause === 'not applied') return [];
   switch (action) {
@@ -121,7 +121,7 @@ function namesIn({ action, attribution, attribute, platformId, after }: PlanEntr
       return Object.keys(after ?? {});
     case 'create':
     case 'relink':
-      // The link still names what is gone: a write to it is answered 404, and the worker looks for it anew.
+      // The link still names the deleted object; a write answers 404, and the worker then looks the account up again.
       if (platformId === null) return [];
       return Object.keys(after ?? {}).filter((name) => name !== 'active' && name !== 'id');
     case 'delete':
@@ -134,7 +134,7 @@ function namesIn({ action, attribution, attribute, platformId, after }: PlanEntr
   }
 }
 
-/** The parts that make two entries the same; cause and wording do not count. */
+/** Returns the parts by which two entries are compared; cause and text are left out. */
 const essence = ({
   action,
   ref,
@@ -149,8 +149,8 @@ const essence = ({
   canonicalJson({ action, ref, platformId, attribute, member, before, after, effect, basis });
 
 /**
- * Reads everything that the plan would act on once more. @returns the entries that do not hold any more: record, link or
- * platform moved since the plan was made
+ * Reads all resources of a plan again. @returns the stale entries: their record, link or platform state changed since the
+ * plan was made
  */
 export async function staleEntries(
   estate: ReconcileScope,

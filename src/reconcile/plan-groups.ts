@@ -1,4 +1,4 @@
-// One group's differences as lines of a plan. Pure.
+// Converts the differences of one group to plan entries. Pure.
 import type { Condition, Link } from '../directory/outbox/links.ts';
 import { fold, type Ref } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
@@ -13,9 +13,9 @@ export interface Member {
 
 /** Differences between the source's members and the platform's. */
 export interface MemberDifferences {
-  /** Members of ours whom the platform has not. */
+  /** Managed members that the platform lacks. */
   missing: Member[];
-  /** Members of the platform that the source does not have. */
+  /** Members at the platform that the source does not have. */
   surplus: Member[];
 }
 
@@ -24,18 +24,18 @@ export interface GroupCase {
   link: Link;
   basis: Basis;
   marked: boolean;
-  /** Changes of members may have been lost, so a member of ours whom the source has not is one to be removed. */
+  /** Marks of members may have been lost, so a managed member that the source does not have must be removed. */
   isLost: boolean;
-  /** Name that the target shall have; undefined when the target does not get this group. */
+  /** Desired name at the target; undefined when the group is out of scope. */
   wantedName: string | undefined;
   /** Deleted at the source. */
   isDeleted: boolean;
-  /** Undefined: the platform was asked and does not have it. */
+  /** Undefined: the platform does not have the group. */
   observed: WireGroup | undefined;
   namesake?: { id: string; name: string } | undefined;
   /** Undefined when the members were not read. */
   members?: MemberDifferences | undefined;
-  /** Changes of members that the worker has still to write, and why the member's own last sync gave up. */
+  /** Pending memberships, with the refusal of the member's own last sync. */
   pending: { member: Member; sign: string; refusal?: Condition | undefined }[];
 }
 
@@ -44,7 +44,7 @@ export interface GroupRules {
   members: 'owned' | 'authoritative';
 }
 
-/** Lines for one group; none when everything is as wanted. */
+/** Returns the entries of one group; none when it is as desired. */
 export function groupEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
   if (group.isDeleted) return group.link.id !== undefined && group.observed ? [deletion(group, rules)] : [];
   if (group.wantedName === undefined) return [];
@@ -111,7 +111,7 @@ function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
   }
   if (observed.displayName === wantedName) return [];
   const applied = link.core?.displayName === wantedName;
-  // A platform that keeps names without case has this name already.
+  // The names are equal for a platform that stores names without case.
   if (applied && fold(observed.displayName) === fold(wantedName)) return [];
   return [
     {

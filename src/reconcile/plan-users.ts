@@ -1,4 +1,4 @@
-// One user's differences as lines of a plan. Pure: everything that was read comes in, nothing is looked up.
+// Converts the differences of one user to plan entries. Pure.
 import type { Link } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
@@ -15,20 +15,20 @@ import {
 import { isProtected, type Basis, type Cause, type PlanEntry, type Values } from './entry.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
 
-/** A user of ours as it stands, and what the platform was seen to have. */
+/** Stored state of a user, and the observed account. */
 export interface UserCase {
   ref: Ref;
   link: Link;
   basis: Basis;
-  /** Not equal yet: a sync is on its way whatever this plan says. */
+  /** Whether the user has a dirty mark. */
   marked: boolean;
-  /** Mapped from the record; undefined when the source deleted the user. */
+  /** Desired state mapped from the record; undefined when the source deleted the user. */
   wanted: DesiredAccount | undefined;
-  /** Undefined: the platform was asked for this account and does not have it. */
+  /** Undefined: the platform does not have the account. */
   observed: WireUser | undefined;
-  /** Read from the value list; undefined when only the SCIM answer is known. */
+  /** Attribute values of the value list; undefined when only the SCIM answer was read. */
   values?: ReadonlyMap<string, unknown> | undefined;
-  /** An account without a link that carries the same externalId or name, where this user has none. */
+  /** An unmanaged account with the externalId or userName of a user without account. */
   namesake?: { id: string; userName: string } | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface TargetRules {
 
 const GONE: DesiredAccount = { inScope: false, active: false, core: {}, attributes: {} };
 
-/** Lines for one user; none when everything is as wanted. The cause `platform changed` is for attribution.ts to refine. */
+/** Returns the entries of one user; none when it is as desired. attribution.ts refines the cause `platform changed`. */
 export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   const { link, observed } = user;
   if (isProtected(link)) return [];
@@ -55,7 +55,7 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   return found.length === 0 ? [] : changes(user, wanted, observed, found, rules);
 }
 
-/** Core members as a person reads them in a plan. */
+/** Formats core attributes for display. */
 const shown = (core: Core): Values =>
   Object.fromEntries(Object.entries(core).filter(([, value]) => value !== null && value !== ''));
 
@@ -177,7 +177,7 @@ function changes(
   return entries;
 }
 
-/** The platform itself hides values whose names say that they are secret (contract 12.9); a plan does too. */
+/** Masks values of attributes with secret names, as the platform does (contract 12.9). */
 const masked = (attribute: string, value: unknown): unknown =>
   value !== null && /pass|secret|token|key/i.test(attribute) ? '[hidden]' : value;
 

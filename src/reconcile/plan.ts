@@ -1,17 +1,17 @@
-// A plan: everything that differs, in one document that can be kept, read, and applied exactly. Pure.
+// Defines a plan: the document of all differences, which can be saved, displayed and applied. Pure.
 import { createHash } from 'node:crypto';
 import type { CoverageOfKinds, DriftCount } from '../directory/outbox/runs.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { ACTIONS, isChange, isDrift, type Action, type PlanEntry } from './entry.ts';
 import type { ListProof } from './list-proof.ts';
 
-/** The cost of a plan, and the cost of reading everything. */
+/** Number of platform calls of the plan, and the size of a full comparison. */
 export interface Cost {
   /** Calls to the platform. */
   calls: number;
-  /** Users whose attribute values were read one by one, and for how many that would be needed. */
+  /** Users whose value list was read, of all users that need it. */
   values: { read: number; of: number };
-  /** Groups whose members were read, of all that are linked. */
+  /** Groups whose members were read, of all linked groups. */
   members: { read: number; of: number };
   durationMs: number;
 }
@@ -26,12 +26,12 @@ export interface Plan {
   target: string;
   /** Digest of the mapping rules that the plan was made with. */
   mapping: string;
-  /** Whether the lists were read whole. Without that nothing destructive is done about a difference. */
+  /** Proofs of the lists. Destructive entries are applied only after complete lists. */
   proof: { users: ListProof; groups: ListProof };
-  /** Resources that could not be read: nothing is known of them. */
+  /** Number of resources that could not be read. */
   unknown: number;
   cost: Cost;
-  /** How the resources of ours stand (ADR 0021). */
+  /** State counts of the desired resources (ADR 0021). */
   coverage: CoverageOfKinds;
   counts: Partial<Record<Action, number>>;
   entries: PlanEntry[];
@@ -54,7 +54,7 @@ export function countsOf(entries: PlanEntry[]): Plan['counts'] {
   return counts;
 }
 
-/** How much of a plan neither pushes nor settings explain, by what would repair it and by cause. */
+/** Counts the entries caused at the platform, by action and cause. */
 export function driftCounts({ entries }: Pick<Plan, 'entries'>): DriftCount[] {
   const counts = new Map<string, DriftCount>();
   for (const entry of entries.filter(isDrift)) {
@@ -68,7 +68,7 @@ export function driftCounts({ entries }: Pick<Plan, 'entries'>): DriftCount[] {
 
 const RANK = new Map(ACTIONS.map((action, index) => [action, index]));
 
-/** The order in which a plan is read: what takes access away first, then by name. */
+/** Sorts entries for display: destructive actions first, then by name. */
 export function inReadingOrder(entries: PlanEntry[]): PlanEntry[] {
   const keyOf = ({ name, attribute, member }: PlanEntry): string =>
     `${name} ${attribute ?? ''} ${member?.name ?? ''} ${member?.platformId ?? ''}`;
@@ -81,7 +81,7 @@ export function inReadingOrder(entries: PlanEntry[]): PlanEntry[] {
   return keyed.map(({ entry }) => entry);
 }
 
-/** How many changes a plan would make, apart from what is only shown. */
+/** Returns the number of entries that applying the plan would execute. */
 export const changesIn = ({ entries }: Plan): number => entries.filter(isChange).length;
 
 export type PlanOutcome = 'changes' | 'unproven' | 'no changes';
@@ -98,22 +98,22 @@ export function outcomeOf(plans: readonly Plan[]): PlanOutcome {
   return plans.every(isProven) ? 'no changes' : 'unproven';
 }
 
-/** A plan without what pushes and settings explain. */
+/** Returns the plan with the entries caused at the platform only. */
 export function driftOnly(plan: Plan): Plan {
   const entries = plan.entries.filter(isDrift);
   return { ...plan, entries, counts: countsOf(entries) };
 }
 
 /**
- * The document of saved plans (SavedPlans) as JSON, entry by entry: a plan of everybody never stands in memory as one
- * text, and a caller that waits between the pieces never blocks for long. Its hash is over the canonical JSON of the plans.
+ * Yields the document of saved plans (SavedPlans) as JSON text, entry by entry, so that a large plan is never one text in
+ * memory and the caller can yield between pieces. The hash is over the canonical JSON of the plans.
  */
 export function* savedPieces(plans: Plan[]): Generator<string> {
   const hash = createHash('sha256').update('[');
   yield '{"format":"scim-bridge plans","formatVersion":1,"plans":[';
   for (const [index, { entries, ...rest }] of plans.entries()) {
     const comma = index === 0 ? '' : ',';
-    // A stand-in keeps the place of the entries among the sorted members.
+    // An empty list marks the place of the entries among the sorted keys.
     const [before = '', after = ''] = canonicalJson({ ...rest, entries: [] }).split('"entries":[]');
     hash.update(`${comma}${before}"entries":[`);
     yield `${comma}${JSON.stringify(rest).slice(0, -1)},"entries":[`;
@@ -134,7 +134,7 @@ function hashOf(plans: Plan[]): string {
   return last.slice(HASH_AT, HASH_AT + HASH_LENGTH);
 }
 
-/** @throws Error with what is wrong with the file */
+/** Parses a saved plan. @throws Error that describes the fault of the file */
 export function parseSaved(text: string): Plan[] {
   let saved: Partial<SavedPlans> | undefined;
   try {

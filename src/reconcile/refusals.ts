@@ -1,19 +1,18 @@
-// Leaves out writes that were refused for good: a run would send the same write, get the same refusal, and change nothing
-// but the log. Pure.
+// Removes entries whose write the platform has refused permanently: a run would only get the same refusal again. Pure.
 import type { Ref } from '../directory/records.ts';
 import { isChange, isDrift, type PlanEntry } from './entry.ts';
 import type { VerifiedUsers } from './verify-users.ts';
 
 export interface Refusals {
-  /** Dead letters, with the moment of the last refusal; Unix milliseconds. One that was dropped is not among them. */
+  /** Time of the last refusal of each dead letter, Unix milliseconds; dropped dead letters are left out. */
   blocked: ReadonlyMap<Ref, number>;
-  /** The settings map everybody by other rules than last time: what was refused may be another write now. */
+  /** Whether the mapping rules changed, so that a refused write may be different now. */
   rulesChanged: boolean;
 }
 
 /**
- * Takes the orders out of what was refused and is as it was then. A dead letter becomes one conflict that says what it
- * waits to become; one that a person dropped is only shown.
+ * Removes the entries of resources that were refused and have not changed since. A dead letter becomes one conflict entry;
+ * a dropped dead letter becomes a `report` entry.
  */
 export function heedRefusals(examined: VerifiedUsers[], refusals: Refusals): VerifiedUsers[] {
   return examined.map((each) => {
@@ -34,7 +33,7 @@ export function heedRefusals(examined: VerifiedUsers[], refusals: Refusals): Ver
   });
 }
 
-/** Whether the platform, or a rule of ours, has said no to just this already. */
+/** Returns whether the same write was refused already. */
 function isAnswered(
   entry: PlanEntry,
   { ref, changedAt }: VerifiedUsers,
@@ -42,9 +41,9 @@ function isAnswered(
 ): boolean {
   if (!isChange(entry) || entry.attribution.cause === 'not applied') return false;
   if (!isDrift(entry)) return entry.attribution.cause === 'source changed' || !rulesChanged;
-  // An account that shall be closed is worth one call in every run.
+  // A deactivation is tried again in every run.
   if (entry.action === 'deactivate') return false;
-  // A resource that is gone is created anew once: a create that is refused leaves no id in the link.
+  // A deleted resource is created again once; after a refused create the link has no id.
   if ((entry.action === 'create' || entry.action === 'relink') && entry.platformId !== null) return false;
   const since = blocked.get(ref);
   if (since === undefined || changedAt === undefined) return since !== undefined;

@@ -1,15 +1,15 @@
-// A plan for people: one line of counts, then a summary that is read in a minute, or every difference. Pure.
+// Formats a plan as text: one line of counts, then a summary or every difference. Pure.
 import { ACTIONS, isChange, type Action, type PlanEntry } from './entry.ts';
 import { coverageText } from './coverage-text.ts';
 import type { Plan } from './plan.ts';
 
 export interface RenderOptions {
-  /** Every entry with its differences, however many. */
+  /** Whether to list every entry. */
   all: boolean;
   colour: boolean;
 }
 
-/** Up to so many changes are shown one by one; more are summed up unless all are asked for. */
+/** Largest number of changes that are listed one by one; more are summarised unless `all` is set. */
 const ONE_BY_ONE = 40;
 const EXAMPLES = 3;
 
@@ -47,7 +47,7 @@ const SIGNS: Record<Action, string> = {
 
 const COLOURS: Record<string, number> = { '-': 31, '+': 32, '~': 33, '!': 35, '?': 2 };
 
-/** Lines of text, without line breaks. */
+/** Returns lines of text without line breaks. */
 export function renderPlan(plan: Plan, { all, colour }: RenderOptions): string[] {
   const paint = (sign: string, text: string): string =>
     colour ? `\u001b[${COLOURS[sign] ?? 0}m${text}\u001b[0m` : text;
@@ -92,7 +92,7 @@ function warnings({ proof, unknown }: Plan): string[] {
   return found;
 }
 
-/** The parts that all entries of a line share. */
+/** Returns the subject of an entry: kind, name and attribute or member. */
 function subjectOf({ kind, action, attribute, name, member, after }: PlanEntry): string {
   if (member) return `group ${name}`;
   if (attribute !== undefined) return `attribute ${attribute}`;

@@ -1,4 +1,4 @@
-// One run: take the right to it, compare, judge, mark, wait until the worker has applied it, and report.
+// Runs a reconcile: acquires the lock, compares, asks the guard, marks, waits for the worker, and reports.
 import { setMaxListeners } from 'node:events';
 import { RunLost } from '../directory/outbox/drift.ts';
 import type { RunReport } from '../directory/outbox/runs.ts';
@@ -19,25 +19,25 @@ import { driftCounts, type Plan } from './plan.ts';
 export interface RunOptions extends PlanOptions, ApplyPlanOptions {
   signal: AbortSignal;
   onProgress?: (progress: Progress) => void;
-  /** An operator says that the target is meant to be another tenant than before. */
+  /** The operator accepts that the target is another tenant now. */
   acceptTenant?: boolean;
 }
 
 export interface RunResult {
   report: RunReport;
-  /** Missing when another run was joined. */
+  /** Undefined when another run was joined. */
   plan?: Plan;
 }
 
-/** The right to run is kept this long without a sign of life. */
+/** Expiry of the lock without a heartbeat. */
 const RIGHT_MS = 30_000;
 const POLL_MS = 200;
-/** After a repair: how often a run looks at everything before it leaves the rest to the next one. */
+/** Largest number of passes after a repair; the next run continues. */
 const PASSES = 4;
 
 /**
- * Runs once. While another run is under way it waits for that one and takes over its report.
- * @throws what the platform or Redis throw; a run that lost its right throws RunLost
+ * Runs one reconcile. If another run is in progress, it waits for that run and returns its report.
+ * @throws errors of the platform client and of Redis; RunLost when another run took the lock
  */
 export async function reconcile(estate: ReconcileScope, options: RunOptions): Promise<RunResult> {
   const { runs, clock } = estate;
@@ -50,13 +50,13 @@ export async function reconcile(estate: ReconcileScope, options: RunOptions): Pr
       await clock.sleep(POLL_MS, options.signal);
     }
     const { last } = await runs.read();
-    // A run that was killed leaves no report: then it is our turn.
+    // A killed run leaves no report; then this run starts.
     const isRepair = last?.outcome !== 'drifted' || !options.repair;
     if (last && last.endedAt >= askedAt && last.outcome !== 'failed' && isRepair) return { report: last };
   }
 }
 
-/** Carries out a plan that was saved and checked (mark.ts). @throws RunLost when another run takes over */
+/** Applies a saved plan whose entries were checked (mark.ts). @throws RunLost when another run took the lock */
 export async function applySaved(
   estate: ReconcileScope,
   plan: Plan,
@@ -83,7 +83,7 @@ export async function applySaved(
 }
 
 interface Right {
-  /** Ends when the caller ends it, or when the right is lost. */
+  /** Aborted by the caller, or when the lock is lost. */
   signal: AbortSignal;
   release: () => Promise<void>;
 }
@@ -99,7 +99,7 @@ function keepRight({ runs }: ReconcileScope, fence: string, signal: AbortSignal)
     );
   }, RIGHT_MS / 3);
   const either = AbortSignal.any([signal, lost.signal]);
-  // Every call under way listens, and there are as many as the target allows.
+  // Each running call adds a listener, and the target's concurrency limits their number.
   setMaxListeners(0, either);
   return {
     signal: either,
@@ -146,7 +146,7 @@ async function hold(estate: ReconcileScope, options: RunOptions, fence: string):
   }
 }
 
-/** Whether this is the tenant that the links are about; else how the run ends, with nothing written. */
+/** Checks the tenant. @returns the outcome that ends the run without a write; undefined when the tenant is recognised */
 async function recognise(
   estate: ReconcileScope,
   { plan, books }: { plan: Plan; books: Books },

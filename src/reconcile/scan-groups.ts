@@ -1,5 +1,5 @@
-// Reads the list of groups without members, and decides whose members are worth reading: those that the platform says
-// were changed since they were found equal, and some of the others in turn.
+// Scans the list of groups without members, and selects the groups whose members are read: those that changed at the
+// platform since they were found equal, and a few others in turn.
 import { noCoverage, type Coverage } from '../directory/outbox/coverage.ts';
 import { parseLink } from '../directory/outbox/links.ts';
 import { fold, refOf, type Ref } from '../directory/records.ts';
@@ -12,33 +12,33 @@ import { scanList } from './scan.ts';
 
 const PAGE = 200;
 const WALKS = 2;
-/** Groups whose members are read although nothing speaks for it, oldest look first. */
+/** Number of unchanged groups whose members are read in each run, the longest unread first. */
 const IN_TURN = 20;
-/** A change in the same moment as the look could hide behind the same time stamp. */
+/** Age from which a time of change is reliable: a change in the same moment could have the same time stamp. */
 const SETTLED_MS = 5000;
 
 export interface GroupScan {
   proof: ListProof;
   coverage: Coverage;
-  /** Listed ids that lead to a link with that id, which is neither marked nor kept as it is. */
+  /** Number of listed ids with a link that has no mark and no condition. */
   matched: number;
-  /** To be looked at alone. */
+  /** Groups to verify one by one. */
   suspects: Set<Ref>;
-  /** Whose members are to be read. */
+  /** Groups whose members have to be read. */
   withMembers: Set<Ref>;
   byName: Map<string, { id: string; name: string }>;
   unmanaged: Map<string, string>;
-  /** The platform's time of the last change of each linked group, where it is old enough to rely on. */
+  /** Time of the last change of each linked group, if it is old enough to be reliable. */
   changedAt: Map<Ref, string>;
-  /** Where the next run goes on. */
+  /** Position at which the next run continues. */
   cursor: number;
   isListed: (platformId: string) => boolean;
 }
 
 export interface GroupChoice {
-  /** Map all names anew. */
+  /** Maps all names again. */
   everybody: boolean;
-  /** Read the members of all groups. */
+  /** Reads the members of all groups. */
   full: boolean;
 }
 
@@ -55,7 +55,7 @@ export async function scanGroups(
   return found;
 }
 
-/** Adds what the list does not decide: absent, deleted, marked and lost groups, and all where names are mapped anew. */
+/** Adds groups that the list cannot decide: absent, deleted, marked and lost ones, and all groups if names are mapped again. */
 async function addDesired(
   survey: ScanResult,
   found: GroupScan,
@@ -68,7 +68,7 @@ async function addDesired(
   const others = choice.everybody ? cover.atRest : [];
   for (const refs of [orphans.pending, orphans.lost, cover.pending, absent, others])
     for (const ref of refs) found.suspects.add(ref);
-  // Which members changed unnoticed is not known either.
+  // The marks of members of a lost group may be lost too.
   for (const ref of cover.lost) found.withMembers.add(ref);
 }
 
@@ -137,7 +137,7 @@ async function takePage(
   });
 }
 
-/** The next few in order of creation, from where the last run stopped. */
+/** Adds the next groups in order of creation, from the position of the last run. */
 async function takeTurns(survey: ScanResult, found: GroupScan): Promise<void> {
   const { directory } = survey.estate;
   let left = IN_TURN;

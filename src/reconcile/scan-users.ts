@@ -1,5 +1,5 @@
-// Reads every user of the platform once and finds whoever differs. People for whom nothing is marked are compared with
-// their links: those hold what was applied, which is what is desired as long as the mapping is the same.
+// Scans all users of the platform and finds those that differ. Users without a mark are compared with their links, which
+// hold the applied state; it equals the desired state while the mapping is unchanged.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { noCoverage, type Coverage } from '../directory/outbox/coverage.ts';
 import { hashOfLink, type ObservedResource, type Print } from '../directory/outbox/drift.ts';
@@ -24,34 +24,34 @@ import { createListProof, type ListProof, type ProofKeeper } from './list-proof.
 import { userEntries } from './plan-users.ts';
 import { scanList } from './scan.ts';
 
-/** Users per page that are asked for; the platform may lower it. */
+/** Requested page size; the platform may lower it. */
 const PAGE = 500;
 const CHUNK = 500;
 /** Pages that are compared at the same time. */
 const PAGES_IN_WORK = 3;
-/** Somebody is created or deleted while the list is read: then it is read once more. */
+/** Number of scans: the list is read again when it changed while it was read. */
 const WALKS = 2;
 
 export interface UserScan {
   proof: ListProof;
   coverage: Coverage;
-  /** Listed ids that lead to a link with that id, which is neither marked nor kept as it is. */
+  /** Number of listed ids with a link that has no mark and no condition. */
   matched: number;
-  /** Whether the accounts are those that our links are about; see tenant.ts. */
+  /** Counts by which tenant.ts recognises the tenant. */
   recognition: Recognition;
-  /** Seen differently, or not seen: to be looked at alone. With the names that differ, where that is all there is to it. */
+  /** Users to verify one by one, because they differ or were not shown; with the names of the differing attributes if known. */
   suspects: Map<Ref, string[]>;
-  /** Pending changes, and changes of the mapping; they need no second look. */
+  /** Pending changes and changes of the mapping, which need no verification. */
   settled: VerifiedUsers[];
-  /** Marked, lost, or to be mapped, and not compared with what the platform showed. */
+  /** Marked, lost or newly mapped users that were not compared with a listed account. */
   unseen: Set<Ref>;
   strangers: Strangers;
-  /** Platform ids that belong to nobody, with their names. */
+  /** Platform ids of unmanaged accounts, with their names. */
   unmanaged: Map<string, string>;
   isListed: (platformId: string) => boolean;
 }
 
-/** @param everybody map all records instead of trusting the links: the mapping has changed, or a person asks */
+/** @param everybody maps all records instead of using the links, after a change of the mapping or on request */
 export async function scanUsers(survey: ScanResult, everybody: boolean, orphans: Orphans): Promise<UserScan> {
   let found = await walk(survey, everybody);
   for (let again = 1; again < WALKS && !found.proof.complete; again++) found = await walk(survey, everybody);
@@ -67,7 +67,7 @@ interface Draft extends UserScan {
   };
   seen: Set<Ref>;
   noteShown: (user: WireUser) => void;
-  /** Stored records are read while the list arrives. */
+  /** Reads stored records in parallel to the list. */
   covering: Promise<Cover>;
 }
 
@@ -111,9 +111,9 @@ async function walk(survey: ScanResult, everybody: boolean): Promise<Draft> {
     },
   );
   for await (const users of pages) {
-    // Pages come in swarms. One in each turn, so that the next calls leave, once the budget lets them, between two of them.
+    // Processes one page in each turn of the event loop, so that the next requests are sent in between.
     await nextTurn();
-    // Redis is asked about this page while the next ones come from the platform.
+    // Reads the links of this page while the next pages arrive from the platform.
     const work = takePage(survey, draft, users, everybody);
     work.catch(() => undefined); // awaited below
     inWork.push(work);
@@ -145,13 +145,13 @@ async function takePage(
   users.forEach((user, index) => {
     const holder = holders[index];
     const link = holder && parseLink(holder.text);
-    // The way back may be older than the link: then this account is nobody's any more.
+    // The reverse link may be out of date; then no resource is linked to this account.
     if (!holder || link?.id !== user.id) {
       strange.push(user);
       return;
     }
     if (!holder.marked && isPlain(link)) draft.matched++;
-    // A link that a repair restored knows nothing but the id.
+    // A link that a repair restored contains only the id.
     if (link.core?.userName !== undefined) draft.recognition[isAccountOf(link, user) ? 'same' : 'other']++;
     if (isProtected(link)) return;
     if (everybody || holder.marked) toMap.push({ holder, link, user });
@@ -170,7 +170,7 @@ async function takePage(
   if (strange.length > 0) await takeStrangers(survey, draft, strange);
 }
 
-/** Neither closed nor kept as it is: only such accounts are remembered as equal and counted as matched. */
+/** Returns whether the account is open and has no condition; only such accounts are counted as matched. */
 export const isPlain = ({ departed, condition }: Link): boolean => !departed && condition === undefined;
 
 const toPrint = ({ ref, text }: ObservedResource, user: WireUser): Print => ({
@@ -180,7 +180,7 @@ const toPrint = ({ ref, text }: ObservedResource, user: WireUser): Print => ({
   print: printOf(user),
 });
 
-/** Takes out who looks as they did when they were equal, to a link that was not written since. */
+/** Removes users whose fingerprint equals that of an earlier match and whose link was not written since. */
 async function withoutKnownEqual(survey: ScanResult, draft: Draft, users: WireUser[]): Promise<WireUser[]> {
   const seen = users.map((user) => ({ platformId: user.id, print: printOf(user) }));
   const others = new Set(await survey.estate.drifts.unlikePrints(seen));
@@ -193,7 +193,7 @@ async function withoutKnownEqual(survey: ScanResult, draft: Draft, users: WireUs
   });
 }
 
-/** @returns those who are equal */
+/** Compares users by mapping their records. @returns the equal ones */
 async function mapAll(
   survey: ScanResult,
   draft: Draft,
@@ -208,7 +208,7 @@ async function mapAll(
     const { ref, text, marked } = holder;
     draft.seen.add(ref);
     const known: UserToVerify | undefined = wanted.get(ref);
-    // Without a record it was deleted at the source, or is lost: the second look finds out which.
+    // A user without record was deleted at the source or is lost; the verification decides.
     if (!known) {
       draft.suspects.set(ref, []);
       continue;
@@ -228,7 +228,7 @@ async function takeStrangers(survey: ScanResult, draft: Draft, users: WireUser[]
   const ids = users.map(({ id }) => id);
   const elsewhere = await Promise.all(survey.estate.others.map((notes) => notes.counterparts('User', ids)));
   users.forEach((user, index) => {
-    // Managed through another connection: neither free to be taken nor unmanaged.
+    // The account is linked by another connection, so it is neither adoptable nor unmanaged.
     if (elsewhere.some((holders) => holders[index] !== undefined)) return;
     const stranger = { id: user.id, userName: user.userName };
     draft.unmanaged.set(user.id, user.userName);
@@ -237,7 +237,7 @@ async function takeStrangers(survey: ScanResult, draft: Draft, users: WireUser[]
   });
 }
 
-/** How many of `refs` are linked to an account that is gone while another account carries their name. */
+/** Counts users whose linked account is gone while another account has their name. */
 async function countNamesakes({ estate }: ScanResult, refs: Ref[], { strangers }: Draft): Promise<number> {
   let namesakes = 0;
   for (const portion of chunks(refs)) {
@@ -249,14 +249,14 @@ async function countNamesakes({ estate }: ScanResult, refs: Ref[], { strangers }
   return namesakes;
 }
 
-/** An attribute that this platform never returns says nothing about one account. */
+/** Removes differences of attributes that the platform never returns. */
 function dropUnreturned({ visibility }: ScanResult, { suspects }: UserScan): void {
   for (const [ref, names] of suspects) {
     if (names.length > 0 && !names.some((name) => visibility.isVisible(name))) suspects.delete(ref);
   }
 }
 
-/** Adds whoever the list does not decide: absent, deleted, marked, lost and, where everybody is mapped, all others. */
+/** Adds users that the list cannot decide: absent, deleted, marked and lost ones, and all others when everybody is mapped. */
 async function addDesired(
   survey: ScanResult,
   found: Draft,
@@ -271,7 +271,7 @@ async function addDesired(
     strangers: found.unmanaged.size,
     namesakes: found.recognition.same > 0 ? 0 : await countNamesakes(survey, cover.absent, found),
   };
-  // Only a list that was read whole makes somebody a suspect of being gone.
+  // An absence counts only after a complete list.
   const suspects = found.proof.complete ? [...orphans.lost, ...cover.absent] : orphans.lost;
   for (const ref of suspects) found.suspects.set(ref, []);
   const others = everybody ? [...cover.absent, ...cover.atRest] : [];
@@ -279,7 +279,7 @@ async function addDesired(
     for (const ref of refs) if (!found.seen.has(ref) && !found.suspects.has(ref)) found.unseen.add(ref);
 }
 
-/** Refs in portions, so that a first load of everybody is looked at with bounded memory. */
+/** Splits refs into portions, so that memory stays bounded. */
 export function* chunks<T>(items: Iterable<T>): Generator<T[]> {
   let chunk: T[] = [];
   for (const item of items) {

@@ -1,5 +1,5 @@
-// Walks a list of the platform page by page, several pages at a time, and goes on where a page fails: what could be read
-// is still worth comparing. Whether the whole was read is the proof's to say (list-proof.ts).
+// Reads a list of the platform with several pages in parallel, and continues after a failed page. list-proof.ts decides
+// whether the list is complete.
 import { AnswerTooLarge } from '../platform/errors.ts';
 import { backoffMs } from '../support/backoff.ts';
 import type { Clock } from '../support/sources.ts';
@@ -9,29 +9,28 @@ export interface ScanOptions {
   clock: Clock;
   signal: AbortSignal;
   random: () => number;
-  /** Resources per page; the platform may lower it. */
+  /** Requested page size; the platform may lower it. */
   count: number;
-  /** Pages asked for at the same time. */
+  /** Number of concurrent page requests. */
   inFlight: number;
 }
 
-/** One page; `tooLarge` when fewer resources have to be asked for; nothing when it could not be read well. */
+/** One page; `tooLarge`: request fewer resources; undefined: the page could not be read. */
 type Fetched<T> = ListedPage<T> | 'tooLarge' | undefined;
 
-/** Pages under way or waiting for an earlier one, by pages under way: memory stays bounded when one is late. */
+/** Limit of pages in memory as a multiple of concurrent requests, when an earlier page is late. */
 const AHEAD = 2;
 const ATTEMPTS = 3;
 const BACKOFF = { baseMs: 500, maxMs: 5000 };
-/** A page that is too large is read in so many parts. */
+/** Number of parts in which a page that is too large is read. */
 const PARTS = 8;
-/** After so many unreadable pages in a row the walk ends: a platform that counts millions must not hold it for days. */
+/** Number of consecutive unreadable pages after which the scan ends, so that a wrong total cannot keep it running. */
 const MOST_UNREADABLE = 20;
 const ONE_TOO_LARGE = 'a page with one resource is too large to be read';
 
 /**
- * Yields what each page holds that did not come before, in order. A page that fails, or that is shorter than it should
- * be, is asked for again; if that does not help the proof fails and the walk goes on. A page that is too large is read in
- * parts.
+ * Yields the new resources of each page in order. A page that fails or is too short is requested again; after that the
+ * proof fails and the scan continues. A page that is too large is read in parts.
  */
 export async function* scanList<T extends { id: string }>(
   fetchPage: (startIndex: number, count: number, signal: AbortSignal) => Promise<ListedPage<T>>,
@@ -99,7 +98,7 @@ export async function* scanList<T extends { id: string }>(
   }
 }
 
-/** The first page with as many resources as fit in an answer. */
+/** Reads the first page, with fewer resources if the answer is too large. */
 async function firstPage<T extends { id: string }>(
   fetchPage: (startIndex: number, count: number, signal: AbortSignal) => Promise<ListedPage<T>>,
   proof: ProofKeeper<T>,
@@ -115,7 +114,7 @@ async function firstPage<T extends { id: string }>(
   }
 }
 
-/** The first page shows how far the platform lowers `count`, so only an empty one is suspicious. */
+/** Returns whether a page has enough resources. The platform may lower `count`, so a short first page is accepted. */
 const enough =
   (count: number) =>
   (found: number, total: number): boolean =>

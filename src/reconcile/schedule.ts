@@ -1,4 +1,4 @@
-// The timetable: one run at a time whatever the number of replicas, and none that is missed in silence.
+// Starts scheduled runs: one at a time across all replicas, and a missed run is made up at the start.
 import cron from 'node-cron';
 import { RunLost } from '../directory/outbox/drift.ts';
 import type { GuardSettings } from '../guard/judge.ts';
@@ -17,19 +17,19 @@ export interface ScheduledScope {
 }
 
 export interface ScheduleOptions {
-  /** node-cron pattern; null = only what a start demands. */
+  /** node-cron pattern; null: runs start only when a process start requires one. */
   schedule: string | null;
   timezone: string;
   onDrift: 'repair' | 'report';
 }
 
 export interface Scheduler {
-  /** Ends runs before their next call. */
+  /** Aborts running reconciles before their next platform call. */
   stop: () => Promise<void>;
 }
 
 const LOOK_AGAIN_MS = 5000;
-/** How far back a missed run is looked for. */
+/** Period in which a missed run is detected. */
 const MISSED_WITHIN_MINUTES = 24 * 60;
 const MINUTE_MS = 60_000;
 
@@ -43,7 +43,7 @@ export function startScheduler(
   const running = new Set<Promise<void>>();
   const busy = new Set<ReconcileScope>();
   const run = (each: ScheduledScope, why: string): void => {
-    // A run that is under way already covers this one.
+    // A run in progress covers this one.
     if (busy.has(each.estate) || signal.aborted) return;
     busy.add(each.estate);
     const work = runOnce(deps, each, { ...options, why, signal }).finally(() => {
@@ -78,7 +78,7 @@ export function startScheduler(
   };
 }
 
-/** @returns why to run now, or undefined when nothing demands it. Waits for Redis. */
+/** Waits for Redis. @returns the reason for a run at start; undefined: none is needed */
 async function atStart(
   clock: Clock,
   estate: ReconcileScope,
@@ -96,7 +96,7 @@ async function atStart(
         directory.count('Group'),
       ]);
       if (mappedBy === undefined && users + groups === 0) {
-        // An empty directory: everything that is pushed from now on is mapped by these rules.
+        // The directory is empty, so all future pushes are mapped by the current rules.
         await runs.noteMapped(digest);
         return undefined;
       }
@@ -111,7 +111,7 @@ async function atStart(
   return undefined;
 }
 
-/** Whether the timetable had a moment between the end of the last run and now. */
+/** Returns whether a scheduled time passed since the end of the last run. */
 export function wasMissed(lastEndedAt: number, now: number, isDue: (moment: Date) => boolean): boolean {
   const thisMinute = Math.floor(now / MINUTE_MS) * MINUTE_MS;
   for (let back = 0; back < MISSED_WITHIN_MINUTES; back++) {
@@ -119,7 +119,7 @@ export function wasMissed(lastEndedAt: number, now: number, isDue: (moment: Date
     if (moment <= lastEndedAt) return false;
     if (isDue(new Date(moment))) return true;
   }
-  // A day without a run: whatever the timetable says, it is worth a look.
+  // More than a day without a run counts as missed.
   return true;
 }
 

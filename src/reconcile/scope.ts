@@ -16,10 +16,10 @@ export interface ReconcileScope {
   /** Audit entries of operators. */
   acts: Acts;
   target: Target;
-  /** Digest of the rules that map records for this target (digest.ts). */
+  /** Digest of the mapping rules of this target (digest.ts). */
   digest: string;
   members: 'owned' | 'authoritative';
-  /** Calls to the platform at the same time. */
+  /** Number of concurrent platform calls. */
   concurrency: number;
   directory: Directory;
   links: Links;
@@ -27,37 +27,37 @@ export interface ReconcileScope {
   drifts: DriftNotes;
   coverage: CoverageReader;
   runs: RunStore;
-  /** The notes of other connections that feed the same target: what they are linked to is managed too. */
+  /** Drift notes of other connections of the same target; their linked accounts are managed too. */
   others: DriftNotes[];
   clock: Clock;
   random: () => number;
 }
 
-/** How far a comparison has come. */
+/** Progress of a comparison. */
 export interface Progress {
   phase: 'users' | 'groups' | 'members' | 'values' | 'second look' | 'apply';
   done: number;
   total: number;
 }
 
-/** One comparison that is under way. */
+/** State of a running comparison. */
 export interface ScanResult {
   estate: ReconcileScope;
   signal: AbortSignal;
   visibility: ComparedAttributes;
-  /** Calls made so far, and resources that could not be read. */
+  /** Counts of calls, unreadable resources and skipped resources. */
   tally: {
     calls: number;
     unknown: number;
     /** Left out, because a sync was at work on them. */ moved: number;
   };
   onProgress: (progress: Progress) => void;
-  /** Resources that are not covered although nothing is on its way: a run marks them (ADR 0021). */
+  /** Resources without link and mark; the run marks them (ADR 0021). */
   lost: Set<Ref>;
-  /** Derived data was repaired since the last run: what was lost with it is looked for everywhere. */
+  /** Whether derived data was repaired since the last run; then the run searches all resources for lost marks. */
   isRepaired: boolean;
-  /** The platform's address is another one than when its accounts were last recognised. */
+  /** Whether the platform's address changed since the tenant was last recognised. */
   hasMoved: boolean;
-  /** Keeps what was found equal, for the next run; does nothing where nothing may be written. */
+  /** Stores fingerprints of equal accounts for the next run; does nothing in a read-only comparison. */
   remember: (prints: Print[]) => Promise<void>;
 }

@@ -1,28 +1,28 @@
-// Is this still the tenant that our links are about? A target's address may be changed, or lead elsewhere one day. Platform
-// ids mean nothing at another tenant: an account there may carry the id of somebody else, and would be renamed. Pure.
+// Decides whether a target still is the tenant of its links. At another tenant the same platform id may belong to another
+// person, whose account would then be renamed. Pure.
 
-/** The linked accounts that one comparison saw. */
+/** Counts of linked accounts in one comparison. */
 export interface Recognition {
-  /** Linked users in all. */
+  /** Number of linked users. */
   linked: number;
-  /** Linked ids that carry the name or externalId of their link. */
+  /** Linked accounts with the userName or externalId of their link. */
   same: number;
-  /** Linked ids that carry another name and another externalId. */
+  /** Linked accounts with another userName and another externalId. */
   other: number;
-  /** Listed accounts that are linked to nobody of ours. */
+  /** Listed accounts without a link. */
   strangers: number;
-  /** Linked users without an account whose name one of the strangers carries. */
+  /** Linked users whose account is gone while an account without link has their name. */
   namesakes: number;
-  /** The address is another one than the one at which the accounts were last recognised. */
+  /** Whether the address changed since the tenant was last recognised. */
   hasMoved: boolean;
 }
 
-/** Fewer accounts than this prove nothing while the address is the same. */
+/** Smallest number of accounts for a decision at an unchanged address. */
 const FEW = 3;
-/** An emptied tenant has some accounts of its own; one with more than this, and none of ours, is another. */
+/** A tenant with more accounts than this and none that is linked is another tenant; an emptied one has fewer. */
 const MANY = 10;
 
-/** @returns why the tenant is doubted, for an operator; undefined when it is the one that our links are about */
+/** @returns a sentence for the operator why it may be another tenant; undefined: it is the same */
 export function tenantDoubtOf(seen: Recognition): string | undefined {
   const { linked, same, other, strangers, namesakes, hasMoved } = seen;
   if (linked === 0) return undefined;

@@ -1,4 +1,4 @@
-// The second look at groups, with their members where these may differ.
+// Verifies suspected drift of groups one by one, with their members where needed.
 import { hashOfLink, type ObservedResource } from '../directory/outbox/drift.ts';
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref, type StoredRecord } from '../directory/records.ts';
@@ -20,7 +20,7 @@ export interface VerifyGroupsOptions {
   strangers?: GroupStrangers | undefined;
 }
 
-/** Looks at each group alone; one that cannot be read, or that moved meanwhile, is left out. */
+/** Reads each group alone. A group that cannot be read, or changed meanwhile, is left out. */
 export async function verifyGroups(
   survey: ScanResult,
   refs: Ref[],
@@ -60,7 +60,7 @@ async function examine(
   const displayName = record && (JSON.parse(record.text) as Resource & { displayName: string }).displayName;
   const wantedName = displayName === undefined ? undefined : target.mapping.groupName(displayName);
   const isDeleted = !record && (await survey.estate.drifts.deletedAtSource(id));
-  // Signs before the member list: what is written in between is then ignored, not taken for drift.
+  // Pending memberships are read before the member list, so that a write in between is not taken for drift.
   const signs = wantedName === undefined ? new Map<string, string>() : await outbox.memberMarks(id);
   const ours = withMembers(ref) ? await survey.estate.drifts.membersOf(id) : [];
   const observed = await read(survey, link, withMembers(ref));
@@ -133,7 +133,7 @@ async function pendingOf(survey: ScanResult, signs: Map<string, string>): Promis
   });
 }
 
-/** Missing and surplus members, without pending changes and without members that are left alone. */
+/** Returns missing and surplus members without pending and protected ones. */
 async function compareMembers(
   survey: ScanResult,
   group: WireGroup,
@@ -146,7 +146,7 @@ async function compareMembers(
   for (const { user, link } of ours) {
     if (link.id === undefined) continue;
     expected.add(link.id);
-    // A closed or protected user is not required as a member.
+    // A closed or protected user need not be a member.
     const settled = !link.departed && !isProtected(link) && !signs.has(user);
     if (settled && !present.has(link.id))
       missing.push({ ref: refOf('User', user), platformId: link.id, name: nameOf(link) });
@@ -167,7 +167,7 @@ async function compareMembers(
   return { missing: missing.filter((_, index) => absent[index]), surplus: surplus.flat() };
 }
 
-/** A list of members may be cut short; the account itself may say that it is one of them. */
+/** Reads the account of a missing member, because a member list may be truncated. */
 async function isReallyMissing(
   survey: ScanResult,
   group: WireGroup,
@@ -178,7 +178,7 @@ async function isReallyMissing(
   return account === 'absent' || account === 'unknown' || !namesGroup(account, group.id);
 }
 
-/** A member who is none of ours. Before one is taken out: whose account is it? */
+/** Returns an unmanaged member; undefined when another connection manages the account. */
 async function foreigner(survey: ScanResult, platformId: string, display: string): Promise<Member[]> {
   const { members, target } = survey.estate;
   if (members === 'owned') return [{ ref: null, platformId, name: display }];

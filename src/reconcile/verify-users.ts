@@ -1,5 +1,5 @@
-// Verifies suspects: each user in question is read alone, against a link that was read before, so that a write in between
-// cannot pass for drift.
+// Verifies suspected drift of users one by one. The link is read before the account, so that a write in between is not
+// taken for drift.
 import { hashOfLink, type ObservedResource } from '../directory/outbox/drift.ts';
 import { parseLink, type Condition, type Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, type Ref } from '../directory/records.ts';
@@ -16,29 +16,29 @@ import { userEntries, type UserCase } from './plan-users.ts';
 export interface VerifiedUsers {
   ref: Ref;
   entries: PlanEntry[];
-  /** When the platform says that it was changed last; ISO 8601. */
+  /** Time of the last change at the platform, ISO 8601. */
   changedAt?: string | undefined;
-  /** When we last wrote there; Unix milliseconds. */
+  /** Time of the bridge's last write, Unix milliseconds. */
   writtenAt?: number | undefined;
-  /** Why its last sync gave up, where nothing was marked since. */
+  /** Refusal of the last sync, if no mark is pending. */
   refusal?: Condition | undefined;
 }
 
-/** Accounts without a link, by what a user could be recognised by; absent where the list was not read whole. */
+/** Unmanaged accounts by externalId and userName; undefined after an incomplete list. */
 export interface Strangers {
   byName: ReadonlyMap<string, { id: string; userName: string }>;
   byExternalId: ReadonlyMap<string, { id: string; userName: string }>;
 }
 
 export interface VerifyUsersOptions {
-  /** Users whose attribute values are to be read, at one call each. */
+  /** Returns whether the value list of a user is read, which costs one call. */
   withValues: (ref: Ref) => boolean;
   strangers?: Strangers | undefined;
 }
 
 const BATCH = 100;
 
-/** Looks at each ref alone. One that cannot be read, or that moved meanwhile, is left out: an unknown is never an absence. */
+/** Reads each user alone. A user that cannot be read, or changed meanwhile, is left out and never counts as absent. */
 export async function verifyUsers(
   survey: ScanResult,
   refs: Ref[],
@@ -61,7 +61,7 @@ export async function verifyUsers(
   return examined;
 }
 
-/** Whether a resource stood still while the platform was read: else the difference may be our own write. */
+/** Returns whether record and link are unchanged since they were read; otherwise the difference may be the bridge's own write. */
 export const isUnmoved = (
   before: ObservedResource | undefined,
   after: ObservedResource | undefined,
@@ -70,11 +70,11 @@ export const isUnmoved = (
 export interface UserToVerify {
   version: number;
   wanted: DesiredAccount;
-  /** Attributes whose value cannot be computed. */
+  /** Attributes whose mapping failed. */
   faults: string[];
 }
 
-/** The desired state of some refs; refs without a record are left out. */
+/** Returns the desired state of the refs that have a record. */
 export async function usersToVerify(
   survey: ScanResult,
   standing: ObservedResource[],
@@ -95,7 +95,7 @@ export async function usersToVerify(
   return wanted;
 }
 
-/** @returns undefined when the platform could not tell */
+/** Verifies one user. @returns undefined when the platform could not be read */
 async function examine(
   survey: ScanResult,
   { ref, text, marked }: ObservedResource,
@@ -135,13 +135,13 @@ export const rulesOf = ({ estate: { target }, visibility }: ScanResult) => ({
 
 type Standing = Pick<UserCase, 'ref' | 'link' | 'basis'>;
 
-/** Values that the mapping cannot make: the user gains nothing until that is corrected. */
+/** Returns conflict entries for attributes whose mapping fails. */
 export const faultEntries = (user: Standing, wanted: UserToVerify | undefined): PlanEntry[] =>
   wanted?.wanted.inScope && wanted.faults.length > 0
     ? [conflict(user, `attribute ${wanted.faults.join('; ')}`)]
     : [];
 
-/** Nothing may follow from this before a person has looked. */
+/** Returns a conflict entry, which needs an operator. */
 export const conflict = ({ ref, link, basis }: Standing, reason: string): PlanEntry => ({
   action: 'conflict',
   kind: 'User',
@@ -161,7 +161,7 @@ async function read(survey: ScanResult, link: Link): Promise<WireUser | 'absent'
   return asking(survey, (signal) => survey.estate.target.client.users.get(link.id ?? '', { signal }));
 }
 
-/** Only a 404 says that something is not there. */
+/** Runs a read. A 404 returns undefined; other errors of the platform leave the resource out. */
 export async function asking<T>(
   survey: ScanResult,
   call: (signal: AbortSignal) => Promise<T>,
@@ -177,7 +177,7 @@ export async function asking<T>(
 
 type Namesake = { id: string; userName: string };
 
-/** An account that nobody of ours is linked to and that carries the externalId or name. */
+/** Returns an unmanaged account with the externalId or userName of the user. */
 async function findNamesake(
   survey: ScanResult,
   { core }: DesiredAccount,
@@ -201,7 +201,7 @@ async function findNamesake(
   return exact.find((_, index) => holders[index] === undefined);
 }
 
-/** The value list; undefined where the account is not known or the tenant has no such list. */
+/** Returns the value list of an account; undefined when the account is unknown or the tenant has no such list. */
 export async function readValues(
   survey: ScanResult,
   { account }: Link,

@@ -1,4 +1,4 @@
-// Reads attribute values that no list shows, at one call a user: a few users in each run, all of them in a full one.
+// Verifies attribute values that no list shows, with one call for each user: a few users in each run, all in a full run.
 import { parseLink } from '../directory/outbox/links.ts';
 import { refOf, type Ref } from '../directory/records.ts';
 import { mapBounded } from '../support/bounded.ts';
@@ -6,7 +6,7 @@ import { createVisibility, differences, desiredFromLink } from './compare.ts';
 import type { ScanResult } from './scope.ts';
 import { readValues } from './verify-users.ts';
 
-/** Users whose attribute values are read one by one in each run, oldest look first. */
+/** Number of users whose value list is read in each run, the longest unread first. */
 const VALUES_IN_TURN = 100;
 
 interface ValueLook {
@@ -16,7 +16,7 @@ interface ValueLook {
   cursor: number | undefined;
 }
 
-/** Truth values and lists are in no SCIM answer (contract 2.4): one call per user, so a few in each run. */
+/** Compares booleans and lists, which SCIM answers leave out (contract 2.4). */
 export async function verifyValues(survey: ScanResult, full: boolean): Promise<ValueLook> {
   const { directory, target, runs } = survey.estate;
   const { types } = target.mapping;

@@ -9,9 +9,9 @@ import { isGone } from './failures.ts';
 type Asking = Pick<SyncContext, 'target' | 'call'>;
 
 /**
- * Whether the platform has lost the counterpart of a link, in its own words: a list, which nobody else can answer, does
- * not show it, and asked for by its id it is not there.
- * @throws what the platform client throws when the list fails: nothing is known then
+ * Returns whether the platform has lost a linked resource: the list does not show it, and a read by id answers 404. A
+ * proxy cannot imitate a list.
+ * @throws errors of the platform client when the list fails
  */
 export async function isAbsent(
   { target, call }: Asking,
@@ -33,7 +33,7 @@ export async function isAbsent(
   }
 }
 
-/** Whether the platform answers what is asked for beside the call that failed. */
+/** Returns whether another call to the platform succeeds. */
 export async function answersOtherwise({ target, call }: Asking, { route }: PlatformError): Promise<boolean> {
   const { users, attributes } = target.client;
   const asked: Promise<unknown> = route.startsWith('/api/scim/')

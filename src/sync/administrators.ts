@@ -1,30 +1,30 @@
-// Keeps what answers of the platform tell of a target's administrators for a short time, so that the deactivations of one
-// run do not each ask again (ADR 0011). Roles change at the platform, so the answer is not kept for longer.
+// Caches which administrators a target has, so that the deactivations of one run do not each read the list (ADR 0011).
+// Roles change at the platform, so the cache is kept for a short time.
 import { fold } from '../directory/records.ts';
 import type { ConsoleUser } from '../platform/wire.ts';
 import type { Clock } from '../support/sources.ts';
 
 export interface Administrators {
-  /** Takes note of what a list, or the answer about one account, shows. */
+  /** Stores the administrators among the accounts of an answer. */
   see(accounts: readonly ConsoleUser[]): void;
-  /** Whether an active administrator was seen a moment ago who is not among `leaving`; names in lower case. */
+  /** Returns whether an active administrator who is not in `leaving` was seen recently; names in lower case. */
   remainsWithout(leaving: ReadonlySet<string>): boolean;
-  /** Whether the account was an administrator when it was last seen, however long ago. */
+  /** Returns whether the account was an administrator when it was last seen. */
   knows(userName: string): boolean;
-  /** The question cannot be answered now and is asked again later. */
+  /** Records that the list failed, so that it is not read again for a while. */
   noteSilence(): void;
   isSilent(): boolean;
-  /** Told of every question: from the second within a moment on, all wait for one `look` at the list. */
+  /** Called for each deactivation; from the second one within MOMENT_MS, all wait for one `look` at the list. */
   lookAround(look: () => Promise<readonly ConsoleUser[]>): Promise<void>;
 }
 
-/** A run of deactivations shares what it sees; somebody who lost the role at the console counts no longer than this. */
+/** Lifetime of a cached administrator. */
 const MOMENT_MS = 60_000;
-/** A list that failed is left alone for this long: each leaver would wait for it in vain. */
+/** Time without another read after the list failed. */
 const SILENCE_MS = 30_000;
 
 export function createAdministrators(clock: Clock): Administrators {
-  /** userName of each administrator → when it was last seen as an active one; 0 = closed. */
+  /** Time when each administrator was last seen active, by userName; 0: closed. */
   const seen = new Map<string, number>();
   let silentUntil = 0;
   let askedAt = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,4 @@
-// Writing typed attribute values: which door each value takes, and the account that the values hang on.
+// Writes typed attribute values, through the value list or the SCIM extension, and resolves the account of the value list.
 import type { Condition } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';
@@ -13,20 +13,20 @@ import type { DesiredUser } from './mapping.ts';
 
 export type AttributeResult =
   | { kind: 'done' }
-  /** Everything is written but values that the guard does not let be emptied. */
+  /** All values are written except those whose removal the guard holds. */
   | { kind: 'held' }
   | { kind: 'later'; afterMs: number; condition?: Condition }
   | { kind: 'blocked'; condition: Condition };
 
-/** A new account may take this long to appear in the user list before somebody is told (contract 12.1). */
+/** Time that a new account may need to appear in the user list (contract 12.1). */
 const PATIENCE_MS = 60_000;
 const LOOK_AGAIN_MS = 1000;
-/** Tries in a row that may meet a web page before it counts as the tenant's word. */
+/** Number of consecutive web pages after which the tenant counts as having no user list. */
 const PASSING_PAGES = 3;
 
 /**
- * Writes every attribute that differs. One that cannot be written (unmappable value, definition of another type)
- * does not stop the others, but the result is then `blocked`: the user must not gain anything without it.
+ * Writes every attribute that differs. An attribute that cannot be written (mapping failed, definition of another type)
+ * does not stop the others, but the result is `blocked`, so that the user is not activated without it.
  */
 export async function writeAttributes(context: SyncContext, desired: DesiredUser): Promise<AttributeResult> {
   const { link, target } = context;
@@ -52,7 +52,7 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
           desired.attributes[name] ?? null,
         );
         if (!known) {
-          // If the SCIM user is gone as well, its 404 makes the sync start over with a new account.
+          // If the SCIM user is gone too, its 404 restarts the sync with a new account.
           await target.client.users.get(link.id ?? '', context.call);
           link.attempts = (link.attempts ?? 0) + 1;
           return { kind: 'later', afterMs: Math.min(LOOK_AGAIN_MS * link.attempts, PATIENCE_MS) };
@@ -68,7 +68,7 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
   return { kind: 'blocked', condition: condition(context, 'AttributesNotWritten', problems.join('; ')) };
 }
 
-/** Values that may not be emptied now, or that a person wants to stay. A closed account loses nothing by it. */
+/** Returns the desired values without removals that the guard holds or an operator rejected. */
 async function keepHeld(
   context: SyncContext,
   desired: DesiredUser,
@@ -78,7 +78,7 @@ async function keepHeld(
   const unsure = link.unsure ?? [];
   const kept = new Map<string, Permission>();
   if (link.core?.active === false && !unsure.includes('active')) return kept;
-  // A value that was never seen may be set at the platform.
+  // A value that was never read may be set at the platform.
   const mayHold = (name: string): boolean =>
     !isEmpty(link.attributes?.[name]) || unsure.includes(`attributes.${name}`);
   const emptied = names.filter((name) => isEmpty(desired.attributes[name]) && mayHold(name));
@@ -96,7 +96,7 @@ async function keepHeld(
 const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 
-/** @returns false when account or definition is not what we remember: both are looked up again then */
+/** Writes one value. @returns false when account or definition is unknown to the platform; both are then looked up again */
 async function writeValue(
   context: SyncContext,
   account: string,
@@ -120,7 +120,7 @@ async function writeValue(
   return true;
 }
 
-/** A tenant without a user list: texts and whole numbers can still travel in the SCIM extension (contract 12.3). */
+/** Writes texts and whole numbers in the SCIM extension, for a tenant without a user list (contract 12.3). */
 async function writeThroughExtension(
   context: SyncContext,
   desired: DesiredUser,
@@ -156,13 +156,13 @@ type Account =
   { kind: 'found'; id: string } | { kind: 'absent' } | Exclude<AttributeResult, { kind: 'done' | 'held' }>;
 
 /**
- * SCIM id → account id, through the user list with an exact match (contract 3.4): a wrong one would write another
- * person's row-level attributes, so anything but exactly one match stops here.
+ * Resolves the account id of a SCIM id in the user list (contract 3.4). Requires exactly one exact match, because a wrong
+ * account would give another person's row-level attributes.
  */
 export async function resolveAccount(context: SyncContext): Promise<Account> {
   const { link, target, clock } = context;
   if (link.account !== undefined) return { kind: 'found', id: link.account };
-  // A rename whose answer was lost: only the platform knows which name the account carries.
+  // After a rename without answer only the platform knows the current name.
   const userName = link.unsure?.includes('userName')
     ? (await target.client.users.get(link.id ?? '', context.call)).userName
     : String(link.core?.userName ?? '');
@@ -197,8 +197,8 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
 }
 
 /**
- * A web page says that the tenant has no user list (contract 12.9), unless it passes soon or the other lists answer with
- * pages as well: then a proxy speaks, and whoever believed it would give people up for good.
+ * Returns whether web pages mean that the tenant has no user list (contract 12.9). If they stop soon, or other lists
+ * return web pages too, they come from a proxy.
  */
 async function hasNoUserList({ target, link, call }: SyncContext, error: unknown): Promise<boolean> {
   const isPage = error instanceof EndpointAbsent || error instanceof PlatformIntermediary;
@@ -212,6 +212,6 @@ function exactMatches(found: ConsoleUser[], userName: string, externalId: unknow
   const wanted = fold(userName);
   const byName = found.filter((account) => fold(account.username) === wanted);
   const matches = byName.length > 0 ? byName : found.filter((account) => fold(account.email) === wanted);
-  // Both sides know an external id and they differ: this is somebody else.
+  // Different externalIds mean different people.
   return matches.filter((account) => !account.externalId || !externalId || account.externalId === externalId);
 }

@@ -1,27 +1,27 @@
-// The platform's attribute definitions: made once when missing, refused when their type differs.
+// Keeps the platform's attribute definitions: creates missing ones, and refuses those of another type.
 import { EndpointAbsent, IncompleteList, PlatformError, PlatformResponse } from '../platform/errors.ts';
 import type { CallOptions, PlatformClient } from '../platform/client.ts';
 import type { ConsoleUser, UserAttribute, UserAttributeType } from '../platform/wire.ts';
 import type { Clock } from '../support/sources.ts';
 
-/** Where a mapped attribute stands: its id at the platform, or why it cannot be written. */
+/** Definition of a mapped attribute: its id at the platform, or the reason why it cannot be written. */
 export type Definition = { kind: 'ready'; id: string } | { kind: 'conflict'; message: string };
 
 export interface Catalogue {
-  /** Definitions of all mapped attributes, by name; read once, then kept until `refresh`. */
+  /** Returns the definitions of all mapped attributes by name; cached until `refresh`. */
   definitions(signal: AbortSignal): Promise<Map<string, Definition>>;
-  /** userName of the account that owns the API key, lower case; it is never provisioned. */
+  /** Returns the userName of the API key's owner in lower case; the bridge never changes this account. */
   keyOwner(signal: AbortSignal): Promise<string | undefined>;
-  /** The same without waiting: undefined until the first answer is there, which this call then asks for. */
+  /** Returns the key's owner if it is known, otherwise starts a read and returns undefined. */
   knownKeyOwner(): string | undefined;
-  /** Whether the API key belongs to an active administrator, whom the bridge never touches; no when nobody says. */
+  /** Returns whether the API key belongs to an active administrator; false when unknown. */
   isOwnedByAdministrator(call: CallOptions): Promise<boolean>;
-  /** Read again at the next use: a definition turned out to be missing. */
+  /** Discards the cache, after a definition turned out to be missing. */
   refresh(): void;
 }
 
 const KEEP_MS = 600_000;
-/** Whose key it is, where that can wait: a question that failed is not put with every sync. */
+/** Interval between reads of the key's owner after a failure. */
 const ASK_AGAIN_MS = 30_000;
 
 export function createCatalogue(
@@ -45,14 +45,14 @@ export function createCatalogue(
         const made = await client.attributes.create({ name, type: types[name] ?? 'string' }, { signal });
         existing.set(made.name, made);
       } catch (error) {
-        // Somebody else made it in the same moment (409, or 400 from some tenants): look again.
+        // Another process created the definition at the same time (409, or 400 at some tenants).
         if (!(error instanceof PlatformResponse) || (error.status !== 409 && error.status !== 400))
           throw error;
-        // A recently created definition is kept, as a late list does not show it.
+        // New definitions are kept, because a lagging list may not show them yet.
         existing = new Map([...existing, ...(await byName(signal))]);
         if (existing.has(name)) continue;
         if (error.status === 400) throw error;
-        // It is there, and the list is late: nobody is to blame, the next sync looks again.
+        // The definition exists and the list lags; the next sync reads it again.
         const counts = { seen: existing.size };
         throw new IncompleteList(`the list does not show ${name}, which exists`, counts, error);
       }
@@ -74,8 +74,8 @@ export function createCatalogue(
         return account;
       },
       (error: unknown) => {
-        // A tenant without this endpoint, or a key without a person behind it: nobody to protect. Or something in
-        // between says so for a while, so it is not believed for good.
+        // The tenant lacks this endpoint, or the key belongs to no person. A proxy may answer so for a while, so the result is not
+        // kept.
         const absent = error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
         if (absent || error instanceof EndpointAbsent) {
           absentAt = clock.now();

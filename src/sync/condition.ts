@@ -1,4 +1,4 @@
-// Why a resource is not as desired, with the moment since which it is so.
+// Creates conditions of a resource: reason, message and time of transition.
 import type { Condition } from '../directory/outbox/links.ts';
 import type { DueWork } from '../directory/outbox/work.ts';
 import type { SyncContext } from './context.ts';
@@ -10,11 +10,11 @@ export function condition(context: SyncContext, reason: string, message: string,
   return { reason, message, since, ...(status === undefined ? {} : { status }) };
 }
 
-/** Linked, not stored, and never deleted: nothing destructive may follow from data that is missing. */
+/** Returns whether a linked resource has neither record nor tombstone; a sync must not delete anything for it. */
 export const isRecordLost = ({ record, deletedAt, link }: DueWork): boolean =>
   record === undefined && deletedAt === undefined && (link.id !== undefined || link.creating === true);
 
-/** Nothing may follow from a damaged record, neither a write nor a closed account. */
+/** Returns the outcome for a damaged record: nothing is written until it is replaced. */
 export const recordDamaged = (context: SyncContext): SyncOutcome => ({
   kind: 'blocked',
   writes: context.writes,

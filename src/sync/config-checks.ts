@@ -1,4 +1,4 @@
-// Checks what JSON Schema cannot: whether expressions, filters and paths compile.
+// Checks settings that JSON Schema cannot check: whether expressions, filters and paths compile.
 import { compileExpression } from './expression.ts';
 import { isEveryone } from './mapping.ts';
 import {
@@ -10,7 +10,7 @@ import {
   type ResourceType,
 } from '../scim/index.ts';
 
-/** Undefined for schemas that have no proper shape, which is a fault of its own. */
+/** Creates the User type of the settings; undefined for invalid schemas, which another check reports. */
 function typeWith(schemas: readonly CustomSchema[]): ResourceType | undefined {
   try {
     return userResourceType({ userAttributes: [], schemas });
@@ -28,7 +28,7 @@ function faultOf(compile: () => unknown, advice: string): string | undefined {
   }
 }
 
-/** Each answers a sentence on what is wrong, or undefined. */
+/** Each check returns a sentence that describes the fault, or undefined. */
 export const configChecks = {
   expression: (text: string) =>
     faultOf(

@@ -1,4 +1,4 @@
-// One running sync: the work, the link as it grows, and the calls that keep both true.
+// Defines the context of one running sync: its work, its link, and the functions that save and log each step.
 import type { Directory } from '../directory/resources/directory.ts';
 import type { Link, Links } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
@@ -10,25 +10,25 @@ import type { Logger } from '../support/logger.ts';
 import type { ProvisioningWriter, Why, WriteDetail } from './provisioning-writer.ts';
 import type { Target } from './target.ts';
 
-/** Answers of the guard in one sync (gate.ts). */
+/** Decisions of the guard in one sync (gate.ts). */
 export interface Gate {
-  /** Asked for and not let through. */
+  /** Destructive writes that the guard refused. */
   refused: { item: Destruction; permission: Exclude<Permission, 'allowed'> }[];
-  /** Removals of members whose account is held: they are decided with it. */
+  /** Number of member removals that wait for the decision about the member's account. */
   followers: number;
-  /** The deactivation is held because no other active administrator would be left. */
+  /** Whether the deactivation is held because no other active administrator would be left. */
   isLastAdministrator: boolean;
   /** Remark for the log entry when the account is closed. */
   remark?: Why;
-  /** The account was deactivated in this sync. */
+  /** Whether the account was deactivated in this sync. */
   closed: boolean;
-  /** Another resource of ours gives up what this one needs only when a person has decided. */
+  /** Whether this resource waits for another one whose change the guard holds. */
   isBehindHold: boolean;
 }
 
 export interface SyncContext {
   work: DueWork;
-  /** Starts as stored and is changed in place as the platform confirms steps. */
+  /** Link of the resource, changed in place as the platform confirms steps. */
   link: Link;
   target: Target;
   outbox: Outbox;
@@ -39,19 +39,19 @@ export interface SyncContext {
   logger: Logger;
   /** Passed to every call: abort signal and correlation id of the push. */
   call: CallOptions & { signal: AbortSignal };
-  /** Answers of the guard so far. */
+  /** Decisions of the guard so far. */
   gate: Gate;
   /** Entries for the provisioning log. */
   journal: ProvisioningWriter;
   /** Writes sent so far. */
   writes: number;
-  /** Keeps the link and the lease; call after every step that must not be forgotten. */
+  /** Saves the link and extends the lease; called after every step that must not be lost. */
   save(options?: SaveOptions): Promise<void>;
   /**
-   * Writes `names` (core paths, `attributes.<name>`): they count as unsure from before the call until it is answered.
-   * The caller then notes the new values in the link and saves it. `why` is told with it where there is more to say.
+   * Runs a write of `names` (core paths, `attributes.<name>`). The names are stored as unsure before the call, until its
+   * answer arrives. The caller then updates and saves the link. `why`: remark for the log entry.
    */
   attempt<T>(names: string[], operation: string, run: () => Promise<T>, why?: Why): Promise<T>;
-  /** Runs one write: the lease must still be ours, and the write is logged and counted. */
+  /** Runs one write if this process still holds the lease, and logs and counts it. */
   write<T>(operation: string, run: () => Promise<T>, detail?: WriteDetail): Promise<T>;
 }

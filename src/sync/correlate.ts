@@ -1,11 +1,11 @@
-// Which platform account is this user? Pure: candidates in, verdict out.
+// Decides which platform account belongs to a user. Pure.
 import type { WireUser } from '../platform/wire.ts';
 
-/** A found account; `ours` says that the bridge made it or managed it before and nobody else holds it now. */
+/** A matching account; `ours`: the bridge created or managed it before, and no other resource is linked to it. */
 export interface Candidate {
   user: WireUser;
   ours: boolean;
-  /** Another resource of ours that is linked to this account and still exists. */
+  /** Another existing resource that is linked to this account. */
   heldBy?: string | undefined;
 }
 
@@ -15,8 +15,8 @@ export type Correlation =
   | { kind: 'conflict'; message: string };
 
 /**
- * Exactly one exact match is taken over, if that is allowed or the account is ours. Everything else is for a person:
- * a wrong guess would give one person another person's rows.
+ * Adopts exactly one exact match, if the policy allows it or the account is ours. All other cases need an operator,
+ * because a wrong match would give one person another person's rows.
  */
 export function correlate(
   wanted: { userName: string; externalId: string | null },

@@ -1,4 +1,4 @@
-// Desired × applied → the least that has to be written. Pure.
+// Computes the smallest set of writes from the desired and the applied state. Pure.
 import type { PlatformPatchOperation, UserAttributeType, WireUser, WireUserInput } from '../platform/wire.ts';
 import type { Core, DesiredUser } from './mapping.ts';
 import { sameValue } from './values.ts';
@@ -6,13 +6,13 @@ import { sameValue } from './values.ts';
 export const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
 const CORE_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
 
-/** One core member as the value that the platform's PATCH and POST take. */
+/** Converts a core attribute to the value of the platform's PATCH and POST. */
 const wireValue = (path: string, value: string | boolean): unknown =>
   path === 'emails' ? [{ value, primary: true }] : value;
 
 /**
- * Operations that turn the applied core members into the desired ones; a member that was never ours is left. An unsure
- * value is written again: the platform may have taken an earlier write whose answer was lost.
+ * Returns the PATCH operations from the applied to the desired core attributes. Unmanaged attributes are left. An unsure
+ * value is written again, because the answer to an earlier write was lost.
  */
 export function coreOperations(
   desired: Core,
@@ -28,7 +28,7 @@ export function coreOperations(
   return operations;
 }
 
-/** Names of the attributes whose value has to be written. */
+/** Returns the names of attributes whose value has to be written. */
 export function attributeChanges(
   desired: DesiredUser['attributes'],
   applied: Record<string, unknown>,
@@ -39,13 +39,13 @@ export function attributeChanges(
   );
 }
 
-/** Whether a value may travel in the SCIM extension (contract 12.3): single texts and whole numbers. */
+/** Returns whether the SCIM extension can carry the value (contract 12.3): single texts and whole numbers. */
 export function fitsExtension(type: UserAttributeType | undefined, value: unknown): value is string | number {
   if (type === 'string') return typeof value === 'string';
   return type === 'number' && Number.isSafeInteger(value);
 }
 
-/** The body that creates a user, with the attributes that the extension can carry. */
+/** Returns the body that creates a user, with the attributes that the extension can carry. */
 export function createBody(
   desired: DesiredUser,
   types: Record<string, UserAttributeType>,
@@ -74,8 +74,8 @@ export function createBody(
 }
 
 /**
- * Values of a found account, in the form of a link's `core`. Members that the desired state does not
- * mention stay out, so that adopting an account takes nothing away from it.
+ * Returns the values of an adopted account in the form of a link's `core`. Attributes without desired value are left
+ * out, so that an adoption removes nothing.
  */
 export function observedCore(user: WireUser, desired: Core): Core {
   const seen: Core = {
@@ -91,11 +91,11 @@ export function observedCore(user: WireUser, desired: Core): Core {
   return core;
 }
 
-/** Whether an account shows itself as a member; accounts that show no groups prove nothing. */
+/** Returns whether the account lists the group; an account without `groups` proves nothing. */
 export const namesGroup = ({ groups }: WireUser, groupId: string): boolean =>
   Array.isArray(groups) && groups.some(({ value }) => String(value) === groupId);
 
-/** Attribute values that an answer shows, so that only what the platform confirmed counts as applied. */
+/** Returns the attribute values of an answer: only values that the platform returned count as applied. */
 export function echoedAttributes(
   user: WireUser,
   desired: DesiredUser['attributes'],

@@ -1,6 +1,6 @@
-// Measures what an expression makes, step by step, so that one that doubles its texts or lists fails before it fills the memory.
+// Measures the values of an expression step by step, so that it fails before its texts or lists fill the memory.
 
-/** Letters and elements of one value, levels of it, and letters and elements that one evaluation makes. */
+/** Limits: characters and elements of one value, its depth, and characters and elements of one evaluation. */
 export const SIZES = { value: 1_000_000, depth: 32, made: 10_000_000 };
 
 interface Size {
@@ -9,18 +9,18 @@ interface Size {
 }
 
 const LEAF: Size = { value: 1, depth: 0 };
-/** Nodes of an expression that show what is there already. */
+/** Expression nodes that return existing values and create none. */
 const SHOWING = new Set(['variable', 'name', 'string', 'number', 'value', 'parent']);
 
-/** @returns looks at the result of each step of one evaluation; answers what is too much, if anything is */
+/** @returns a function that measures the result of one step and returns a sentence when a limit is exceeded */
 export function createMeter(): (step: string, result: unknown) => string | undefined {
-  /** A value may hold another one many times: each is measured once. */
+  /** Sizes of values, so that a value that occurs several times is measured once. */
   const known = new WeakMap<object, Size>();
   let made = 0;
 
   function sizeOf(value: unknown): Size {
     if (typeof value === 'string') return { value: value.length, depth: 0 };
-    // Functions of an expression are objects that lead to everything.
+    // Functions are skipped, because they refer to the whole environment of the expression.
     if (typeof value !== 'object' || value === null || isFunction(value)) return LEAF;
     const measured = known.get(value);
     if (measured) return measured;

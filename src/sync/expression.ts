@@ -1,13 +1,13 @@
-// JSONata expressions of settings, with limits: an expression that never ends, or grows without end, fails for the person
-// at hand and stops nothing else. Expressions run in the event loop, so the limits are also what others wait at most.
+// Evaluates JSONata expressions of the settings with limits of time, depth and size. An expression that exceeds a limit
+// fails for the current user only. Expressions run in the event loop, so the time limit also bounds the wait of others.
 import jsonata from 'jsonata';
 import { createMeter, SIZES } from './expression-size.ts';
 import { compilePattern, patternFault, type Pattern } from '../support/linear-regexp.ts';
 
-/** Milliseconds, nested steps, elements of a list, letters of a text. */
+/** Limits: time in milliseconds, nested steps, elements of a list, characters of a text. */
 export const LIMITS = { timeout: 50, stack: 500, sequence: 10_000, text: 65_536 };
 
-/** JSONata's codes for what takes too long or becomes too large. */
+/** Error codes of JSONata for exceeded limits. */
 const EXCEEDED: Record<string, string> = {
   D1011: `calls itself more than ${LIMITS.stack} levels deep`,
   D1012: `takes longer than ${LIMITS.timeout} ms`,
@@ -15,7 +15,7 @@ const EXCEEDED: Record<string, string> = {
   D2015: `makes a list of more than ${LIMITS.sequence} elements`,
 };
 
-/** An expression failed. `exceeded`: a limit ended it, and the data is not at fault. */
+/** Failure of an expression. `exceeded`: a limit was exceeded, so the expression is at fault and not the data. */
 export class ExpressionFailed extends Error {
   readonly exceeded: boolean;
   constructor(message: string, exceeded: boolean) {
@@ -27,7 +27,7 @@ export class ExpressionFailed extends Error {
 
 type Evaluate = (input: unknown) => Promise<unknown>;
 
-/** @throws Error when the text does not compile, or holds a regular expression that the linear engine does not take */
+/** @throws Error when the text does not compile, or has a regular expression that RE2 does not support */
 export function compileExpression(text: string): Evaluate {
   const expression = jsonata(text, { ...LIMITS, RegexEngine: createRegexEngine() });
   const fault = regexpsIn(expression.ast())
@@ -43,7 +43,7 @@ export function compileExpression(text: string): Evaluate {
     } catch (error) {
       if (codeOf(error) !== 'D1012') throw toFailure(error);
     }
-    // The process may have been kept from working: only an expression that is slow twice is slow.
+    // The process may have been suspended, so only an expression that is slow twice fails.
     await otherWork();
     try {
       return bounded(await evaluate(input));
@@ -55,10 +55,10 @@ export function compileExpression(text: string): Evaluate {
   };
 }
 
-/** Evaluation never leaves the turn of the event loop that it began in; after a slow one the others get theirs. */
+/** Yields to the event loop after a slow evaluation, because an evaluation runs in one turn. */
 const otherWork = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** JSONata throws plain objects; `$eval` wraps what ended the inner expression. */
+/** Returns the error code: JSONata throws plain objects, and `$eval` wraps the inner error. */
 function codeOf(error: unknown): string {
   const { code, error: inner } = (error ?? {}) as { code?: unknown; error?: unknown };
   if (code === 'D3121') return codeOf(inner);
@@ -70,15 +70,15 @@ function toFailure(error: unknown): ExpressionFailed {
   const { error: inner } = (error ?? {}) as { error?: unknown };
   if (inner instanceof ExpressionFailed) return inner;
   const exceeded = EXCEEDED[codeOf(error)];
-  // The engine's own limits: stack of calls, length of a text.
+  // RangeError: a limit of the JavaScript engine, such as call stack or text length.
   const isExceeded = exceeded !== undefined || error instanceof RangeError;
   return new ExpressionFailed(exceeded ?? String((error as Error | null)?.message ?? error), isExceeded);
 }
 
-/** JSONata calls this binding after each step. */
+/** Binding that JSONata calls after each evaluation step. */
 const AFTER_STEP = Symbol.for('jsonata.__evaluate_exit');
 
-/** Most functions make little more than they are given; those that multiply are checked before they do. */
+/** Replaces functions that multiply their input by versions that check the size of the result first. */
 function limitSizes(expression: jsonata.Expression): void {
   const meters = new WeakMap<object, ReturnType<typeof createMeter>>();
   const afterStep = (
@@ -114,16 +114,16 @@ function limitSizes(expression: jsonata.Expression): void {
   expression.registerFunction('pad', pad, '<s-ns?:s>');
 }
 
-/** A text may be a promise of hundreds of megabytes that nothing has built yet: its length is looked at first. */
+/** Limits the result of an expression. The length of a text is checked before V8 builds it in memory. */
 function bounded(result: unknown): unknown {
   const values: unknown[] = Array.isArray(result) ? result : [result];
   if (values.some((value) => typeof value === 'string' && value.length > LIMITS.text))
     throw new ExpressionFailed(`makes a text of more than ${LIMITS.text} letters`, true);
-  // JSONata marks its sequences with extra properties: a plain list is copied.
+  // Copies a JSONata sequence to a plain list, because it has extra properties.
   return Array.isArray(result) ? [...values] : result;
 }
 
-/** Regular expressions anywhere in a compiled expression. */
+/** Returns all regular expressions of a compiled expression. */
 function regexpsIn(node: unknown, seen = new Set<unknown>()): RegExp[] {
   if (node instanceof RegExp) return [node];
   if (typeof node !== 'object' || node === null || seen.has(node)) return [];
@@ -131,13 +131,13 @@ function regexpsIn(node: unknown, seen = new Set<unknown>()): RegExp[] {
   return Object.values(node).flatMap((each) => regexpsIn(each, seen));
 }
 
-/** As much of RegExp as JSONata uses. One is made for each evaluation, so patterns are kept and the clock starts then. */
+/** Creates a replacement for RegExp with linear time. JSONata creates one object per evaluation, which starts its time limit. */
 function createRegexEngine(): RegExpConstructor {
   const patterns = new Map<string, Pattern>();
   const patternOf = ({ source, flags }: RegExp): Pattern => {
     const name = `${flags} ${source}`;
     const pattern = patterns.get(name) ?? compilePattern(source, flags);
-    // $eval can make any number of them.
+    // The cache is bounded, because `$eval` can create any number of patterns.
     if (patterns.size < 100) patterns.set(name, pattern);
     return pattern;
   };
@@ -149,7 +149,7 @@ function createRegexEngine(): RegExpConstructor {
       this.#pattern = patternOf(regexp);
     }
     exec(text: string): (string | undefined)[] | null {
-      // Each match takes linear time, all matches of a text may take its square.
+      // A single match takes linear time, but all matches of a text may take quadratic time.
       if (Date.now() > this.#until) throw Object.assign(new Error('timeout'), { code: 'D1012' });
       const found = this.#pattern.find(text, this.lastIndex);
       this.lastIndex = found ? found.index + (found.groups[0] ?? '').length : 0;

@@ -1,4 +1,4 @@
-// PlatformError → what to do with the resource. The only place that judges the platform's answers.
+// Decides from a PlatformError whether to retry or to give up. No other file judges errors of the platform.
 import {
   PlatformAborted,
   PlatformError,
@@ -7,22 +7,22 @@ import {
 } from '../platform/errors.ts';
 import { backoffMs } from '../support/backoff.ts';
 
-/** `later`: try again, and with `pauseMs` keep all requests away from the target meanwhile. `refused`: needs a person. */
+/** `later`: retry; `pauseMs`: pause of all requests to the target. `refused`: needs an operator. */
 export type FailureVerdict =
   | { kind: 'later'; afterMs: number; pauseMs: number; message: string }
   | { kind: 'refused'; reason: string; message: string; status: number };
 
 const BACKOFF = { baseMs: 500, maxMs: 30_000 };
-/** A wish for more is heard once an hour: a mistake in a header must not keep leavers in for days. */
+/** Retry-After is capped at one hour, so that a wrong header cannot delay deactivations for days. */
 const LONGEST_PAUSE_MS = 3_600_000;
 const CREDENTIAL_PAUSE_MS = 15_000;
-/** A refusal that may pass is believed after so many in a row. */
+/** Number of consecutive transient 4xx answers after which a refusal counts as permanent. */
 const DOUBTED_TRIES = 8;
 const RETRY_STATUS = new Set([408, 425, 429]);
 
 /**
- * @param attempt how many times in a row this resource has failed, this time included
- * @param doubted how many of them, without a break and up to now, were refusals that may pass
+ * @param attempt number of consecutive failures of this resource, including this one
+ * @param doubted number of the latest consecutive failures that were possibly transient refusals
  */
 export function judgeFailure(
   error: PlatformError,
@@ -34,7 +34,7 @@ export function judgeFailure(
   if (error instanceof PlatformAborted)
     return { kind: 'later', afterMs: 0, pauseMs: 0, message: error.message };
   if (!(error instanceof PlatformResponse)) {
-    // A web page among the answers may be a proxy's and pass soon, so it waits no longer than any other fault.
+    // A web page may come from a proxy, so it is retried like any other fault.
     return { kind: 'later', afterMs: wait, pauseMs: 0, message: error.message };
   }
   const { status } = error;
@@ -43,7 +43,7 @@ export function judgeFailure(
     return { kind: 'later', afterMs: Math.max(wait, pauseMs), pauseMs, message: error.message };
   }
   if (status === 401) {
-    // The credential is refused for everybody: no resource is to blame and none may be given up.
+    // 401 and 403 concern the API key, so no single resource is given up.
     return {
       kind: 'later',
       afterMs: CREDENTIAL_PAUSE_MS,
@@ -58,27 +58,27 @@ export function judgeFailure(
   return { kind: 'refused', reason, status, message: error.platformMessage || error.message };
 }
 
-/** Whether a write may have taken effect although its answer was no success. */
+/** Returns whether a failed write may have taken effect. */
 export const mayHaveCommitted = (error: unknown): boolean =>
   error instanceof PlatformError && error.mayHaveCommitted;
 
 /**
- * Whether a refusal may be nobody's fault and pass: what something in between says, and a 404, which a gateway without
- * its route says in the platform's form.
+ * Returns whether a refusal may be transient: an answer of a proxy, or a 404, which a gateway without route sends in the
+ * platform's form.
  */
 export const isDoubtful = (error: unknown): boolean =>
   error instanceof PlatformIntermediary || isStatus(error, 404);
 
-/** Whether the answer says that the thing itself is not there; before anything is given up, see absence.ts. */
+/** Returns whether the answer is a 404; absence.ts proves the absence before anything is given up. */
 export const isGone = (error: unknown): boolean => isStatus(error, 404);
 
-/** Whether the platform itself refused with one of these. */
+/** Returns whether the platform itself answered with one of the statuses. */
 export const isStatus = (error: unknown, ...statuses: number[]): error is PlatformResponse =>
   error instanceof PlatformResponse &&
   !(error instanceof PlatformIntermediary) &&
   statuses.includes(error.status);
 
-/** Whether the platform said no to a write, or it may go better next time. */
+/** Returns the metric outcome of a failed write: `refused` or `failed`. */
 export function outcomeOfFailure(error: PlatformError): 'refused' | 'failed' {
   if (!(error instanceof PlatformResponse)) return 'failed';
   const { status } = error;

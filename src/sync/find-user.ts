@@ -1,4 +1,4 @@
-// Giving a user without a link its account: find it, take it over, or make it.
+// Finds, adopts or creates the account of a user without link.
 import type { Condition } from '../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Directory } from '../directory/resources/directory.ts';
@@ -19,7 +19,7 @@ export type FoundAccount =
   | { kind: 'later'; afterMs: number }
   | { kind: 'blocked'; condition: Condition };
 
-/** Whether a resource of ours still exists; passed in because a link may outlive its resource. */
+/** Returns whether a resource still exists: a link may outlive its resource. */
 export type Exists = (ref: Ref) => Promise<boolean>;
 
 export const existsIn =
@@ -29,7 +29,7 @@ export const existsIn =
     return (await directory.get(kind, id)) !== undefined;
   };
 
-/** Looks the account up and adopts it where that is allowed; makes none. */
+/** Looks the account up and adopts it if allowed. Never creates one. */
 export async function findUser(
   context: SyncContext,
   desired: DesiredUser,
@@ -51,7 +51,7 @@ export async function findUser(
     case 'absent':
       return { kind: 'absent' };
     case 'conflict':
-      // A holder who is still to be synced may be about to give the name up, or has done so and the list is late.
+      // A holder with a pending sync may be about to give up the name, or the list may lag.
       for (const { user } of candidates) {
         const shown = { id: user.id, name: user.userName };
         const isPassing =
@@ -65,12 +65,12 @@ export async function findUser(
       const { user } = verdict;
       const former = await context.links.holderOf(target.name, 'User', user.id);
       if (former !== undefined && former !== context.work.ref) {
-        // The one who left may still be at work on this account, closing it.
+        // The sync of the leaver may still be closing this account.
         if (await isHandedOn(context, 'User', user.id))
           return inSuccession(context, 'the one who left keeps failing');
         await context.outbox.forgetLink(former, user.id);
       }
-      // The id comes last: a link with an id stands for everything that was observed.
+      // The id is stored last, because a link with an id means that all values were observed.
       await observe(context, desired, user);
       const notOurs = await claim(context, 'User', user.id);
       if (notOurs) return notOurs;
@@ -85,7 +85,7 @@ export async function findUser(
   }
 }
 
-/** Notes in the link what the account has now; values that are not shown count as unsure. */
+/** Stores the values of the account in the link; values that are not returned count as unsure. */
 async function observe(context: SyncContext, desired: DesiredUser, user: WireUser): Promise<void> {
   const { link } = context;
   delete link.unsure;
@@ -96,14 +96,14 @@ async function observe(context: SyncContext, desired: DesiredUser, user: WireUse
   link.attributes = attributes;
 }
 
-/** A link that a repair restored knows nothing but the id: reads the account. @throws PlatformError, as when it is gone */
+/** Reads the account of a link that a repair restored with its id only. @throws PlatformError, also a 404 */
 export async function observeLinked(context: SyncContext, desired: DesiredUser): Promise<void> {
   const { link, target, call } = context;
   await observe(context, desired, await target.client.users.get(link.id ?? '', call));
   await context.save();
 }
 
-/** An account of another one of ours, who is on the way to it: the answer to its create was lost. */
+/** Returns whether another user with a pending sync created the account and lost the answer. */
 async function isNotYetKnown(
   { directory, outbox, work }: SyncContext,
   { externalId }: WireUser,
@@ -122,14 +122,14 @@ function inSuccession(context: SyncContext, message: string, status?: number): F
   return { kind: 'blocked', condition: condition(context, 'Conflict', message, status) };
 }
 
-/** Makes the account, inactive unless the target activates at once. A lost answer is found by the next lookup. */
+/** Creates the account, inactive unless the target activates at once. After a lost answer the next lookup finds it. */
 export async function createMissingAccount(
   context: SyncContext,
   desired: DesiredUser,
   exists: Exists,
 ): Promise<FoundAccount> {
   const { target, link } = context;
-  // Definitions first: the platform refuses values of attributes it does not know.
+  // Definitions are created first, because the platform refuses values of unknown attributes.
   const definitions = await target.catalogue.definitions(context.call.signal);
   const active = desired.active && target.policy.users.activation === 'immediate';
   const writable = Object.fromEntries(
@@ -146,10 +146,10 @@ export async function createMissingAccount(
   } catch (error) {
     link.creating = triedBefore || mayHaveCommitted(error);
     if (!isStatus(error, 409)) throw error;
-    // Somebody has the name. If it was an earlier attempt of ours, the lookup adopts it.
+    // The name exists. If an earlier attempt created the account, the lookup adopts it.
     const found = await findUser(context, desired, exists);
     if (found.kind !== 'absent') return found;
-    // Lists may lag behind writes (contract 12.9): it is looked for again before a person is asked.
+    // Lists may lag behind writes (contract 12.9), so the lookup is repeated before an operator is asked.
     const message = error.platformMessage || 'the platform says that this user exists, but does not show it';
     return inSuccession(context, message, 409);
   }
@@ -167,8 +167,8 @@ export async function createMissingAccount(
 }
 
 /**
- * Where an externalId identifies a person it comes first, then userName. The platform may ignore a filter, so every hit
- * is compared again.
+ * Finds accounts by externalId, if it identifies a person, then by userName. Every hit is compared again, because the
+ * platform may ignore a filter.
  */
 async function exactMatches(
   context: SyncContext,
@@ -179,7 +179,7 @@ async function exactMatches(
   const { users } = context.target.client;
   if (externalId !== null && (await context.directory.identifies(externalId))) {
     const exact = (await byExternalId(context, externalId)).filter((user) => user.externalId === externalId);
-    // Asked again: another user may have got it while the platform was asked.
+    // Checked again, because another user may have received the externalId during the platform call.
     if (exact.length > 0 && (await context.directory.identifies(externalId))) return exact;
   }
   const called = async (wanted: string): Promise<WireUser[]> => {
@@ -190,7 +190,7 @@ async function exactMatches(
   const tried = context.link.creating ? String(context.link.core?.userName ?? userName) : userName;
   if (exact.length > 0) return exact;
   if (fold(tried) === fold(userName)) return renamed(context, core, externalId);
-  // An account that we tried to make may still carry the name that it had then; or somebody else has that name by now.
+  // An account from an earlier create may have the name of that time, which another user may have by now.
   const { links, target, work } = context;
   const made = (await called(tried)).filter((user) => isOfOurMaking(context, user));
   const holders = await Promise.all(made.map(({ id }) => links.holderOf(target.name, 'User', id)));
@@ -198,8 +198,8 @@ async function exactMatches(
 }
 
 /**
- * Finds the account of a user who was renamed before the account was found. Where users may share an externalId, it does not
- * identify one. The account counts as this user's if its names agree too, and no other stored user has the externalId.
+ * Finds the account of a user who was renamed before the account was found. Shared externalIds do not identify a user, so
+ * the account's names must agree too, and no other user may have the externalId.
  */
 async function renamed(context: SyncContext, core: Core, externalId: string | null): Promise<WireUser[]> {
   if (externalId === null) return [];
@@ -215,14 +215,14 @@ async function renamed(context: SyncContext, core: Core, externalId: string | nu
   });
 }
 
-/** Attributes in which two people with one externalId differ. */
+/** Attributes that distinguish two people with the same externalId. */
 const PERSONAL = ['displayName', 'name.givenName', 'name.familyName'];
 
-/** Whether an account may come from a create of this user whose answer was lost: it carries no other externalId. */
+/** Returns whether the account may come from a create of this user with a lost answer: its externalId does not differ. */
 const isOfOurMaking = ({ link }: SyncContext, { externalId }: WireUser): boolean =>
   link.creating === true && (!externalId || externalId === (link.core?.externalId ?? externalId));
 
-/** Only `userName eq` is documented as a filter: a platform that refuses this one is asked by name alone. */
+/** Filters by externalId, which the platform does not document. If it refuses the filter, only userName is used. */
 async function byExternalId({ target, call }: SyncContext, externalId: string): Promise<WireUser[]> {
   if (target.lacks.externalIdFilter) return [];
   try {
@@ -244,8 +244,8 @@ async function toCandidate(context: SyncContext, user: WireUser, exists: Exists)
 }
 
 /**
- * Values of the account now: the extension shows texts and numbers, the value list everything. A name that is missing
- * in the answer was not seen; null was seen as unset.
+ * Reads the current attribute values: the extension has texts and numbers, the value list has all. A missing name was
+ * not read; null means unset.
  */
 async function observedAttributes(
   context: SyncContext,

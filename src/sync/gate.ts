@@ -1,5 +1,4 @@
-// The gate before every destructive write: the guard's answer, and how a sync ends that was not let through (ADR 0011).
-// Nothing is asked, and nothing costs anything, where nothing is taken away.
+// Asks the guard before every destructive write, and ends a sync whose write is held (ADR 0011).
 import type { Condition } from '../directory/outbox/links.ts';
 import type { Destruction, Permission } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
@@ -18,7 +17,7 @@ export const openGate = (): Gate => ({
 
 type Wish = Omit<Destruction, 'ref'>;
 
-/** Asks for destructive writes of this resource, right before they are sent; with `whole` all or none. */
+/** Asks the guard for destructive writes right before they are sent; `whole`: all are allowed or none. */
 export async function permit(
   context: SyncContext,
   wishes: Wish[],
@@ -34,17 +33,17 @@ export async function permit(
   return permissions;
 }
 
-/** The same for one write. */
+/** Asks the guard for one destructive write. */
 export async function permitOne(context: SyncContext, wish: Wish): Promise<Permission> {
   const [permission = 'held'] = await permit(context, [wish]);
   return permission;
 }
 
-/** Asks for the end of an account. The last active administrator stays, whatever was approved. */
+/** Asks the guard for a deactivation. The last active administrator is never deactivated, even if it was approved. */
 export async function permitClosing(context: SyncContext): Promise<Permission> {
   const { gate, link, outbox, target, work } = context;
   const permission = await permitOne(context, { kind: 'deactivate' });
-  // A change that is held already is judged again only to tell whether the reason still holds.
+  // For a held change the check only updates the reason.
   const isOpen = permission === 'allowed';
   if (!isOpen && (permission === 'rejected' || link.condition?.reason !== 'LastAdministrator'))
     return permission;
@@ -59,12 +58,12 @@ export async function permitClosing(context: SyncContext): Promise<Permission> {
   return held;
 }
 
-/** Nothing was asked: the sync starts over, or the hold belonged to an account that is gone. */
+/** Clears the decisions, because the sync restarts or the account is gone. */
 export function resetGate(context: SyncContext): void {
   context.gate = openGate();
 }
 
-/** How a sync ends that did all it was let do: synced, or held. */
+/** Returns the outcome of a completed sync: synced, or held. */
 export function ended(
   context: SyncContext,
   rest: { forget?: boolean; dropOwed?: boolean; alarmAt?: number } = {},
@@ -76,11 +75,11 @@ export function ended(
   return { kind: isHeld ? 'held' : 'synced', writes, condition: why, ...rest };
 }
 
-/** Whether something of a kind was asked for and not let through. */
+/** Returns whether the guard refused a write of this kind. */
 export const isRefused = (gate: Gate, kind: DestructiveKind): boolean =>
   gate.refused.some(({ item }) => item.kind === kind);
 
-/** Why a sync that comes again later cannot go on now, where the guard is the reason. */
+/** Returns the condition of a sync that waits for the guard; undefined otherwise. */
 export const behindHold = (context: SyncContext): Condition | undefined =>
   context.gate.isBehindHold
     ? condition(context, 'Held', 'its name or account belongs to one who leaves, which the guard holds')

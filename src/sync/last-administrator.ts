@@ -1,15 +1,15 @@
-// Whether the account that is about to be closed is the last active administrator of its platform. Groups say nothing
-// about that: a group mapping gives every role but Admin, and what it gave is never taken back (contract 12.6).
+// Checks whether an account to be closed is the last active administrator. Groups do not tell: a group mapping never gives
+// the role Admin, and never takes a role away (contract 12.6).
 import { fold } from '../directory/records.ts';
 import { EndpointAbsent, IncompleteList, PlatformError, PlatformResponse } from '../platform/errors.ts';
 import type { ConsoleUser } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
 import type { Why } from './provisioning-writer.ts';
 
-/** `unknown`: the platform does not say, and nothing speaks for an administrator. */
+/** `unknown`: the platform does not tell, and there is no evidence for an administrator. */
 export type AdministratorState = 'replaceable' | 'last' | 'unknown';
 
-/** Told with the deactivation of somebody whose standing is unknown. */
+/** Remark in the log when a deactivation could not be checked. */
 export const UNCHECKED: Why = {
   reason: 'AdministratorsNotChecked',
   message:
@@ -17,15 +17,14 @@ export const UNCHECKED: Why = {
     'seen as one',
 };
 
-/** A leaver waits no longer for an answer about administrators. */
+/** Longest wait of a deactivation for the check. */
 const PATIENCE_MS = 2000;
 
 /**
- * Asked after the guard has counted the deactivation, so that two workers who close two administrators see each other.
- * Costs nothing where the key belongs to an administrator: that account is never touched, so one always remains. Else
- * one read tells of most people that they are none, and a run of leavers shares what was seen. A list that fails delays
- * only those who are known as administrators.
- * @throws what the platform client throws when such a person has to wait for it
+ * Runs after the guard has counted the deactivation, so that two workers that close two administrators see each other. If
+ * the API key belongs to an administrator, no call is needed: that account always remains. Otherwise one read is shared
+ * by many deactivations. A failed list delays only accounts that are known as administrators.
+ * @throws errors of the platform client for a known administrator
  */
 export async function administratorStateOf(context: SyncContext): Promise<AdministratorState> {
   const { administrators, catalogue } = context.target;
@@ -40,11 +39,11 @@ export async function administratorStateOf(context: SyncContext): Promise<Admini
   } catch (error) {
     if (!(error instanceof PlatformError) || context.call.signal.aborted) throw error;
     administrators.noteSilence();
-    // The answer itself may have said so before the next question failed.
+    // The first answer may already have shown an administrator.
     if (isKnown || isKnownAdministrator(context)) throw error;
     return 'unknown';
   } finally {
-    // Kept beyond this process, for the day on which the list is silent.
+    // Stored in the link, for the case that the list fails later.
     if (administrators.knows(nameOf(context))) context.link.isAdministrator = true;
   }
 }
@@ -57,7 +56,7 @@ async function ask(
   const { link, target, call } = context;
   const { administrators, policy } = target;
   const closing = nameOf(context);
-  // One look at the list often shows somebody who stays, and answers for all who leave in this moment.
+  // The first page often shows another administrator, which decides for all current deactivations.
   const look = async () => (await target.client.accounts.firstPage(hurried).catch(unlessAbsent)) ?? [];
   await administrators.lookAround(look);
   if (administrators.remainsWithout(leaving)) return 'replaceable';
@@ -70,7 +69,7 @@ async function ask(
     (account) => account.isAdmin && (account.id === link.account || fold(account.username) === closing),
   );
   if (!isAdministrator) return 'replaceable';
-  // Protected accounts are looked up by name, whatever the size of the tenant.
+  // Protected accounts are looked up by name in a tenant of any size.
   for (const text of [...policy.users.protected, '']) {
     await accountsLike(context, text, call);
     if (administrators.remainsWithout(leaving)) return 'replaceable';
@@ -80,13 +79,13 @@ async function ask(
 
 const nameOf = ({ link }: SyncContext): string => fold(String(link.core?.userName ?? ''));
 
-/** Evidence of an administrator: a recent answer, an older one, or a change that the guard holds already. */
+/** Returns whether the account is a known administrator: by a cached answer, its link, or its held change. */
 const isKnownAdministrator = (context: SyncContext): boolean =>
   context.target.administrators.knows(nameOf(context)) ||
   context.link.isAdministrator === true ||
   context.link.condition?.reason === 'LastAdministrator';
 
-/** Names of all who are on their way out, this one included: nobody may count on them. */
+/** Returns the userNames of all users whose deactivation is pending or held, including this one. */
 async function leavers(context: SyncContext): Promise<ReadonlySet<string>> {
   const { links, outbox, target, work } = context;
   const refs = (await outbox.guardStore.leavers()).filter((ref) => ref !== work.ref);
@@ -94,7 +93,7 @@ async function leavers(context: SyncContext): Promise<ReadonlySet<string>> {
   return new Set([nameOf(context), ...found.map(({ core }) => fold(String(core?.userName ?? '')))]);
 }
 
-/** @returns undefined when the tenant has no list of users, or one that is too long to be read for this */
+/** @returns undefined when the tenant has no user list, or one that is too long for this check */
 async function accountsLike(
   { target }: SyncContext,
   text: string,

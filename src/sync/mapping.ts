@@ -1,4 +1,4 @@
-// Desired record → the shape that a target shall have. Compiled once per target, pure per resource.
+// Maps stored records to the desired state at a target. Compiled once for each target.
 import {
   evaluateFilter,
   parseFilter,
@@ -13,7 +13,7 @@ import { compilePattern } from '../support/linear-regexp.ts';
 import { compileExpression } from './expression.ts';
 import { toAttributeValue } from './values.ts';
 
-/** Where an attribute's value comes from: exactly one of `from` (a SCIM path) and `expression` (JSONata). */
+/** Source of an attribute's value: either `from` (a SCIM path) or `expression` (JSONata). */
 export interface AttributeRule {
   type: UserAttributeType;
   from?: string;
@@ -27,16 +27,16 @@ export interface MappingRules {
   attributes: Record<string, AttributeRule>;
 }
 
-/** Core members at the platform, by the path under which a PATCH names them. Null = not set. */
+/** Core attributes by PATCH path; null: unset. */
 export type Core = Record<string, string | boolean | null>;
 
 /** The desired state of a user at a target. */
 export interface DesiredUser {
-  /** False: leaves the target, because of the scope. */
+  /** False: the user is out of scope, so the account is closed. */
   inScope: boolean;
   active: boolean;
   core: Core;
-  /** Managed attributes only; null takes a value away. */
+  /** Managed attributes; null: the value is removed. */
   attributes: Record<string, AttributeValue>;
   /** Attributes whose value cannot be computed or converted. */
   faults: { attribute: string; reason: string }[];
@@ -44,17 +44,17 @@ export interface DesiredUser {
 
 export interface Mapping {
   user(resource: Resource, id: string, groups: GroupName[]): Promise<DesiredUser>;
-  /** The group's name at the target; undefined when the target does not get this group. */
+  /** Returns the group's name at the target; undefined when the group is out of scope. */
   groupName(displayName: string): string | undefined;
-  /** Whether users have to be looked at again when their memberships or a group's name change. */
+  /** Whether a change of memberships or of a group's name changes the mapping of users. */
   groupsMatter: boolean;
   types: Record<string, UserAttributeType>;
 }
 
-/** The default scope is no SCIM filter, it is the way to write "everybody". */
+/** Returns whether the scope is the default, which selects all users. */
 export const isEveryone = (scope: string): boolean => ['true', 'active or true'].includes(scope.trim());
 
-/** @throws Error when a path, filter, expression or pattern does not compile; check-config finds these first. */
+/** @throws Error when a path, filter, expression or pattern does not compile; check-config reports these earlier */
 export function compileMapping(rules: MappingRules, userType: ResourceType): Mapping {
   const profile = profileOf('lenient');
   const scopeText = rules.users.scope.trim();

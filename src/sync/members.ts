@@ -1,4 +1,4 @@
-// Member changes of one group in portions that the platform takes.
+// Writes member changes of one group in portions.
 import type { Link } from '../directory/outbox/links.ts';
 import type { Readiness } from '../directory/outbox/outbox.ts';
 import { fold, refOf } from '../directory/records.ts';
@@ -9,9 +9,9 @@ import { namesGroup } from './diff.ts';
 import { isGone, isStatus } from './failures.ts';
 import { permit } from './gate.ts';
 
-/** Some platforms take no more than this in one PATCH; refused portions are halved. */
+/** Members in one PATCH; a refused portion is halved. */
 const PORTION = 100;
-/** A first load brings members one by one: they are sent together, at the latest after this time. */
+/** Longest time for which new members are collected before they are sent, during a first load. */
 const GATHER_LIMIT_MS = 3000;
 
 interface Member {
@@ -20,15 +20,15 @@ interface Member {
   platformId: string;
 }
 
-/** A member who is to leave; `isOpen`: the account may be active, so access is lost with the membership. */
+/** A member to be removed; `isOpen`: the account may be active, so the removal takes access away. */
 interface Leaver extends Member {
   isOpen: boolean;
 }
 
 /**
- * Takes members away that the source no longer has, as far as the guard lets it. The removal of a user whose account is
- * to be closed is decided with the account: a flood of departures that is held must not empty the groups.
- * @returns whether some wait for what becomes of their account
+ * Removes members that the source no longer has, if the guard allows it. The removal of a user whose account is to be
+ * closed is decided with the account, so that held deactivations do not empty the groups.
+ * @returns whether members wait for the decision about their account
  */
 export async function removeMembers(context: SyncContext): Promise<{ isWaiting: boolean }> {
   const users = await marked(context, '-');
@@ -48,7 +48,7 @@ export async function removeMembers(context: SyncContext): Promise<{ isWaiting: 
   return { isWaiting };
 }
 
-/** A user without an account has no membership there either; protected ones keep theirs. */
+/** Returns the removals that need a write: users without account have no membership, protected users keep theirs. */
 export async function toLeavers(
   context: SyncContext,
   users: string[],
@@ -69,10 +69,10 @@ export async function toLeavers(
   );
 }
 
-/** Members that are nobody of ours are noted by their platform id, behind a sign that no id of ours starts with. */
+/** Returns whether a member is unmanaged: it is stored as `@<platform id>`. */
 const isForeign = (user: string): boolean => user.startsWith('@');
 
-/** Reconcile noted it a while ago: look again whose account it is before somebody is taken out who is not ours. */
+/** Checks again whether the account of an unmanaged member is still unmanaged before it is removed. */
 async function toForeignLeaver(context: SyncContext, user: string): Promise<Leaver | undefined> {
   const { links, target, call } = context;
   if (target.policy.groups.members !== 'authoritative') return undefined;
@@ -117,7 +117,7 @@ const isProtected = (context: SyncContext, link: Link): boolean =>
 const isProtectedName = ({ target }: SyncContext, userName: string): boolean =>
   target.policy.users.protected.some((each) => fold(each) === fold(userName));
 
-/** The platform gives roles by group name and never takes them away again (contract 12.6). */
+/** Logs a warning: the platform gives roles by group name and never takes them away (contract 12.6). */
 export function warnOfRoles({ target, logger, work }: SyncContext, ...names: string[]): void {
   const mapped = Object.keys(target.policy.groupsRolesMap).map(fold);
   if (names.some((name) => mapped.includes(fold(name)))) {
@@ -129,8 +129,8 @@ export function warnOfRoles({ target, logger, work }: SyncContext, ...names: str
 }
 
 /**
- * Adds members whose attributes are in place; the others mark this group again when they are ready.
- * @returns `gatherMs`: how long to wait for a portion that is still filling up; `missing`: members on their way
+ * Adds members whose attributes are applied; other members mark this group when they are ready.
+ * @returns `gatherMs`: time to wait for a portion that is not full; `missing`: number of members that are not ready
  */
 export async function addMembers(context: SyncContext): Promise<{ gatherMs: number; missing: number }> {
   const { link, clock, outbox } = context;
@@ -200,7 +200,7 @@ const additions = (members: Member[]): PlatformPatchOperation[] => [
   { op: 'add', path: 'members', value: members.map(({ platformId }) => ({ value: platformId })) },
 ];
 
-/** One filtered path each: a platform that overlooks a value list would empty the whole group. */
+/** Returns one removal with a filtered path for each member: a platform that ignores `value` would empty the group. */
 const removals = (members: Member[]): PlatformPatchOperation[] =>
   members.map(({ platformId }) => ({
     op: 'remove',
@@ -208,8 +208,8 @@ const removals = (members: Member[]): PlatformPatchOperation[] =>
   }));
 
 /**
- * Platforms exist that answer 200 and ignore members: where the answer shows the list, believe the list. It may have
- * been cut short, so who is missing is asked for alone: the account of a member may name its groups (contract 2.2).
+ * Returns the members that the answer confirms, because a platform may answer 200 and ignore members. The list may be
+ * truncated, so the account of a missing member is read: it may list its groups (contract 2.2).
  */
 async function confirmed(
   { target, call }: SyncContext,
@@ -228,12 +228,12 @@ async function confirmed(
   return written;
 }
 
-/** The platform said yes and did not do it; tried again later, with its reason shown. */
+/** The platform answered with success and ignored the members; the sync retries later. */
 export class MembersIgnored extends Error {
   override name = 'MembersIgnored';
 }
 
-/** A single member that the platform refuses: most often its account was deleted there. */
+/** Handles a member that the platform refuses; usually its account was deleted there. */
 async function refused(context: SyncContext, member: Member, error: Error): Promise<void> {
   const { links, outbox, target } = context;
   const ref = refOf('User', member.user);

@@ -1,20 +1,20 @@
-// How a sync ends, in the words of Kubernetes: done, later, or blocked until a person or a new change helps.
+// Defines the outcomes of a sync: synced, later, held, waiting or blocked.
 import type { Condition } from '../directory/outbox/links.ts';
 
 export type SyncOutcome =
-  /** Equal to the desired state as far as this target shall be. `forget` drops the link. */
+  /** The target is as desired. `forget`: the link is removed. */
   | {
       kind: 'synced';
       writes: number;
       forget?: boolean;
       dropOwed?: boolean;
       condition?: Condition;
-      /** Unix milliseconds at which something is due although nothing changes. */
+      /** Time of the next sync without a change, Unix milliseconds. */
       alarmAt?: number;
     }
-  /** Equal but for what the guard holds: a decision of a person, or of the source, marks this resource again. */
+  /** The target is as desired except for held changes. A decision or a new push marks the resource again. */
   | { kind: 'held'; writes: number; condition: Condition; dropOwed?: boolean; alarmAt?: number }
-  /** Not an error: something else has to happen first, and will mark this resource again. */
+  /** Another resource has to be synced first; its sync marks this resource again. */
   | { kind: 'waiting'; writes: number; for: 'removals' | 'memberships' | 'members'; afterMs?: number }
   | { kind: 'later'; writes: number; afterMs: number; condition?: Condition }
   | { kind: 'blocked'; writes: number; condition: Condition };

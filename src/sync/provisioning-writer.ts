@@ -1,12 +1,12 @@
-// Collects a sync's entries for the provisioning log: every confirmed write, and why a change was not written.
-// Values after a write are read from the link when it is saved, because that is what counts as applied.
+// Collects the provisioning log entries of one sync: every confirmed write, and the reason why a change was not written.
+// Values after a write are read from the saved link, which holds the applied state.
 import type { Condition, Link } from '../directory/outbox/links.ts';
 import type { DueWork } from '../directory/outbox/work.ts';
 import type { LogAction, LogEntry } from '../directory/logs/provisioning-log.ts';
 import { PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';
 import type { SyncOutcome } from './outcome.ts';
 
-/** Subjects of a write: core paths and `attributes.<name>`, or members (ids of users). */
+/** Changed names of a write: core paths and `attributes.<name>`, or ids of members. */
 export interface WriteDetail {
   names?: string[];
   members?: string[];
@@ -14,18 +14,18 @@ export interface WriteDetail {
   why?: Why;
 }
 
-/** A stable word, and a sentence. */
+/** Reason as a stable word, and message as a sentence. */
 export type Why = Pick<Condition, 'reason' | 'message'>;
 
 export interface ProvisioningWriter {
-  /** A write that the platform confirmed; call before the link is changed. */
+  /** Records a confirmed write; must be called before the link is changed. */
   wrote(operation: string, ms: number, detail?: WriteDetail): void;
-  /** A call that failed; told when the outcome is known. `operation` is empty unless it was a write. */
+  /** Records a failed call. `operation` is empty for a read. */
   failed(operation: string, error: unknown): void;
-  /** The link has an id that it did not have: told as adopted unless it was just made. */
+  /** Records a new link: `adopted` unless the account was just created. */
   linked(): void;
   ended(outcome: SyncOutcome): void;
-  /** Puts everything told so far into the journal of the work, with the values that the link has now. */
+  /** Appends the collected entries to the log of the work, with the current values of the link. */
   settle(): void;
 }
 
@@ -44,7 +44,7 @@ const ACTIONS: Record<string, LogAction> = {
   'remove members': 'removeMembers',
 };
 
-/** The value that a link knows under a name; null when it knows none. */
+/** Returns the value of a name in a link; null when there is none. */
 export function valueIn(link: Link, name: string): unknown {
   if (name.startsWith('attributes.')) return link.attributes?.[name.slice('attributes.'.length)] ?? null;
   return link.core?.[name] ?? null;
@@ -59,7 +59,7 @@ type Told = Pick<LogEntry, 'action' | 'status'> & Partial<LogEntry> & { before?:
 
 export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
   const { link } = work;
-  // As the sync found it: what stays as it was is not told again.
+  // State at the start of the sync; unchanged facts are not logged again.
   const known = { condition: link.condition, departed: link.departed, id: link.id };
   let told: Told[] = [];
   let failure: Pick<LogEntry, 'action' | 'http'> = { action: 'none' };

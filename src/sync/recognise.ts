@@ -1,5 +1,5 @@
-// Is the platform at this address the one whose accounts our links name? A few links are enough to know that it is; that it
-// is another one is for reconcile to find out (reconcile/tenant.ts), and for an operator to decide.
+// Recognises the tenant at a new address by a few linked accounts. Reconcile decides that a tenant is another one
+// (reconcile/tenant.ts).
 import type { Link, Links } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { fold } from '../directory/records.ts';
@@ -7,17 +7,17 @@ import type { WireUser } from '../platform/wire.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Target } from './target.ts';
 
-/** Accounts that are asked for in one try. */
+/** Number of linked accounts that are read in one attempt. */
 const SAMPLE = 10;
 const LOOK_AGAIN_MS = 5000;
 
-/** Whether an account can be the one that was linked: a person may be renamed, and rarely in all names at once. */
+/** Returns whether an account can be the linked one: at least one of its names must agree. */
 export function isAccountOf({ core = {} }: Link, { userName, externalId }: WireUser): boolean {
   const hasName = fold(String(core.userName ?? '')) === fold(userName);
   return hasName || (externalId !== undefined && core.externalId === externalId);
 }
 
-/** Looks every few seconds whether the target's address is known, and recognises it where it can. Ends with `signal`. */
+/** Checks every few seconds whether the target's address is recognised, until `signal` is aborted. */
 export async function recogniseAddress(
   { target, outbox, links, clock }: { target: Target; outbox: Outbox; links: Links; clock: Clock },
   signal: AbortSignal,
@@ -26,7 +26,7 @@ export async function recogniseAddress(
     try {
       if ((await outbox.hasMoved()) && (await knowsOneOf(target, links, signal))) await outbox.noteAddress();
     } catch {
-      // Redis or the platform is away: both are told of elsewhere.
+      // Unavailability of Redis or the platform is reported elsewhere.
     }
     await clock.sleep(LOOK_AGAIN_MS, signal).catch(() => undefined);
   }

@@ -1,4 +1,4 @@
-// Tries the expressions of a mapping on sample people, so that a rule that never ends is found before it meets a person.
+// Evaluates the expressions of a mapping on sample users, so that check-config finds expressions that exceed a limit.
 import { compileExpression, LIMITS, type ExpressionFailed } from './expression.ts';
 import type { AttributeRule } from './mapping.ts';
 
@@ -31,8 +31,8 @@ const SAMPLES: Record<string, object> = {
 
 /**
  * Evaluates an expression for each sample.
- * @returns what is wrong: it exceeds a limit for one of them, or it fails for all of them. Undefined otherwise; that it
- *   fails for some is for the data to say
+ * @returns a sentence if it exceeds a limit for one sample or fails for all of them; undefined otherwise, because a
+ *   failure for some samples may be caused by their data
  */
 async function tryExpression(text: string): Promise<string | undefined> {
   const evaluate = compileExpression(text);
@@ -50,7 +50,7 @@ async function tryExpression(text: string): Promise<string | undefined> {
   return fails ? `The expression fails for every sample person: ${failures[0]}.` : undefined;
 }
 
-/** @param targets settings by name, which compile */
+/** @param targets settings by target name; their expressions compile */
 export async function tryRules(
   targets: Record<string, { attributes: Record<string, AttributeRule> }>,
 ): Promise<{ path: string; message: string }[]> {

@@ -1,24 +1,24 @@
-// Names change hands: one resource of ours gives a name up while another one takes it, and chance decides whose job
-// runs first. The successor waits for the one who leaves instead of calling it a conflict.
+// Handles names that pass from one resource to another. The two syncs run in any order, so the new holder waits for the
+// former one instead of reporting a conflict.
 import { fold, parseRef, refOf, type Kind } from '../directory/records.ts';
 import type { Destruction } from '../directory/guard/guard-store.ts';
 import type { SyncContext } from './context.ts';
 
 const STEP_MS = 250;
 const LONGEST_STEP_MS = 5000;
-/** Two who exchange names wait for each other; after about a minute a person is told. */
+/** Number of attempts, about a minute, before a conflict is reported. */
 const PATIENCE = 20;
 
-/** A held change may take days: the sync looks again at intervals, without a dead letter. */
+/** Interval of attempts while the former holder's change is held by the guard. */
 const HELD_LOOK_MS = 60_000;
 
-/** Whether the platform's resource belongs to another one of ours whose sync is still to come, running, or held. */
+/** Returns whether another resource with a pending, running or held sync is linked to the platform's resource. */
 export async function isHandedOn(context: SyncContext, kind: Kind, platformId: string): Promise<boolean> {
   const { gate, links, outbox, target, work } = context;
   const holder = await links.holderOf(target.name, kind, platformId);
   if (holder === undefined || holder === work.ref) return false;
   const { id } = parseRef(holder);
-  // A membership that is still to be taken away hangs on the account: its next owner must not inherit it.
+  // The new holder must not inherit memberships whose removal is pending.
   const groups = kind === 'User' ? await outbox.owedRemovals(id) : [];
   const held = await outbox.guardStore.areHeld([
     { kind: 'deactivate', ref: holder },
@@ -29,7 +29,7 @@ export async function isHandedOn(context: SyncContext, kind: Kind, platformId: s
   return gate.isBehindHold || groups.length > 0 || (await outbox.isMarked(holder));
 }
 
-/** Whether a list shows something of ours under a name that it has given up since. Other resources are as shown. */
+/** Returns whether a list shows a managed resource under a name that it no longer has. */
 export async function isOutdated(
   { links, target }: SyncContext,
   kind: Kind,
@@ -48,7 +48,7 @@ export const removal = (group: string, user: string): Destruction => ({
   subject: user,
 });
 
-/** How long to wait for the one who leaves; undefined when patience is over. */
+/** Returns the time to wait for the former holder; undefined after the last attempt. */
 export function successionWait({ gate, link }: SyncContext): number | undefined {
   if (gate.isBehindHold) return HELD_LOOK_MS;
   link.attempts = (link.attempts ?? 0) + 1;

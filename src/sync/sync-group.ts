@@ -1,5 +1,5 @@
-// One group at one target. Members are written as the outbox notes them, one by one added or removed, so the cost
-// depends on what changed and never on the size of the group. The member list is never replaced (contract 12.5).
+// Syncs one group at one target. Members are added and removed as the outbox notes them, so the cost depends on the changes
+// and not on the size of the group. The member list is never replaced (contract 12.5).
 import { fold, parseRef } from '../directory/records.ts';
 import type { PlatformPatchOperation, WireGroup } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
@@ -22,7 +22,7 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
   const { displayName } = JSON.parse(work.record.text) as Resource & { displayName: string };
   const name = target.mapping.groupName(displayName);
   if (name === undefined) {
-    // Not for this target: nothing is owed to anybody, and what is there already is left alone.
+    // Out of scope: pending memberships are dropped, and the group at the platform is not changed.
     await forgetMarks(context);
     if (link.id !== undefined) link.departed = true;
     return { kind: 'synced', writes: context.writes };
@@ -63,7 +63,7 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
     await forgetMarks(context);
     return { kind: 'synced', writes: context.writes };
   }
-  // Removals come first: a refused name must not keep a member in.
+  // Removals come first, so that a refused rename does not keep a member in the group.
   const isWaiting = policy.policy === 'sync' && (await removeMembers(context)).isWaiting;
   if (link.core?.displayName !== name || link.unsure !== undefined) {
     warnOfRoles(context, String(link.core?.displayName), name);
@@ -93,7 +93,7 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
 
 type FoundGroup = { kind: 'linked' | 'absent' } | NotOurs | { kind: 'conflict'; message: string };
 
-/** Finds the platform's group by name and takes it over where that is allowed. */
+/** Finds the platform's group by name and adopts it if allowed. */
 async function findGroup(context: SyncContext, name: string, exists: Exists): Promise<FoundGroup> {
   const { link, links, outbox, target, work } = context;
   const matches = await groupsCalled(context, name);
@@ -136,16 +136,16 @@ const nameTakenElsewhere = async (context: SyncContext, name: string): Promise<N
 
 async function nameMayComeFree(context: SyncContext, name: string): Promise<boolean> {
   const [holder] = await groupsCalled(context, name);
-  // No holder, or the former one: the name came free just now, or the list is late.
+  // The name was released just now, or the list lags.
   if (holder === undefined || holder.id === context.link.id) return true;
   return isPassing(context, holder);
 }
 
-/** Whether the group will be another's soon: its own sync is still to come, or has renamed it already. */
+/** Returns whether the group with this name belongs to another resource that is being renamed. */
 const isPassing = async (context: SyncContext, { id, displayName }: WireGroup): Promise<boolean> =>
   (await isHandedOn(context, 'Group', id)) || (await isOutdated(context, 'Group', { id, name: displayName }));
 
-/** A group that we tried to make may still carry the name that it had then; or another of ours has it by now. */
+/** Finds groups by the current name, and by the name of an earlier create with a lost answer. */
 async function groupsCalled(context: SyncContext, name: string): Promise<WireGroup[]> {
   const { link, links, target, work, call } = context;
   const called = async (wanted: string): Promise<WireGroup[]> => {
@@ -175,7 +175,7 @@ async function createGroup(context: SyncContext, name: string, exists: Exists): 
     if (!isStatus(error, 409)) throw error;
     const found = await findGroup(context, name, exists);
     if (found.kind !== 'absent') return found;
-    // Lists may lag behind writes (contract 12.9): it is looked for again before a person is asked.
+    // Lists may lag behind writes (contract 12.9), so the lookup is repeated before an operator is asked.
     const afterMs = successionWait(context);
     if (afterMs !== undefined) return { kind: 'later', afterMs };
     const message =
@@ -204,8 +204,8 @@ async function linkTo(
 }
 
 /**
- * The group was out of sight for a while (its name was excluded): members came and went unseen. The only case in
- * which the platform's member list is read; only people of ours are taken out of it.
+ * Compares all members of a group that comes back into scope, because its member changes were not noted. Only here the
+ * platform's member list is read; only managed users are removed.
  */
 async function comeBack(context: SyncContext): Promise<void> {
   const { link, links, target } = context;
@@ -218,10 +218,10 @@ async function comeBack(context: SyncContext): Promise<void> {
   await context.save({ restate: true, surplus });
 }
 
-/** The group is gone at the source: a group that we made is deleted, an adopted one only loses our members. */
+/** Handles a group that was deleted at the source: a created group is deleted, an adopted one loses its managed members. */
 async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { link, target } = context;
-  // A create whose answer was lost may have left a group behind.
+  // A create with a lost answer may have created the group.
   if (link.creating && link.core) await findGroup(context, String(link.core.displayName), exists);
   if (link.id !== undefined && target.policy.policy === 'sync') {
     try {
@@ -235,7 +235,7 @@ async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutco
   return { kind: 'synced', writes: context.writes, forget: true };
 }
 
-/** @returns an outcome when not everything could be taken away */
+/** Deletes the group or removes its managed members. @returns an outcome when the guard refused a part */
 async function takeAway(context: SyncContext, id: string): Promise<SyncOutcome | undefined> {
   const { link, target } = context;
   if (link.origin === 'adopted') {
@@ -244,7 +244,7 @@ async function takeAway(context: SyncContext, id: string): Promise<SyncOutcome |
     const outcome = ended(context);
     return outcome.kind === 'held' ? outcome : undefined;
   }
-  // With the group all its members lose what it gave them, so they are counted as well.
+  // Deleting a group takes access from all its members, so the guard counts them too.
   const permissions = await permit(
     context,
     [{ kind: 'delete' }, ...(await openMembers(context)).map(toRemoval)],
@@ -260,7 +260,7 @@ async function takeAway(context: SyncContext, id: string): Promise<SyncOutcome |
 
 const toRemoval = (subject: string) => ({ kind: 'removeMembers' as const, subject });
 
-/** Members who lose something when the group goes. */
+/** Returns the members with an account that may be active. */
 async function openMembers(context: SyncContext): Promise<string[]> {
   const marks = await context.outbox.memberMarks(context.work.id);
   const leaving = [...marks].filter(([, sign]) => sign === '-').map(([user]) => user);
@@ -268,7 +268,7 @@ async function openMembers(context: SyncContext): Promise<string[]> {
   return leavers.flatMap(([user, leaver]) => (leaver?.isOpen ? [user] : []));
 }
 
-/** Nothing will be written for these memberships, so nobody shall wait for them. */
+/** Removes pending memberships that will not be written, so that no user waits for them. */
 async function forgetMarks(context: SyncContext, only?: '+' | '-'): Promise<void> {
   const marks = await context.outbox.memberMarks(context.work.id);
   for (const sign of ['+', '-'] as const) {

@@ -30,23 +30,23 @@ export interface SyncDeps {
   clock: Clock;
   logger: Logger;
   random: () => number;
-  /** Told of every cleared mark: milliseconds from the accepted change to the applied one. */
+  /** Called for every cleared mark; `lagMs`: time from accepting the change to applying it. */
   onApplied?: ((lagMs: number, lane: Lane, writes: number) => void) | undefined;
-  /** Opens the step of one sync in a trace, under the correlation id of its push. */
+  /** Starts the span of one sync, under the correlation id of its push. */
   trace?: Tracing['caused'] | undefined;
-  /** Told of every write that was sent, such as `activate user`. */
+  /** Called for every write, such as `activate user`. */
   onWrite?: ((operation: string, outcome: WriteOutcome) => void) | undefined;
 }
 
 export type WriteOutcome = 'applied' | 'refused' | 'failed';
 
-/** Look again after this long even if nobody calls: the call that would have come may have been lost. */
+/** Time after which a waiting resource is synced again, in case the notification was lost. */
 const WAITING_MS = 15_000;
 
-/** Between tries while nobody but something in between answers. */
+/** Interval of attempts while only a proxy answers. */
 const UNHEARD_MS = 30_000;
 
-/** Brings one resource at one target. Resolves when the outcome is recorded; throws only on bugs and lost Redis. */
+/** Syncs one resource. Resolves when the outcome is stored; rejects only on bugs and when Redis is unavailable. */
 export async function syncResource(deps: SyncDeps, ref: Ref, lane: Lane, signal: AbortSignal): Promise<void> {
   const begin = await deps.outbox.begin(ref, lane);
   if (begin.kind !== 'begun') return;
@@ -81,12 +81,12 @@ export async function syncResource(deps: SyncDeps, ref: Ref, lane: Lane, signal:
       'bridge.writes': context.writes,
     });
     context.journal.settle();
-    // Nothing is left here unless the sync came to no proper end.
+    // Entries remain here only if the sync ended with an error.
     await deps.outbox.log.append(work.journal.splice(0)).catch(() => undefined);
   }
 }
 
-/** Every call is a step within the sync; the platform is told which. */
+/** Creates a child span for each platform call and sends its trace context. */
 function follow(step: Step): TraceCall {
   return (method, route) => {
     const call = step.call(`${method} ${route}`, { 'http.request.method': method, 'url.template': route });
@@ -97,7 +97,7 @@ function follow(step: Step): TraceCall {
   };
 }
 
-/** Values that the platform was seen to hold differently count as unsure from here on, so they are written again. */
+/** Marks values with suspected drift as unsure, so that they are written again. */
 function heedDoubts({ doubts, link }: DueWork): void {
   if (doubts === '') return;
   link.unsure = [...new Set([...(link.unsure ?? []), ...(JSON.parse(doubts) as string[])])];
@@ -147,14 +147,14 @@ function createContext(
         settle();
         return result;
       } catch (error) {
-        // Refused: the platform has what it had. If that was unsure before, it still is.
+        // A refused write changed nothing; values that were unsure before stay unsure.
         if (error instanceof PlatformError && !error.mayHaveCommitted) context.link.unsure = before;
         throw error;
       }
     },
     write: async (operation, run, detail) => {
       signal.throwIfAborted();
-      // A process that was frozen finds out before it writes, not after.
+      // A process that was suspended notices the lost lease before it writes.
       if (lease.lost || clock.now() >= lease.heldUntil) throw new LeaseLost(`lost the lease of ${work.ref}`);
       const startedAt = clock.now();
       const result = await run().catch((error: unknown) => {
@@ -211,11 +211,11 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
   await outbox.ack(work, link, { kind: 'blocked' });
 }
 
-/** Groups that take this user out wait to know what becomes of the account: now it is known. */
+/** Returns whether the account's deactivation is decided, for groups that wait for it before removing the user. */
 const isDecided = ({ gate, work }: SyncContext): boolean =>
   work.kind === 'User' && (gate.closed || work.held || isRefused(gate, 'deactivate'));
 
-/** Keeps the reason in the link, and says it once in the log; without one the resource is in order again. */
+/** Stores the condition in the link and logs it when it changed; undefined clears it. */
 function tell({ link, logger, work }: SyncContext, condition: Condition | undefined): void {
   if (condition && link.condition?.reason !== condition.reason) {
     logger.warn({ ref: work.ref, reason: condition.reason }, 'not as desired');
@@ -224,7 +224,7 @@ function tell({ link, logger, work }: SyncContext, condition: Condition | undefi
   else delete link.condition;
 }
 
-/** The one place where a failed call becomes an outcome. */
+/** Converts a failed call to an outcome. */
 async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): Promise<SyncOutcome> {
   const { link, work } = context;
   const { writes } = context;

@@ -1,5 +1,5 @@
-// One user at one target. The order is the promise: deactivate, take memberships away, set attributes, grant
-// memberships, activate. Each stage waits for the one before it, so nobody sees more on the way than in the end.
+// Syncs one user at one target in a fixed order: deactivate, remove memberships, set attributes, add memberships, activate.
+// Each step waits for the one before it, so a user never has more access in between than in the end.
 import type { Link } from '../directory/outbox/links.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';
@@ -19,10 +19,10 @@ import type { SyncOutcome } from './outcome.ts';
 import { removal } from './succession.ts';
 import { waitForName } from './taken-name.ts';
 
-/** How often a sync starts over within one run because the platform lost the account meanwhile. */
+/** Number of restarts within one sync after the platform lost the account. */
 const RESTARTS = 2;
 const DAY_MS = 86_400_000;
-/** Look again after this long even if nobody calls, while the guard holds what is waited for. */
+/** Interval of attempts while the guard holds the awaited change. */
 const HELD_LOOK_MS = 600_000;
 
 export async function syncUser(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
@@ -36,7 +36,7 @@ export async function syncUser(context: SyncContext, exists: Exists): Promise<Sy
   if (record.damaged) return recordDamaged(context);
   const resource = JSON.parse(record.text) as Resource;
   const desired = await target.mapping.user(resource, work.id, work.groups);
-  // Asked before an account is taken over or made; of a leaver the gate asks, where there is an account to be closed.
+  // The key's owner must be known before an account is adopted or created; for a leaver the gate asks.
   if (link.id === undefined) await target.catalogue.keyOwner(context.call.signal);
   const untouchable = whyUntouchable(context, String(desired.core.userName));
   if (untouchable) return leaveAlone(context, untouchable);
@@ -77,7 +77,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   }
 
   if (!desired.active && mayBe(link, true) && policy.policy === 'sync') {
-    // The user gains nothing while the account should be closed and is held open; the profile is still written.
+    // While a deactivation is held, only core attributes are written: the user must not gain access.
     if ((await deactivate(context)) === 'held') return (await writeCore(context, desired)) ?? ended(context);
   }
 
@@ -89,7 +89,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   if (attributes.kind === 'later') return { ...attributes, writes: context.writes };
   if (attributes.kind === 'done' && link.settled !== work.generation) {
     link.settled = work.generation;
-    // Memberships may have come since the work began: the script looks at what is owed now.
+    // Memberships may have been added since the sync began, so the script checks the pending ones again.
     await context.save({ wake: true });
   }
 
@@ -104,7 +104,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
       if (await hasPendingGrants(context))
         return { kind: 'waiting', writes: context.writes, for: 'memberships' };
     }
-    // A user who was deactivated during this sync must not become active even for a moment.
+    // Checks for a newer change, so that a user who was deactivated meanwhile is never activated.
     if (!(await context.outbox.isCurrent(work))) return { kind: 'later', writes: context.writes, afterMs: 0 };
     await setActive(context, true);
   }
@@ -113,7 +113,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   return ended(context);
 }
 
-/** Core members that differ, in one PATCH. @returns an outcome when the sync cannot go on */
+/** Writes changed core attributes in one PATCH. @returns an outcome when the sync cannot continue */
 async function writeCore(context: SyncContext, desired: DesiredUser): Promise<SyncOutcome | undefined> {
   const { link, target } = context;
   const operations = coreOperations(desired.core, link.core ?? {}, link.unsure);
@@ -134,11 +134,11 @@ async function writeCore(context: SyncContext, desired: DesiredUser): Promise<Sy
   return undefined;
 }
 
-/** The user left: deleted at the source, or out of scope. */
+/** Handles a user who was deleted at the source or is out of scope. */
 async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { link, target } = context;
   if (link.creating && link.core) {
-    // A create whose answer was lost may have left an account behind: find it, so that it can be closed.
+    // A create with a lost answer may have created an account, which has to be found and closed.
     const left = { inScope: false, active: false, core: link.core, attributes: {}, faults: [] };
     await findUser(context, left, exists);
   }
@@ -160,7 +160,7 @@ async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome
   return ended(context, { dropOwed: true, ...(deleteAt === undefined ? {} : { alarmAt: deleteAt }) });
 }
 
-/** When the account is to be deleted for good; Unix milliseconds, undefined = never. */
+/** Returns the time at which the account is deleted, Unix milliseconds; undefined: never. */
 function deletionDue({ target, work }: SyncContext): number | undefined {
   const { deprovision, deleteAfterDays } = target.policy.users;
   if (deprovision === 'delete') return 0;
@@ -168,7 +168,7 @@ function deletionDue({ target, work }: SyncContext): number | undefined {
   return work.deletedAt + deleteAfterDays * DAY_MS;
 }
 
-/** Deleting is for good, so the account must still carry the externalId that we know (contract 12.4). */
+/** Deletes the account if it still has the externalId of the link (contract 12.4). */
 async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
   const { link, target } = context;
   const { client } = target;
@@ -190,17 +190,17 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
 function whyNotDelete({ gate, link }: SyncContext, account: WireUser): string | undefined {
   if ((account.externalId ?? null) !== (link.core?.externalId ?? null))
     return 'the account carries another externalId than the one that was provisioned: delete it by hand';
-  // Closed a while ago and open now: somebody else needs it. A read may lag behind what was closed just now.
+  // An account that was closed earlier and is active now is in use. Right after closing, a read may lag.
   if (account.active !== false && !gate.closed)
     return 'the account is active again at the platform: deactivate it there, or delete it by hand';
   return undefined;
 }
 
-/** Whether the account may be active (or inactive) at the platform, as far as we know. */
+/** Returns whether the account may have this `active` state, by the link. */
 const mayBe = ({ core, unsure }: Link, active: boolean): boolean =>
   core?.active === active || core?.active === undefined || (unsure ?? []).includes('active');
 
-/** Closes the account if the guard lets it. */
+/** Deactivates the account if the guard allows it. */
 async function deactivate(context: SyncContext): Promise<Permission> {
   const permission = await permitClosing(context);
   if (permission === 'allowed') {
@@ -220,8 +220,8 @@ async function setActive(context: SyncContext, active: boolean, why?: Why): Prom
 }
 
 /**
- * The group wakes this user when it has taken it out; what the guard holds may take days. A group that left the removal
- * to what would become of the account is told that there is nothing to wait for any more.
+ * Waits for groups to remove this user. Each group notifies the user afterwards; a held removal may take days. Groups
+ * that wait for the decision about the account are notified that it is made.
  */
 async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<SyncOutcome> {
   const groups = [...work.owed].filter(([, sign]) => sign === '-').map(([group]) => group);
@@ -234,7 +234,7 @@ async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<S
   return { kind: 'waiting', writes, for: 'removals', ...afterMs };
 }
 
-/** Memberships that have to be granted before activation; a group that needs a person holds nobody up. */
+/** Returns whether memberships must be added before activation; blocked groups are ignored. */
 async function hasPendingGrants(context: SyncContext): Promise<boolean> {
   const { work, links, target } = context;
   const groups = [...work.owed].filter(([, sign]) => sign === '+').map(([group]) => group);

@@ -1,17 +1,16 @@
-// One account, one connection: what another connection of the same target is linked to is never adopted, renamed, given
-// values or closed by this one.
+// Refuses accounts and groups that another connection of the same target is linked to: they are never adopted or changed.
 import type { Holder } from '../directory/resources/elsewhere.ts';
 import type { Condition } from '../directory/outbox/links.ts';
 import type { Kind } from '../directory/records.ts';
 import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 
-/** How soon to look again while another connection saves its link. */
+/** Interval of attempts while another connection is saving its link. */
 const BUSY_MS = 1000;
 
 export type NotOurs = { kind: 'blocked'; condition: Condition } | { kind: 'later'; afterMs: number };
 
-/** Whether another connection is linked to one of these; undefined when none is. */
+/** Returns an outcome when another connection is linked to one of the ids; undefined otherwise. */
 export async function takenElsewhere(
   context: SyncContext,
   kind: Kind,
@@ -24,7 +23,7 @@ export async function takenElsewhere(
   return undefined;
 }
 
-/** Asked right before a link is saved. @returns why the link must not be saved; undefined when it may be */
+/** Claims the platform id right before a link is saved. @returns an outcome when the link must not be saved */
 export async function claim(
   context: SyncContext,
   kind: Kind,

@@ -1,4 +1,4 @@
-// A user's new name is still another's: wait for the holder to give it up, and where names go round, step aside.
+// Handles a new userName that another user still has: waits for the holder, and breaks circles of names.
 import { fold, parseRef, type Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
@@ -6,11 +6,11 @@ import type { SyncContext } from './context.ts';
 import { takenElsewhere, type NotOurs } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 
-/** Failed tries after which a circle of names is looked for, and how many may be in it. */
+/** Number of failed attempts before a circle is searched, and its largest length. */
 const CIRCLE_AFTER = 2;
 const LONGEST_CIRCLE = 8;
 
-/** The name is taken. @returns when to try again, or why not; undefined when its holder keeps it */
+/** Handles a taken name. @returns an outcome to wait or a conflict; undefined when the holder keeps the name */
 export async function waitForName(context: SyncContext, userName: string): Promise<NotOurs | undefined> {
   const holder = await userCalled(context, userName);
   if (holder) {
@@ -27,9 +27,9 @@ async function waitForHolder(
   holder: WireUser | undefined,
 ): Promise<number | undefined> {
   const { link } = context;
-  // No holder: the name came free just now, or the list is late.
+  // The name was released just now, or the list lags.
   if (holder === undefined || holder.id === link.id) return successionWait(context);
-  // In this order: whoever is at rest has noted the name that it has now.
+  // Checked in this order, because the link of a clean resource holds its current name.
   if (!(await isHandedOn(context, 'User', holder.id))) {
     const isLate = await isOutdated(context, 'User', { id: holder.id, name: holder.userName });
     return isLate ? successionWait(context) : undefined;
@@ -45,8 +45,8 @@ async function userCalled({ target, call }: SyncContext, userName: string): Prom
 }
 
 /**
- * Whether the names go round: the holder of the name we need waits for the name of somebody who, in the end, waits for
- * ours. One of them has to step aside: the one whose ref comes first.
+ * Returns whether this user is the first of a circle of users who wait for each other's names. The user with the
+ * smallest ref takes a temporary name.
  */
 async function isFirstOfCircle(context: SyncContext, holderId: string): Promise<boolean> {
   const { directory, links, target, work } = context;
@@ -65,7 +65,7 @@ async function isFirstOfCircle(context: SyncContext, holderId: string): Promise<
   return false;
 }
 
-/** Gives the old name up before the new one is free, under a name for the time between that nobody else can have. */
+/** Renames the user to a unique temporary name, which releases the old name for the others. */
 async function stepAside(context: SyncContext, userName: string): Promise<number> {
   const { link, target, work } = context;
   const between = `${work.id}.${userName}`;

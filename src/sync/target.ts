@@ -1,4 +1,4 @@
-// Describes one target for sync: its rules, its client, its mapping and its request budget.
+// Creates a target for sync: its policy, platform client, mapping and request budget.
 import type { Breaker } from '../directory/outbox/breaker.ts';
 import type { Budget } from '../directory/outbox/budget.ts';
 import type { GuardSettings } from '../guard/judge.ts';
@@ -10,7 +10,7 @@ import { createAdministrators, type Administrators } from './administrators.ts';
 import { createCatalogue, type Catalogue } from './catalogue.ts';
 import { compileMapping, type Mapping, type MappingRules } from './mapping.ts';
 
-/** The part of a target's settings that decides what sync may do. */
+/** Settings of a target that limit what sync may write. */
 export interface SyncPolicy {
   policy: 'create-only' | 'upsert-only' | 'sync';
   adopt: 'exact' | 'report' | 'never';
@@ -18,10 +18,10 @@ export interface SyncPolicy {
     deprovision: 'deactivate' | 'delete';
     activation: 'safe' | 'immediate';
     protected: string[];
-    /** Null: an account is never deleted because time has passed. */
+    /** Days after which a closed account is deleted; null: never. */
     deleteAfterDays: number | null;
   };
-  /** `authoritative`: members that are nobody of ours are removed where reconcile found them. */
+  /** `authoritative`: reconcile also removes unmanaged members. */
   groups: { members: 'owned' | 'authoritative' };
   guard: GuardSettings;
   groupsRolesMap: Record<string, string | string[]>;
@@ -47,7 +47,7 @@ export interface Target {
   administrators: Administrators;
   budget: Budget;
   breaker: Pick<Breaker, 'read'>;
-  /** Features that this platform lacks; learned from its answers. */
+  /** Features that the platform refused. */
   lacks: { externalIdFilter: boolean };
 }
 
@@ -68,7 +68,7 @@ export function createTarget(
   const mapping = compileMapping(settings, userType);
   const client = connectPlatform({
     url: settings.url,
-    // Read at each call: keys are rotated while the service runs.
+    // Read at each call, because keys are rotated at run time.
     token: () => settings.token,
     scimToken: () => settings.scimToken ?? settings.token,
     allowLoopbackHttp: settings.allowLoopbackHttp,

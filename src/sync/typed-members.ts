@@ -1,10 +1,10 @@
-// Which members of the custom extension have a type, as the mapping knows them.
+// Returns the types of extension members from the mapping rules.
 import { USER_ATTRIBUTE_URN, type UserAttributeDefinition } from '../scim/index.ts';
 import type { AttributeRule } from './mapping.ts';
 
 /**
- * A member is typed by the attribute that reads it (`from: urn:…:UserAttribute:<member>`), else by the attribute of
- * the same name. Where two targets disagree the member stays untyped: each mapping converts it on its own.
+ * A member has the type of the attribute that reads it (`from: urn:…:UserAttribute:<member>`), otherwise of the
+ * attribute with the same name. If two targets disagree, the member has no type and each mapping converts it.
  */
 export function typedMembers(
   targets: readonly { attributes: Record<string, AttributeRule> }[],

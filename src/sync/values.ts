@@ -1,7 +1,7 @@
-// One mapped value: what came out of a path or an expression, as the type that the platform's attribute has. Pure.
+// Converts mapped values to the type of the platform's attribute. Pure.
 import type { AttributeValue, UserAttributeType } from '../platform/wire.ts';
 
-/** `absent`: leave what is there. `clear`: take the value away. */
+/** `absent`: the platform's value is kept. `clear`: the value is removed. */
 export type MappedValue =
   | { kind: 'value'; value: AttributeValue }
   | { kind: 'absent' }
@@ -37,8 +37,8 @@ function toScalar(type: 'string' | 'number' | 'boolean', raw: unknown): Scalar {
 }
 
 /**
- * Converts a raw value to an attribute's type. Undefined is absent unless `onEmpty` says clear; null is an explicit
- * clear; a list is a value even when it is empty. A scalar becomes a list of one where a list is wanted.
+ * Converts a raw value to the type of an attribute. Undefined is `absent` unless `onEmpty` is `clear`; null is `clear`; an
+ * empty list is a value. For a list type, a scalar becomes a list with one element.
  */
 export function toAttributeValue(
   type: UserAttributeType,
@@ -62,7 +62,7 @@ export function toAttributeValue(
   return { kind: 'value', value: values as string[] | number[] };
 }
 
-/** Whether two attribute values are the same to the platform; no value and null are. */
+/** Returns whether two attribute values are equal; undefined equals null. */
 export function sameValue(left: unknown, right: unknown): boolean {
   return JSON.stringify(left ?? null) === JSON.stringify(right ?? null);
 }

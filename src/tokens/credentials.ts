@@ -1,5 +1,5 @@
-// Keeps the credentials of each connection up to date: stored tokens are read periodically, uses are noted, ends announced.
-// Requests ask a snapshot, so that pushing needs no question to Redis; without Redis the last snapshot goes on.
+// Keeps the credentials of each connection in memory: reads stored tokens periodically, stores last uses, and logs tokens
+// that expire soon. Requests need no call to Redis; while Redis is unavailable the last known tokens are used.
 import type { StoredTokens } from '../directory/stored-tokens.ts';
 import { type Bucket, createBucket } from '../support/limits.ts';
 import type { Clock } from '../support/sources.ts';
@@ -10,22 +10,22 @@ import { createKeyring, type Keyring, type SettingsToken } from './keyring.ts';
 
 export interface CredentialSettings {
   name: string;
-  /** Read again with `renew`. */
+  /** Tokens of the settings; `renew` reads them again. */
   tokens: readonly SettingsToken[];
-  /** null or absent = no JWT opens it. */
+  /** Issuer of JWTs; null or undefined: JWTs are refused. */
   jwt?: JwtSettings | null;
-  /** Requests of one token at this process; absent = no limit. */
+  /** Rate limit of one token in this process; undefined: no limit. */
   rateLimit?: { requestsPerSecond: number; burst: number };
 }
 
-/** All that opens one connection. */
+/** Credentials of one connection: tokens and JWTs. */
 export interface ConnectionCredentials {
   keyring: Keyring;
-  /** Only where the issuer of the identity provider is known; its tokens share one budget. */
+  /** JWT verifier, if an issuer is configured; its JWTs share one rate limit. */
   jwt?: { verifier: JwtVerifier; budget: Bucket };
 }
 
-/** Times of a token as this process knows them: Unix milliseconds; Infinity = never ends, 0 = not used yet. */
+/** Times of a token in Unix milliseconds; `expiresAt` Infinity: never, `lastUsedAt` 0: not used by this process. */
 export interface TokenTimes {
   connection: string;
   token: string;
@@ -38,14 +38,14 @@ export interface CredentialStore {
   tokens: () => TokenTimes[];
   /** Reads the stored tokens of a connection now. Never rejects. */
   refresh: (connection: string) => Promise<void>;
-  /** Takes over the settings as they are now. */
+  /** Reads the tokens of the settings again. */
   renew: () => void;
   stop: () => Promise<void>;
 }
 
-/** A token that was revoked is refused after this long at the latest, plus one answer of Redis. */
+/** Interval at which stored tokens are read: a revoked token is refused after this time at the latest. */
 const LOOK_MS = 1000;
-/** Uses are written, and ends looked for, this often. */
+/** Interval at which last uses are stored and expiry is checked. */
 const TEND_MS = 60_000;
 const UNLIMITED: Bucket = { take: () => 0 };
 
@@ -55,7 +55,7 @@ type Watched = ConnectionCredentials & {
   noted: Map<string, number>;
 };
 
-/** Resolves when the stored tokens are known, or Redis did not tell them. */
+/** Resolves when the stored tokens were read or Redis failed. */
 export async function createCredentialStore(
   deps: { clock: Clock; logger: Logger },
   connections: readonly { settings: CredentialSettings; stored: StoredTokens }[],
@@ -82,7 +82,7 @@ export async function createCredentialStore(
     for (const { keyring, settings } of doors.values()) keyring.setSettings(settings.tokens);
   };
 
-  /** Redis away is no news here: its connection tells of it. */
+  /** Ignores errors of Redis, which its connection logs. */
   async function attempt(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -97,7 +97,7 @@ export async function createCredentialStore(
   const read = ({ keyring, stored }: Watched): Promise<void> =>
     attempt(async () => keyring.setStored(await stored.all()));
 
-  /** Best effort: a use that is not noted is noted with the next one. */
+  /** Stores last uses; after a failure the next interval stores them. */
   const noteUses = ({ keyring, stored, noted }: Watched): Promise<void> =>
     attempt(async () => {
       const news = keyring.all().filter(({ name, lastUsedAt }) => lastUsedAt > (noted.get(name) ?? 0));
@@ -147,7 +147,7 @@ export async function createCredentialStore(
   };
 }
 
-/** Says once per process, token and limit that a token ends. */
+/** Logs an expiring token once for each process, token and limit. */
 function createAnnouncer(logger: Logger): (connection: string, keyring: Keyring, now: number) => void {
   const told = new Map<string, number>();
   return (connection, keyring, now) => {

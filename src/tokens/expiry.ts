@@ -1,8 +1,8 @@
-// When tokens end: how operators say it, and when they are warned.
+// Parses the expiry of tokens, and decides when operators are warned.
 
 const DAY_MS = 86_400_000;
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS };
-/** Days before the end at which somebody is told, once each. */
+/** Days before the expiry at which a warning is logged. */
 const WARN_DAYS = [30, 7, 1];
 
 export type Expiry = { kind: 'at'; at: number } | { kind: 'unreadable' } | { kind: 'past' };
@@ -20,7 +20,7 @@ export function parseExpiry(text: string, now: number): Expiry {
   return at > now ? { kind: 'at', at } : { kind: 'past' };
 }
 
-/** The nearest limit that is passed, in days: 30, 7, 1 or 0 (over); undefined while there is time. */
+/** Returns the smallest limit that was passed, in days: 30, 7, 1 or 0 (expired); undefined before the first. */
 export function warningOf(expiresAt: number, now: number): number | undefined {
   if (expiresAt <= now) return 0;
   return WARN_DAYS.findLast((days) => expiresAt - now <= days * DAY_MS);

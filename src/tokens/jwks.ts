@@ -1,30 +1,30 @@
-// The signing keys of an issuer: fetched, kept, and renewed so rarely that nobody can use us to flood it.
+// Fetches and caches the signing keys of an issuer, with a minimum interval so that requests cannot flood the issuer.
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 
 /** One generation of keys. */
 export interface KeySet {
-  /** Differs from that of every other generation. */
+  /** Unique number of this set of keys. */
   serial: number;
   select: ReturnType<typeof createLocalJWKSet>;
   fetchedAt: number;
 }
 
 export interface Jwks {
-  /** The keys to check with, undefined when there are none; renews them on the side when they are old. */
+  /** Returns the keys, undefined when there are none; starts a refresh when they are old. */
   current(): Promise<KeySet | undefined>;
-  /** For a token of an unknown key: newer keys, unless they were asked for just now. */
+  /** Returns newer keys for a token with an unknown key, unless the last attempt was within COOLDOWN_MS. */
   newer(than: KeySet): Promise<KeySet | undefined>;
-  /** The last attempt to fetch did not succeed. */
+  /** Whether the last fetch failed. */
   readonly isFailing: boolean;
 }
 
 const FRESH_MS = 10 * 60_000;
-/** Between two attempts, whatever came of the first. Shorter while there are no keys at all. */
+/** Minimum time between two fetches; shorter while there are no keys. */
 const COOLDOWN_MS = 30_000;
 const FIRST_COOLDOWN_MS = 5000;
-/** Keys of an issuer that is away for so long are no longer believed: it may have withdrawn them. */
+/** Longest use of keys without a successful fetch, because the issuer may have withdrawn them. */
 const LONGEST_MS = 24 * 3_600_000;
 const TIMEOUT_MS = 5000;
 const MAX_BYTES = 512 * 1024;
@@ -50,7 +50,7 @@ export function createJwks(deps: { clock: Clock; logger: Logger }, uri: string):
     }
   }
 
-  /** One at a time; whoever comes meanwhile waits for the same answer. */
+  /** Fetches the keys; concurrent callers share one fetch. */
   function renew(): Promise<void> {
     if (running) return running;
     if (clock.now() - triedAt < (keys ? COOLDOWN_MS : FIRST_COOLDOWN_MS)) return Promise.resolve();
@@ -81,7 +81,7 @@ export function createJwks(deps: { clock: Clock; logger: Logger }, uri: string):
 }
 
 async function fetchKeys(uri: string): Promise<JSONWebKeySet> {
-  // A redirect could lead to where nobody checked that it is https.
+  // Redirects are refused, because their target may not use https.
   const answer = await fetch(uri, {
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -95,14 +95,14 @@ async function fetchKeys(uri: string): Promise<JSONWebKeySet> {
   let size = 0;
   for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    // Leaving the loop cancels the rest.
+    // The throw cancels the rest of the body.
     if (size > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString()) as JSONWebKeySet;
 }
 
-/** `fetch failed` says nothing; what it carries does. */
+/** Returns the cause of a failed fetch; the message `fetch failed` alone does not tell it. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error ? `${message}: ${cause.message}` : message;

@@ -1,4 +1,4 @@
-// Whether a JWT of the identity provider's issuer opens a connection (RFC 7519, RFC 8725, RFC 9068).
+// Verifies JWTs of the identity provider's issuer (RFC 7519, RFC 8725, RFC 9068).
 import { errors, jwtVerify, type JWTPayload } from 'jose';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
@@ -13,24 +13,24 @@ export interface JwtSettings {
 }
 
 export type JwtVerdict =
-  /** `subject` is empty where the token names none. */
+  /** `subject`: the claim `sub`, or `''`. */
   | { kind: 'valid'; subject: string }
   | { kind: 'refused' }
-  /** The keys that would tell are not there. */
+  /** The keys of the issuer are not available. */
   | { kind: 'undecided' };
 
 export interface JwtVerifier {
   verify(token: string): Promise<JwtVerdict>;
-  /** Fetches the keys before somebody waits for them. */
+  /** Fetches the keys in advance. */
   prepare(): Promise<void>;
 }
 
-/** Signatures by a key pair only: with a shared secret or none, whoever knows the public key could sign. */
+/** Accepted algorithms: key pairs only. With HMAC, the public key itself could be used to sign. */
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA', 'Ed25519'];
-/** Issuers sign other kinds of JWT with the same keys, such as `logout+jwt`: only access tokens open a connection. */
+/** Accepted `typ` values: access tokens. Issuers sign other kinds, such as `logout+jwt`, with the same keys. */
 const TYPES = ['jwt', 'at+jwt'];
 const CLOCK_TOLERANCE_SECONDS = 60;
-/** Verified tokens that are remembered; providers send one of them for an hour. */
+/** Number of cached verified tokens; providers send the same token for an hour. */
 const REMEMBERED = 1000;
 
 /** Matches a token in the form of a JWT; other tokens are not verified as one. */
@@ -60,11 +60,11 @@ export function createJwtVerifier(
     if (remembered.size > REMEMBERED && oldest !== undefined) remembered.delete(oldest);
   }
 
-  /** @throws JOSEError when the token is not good under these keys */
+  /** @throws JOSEError when the token is not valid with these keys */
   async function check(token: string, keys: KeySet): Promise<JWTPayload> {
     const { payload, protectedHeader } = await jwtVerify(token, keys.select, {
       ...{ issuer, audience, algorithms: ALGORITHMS, clockTolerance: CLOCK_TOLERANCE_SECONDS },
-      // A token without an end would be good for ever.
+      // A token without `exp` would never expire.
       requiredClaims: ['exp'],
       currentDate: new Date(clock.now()),
     });
@@ -81,7 +81,7 @@ export function createJwtVerifier(
     return { kind: 'valid', subject };
   }
 
-  /** The operator gets the reason, the client does not. */
+  /** Logs the reason for the operator; the client only gets 401. */
   function refuse(token: string, error: unknown): JwtVerdict {
     logRefused(token, error);
     return { kind: 'refused' };
@@ -92,7 +92,7 @@ export function createJwtVerifier(
     if (!keys) return { kind: 'undecided' };
     const key = digestOf(token).toString('base64');
     const known = remembered.get(key);
-    // Keys that were withdrawn take their tokens with them.
+    // A cached token is valid only with the keys that verified it.
     if (known && known.serial === keys.serial && known.endsAt > clock.now()) {
       return { kind: 'valid', subject: known.subject };
     }

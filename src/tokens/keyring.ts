@@ -1,32 +1,32 @@
-// The tokens that open one connection, as this process knows them: those of the settings, and those of Redis as last read.
+// Holds the tokens of one connection in memory: those of the settings and those of Redis as last read.
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { StoredToken } from '../directory/stored-tokens.ts';
 import type { Bucket } from '../support/limits.ts';
 import { digestOf, isMarked } from './secret.ts';
 
-/** A token as written in the settings. */
+/** A token in the settings. */
 export interface SettingsToken {
   name: string;
   secret: string;
-  /** RFC 3339; the token is refused from then on. */
+  /** Expiry, RFC 3339. */
   expiresAt?: string;
 }
 
-/** A token that may be presented. */
+/** A token of the keyring. */
 export interface HeldToken {
   readonly name: string;
   readonly source: 'settings' | 'stored';
-  /** Unix milliseconds; Infinity = never. */
+  /** Unix milliseconds; Infinity: never. */
   readonly expiresAt: number;
-  /** Unix milliseconds, as far as this process saw it; 0 = not yet. */
+  /** Last use in this process, Unix milliseconds; 0: none. */
   lastUsedAt: number;
   readonly budget: Bucket;
 }
 
 export interface Keyring {
-  /** The token that was presented, unless it is unknown or over. Takes the same time whatever is wrong with it. */
+  /** Returns the presented token; undefined when it is unknown or expired. Takes the same time in all cases. */
   find(presented: string, now: number): HeldToken | undefined;
-  /** False while Redis has not been read since the start: a token of Redis cannot be checked then. */
+  /** False until the stored tokens were read once; a token of Redis cannot be checked before. */
   readonly isComplete: boolean;
   setSettings(tokens: readonly SettingsToken[]): void;
   setStored(tokens: readonly StoredToken[]): void;
@@ -38,18 +38,18 @@ type Held = HeldToken & { proof: Buffer };
 const FRAME_BYTES = 256;
 const LONGEST = FRAME_BYTES - 2;
 
-/** Secrets of any length as blocks of one length, so that comparing takes the same time whatever they are. */
+/** Converts a secret to a block of fixed length, so that a comparison takes constant time. */
 function frame(text: string, block = Buffer.alloc(FRAME_BYTES)): Buffer {
   block.fill(0);
   const fits = text.length <= LONGEST / 3;
   const length = fits ? block.write(text) : hash('sha256', text, 'buffer').copy(block);
-  // The length stands at the end: a secret with zeros behind it is another one.
+  // The length at the end distinguishes a secret from the same secret with trailing zeros.
   block.writeUInt16BE(fits ? length : FRAME_BYTES, LONGEST);
   return block;
 }
 
 export function createKeyring(newBudget: () => Bucket): Keyring {
-  // One block for all requests: a comparison is over before the next one begins.
+  // All requests share one block, because a comparison is synchronous.
   const scratch = Buffer.alloc(FRAME_BYTES);
   let settings: Held[] = [];
   let stored: Held[] = [];
@@ -61,7 +61,7 @@ export function createKeyring(newBudget: () => Bucket): Keyring {
     return { ...token, lastUsedAt: same?.lastUsedAt ?? 0, budget: same?.budget ?? newBudget() };
   }
 
-  /** Looks at all of them, so that the place of the right one does not show. */
+  /** Compares with all tokens, so that the time does not depend on the matching one. */
   function among(tokens: Held[], proof: Buffer, now: number): Held | undefined {
     let found: Held | undefined;
     for (const token of tokens) {

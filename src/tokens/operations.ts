@@ -5,22 +5,22 @@ import type { Clock } from '../support/sources.ts';
 import type { SettingsToken } from './keyring.ts';
 import { digestOf, makeSecret } from './secret.ts';
 
-/** One connection's tokens: those that the settings name, and those in Redis. */
+/** Tokens of one connection: those of the settings and those in Redis. */
 export interface TokenPlace {
   settings: readonly SettingsToken[];
   stored: StoredTokens;
   acts: Acts;
 }
 
-/** Enough for every rotation; comparing with all of them stays quick. */
+/** Largest number of stored tokens, because each request is compared with all of them. */
 export const MOST_TOKENS = 50;
 export const TOKEN_NAME = /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/;
 
 export type IssueOutcome =
-  /** `secret` is shown to the operator and kept nowhere. */
+  /** `secret` is shown once to the operator and not stored. */
   { kind: 'issued'; secret: string; token: StoredToken } | { kind: 'taken' } | { kind: 'full' };
 
-/** @param order `expiresAt` in Unix milliseconds, null = never; `name` matches TOKEN_NAME */
+/** @param order `expiresAt` in Unix milliseconds, null: never; `name` matches TOKEN_NAME */
 export async function issueToken(
   { clock, randomBytes }: { clock: Clock; randomBytes: (size: number) => Buffer },
   { settings, stored, acts }: TokenPlace,
@@ -40,7 +40,7 @@ export async function issueToken(
 
 export type RevokeOutcome = 'revoked' | 'unknown' | 'in settings';
 
-/** The token is refused within two seconds everywhere. One of the settings can only be taken out there. */
+/** Revokes a stored token; all processes refuse it within two seconds. A token of the settings must be removed there. */
 export async function revokeToken(
   { settings, stored, acts }: TokenPlace,
   name: string,
@@ -53,16 +53,16 @@ export async function revokeToken(
   return settings.some((token) => token.name === name) ? 'in settings' : 'unknown';
 }
 
-/** A token as it is shown; times are RFC 3339. */
+/** A token without its secret; times are RFC 3339. */
 export interface TokenView {
   name: string;
   source: 'settings' | 'stored';
   state: 'valid' | 'expired';
   createdAt: string | null;
   createdBy: string | null;
-  /** null = never. */
+  /** null: never. */
   expiresAt: string | null;
-  /** Up to a minute old; null = not used yet. */
+  /** Last use, up to a minute old; null: not used yet. */
   lastUsedAt: string | null;
 }
 
@@ -85,7 +85,7 @@ export async function listTokens(
       createdAt: made ? toTime(made.createdAt) : null,
       createdBy: made?.createdBy ?? null,
       expiresAt: expiresAt === null ? null : toTime(expiresAt),
-      // An older use is one of a token that had the name before.
+      // A use before the creation belongs to an earlier token with the same name.
       lastUsedAt: used !== undefined && used >= (made?.createdAt ?? 0) ? toTime(used) : null,
     };
   };

@@ -1,12 +1,11 @@
-// Logs refused JWTs for the operator: at most one line a minute for each reason, so that a flood of bad tokens does not
-// become a flood of lines.
+// Logs refused JWTs, at most one line per minute for each reason.
 import { decodeJwt, decodeProtectedHeader, errors } from 'jose';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { visible } from '../support/visible.ts';
 
 const QUIET_MS = 60_000;
-/** Text that the client chose is cut to this length. */
+/** Longest logged text of a client. */
 const MAX_CHARACTERS = 200;
 
 interface Told {
@@ -14,12 +13,12 @@ interface Told {
   suppressed: number;
 }
 
-/** @returns logs why a token was refused; `token` itself is never logged, only its `iss` and `kid` */
+/** @returns a function that logs why a token was refused; of the token only `iss` and `kid` are logged */
 export function createRefusedJwts(
   { clock, logger }: { clock: Clock; logger: Logger },
   issuer: string,
 ): (token: string, error: unknown) => void {
-  // The keys are error codes and claim names of the library, never text of a token: the map stays small.
+  // Keys are error codes and claim names of the library, so the map stays small.
   const told = new Map<string, Told>();
   return (token, error) => {
     const { code, claim, message } = error as { code?: string; claim?: string; message: string };
@@ -38,7 +37,7 @@ export function createRefusedJwts(
   };
 }
 
-/** The issuer and the key id that the token claims; neither is verified. */
+/** Returns issuer and key id of the token, both unverified. */
 function namesIn(token: string): { claimedIssuer?: string | undefined; kid?: string | undefined } {
   try {
     return { claimedIssuer: short(decodeJwt(token).iss), kid: short(decodeProtectedHeader(token).kid) };
