@@ -1,4 +1,4 @@
-// Plans the order of bulk operations, so that each reference is created first (RFC 7644 §3.7; circles: §3.7.1).
+// Plans the order of bulk operations, so that each reference is created first (RFC 7644 §3.7; circles: RFC 7644 §3.7.1).
 import { postpone, referenceIn, referencesIn } from './bulk-references.ts';
 import type { BulkOperation } from './bulk-request.ts';
 import type { JsonObject } from './json.ts';

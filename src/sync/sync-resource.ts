@@ -1,4 +1,5 @@
-// Level-triggered: take the lease, look at the world, write the difference, note what is true now.
+// Syncs one resource at one target: takes the lease, compares desired and applied state, writes the difference, and stores
+// the outcome.
 import type { Directory } from '../directory/resources/directory.ts';
 import type { Condition, Link, Links } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
