@@ -1,4 +1,4 @@
-// Everything that Redis keeps for one connection, built together.
+// Creates all stores of one connection.
 import type { Redis } from 'ioredis';
 import { createActs, type Acts } from './logs/acts.ts';
 import { createArchive, type Archive } from './archive/archive.ts';
@@ -22,24 +22,24 @@ export interface DesiredState {
   /** Audit entries of operators. */
   acts: Acts;
   directory: Directory;
-  /** Everything of the connection, for backups. */
+  /** Backup and restore of the connection. */
   archive: Archive;
   links: Links;
-  /** Whether everything derived agrees with the records. */
+  /** Proof that derived data agrees with the records. */
   proof: Proof;
-  /** Inbound tokens that operators made. */
+  /** Inbound tokens that operators created. */
   tokens: StoredTokens;
-  /** Security events that are not delivered yet. */
+  /** Security events that are not yet delivered. */
   events: EventStream;
   /** By target. */
   outboxes: Map<string, Outbox>;
-  /** Whether everything stored is covered, by target. */
+  /** Coverage by target. */
   coverage: Map<string, CoverageReader>;
-  /** Reads and notes of reconcile, by target. */
+  /** Drift notes by target. */
   drifts: Map<string, DriftNotes>;
   /** Reconcile runs, by target. */
   runs: Map<string, RunStore>;
-  /** Channel on which scripts tell the name of a target that has something to do. */
+  /** Redis channel on which scripts publish the name of a target with new marks. */
   channel: string;
 }
 
@@ -49,15 +49,15 @@ export function createDesiredState(
     prefix: string;
     connection: string;
     targets: string[];
-    /** Where the platform of a target is. */
+    /** Returns the address of a target's platform. */
     addressOf: (target: string) => string;
     groupsMatter: boolean;
     leaseMs: number;
     log?: LogLimits;
-    /** Absent = receivers are told nothing. */
+    /** Undefined: no security events. */
     events?: DirectoryOptions['events'];
     uniqueExternalIds?: boolean;
-    /** Names of other connections that feed a target. */
+    /** Returns the names of other connections of a target. */
     othersOf?: (target: string) => readonly string[];
   },
 ): DesiredState {

@@ -1,6 +1,5 @@
-// Every Redis key of a connection. One rule: base + family [+ ':' + id]; Lua scripts follow the same rule
-// (lua/keys.lua), so no key is ever spelled twice. The braces are a Redis Cluster hash tag: all keys of
-// one connection live on one node, which is what lets one script change them together.
+// Builds the Redis keys of a connection: base + family [+ ':' + id]. Lua scripts use the same rule (lua/keys.lua). The
+// braces are a Redis Cluster hash tag: all keys of one connection are on one node, so that one script can change them.
 
 /**
  * Content of each family. `<t>` is a target's name, a ref is `User:<id>` or `Group:<id>`.

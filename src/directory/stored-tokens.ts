@@ -1,8 +1,8 @@
-// Inbound tokens that operators made, one hash per connection. Redis has their digests; nobody has the tokens.
+// Stores the digests of inbound tokens that operators created, in one hash for each connection.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from './keys.ts';
 
-/** A token as it is kept. Times are Unix milliseconds of the process that made it. */
+/** A stored token. Times are Unix milliseconds of the process that created it. */
 export interface StoredToken {
   /** Unique within the connection. */
   name: string;
@@ -21,7 +21,7 @@ export function createStoredTokens({ redis, keys }: { redis: Redis; keys: Keyspa
   const uses = keys.key('tokenUses');
   const channel = keys.key('tokensChanged');
 
-  // A hint: processes also look by themselves. A hint that is lost costs a second.
+  // Notifies the other processes; without the message they notice the change within a second.
   const tell = async (): Promise<void> => void (await redis.publish(channel, ''));
 
   /** @returns false when another token has the name */
@@ -31,7 +31,7 @@ export function createStoredTokens({ redis, keys }: { redis: Redis; keys: Keyspa
     return added;
   }
 
-  /** @returns false when there is none of this name */
+  /** @returns false when there is no token with this name */
   async function remove(name: string): Promise<boolean> {
     const removed = (await redis.hdel(tokens, name)) === 1;
     await tell();
@@ -46,13 +46,13 @@ export function createStoredTokens({ redis, keys }: { redis: Redis; keys: Keyspa
 
   const count = (): Promise<number> => redis.hlen(tokens);
 
-  /** When tokens were last used, by name; of tokens in the settings too. */
+  /** Returns the time of last use by token name, including tokens of the settings. */
   async function lastUses(): Promise<Map<string, number>> {
     const found = Object.entries(await redis.hgetall(uses));
     return new Map(found.map(([name, at]) => [name, Number(at)]));
   }
 
-  /** Times of last use, as far as nobody noted later ones. */
+  /** Stores times of last use that are later than the stored ones. */
   async function noteUses(news: ReadonlyMap<string, number>): Promise<void> {
     if (news.size === 0) return;
     const names = [...news.keys()];
@@ -67,12 +67,12 @@ export function createStoredTokens({ redis, keys }: { redis: Redis; keys: Keyspa
   return { channel, add, remove, all, count, lastUses, noteUses };
 }
 
-/** Undefined for what somebody wrote there by hand: it opens nothing. */
+/** Parses a stored token; undefined for an invalid one, which is never accepted. */
 function parseToken(name: string, text: string): StoredToken | undefined {
   try {
     const { digest, createdAt, createdBy, expiresAt } = JSON.parse(text) as Record<string, unknown>;
     if (typeof digest !== 'string' || typeof createdAt !== 'number') return undefined;
-    // A token whose end cannot be read has ended.
+    // A token with an unreadable expiry counts as expired.
     const end = expiresAt === null ? null : typeof expiresAt === 'number' ? expiresAt : 0;
     return { name, digest, createdAt, createdBy: String(createdBy), expiresAt: end };
   } catch {

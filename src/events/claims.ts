@@ -1,7 +1,7 @@
-// A change as a security event token says it (RFC 8417 §2, RFC 9967 §2): names of attributes, no values.
+// Builds the claims of a security event token (RFC 8417 §2, RFC 9967 §2): names of attributes without values.
 import type { EventName, StoredEvent } from '../directory/logs/event-stream.ts';
 
-/** RFC 9967 §2.4. Deletion and activation have nothing beside themselves, so they have no form of notice. */
+/** Event URIs (RFC 9967 §2.4). Deletion and activation have no `notice` form, because they have no attributes. */
 const URIS: Record<EventName, string> = {
   create: 'urn:ietf:params:scim:event:prov:create:notice',
   put: 'urn:ietf:params:scim:event:prov:put:notice',
@@ -11,13 +11,13 @@ const URIS: Record<EventName, string> = {
   deactivate: 'urn:ietf:params:scim:event:prov:deactivate',
 };
 
-/** The entry of ServiceProviderConfig (RFC 9967 §4). */
+/** Supported event URIs for ServiceProviderConfig (RFC 9967 §4). */
 export const EVENT_URIS: readonly string[] = Object.values(URIS);
 
 export interface Claims {
   iss: string;
   aud: string;
-  /** Unix seconds at which the change was stored: the same whenever the token is signed. */
+  /** Time of the change in Unix seconds, which does not depend on when the token is signed. */
   iat: number;
   jti: string;
   txn: string;
@@ -31,10 +31,10 @@ export interface Parties {
   audience: string;
 }
 
-/** Streams of connections have ids alike, and an issuer may have several connections. */
+/** Builds the `jti` with the connection, because ids of different connections' streams may be equal. */
 const tokenId = (connection: string, id: string): string => `${connection}.${id}`;
 
-/** @returns the id within the stream, or undefined for a token that is not of this connection */
+/** @returns the id in the stream; undefined for a token of another connection */
 export function eventIdOf(jti: string, connection: string): string | undefined {
   const start = `${connection}.`;
   return jti.startsWith(start) ? jti.slice(start.length) : undefined;
@@ -44,7 +44,7 @@ export function toClaims(event: StoredEvent, { connection, issuer, audience }: P
   const { id, at, kind, resource, what, names, version, externalId, transaction } = event;
   const payload = {
     attributes: names,
-    // As the ETag that the answer to the push had (RFC 7644 §3.14).
+    // Equals the ETag of the answer to the push (RFC 7644 §3.14).
     ...(version === undefined ? {} : { version: `W/"${version}"` }),
   };
   const hasPayload = (name: EventName): boolean => URIS[name].endsWith(':notice');

@@ -1,4 +1,4 @@
-// The events of one connection as tokens: what both ways of delivery read and settle.
+// Provides the events of one connection as signed tokens, for push and poll delivery.
 import type { EventDelivery, EventStream, EventRefusal } from '../directory/logs/event-stream.ts';
 import { eventIdOf, toClaims } from './claims.ts';
 import { createSigner, type KeySettings, type Signer } from './signer.ts';
@@ -17,15 +17,15 @@ export interface EventToken {
 
 export interface Feed {
   connection: string;
-  /** The oldest ones that nobody took, in order. They stay until they are settled. */
+  /** Returns the oldest pending tokens in order; they remain until they are settled. */
   next(count: number): Promise<EventToken[]>;
-  /** Takes tokens off the list; unknown ones and such as were settled before are nobody's loss. */
+  /** Removes delivered and refused tokens; unknown ids are ignored. */
   settle(
     acknowledged: readonly string[],
     refused?: readonly (Omit<EventRefusal, 'id'> & { jti: string })[],
   ): Promise<void>;
   standing(): Promise<EventDelivery>;
-  /** Drops what is too old. */
+  /** Deletes expired events. */
   tend(): Promise<EventDelivery>;
   keys: Signer['keys'];
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../support/sources.ts';
 import type { EventToken, Feed } from './feed.ts';
 
 export interface PollRequest {
-  /** 0 = only settle. */
+  /** Largest number of returned events; 0: only settle. */
   maxEvents: number;
   returnImmediately: boolean;
   ack: string[];
@@ -18,16 +18,16 @@ export interface PollAnswer {
 
 const USUAL_EVENTS = 100;
 const MOST_EVENTS = 500;
-/** In one request, acknowledged and refused. */
+/** Largest number of acknowledged and refused ids in one request. */
 const MOST_SETTLED = 10_000;
 const MOST_TEXT = 500;
-/** Shorter than the patience of proxies. */
+/** Longest wait for events, below the usual time-outs of proxies. */
 const WAIT_MS = 20_000;
 const LOOK_MS = 250;
-/** Requests that wait at one process for one connection; a receiver needs one. */
+/** Waiting requests for one connection in one process; a receiver needs one. */
 const MOST_WAITING = 10;
 
-/** @returns the request, or a sentence about what is wrong with it */
+/** @returns the request, or a sentence that describes its fault */
 export function parsePollRequest(body: unknown): PollRequest | string {
   // Everything is optional (RFC 8936 §2.2), the body as well.
   const given = (body ?? {}) as Record<string, unknown>;
@@ -56,7 +56,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 export type Poll = (request: PollRequest, left: AbortSignal) => Promise<PollAnswer>;
 
-/** @param stopping ends all waiting */
+/** @param stopping aborts all waiting requests */
 export function createPoll({ clock }: { clock: Clock }, feed: Feed, stopping: AbortSignal): Poll {
   let waiting = 0;
   // Each request that waits listens to it.

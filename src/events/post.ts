@@ -1,4 +1,4 @@
-// One token on its way to the receiver (RFC 8935 §2), and what its answer means.
+// Posts one token to the receiver and interprets the answer (RFC 8935 §2).
 
 export interface ReceiverSettings {
   endpoint: string;
@@ -8,17 +8,17 @@ export interface ReceiverSettings {
 
 export type Delivered =
   | { kind: 'accepted' }
-  /** The receiver has read it and does not want it: sending it again would change nothing. */
+  /** The receiver refused the token permanently. */
   | { kind: 'refused'; err: string; description: string }
-  /** Nothing is known to be wrong with the token itself. `quote`: words of the receiver, which may name people. */
+  /** The delivery has to be repeated. `quote`: text of the receiver, which may contain personal data. */
   | { kind: 'later'; problem: string; retryAfterMs?: number; quote?: string };
 
 const ACCEPTED = 202;
 const MAX_BYTES = 16_384;
 const MOST_TEXT = 500;
 /**
- * Codes of RFC 8935 §2.4 about keys, names and rights: all tokens would be refused for them, and a person can put it
- * right. So they wait, and none is lost.
+ * Error codes of RFC 8935 §2.4 about keys, issuer, audience and access. They concern all tokens and an operator can correct
+ * them, so the tokens wait.
  */
 const OF_THE_SETTINGS = new Set([
   'invalid_key',
@@ -28,7 +28,7 @@ const OF_THE_SETTINGS = new Set([
   'access_denied',
 ]);
 
-/** @param settings read at each call: the token may have been replaced */
+/** @param settings read at each call, because the token may be rotated */
 export async function postToken(
   settings: ReceiverSettings,
   text: string,
@@ -91,7 +91,7 @@ async function readStart(answer: Response): Promise<string> {
   return Buffer.concat(chunks).subarray(0, MAX_BYTES).toString();
 }
 
-/** `fetch failed` says nothing; what it carries does. Neither names the token. */
+/** Returns the cause of a failed fetch; the message `fetch failed` alone does not tell it. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : message;

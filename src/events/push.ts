@@ -1,5 +1,5 @@
-// Posts the events of one connection to its receiver, one after the other and in order. One process at a time does so;
-// the others look now and then whether it is still there.
+// Posts the events of one connection to its receiver in order. One process holds the lease for it; the others check
+// periodically whether the lease is free.
 import { backoffMs } from '../support/backoff.ts';
 import type { Clock, Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
@@ -8,11 +8,11 @@ import type { Feed } from './feed.ts';
 import { postToken, type ReceiverSettings } from './post.ts';
 
 export interface Push {
-  /** Ends after the post that is under way, which is cut off. */
+  /** Stops, and aborts a running post. */
   stop: () => Promise<void>;
 }
 
-/** Longer than two posts with the longest timeout. */
+/** Lease duration, longer than two posts with the longest time-out. */
 const LEASE_MS = 45_000;
 const IDLE_MS = 250;
 const STANDBY_MS = 2000;
@@ -78,7 +78,7 @@ export function startPush(
           return ms;
         },
         (error: unknown) => {
-          // Redis away is told by its connection; anything else is told once here.
+          // Unavailability of Redis is logged by its connection; other errors are logged once here.
           if (!isDeaf)
             logger.warn({ reason: (error as Error).message }, 'events cannot be read: tried again');
           isDeaf = true;

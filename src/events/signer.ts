@@ -1,5 +1,4 @@
-// Signs event tokens, and shows the keys by which receivers check them. Settings are read at each use: a key that was
-// replaced in its file signs from then on.
+// Signs event tokens and provides the public keys. Settings are read at each use, so that a replaced key is used at once.
 import { createPublicKey } from 'node:crypto';
 import { calculateJwkThumbprint, SignJWT, type JWK } from 'jose';
 import { parsePrivateKey, parsePublicKey, type SigningKey } from '../support/signing-key.ts';
@@ -8,13 +7,13 @@ import type { Claims } from './claims.ts';
 export interface KeySettings {
   /** Private key, PEM or JWK. */
   key: string;
-  /** Public keys that are shown beside it. */
+  /** Further public keys. */
   otherKeys: readonly string[];
 }
 
 export interface Signer {
   sign: (claims: Claims) => Promise<string>;
-  /** RFC 7517 §5: the public key that signs, then the others. */
+  /** Returns the key set (RFC 7517 §5): the public key of the signing key first. */
   keys: () => Promise<{ keys: JWK[] }>;
 }
 
@@ -30,7 +29,7 @@ export function createSigner(settings: KeySettings): Signer {
   return {
     async sign(claims) {
       const { key, algorithm, kid } = await signing(settings.key);
-      // RFC 8417 §2.3: the type keeps it from being taken for another kind of token.
+      // The type distinguishes the token from other JWTs (RFC 8417 §2.3).
       const header = { alg: algorithm, kid, typ: 'secevent+jwt' };
       return new SignJWT({ ...claims }).setProtectedHeader(header).sign(key);
     },
@@ -42,7 +41,7 @@ export function createSigner(settings: KeySettings): Signer {
   };
 }
 
-/** Reading a key and naming it costs more than signing with it, so each is read once. */
+/** Caches parsed keys, because parsing takes longer than signing. */
 function createReader(parse: (text: string) => SigningKey | string): (text: string) => Promise<Ready> {
   const known = new Map<string, Promise<Ready>>();
   return (text) => {
@@ -55,7 +54,7 @@ function createReader(parse: (text: string) => SigningKey | string): (text: stri
 async function prepare(parsed: SigningKey | string): Promise<Ready> {
   if (typeof parsed === 'string') throw new Error('a signing key passed validation and cannot be read');
   const { key, algorithm } = parsed;
-  // Never anything of a private key, whatever was given.
+  // A private key is converted to its public key, so that it is never published.
   const open = key.type === 'private' ? createPublicKey(key) : key;
   const jwk = open.export({ format: 'jwk' }) as JWK;
   const kid = await calculateJwkThumbprint(jwk);

@@ -1,4 +1,4 @@
-// Looks after the events of all connections, in every process: what is too old goes, and what went untaken is told.
+// Deletes expired events of all connections periodically, and logs events that no receiver took.
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { Feed } from './feed.ts';
@@ -24,7 +24,7 @@ export function startTending(
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      // Redis away is told by its connection; the next look makes up for this one.
+      // Unavailability of Redis is logged by its connection; the next run repeats the work.
       for (const feed of feeds) await tend(feed).catch(() => undefined);
       await clock.sleep(TEND_MS, stopping.signal);
     }

@@ -1,19 +1,18 @@
-// Which keys of a connection a backup holds, by the names of keys.ts.
+// Lists which Redis keys of a connection a backup contains (keys.ts).
 
-/** Built anew from the rest when a backup is put back. */
+/** Derived keys, which a restore builds again. */
 const DERIVED =
   /^(userNames|externalIds:User|sharedExternalIds:User|externalIds:Group|displayNames|emails|groupNames|memberCount|groupsOf|references:.*|linked:.*|owed:.*|prints?:.*|synced:.*|syncedTargets)$/;
 /**
- * True of this moment only: who works on what, what waits, and what was concluded from lists. Marks are among it, because
- * a mark and its place among those that are due are two keys, and half of one waits for ever; restore marks everything.
- * Events are for receivers of that moment.
+ * Momentary keys, which a backup leaves out: leases, queues, events and caches. Marks are left out too, because a restore
+ * marks every resource.
  */
 const MOMENTARY =
   /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|lease:.*|inflight:.*|tickets:.*|run:.*|hold:.*|mapped:.*|proofLast|proofTurn|memberSum|rebuilding|readding:.*|groupsSeen:.*|events\w*|eventCounts|users|groups)$/;
 
 export type PlainType = 'string' | 'hash' | 'set' | 'zset' | 'list' | 'stream';
 
-/** Kept as they are. `<t>` is a target, of which a name holds no colon. */
+/** Keys that are restored unchanged. `<t>` is a target, whose name has no colon. */
 const PLAIN: readonly (readonly [PlainType, RegExp])[] = [
   ['string', /^(sequence|runs|actsChain|logChain:[^:]+)$/],
   ['hash', /^(tokens|tokenUses|(doubts|reconcile|guardApproval|reconcileWrites):[^:]+)$/],
@@ -23,16 +22,16 @@ const PLAIN: readonly (readonly [PlainType, RegExp])[] = [
   ['stream', /^(acts|log:[^:]+)$/],
 ];
 
-/** Families with a line form of their own. */
+/** Families with their own form of line. */
 const PLACED = /^(tombstones|(order|members|unresolved|links):[^:]+|memberMarks:[^:]+:[^:]+)$/;
 
-/** The type that a plain key has; undefined for every other key. */
+/** Returns the type of a plain key; undefined for every other key. */
 export const plainTypeOf = (key: string): PlainType | undefined =>
   PLAIN.find(([, pattern]) => pattern.test(key))?.[0];
 
 export const isMomentary = (key: string): boolean => MOMENTARY.test(key);
 
-/** How a backup treats a key: `unknown` was left by another version, and is left out. */
+/** Returns how a backup treats a key; `unknown` keys of other versions are left out. */
 export function archiveRuleOf(key: string): 'kept' | 'rebuilt' | 'unknown' {
   if (DERIVED.test(key) || MOMENTARY.test(key)) return 'rebuilt';
   return PLACED.test(key) || plainTypeOf(key) ? 'kept' : 'unknown';

@@ -1,5 +1,5 @@
-// Checks one line of a backup before anything is changed: a family that is known, ids and names that are well formed, values
-// that the service can read. A line that passes does to the store what a push or the service itself could have done.
+// Checks one line of a backup before anything is changed: known family, well-formed ids and names, readable values. A valid
+// line cannot do more than a push or the service itself.
 import { plainTypeOf, type PlainType } from './archive-families.ts';
 import type { ArchiveLine } from './archive.ts';
 import { parseStored } from '../records.ts';

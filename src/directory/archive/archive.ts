@@ -1,11 +1,11 @@
-// Everything that Redis keeps for one connection, as lines that can be kept in a file and put back.
+// Exports all data of one connection as lines of a backup, and restores them.
 import type { Redis } from 'ioredis';
 import { archiveRuleOf, isMomentary } from './archive-families.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import { primariesOf } from '../redis/store-health.ts';
 
-/** One portion of one family. `items` are `[field, value]`, members, or `[member, score]`, as the type has them. */
+/** One portion of a key family. `items`: `[field, value]`, members, or `[member, score]`, by type. */
 export interface ArchiveLine {
   family:
     | 'users'
@@ -23,13 +23,13 @@ export interface ArchiveLine {
   /** Of a plain key: without the base. */
   key?: string;
   type?: string;
-  /** Told before, and perhaps changed since. */
+  /** A repeated resource, which may have changed during the backup. */
   again?: true;
   items: unknown[];
 }
 
 const PORTION = 200;
-/** Records and links are read a few at a time: each may have half a megabyte. */
+/** Records and links per portion, because each may have half a megabyte. */
 const LARGE_PORTION = 25;
 const IS_LARGE = /:(users|groups|links:[^:]*)$/;
 
@@ -37,12 +37,12 @@ export type Archive = ReturnType<typeof createArchive>;
 
 export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
   const { redis, scripts, keys } = deps;
-  /** Whether the record of acts was there before anything was put back. */
+  /** Whether the store had an audit log before the restore. */
   let hasActs = false;
 
-  /** Names of all keys of the connection without the base; one may come twice. */
+  /** Yields all keys of the connection without the base; a key may be repeated. */
   async function* allKeys(): AsyncGenerator<string> {
-    // In a cluster SCAN tells the keys of one server only.
+    // In a cluster SCAN returns the keys of one server only.
     for (const node of primariesOf(redis)) {
       let cursor = '0';
       do {
@@ -54,14 +54,14 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
   }
 
   /**
-   * Records first, because everything else refers to them; then what is told apart by key. `onUnknown` is told of keys of
-   * no known family, which are left out.
+   * Yields the lines of a backup: records first, because other lines refer to them. `onUnknown` is called with keys of unknown
+   * families, which are left out.
    */
   async function* dump(onUnknown: (key: string) => void = () => {}): AsyncGenerator<ArchiveLine> {
     const startedAt = Date.now();
     for (const family of ['users', 'groups'] as const)
       for await (const items of portions(redis, keys.key(family), 'hash')) yield { family, items };
-    // A key may be told twice by SCAN, and a list must not be put back twice.
+    // SCAN may return a key twice, and a list must not be restored twice.
     const told = new Set<string>();
     for await (const name of allKeys()) {
       const fate = archiveRuleOf(name);
@@ -73,7 +73,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
       }
       yield* dumpKey(name);
     }
-    // Resources that changed meanwhile are written once more: the later line of a resource counts.
+    // Resources that changed during the backup are written again; the later line counts.
     for (const family of ['users', 'groups'] as const) {
       for await (const items of portions(redis, keys.key(family), 'hash')) {
         const changed = items.filter((item) => modifiedAt(item) >= startedAt - CLOCK_DIFFERENCE_MS);
@@ -97,7 +97,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
     return true;
   }
 
-  /** Removes everything of the connection but orders to hold, the record of what operators ordered, and inbound tokens unless told. */
+  /** Deletes all data of the connection except holds, the audit log and, unless `tokens` is set, inbound tokens. */
   async function clear({ tokens }: { tokens: boolean }): Promise<void> {
     const stays = (name: string): boolean =>
       /^(hold:|acts)/.test(name) || (!tokens && /^(tokens|tokenUses)$/.test(name));
@@ -110,13 +110,13 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
 
   async function load(line: ArchiveLine): Promise<{ loaded: number; dropped: number }> {
     if (isMomentary(line.key ?? '')) return { loaded: 0, dropped: 0 };
-    // The stored log continues that of the file, or has another past that must not be covered up.
+    // An existing audit log is kept, because its hash chain must not be replaced.
     if (hasActs && /^acts/.test(line.key ?? '')) return { loaded: 0, dropped: 0 };
     const [, loaded, dropped] = await scripts.run('load_archive', keys.base, line);
     return { loaded: Number(loaded), dropped: Number(dropped) };
   }
 
-  /** After the last line: every record has a place in the order, and no number is ever given twice. */
+  /** Completes a restore: every record gets a place in the order, and the sequence continues above all used numbers. */
   async function finish(): Promise<void> {
     await redis.incrby(keys.key('sequence'), SEQUENCE_GAP);
     for (const [family, id] of [
@@ -133,9 +133,9 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
   return { dump, isEmpty, clear, load, finish };
 }
 
-/** The counter went on while the backup was taken; what was read after it may carry higher numbers. */
+/** Increment of the sequence, because data that was read later may have higher numbers. */
 const SEQUENCE_GAP = 1_000_000;
-/** Clocks of the processes that stored a change may differ from ours by so much. */
+/** Largest accepted difference between the clocks of processes. */
 const CLOCK_DIFFERENCE_MS = 300_000;
 
 function modifiedAt(item: unknown): number {
@@ -161,7 +161,7 @@ function placeOf(family: string, rest: string[]): Omit<ArchiveLine, 'items'> | u
   }
 }
 
-/** The content of one key in portions, so that a large one never stands in memory as a whole. */
+/** Yields the content of one key in portions, so that a large key is never whole in memory. */
 async function* portions(redis: Redis, key: string, type: string): AsyncGenerator<unknown[]> {
   if (type === 'string') {
     const value = await redis.get(key);

@@ -1,8 +1,8 @@
--- Puts back one line of a backup (archive.ts). What follows from it is built anew, so that a backup that was taken while
--- pushes went on still makes a consistent store: indexes, the way back from platform ids, both directions of memberships.
+-- Restores one line of a backup (archive.ts). Derived data (indexes, reverse links, both directions of memberships) is built
+-- again, so that a backup that was taken during pushes still gives a consistent store.
 -- KEYS base
 -- ARGV { family, id, target, items, key, type (of a plain key) }
--- RETURN {"loaded", how many, how many were left out because nothing can refer to them, or because a newer one has the name}
+-- RETURN {"loaded", number of restored items, number of items left out: unreferenced, or with a name that a newer record has}
 -- NEEDS references
 local loaded, dropped = 0, 0
 local function count(is_loaded)
@@ -16,7 +16,7 @@ local function drop_record(family, id)
   redis.call('HDEL', key('groupNames'), id)
 end
 
--- Of two that claim one name the newer one has it: the other was renamed or deleted while the backup was taken.
+-- Of two records with one name the newer one gets it: the other was renamed or deleted during the backup.
 local function load_record(family, id, text)
   local record = parse(text)
   local former = redis.call('HGET', key(family), id)
@@ -42,7 +42,7 @@ local function load_record(family, id, text)
   return true
 end
 
--- Who was deleted while the backup was taken must not come back.
+-- A resource that was deleted during the backup must not be restored.
 local function load_tombstone(id, text)
   redis.call('HSET', key('tombstones'), id, text)
   local family = cjson.decode(text).kind == 'User' and 'users' or 'groups'
@@ -96,7 +96,7 @@ for _, item in ipairs(p.items) do
   elseif p.family == 'tombstones' then count(load_tombstone(item[1], item[2]))
   elseif p.family == 'order' then count(load_place(item[1], item[2]))
   elseif p.family == 'newcomers' then
-    -- Came while the backup was taken, after the order was read.
+    -- Created during the backup, after the order was read.
     local is_new = not redis.call('ZSCORE', key('order', p.id), item)
     if is_new then redis.call('ZADD', key('order', p.id), next_number(), item) end
     count(is_new)

@@ -14,7 +14,7 @@ import type { Keyspace } from '../keys.ts';
 import type { Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
-/** One destructive write: `subject` is the member that goes (a user's id) or the attribute that is emptied. */
+/** One destructive write. `subject`: the removed member (a user's id), or the cleared attribute. */
 export interface Destruction {
   kind: DestructiveKind;
   ref: Ref;
@@ -23,7 +23,7 @@ export interface Destruction {
 
 export type Permission = 'allowed' | 'held' | 'rejected';
 
-/** The decision about a member who is to leave a group: see guard_leavers.lua. */
+/** Decision about the removal of a member: see guard_leavers.lua. */
 export type MemberDecision = 'stays' | 'follows' | 'waits';
 
 export interface GuardCounts {
@@ -31,16 +31,16 @@ export interface GuardCounts {
   kinds: Record<DestructiveKind, GuardCount & { approved: number; rejected: number }>;
 }
 
-/** The changes that are held at this moment. */
+/** The currently held changes. */
 export interface HeldChanges {
-  /** Names exactly this list: what is held later has a later place and is not part of it. */
+  /** Id of exactly this list; changes that are held later are not part of it. */
   id: string;
   openedAt: number;
   expiresAt: number;
   items: PlacedItem[];
 }
 
-/** `place`: an approval lists everything up to some place. */
+/** `place`: position in the list of held changes; an approval covers all positions up to one. */
 export type PlacedItem = Destruction & { place: number };
 
 /** A decision of an operator; the newest fifty are kept. */
@@ -50,20 +50,20 @@ export interface Decision {
   at: number;
   by: string;
   kinds: Record<DestructiveKind, number>;
-  /** At most a thousand. */
+  /** The decided changes, at most a thousand. */
   items: Destruction[];
 }
 
 export type Decided = { kind: 'decided'; items: number } | { kind: 'expired' } | { kind: 'unknown' };
 
-/** An operator's order to write nothing. */
+/** An operator's hold of a target. */
 export interface Hold {
   since: number;
   by: string;
   note?: string;
 }
 
-/** Held changes wait this long for a person; then they are judged anew. Approved changes may be written for as long. */
+/** Time after which held changes are judged again, and approvals of unwritten changes expire. */
 const EXPIRY_MS = 72 * 3_600_000;
 
 export type GuardStore = ReturnType<typeof createGuardStore>;
@@ -90,7 +90,7 @@ export function createGuardStore(
     };
   }
 
-  /** Asks for destructive writes; with `whole` all or none. Writes that are not allowed are held. In the order asked. */
+  /** Asks for destructive writes; `whole`: all are allowed or none. Others are held. Returns permissions in the same order. */
   async function take(
     items: Destruction[],
     settings: GuardSettings,
@@ -108,20 +108,20 @@ export function createGuardStore(
     return run(items, { allowances, windowMs, whole });
   }
 
-  /** Holds what a plan found to be over the limit, before any of it is marked. */
+  /** Holds the changes of a plan that exceed the limit, before any of them is marked. */
   async function holdAll(items: Destruction[], windowMs: number): Promise<Permission[]> {
     const allowances = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, -1]));
     return items.length === 0 ? [] : run(items, { allowances, windowMs });
   }
 
-  /** Holds one item whatever was counted or approved: no decision of a person helps before something else changes. */
+  /** Holds one change regardless of counts and approvals, for example the deactivation of the last administrator. */
   async function holdBack(item: Destruction, windowMs: number): Promise<Permission> {
     const allowances = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, -1]));
     const [permission = 'held'] = await run([item], { allowances, windowMs, always: true });
     return permission;
   }
 
-  /** Whose accounts are to be closed or were closed of late; some may be back by now. */
+  /** Returns users with a pending or recent deactivation; some may be active again. */
   async function leavers(): Promise<Ref[]> {
     const found = await Promise.all([
       redis.smembers(keys.key('guardWaiting', target)),
@@ -138,7 +138,7 @@ export function createGuardStore(
     return verdicts as Permission[];
   }
 
-  /** The decisions about the accounts of users who leave a group. */
+  /** Returns the decisions about the removal of users from a group. */
   async function fates(users: string[]): Promise<MemberDecision[]> {
     if (users.length === 0) return [];
     const [, found] = await scripts.run('guard_leavers', keys.base, { ...common, users });
@@ -146,9 +146,9 @@ export function createGuardStore(
   }
 
   /**
-   * At the end of a sync that saw everything: `wanted` was asked for and not permitted. All other items of this
-   * ref were carried out or taken back by the source: approvals are used up and holds dissolve.
-   * @returns how many
+   * Called at the end of a complete sync. `wanted`: changes that were refused. All other items of the ref were applied or
+   * reverted by the source, so their approvals and holds are removed.
+   * @returns number of removed items
    */
   async function settle(ref: Ref, wanted: Destruction[]): Promise<number> {
     const wire = wanted.map(({ kind, subject }) => [kind, subject ?? '']);
@@ -156,7 +156,7 @@ export function createGuardStore(
     return Number(dropped);
   }
 
-  /** Whether a person has to decide about each of these. */
+  /** Returns for each change whether it is held. */
   async function areHeld(items: Destruction[]): Promise<boolean[]> {
     const places = await Promise.all(
       items.map(({ kind, ref, subject }) =>
@@ -168,7 +168,7 @@ export function createGuardStore(
 
   const idOf = (serial: number, last: number): string => `${target}.${serial}-${last}`;
 
-  /** Resources of which anything is held, also after it has expired. */
+  /** Returns the resources with held changes, including expired ones. */
   async function heldRefs(): Promise<Ref[]> {
     const found = await Promise.all(
       DESTRUCTIVE_KINDS.map((kind) => redis.zrange(sets('guardHeld', kind), '0', '-1')),
@@ -179,7 +179,7 @@ export function createGuardStore(
     return [...new Set(refs)];
   }
 
-  /** Everything that is held; undefined when nothing is. */
+  /** Returns all held changes; undefined when there are none. */
   async function open(): Promise<HeldChanges | undefined> {
     const [approval, ...itemsByKind] = await Promise.all([
       redis.hgetall(keys.key('guardApproval', target)),
@@ -190,7 +190,7 @@ export function createGuardStore(
       const kind = DESTRUCTIVE_KINDS[index] ?? 'deactivate';
       return inPairs(found).map(([text, place]) => ({ ...parseItem(kind, text), place: Number(place) }));
     });
-    // Items of an expired approval are judged anew soon.
+    // Items of an expired approval are left out, because they are judged again soon.
     const current = placed.filter(({ place }) => place > serial).sort((a, b) => a.place - b.place);
     if (approval.serial === undefined || current.length === 0) return undefined;
     return {
@@ -237,12 +237,12 @@ export function createGuardStore(
     return { kind: 'decided', items: (decided as number[]).reduce((sum, each) => sum + each, 0) };
   }
 
-  /** Writes nothing from now on; what runs stops before its next step. @returns false when it was held already */
+  /** Holds the target; running syncs stop before their next step. @returns false when it was already held */
   async function hold(by: string, note?: string): Promise<boolean> {
     return (await scripts.run('hold', keys.base, { ...common, by, note }))[0] === 'held';
   }
 
-  /** @returns false when it was not held */
+  /** Ends the hold of an operator. @returns false when there was none */
   async function release(): Promise<boolean> {
     const released = (await redis.del(keys.key('hold', target))) === 1;
     if (released) await redis.publish(keys.key('marked'), target);
@@ -254,7 +254,7 @@ export function createGuardStore(
     return text === null ? undefined : (JSON.parse(text) as Hold);
   }
 
-  /** How much is held, by kind and together. */
+  /** Returns the number of held changes, by kind and in total. */
   async function held(): Promise<Record<DestructiveKind, number> & { total: number }> {
     const sizes = await Promise.all(DESTRUCTIVE_KINDS.map((kind) => redis.zcard(sets('guardHeld', kind))));
     const byKind = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind, index) => [kind, sizes[index] ?? 0]));

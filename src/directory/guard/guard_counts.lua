@@ -1,4 +1,4 @@
--- What the guard of a target has counted, and how many there are of what its shares refer to.
+-- Returns the guard's counts of a target, and the totals that its percentages refer to.
 -- KEYS base
 -- ARGV { target, windowMs, kinds }
 -- RETURN {"counts", users, groups, memberships, [used, waiting, held, approved, rejected] of each kind}

@@ -1,9 +1,9 @@
--- A person decides about what is held: exactly what was listed, or those of it that concern some refs. What was
--- rejected can still be approved, by the number of its approval.
+-- Stores an operator's decision about held changes: all listed ones, or those of some resources. A rejected change can still
+-- be approved by the id of its approval.
 -- KEYS base
 -- ARGV { target, targets: [target], kinds, serial, upTo (last place that was listed; absent: all), refs (absent: all),
 --        action: approve|reject, expiryMs (of an approval), by, request }
--- RETURN {"decided", how many of each kind} | {"expired"} | {"unknown"}
+-- RETURN {"decided", number of each kind} | {"expired"} | {"unknown"}
 -- NEEDS guard, marks
 local now = clock()
 local serial, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
@@ -40,7 +40,7 @@ for index, kind in ipairs(p.kinds) do
       looked[ref] = math.min(looked[ref] or 1, urgent and 0 or 1)
     end
   end
-  -- A person has just looked: counting starts anew.
+  -- After an approval the counts start again.
   if counts[index] > 0 and p.action == 'approve' then redis.call('DEL', sets('guardUsed', kind)) end
 end
 for ref, lane in pairs(looked) do mark(ref, lane) end

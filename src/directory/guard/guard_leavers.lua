@@ -1,8 +1,8 @@
--- What becomes of members who are to leave a group: whoever leaves altogether loses nothing more by it once the account
--- is closed, so what is decided about the account decides about the membership.
+-- Returns whether the removal of each member waits for the decision about the member's account: a closed account loses
+-- nothing by the removal.
 -- KEYS base
 -- ARGV { target, users }
--- RETURN {"fates", [stays: not leaving, or no decision is to come | follows: held with the account | waits: to be closed]}
+-- RETURN {"fates", [stays: no deactivation pending | follows: deactivation held | waits: deactivation pending]}
 local now = clock()
 local serial, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
 local of_kind = p.target .. ':deactivate'

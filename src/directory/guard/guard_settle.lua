@@ -1,7 +1,7 @@
--- Ends a sync for the guard: what was carried out needs no approval any more, what is not wanted any more is not held.
+-- Ends a sync for the guard: removes approvals of applied changes, and held changes that are no longer desired.
 -- KEYS base
 -- ARGV { target, ref, kinds, wanted: [[kind, subject]] (held or rejected in this sync) }
--- RETURN {"settled", how many entries are gone}
+-- RETURN {"settled", number of removed entries}
 -- NEEDS guard
 local held = key('guardItems', p.target .. ':' .. p.ref)
 local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
@@ -18,7 +18,7 @@ local wanted, dropped = {}, 0
 for _, wish in ipairs(p.wanted) do wanted[wish[1] .. ' ' .. wish[2]] = true end
 for _, entry in ipairs(redis.call('SMEMBERS', held)) do
   local kind, subject = string.match(entry, '^(%S+) (.*)$')
-  -- A rejected removal has no sign that asks for it any more: it stands until the member is wanted again.
+  -- A rejected removal stays rejected until the source adds the member again.
   local stands = kind == 'removeMembers' and redis.call('ZSCORE', sets('guardRejected', kind), name(subject))
     and redis.call('SISMEMBER', key('members', string.match(p.ref, ':(.*)$')), subject) == 0
   if not wanted[entry] and not stands then

@@ -1,4 +1,4 @@
--- Asks whether destructive writes may be made now. Those that may are counted, the others are held for approval.
+-- Asks for destructive writes. Allowed ones are counted, the others are held for approval.
 -- KEYS base
 -- ARGV { target, items: [[kind, ref, subject or '']], allowances: { kind: most within the window, -1 = hold all },
 --        windowMs, expiryMs (of an approval without a decision), whole (all items or none),
@@ -9,7 +9,7 @@ local now = clock()
 local approval, waiting = key('guardApproval', p.target), key('guardWaiting', p.target)
 local serial, expires = unpack(redis.call('HMGET', approval, 'serial', 'expires'))
 serial, expires = tonumber(serial), tonumber(expires)
--- What an expired approval held is judged anew.
+-- Changes held under an expired approval are judged again.
 if expires and expires <= now then serial = nil end
 
 local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
@@ -18,7 +18,7 @@ local function decided(kind, text)
   if p.always then redis.call('ZREM', sets('guardApproved', kind), text); redis.call('ZREM', sets('guardUsed', kind), text) end
   if tonumber(redis.call('ZSCORE', sets('guardApproved', kind), text) or 0) > now then return 'allowed' end
   if tonumber(redis.call('ZSCORE', sets('guardUsed', kind), text) or 0) > now - p.windowMs then
-    -- The same once more, or its retry: counted once, from now on.
+    -- A repeated or retried change is counted once, at its latest time.
     redis.call('ZADD', sets('guardUsed', kind), now, text)
     return 'allowed'
   end
@@ -35,7 +35,7 @@ local function fits(kind, more)
   if kind ~= 'deactivate' then return total <= p.allowances[kind] end
   total = total + redis.call('SCARD', waiting)
   if total <= p.allowances[kind] or p.allowances[kind] < redis.call('ZCARD', used) then return total <= p.allowances[kind] end
-  -- Over it: who was counted and is waiting again counts once.
+  -- Over the limit: a change that is both counted and waiting counts once.
   for _, text in ipairs(redis.call('ZRANGE', used, 0, -1)) do total = total - redis.call('SISMEMBER', waiting, text) end
   return total <= p.allowances[kind]
 end

@@ -1,4 +1,4 @@
--- Stops all writes to a target: nothing is handed over any more, and running syncs lose their lease before their next step.
+-- Holds a target: no more marks are delivered to the queue, and running syncs lose their lease before their next step.
 -- KEYS base
 -- ARGV { target, by, note }
 -- RETURN {"held"} | {"already"}

@@ -1,5 +1,5 @@
-// Stores the orders of operators at one connection, with their names: one list that an auditor can read from beginning to
-// end. The effects of the orders at the platform are in the provisioning log.
+// Stores the audit log of one connection: the orders of operators. Their effects at the platform are in the provisioning
+// log.
 import type { Redis } from 'ioredis';
 import { createChainedStream, type Placed } from './chained-stream.ts';
 import type { Keyspace } from '../keys.ts';
@@ -12,7 +12,7 @@ export const ACTS = [
   ...(['createToken', 'revokeToken', 'restore', 'repair'] as const),
 ] as const;
 
-/** The operator. The name is as given, or the account at the machine; the way in is known for certain. */
+/** The operator. The name is unverified: as given, or the system user. `via` is the interface that was used. */
 export interface Actor {
   by: string;
   via: 'command' | 'admin API';
@@ -21,16 +21,16 @@ export interface Actor {
 export interface Act extends Actor {
   act: (typeof ACTS)[number];
   target?: string;
-  /** Which approval, token, resources or backup; ids and names of settings, never secrets. */
+  /** Object of the order: id of an approval, name of a token, resources, or backup; never a secret. */
   subject?: string;
-  /** How many resources or items it reached. */
+  /** Number of affected resources or items. */
   count?: number;
   note?: string;
 }
 
 export type PlacedAct = Act & Placed;
 
-/** Acts are few and ask to be kept longer than what they led to. */
+/** Audit entries are few, and are kept longer than the provisioning log. */
 const LIMITS = { maxEntries: 20_000, maxAgeMs: 400 * 86_400_000 };
 
 export type Acts = ReturnType<typeof createActs>;

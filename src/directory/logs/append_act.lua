@@ -1,4 +1,4 @@
--- Writes down what an operator ordered, with who and how (acts.ts).
+-- Appends an order of an operator to the audit log (acts.ts).
 -- KEYS base
 -- ARGV { log: { entries, maxEntries, maxAgeMs } }
 -- RETURN {"written"}

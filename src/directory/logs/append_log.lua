@@ -1,4 +1,4 @@
--- Writes entries of the provisioning log that no other script has taken along.
+-- Appends entries to the provisioning log that no other script has written.
 -- KEYS base
 -- ARGV { target, log: { entries, maxEntries, maxAgeMs } }
 -- RETURN {"written"}

@@ -1,5 +1,5 @@
-// A list in a Redis stream that shows when an entry was altered or taken out: every hash covers the entry and the hash
-// before it (lua/log.lua).
+// Stores entries in a Redis stream with a hash chain: the hash of each entry covers the previous one, so a changed or removed
+// entry is detected (lua/log.lua).
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
@@ -19,7 +19,7 @@ export function createChainedStream<Entry>(
   redis: Redis,
   { stream, chain }: { stream: string; chain: string },
 ) {
-  /** Newest first, in portions, back to `since` (Unix milliseconds). */
+  /** Yields entries in portions, newest first, back to `since` (Unix milliseconds). */
   async function* newest(since = 0): AsyncGenerator<(Entry & Placed)[]> {
     let before = '+';
     for (;;) {
@@ -32,8 +32,8 @@ export function createChainedStream<Entry>(
   }
 
   /**
-   * Whether nothing was altered or taken out since it was written, as far as the list goes back.
-   * @returns the id of the first entry that does not fit, or undefined
+   * Verifies the hash chain of all stored entries.
+   * @returns the id of the first entry with a wrong hash; undefined when the chain is intact
    */
   async function firstBroken(): Promise<string | undefined> {
     let after = '-';
@@ -52,7 +52,7 @@ export function createChainedStream<Entry>(
     return chained !== undefined && end !== chained ? 'the end' : undefined;
   }
 
-  /** Id of the newest entry; undefined while there is none. */
+  /** Returns the id of the newest entry; undefined when there is none. */
   const newestId = async (): Promise<string | undefined> =>
     (await redis.xrevrange(stream, '+', '-', 'COUNT', 1))[0]?.[0];
 

@@ -1,5 +1,5 @@
-// Security events that a receiver has not taken yet, in order, and what became of the others. The script that stores a
-// change adds its event (lua/telling.lua); here they are read and taken off.
+// Reads and removes security events that a receiver has not taken, and counts the others. The script that stores a change
+// adds its events (lua/telling.lua).
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { Kind } from '../records.ts';
@@ -9,23 +9,23 @@ import type { Scripts } from '../redis/scripts.ts';
 export type EventName = 'create' | 'put' | 'patch' | 'delete' | 'activate' | 'deactivate';
 
 export interface StoredEvent {
-  /** The stream's: its first part is the time in Unix milliseconds of Redis. */
+  /** Id in the stream; its first part is the time in Unix milliseconds of Redis. */
   id: string;
   at: number;
   kind: Kind;
   /** Id of the resource. */
   resource: string;
   what: EventName[];
-  /** Paths of what was added, revised or removed. */
+  /** Paths of the added, changed or removed attributes. */
   names: string[];
-  /** Of the resource after the change; undefined where it is gone. */
+  /** Version of the resource after the change; undefined after a deletion. */
   version?: number;
   externalId?: string;
   /** Id of the first event of the same change. */
   transaction: string;
 }
 
-/** Why a receiver does not want an event, in its words (RFC 8935 §2.4, RFC 8936 §2.2). */
+/** Refusal of an event by its receiver (RFC 8935 §2.4, RFC 8936 §2.2). */
 export interface EventRefusal {
   id: string;
   err: string;
@@ -34,21 +34,21 @@ export interface EventRefusal {
 
 export interface EventDelivery {
   pending: number;
-  /** Age of the oldest one that is pending, milliseconds. */
+  /** Age of the oldest pending event, milliseconds. */
   oldestMs: number;
-  /** Refused ones that are still kept. */
+  /** Number of stored refused events. */
   kept: number;
-  /** Since the first event of the connection. */
+  /** Number of delivered events since the first. */
   delivered: number;
   refused: number;
   dropped: number;
-  /** Why the receiver cannot be reached, in words; null = no error is known. */
+  /** Last delivery error as a sentence; null: none. */
   problem: string | null;
 }
 
-/** Refused events are looked at by people. */
+/** Largest number of stored refused events. */
 const MOST_REFUSED = 1000;
-/** Each may name thousands of attributes. */
+/** Refused events per answer, because each may name thousands of attributes. */
 const REFUSED_AT_ONCE = 50;
 const NAMES_SHOWN = 100;
 const EVENT_ID = /^\d{1,15}-\d{1,10}$/;
@@ -61,13 +61,13 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
   const counts = keys.key('eventCounts');
   const lease = keys.key('eventsLease');
 
-  /** The oldest ones. */
+  /** Returns the oldest pending events. */
   async function oldest(count: number): Promise<StoredEvent[]> {
     const found = await redis.xrange(stream, '-', '+', 'COUNT', count);
     return found.map(([id, [, text = '{}']]) => parseEvent(id, text));
   }
 
-  /** Takes events off the stream. Ids that are not there are nobody's loss. @returns how many were */
+  /** Removes events from the stream; unknown ids are ignored. @returns number of removed events */
   async function settle(delivered: string[], refused: EventRefusal[] = []): Promise<number> {
     const args = {
       delivered: delivered.filter((id) => EVENT_ID.test(id)),
@@ -79,7 +79,7 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
     return Number(found[0]) + Number(found[1]);
   }
 
-  /** @param maxAgeMs older ones are dropped now; undefined = none */
+  /** Returns the state of the stream. @param maxAgeMs older events are deleted first; undefined: none */
   async function standing(maxAgeMs?: number): Promise<EventDelivery> {
     const [, pending, oldestMs, kept, fields] = await scripts.run('tend_events', keys.base, { maxAgeMs });
     const known = new Map(pairsOf(fields as string[]));
@@ -91,7 +91,7 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
     };
   }
 
-  /** Refused events that are still kept, oldest first; of very many names the first ones. */
+  /** Returns stored refused events, oldest first, each with a limited number of names. */
   async function refusals(): Promise<(StoredEvent & { refusal: Omit<EventRefusal, 'id'> })[]> {
     const all: (StoredEvent & { refusal: Omit<EventRefusal, 'id'> })[] = [];
     for (let after = '-'; ;) {
@@ -107,19 +107,19 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
     }
   }
 
-  /** Puts all that was refused back at the end of the stream, or forgets it. @returns how many */
+  /** Appends all refused events to the stream again, or deletes them. @returns number of events */
   async function resolve(how: 'retry' | 'drop'): Promise<number> {
     const [, count] = await scripts.run('retry_events', keys.base, { retry: how === 'retry' });
     return Number(count);
   }
 
-  /** The last delivery error; null = none. */
+  /** Stores the last delivery error; null: none. */
   async function note(problem: string | null): Promise<void> {
     if (problem === null) await redis.hdel(counts, 'problem');
     else await redis.hset(counts, 'problem', problem);
   }
 
-  /** Takes or keeps the right to push. @returns false while another process has it */
+  /** Takes or renews the lease for pushing events. @returns false while another process holds it */
   async function lead(name: string, ttlMs: number): Promise<boolean> {
     if ((await scripts.run('lead_events', keys.base, { name, ttlMs }))[0] === 'held') return true;
     return (await redis.set(lease, name, 'PX', ttlMs, 'NX')) !== null;
@@ -132,7 +132,7 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
   return { oldest, settle, standing, refusals, resolve, note, lead, resign };
 }
 
-/** `id` must be the stream's: the time is in it. */
+/** Parses a stored event. `id`: id in the stream, which contains the time. */
 function parseEvent(id: string, text: string): StoredEvent {
   const {
     kind,

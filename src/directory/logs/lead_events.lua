@@ -1,4 +1,4 @@
--- Keeps or gives back the right to push events, if it is ours.
+-- Renews or releases the lease for pushing events, if this process holds it.
 -- KEYS base
 -- ARGV { name, ttlMs (0 = give back) }
 -- RETURN {"held"} | {"lost"}

@@ -1,12 +1,12 @@
-// Long work that an operator started: kept in Redis, so that any replica can tell how far it is.
+// Stores long operations in Redis, so that every replica can return their progress.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
 
 export type OperationKind = 'plan' | 'reconcile' | 'apply' | 'doctor' | 'repair';
-/** `lost`: the process that worked at it has given no sign of life. */
+/** `lost`: the process of the operation stopped sending heartbeats. */
 export type OperationState = 'running' | 'succeeded' | 'failed' | 'cancelled' | 'lost';
 
-/** How far the work on one connection and target has come. */
+/** Progress of an operation on one connection and target. */
 export interface OperationProgress {
   connection: string;
   /** null = the work concerns the connection as a whole. */
@@ -28,7 +28,7 @@ export interface Operation {
   updatedAt: number;
   endedAt: number | null;
   progress: OperationProgress[];
-  /** One word on what came out, such as `converged` or `stale`; null until the end. */
+  /** Outcome in one word, such as `converged` or `stale`; null until the end. */
   outcome: string | null;
   /** Remark or advice for the operator. */
   message: string | null;
@@ -36,7 +36,7 @@ export interface Operation {
 
 const KEPT = 50;
 const KEEP_SECONDS = 86_400;
-/** A result holds names and values of people: no longer than somebody looks at it. */
+/** Lifetime of a result, which contains personal data. */
 const KEEP_RESULT_SECONDS = 3600;
 const RESULT_PIECE = 262_144;
 
@@ -68,19 +68,19 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
     return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as Operation]));
   }
 
-  /** Stores the JSON of a result piece by piece, so that it never stands in memory as one text. */
+  /** Stores the JSON text of a result piece by piece, so that it is never whole in memory. */
   async function putResult(id: string, pieces: Iterable<Buffer>): Promise<void> {
     const key = keys.key('operationResult', id);
     await redis.set(key, '', 'EX', KEEP_RESULT_SECONDS);
     let length = 0;
     for (const piece of pieces) {
-      // By its place, because the client repeats a command whose answer was lost.
+      // SETRANGE with a position is idempotent, because ioredis may repeat a command whose reply was lost.
       await redis.setrange(key, length, piece);
       length += piece.length;
     }
   }
 
-  /** Bytes of a result; 0 when there is none or it has expired. */
+  /** Returns the size of a result in bytes; 0 when there is none. */
   const resultBytes = (id: string): Promise<number> => redis.strlen(keys.key('operationResult', id));
 
   /** The JSON of a result in pieces. @throws when it expires on the way */

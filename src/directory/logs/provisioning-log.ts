@@ -1,12 +1,12 @@
-// Stores what was done at a target and what was not, entry by entry, for a limited time in a Redis stream. The worker writes an
-// entry with the next step that it records anyway (lua/log.lua), so it costs no round trip.
+// Stores the provisioning log of a target in a Redis stream for a limited time: every write, and every change that was not
+// written. The worker appends entries together with its next script (lua/log.lua), which saves a round trip.
 import type { Redis } from 'ioredis';
 import { createChainedStream, type Placed } from './chained-stream.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Lane, Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
-/** The action; `none`: nothing was done, and the status says why. */
+/** Action; `none`: nothing was written, for the reason in the status. */
 export const LOG_ACTIONS = [
   'create',
   'adopt',
@@ -22,7 +22,7 @@ export const LOG_ACTIONS = [
 ] as const;
 export type LogAction = (typeof LOG_ACTIONS)[number];
 
-/** `retry`: failed for the first time in a row, and is tried again. */
+/** `retry`: first failure in a row; the sync is repeated. */
 export const LOG_STATUSES = ['success', 'failure', 'retry', 'held', 'skipped'] as const;
 export type LogStatus = (typeof LOG_STATUSES)[number];
 
@@ -30,7 +30,7 @@ export interface LogEntry {
   ref: Ref;
   /** userName or displayName at that time. */
   name: string;
-  /** The platform's id, where there was one. */
+  /** Platform id, if there is one. */
   platformId?: string;
   action: LogAction;
   status: LogStatus;
@@ -43,13 +43,13 @@ export interface LogEntry {
   lane: Lane;
   /** Counts from 1 since the last success. */
   attempt: number;
-  /** How long the platform took, milliseconds. */
+  /** Duration of the platform call, milliseconds. */
   ms?: number;
   /** Core paths and `attributes.<name>`, with the value before and after. */
   changes?: [name: string, before: unknown, after: unknown][];
   /** Ids of the users that were added or removed. */
   members?: string[];
-  /** Stable word for why not (Condition.reason), and a sentence. */
+  /** Reason (Condition.reason) and message. */
   reason?: string;
   message?: string;
   /** The platform's refusal. */

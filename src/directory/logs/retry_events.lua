@@ -1,4 +1,4 @@
--- Puts refused events back at the end of the stream, or forgets them.
+-- Appends refused events to the stream again, or deletes them.
 -- KEYS base
 -- ARGV { retry }
 -- RETURN {"done", how many}

@@ -1,7 +1,7 @@
--- Takes events off the stream: what was acknowledged is gone, what the receiver refused is kept for people to see.
+-- Removes delivered events from the stream. Refused events are kept for the operator.
 -- KEYS base
 -- ARGV { delivered: [id], refused: [{ id, err, description }], mostRefused }
--- RETURN {"settled", delivered, refused}, both as far as they were still there
+-- RETURN {"settled", number delivered, number refused}; unknown ids are ignored
 local stream, counts = key('events'), key('eventCounts')
 local delivered, refused = 0, 0
 for _, id in ipairs(p.delivered) do delivered = delivered + redis.call('XDEL', stream, id) end

@@ -1,5 +1,4 @@
--- Drops events that nobody fetched in time, and says how the stream stands. What is kept ends by itself if nobody looks
--- after it any more, because the connection has events off.
+-- Deletes expired events and returns the state of the stream. The keys expire by themselves when events are switched off.
 -- KEYS base
 -- ARGV { maxAgeMs (absent: look only) }
 -- RETURN {"stands", pending, age of the oldest in ms, kept refusals, [name, value, ...] of the counts}

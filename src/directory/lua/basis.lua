@@ -1,5 +1,5 @@
--- The basis of a sync as one short text: the version of the record and, where rules look at memberships, a hash of the
--- groups. A link keeps the basis that it was brought in line with. Another basis without a mark means that a mark was lost.
+-- Returns the basis of a sync as text: the version of the record and, if rules use memberships, a hash of the groups. A link
+-- stores the basis of its last sync; a different basis without a mark means that a mark was lost.
 -- NEEDS groups
 local function basis_of(kind, id, stored, groups_matter)
   local version = stored and string.match(stored, '^%d+') or '0'

@@ -1,7 +1,7 @@
 -- NEEDS errors
--- Arguments that calls have alike are decoded once. What a call sets in `p` is its own.
+-- Equal arguments of several calls are decoded once. Each call has its own copy in `p`.
 local standing, standing_text
--- What a script does once for all of its calls, after them.
+-- Function that a script runs once after all of its calls.
 local finish
 
 local function answer(run, at, count)
@@ -11,8 +11,8 @@ local function answer(run, at, count)
   return run()
 end
 
--- Does the calls that came together, in their order, and answers each: what fails in one says nothing of its neighbours.
--- ARGV is for each of them the count of its texts, its arguments as JSON, and the texts.
+-- Runs all calls of a batch in order and returns one reply for each; a failed call does not affect the others.
+-- ARGV has for each call the number of its texts, its arguments as JSON, and the texts.
 local function answer_each(run)
   local replies, at = {}, 1
   while at <= #ARGV do

@@ -1,5 +1,5 @@
--- Index entries are [family, value]; every family but the lookups has one holder per value. Of users they have short names:
--- `m` is a userName that is an address of the user too.
+-- Index entries are [family, value]. A value has one holder, except in lookup families. Families of users have short names;
+-- `m` is a userName that is also an email address of the user.
 local FAMILIES = { m = 'userNames', u = 'userNames', x = 'externalIds:User', e = 'emails' }
 local SHARED = 'sharedExternalIds:User'
 local LOOKUPS = { emails = true, [SHARED] = true }
@@ -7,7 +7,7 @@ local INDEXES = { userNames = true, ['externalIds:User'] = true, emails = true, 
   ['externalIds:Group'] = true }
 local function family_of(entry) return FAMILIES[entry[1]] or entry[1] end
 
--- The entries of a record; of a damaged one those that can still be read.
+-- Returns the index entries of a record; of a damaged record those that can be read.
 local function entries_of(record)
   local done, decoded = pcall(cjson.decode, record.entries)
   local entries = {}

@@ -1,5 +1,5 @@
--- What a failure says, and whether all of Redis suffers from it: that is an error of the command and begins with its word, so
--- that the client looks for another server. Servers of several versions put it into words of their own.
+-- Returns the message of an error, and whether the error is server-wide (READONLY, OOM). A server-wide error becomes the
+-- error of the command, so that the client reconnects. Versions of Redis word these errors differently.
 local function words_of(failure)
   local message = type(failure) == 'table' and failure.err or tostring(failure)
   for _, word in ipairs({ 'READONLY', 'OOM', 'MISCONF', 'NOREPLICAS', 'MASTERDOWN' }) do
@@ -9,7 +9,7 @@ local function words_of(failure)
   return message, false
 end
 
--- Does what all calls of a command have in common; answers that or why it failed.
+-- Runs the script once for the whole batch; returns its reply or its error.
 local function answer_all(run)
   local done, reply = pcall(run)
   if done then return reply end

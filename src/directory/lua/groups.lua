@@ -1,4 +1,4 @@
--- The groups that a user is in.
+-- Returns the ids of the groups of a user.
 local function groups_of(user)
   local groups = {}
   for group in string.gmatch(redis.call('HGET', key('groupsOf'), user) or '', '[^,]+') do groups[#groups + 1] = group end

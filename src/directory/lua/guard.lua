@@ -1,5 +1,5 @@
--- What the guard counts and holds.
--- An approval is over when nothing is held under it any more.
+-- Functions for the guard's counts and held changes.
+-- Closes the open approval when no change is held.
 local function guard_close(kinds)
   for _, kind in ipairs(kinds) do
     if redis.call('EXISTS', key('guardHeld', p.target .. ':' .. kind)) == 1 then return end
@@ -7,7 +7,7 @@ local function guard_close(kinds)
   redis.call('DEL', key('guardApproval', p.target))
 end
 
--- Who left a while ago still belongs to what a share of the guard refers to.
+-- Deleted resources count for the guard's percentages for a month.
 local GONE_MS = 31 * 24 * 3600 * 1000
 local function note_gone(kind, id)
   local now = clock()

@@ -1,7 +1,7 @@
 -- A stored record: 'version created modified state checksum entries', a line break, the text. `entries` are the index entries
 -- of the record as JSON, so that a writer need not read the old resource to know which of them go. The checksum is over
 -- state, entries and text (records.ts has the same), so that a damaged record is known as one.
--- Answers all but the text, and where it begins: it is long, so who does not need it does not take it out.
+-- Returns the fields of a record and the position of its text, which is long and is copied only when needed.
 local function parse_head(stored)
   local version, created, modified, state, checksum, from = string.match(stored, '^(%d+) (%d+) (%d+) (%S+) (%x+) ()')
   local line_end = from and string.find(stored, '\n', from, true)
@@ -19,13 +19,13 @@ local function checksum_of(state, entries, text, middle, tail)
   return string.sub(redis.sha1hex(state .. ' ' .. entries .. '\n' .. text .. middle .. tail), 1, 12)
 end
 
--- Whether a record is as it was written; `at`: where its text begins.
+-- Returns whether the checksum of a record is correct; `at`: position of its text.
 local function is_sound(record, stored, at)
   return record.checksum == checksum_of(record.state, record.entries, string.sub(stored, at), '', '')
 end
 
--- A record as it is written now. Who changes text, state or entries takes the checksum out: no other is ever made anew, so
--- a damaged record stays known as one until it is replaced as a whole.
+-- Returns the stored form of a record. A caller that changes text, state or entries clears the checksum, which is then
+-- computed; otherwise the old one is kept, so that a damaged record stays recognisable until it is replaced.
 local function written(record, text, middle, tail)
   middle, tail = middle or '', tail or ''
   local checksum = record.checksum or checksum_of(record.state, record.entries, text, middle, tail)

@@ -7,7 +7,7 @@ local function holder_of_another(entries, id)
   end
 end
 
--- Lookups that are not unique hold ids joined by commas. Answers those that are left without one.
+-- Lookup families hold ids joined by commas. Returns the text without one id.
 local function without(held, id)
   local enclosed = ',' .. held .. ','
   local from, to = string.find(enclosed, ',' .. id .. ',', 1, true)
@@ -21,7 +21,7 @@ local function drop_lookup(family, value, id)
   redis.call('HSET', key(family), value, rest)
 end
 
--- Whoever adds an id has dropped it before: it is not in there.
+-- Adds an id; callers remove it first, so it cannot be there twice.
 local function add_lookup(family, value, id)
   if redis.call('HSETNX', key(family), value, id) == 1 then return end
   redis.call('HSET', key(family), value, redis.call('HGET', key(family), value) .. ',' .. id)

@@ -1,8 +1,8 @@
--- Put first in every script: names of keys, and what the calls of one command share.
--- KEYS[1] is the base of the connection's keys. Of the call that is done: its named arguments, and the texts behind them.
+-- Included in every script: names of keys, and state that the calls of one batch share.
+-- KEYS[1] is the base of the connection's keys. `p` and `texts`: named arguments and texts of the current call.
 local base = KEYS[1]
 local p, texts
--- A dirty score is lane * SPAN + due milliseconds: lanes sort first, then age.
+-- A dirty score is lane (priority) * SPAN + due milliseconds, so marks are sorted by priority and then by due time.
 local SPAN = 10000000000000
 
 local names = {}
@@ -16,7 +16,7 @@ local function key(family, id)
   return name
 end
 
--- Time stands still for a command.
+-- The time is read once for each command.
 local now_ms
 local function clock()
   if now_ms then return now_ms end

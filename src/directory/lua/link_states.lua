@@ -1,6 +1,6 @@
--- What a link and a mark say of a resource, without a look at the platform.
+-- Derives the state of a resource from its link and mark, without a call to the platform.
 -- NEEDS basis
--- The platform id and the basis stand first in the text of a link (link.ts), so most links need no JSON reader.
+-- Platform id and basis are the first members of a link's text (link.ts), so most links need no JSON decoding.
 local function parse_link_head(link)
   local id, basis = string.match(link, '^{"id":"([^"\\]*)","b":"([^"\\]*)"')
   if id then return id, basis end
@@ -8,20 +8,20 @@ local function parse_link_head(link)
   return known.id, known.b
 end
 
--- Whether a mark is in a list from which it is handed to the queue.
+-- Returns whether a mark is in a list from which it is delivered to the queue.
 local function is_scheduled(target, ref)
   return redis.call('ZSCORE', key('dirty', target), ref) or redis.call('ZSCORE', key('inflight', target), ref)
 end
 
--- Why nothing more happens to a resource that a sync has looked at; nil: it is in line with its link.
--- `closed`: the account is closed or out of scope. `deadLetter`, `held`, `exception`: the link tells the condition.
+-- Returns why a synced resource is not written again; nil: it is in line with its link. `closed`: the account is closed or
+-- out of scope. `deadLetter`, `held`, `exception`: by the condition of the link.
 local function rest_of(target, ref, link)
   local has_condition = string.find(link, '"condition":', 1, true)
   if not has_condition and not string.find(link, '"departed":', 1, true) then return nil end
   local known = cjson.decode(link)
   if known.condition then
     if known.condition.reason == 'Held' then
-      -- Without its item no decision of a person can reach it any more.
+      -- Without its guard item no decision of an operator can reach the resource.
       return redis.call('EXISTS', key('guardItems', target .. ':' .. ref)) == 1 and 'held' or 'stale'
     end
     return redis.call('ZSCORE', key('blocked', target), ref) and 'deadLetter' or 'exception'
@@ -29,7 +29,7 @@ local function rest_of(target, ref, link)
   return known.departed and 'closed' or nil
 end
 
--- Whether a user's membership could be written now: nothing is pending or stands in the way for the user.
+-- Returns whether a membership of the user can be written now: the user has no mark and no blocking condition.
 local function is_writable(target, user, sign)
   local ref = 'User:' .. user
   if redis.call('HEXISTS', key('marks', target), ref) == 1 then return false end
@@ -44,8 +44,8 @@ local function is_writable(target, user, sign)
   return true
 end
 
--- Whether a group without a mark has memberships to write that nothing keeps from being written: its mark was lost. Of a very
--- large number only some are looked at.
+-- Returns whether a group without a mark has pending memberships that could be written, which means that its mark was lost.
+-- At most MOST_SIGNS pending memberships are checked.
 local MOST_SIGNS = 500
 local function is_left_behind(target, group)
   local signs = redis.call('HSCAN', key('memberMarks', target .. ':' .. group), '0', 'COUNT', MOST_SIGNS)[2]
@@ -56,7 +56,7 @@ local function is_left_behind(target, group)
   return false
 end
 
--- How a stored resource without a mark stands; nil and its platform id: it is in line with its link.
+-- Returns the state of a stored resource without a mark; nil and the platform id: it is in line with its link.
 local function settled_state(target, kind, id, stored, link, groups_matter)
   if not link then return 'missing' end
   local platform_id, basis = parse_link_head(link)

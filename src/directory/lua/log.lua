@@ -1,4 +1,4 @@
--- Each entry carries a hash over itself and the hash before it, so that one that was altered or taken out is found.
+-- Appends entries to a chained stream: each entry has a hash over itself and the previous hash, which shows changes.
 local function write_chained(stream, chain, log)
   local hash = redis.call('GET', chain) or ''
   for _, text in ipairs(log.entries) do
@@ -9,7 +9,7 @@ local function write_chained(stream, chain, log)
   redis.call('XTRIM', stream, 'MINID', '~', clock() - log.maxAgeMs)
 end
 
--- Entries of the provisioning log (provisioning-log.ts) tell what happened, so a lost lease does not matter to them.
+-- Appends to the provisioning log (provisioning-log.ts) even after a lost lease, because the writes did happen.
 local function write_log(target, log)
   if log then write_chained(key('log', target), key('logChain', target), log) end
 end

@@ -1,12 +1,12 @@
--- What is not yet equal at a target, and when it is due.
+-- Functions for dirty marks: resources that are not yet in line at a target, and when they are due.
 -- NEEDS mark_texts, synced
 
--- Marks a ref as not yet equal at the target. The oldest time of acceptance stays, the generation is new.
--- A job that still waits in the queue will read this change, unless the change is more urgent than the job.
+-- Marks a ref at a target with a new generation; the time of the oldest change is kept. A waiting job reads this change too,
+-- unless the change has a higher priority than the job.
 local told = {}
 local function enqueue(target, ref, score)
   redis.call('ZADD', key('dirty', target), string.format('%d', score), ref)
-  -- Nobody hears of it before the command is over.
+  -- Subscribers get the message after the command has ended.
   if not told[target] then redis.call('PUBLISH', base .. 'marked', target) end
   told[target] = true
 end
@@ -17,7 +17,7 @@ local function dirty_score(target, ref)
 end
 
 local function make_due(target, ref, lane, due)
-  -- A ref that waits in a more urgent lane stays there; it only becomes due earlier.
+  -- A ref with a higher priority keeps it; only its due time becomes earlier.
   local score = dirty_score(target, ref)
   if score then
     lane = math.min(lane, math.floor(score / SPAN))
@@ -26,13 +26,13 @@ local function make_due(target, ref, lane, due)
   enqueue(target, ref, lane * SPAN + due)
 end
 
--- The lane of the job that waits in the queue for a ref; nil when none waits (none, or one that runs: '- lane').
+-- Returns the priority of the waiting job of a ref; nil when no job waits (a running job is '- lane').
 local function waiting_lane(target, ref)
   local ticket = redis.call('HGET', key('tickets', target), ref)
   return ticket and tonumber(string.match(ticket, '^%d+ (%d+)$'))
 end
 
--- Whether the account behind a user's link may be active, as far as we know.
+-- Returns whether the account of a user's link may be active.
 local function is_open(target, ref)
   local link = redis.call('HGET', key('links', target), ref)
   if not link then return false end
@@ -49,11 +49,11 @@ local function announce(target, ref)
   redis.call('SADD', key('guardWaiting', target), ref)
 end
 
--- Sees to it that a ref that is marked now is looked at. `held`: the mark it had before; `score`: its place among the due.
+-- Schedules a marked ref. `held`: its previous mark; `score`: its previous dirty score.
 local function make_known(target, ref, lane, due, held, score)
   if lane == 0 then announce(target, ref) end
   if not held then
-    -- Neither a job nor the dirty set knows a ref without a mark, and only such a ref can be blocked.
+    -- A ref without a previous mark has no job and no dirty score, and it may be blocked.
     redis.call('ZREM', key('blocked', target), ref)
     return enqueue(target, ref, lane * SPAN + due)
   end
@@ -75,7 +75,7 @@ local function mark(ref, lane, due)
   for _, target in ipairs(p.targets) do mark_at(target, ref, lane, now, due or nil) end
 end
 
--- Makes a ref that is marked already due now; nothing new happened to it, so its generation stays.
+-- Makes a marked ref due now; its generation is kept, because the resource did not change.
 local function wake(target, ref, lane)
   if redis.call('HEXISTS', key('marks', target), ref) == 0 then return end
   if waiting_lane(target, ref) then return end

@@ -8,7 +8,7 @@ local function keep_member_sum(group, by)
   redis.call('HINCRBY', sum, '#sum', is_new and redis.call('SCARD', key('members', group)) or by)
 end
 
--- After `by` members were added to the set of a group, or were taken out of it (negative).
+-- Updates the counts after `by` members were added to a group (negative: removed).
 local function count_members(group, by)
   redis.call('INCRBY', key('memberCount'), by)
   keep_member_sum(group, by)

@@ -1,12 +1,12 @@
--- Adds and removes memberships in both directions. All members of a large group may change at once, so each command of Redis
--- takes many of them: a command costs more than a member.
+-- Adds and removes memberships in both directions. Each Redis command handles many members, because all members of a large
+-- group may change at once.
 -- NEEDS indexes, member_sum, owed, records, spread
 
 local function member_count(group)
   return redis.call('SCARD', key('members', group)) + redis.call('HLEN', key('unresolved', group))
 end
 
--- Of these users those who are (1) or are not (0) in the group, each once.
+-- Returns the distinct users that are (1) or are not (0) in the group.
 local function members_among(group, users, is_member)
   if #users == 0 then return users end
   local found, seen = {}, {}
@@ -20,7 +20,7 @@ local function members_among(group, users, is_member)
   return found
 end
 
--- `change`: what to do with a user's groups, which are joined by commas.
+-- Applies `change` to the groups of each user, which are joined by commas.
 local function change_groups_of(users, change)
   local changed, gone = {}, {}
   for place, held in ipairs(call_with('HMGET', key('groupsOf'), users)) do
@@ -42,7 +42,7 @@ local function tell_targets(group, users, sign)
   for _, user in ipairs(users) do mark('User:' .. user, 1) end
 end
 
--- Both add or remove memberships in both directions and answer the users for whom that changed something.
+-- `join_all` and `leave_all` change memberships in both directions and return the users whose memberships changed.
 local function join_all(group, users)
   local joining = members_among(group, users, 0)
   if #joining == 0 then return joining end
@@ -61,7 +61,7 @@ local function part_all(group, users)
   return parting
 end
 
--- A new version of a record whose text stays the same (its members changed).
+-- Increases the version of a group whose members changed; the text stays the same.
 local function bump(family, id)
   local stored = redis.call('HGET', key(family), id)
   if stored then

@@ -1,4 +1,4 @@
--- [group, displayName] as JSON. The calls of one command look a name up once: who asks for names renames nothing.
+-- Caches [group, displayName] as JSON for the calls of one command; no script that uses it renames groups.
 local named = setmetatable({}, {
   __index = function(self, group)
     local name = redis.call('HGET', key('groupNames'), group) or ''
@@ -7,7 +7,7 @@ local named = setmetatable({}, {
   end,
 })
 
--- JSON [group, displayName, group, displayName, ...], or nothing. `held`: the lookup where it is read already.
+-- Returns the user's groups as JSON [group, displayName, ...], or ''. `held`: the user's entry of groupsOf, if already read.
 local function named_groups_of(user, held)
   if held == nil then held = redis.call('HGET', key('groupsOf'), user) end
   return not held and '' or '[' .. string.gsub(held, '[^,]+', named) .. ']'

@@ -1,5 +1,5 @@
--- As text: what is a number here is written out digit by digit for every command. Each is higher than those before it; what
--- a command takes and does not need is never used.
+-- Returns increasing numbers of the sequence as text, because Redis converts numbers to text at every command. A command
+-- reserves several at once; unused ones are lost.
 local NUMBERS_AT_ONCE = 8
 local number, last_number = 0, 0
 local function next_number()

@@ -1,6 +1,6 @@
 -- NEEDS named_groups, together
 
--- What a write of a user answers.
+-- Returns the reply of a write of a user.
 local function outcome(tag, record, modified)
   local version = string.format('%d', record.version)
   local groups = named_groups_of(p.id, field('groupsOf', p.id))

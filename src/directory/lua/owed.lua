@@ -1,7 +1,7 @@
--- Memberships that a target is still to be told of.
+-- Functions for pending memberships: memberships that are not yet written at a target.
 -- NEEDS marks, spread
 
--- A removal is done or taken back: who waited for it looks again, the user and the groups that are to take the user in.
+-- Ends a pending removal: the user, and the groups that wait to add the user, become due.
 local function end_removal(target, group, user)
   wake(target, 'User:' .. user, 1)
   local now = clock()
@@ -10,12 +10,12 @@ local function end_removal(target, group, user)
   end
 end
 
--- Notes at every target that memberships of these users, each once, must be added ('+') or removed ('-').
+-- Stores pending additions ('+') or removals ('-') of distinct users at every target.
 local function owe_all(group, users, sign)
   if #users == 0 then return end
   for _, target in ipairs(p.targets) do
     local marks = key('memberMarks', target .. ':' .. group)
-    -- `owed` has the same signs, by user.
+    -- `owed` has the same pending memberships by user.
     local before = sign == '+' and call_with('HMGET', marks, users) or {}
     local signs = {}
     for place, user in ipairs(users) do

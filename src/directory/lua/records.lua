@@ -1,4 +1,4 @@
--- Records as a whole: who knows the text already is better served by the head alone.
+-- Parses whole records; a caller that needs no text uses heads.lua.
 -- NEEDS heads
 local function parse(stored)
   local record, at = parse_head(stored)

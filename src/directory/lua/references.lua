@@ -1,6 +1,6 @@
--- Members that were sent before their user.
+-- Functions for member values that arrived before their user.
 -- NEEDS memberships, spread
--- A member value whose user is not there yet, findable under the value itself and under its folded form.
+-- Stores a member value without a user, under the value itself and under its folded form.
 local function await(group, value, folded)
   if redis.call('HSETNX', key('unresolved', group), value, folded) == 0 then return false end
   redis.call('SADD', key('references', value), group .. ' ' .. value)
@@ -17,7 +17,7 @@ local function unawait(group, value)
   return true
 end
 
--- Keys of the references that wait for a user with these index entries. A shared externalId identifies no user.
+-- Returns the keys of references that wait for a user with these index entries. A shared externalId identifies no user.
 local function references_to(entries)
   local names = {}
   for _, entry in ipairs(entries) do
@@ -26,7 +26,7 @@ local function references_to(entries)
   return names
 end
 
--- The user can be found under these names now. Answers whether somebody waited.
+-- Resolves references to a user by its names. Returns whether there were any.
 local function heal(user, names)
   if not any_exists(names, #names) then return false end
   for _, name in ipairs(names) do

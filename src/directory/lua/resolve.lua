@@ -1,6 +1,6 @@
 -- NEEDS spread
--- The users that member values mean, by value. A value is a user's id; some providers send its externalId or userName instead.
--- One that several people share means none of them: a wrong guess would give somebody the rows of another.
+-- Returns the users that member values identify, by value. A value is a user's id; some providers send externalId or
+-- userName. A value that several users share identifies none of them.
 local function resolve_all(values)
   local users, names, folded = {}, {}, {}
   for _, value in ipairs(values) do

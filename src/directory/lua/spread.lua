@@ -1,6 +1,6 @@
--- Lua hands over some thousands of values at once, and a user may have more addresses.
+-- Largest number of values in one `unpack`; a user may have more email addresses.
 local MOST_VALUES = 4000
--- A table that grows from nothing to sixteen values is made anew five times.
+-- Creates a table with preallocated space, which avoids reallocations while it grows.
 local function with_room() return { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 } end
 
 local function call_with(command, name, values, first, last)

@@ -7,8 +7,8 @@ local function leave_synced(target, ref)
   redis.call('SREM', name_synced(target, kind), id)
 end
 
--- A store marks the targets of its process. After a store with another list of targets, a resource may have changed without
--- a mark at a target that the list lacks, so the sets of all targets of both lists are emptied.
+-- Each store marks the targets of its process. If the list of targets changed, a resource may have changed without a mark at
+-- a target outside of the list, so the `synced` sets of all targets of both lists are deleted.
 local function heed_targets()
   local listed = table.concat(p.targets, ' ')
   local before = redis.call('GET', key('syncedTargets'))

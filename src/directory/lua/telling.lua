@@ -1,5 +1,5 @@
--- What receivers of security events are told of a change (ADR 0015). p.events { method (put|patch), most, externalIds } is
--- there only where the connection has events on: who has none pays for one look at it.
+-- Adds the security event of a change to the stream (ADR 0015). p.events { method (put|patch), most, externalIds } is set
+-- only for connections with events.
 local function same(one, other)
   if type(one) ~= 'table' or type(other) ~= 'table' then return one == other end
   for name, value in pairs(one) do
@@ -11,8 +11,8 @@ local function same(one, other)
   return true
 end
 
--- Names of what was added, revised or removed, as paths (RFC 7644 §3.5.2): what an extension has stands behind
--- its URN.
+-- Adds the paths of added, changed and removed attributes to `names` (RFC 7644 §3.5.2); extension attributes follow their
+-- URN.
 local function compare(before, after, prefix, names)
   local function look(name)
     local one, other = before[name], after[name]
@@ -30,7 +30,7 @@ local function compare(before, after, prefix, names)
   return names
 end
 
--- What was stored may be damaged: then everything is new.
+-- Returns the stored resource; empty for a damaged one, so that every attribute counts as new.
 local function resource_of(text)
   local done, resource = pcall(cjson.decode, text or '')
   return done and type(resource) == 'table' and resource or {}
@@ -45,8 +45,8 @@ local function add_event(event)
   return at
 end
 
--- `record` as it is stored now; `was` { text, state: as they were; method: how it changed, if not as the request says;
--- members: whether they changed; what: `delete` }. What follows from one call carries the id of the first event, as `txn`.
+-- Adds the events of one change. `record`: the stored record; `was`: { text, state: before; method: if not the request's;
+-- members: whether they changed; what: `delete` }. All events of one call have the id of the first as `txn`.
 local function tell(kind, id, record, was)
   local what = { was.what or record.version == 1 and 'create' or was.method or p.events.method }
   local event = { kind = kind, id = id, what = what, txn = p.txn }
@@ -55,7 +55,7 @@ local function tell(kind, id, record, was)
     local names = compare(resource_of(was.text), resource_of(record.text), '', {})
     if was.members then names[#names + 1] = 'members' end
     table.sort(names)
-    -- An empty list would become an object.
+    -- cjson encodes an empty list as an object, so it is left out.
     if #names > 0 then event.names = names end
     event.version = record.version
     if record.version > 1 and kind == 'User' and was.state ~= record.state then

@@ -1,5 +1,5 @@
--- For scripts whose calls are about one user each, whose id is the first text. A command of Redis costs less than what
--- surrounds it here, so what one call reads is read for all who came together, and all are stored and marked at the end.
+-- For scripts with one user per call, whose id is the first text. Reads the needed fields of all users of the batch with one
+-- command, and stores and marks all users at the end, because single commands cost more.
 -- NEEDS mark_texts, synced
 local known = {}
 local ids = {}
@@ -11,7 +11,7 @@ do
   end
 end
 
--- A field of a hash whose fields are ids of users; false: it is not there.
+-- Returns a field of a hash that is keyed by user id; false when it does not exist.
 local function field(family, id)
   local fields = known[family]
   if fields then return fields[id] end
@@ -21,7 +21,7 @@ local function field(family, id)
   return fields[id]
 end
 
--- Who changes twice is marked in the more urgent lane and for the last request.
+-- A user that changes twice gets the higher priority and the last request.
 local changed, refs, lanes, requests = {}, {}, {}, {}
 local function change_user(id, record, lane)
   known.users[id] = record
@@ -33,7 +33,7 @@ local function change_user(id, record, lane)
   requests[ref] = p.request
 end
 
--- Where this fails, all calls of the command are told so.
+-- If this fails, every call of the batch gets the error.
 function finish()
   if #refs == 0 then return end
   heed_targets()

@@ -1,4 +1,4 @@
--- Ends a sync: stores the link, gives the lease back and clears the mark only if its generation is unchanged.
+-- Ends a sync: stores the link, releases the lease, and clears the mark if its generation is unchanged.
 -- KEYS base
 -- ARGV { target, ref, kind, id, fence, generation, outcome: synced|held|blocked|later, delayMs, lane, request,
 --        forget (the platform id that is ours no more), dropOwed (nothing is to be granted to this user),
@@ -17,7 +17,7 @@ redis.call('HDEL', key('tickets', p.target), p.ref)
 clear_doubts(p.target, p.ref, p.doubts)
 if p.forget then
   unlink(p.target, p.kind .. ':' .. p.forget, p.ref)
-  -- Of a resource that is still stored the link says that a sync has looked at it.
+  -- The link of a stored resource shows that it was synced.
   local is_stored = redis.call('HEXISTS', key(p.kind == 'User' and 'users' or 'groups'), p.id) == 1
   if is_stored then
     redis.call('HSET', key('links', p.target), p.ref, texts[1])
@@ -40,7 +40,7 @@ end
 if p.decided then
   local owed = key('owed', p.target .. ':' .. p.id)
   for _, group in ipairs(redis.call('HKEYS', owed)) do
-    -- Where many leave one after the other, their group looks once.
+    -- The group becomes due a little later, so that it handles many leavers in one sync.
     if redis.call('HGET', owed, group) == '-' then mark_at(p.target, 'Group:' .. group, 1, now, now + p.gatherMs) end
   end
 end
@@ -54,7 +54,7 @@ if generation ~= p.generation then
   return { 'changed' }
 end
 if p.outcome == 'later' then
-  -- An earlier due time in there is a wake-up that came while we worked: it stands.
+  -- An earlier due time is a notification that arrived during the sync, so it is kept.
   make_due(p.target, p.ref, p.lane, now + p.delayMs)
   return { 'kept' }
 end
@@ -64,7 +64,7 @@ redis.call('ZREM', key('accepted', p.target), p.ref)
 if p.kind == 'User' then redis.call('SREM', key('guardWaiting', p.target), p.ref) end
 if p.outcome == 'blocked' then
   redis.call('ZADD', key('blocked', p.target), now, p.ref)
-  -- Nobody waits for a group that needs a person.
+  -- Users do not wait for a blocked group.
   if p.kind == 'Group' then
     for _, user in ipairs(redis.call('HKEYS', key('memberMarks', p.target .. ':' .. p.id))) do
       wake(p.target, 'User:' .. user, 1)

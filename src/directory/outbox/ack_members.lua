@@ -1,9 +1,9 @@
--- Clears memberships that the platform has now, unless they were changed the other way meanwhile.
--- Users who wait for exactly this look again at once; so do groups that waited for a removal elsewhere.
+-- Clears pending memberships that the platform has confirmed, unless they were reversed meanwhile. Users and groups that wait
+-- for them become due.
 -- KEYS base
 -- ARGV { target, ref, group, fence, leaseMs, sign, users, request, targets: [target],
 --        log (as append_log.lua) }
--- RETURN {"cleared", how many} | {"fenced"}
+-- RETURN {"cleared", number} | {"fenced"}
 -- NEEDS log, owed
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)

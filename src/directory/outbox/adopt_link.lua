@@ -1,5 +1,5 @@
--- Links a resource by order of an operator, as an import does. Its memberships are stated anew and it is marked, so that
--- whatever the platform has there is written once.
+-- Links a resource by order of an operator. All its memberships become pending and it is marked, so that every value is
+-- written once.
 -- KEYS base
 -- ARGV { target, targets: [target], ref, kind, id, platformId, request }, link
 -- RETURN {"imported"} | {"unchanged"} | {"taken"} | {"busy"} | {"unknown"}

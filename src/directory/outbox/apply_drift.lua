@@ -1,5 +1,5 @@
--- Leaves notes on what the platform was seen to hold differently, and marks those refs; the worker repairs them.
--- A ref is left alone unless its record and link are still the ones that the difference was seen against.
+-- Stores suspected drift and marks its refs; the worker repairs it. A ref is skipped if its record or link changed since the
+-- difference was seen.
 -- KEYS base
 -- ARGV { target, targets: [target], request, run, fence (of the reconcile run; absent: nobody's), drifts: [{ ref, kind, id,
 --        version (0: no record), link (SHA-1 of its text), names, add: [user], remove: [user or @platform id], lane }] }
@@ -37,7 +37,7 @@ local function note(drift)
       redis.call('HSET', key('memberMarks', p.target .. ':' .. drift.id), user, '-')
     elseif redis.call('SISMEMBER', key('members', drift.id), user) == 0 then owe(drift.id, user, '-') end
   end
-  -- What is marked already will be looked at anyway: no second generation, only now instead of later.
+  -- A marked ref keeps its generation and only becomes due now.
   if redis.call('HEXISTS', key('marks', p.target), ref) == 1 then wake(p.target, ref, drift.lane) else mark(ref, drift.lane) end
   return 'applied'
 end

@@ -1,10 +1,9 @@
--- How far a target is behind, what waits for a person, and how the last comparison ended. Reads only, and nothing that
--- takes longer the more there is.
+-- Returns the backlog of a target: pending marks, blocked and held resources, and the last run. Reads only, in constant time.
 -- KEYS base
 -- ARGV { target, kinds (of the guard) }
 -- RETURN {"backlog", now, dirty, inflight, blocked, oldest (time of acceptance, or ''), hold (1 or 0), last run (JSON or ''),
 --        last success (or ''), held of each kind, [action, writes, ...], waiting in each lane}
--- Of who was handed to the queue it is known; who waits to be, is as old as its place says.
+-- The oldest change is the oldest of the delivered marks or of the marks that wait for delivery.
 local oldest = tonumber(redis.call('ZRANGE', key('accepted', p.target), 0, 0, 'WITHSCORES')[2])
 local function note_age(time)
   if not oldest or time < oldest then oldest = time end

@@ -1,4 +1,4 @@
-// How far one target is behind for one connection, in one round trip: for metrics and status.
+// Reads the backlog of one target and connection in one round trip, for metrics and status.
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import { LANES, type Lane } from '../records.ts';
@@ -6,13 +6,13 @@ import type { RunReport } from './runs.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 export interface Backlog {
-  /** Refs that are not equal yet, those under way, those that need a person. */
+  /** Number of marked resources, of running or delivered ones, and of dead letters. */
   dirty: number;
   inflight: number;
   blocked: number;
-  /** Age of the oldest accepted change that is not applied; 0 when all is. */
+  /** Age of the oldest change that is not applied, in milliseconds; 0 when there is none. */
   oldestMs: number;
-  /** Refs that wait to be handed to the queue, by urgency. */
+  /** Marks that wait for delivery to the queue, by priority. */
   lanes: Record<Lane, number>;
   onHold: boolean;
   /** Destructive writes that wait for approval. */
@@ -20,7 +20,7 @@ export interface Backlog {
   lastRun?: RunReport;
   /** Unix milliseconds; undefined before the first. */
   lastSuccessAt?: number;
-  /** Writes that all comparisons together have ordered, by action. */
+  /** Number of writes ordered by all reconcile runs, by action. */
   writes: Record<string, number>;
 }
 

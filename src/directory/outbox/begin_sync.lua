@@ -1,4 +1,4 @@
--- Takes the lease of one ref and reads everything that its sync decides on.
+-- Takes the lease of one ref and reads all data that its sync needs.
 -- KEYS base
 -- ARGV { target, ref, kind, id, leaseMs, lane, groupsMatter, address }
 -- RETURN {"clean"} | {"busy"} | {"begun", fence, generation, since, request, record, link, groups, owed, held, tombstone,

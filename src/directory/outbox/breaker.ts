@@ -1,15 +1,15 @@
-// The breaker of a target, shared by all replicas through Redis: after failures in a row calls are suspended, and one
-// probe at a time finds out when the platform is back. take_budget.lua keeps requests waiting meanwhile.
+// Circuit breaker of a target, shared by all replicas through Redis: consecutive failures suspend calls, and single probes
+// find out when the platform answers again. take_budget.lua delays requests meanwhile.
 import type { Redis } from 'ioredis';
 import type { Logger } from '../../support/logger.ts';
 import { createKeyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
-/** The end of one call. */
+/** Result of one platform call. */
 export interface CallEnd {
   /** HTTP status; 0 = no complete answer. */
   status: number;
-  /** Name of the error that the caller got. */
+  /** Name of the error, if the call failed. */
   error?: string;
 }
 
@@ -23,17 +23,17 @@ export interface BreakerState {
 
 export type Breaker = ReturnType<typeof createBreaker>;
 
-/** Five failures in a row, or ten refusals: one resource may be forbidden to us, ten in a row are our key. */
+/** Weight at which the breaker opens: five consecutive failures, or ten 401 and 403, which mean a refused API key. */
 const LIMIT = 10;
 const FAILURE = 2;
 const REFUSAL = 1;
-/** Between probes: a short loss of the network costs a second, a long one is not hammered. */
+/** Interval of probes; it grows while the platform does not answer. */
 const FIRST_PROBE_MS = 1000;
 const LONGEST_PROBE_MS = 15_000;
-/** Longer than anything waits before it tries again: an older failure says nothing about now. */
+/** Time after which failures are forgotten; it is longer than every retry delay. */
 const KEEP_MS = 120_000;
 
-/** How much a call speaks against the target as a whole; undefined = it says nothing. */
+/** Returns the weight of a result against the target; undefined: the result does not count. */
 export function weightOf({ status, error }: CallEnd): number | undefined {
   if (error === 'PlatformAborted') return undefined;
   if (status === 0 || status >= 500 || status === 401 || error === 'PlatformIntermediary') return FAILURE;
@@ -47,15 +47,15 @@ export function createBreaker(
   const { redis, scripts, logger } = deps;
   const { target } = options;
   const keys = createKeyspace(options.prefix, `target.${target}`);
-  /** Only then an answer is worth telling: the rest of the time it costs nothing. */
+  /** Whether calls have failed recently; successes are recorded only then. */
   let troubled = false;
 
-  /** Told by the budget whether calls of any replica have failed lately. */
+  /** Called by the budget with whether calls of any replica failed recently. */
   const heed = (failing: boolean): void => {
     troubled = failing;
   };
 
-  /** Told of every call; does not wait for Redis. */
+  /** Records the result of a call, without waiting for Redis. */
   function note(end: CallEnd): void {
     const weight = weightOf(end);
     if (weight === undefined || (weight === 0 && !troubled)) return;
@@ -66,7 +66,7 @@ export function createBreaker(
   async function tell(status: number, weight: number): Promise<void> {
     const [tag] = await scripts.run('note_answer', keys.base, {
       ...{ target, weight, limit: LIMIT, status },
-      // A target that answers can be called again soon.
+      // The probe interval grows only while the target does not answer.
       grows: status === 0 || status >= 500,
       ...{ firstMs: FIRST_PROBE_MS, longestMs: LONGEST_PROBE_MS, keepMs: KEEP_MS },
     });

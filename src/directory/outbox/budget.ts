@@ -6,7 +6,7 @@ import type { Scripts } from '../redis/scripts.ts';
 
 export type Budget = ReturnType<typeof createBudget>;
 
-/** Longest sleep before somebody who waits for the end of a pause looks again. */
+/** Longest sleep of a waiting request before it checks the pause again. */
 const LOOK_AGAIN_MS = 1000;
 
 export function createBudget(
@@ -14,9 +14,9 @@ export function createBudget(
     redis: Redis;
     scripts: Scripts;
     clock: Clock;
-    /** Told whether calls have failed lately (breaker.ts). */
+    /** Called with whether calls have failed recently (breaker.ts). */
     heed?: (failing: boolean) => void;
-    /** Told of every wait, also of those that took no time. */
+    /** Called with every wait in milliseconds, including 0. */
     onWait?: ((waitMs: number) => void) | undefined;
   },
   options: { prefix: string; target: string; requestsPerSecond: number; burst: number },
@@ -41,7 +41,7 @@ export function createBudget(
     onWait?.(clock.now() - askedAt);
   }
 
-  /** No request to this target from any replica for `ms` (429 or 503 with Retry-After). */
+  /** Pauses all requests of all replicas to this target for `ms`, after 429 or 503 with Retry-After. */
   async function pause(ms: number): Promise<void> {
     const until = Math.ceil(ms);
     if (until <= 0 || (await redis.pttl(keys.key('paused', options.target))) >= until) return;

@@ -1,5 +1,5 @@
--- Takes the right to link an account or group of a target, for a short time. Connections of one target have keys on
--- different nodes, so each asks here before it looks at the links of the others and saves its own.
+-- Claims an account or group of a target for a short time. Connections of one target may be on different cluster nodes, so
+-- each claims the platform id here before it checks the others' links and saves its own.
 -- KEYS base
 -- ARGV { id (target:kind:platform id), owner (connection and ref), ms }
 -- RETURN {"claimed"} | {"busy"}

@@ -1,7 +1,7 @@
--- Hands due marks of a target to the queue: lost ones again under their old ticket, then new ones by urgency.
+-- Takes due marks of a target for the queue: lost deliveries again under their old ticket, then new ones by priority.
 -- KEYS base
 -- ARGV { target, limit, room (how many may be in flight before only deactivations are taken), leaseMs, address }
--- RETURN list of {ref, ticket, lane}; nothing while the target is stopped
+-- RETURN list of {ref, ticket, lane}; empty while the target is stopped
 -- NEEDS marks, stopped
 note_first_address(p.target, p.address)
 if is_stopped(p.target, p.address) then return {} end
@@ -10,7 +10,7 @@ local now = clock()
 local claims = {}
 
 local function hand_over(ref, ticket, lane)
-  -- Among the dirty its place told how old it is.
+  -- Outside of the dirty set the age of a mark is kept in `accepted`.
   local held = redis.call('HGET', key('marks', p.target), ref)
   if held then redis.call('ZADD', key('accepted', p.target), string.match(held, '^%d+ (%d+)'), ref) end
   redis.call('HSET', tickets, ref, ticket .. ' ' .. lane)
@@ -29,7 +29,7 @@ for _, ref in ipairs(redis.call('ZRANGEBYSCORE', inflight, '-inf', now, 'LIMIT',
     redis.call('ZREM', inflight, ref)
     redis.call('HDEL', tickets, ref)
   elseif redis.call('ZSCORE', dirty, ref) then
-    -- Its worker is lost and it was marked again meanwhile: the mark below is enough, in the more urgent lane.
+    -- Its worker is lost and it was marked again: the new mark is kept with the higher priority.
     local lane = ticket and tonumber(string.match(ticket, ' (%d+)$'))
     if lane then make_due(p.target, ref, lane, now) end
     redis.call('ZREM', inflight, ref)
@@ -46,7 +46,7 @@ for lane = 0, 3 do
   if limit > 0 then
     local due = redis.call('ZRANGEBYSCORE', dirty, lane * SPAN, lane * SPAN + now, 'LIMIT', 0, limit)
     for _, ref in ipairs(due) do
-      -- A ref that somebody works on stays where it is; ack_dirty pokes the relay when that work ends.
+      -- A ref with a running sync stays in the set; ack_dirty notifies the relay when the sync ends.
       if redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 0 then
         redis.call('ZREM', dirty, ref)
         hand_over(ref, next_number(), lane)

@@ -1,11 +1,11 @@
-// Reads whether every stored resource is covered at a target: linked and in line with its link, on its way, or known to
-// stay as it is. This is the desired side of a reconcile; the platform's lists are the other (ADR 0021).
+// Reads the coverage of a target: whether every stored resource is linked and in line, pending, or excluded for a known
+// reason. Reconcile compares it with the platform's lists (ADR 0021).
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { LANES, refOf, type Kind, type Ref } from '../records.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 
-/** Why a stored resource is not simply linked; `read_coverage.lua` says what each state means. */
+/** State of a resource that is not linked and in line; read_coverage.lua explains each state. */
 export type CoverState =
   | 'pending'
   | 'stuck'
@@ -16,27 +16,27 @@ export type CoverState =
   | 'held'
   | 'exception'
   | 'closed'
-  /** Deleted, its link is not closed, and nothing is going to close the account. */
+  /** Deleted, with an open account and without a mark. */
   | 'orphan';
 
-/** States in which nothing is under way although something should be: a run marks these resources. */
+/** States without a mark that need one; a run marks these resources. */
 export const LOST: ReadonlySet<CoverState> = new Set(['stuck', 'missing', 'stale', 'astray', 'orphan']);
 
-/** How many resources of one kind stand how. `desired` is the sum of all others but `seen`. */
+/** Number of resources of one kind by state. `desired` is the sum of all others except `seen`. */
 export interface Coverage {
   /** Stored and in scope. */
   desired: number;
   linked: number;
-  /** Linked, and shown by the platform when a run last looked; null where no list was read. */
+  /** Linked and shown by the lists of the last run; null when no list was read. */
   seen: number | null;
   pending: number;
-  /** Something is held by the guard. */
+  /** Resources with a held change. */
   held: number;
-  /** In need of a person: see dead-letters. */
+  /** Dead letters. */
   deadLetters: number;
-  /** Left as they are for a reason that the link names: protected, rejected, dropped from the dead letters. */
+  /** Excluded by the condition of their link: protected, rejected, or dropped from the dead letters. */
   exceptions: number;
-  /** Desired, and nothing is going to bring them in line. */
+  /** Desired, without link and mark. */
   missing: number;
 }
 
@@ -45,16 +45,16 @@ export interface CoverPortion {
   others: { ref: Ref; state: CoverState }[];
 }
 
-/** The same with the linked ones only counted, those among them to which nothing leads back from their platform id. */
+/** A portion in which linked resources are only counted, with those that have no reverse link. */
 export interface BriefPortion {
   linked: number;
   others: CoverPortion['others'];
 }
 
 const RECONCILE = LANES.indexOf('reconcile');
-/** Resources per script: a script holds up everybody else, and records may be long. */
+/** Resources per script call, because a script blocks Redis and records may be long. */
 const PORTION = 200;
-/** Where most records are not read. */
+/** Resources per script call when most records are not read. */
 const IDS = 1000;
 
 const COUNTED_AS: Record<CoverState, keyof Coverage | undefined> = {
@@ -114,7 +114,7 @@ export function createCoverageReader(
     } while (cursor !== '0');
   }
 
-  /** Every stored resource of a kind, in no order; one that is stored meanwhile may be left out. */
+  /** Yields every stored resource of a kind in any order; one that is stored meanwhile may be missing. */
   async function* resources(kind: Kind): AsyncGenerator<CoverPortion> {
     for await (const [, , linked, others] of portions('read_coverage', { kind, groupsMatter })) {
       yield {
@@ -124,7 +124,7 @@ export function createCoverageReader(
     }
   }
 
-  /** The same at a tenth of the cost: a resource that is known to be in line is not read again (lua/synced.lua). */
+  /** Yields the same faster: resources in the `synced` set are not read (lua/synced.lua). */
   async function* briefly(kind: Kind): AsyncGenerator<BriefPortion> {
     const [stored, ordered] = await Promise.all([
       redis.hlen(keys.key(kind === 'User' ? 'users' : 'groups')),
@@ -140,26 +140,26 @@ export function createCoverageReader(
     }
   }
 
-  /** Lets the next brief scan read every resource. */
+  /** Makes the next brief scan read every resource. */
   async function readAllAnew(): Promise<void> {
     await redis.del(keys.key('synced', `${target}:User`), keys.key('synced', `${target}:Group`));
   }
 
-  /** Deleted resources of both kinds that are linked, apart from those that are closed. */
+  /** Yields deleted resources whose linked account is not closed. */
   async function* orphans(): AsyncGenerator<CoverPortion['others']> {
     for await (const [, , found] of portions('read_orphans', {})) {
       yield pairsOf(found).map(([ref, state]) => ({ ref: ref as Ref, state: state as CoverState }));
     }
   }
 
-  /** How all resources of a kind stand, without a look at the platform. */
+  /** Returns the coverage of a kind, without a call to the platform. */
   async function read(kind: Kind): Promise<Coverage> {
     const coverage = noCoverage();
     for await (const portion of resources(kind)) count(coverage, portion);
     return coverage;
   }
 
-  /** Marks what is lost and schedules marks that are in no list; what is on its way stays as it is. */
+  /** Marks lost resources, and schedules marks that are in no list. Scheduled marks are not changed. */
   async function restoreMarks(refs: Ref[], request: string): Promise<void> {
     for (let start = 0; start < refs.length; start += PORTION) {
       const portion = refs.slice(start, start + PORTION);
@@ -168,7 +168,7 @@ export function createCoverageReader(
     }
   }
 
-  /** Forgets links, because the target is another tenant now, and marks their resources. @returns how many there were */
+  /** Deletes links after the target became another tenant, and marks their resources. @returns number of deleted links */
   async function forgetLinks(refs: Ref[], request: string): Promise<number> {
     let forgotten = 0;
     for (let start = 0; start < refs.length; start += PORTION) {

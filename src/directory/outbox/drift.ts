@@ -1,5 +1,5 @@
-// Reads and notes for reconcile in Redis: links by platform id, marks, and notes on differences. It never writes to
-// the platform; the notes make the worker do so (apply_drift.lua).
+// Reads links and marks for reconcile, and stores suspected drift, which the worker then repairs (apply_drift.lua). It
+// never writes to the platform.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
@@ -7,42 +7,42 @@ import { parseLink, parseWay, type Link } from './links.ts';
 import { LANES, parseRef, refOf, type Kind, type Lane, type Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
-/** One difference as it was seen, with the state that it was seen against. */
+/** Suspected drift of one resource, with the versions that it was computed from. */
 export interface Drift {
   ref: Ref;
   /** Version of the record; 0 = there is none. */
   version: number;
-  /** As `hashOfLink` of the link's text. */
+  /** `hashOfLink` of the link's text. */
   link: string;
-  /** Core paths and `attributes.<name>` that the platform holds differently; they are written again. */
+  /** Core paths and `attributes.<name>` that differ at the platform; they are written again. */
   names: string[];
-  /** Users whom the platform does not have in this group although the source has. */
+  /** Members that only the source has. */
   add: string[];
-  /** Users whom the platform has in this group although the source has not. */
+  /** Members that only the platform has. */
   remove: string[];
   lane: Lane;
 }
 
-/** `stale`: record or link moved since. `busy`: a worker is at it right now. */
+/** `stale`: record or link changed since. `busy`: a sync is running. */
 export type Noted = 'applied' | 'stale' | 'busy';
 
-/** A resource of ours that a platform id belongs to. `text` is the link as stored. */
+/** The managed resource of a platform id. `text`: stored link. */
 export interface ObservedResource {
   ref: Ref;
   text: string;
   marked: boolean;
 }
 
-/** How an account looked when it was found equal to its link. */
+/** Fingerprint of an account that was equal to its link. */
 export interface Print {
   ref: Ref;
   platformId: string;
-  /** As `hashOfLink` of the link's text. */
+  /** `hashOfLink` of the link's text. */
   link: string;
   print: string;
 }
 
-/** Thrown when another reconcile run has taken over: this one must stop without a trace. */
+/** Thrown when another reconcile run took the lock; this run must stop without writing. */
 export class RunLost extends Error {
   override name = 'RunLost';
 }
@@ -62,7 +62,7 @@ export function createDriftNotes(
   const { target } = options;
   const key = (family: string): string => keys.key(family, target);
 
-  /** Leaves the notes, in the order given. @throws RunLost when `fence` is not the current run's */
+  /** Stores the drifts in order. @throws RunLost when `fence` is not that of the current run */
   async function note(drifts: Drift[], request: string, fence?: string): Promise<Noted[]> {
     const outcomes: Noted[] = [];
     for (let start = 0; start < drifts.length; start += PORTION) {
@@ -88,7 +88,7 @@ export function createDriftNotes(
     return found.map((way) => way && standings.get(way.ref));
   }
 
-  /** Positions of those who do not look as they did when they were equal to a link that was not written since, or are marked. */
+  /** Returns positions of accounts whose fingerprint changed, whose link was written since, or that are marked. */
   async function unlikePrints(seen: { platformId: string; print: string }[]): Promise<number[]> {
     const ways = seen.map(({ platformId }) => `User:${platformId}`);
     const prints = seen.map(({ print }) => print);
@@ -96,13 +96,13 @@ export function createDriftNotes(
     return others.map(Number);
   }
 
-  /** Remembers how users looked when they were equal to their links; what is written to a link forgets it again. */
+  /** Stores fingerprints of accounts that are equal to their links; a write of the link deletes them. */
   async function notePrints(prints: Print[]): Promise<void> {
     const wire = prints.map(({ platformId, ref, link, print }) => [`User:${platformId}`, ref, link, print]);
     if (wire.length > 0) await scripts.run('note_prints', keys.base, { target, prints: wire });
   }
 
-  /** Link text and mark of refs, in the order given; both of the same moment. */
+  /** Returns link text and mark of each ref, read atomically, in the given order. */
   async function standing(refs: Ref[]): Promise<ObservedResource[]> {
     if (refs.length === 0) return [];
     const read = await redis
@@ -118,19 +118,19 @@ export function createDriftNotes(
     }));
   }
 
-  /** Which of `refs` are not equal yet. */
+  /** Returns the refs that have a mark. */
   async function stillMarked(refs: Ref[]): Promise<Ref[]> {
     if (refs.length === 0) return [];
     const marks = await redis.hmget(key('marks'), ...refs);
     return refs.filter((_, index) => marks[index] !== null);
   }
 
-  /** Whether some resource of ours was deleted at the source, as opposed to never heard of. */
+  /** Returns whether the resource was deleted at the source, rather than never pushed. */
   async function deletedAtSource(id: string): Promise<boolean> {
     return (await redis.hexists(keys.key('tombstones'), id)) === 1;
   }
 
-  /** The source's members of a group, and their links without attribute values: a group may be large. */
+  /** Returns the desired members of a group, and their links without attribute values. */
   async function membersOf(group: string): Promise<{ user: string; link: Link }[]> {
     const users = await redis.smembers(keys.key('members', group));
     const members: { user: string; link: Link }[] = [];

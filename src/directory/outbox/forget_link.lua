@@ -1,4 +1,4 @@
--- Drops a link whose platform resource is gone, so that the next sync correlates anew.
+-- Deletes a link whose platform resource is gone, so that the next sync looks it up again.
 -- KEYS base
 -- ARGV { target, targets: [target], ref, platformId, request }
 -- RETURN {"forgotten"} | {"kept"}

@@ -1,4 +1,4 @@
--- Forgets links because the target is another tenant now, and marks their resources, so that each is looked for anew.
+-- Deletes links after the target became another tenant, and marks their resources, so that each is looked up again.
 -- KEYS base
 -- ARGV { target, targets: [target], refs, request, lane }
 -- RETURN {"forgotten", how many}

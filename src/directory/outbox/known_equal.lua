@@ -1,8 +1,8 @@
--- Compares how accounts look with how they looked when they were found equal to their links (note_prints.lua). It is done
--- here because carrying all that is known to the caller costs more than the comparison.
+-- Compares fingerprints of accounts with those that were stored when the accounts were equal to their links (note_prints.lua).
+-- The comparison runs in Redis, because transferring the stored fingerprints costs more.
 -- KEYS base
 -- ARGV { target, ways: [kind:platform id, ...], prints: [print, ...] in the same order }; at most a few thousand
--- RETURN {"others", position, ...}: those that look different, are not known, or are marked; counted from 0
+-- RETURN {"others", position, ...}: accounts with another or no fingerprint, or with a mark; counted from 0
 local BLANK, others = 32, { 'others' }
 if #p.ways == 0 then return others end
 local linked = redis.call('HMGET', key('linked', p.target), unpack(p.ways))
@@ -10,7 +10,7 @@ local marks = key('marks', p.target)
 local is_quiet = redis.call('EXISTS', marks) == 0
 for index, held in ipairs(linked) do
   local print = p.prints[index]
-  -- Looked at in its place: a piece cut out of each text would cost more than all the rest.
+  -- Compared in place, because a substring of each text would cost more than the comparison.
   local is_equal = held and string.byte(held, -#print - 1) == BLANK and string.find(held, print, -#print, true)
   if is_equal and not is_quiet then
     is_equal = redis.call('HEXISTS', marks, string.sub(held, 1, -#print - 2)) == 0

@@ -1,10 +1,10 @@
-// The link between a resource of ours and its counterpart at a target, with what was last applied there; and its text.
+// Defines the link between a resource and its account or group at a target, with the applied values, and its stored text.
 
-/** Why a resource is not as desired; Kubernetes' condition with status False. */
+/** Reason why a resource is not as desired: a Kubernetes condition with status False. */
 export interface Condition {
   /** CamelCase, stable: `Refused`, `Conflict`, `Protected`, `AccountNotFound` ... */
   reason: string;
-  /** For people; the platform's own words where it refused. */
+  /** Message for operators; for a refusal the platform's message. */
   message: string;
   /** Unix milliseconds. */
   since: number;
@@ -15,30 +15,30 @@ export interface Condition {
 export interface Link {
   /** The platform's SCIM id. */
   id?: string;
-  /** The state that was brought in line: the version of the record, and its groups where rules look at them (lua/basis.lua). */
+  /** Synced state: version of the record, and a hash of its groups if rules use them (lua/basis.lua). */
   basis?: string;
   /** The platform's numeric user id as text; attribute values are keyed by it. */
   account?: string;
-  /** Was an administrator when its account was looked up. */
+  /** Whether the account was an administrator when it was last read. */
   isAdministrator?: boolean;
-  /** Set before a create is sent: an account found later under this name is ours. */
+  /** Set before a create is sent, so that an account that is found later counts as ours. */
   creating?: boolean;
-  /** Made by us and not finished yet: `create-only` may still complete it. */
+  /** Created and not completed yet; the policy `create-only` may still complete it. */
   making?: boolean;
-  /** Whether the bridge made the counterpart or found it. */
+  /** Whether the bridge created the account or group, or adopted it. */
   origin?: 'created' | 'adopted';
-  /** Core members last written or observed, by platform path. */
+  /** Core attributes last written or observed, by platform path. */
   core?: Record<string, string | boolean | null>;
   /** Attribute values last written or observed, by name. */
   attributes?: Record<string, unknown>;
   /**
-   * Values that were sent and not confirmed: core paths, and `attributes.<name>`. Noted before the write, so that neither a lost
-   * answer nor a crash lets an old value pass for the applied one.
+   * Names of values that were sent and not confirmed: core paths, and `attributes.<name>`. They are stored before the write, so
+   * that after a lost answer or a crash the old value does not count as applied.
    */
   unsure?: string[];
-  /** Outbox generation up to which attributes are in place, so that memberships may be granted. */
+  /** Generation up to which attributes are applied, so that memberships may be added. */
   settled?: string;
-  /** Closed by us: deleted at the source, out of scope, or protected. Memberships are stated anew on return. */
+  /** Whether the user left: deleted at the source, out of scope, or protected. All memberships are added again on return. */
   departed?: boolean;
   /** Unix milliseconds since which a group collects members that become ready. */
   gatheringSince?: number;

@@ -1,7 +1,7 @@
--- Marks refs for another look without any change of the resource (retry, reconcile, a person asks).
+-- Marks refs for a sync without a change of the resource (retry, reconcile, order of an operator).
 -- KEYS base
 -- ARGV { targets, refs, lane, request }
--- RETURN {"marked", how many}
+-- RETURN {"marked", number}
 -- NEEDS marks
 for _, ref in ipairs(p.refs) do mark(ref, p.lane) end
 return { 'marked', #p.refs }

@@ -1,4 +1,4 @@
--- What a call to the platform came to, for the breaker that all replicas share: it opens after failures in a row.
+-- Records the result of a platform call for the shared breaker, which opens after consecutive failures.
 -- KEYS base
 -- ARGV { target, weight (0 = the platform answered), limit (weight at which it opens), status, grows (whether probes
 --        become rarer), firstMs, longestMs (between probes), keepMs (what nobody adds to is forgotten) }
@@ -14,7 +14,7 @@ redis.call('HSET', breaker, 'status', p.status)
 redis.call('PEXPIRE', breaker, p.keepMs)
 local now = clock()
 if opened_at then
-  -- Calls that were under way when it opened say nothing new; the probe does.
+  -- Results of calls from before the opening are ignored; only the probe counts.
   if not probing then return { 'open' } end
   local wait = p.grows and math.min(probe_ms * 2, p.longestMs) or p.firstMs
   redis.call('HDEL', breaker, 'probing')

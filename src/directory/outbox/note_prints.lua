@@ -1,7 +1,7 @@
--- Remembers how accounts looked when they were found equal to their links, as long as those links are the same.
+-- Stores fingerprints of accounts that are equal to their links, if the links are unchanged.
 -- KEYS base
 -- ARGV { target, prints: [[way (kind:platform id), ref, SHA-1 of the link's text, print]] }
--- RETURN {"noted", how many}
+-- RETURN {"noted", number}
 -- NEEDS links
 local noted = 0
 for _, each in ipairs(p.prints) do

@@ -1,5 +1,5 @@
--- Tells of one portion of stored resources whether each is covered at a target: linked and in line with its link, on its
--- way, or known to stay as it is.
+-- Returns the state of one portion of stored resources at a target: linked and in line, pending, or excluded for a known
+-- reason.
 -- KEYS base
 -- ARGV { target, targets, kind, cursor (of the scan), count, groupsMatter, brief (linked ones are only counted, without a look
 --        at their way back), inOrder (with brief: ids come from the order, and what is synced is not read) }
@@ -7,12 +7,12 @@
 --        pending: marked | stuck: marked, and in no list that leads to the queue | missing: neither link nor mark |
 --        stale: changed since the link was brought in line, and no mark | astray: nothing leads from its platform id to it |
 --        deadLetter | held: by the guard | exception: the link's condition says why | closed: out of scope
--- With `brief`, what turns out to be in line is added to the set of synced ones.
+-- With `brief`, resources that are in line are added to the `synced` set.
 -- NEEDS link_states, links, spread, synced
 local family = p.kind == 'User' and 'users' or 'groups'
 local ids, records, linked_count = {}, {}, 0
 
--- Ids of a portion of the order that are not synced, with their records.
+-- Returns the ids of one portion of the order that are not in the `synced` set, with their records.
 local function read_by_order()
   local found = redis.call('ZSCAN', key('order', p.kind), p.cursor, 'COUNT', p.count)
   local listed = {}

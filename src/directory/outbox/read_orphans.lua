@@ -11,7 +11,7 @@ for index = 1, #found[2], 2 do
 end
 local links = #refs > 0 and call_with('HMGET', key('links', p.target), refs) or {}
 
--- A group may be stored again under the id that it had.
+-- Returns whether the resource is stored: a group may be created again under the id of a deleted one.
 local function is_stored(ref)
   local kind, id = string.match(ref, '^(%a+):(.*)$')
   return redis.call('HEXISTS', key(kind == 'User' and 'users' or 'groups'), id) == 1

@@ -1,4 +1,4 @@
--- Keeps or gives back the right to reconcile, if it is still ours.
+-- Renews or releases the lock of a reconcile run, if this run still holds it.
 -- KEYS base
 -- ARGV { target, fence, ttlMs (0 = give back) }
 -- RETURN {"held"} | {"lost"}

@@ -1,8 +1,8 @@
--- Marks resources whose mark was lost, or was never made because the target is new, and schedules marks that are in no list.
--- What may have access that it should not have goes first.
+-- Marks resources without a mark (lost, or the target is new), and schedules marks that are in no list. Resources that may
+-- have too much access get the highest priority.
 -- KEYS base
 -- ARGV { target, targets: [target], refs, request, lane }
--- RETURN {"restored", how many}
+-- RETURN {"restored", number}
 -- NEEDS link_states, marks
 local restored = 0
 

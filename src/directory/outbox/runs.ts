@@ -1,4 +1,4 @@
-// Stores what outlives a reconcile run: the run under way, how the last one ended, and how far the slow reads have come.
+// Stores the state of reconcile runs: the running one, the report of the last one, and the position of slow reads.
 import type { Redis } from 'ioredis';
 import type { Coverage } from './coverage.ts';
 import type { Keyspace } from '../keys.ts';
@@ -6,8 +6,8 @@ import type { Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 /**
- * `drifted`: differences were only reported. `held`: some wait for approval. `blocked`: some need a person. `unproven`: a
- * list was not read whole. `incomplete`: somebody or something desired is still not there. `failed`: it came to no end.
+ * `drifted`: differences were only reported. `held`: changes wait for approval. `blocked`: dead letters remain. `unproven`: a
+ * list was incomplete. `incomplete`: desired resources are missing. `failed`: the run ended with an error.
  */
 export type Outcome = 'converged' | 'drifted' | 'held' | 'blocked' | 'unproven' | 'incomplete' | 'failed';
 
@@ -16,27 +16,27 @@ export interface CoverageOfKinds {
   groups: Coverage;
 }
 
-/** How a run ended. Times are Unix milliseconds of this process's clock. */
+/** Report of a run. Times are Unix milliseconds of the process. */
 export interface RunReport {
-  /** Name of the run: `plan:<id>`, as the marks that it left carry it. */
+  /** Name of the run: `plan:<id>`, which is also the request id of its marks. */
   run: string;
   startedAt: number;
   endedAt: number;
   outcome: Outcome;
   /** Entries of the plan, by action. */
   counts: Record<string, number>;
-  /** Resources compared. */
+  /** Number of compared resources. */
   users: number;
   groups: number;
-  /** How the resources of ours stand at the end; absent in a run that failed. */
+  /** Coverage at the end; undefined in a failed run. */
   coverage?: CoverageOfKinds;
-  /** Differences that no push explains, by action and cause. */
+  /** Differences caused at the platform, by action and cause. */
   drift?: DriftCount[];
-  /** Why the run proves nothing, or what failed. */
+  /** Reason of the outcome `unproven` or `failed`. */
   message?: string;
 }
 
-/** How many differences of one sort a run found. */
+/** Number of differences with one action and cause. */
 export interface DriftCount {
   action: string;
   cause: string;
@@ -45,14 +45,14 @@ export interface DriftCount {
 
 export interface RunState {
   last?: RunReport;
-  /** End of the last run that compared everything, whatever it found. */
+  /** End of the last run that compared everything. */
   lastSuccessAt?: number;
 }
 
-/** How far the reads that cost one call each have come, so that every run goes on where the last one stopped. */
+/** Positions of reads with one call per resource; each run continues at the position of the last. */
 export type Cursor = 'values' | 'members';
 
-/** In the place of a digest: derived data was repaired, so the next run maps everybody and reads everything. */
+/** Stored instead of a digest after a repair of derived data; the next run then maps and reads everything. */
 export const REPAIRED = 'repaired';
 
 export type RunStore = ReturnType<typeof createRunStore>;
@@ -65,7 +65,7 @@ export function createRunStore(
   const { target } = options;
   const state = keys.key('reconcile', target);
 
-  /** Takes the right to reconcile. @returns the fence, or undefined while another run has it */
+  /** Takes the lock of a reconcile run. @returns the fence; undefined while another run holds the lock */
   async function take(ttlMs: number): Promise<string | undefined> {
     const fence = String(await redis.incr(keys.key('runs')));
     const taken = await redis.set(keys.key('run', target), fence, 'PX', ttlMs, 'NX');
@@ -75,7 +75,7 @@ export function createRunStore(
   const keep = async (fence: string, ttlMs: number): Promise<boolean> =>
     (await scripts.run('renew_run', keys.base, { target, fence, ttlMs }))[0] === 'held';
 
-  /** Gives the right back; nothing happens when it is lost already. */
+  /** Releases the lock; does nothing when it is already lost. */
   const release = async (fence: string): Promise<void> => {
     await scripts.run('renew_run', keys.base, { target, fence, ttlMs: 0 });
   };
@@ -89,7 +89,7 @@ export function createRunStore(
     await redis.hset(state, fields);
   }
 
-  /** Adds to what all runs have ordered, by action. */
+  /** Adds to the number of writes ordered by all runs, by action. */
   async function noteWrites(writes: Record<string, number>): Promise<void> {
     for (const [action, count] of Object.entries(writes)) {
       await redis.hincrby(keys.key('reconcileWrites', target), action, count);
@@ -112,7 +112,7 @@ export function createRunStore(
     await redis.hset(state, name, String(place));
   };
 
-  /** Digest of the rules by which everybody was mapped last; undefined before the first full pass. */
+  /** Returns the digest of the rules by which all users were last mapped; undefined before the first complete run. */
   const mappedBy = async (): Promise<string | undefined> =>
     (await redis.get(keys.key('mapped', target))) ?? undefined;
 
@@ -120,7 +120,7 @@ export function createRunStore(
     await redis.set(keys.key('mapped', target), digest);
   };
 
-  /** When the platform last changed each group, as it said when the group's members were found equal. */
+  /** Returns the platform's time of change of each group when its members were last found equal. */
   const groupsSeen = async (refs: Ref[]): Promise<(string | null)[]> =>
     refs.length === 0 ? [] : redis.hmget(keys.key('groupsSeen', target), ...refs);
 

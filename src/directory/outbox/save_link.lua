@@ -1,4 +1,4 @@
--- Keeps what a running sync has achieved so far and renews its lease.
+-- Saves the link of a running sync and renews its lease.
 -- KEYS base
 -- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, restate, surplus, wake, gatherMs,
 --        doubts (as they were read), way (kind:platform id of the link), log (as append_log.lua) }, link
@@ -31,7 +31,7 @@ for _, user in ipairs(p.surplus or {}) do
   if redis.call('SISMEMBER', key('members', p.id), user) == 0 then owe(p.id, user, '-') end
 end
 if p.wake then
-  -- Where many users become ready one after the other, their group gathers them for a moment.
+  -- The group becomes due a little later, so that it adds many ready users in one PATCH.
   local now = clock()
   local owed = key('owed', p.target .. ':' .. p.id)
   for _, group in ipairs(redis.call('HKEYS', owed)) do

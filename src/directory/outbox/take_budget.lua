@@ -1,4 +1,4 @@
--- One request out of the budget that all replicas share: a token bucket kept as the time at which it is full again.
+-- Takes one request from the shared budget: a token bucket that is stored as the time when it is full again.
 -- KEYS base
 -- ARGV { target, intervalMs (between requests), burst }
 -- RETURN {"taken", milliseconds until the request may be sent, 1 when calls have failed lately}
@@ -13,7 +13,7 @@ local breaker = key('breaker', p.target)
 local probe_at, probe_ms = unpack(redis.call('HMGET', breaker, 'probeAt', 'probeMs'))
 if probe_at then
   if tonumber(probe_at) > now then return { 'open', tonumber(probe_at) - now } end
-  -- This request is the probe; nobody else sends one until it has had its time.
+  -- This request is the probe; no other probe is allowed until it had its time.
   redis.call('HSET', breaker, 'probeAt', now + probe_ms, 'probing', 1)
 end
 redis.call('SET', bucket, string.format('%.3f', full + p.intervalMs), 'PX', math.ceil(full - now + p.intervalMs) + 1000)

@@ -1,7 +1,7 @@
-// Reads the way back from a platform id.
+// Parses a reverse link: platform id to ref.
 import type { Ref } from '../records.ts';
 
-/** A ref, and how the account looked when it was found equal to the link. */
+/** Returns the ref, and the fingerprint of the account when it was equal to its link. */
 export function parseWay(text: string): { ref: Ref; print?: string } {
   const blank = text.indexOf(' ');
   if (blank < 0) return { ref: text as Ref };

@@ -1,5 +1,5 @@
-// One sync's work on a ref: the lease that keeps others away, what was read in that moment, and what is noted of it on the
-// way and at its end. Each step is one script that asks first whether the lease is still ours.
+// Stores the steps of one sync: takes the lease, saves the link on the way, and stores the outcome. Each step is one script
+// that first checks the lease.
 import type { Keyspace } from '../keys.ts';
 import { parseLink, toLinkText, type Link } from './links.ts';
 import type { ProvisioningLog } from '../logs/provisioning-log.ts';
@@ -15,7 +15,7 @@ import {
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import type { GroupName } from '../resources/changes.ts';
 
-/** A lease on one ref and everything that was read in the moment it was taken. */
+/** The lease on one ref, and the data that was read together with it. */
 export interface DueWork {
   ref: Ref;
   kind: Kind;
@@ -23,7 +23,7 @@ export interface DueWork {
   lane: Lane;
   fence: string;
   generation: string;
-  /** Unix milliseconds at which the oldest change that is not applied was accepted. */
+  /** Time when the oldest unapplied change was accepted, Unix milliseconds. */
   since: number;
   /** Correlation id of the newest push. */
   request: string;
@@ -32,17 +32,17 @@ export interface DueWork {
   link: Link;
   /** A user's groups. */
   groups: GroupName[];
-  /** Memberships of a user that its groups still have to write: group id → + or -. */
+  /** Pending memberships of a user: group id → `+` or `-`. */
   owed: Map<string, string>;
-  /** The guard holds something of this resource, or did so until a person decided. */
+  /** Whether the guard holds a change of this resource, or did so before a decision. */
   held: boolean;
   /** Unix milliseconds; set when the resource was deleted. */
   deletedAt: number | undefined;
-  /** Names that the platform was seen to hold differently, as JSON; '' when nothing is doubted. */
+  /** Names with suspected drift as JSON; '' when there are none. */
   doubts: string;
-  /** The state that this work decides on; the link keeps it at the end (lua/basis.lua). */
+  /** State that this sync decides on; the link stores it at the end (lua/basis.lua). */
   basis: string;
-  /** Entries of the provisioning log, as text: they are written with the next step of this work that is kept. */
+  /** Entries of the provisioning log as text, written with the next step of this sync. */
   journal: string[];
 }
 
@@ -50,23 +50,23 @@ export type Begin = { kind: 'begun'; work: DueWork } | { kind: 'clean' } | { kin
 export type Ack =
   { kind: 'cleared'; lagMs: number } | { kind: 'kept' } | { kind: 'changed' } | { kind: 'fenced' };
 
-/** Thrown when a worker lost its lease: another one works on the ref, this one must stop without a trace. */
+/** Thrown when a worker lost its lease: another one syncs the ref, so this one must stop without writing. */
 export class LeaseLost extends Error {
   override name = 'LeaseLost';
 }
 
 export interface SaveOptions {
-  /** The platform id is new: remember the way back from it. */
+  /** The platform id is new, so its reverse link is stored. */
   linked?: boolean;
-  /** The platform has this resource anew: all its memberships have to be written there. */
+  /** The account or group was created again, so all memberships become pending. */
   restate?: boolean;
-  /** Users whom the platform has in this group and the source has not. */
+  /** Members of the group that only the platform has. */
   surplus?: string[];
-  /** Groups that owe this user a membership may write it now. */
+  /** Groups with a pending membership of this user become due. */
   wake?: boolean;
 }
 
-/** How long a group collects members who become ready one after the other. */
+/** Time for which a group collects members that become ready. */
 const GATHER_MS = 250;
 
 export function createWork(
@@ -79,7 +79,7 @@ export function createWork(
   const run = (name: string, args: object, ...texts: string[]): Promise<ScriptReply> =>
     scripts.run(name, keys.base, { target, targets, leaseMs, ...args }, ...texts);
 
-  /** Takes what the journal of the work has to tell along; what could not be written is told next time. */
+  /** Runs a script together with the collected log entries; after a failure they go with the next script. */
   async function runFor(work: DueWork, name: string, args: object, ...texts: string[]): Promise<ScriptReply> {
     const entries = work.journal.splice(0);
     try {
@@ -134,7 +134,7 @@ export function createWork(
     };
   }
 
-  /** Keeps the link as it is now and renews the lease. @throws LeaseLost */
+  /** Saves the link and renews the lease. @throws LeaseLost */
   async function save(work: DueWork, link: Link, options: SaveOptions = {}): Promise<void> {
     const args = {
       ref: work.ref,
@@ -155,8 +155,8 @@ export function createWork(
   }
 
   /**
-   * Ends the work; with `forget` the counterpart is ours no more, with `dropOwed` nothing is granted to this user, with
-   * `decided` groups that take this user out may go on, and at `alarmAt` it is looked at again.
+   * Ends the sync. `forget`: the link is deleted. `dropOwed`: pending memberships of the user are dropped. `decided`: groups
+   * that remove this user may continue. `alarmAt`: time of the next sync.
    */
   async function ack(
     work: DueWork,
@@ -206,7 +206,7 @@ export function createWork(
   return { begin, save, ack, ackMembers };
 }
 
-/** The link as it is kept: in line with what the work was about, unless that goes on. */
+/** Returns the link to store: with the basis of this sync, unless the sync continues later. */
 function ended(link: Link, { basis }: DueWork, outcome: { kind: string; forget?: boolean }): Link {
   if (outcome.kind === 'later') return link;
   return outcome.forget ? { basis } : { ...link, basis };

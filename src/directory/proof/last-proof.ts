@@ -1,4 +1,4 @@
-// Keeps what the last pass over derived data found, and lets several schedulers take turns.
+// Stores the result of the last proof, and the lock that lets several schedulers take turns.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { Finding } from './findings.ts';
@@ -17,11 +17,11 @@ export interface LastProof {
 }
 
 export function createLastProof({ redis, keys }: { redis: Redis; keys: Keyspace }) {
-  /** Whether no other process proves this connection now, or did so a short while ago. */
+  /** Takes the lock. @returns false while another process runs a proof, or finished one recently */
   const takeTurn = async (longestMs: number): Promise<boolean> =>
     (await redis.set(keys.key('proofTurn'), '1', 'PX', longestMs, 'NX')) !== null;
 
-  /** @param restMs how long no other process has to prove the connection */
+  /** @param restMs time without another proof of the connection */
   const endTurn = async (restMs: number): Promise<void> => {
     await redis.pexpire(keys.key('proofTurn'), restMs);
   };
@@ -30,7 +30,7 @@ export function createLastProof({ redis, keys }: { redis: Redis; keys: Keyspace 
     await redis.set(keys.key('proofLast'), JSON.stringify(found));
   };
 
-  /** Undefined before the first pass, and if the text is damaged: the next pass writes it anew. */
+  /** Returns the last result; undefined before the first proof or when it is damaged. */
   const last = async (): Promise<LastProof | undefined> => {
     const text = await redis.get(keys.key('proofLast'));
     try {

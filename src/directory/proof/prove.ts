@@ -22,16 +22,16 @@ export interface ProofOptions {
   repair: boolean;
   /** Correlation id of the dirty marks that a repair sets. */
   request: string;
-  /** Rest after each portion. */
+  /** Pause after each portion, milliseconds. */
   pauseMs?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** @param looked number of entries checked so far */
+  /** Called with the number of entries checked so far. */
   onLooked?: (looked: number) => void;
 }
 
 export type Proof = ReturnType<typeof createProof>;
 
-/** Entries per script: some of them need several commands, and other clients of Redis wait meanwhile. */
+/** Entries per script call, because other clients of Redis wait meanwhile. */
 const PORTION = 100;
 /** Entries between two rests. */
 const REST_AFTER = 200;
@@ -41,7 +41,7 @@ export function createProof(
   { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
   { targets, groupsMatter }: { targets: string[]; groupsMatter: boolean },
 ) {
-  /** The next reconcile maps everybody, and reads all members and values anew. */
+  /** Makes the next reconcile map all users and read all members and values. */
   const forgetMappings = async (): Promise<void> => {
     for (const target of targets) await redis.set(keys.key('mapped', target), REPAIRED);
   };

@@ -1,5 +1,5 @@
--- Proves `memberCount` by the sum of all member sets (lua/member_sum.lua). Between begin and end the walk through the member
--- sets adds each of them. A sum that another run has begun anew is that run's to judge.
+-- Proves `memberCount` by the sum of all member sets (lua/member_sum.lua). Between begin and end the scan of the member sets
+-- adds each of them. A sum that another run has restarted is ignored.
 -- KEYS base
 -- ARGV { targets, step: begin | end, run: id of this run, repair, request }
 -- RETURN as prove_records.lua
@@ -7,7 +7,8 @@
 local name = key('memberSum')
 local ABANDONED_MS = 6 * 60 * 60 * 1000
 
--- The guard held removals by a share of the wrong number. It judges again what an expired approval held (guard_take.lua).
+-- Expires the approval of removals that were held because of the wrong count, so that the guard judges them again
+-- (guard_take.lua).
 local function judge_removals_anew(target)
   local now, seen = clock(), {}
   if redis.call('EXISTS', key('guardApproval', target)) == 0 then return end

@@ -8,7 +8,7 @@
 local REBUILD_MS = 24 * 60 * 60 * 1000
 local reply = redis.call('HSCAN', key('groupsOf'), p.cursor, 'COUNT', p.count)
 
--- A pending removal means that the membership has ended.
+-- Returns whether a removal is pending, which means that the membership has ended.
 local function is_taken_out(user, group)
   for _, target in ipairs(p.targets) do
     if redis.call('HGET', key('owed', target .. ':' .. user), group) == '-' then return true end

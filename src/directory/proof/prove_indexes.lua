@@ -10,7 +10,7 @@ local function prove_member(id, drop)
   if redis.call('HEXISTS', key(RECORDS[p.kind]), id) == 0 then fault(p.family, 'surplus', p.kind .. ':' .. id, drop) end
 end
 
--- A damaged record keeps its entries: they cannot be compared with it.
+-- The index entries of a damaged record are kept, because they cannot be compared with it.
 local function prove_value(value, holders)
   local seen, kept, is_wrong = {}, {}, nil
   for id in string.gmatch(holders, '[^,]+') do

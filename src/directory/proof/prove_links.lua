@@ -7,7 +7,7 @@
 local reply = redis.call('HSCAN', key(p.family, p.target), p.cursor, 'COUNT', p.count)
 local links, ways = key('links', p.target), key('linked', p.target)
 
--- False: there is no link; nil: it cannot be read.
+-- Returns the link of a ref; false: no link; nil: damaged.
 local function link_of(ref)
   local text = redis.call('HGET', links, ref)
   if not text then return false end
@@ -17,7 +17,7 @@ end
 
 local function is_at_work(ref) return redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 end
 
--- The memberships have to be written again, because the link says which of them were written.
+-- Makes all memberships pending, because only the lost link knew which of them were written.
 local function readd_memberships(ref)
   local kind, id = string.match(ref, '^(%a+):(.*)$')
   if kind == 'User' then
@@ -35,7 +35,7 @@ end
 local function prove_link(ref)
   local link = link_of(ref)
   if link == nil then
-    -- If `linked` leads here, the link is made again from there; else the sync looks for the account.
+    -- With a reverse link the link is created again from it; otherwise the sync looks the account up.
     return fault('links', 'damaged', ref, is_stored(ref) and not is_at_work(ref) and function()
       redis.call('HDEL', links, ref)
       mark(ref, 3)
@@ -56,7 +56,7 @@ local function prove_way(way)
   local link = link_of(ref)
   if link and link.id == id and string.match(ref, '^%a+') == kind then return end
   if is_at_work(ref) then return end
-  -- A sync may be about to store the id, as long as the resource is marked.
+  -- While the resource is marked, a sync may be about to store the id.
   if link and not link.id and redis.call('HEXISTS', key('marks', p.target), ref) == 1 then return end
   if not link and is_stored(ref) and string.match(ref, '^%a+') == kind then
     return fault('links', 'missing', ref, function()

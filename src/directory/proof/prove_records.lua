@@ -14,7 +14,7 @@ local function prove_entry(id, index, value)
   end
   if held == id then return end
   local other = held and sound_record(p.kind, held)
-  -- Two records claim the name: an operator has to decide.
+  -- Two records have the same name; an operator has to decide.
   if other and has_entry(other, index, value) then return fault(index, 'doubled', name, nil, value) end
   fault(index, held and 'wrong' or 'missing', name, function() redis.call('HSET', key(index), value, id) end, value)
 end

@@ -1,7 +1,7 @@
-// Lists the walks of a proof, in the order in which they have to run: surplus entries go before missing ones are made, because
-// an index entry without a record would take the name of another record. Pure.
+// Lists the scans of a proof in their required order: surplus entries are removed before missing ones are created, because an
+// index entry without a record would block the name. Pure.
 
-/** Calls of one script, one for each portion of one key. */
+/** A scan: calls of one script, one for each portion of a key. */
 export interface ProofScan {
   /** Name without `prove_`. */
   script: string;
@@ -20,7 +20,7 @@ const INDEXES: [family: string, kind: 'User' | 'Group'][] = [
   ['order:Group', 'Group'],
 ];
 
-/** A record may be large, and its checksum is over all of it. */
+/** Records per script call; the checksum of each whole record is computed. */
 const RECORDS = 50;
 
 /**
@@ -41,7 +41,7 @@ export const scansOfLinks = (target: string): ProofScan[] => [
   { script: 'readd', args: { target } },
 ];
 
-/** After all others, because their repairs set dirty marks. */
+/** Scans of marks, which run last, because other repairs set marks. */
 export const scansOfMarks = (target: string): ProofScan[] => [
   ...[...MARKS, ...LISTS].map((family) => ({ script: 'marks', args: { target, family } })),
   ...['User', 'Group'].map((kind) => ({ script: 'synced', args: { target, kind } })),
@@ -51,11 +51,11 @@ const OF_GROUPS = ['members', 'unresolved', 'references'];
 const SIGNS = ['memberMarks', 'owed'];
 const HOLDS = ['guardHeld', 'guardApproved', 'guardRejected', 'guardItems'];
 
-/** Keys whose families have one key for each group or value; those for pending changes and items of the guard. */
+/** Matches keys of families with one key for each group, value or resource. */
 export const SETS = new RegExp(`^(${OF_GROUPS.join('|')}):`);
 export const CHANGES = new RegExp(`^(${[...SIGNS, ...HOLDS].join('|')}):`);
 
-/** The walk through one such key; undefined for every other key. @param name without the base */
+/** Returns the scan of such a key; undefined for every other key. @param name key without the base */
 export function scanOfKey(name: string, targets: readonly string[]): ProofScan | undefined {
   const [family = '', first = ''] = name.split(':', 2);
   if (OF_GROUPS.includes(family))

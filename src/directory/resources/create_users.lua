@@ -1,6 +1,5 @@
--- Stores users under ids that were made for them just now, with their indexes, heals references that waited for them and
--- leaves dirty marks, in one step. Nobody can be in a group under such an id, or have seen it blocked. What is stored comes
--- ready and in the order in which Redis takes it (user-writes.ts): to put it in order here would take longer than to store it.
+-- Stores new users with indexes and dirty marks, and resolves references that wait for them. The ids are new, so they have no
+-- groups and no marks. The values arrive in the order of the Redis commands (user-writes.ts), because sorting in Lua is slow.
 -- KEYS base
 -- ARGV { targets, groupsMatter }; how many users; 'family count' of each column of index entries; then id and record of each
 --      user, the request of each, and of each column value and id, or ids where many may have one value
@@ -10,7 +9,7 @@
 -- NEEDS entries, spread, synced
 p = cjson.decode(ARGV[1])
 local count = tonumber(ARGV[2])
--- Where records begin, requests, and index entries.
+-- Positions in ARGV: records, requests, index entries.
 local first, requests, at = 4, 4 + 2 * count, 4 + 3 * count
 
 local refusals, is_refused = { 'refused' }, {}
@@ -21,8 +20,8 @@ local function refuse(id, reason)
   refusals[#refusals + 1] = redis.call('HEXISTS', key('users'), id) == 1 and 'stale' or reason
 end
 
--- The place of each family's index entries in ARGV, and the keys of references that may wait for a user with these entries. A
--- shared externalId identifies no user.
+-- Positions of each family's index entries in ARGV, and keys of references that may wait for these users. A shared externalId
+-- identifies no user.
 local indexes, references, awaited = {}, with_room(), 0
 for short, digits in string.gmatch(ARGV[3], '(%S+) (%d+)') do
   local size = tonumber(digits)
@@ -49,7 +48,7 @@ for short, digits in string.gmatch(ARGV[3], '(%S+) (%d+)') do
 end
 if #refusals > 1 then return refusals end
 
--- A number serves as place and as generation.
+-- Each user needs one number, for its place in the order and its generation.
 local number, now = redis.call('INCRBY', key('sequence'), count) - count, clock()
 local since, score = string.format('%d', now), string.format('%d', 2 * SPAN + now)
 local places, marks, due = with_room(), with_room(), with_room()
@@ -78,7 +77,7 @@ for _, index in ipairs(indexes) do call_with('HSET', key(index.family), ARGV, in
 heed_targets()
 for _, target in ipairs(p.targets) do
   redis.call('HSET', key('marks', target), unpack(marks, 1, 2 * count))
-  -- Who came, left and comes again by a call that was sent twice stays in the lane of the leaver.
+  -- A repeated call may meet a deletion of the same user; its higher priority is kept.
   redis.call('ZADD', key('dirty', target), 'LT', unpack(due, 1, 2 * count))
   redis.call('PUBLISH', base .. 'marked', target)
 end

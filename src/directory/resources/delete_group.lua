@@ -1,4 +1,4 @@
--- Removes a group: tombstone, free indexes, all memberships noted for removal, dirty marks.
+-- Deletes a group: writes the tombstone, frees its names, makes the removal of all members pending, and marks them.
 -- KEYS base
 -- ARGV { id, expected (absent: whatever is there), now, request, targets, groupsMatter, most (members) }
 -- RETURN {"removed", version} | {"stale"} | {"missing"} | {"many"}: its members have to leave it first
@@ -9,7 +9,7 @@ local record = parse(stored)
 if p.expected and record.version ~= p.expected then return { 'stale' } end
 if member_count(p.id) > p.most then return { 'many' } end
 
--- A group within other groups is a member value that no user answers to.
+-- Removes the group from its parent groups, where it is a member value without a user.
 local function leave_parents()
   for _, reference in ipairs(redis.call('SMEMBERS', key('references', p.id))) do
     local parent, value = string.match(reference, '^(%S+) (.*)$')

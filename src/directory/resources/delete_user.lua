@@ -1,4 +1,4 @@
--- Removes a user: tombstone, free indexes, out of every group, dirty marks for all that changed.
+-- Deletes a user: writes the tombstone, frees its names, removes it from every group, and marks all changed resources.
 -- KEYS base
 -- ARGV { id, expected (absent: whatever is there), now, request, targets, groupsMatter }
 -- RETURN {"removed", version} | {"stale"} | {"missing"}

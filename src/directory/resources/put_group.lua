@@ -1,4 +1,4 @@
--- Stores a group and changes its members, with indexes, reverse index and dirty marks, in one step.
+-- Stores a group and changes its members, with indexes and dirty marks.
 -- KEYS base
 -- ARGV { id, expected (0: must not exist; absent: whatever is there), now, request, targets, lane, groupsMatter,
 --        displayName, entries: [[family, value]], steps: [{ kind: add|remove|replace, values }],
@@ -6,7 +6,7 @@
 --        text (absent: keep, then without displayName and entries)
 -- RETURN 'stored|unchanged version created modified' | 'taken family id', that of the holder | 'stale' | 'missing' | 'many'
 -- NEEDS references, resolve
--- A change of which nothing more comes is synced all the same.
+-- Delay of the mark while further portions follow; afterwards an incomplete change is synced too.
 local MORE_FOLLOWS_MS = 5000
 local stored = redis.call('HGET', key('groups'), p.id)
 if not stored and p.expected ~= 0 then return 'missing' end
@@ -36,7 +36,7 @@ if is_new then
   record.checksum = nil
 end
 
--- Steps of one push may undo each other: what counts for the version is where they end.
+-- Steps of one push may cancel each other, so the version changes only if the result differs.
 local net, members = {}, false
 local function count(by, whom) net[whom] = (net[whom] or 0) + by end
 

@@ -1,4 +1,4 @@
--- Stores a user that is there with its indexes, heals references that waited for it and leaves a dirty mark, in one step.
+-- Replaces a stored user with its indexes, resolves references that wait for it, and marks it.
 -- KEYS base
 -- ARGV { targets, groupsMatter }, then id, now, request, the version that must be there (nothing: whatever is), state, text,
 --      entries as JSON: [[short family, value], ...]

@@ -1,7 +1,7 @@
--- Reads the members of a group, unless there are too many for one answer.
+-- Reads the members of a group, or their number when there are more than `most`.
 -- KEYS base
 -- ARGV { group, most }
--- RETURN {'listed', the users, what waits for a user} | {'many', how many}
+-- RETURN {'listed', ids of users, member values without a user} | {'many', number}
 local count = redis.call('SCARD', key('members', p.group)) + redis.call('HLEN', key('unresolved', p.group))
 if count > p.most then return { 'many', count } end
 return { 'listed', redis.call('SMEMBERS', key('members', p.group)), redis.call('HKEYS', key('unresolved', p.group)) }

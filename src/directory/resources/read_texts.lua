@@ -1,7 +1,7 @@
--- Reads records in the order of their ids, as many as fit, so that what one reply holds is bounded.
+-- Reads the records of the first ids, up to a limit of bytes.
 -- KEYS base
 -- ARGV { family, ids, bytes }
--- RETURN what is stored of the first ids, nothing for one that is gone: of one at least, then while all have at most `bytes` bytes
+-- RETURN stored records of the first ids (false for an unknown id), at least one, then up to `bytes` bytes in total
 local fitting, size = {}, 0
 for _, id in ipairs(p.ids) do
   size = size + redis.call('HSTRLEN', key(p.family), id)

@@ -1,4 +1,4 @@
--- Reads users with their groups, as of one moment: by id, or by a value that an index knows.
+-- Reads users with their groups atomically: by id, or by a value of an index.
 -- KEYS base
 -- ARGV { ids, groupsOnly, bytes: of records at most, but of one user at least } or { family, value, lookup: a family where
 --      more of them may be }
@@ -14,7 +14,7 @@ if not ids then
   for other in string.gmatch(others or '', '[^,]+') do ids[#ids + 1] = other end
 end
 
--- A damaged record must not be taken for more lines, or fewer, than it is.
+-- Splits a record into head and text; a damaged record gives exactly two lines too.
 local function lines_of(stored)
   local first = stored and string.find(stored, '\n', 1, true)
   local is_two = first and first > 1 and not string.find(stored, '\n', first + 1, true)

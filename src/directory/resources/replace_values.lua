@@ -1,4 +1,4 @@
--- Replaces values of a user's plain core attributes in the stored text, which is not read for it, and leaves a dirty mark.
+-- Replaces values of a user's plain core attributes inside the stored text, without decoding it, and marks the user.
 -- KEYS base
 -- ARGV { targets, groupsMatter }, then id, now, request, and of each value the name and the JSON
 -- RETURN {'stored|unchanged version created modified groups' as put_user does, the record as it is stored now} | {'missing'} |
@@ -10,8 +10,8 @@ if not stored then return { 'missing' } end
 local record, at = parse_head(stored)
 if not is_sound(record, stored, at) then return { 'absent' } end
 
--- Where the value of an attribute begins and ends. A quote within a text has a backslash before it, so `"name":` is a key
--- wherever it stands. Extensions come last, and their keys are URNs, as the values of `schemas` are, which come first.
+-- Returns the start and end of an attribute's value. A quote inside a string is escaped, so `"name":` always is a key. Keys of
+-- extensions cannot be confused with core keys, because extensions come last and are searched separately.
 local function find_value(text, start, name)
   local _, colon = string.find(text, '"' .. name .. '":', start, true)
   local extension = string.find(text, ',"urn:', string.find(text, ']', start, true) or start, true)
@@ -22,7 +22,7 @@ local function find_value(text, start, name)
   return colon + 1, last
 end
 
--- Texts are long, and each that is made costs as much as a command: the last value is put in as the record is made.
+-- Creating a long string costs as much as a command, so the last value is inserted when the record is written.
 local text, start, changed, active = stored, at, false, nil
 local head, value, tail
 for index = 4, #texts, 2 do

@@ -1,7 +1,7 @@
--- Looks up the users that member values mean.
+-- Returns the users that member values identify.
 -- KEYS base
 -- ARGV { values, folded: { value: folded value } }
--- RETURN {'users', the users, each as often as it is meant}
+-- RETURN {'users', id, ...}; an id is repeated when several values identify it
 -- NEEDS resolve
 local found = { 'users' }
 for _, user in pairs(resolve_all(p.values)) do found[#found + 1] = user end
