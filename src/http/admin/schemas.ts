@@ -182,7 +182,7 @@ export const SCHEMAS = {
         ...{ summary: textField, reasons: arrayOf(textField) },
         values: arrayOf(object({ name: textField, state: textField })),
         memberships: arrayOf(object({ ref: textField, name: textField, state: textField })),
-        timeline: arrayOf(object({ at: dateTime, event: textField, textField })),
+        timeline: arrayOf(object({ at: dateTime, event: textField, text: textField })),
         log: arrayOf({ type: 'object' }),
       },
       [
