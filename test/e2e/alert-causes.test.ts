@@ -279,7 +279,7 @@ describe('at the inbound side', () => {
     expect(over(await scrape(bridge.app.port)) - over(before)).toBe(1);
   }, 30_000);
 
-  test('ScimBridgeRedisDown and ScimBridgeInboundErrors: Redis is away; what it knew is not shown any more', async (world) => {
+  test('ScimBridgeRedisDown and ScimBridgeInboundErrors fire while Redis is unavailable, and shared metrics are not shown', async (world) => {
     const { bridge, redis, place } = world;
     redis.process?.kill('SIGKILL');
     const now = await until(bridge, 'Redis is away', (each) => each.value('bridge_redis_up') === 0);

@@ -41,7 +41,7 @@ test('BRIDGE-05 an attribute of another type stops that attribute, and keeps the
   expect(JSON.stringify(definitions)).toContain('"level"');
 });
 
-test('a user who has no value for that attribute is not held up', async () => {
+test('a user without value for the conflicting attribute is activated', async () => {
   const { idp, platform } = bridge;
   await idp.createUser('untyped@acme.example', { title: 'sales' });
   await eventually('active', async () => (await platform.user('untyped@acme.example'))?.active);

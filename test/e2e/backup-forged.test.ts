@@ -96,7 +96,7 @@ test('a planted token with fitting checksums opens nothing, and the operator see
   expect(await users()).toBe(3);
 }, 60_000);
 
-test('tokens come back when the operator says --tokens take, and the record of acts names them', async () => {
+test('restore --tokens take restores tokens, and the audit log names them', async () => {
   const file = path('tokens.ndjson');
   await open.run('backup', file);
   await open.run('token', 'revoke', 'entra');

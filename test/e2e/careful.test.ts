@@ -75,7 +75,7 @@ test('BRIDGE-07 a user list that is cut short removes nobody', async ({ bridge, 
   expect(await people()).toEqual(before);
 }, 90_000);
 
-test('BRIDGE-10 who leaves a group that carries roles is reported, for the role remains', async ({
+test('BRIDGE-10 removing a user from a group with roles is reported, because the role remains', async ({
   bridge,
 }) => {
   const id = await bridge.idp.createUser('builder@acme.example');
@@ -120,7 +120,7 @@ test('BRIDGE-12 an account that carries another externalId by now is not deleted
   expect(await bridge.platform.user('other@acme.example')).toMatchObject({ externalId: 'somebody-else' });
 }, 40_000);
 
-test('BRIDGE-03 without a user list nobody is activated whose values cannot be written, and that is reported', async ({
+test('BRIDGE-03 without a user list, users whose values cannot be written stay inactive with a condition', async ({
   bridge,
 }) => {
   const hidden = { method: 'GET', path: '^/api/v1/users$', htmlAnswer: true };

@@ -65,14 +65,14 @@ test.each([
   expect(await piped(command, reader)).toEqual({ code: 0, errors: '' });
 });
 
-test('a command that changes something is done to its end', async () => {
+test('a writing command completes after its output pipe is closed', async () => {
   expect(await piped('hold --note night', 'true')).toEqual({ code: 0, errors: '' });
   expect((await targetHealth(bridge)).findings).toContain('on hold by order of an operator: see release');
   expect(await piped('release', 'true')).toEqual({ code: 0, errors: '' });
   expect((await targetHealth(bridge)).findings).toEqual([]);
 });
 
-test('a command that verifies something tells the result by its exit code', async () => {
+test('commands that verify something report the result by their exit code', async () => {
   expect((await piped('check-config', 'true')).code).toBe(0);
   const whole = await piped('doctor', 'cat');
   expect(await piped('doctor', 'true')).toEqual(whole);

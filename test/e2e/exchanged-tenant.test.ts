@@ -48,7 +48,7 @@ const namesThere = async (): Promise<string[]> =>
   (await there.state()).users.map(({ userName }) => userName).sort();
 const lastRun = async (rec: Reconciling) => (await rec.estates[0]?.estate.runs.read())?.last;
 
-test('accounts of other people under the same ids are not touched, and everybody arrives once it is meant', async () => {
+test('accounts of another tenant with the same ids are not changed, and --accept-tenant creates everybody', async () => {
   await there.control('POST', '/fixtures', { users: THEIRS.map((userName) => ({ userName })) });
   const before = await namesThere();
   await there.forgetRequests();

@@ -100,7 +100,7 @@ describe('explain', () => {
     },
   );
 
-  it('says in plain text what is so, and exits 4 for somebody unknown', async () => {
+  it('explain prints the state as text, and exits 4 for an unknown name', async () => {
     const { text, code } = await commands.run('explain', 'ada@acme.example');
     expect(code).toBe(0);
     expect(text).toContain('✔ ada@acme.example is at main as desired');
@@ -110,7 +110,7 @@ describe('explain', () => {
     expect(unknown.text).toContain('Nobody and no group is known as nobody@acme.example');
   });
 
-  it('tells a group with its members, and one that the target does not get', async () => {
+  it('explain shows a group with its members, and a group that is out of scope', async () => {
     expect(await explain('sales')).toMatchObject({
       ...{ kind: 'Group', verdict: 'asDesired', nameAtTarget: 'Sales' },
       members: { desired: 1, toAdd: 0, toRemove: 0, unknown: [] },
@@ -118,7 +118,7 @@ describe('explain', () => {
     expect(await explain('private club')).toMatchObject({ verdict: 'notForTarget', inScope: false });
   });
 
-  it('tells a protected person, a value that fits nothing, and a dead letter in the words of the platform', async () => {
+  it("explain shows a protected user, a value that cannot be mapped, and a dead letter with the platform's message", async () => {
     await bridge.idp.createUser('boss@acme.example');
     const bob = await bridge.idp.send('POST', '/Users', {
       userName: 'bob@acme.example',
@@ -146,7 +146,7 @@ describe('explain', () => {
     ]);
   });
 
-  it('tells what the guard holds, and a person who was deleted, by name', async () => {
+  it('explain shows held changes, and finds a deleted user by name', async () => {
     const leavers = await Promise.all(
       ['l1@acme.example', 'l2@acme.example'].map((name) => bridge.idp.createUser(name)),
     );
@@ -164,7 +164,7 @@ describe('explain', () => {
     expect(held.reasons.join()).toContain('scim-bridge approvals list');
   });
 
-  it('tells that a hold stops everything', async () => {
+  it('explain reports a hold of the target', async () => {
     await commands.run('hold', '--note', 'audit');
     await bridge.idp.patch(`/Users/${ada}`, { op: 'replace', path: 'displayName', value: 'Ada' });
     const found = await explain('hr-1');
@@ -220,7 +220,7 @@ describe('sync', () => {
     expect((await commands.run('sync', 'hr-1', '--dry-run')).code).toBe(0);
   }, 60_000);
 
-  it('says who needs a person, and who is unknown', async () => {
+  it('sync reports dead letters and unknown names', async () => {
     expect((await commands.run('sync', 'system:root', '--json')).code).toBe(1);
     expect((await commands.run('sync', 'nobody@acme.example')).code).toBe(4);
   });

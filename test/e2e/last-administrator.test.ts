@@ -73,7 +73,7 @@ const isActive = async (name: string) => (await bridge.platform.user(name))?.act
 const approve = async () =>
   commands.run('approvals', 'approve', (await json('approvals', 'list'))[0].id, '--json');
 
-test('a leaver costs one write and one read, and more of them cost hardly more', async () => {
+test('a deactivation takes one write and one read, and many deactivations share the read', async () => {
   await bridge.platform.forgetRequests();
   lists = 0;
   await leave(clerks[0]);
@@ -88,14 +88,14 @@ test('a leaver costs one write and one read, and more of them cost hardly more',
   expect(lists).toBeLessThanOrEqual(2);
 }, 30_000);
 
-test('an administrator who leaves is closed like anybody, as long as another one stays', async () => {
+test('an administrator is deactivated while another active administrator remains', async () => {
   await leave(second);
   await eventually('the second is closed', async () => (await isActive(SECOND)) === false);
   await settled();
   await expect(json('approvals', 'list')).resolves.toEqual([]);
 }, 30_000);
 
-test('the last one is held, whatever a person approves, and everybody says why', async () => {
+test('the deactivation of the last administrator stays held after an approval, and every output names the reason', async () => {
   await bridge.platform.forgetRequests();
   await leave(admin);
   await settled();
@@ -124,7 +124,7 @@ test('the last one is held, whatever a person approves, and everybody says why',
   });
 }, 30_000);
 
-test('a list that does not answer delays nobody but those who are known as administrators', async () => {
+test('a failing user list delays only the deactivation of known administrators', async () => {
   await back(admin);
   await back(second);
   await eventually('active', () => isActive(SECOND));
@@ -154,7 +154,7 @@ test('a list that does not answer delays nobody but those who are known as admin
   await eventually('closed once the list answers', async () => (await isActive(SECOND)) === false);
 }, 60_000);
 
-test('two who leave in the same moment do not count on each other', async () => {
+test('two concurrent deactivations of the only two administrators hold one of them', async () => {
   await back(admin);
   await back(second);
   await eventually('both are active', async () => (await isActive(ADMIN)) && (await isActive(SECOND)));
@@ -166,7 +166,7 @@ test('two who leave in the same moment do not count on each other', async () => 
   expect(open).toContain(true);
 }, 30_000);
 
-test('once somebody else is an administrator, an approval lets it through', async () => {
+test('after another user became administrator, an approval deactivates the held one', async () => {
   await bridge.platform.control('POST', '/fixtures', {
     users: [{ userName: 'third@acme.example', isAdmin: true }],
   });

@@ -109,7 +109,7 @@ test('creates whose answers were lost are found again although the lists show th
   expect(letters(bridge)).toEqual([]);
 }, 60_000);
 
-test('a name that was given up a moment ago is taken although the lists still show it elsewhere', async ({
+test('a userName that was just released is assigned although lagging lists show its former owner', async ({
   bridge,
 }) => {
   const { idp, platform } = bridge;
@@ -134,7 +134,9 @@ test('a name that was given up a moment ago is taken although the lists still sh
   expect(letters(bridge)).toEqual([]);
 }, 120_000);
 
-test('three people who exchange their names get them, and nobody has two accounts', async ({ bridge }) => {
+test('three users who exchange their userNames in a circle get them without second accounts', async ({
+  bridge,
+}) => {
   const { idp, platform } = bridge;
   const names = ['north@acme.example', 'east@acme.example', 'south@acme.example'];
   const ids = await Promise.all(names.map((name) => idp.createUser(name, { ...person, externalId: name })));
@@ -171,7 +173,7 @@ test('a web page in the place of the user list, for a moment, gives nobody up', 
   expect(letters(bridge)).toEqual([]);
 }, 60_000);
 
-test('members beyond those that an answer shows count as members when their accounts say so', async ({
+test('members missing in a truncated answer count as members when their accounts list the group', async ({
   bridge,
   front,
 }) => {
@@ -185,7 +187,7 @@ test('members beyond those that an answer shows count as members when their acco
   expect((await platform.group('cut short'))?.members).toHaveLength(5);
 }, 60_000);
 
-test('an account whose making nobody knows of yet is not taken for a stranger by the next one of that name', async ({
+test('an account with a lost create answer is not adopted by another user with that userName', async ({
   bridge,
 }) => {
   const { idp, platform } = bridge;

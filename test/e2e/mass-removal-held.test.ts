@@ -127,7 +127,7 @@ describe('a guarded target', () => {
     expect(await guardStore.open()).toBeUndefined();
   }, 60_000);
 
-  test('a rejection leaves the platform as it is, and everything else of that person goes on', async () => {
+  test('after a rejection the account stays active, and other changes of the user are applied', async () => {
     await open({ deactivate: { count: 0, percent: 100 } });
     const [id = ''] = await hire(1);
     await leave(id);
@@ -141,7 +141,7 @@ describe('a guarded target', () => {
     expect(await held()).toBe(0);
   }, 60_000);
 
-  test('11 % in ten small portions over a day are stopped like one large one', async () => {
+  test('deactivations of 11 % in ten portions over a day are held like one large portion', async () => {
     await open({ deactivate: { count: 1000, percent: 10 } });
     const ids = await hire(120);
     let next = 0;
@@ -168,7 +168,7 @@ describe('a guarded target', () => {
     }
   }
 
-  test('people who are deleted keep their groups while their deactivation is held, and leave with it', async () => {
+  test('deleted users keep their groups while their deactivation is held, and lose them with its approval', async () => {
     await open({ deactivate: { count: 0, percent: 100 }, removeMembers: { count: 0, percent: 100 } });
     const ids = await hire(5);
     await bridge.idp.createGroup('crew', ids);
@@ -207,7 +207,7 @@ describe('a guarded target', () => {
     expect(await held()).toBe(0);
   }, 60_000);
 
-  test('a deleted group waits with all its members; approved, it goes', async () => {
+  test('a deleted group and its members are held, and removed after the approval', async () => {
     await open({ removeMembers: { count: 3, percent: 100 } });
     const ids = await hire(5);
     const group = await bridge.idp.createGroup('crew', ids);

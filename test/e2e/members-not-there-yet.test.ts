@@ -28,7 +28,7 @@ test.each([
   },
 );
 
-test('removing it before it arrived leaves nothing behind', async () => {
+test('removing a member value before its user arrives leaves no pending reference', async () => {
   const { idp, platform } = bridge;
   const group = await idp.createGroup('never mind', ['src-never']);
   await idp.patch(`/Groups/${group}`, { op: 'Remove', path: 'members', value: [{ value: 'src-never' }] });

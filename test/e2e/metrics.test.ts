@@ -24,7 +24,7 @@ const settled = () =>
     return now.value('bridge_outbox_dirty', { target: 'main' }) === 0 ? now : undefined;
   });
 
-test('the scrape parses, knows every metric by its type, and says which are shared', async () => {
+test('the scrape is valid, types every metric, and marks shared metrics in their help text', async () => {
   const found = await look();
   for (const { name, type, help } of Object.values(METRICS)) {
     expect([name, found.types.get(name)]).toEqual([name, type]);
@@ -111,7 +111,7 @@ test('wrong tokens and strange addresses raise the risk of a quarantine, and add
   expect(after.samples.length - before.samples.length).toBeLessThan(30);
 });
 
-test('every process shows what Redis knows, and only a worker when it last fetched', async () => {
+test('every process exports shared metrics, and only workers the time of the last fetch', async () => {
   const api = await bridge.another('api');
   // Work may end between two scrapes.
   const names = ['bridge_outbox_dirty', 'bridge_dead_letters', 'bridge_breaker_open', 'bridge_hold'];

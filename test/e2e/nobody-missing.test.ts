@@ -75,7 +75,7 @@ async function afterOneRun(rec: Reconciling, platform: PlatformView): Promise<vo
   await expect(platform.writes()).resolves.toEqual([]);
 }
 
-test('a target that is added later gets everybody by one run, inactive first', async () => {
+test('a target that is added later gets all users by one reconcile, inactive ones first', async () => {
   const rec = await openReconciling(bridge);
   await rec.settled();
   await rec.stop();
@@ -182,7 +182,7 @@ describe('with everybody in line', () => {
   }, 60_000);
 
   test.each([['links'], ['linked'], ['links', 'linked'], ['links', 'linked', 'marks', 'dirty', 'mapped']])(
-    'links that are lost (%s) are found again, and nobody twice',
+    'lost links (%s) are restored without second accounts',
     async (...families) => {
       await redis.del(families.map(key));
       await afterOneRun(rec, bridge.platform);

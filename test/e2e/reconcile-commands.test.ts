@@ -170,7 +170,7 @@ test('a saved plan is applied exactly; after anything moved, or was edited, it i
   });
 }, 60_000);
 
-test('plan with other settings shows what they would do to everybody, and changes nothing', async ({
+test('plan with other settings lists their effect on all users without writes', async ({
   settingsFile,
   run,
 }) => {

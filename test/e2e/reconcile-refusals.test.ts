@@ -70,7 +70,7 @@ test("is shown in the platform's words and not ordered again, however many runs 
   await expect(stated()).resolves.toEqual([`conflict | ${RESERVED} | none | report`]);
 }, 60_000);
 
-test('a retry is one more attempt, and the runs after it make none', async () => {
+test('retry of a dead letter causes one attempt, and later runs none', async () => {
   await bridge.platform.forgetRequests();
   await retryDeadLetters(letters() as never, { all: true }, OPERATOR);
   await rec.settled();
@@ -80,7 +80,7 @@ test('a retry is one more attempt, and the runs after it make none', async () =>
   await expect(attempts()).resolves.toEqual(['POST /api/scim/v2/Groups 400']);
 }, 60_000);
 
-test('rules that map it to something else try it again', async () => {
+test('changed mapping rules retry a refused write', async () => {
   const config = structuredClone(bridge.config);
   const { groups } = config.targets.main!;
   groups.rename = [{ match: '^system:(.*)$', to: 'sys-$1' }];
@@ -94,7 +94,7 @@ test('rules that map it to something else try it again', async () => {
   }
 }, 60_000);
 
-test('one that a person dropped is shown as well, and is not on the list again', async () => {
+test('a dropped dead letter is shown in the plan and not listed again', async () => {
   await dropDeadLetters(letters() as never, { all: true }, OPERATOR);
   await bridge.platform.forgetRequests();
   await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
@@ -118,7 +118,7 @@ test('a change at the source puts it right', async () => {
   await expect(stated()).resolves.toEqual([]);
 }, 60_000);
 
-test('drift of a resource with a dead letter is repaired, each time that somebody meddles', async () => {
+test('drift of a resource with a dead letter is repaired after each change at the platform', async () => {
   const level = (value: unknown) => ({ op: 'replace', path: 'title', value });
   await bridge.idp.patch(`/Users/${ann}`, level('none'));
   await eventually('the user is a dead letter', async () => (await estate().outbox.blocked()).length === 1);

@@ -66,7 +66,7 @@ test('a start after a missed moment runs at once and says why', async () => {
   expect(reconciled(log)).toMatchObject([{ why: 'a run was missed', outcome: 'converged', joined: false }]);
 }, 30_000);
 
-test('two replicas that are both due make one run; the second takes over its report', async () => {
+test('two replicas with a due schedule start one run, and the second returns its report', async () => {
   offset += 25 * HOUR;
   // Long enough that the second comes while the first is at it.
   await bridge.platform.control('PATCH', '/faults', { latencyMs: 300 });
@@ -82,7 +82,7 @@ test('two replicas that are both due make one run; the second takes over its rep
   expect(lists).toHaveLength(1);
 }, 30_000);
 
-test('onDrift report tells what differs and leaves it; repair puts it right', async () => {
+test('onDrift report lists differences without writes, onDrift repair writes them', async () => {
   await meddle();
   offset += 25 * HOUR;
   await bridge.platform.forgetRequests();

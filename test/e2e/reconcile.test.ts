@@ -125,7 +125,7 @@ test('a renamed, and a deleted group with its members, are put back', async () =
   expect(await bridge.platform.group('seized')).toBeUndefined();
 }, 60_000);
 
-test('deleted accounts are made again, and one that somebody made in the place of another is taken over', async () => {
+test('deleted accounts are created again, and an account that was created manually in their place is adopted', async () => {
   await rec.meddle('DELETE', `/api/scim/v2/Users/${await scimId('ann')}`);
   await rec.meddle('DELETE', `/api/scim/v2/Users/${await scimId('ben')}`);
   await rec.meddle('POST', '/api/scim/v2/Users', { userName: 'BEN@acme.example', active: true });
@@ -141,7 +141,7 @@ test('deleted accounts are made again, and one that somebody made in the place o
   expect(ann?.groups.sort()).toEqual(['analysts', 'everybody']);
 }, 60_000);
 
-test('a plan says who changed it and when, as the audit log has it', async () => {
+test("a plan names the actor and time of a change from the platform's audit log", async () => {
   const { platform } = bridge;
   await platform.control('POST', '/fixtures', {
     users: [{ userName: 'mallory@acme.example', isAdmin: true }],
@@ -163,7 +163,7 @@ test('a plan says who changed it and when, as the audit log has it', async () =>
   await repaired();
 }, 60_000);
 
-test('accounts that nobody pushed are counted and never touched', async () => {
+test('unmanaged accounts are counted and never changed', async () => {
   await rec.meddle('POST', '/api/scim/v2/Users', { userName: 'stranger@acme.example', active: true });
   const before = await bridge.platform.user('stranger@acme.example');
   const { plan } = await rec.run();

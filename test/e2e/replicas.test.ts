@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-test('three replicas on one Redis create nobody twice and apply every change once', async () => {
+test('three replicas on one Redis create each account once and apply every change once', async () => {
   const others = [await bridge.another(), await bridge.another()];
   const idps = [
     bridge.idp,

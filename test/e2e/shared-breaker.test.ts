@@ -102,7 +102,7 @@ afterAll(async () => {
 
 const callsOf = (): number[] => doors.map(({ calls }) => calls);
 
-test('an outage that one process meets stops the calls of the other, and both go on when it is over', async () => {
+test('the breaker that one process opens stops calls of the other, and both resume after the outage', async () => {
   const [failing, other] = doors as [Door, Door];
   const platform = createPlatformView(sandbox.ready.controlUrl);
   const idp = createIdp(processes[0]?.baseUrl ?? '', TOKEN);

@@ -59,7 +59,7 @@ test('two people of one externalId have an account each, also when the answers t
   expect(await idsOf('jo')).toEqual(ids.sort());
 }, 40_000);
 
-test('an account that another one got while somebody was looked for is not taken for the own one', async () => {
+test('an account that another user was linked to during the lookup is not adopted', async () => {
   const { idp, platform } = bridge;
   const rules = [
     { method: 'GET', path: '/scim/v2/Users$', times: 1, latencyMs: 1200 },
@@ -79,7 +79,7 @@ test('an account that another one got while somebody was looked for is not taken
   expect(renamed).toEqual([]);
 }, 40_000);
 
-test('it is still two when one of them is changed, and one when the other is gone', async () => {
+test('two users share an externalId after one is changed, and it identifies one user after the other is deleted', async () => {
   const { idp } = bridge;
   const ids = await idsOf('jo');
   for (const id of ids)
@@ -92,7 +92,7 @@ test('it is still two when one of them is changed, and one when the other is gon
   expect(await idsOf('jo')).toEqual([second]);
 });
 
-test('a user with the externalId of a deleted one is a new person, and a user who comes back is the same', async () => {
+test('a new user with the externalId of a deleted user gets a new account, and a re-posted user keeps the account', async () => {
   const { idp, platform } = bridge;
   const former = await idp.createUser('sam@old.example', person('sam', 'NO'));
   await eventually('there', async () => (await countryOf('sam@old.example')) === 'NO');
@@ -119,7 +119,7 @@ test('a member named by a shared externalId is nobody', async () => {
   expect((await idp.send('GET', `/Users/${other}`)).body.groups ?? []).toEqual([]);
 });
 
-test('under another profile, set later, who shares one can be changed and can leave', async () => {
+test('users who share an externalId can be changed and deactivated after the profile makes it unique', async () => {
   const { idp, platform, config } = bridge;
   const ids = await Promise.all(
     ['a', 'b'].map((each) => idp.createUser(`pat@${each}.example`, person('pat', 'NO'))),

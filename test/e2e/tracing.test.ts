@@ -84,7 +84,7 @@ const spans = (): Span[] =>
 const read = (span: Span | undefined, key: string): unknown =>
   Object.values(span?.attributes.find((each) => each.key === key)?.value ?? {})[0];
 
-test('a push, its sync and the calls of that are one trace, and the platform is told of it', async () => {
+test('a push, its sync and its platform calls form one trace, and the calls carry its trace context', async () => {
   const theirs = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const idp = createIdp(`http://127.0.0.1:${traced.port}/scim/v2`, TOKEN);
   const answer = await idp.send(

@@ -43,7 +43,7 @@ const isTaken = (connection: string, ref: string) =>
 /** Sandbox accounts by userName. */
 const account = (userName: string) => bridge.platform.user(userName);
 
-test("the other connection's person with the same userName changes nothing and is told who holds the account", async () => {
+test("a user of another connection with the same userName changes nothing and gets a dead letter that names the account's owner", async () => {
   const { idp } = bridge;
   const own = await idp.createUser('ada@acme.example', {
     displayName: 'Ada',
@@ -83,7 +83,7 @@ test('a person is not renamed to a name that the other connection holds', async 
   expect(await account('rob@acme.example')).toMatchObject({ active: true });
 });
 
-test('a group of the same name is a dead letter of the second connection, and keeps its members', async () => {
+test("a group with the name of another connection's group becomes a dead letter, and the existing group keeps its members", async () => {
   const { idp, platform } = bridge;
   const member = await idp.createUser('cid@acme.example');
   await idp.createGroup('Finance', [member]);
@@ -97,7 +97,7 @@ test('a group of the same name is a dead letter of the second connection, and ke
   expect(await members()).toEqual(['cid@acme.example']);
 });
 
-test('when both post a person at once, one of them gets the account and the other one is told', async () => {
+test('when two connections post the same person at once, one links the account and the other gets a dead letter', async () => {
   const { idp } = bridge;
   const names = Array.from({ length: 10 }, (_, at) => `race${at}@acme.example`);
   const pairs = await Promise.all(

@@ -97,7 +97,7 @@ const platform = (method: 'POST' | 'PATCH' | 'GET', path: string, body?: object)
     ...(body ? { body: JSON.stringify(body) } : {}),
   }).then(({ body: answer }) => answer.json() as Promise<any>);
 
-test('the chain is whole: what was pushed is what the person sees, down to the rows', async () => {
+test('verify-access shows the complete chain from the push to the rows that the user sees', async () => {
   const { code, report } = await verify(nameOf('ada'), [], { DEPLOYMENT_API_SECRET: secret() });
   expect(report.ok).toBe(true);
   expect(code).toBe(0);
@@ -152,7 +152,7 @@ test('without the API secret the rows are not allowed, and the chain is whole al
   expect(writes.map((path) => path?.replace(/.*\//, ''))).toEqual(['tokens-for-meta-sync', 'load']);
 });
 
-test('people read it as four lines with ticks, the context and what is seen', async () => {
+test('the text output has four lines with ticks, the security context and the visible rows', async () => {
   const { code, out, errors } = await run([nameOf('ada')], { DEPLOYMENT_API_SECRET: secret() });
   expect(errors).toBe('');
   expect(code).toBe(0);
@@ -223,7 +223,7 @@ test('a deactivated user sees nothing, the command succeeds, and no token is ask
   expect(await bridge.platform.writes()).toEqual([]);
 });
 
-test('somebody whom nobody pushed: the chain ends before its first link', async () => {
+test('verify-access of a user who was never pushed ends before the first step', async () => {
   const { code, report } = await verify('nobody@acme.example');
   expect([code, report.ok, report.person, ...stages(report)]).toEqual([
     2,
@@ -236,7 +236,7 @@ test('somebody whom nobody pushed: the chain ends before its first link', async 
   ]);
 });
 
-test('another deployment; one that is not there; a query that cannot be run; a platform that is away', async () => {
+test('verify-access reports another deployment, an unknown deployment, an invalid query and an unavailable platform', async () => {
   const ops = await verify(ada, ['--deployment', 'ops'], { DEPLOYMENT_API_SECRET: secret(1) });
   // No policy of this deployment names a group of hers.
   expect([ops.code, ops.report.deployment.name, ops.report.entities]).toEqual([2, 'ops', []]);

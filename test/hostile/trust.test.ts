@@ -86,7 +86,7 @@ test("another connection's userName does not reach the account of the first", as
   });
 });
 
-test('a person with the externalId of somebody who left has neither that id nor the groups', async () => {
+test("a new user with the externalId of a leaver gets neither the leaver's id nor the groups", async () => {
   const leaver = await idp.createUser('old@trust.example', { externalId: 'jsmith', title: 'finance' });
   const group = await idp.createGroup('Finance', [leaver]);
   await arrives('old@trust.example', 'finance');

@@ -34,7 +34,7 @@ test('status and settings tell where things stand, and no secret', async () => {
     expect(text).not.toContain(secret);
 });
 
-test('hold stops writes, release brings them; both say what they changed', async () => {
+test('hold stops writes and release resumes them, and both answers name the changed targets', async () => {
   const { operator, bridge } = rig;
   const order = { by: 'alice', note: 'upgrade of the platform' };
   await expect(operator.post('/hold', order)).resolves.toMatchObject({
@@ -114,7 +114,7 @@ test('a dead letter is listed with the words of the platform, retried and droppe
   expect((await operator.post('/dead-letters/drop', { all: true })).body.count).toBe(0);
 });
 
-test('every order is on record: what, who, when and by which way, and no secret', async () => {
+test('the audit log has every order with operator, time and interface, and no secret', async () => {
   const { operator, bridge } = rig;
   const began = Date.now();
   const { body: made } = await operator.post('/tokens', { connection: 'default', name: 'next', by: 'carol' });

@@ -26,7 +26,7 @@ const found = async (): Promise<string[]> =>
     ({ area, level, message }: Record<string, string>) => `${level} ${area}: ${message}`,
   );
 
-test('doctor tells a sound target from one whose SCIM is off and one that fails', async () => {
+test('doctor reports a healthy target, a target with SCIM switched off and a failing target differently', async () => {
   const { platform } = rig.bridge;
   await platform.forgetRequests();
   const sound = await found();
@@ -47,7 +47,7 @@ test('doctor tells a sound target from one whose SCIM is off and one that fails'
   await platform.control('PATCH', '/settings', { scimEnabled: true });
 });
 
-test('verify-access tells what a person really sees, and what is not as desired', async () => {
+test('verify-access returns the rows that a user sees, and the differences from the desired state', async () => {
   const { bridge, operator } = rig;
   const query = { measures: ['orders.count'] };
   const { status, body } = await operator.post('/verify-access', { user: ADA, query });
@@ -78,7 +78,7 @@ test('verify-access tells what a person really sees, and what is not as desired'
   ]);
 });
 
-test('a check of an unknown person or target is refused, says what to do, and repeats no name', async () => {
+test('verify-access of an unknown user or target answers 404 with advice and without the name', async () => {
   const { bridge, operator } = rig;
   const ask = async (body: object) => {
     const answer = await operator.post('/verify-access', body);

@@ -66,7 +66,7 @@ const guessFrom = async ({ raw }: AdminRig, client: string): Promise<number> => 
   return response.status;
 };
 
-test('behind a trusted proxy only the client that guesses is told to wait', async () => {
+test('behind a trusted proxy only the client with wrong tokens gets 429', async () => {
   const behind = await openAdmin({
     configure: ({ server }) => (server.trustedProxies = ['127.0.0.1', '10.0.0.0/8']),
   });

@@ -37,7 +37,7 @@ async function started(path: string, body?: object): Promise<any> {
   return rig.operator.ended(reply.body.id);
 }
 
-test('a plan shows drift and writes nothing; applied, it repairs exactly that', async () => {
+test('plan lists drift without writes, and apply repairs exactly its entries', async () => {
   await rename(PEOPLE[0] ?? '', 'Meddled');
   await rig.bridge.platform.forgetRequests();
   const plan = await started('/plan', { target: 'main', by: 'alice' });
@@ -54,7 +54,7 @@ test('a plan shows drift and writes nothing; applied, it repairs exactly that', 
   expect(again).toMatchObject({ outcome: 'stale', message: expect.stringContaining('nothing was changed') });
 });
 
-test('reconcile repairs, and another replica tells how it went', async () => {
+test("reconcile repairs drift, and another replica returns the operation's result", async () => {
   await rename(PEOPLE[1] ?? '', 'Meddled');
   const other = await rig.bridge.another('api');
   const run = await started('/reconcile');
@@ -70,7 +70,7 @@ test('reconcile repairs, and another replica tells how it went', async () => {
   expect((await rig.operator.get('/status')).body[0].reconcile.last.outcome).toBe('converged');
 });
 
-test('a plan over lists that are cut short does not say that there are no changes', async () => {
+test('a plan over truncated lists does not report "no changes"', async () => {
   await expect(started('/plan')).resolves.toMatchObject({ outcome: 'no changes' });
   await rig.bridge.platform.control('PATCH', '/faults', { truncateLists: { keep: 0.5, mode: 'page' } });
   const plan = await started('/plan');

@@ -94,7 +94,7 @@ inBrowser('in a browser', () => {
   }, 60_000);
   afterAll(() => browser.close());
 
-  test('a wrong token is told, the right one opens, and it stays in this tab alone', async () => {
+  test('a wrong admin token shows an error, the right one opens the page and is stored for this tab only', async () => {
     await signIn('wrong');
     await see('This is not the admin token.');
     await shoot('sign-in');

@@ -38,7 +38,7 @@ test('explain finds a person by name, id or ref, and tells the way from push to 
   expect(rig.bridge.logs.filter((line) => line.includes('lovelace'))).toEqual([]);
 });
 
-test('sync tells what it would write, then writes it', async () => {
+test('sync with dryRun lists the planned writes, and sync without it executes them', async () => {
   const { scimId } = (await rig.bridge.platform.user(ADA)) ?? {};
   const path = `/api/scim/v2/Users/${scimId}`;
   await hands.meddle('PATCH', path, scimPatch({ op: 'replace', path: 'displayName', value: 'Meddled' }));

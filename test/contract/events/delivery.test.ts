@@ -219,7 +219,7 @@ test('an event that the receiver refuses is kept, and an operator can have it se
   expect(await admin('GET', '/events/refused')).toEqual([]);
 });
 
-test('a poll may wait for the next event; one that nobody waits for any more ends', async () => {
+test('a poll waits for the next event, and ends when its client disconnects', async () => {
   await drain();
   const waiting = poll({});
   await new Promise((resolve) => setTimeout(resolve, 300));
@@ -267,7 +267,7 @@ test('the receiver and the identity provider have a token each, and neither open
   expect((await fetch(addressOf('pushed'), { method: 'POST' })).status).toBe(404);
 });
 
-test('keys are shown without their private part, and the next one signs once it was shown', async () => {
+test('the key endpoint shows public keys only, and a new key signs after it was published', async () => {
   const settings = bridge.config.connections.polled?.events;
   if (!settings) throw new Error('events are off');
   const shown = async () =>
@@ -306,7 +306,7 @@ const versions = async (id: string): Promise<string[]> => {
 const posted = (count: number) =>
   eventually(`${count} posts`, () => Promise.resolve(receiver.posts.length >= count));
 
-test('events are posted one by one with the token of the receiver; answers that say nothing of the event repeat it', async () => {
+test("events are posted one by one with the receiver's token, and an answer without a verdict on the event repeats it", async () => {
   receiver.posts.length = 0;
   receiver.answers = [
     { status: 503, headers: { 'retry-after': '1' } },
@@ -329,7 +329,7 @@ test('events are posted one by one with the token of the receiver; answers that 
   expect(await versions(id)).toEqual(['W/"1"', 'W/"1"', 'W/"1"', 'W/"1"', 'W/"2"', 'W/"3"']);
 }, 30_000);
 
-test('an event that the receiver refuses is kept; one that it refuses for the settings waits', async () => {
+test('a refused event is kept for the operator; an event refused because of keys or access stays pending', async () => {
   receiver.posts.length = 0;
   receiver.answers = [
     { status: 400, body: JSON.stringify({ err: 'invalid_request', description: 'not parsable' }) },
@@ -353,7 +353,7 @@ test('an event that the receiver refuses is kept; one that it refuses for the se
   ]);
 }, 30_000);
 
-test('a receiver that is away (ScimBridgeEventsWait) gets everything when it is back, from one process at a time', async () => {
+test('an unavailable receiver gets all events after its return, from one process at a time (ScimBridgeEventsWait)', async () => {
   const other = await bridge.another('worker');
   receiver.posts.length = 0;
   receiver.isThere = false;

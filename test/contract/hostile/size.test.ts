@@ -196,7 +196,7 @@ describe('bombs', () => {
     // Its best quality takes seconds and makes no worse a bomb.
     ['br', (body: Buffer) => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
   ] as const)(
-    'a %s body that inflates beyond the limit is 413 (or its encoding 415)',
+    'a %s body that decompresses beyond the limit answers 413, or 415 for its encoding',
     async (encoding, compress) => {
       const bytes = compress(Buffer.from(json(50_000_000)));
       expect(bytes.length).toBeLessThan(200_000);

@@ -281,7 +281,7 @@ describe('shapes', () => {
     expect(await scim.find('/Users', 'userName eq "last"')).toHaveLength(1);
   });
 
-  test('a server that is asked by another connection of the same client is there too', async () => {
+  test('requests on a second socket of the same client are answered', async () => {
     const other = createClient(bridge.app.port, '/connections/default/scim/v2');
     expect((await other.get('/Users?count=0')).status).toBe(200);
   });

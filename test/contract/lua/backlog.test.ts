@@ -23,7 +23,7 @@ test('a target that is equal is not behind', async () => {
   });
 });
 
-test('the age is that of the oldest change, however often it changes again, until its mark is cleared', async () => {
+test("the backlog age is that of a resource's oldest unapplied change until its mark is cleared", async () => {
   await hire(ADA);
   await pause(60);
   await hire(BOB);
@@ -49,7 +49,7 @@ test('the age is that of the oldest change, however often it changes again, unti
   expect(await store.outbox.backlog()).toMatchObject({ dirty: 0, oldestMs: 0, blocked: 1 });
 });
 
-test('a change that comes while its resource is synced keeps the age of the first', async () => {
+test('a change during the sync of its resource keeps the age of the first change', async () => {
   await hire(ADA);
   await store.claimRefs();
   const work = await store.begun(ref(ADA));
@@ -59,7 +59,7 @@ test('a change that comes while its resource is synced keeps the age of the firs
   expect((await store.outbox.backlog()).oldestMs).toBeGreaterThanOrEqual(40);
 });
 
-test('a mark that was handed over without its age has the age of the mark once it is handed over again', async () => {
+test('a mark that lost its entry in accepted gets its age back at the next delivery', async () => {
   await hire(ADA);
   await store.claimRefs();
   await store.redis.del(store.keys.key('accepted', 'main'));

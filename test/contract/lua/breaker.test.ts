@@ -93,7 +93,7 @@ test('a single probe goes at a time; its success lets everybody through', async 
   expect(await store.redis.exists(key)).toBe(0);
 });
 
-test('probes that fail become rarer up to a bound; those that are refused do not', async () => {
+test('the probe interval grows up to a limit after probes without answer, and not after refused probes', async () => {
   const one = replica();
   await calls(one, 0, 0, 0, 0, 0);
   const waits = async (status: number): Promise<number> => {
@@ -107,7 +107,7 @@ test('probes that fail become rarer up to a bound; those that are refused do not
   expect(await waits(403)).toBe(1000);
 });
 
-test('calls that were under way when it opened do not make the probes rarer', async () => {
+test('calls that started before the breaker opened do not increase the probe interval', async () => {
   const one = replica();
   await calls(one, 0, 0, 0, 0, 0);
   for (let n = 0; n < 8; n++) one.breaker.note({ status: 0 });
@@ -115,7 +115,7 @@ test('calls that were under way when it opened do not make the probes rarer', as
   expect(await store.redis.hget(key, 'probeMs')).toBe('1000');
 });
 
-test('a probe whose process is killed does not keep it open for ever, and nobody calling forgets it', async () => {
+test('the breaker allows another probe after a process was killed, and closes after a time without calls', async () => {
   const [one, two] = [replica(), replica()];
   await calls(one, 0, 0, 0, 0, 0);
   await probeNow();
@@ -150,7 +150,7 @@ async function spoken(run: () => void): Promise<{ commands: number }> {
   return { commands };
 }
 
-test('a call that we broke off says nothing about the platform', () => {
+test('a call that the bridge aborted does not count for the breaker', () => {
   expect(weightOf({ status: 0, error: 'PlatformAborted' })).toBeUndefined();
   expect(weightOf({ status: 0, error: 'PlatformTimeout' })).toBeGreaterThan(0);
 });

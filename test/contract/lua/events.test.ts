@@ -54,7 +54,7 @@ test('a write that changes nothing, is refused or conflicts adds no event', asyn
   expect(await told()).toEqual(before);
 });
 
-test('memberships are told at the group, also where somebody else changed them', async () => {
+test('a change of members emits an event of the group, also when it was caused by another request', async () => {
   store = await openStore(ON);
   await store.putGroup(TEAM, 'Team', [add('ada@x.com')]);
   await store.putUser(ADA, ada);
@@ -91,7 +91,7 @@ test('nothing is written while events are off', async () => {
   expect((await store.families()).filter((family) => family.startsWith('event'))).toEqual([]);
 });
 
-test('every version of every resource is told once and in order, whoever writes at the same time', async () => {
+test('each version of each resource emits one event in order under concurrent writes', async () => {
   store = await openStore(ON);
   const random = createRandom(7);
   const users = Array.from({ length: 5 }, (_, index) => idOf(`user${index}`));
@@ -125,7 +125,7 @@ test('every version of every resource is told once and in order, whoever writes 
   }
 });
 
-test('the oldest go when there are too many or they are too old, and that is counted', async () => {
+test('the oldest events are dropped beyond the limits of number and age, and are counted', async () => {
   store = await openStore({ events: { mostPending: 3, externalIds: false } });
   for (let at = 0; at < 5; at++) await store.putUser(ADA, { ...ada, title: `t${at}` });
   expect((await told()).map(([of]) => of)).toEqual(['User:ada@3', 'User:ada@4', 'User:ada@5']);
@@ -155,7 +155,7 @@ test('an acknowledged event is removed, and a refused one is kept until an opera
   await expect(events.standing()).resolves.toMatchObject({ pending: 2, kept: 0 });
 });
 
-test('one process at a time pushes, until it gives back the right or loses it', async () => {
+test('one process at a time holds the push lease, until it releases or loses the lease', async () => {
   store = await openStore(ON);
   const { events } = store.state;
   expect(await events.lead('one', 10_000)).toBe(true);

@@ -96,7 +96,7 @@ describe('groups in the directory', () => {
     await expect(store.membersOf(G)).resolves.toEqual([ADA]);
   });
 
-  it('finds members by externalId and by userName in any case, and takes them out in the same ways', async () => {
+  it('members are added and removed by id, externalId, or userName in any case', async () => {
     await store.putGroup(G, 'Sales', [add('A-1', 'BOB@x.com')]);
     await expect(store.membersOf(G)).resolves.toEqual([ADA, BOB]);
     await store.members(G, drop('ada@x.COM', 'B-1'));
@@ -110,7 +110,7 @@ describe('groups in the directory', () => {
     await expect(store.membersOf(G)).resolves.toEqual([idOf('okta')]);
   });
 
-  it('counts a member once when its id and its names are all given', async () => {
+  it('a member that is given by id and by names is added once', async () => {
     await store.putGroup(G, 'Sales', [replace(ADA, 'A-1', 'ada@x.com', ADA)]);
     await expect(store.membersOf(G)).resolves.toEqual([ADA]);
     await expect(store.state.directory.get('Group', G)).resolves.toMatchObject({ version: 1 });

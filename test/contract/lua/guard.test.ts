@@ -60,7 +60,7 @@ describe('guard scripts', () => {
     expect((await guardStore.counts(24 * HOUR)).kinds.deactivate).toMatchObject({ used: 3, held: 1 });
   });
 
-  it('judges items that are asked for together as one', async () => {
+  it('items that are requested together are all allowed or all held', async () => {
     await expect(guardStore.take(close(1, 2, 3), guard(2))).resolves.toEqual(['held', 'held', 'held']);
   });
 
@@ -72,7 +72,7 @@ describe('guard scripts', () => {
     await expect(guardStore.take(mixed, guard(2))).resolves.toEqual(['held', 'held', 'held', 'allowed']);
   });
 
-  it('carries out together what belongs together, or nothing of it', async () => {
+  it('changes that belong together are all allowed or all held', async () => {
     const group: Ref = `Group:${idOf('g')}`;
     const whole: Destruction[] = [
       { kind: 'delete', ref: group },
@@ -105,7 +105,7 @@ describe('guard scripts', () => {
     await expect(guardStore.take(close(3, 4), guard(2))).resolves.toEqual(['allowed', 'allowed']);
   });
 
-  it('gives the last place to one of two clients that race for it', async () => {
+  it('of two concurrent requests for the last allowed change, one is allowed', async () => {
     for (let round = 0; round < 9; round++) {
       const [first, second] = await Promise.all([
         guardStore.take(close(2 * round), guard(round + 1)),
@@ -116,7 +116,7 @@ describe('guard scripts', () => {
     }
   });
 
-  it('approves exactly what was listed, not what came after the list', async () => {
+  it('an approval covers exactly the listed changes and no later ones', async () => {
     await guardStore.take(close(1, 2, 3), guard(2));
     const listed = (await guardStore.open())?.id ?? '';
     await guardStore.take(close(4), guard(2));
@@ -142,7 +142,7 @@ describe('guard scripts', () => {
     await expect(guardStore.decisions()).resolves.toHaveLength(1);
   });
 
-  it('can be told to approve one person of many', async () => {
+  it('an approval can be limited to one user', async () => {
     await guardStore.take(close(1, 2, 3), guard(2));
     await expect(decide('approve', [user(2)])).resolves.toEqual({ kind: 'decided', items: 1 });
     await expect(placed()).resolves.toEqual([user(1), user(3)]);
@@ -155,7 +155,7 @@ describe('guard scripts', () => {
     await expect(guardStore.take(close(4, 5), guard(2))).resolves.toEqual(['allowed', 'allowed']);
   });
 
-  it('marks what was decided, so that a worker looks at it, a deactivation in its lane', async () => {
+  it('a decision marks its resources for a sync, deactivations with their own priority', async () => {
     await guardStore.take(close(1, 2, 3), guard(2));
     await decide('approve');
     const claims = await store.outbox.claim(10, 100);
@@ -166,7 +166,7 @@ describe('guard scripts', () => {
     ]);
   });
 
-  it('keeps a rejection until the source takes the change back, and can still be told to approve it', async () => {
+  it('a rejection lasts until the source reverts the change, and can still be approved', async () => {
     await guardStore.take(close(1, 2, 3), guard(2));
     const approval = (await guardStore.open())?.id ?? '';
     await decide('reject');
@@ -180,7 +180,7 @@ describe('guard scripts', () => {
     await expect(guardStore.take(close(2, 3), guard(0))).resolves.toEqual(['allowed', 'allowed']);
   });
 
-  it('dissolves a hold that nobody asks for any more, and ends the approval with its last item', async () => {
+  it('a held change that is no longer desired is removed, and the approval ends with its last item', async () => {
     await guardStore.take(close(1), guard(0));
     await expect(guardStore.settle(user(1), close(1))).resolves.toBe(0);
     await expect(placed()).resolves.toEqual([user(1)]);
@@ -210,7 +210,7 @@ describe('guard scripts', () => {
     await expect(guardStore.take(removal, guard(9))).resolves.toEqual(['allowed']);
   });
 
-  it('an expired approval cannot be approved; its refs are due again and judged anew, together', async () => {
+  it('an expired approval cannot be approved, and its changes are judged again together', async () => {
     await guardStore.take(close(1, 2, 3), guard(2));
     const id = (await guardStore.open())?.id ?? '';
     await passTime(store, 73 * HOUR);
@@ -223,7 +223,7 @@ describe('guard scripts', () => {
     await expect(guardStore.take(close(3), guard(2))).resolves.toEqual(['allowed']);
   });
 
-  it('answers as the pure judgement does, whatever is asked (400 random questions)', async () => {
+  it('the scripts decide as the pure judge() does in 400 random cases', async () => {
     const random = createRandom(3);
     for (const number of range(0, 30)) await store.putUser(idOf(`p${number}-`), { userName: `p${number}` });
     for (let round = 0; round < 400; round++) {
@@ -238,7 +238,7 @@ describe('guard scripts', () => {
     }
   }, 60_000);
 
-  it('knows how many there are, those who left lately included', async () => {
+  it('the population includes recently deleted resources', async () => {
     for (const number of range(0, 4)) await store.putUser(idOf(`p${number}-`), { userName: `p${number}` });
     const ids = range(0, 4).map((number) => idOf(`p${number}-`));
     await store.putGroup(idOf('g'), 'Sales', [add(...ids)]);
@@ -269,7 +269,7 @@ describe('deactivations that are accepted', () => {
     return ref;
   };
 
-  it('count at once, and no more when they are applied', async () => {
+  it('accepted deactivations count at once, and no longer when they are applied', async () => {
     const ref = await hire('ada');
     await store.putUser(idOf('ada'), { userName: 'ada', active: false }, 'deactivation');
     await expect(waiting()).resolves.toBe(1);
@@ -289,7 +289,7 @@ describe('deactivations that are accepted', () => {
     await expect(waiting()).resolves.toBe(1);
   });
 
-  it('a flood is held from its first person on', async () => {
+  it('a mass deactivation is held from the first user on', async () => {
     const refs: Ref[] = [];
     for (const number of range(0, 12)) refs.push(await hire(`p${number}-`));
     for (const number of range(0, 12)) await store.remove('User', idOf(`p${number}-`));
@@ -304,7 +304,7 @@ describe('deactivations that are accepted', () => {
     await expect(waiting()).resolves.toBe(10);
   });
 
-  it('members who leave altogether follow what is decided about their account', async () => {
+  it('the removal of a member with a pending deactivation follows the decision about the account', async () => {
     const { guardStore } = store.outbox;
     const [ada, bob] = [await hire('ada'), await hire('bob')];
     const fate = () => guardStore.fates([idOf('ada'), idOf('bob')]);

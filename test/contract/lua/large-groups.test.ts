@@ -13,7 +13,7 @@ const waiting = async (store: Awaited<ReturnType<typeof open>>): Promise<string[
   (await store.state.directory.membersOf(G)).unresolved.sort();
 
 describe('a group with more members than one script changes', () => {
-  it('is created, replaced, changed and deleted as a small one is', async () => {
+  it('a large group is created, replaced, changed and deleted like a small one', async () => {
     const store = await open();
     await store.putUser(idOf('ada'), { userName: 'ada@x.example' });
     await store.settleAll();

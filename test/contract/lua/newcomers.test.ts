@@ -33,7 +33,7 @@ const person = fc.record({
 });
 const awaited = fc.subarray(['bob@x.com', 'cyd', '3', 'both@x.com']);
 
-test('together or one after the other: the same people, names, memberships and marks', async () => {
+test('batched and sequential creations give the same users, index entries, memberships and marks', async () => {
   const people = fc.array(person, { minLength: 1, maxLength: 8 });
   const former = fc.array(person, { maxLength: 2 });
   await fc.assert(
@@ -49,7 +49,7 @@ test('together or one after the other: the same people, names, memberships and m
   );
 }, 60_000);
 
-test('a call that is sent again is stale, alone or among others, whatever happened to the user since', async () => {
+test('a repeated create call replies stale, alone or in a batch, also after a change of the user', async () => {
   const store = await open();
   const ada = { userName: 'ada@x.com', emails: [{ value: 'home@x.com' }] };
   await create(store, 'ada', ada);
@@ -105,7 +105,7 @@ test('a user with more addresses than Lua can hand over at once is stored, chang
   await expect(find('z@x.com')).resolves.toEqual([idOf('many')]);
 });
 
-test('people who come together are told of one by one, each with what followed from it', async () => {
+test('users of one batch get one event each, followed by the events that their creation causes', async () => {
   const store = await open({ events: { mostPending: 100, externalIds: true } });
   await store.putGroup(idOf('team'), 'Team', [add('ada', 'bob')]);
   await Promise.all(['ada', 'bob'].map((name) => create(store, name, { userName: name, externalId: name })));

@@ -46,7 +46,7 @@ describe('outbox', () => {
     await expect(claim()).resolves.toEqual([]);
   });
 
-  it('keeps a mark that changed between begin and ack, and hands it over again at once', async () => {
+  it('a mark that changed during the sync is kept and delivered again at once', async () => {
     await claim();
     const work = await store.begun(USER);
     await edit('two');
@@ -99,7 +99,7 @@ describe('outbox', () => {
     await expect(claim()).resolves.toEqual([]);
   });
 
-  it('never gives one ref to two workers, and runs it again after the first one ends', async () => {
+  it('a ref is never leased to two workers, and a change during a sync is synced afterwards', async () => {
     await claim();
     const second = store.rival.outboxes.get('main');
     const begins = await Promise.all([store.outbox.begin(USER, 'edit'), second?.begin(USER, 'edit')]);
@@ -109,7 +109,7 @@ describe('outbox', () => {
     await expect(store.outbox.begin(USER, 'edit')).resolves.toEqual({ kind: 'clean' });
   });
 
-  it('hands each mark to one of two relays that claim at once', async () => {
+  it('each mark is delivered to only one of two concurrent relays', async () => {
     const ids = Array.from({ length: 60 }, (_, index) => idOf(`u${index}x`));
     await Promise.all(ids.map((id) => store.putUser(id, { userName: id })));
     const rival = store.rival.outboxes.get('main');
@@ -121,7 +121,7 @@ describe('outbox', () => {
     expect(new Set(refs).size).toBe(61);
   });
 
-  it('hands a job that was lost in the queue over again under the same ticket', async () => {
+  it('a job that was lost in the queue is delivered again with the same ticket', async () => {
     const [first] = await claim();
     await store.redis.zadd(store.keys.key('inflight', 'main'), 1, USER);
     await expect(claim()).resolves.toEqual([first]);
@@ -139,7 +139,7 @@ describe('outbox', () => {
     await expect(store.outbox.begin(USER, 'deactivation')).resolves.toMatchObject({ kind: 'begun' });
   });
 
-  it('hands a ref over once, with its urgency, when it was changed again before its worker crashed', async () => {
+  it('a ref that changed before its worker crashed is delivered once, with its priority', async () => {
     await leave();
     await claim();
     await store.begun(USER, 'deactivation');
@@ -217,7 +217,7 @@ describe('outbox', () => {
   );
 
   it.each(['edit', 'deactivation'] as const)(
-    'wakes a user that waits when its group is written (lane %s)',
+    'a waiting user becomes due when its group is written (priority %s)',
     async (lane) => {
       await store.putGroup(G, 'Sales', [add(ADA)]);
       await store.claimRefs();
@@ -228,7 +228,7 @@ describe('outbox', () => {
     },
   );
 
-  it('leaves a user alone that is equal already when its group is written', async () => {
+  it('a user without mark is not marked when its group is written', async () => {
     await store.settleAll();
     await store.putGroup(G, 'Sales', [add(ADA)]);
     await store.outbox.ackMembers(await store.begun(GROUP), '+', [ADA]);

@@ -114,7 +114,7 @@ const operation = fc.oneof(
   fc.record({ op: fc.constant('replace'), value: fc.dictionary(plain, word, { minKeys: 1, maxKeys: 2 }) }),
 );
 
-it('is what parsing, patching and writing makes of any user, or is left to that', async () => {
+it('replacing plain values in Redis gives the same text as parsing and patching, or refuses', async () => {
   let done = 0;
   let version = 0;
   const operations = fc.array(operation, { minLength: 1, maxLength: 3 });

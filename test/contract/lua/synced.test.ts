@@ -88,7 +88,7 @@ describe('resources in line', () => {
     expect(groups).toEqual([`Group:${G} stale`]);
   });
 
-  it('are no longer those who were deleted', async () => {
+  it('deleted users are no longer members', async () => {
     await store.remove('User', ADA);
     await store.settleAll();
     await expect(synced('User')).resolves.toEqual([BOB]);

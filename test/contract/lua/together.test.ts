@@ -65,7 +65,7 @@ const replacements = fc.record({
   ),
 });
 
-test('together or one after the other: the same answers, people, names, memberships, marks and lanes', async () => {
+test('batched and sequential changes give the same replies, users, index entries, memberships, marks and priorities', async () => {
   const changes = fc.array(fc.oneof(puts, replacements), { minLength: 2, maxLength: 12 });
   const stages = pool('new', 'begun', 'applied');
   const awaited = fc.subarray(['dan', '1', '2']);
@@ -84,7 +84,7 @@ test('together or one after the other: the same answers, people, names, membersh
   );
 }, 60_000);
 
-test('one user twice in a command: each change is made of the one before it, and the more urgent lane stays', async () => {
+test('two changes of one user in a batch build on each other and keep the higher priority', async () => {
   const store = await open();
   await hireAll(store);
   const person = { userName: 'ada', title: 'two', active: false };

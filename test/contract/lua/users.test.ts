@@ -200,7 +200,7 @@ describe('two clients that write users at once', () => {
   });
   afterEach(() => store.close());
 
-  it('lets one of them win a name', async () => {
+  it('of two concurrent users with one userName, one is stored', async () => {
     const claim = { resource: ada, text: '{}', lane: 'new' as const, now: 1, request: 'r' };
     for (let round = 0; round < 20; round++) {
       const resource = { userName: `name-${round}` };
@@ -213,7 +213,7 @@ describe('two clients that write users at once', () => {
     await expect(store.state.directory.count('User')).resolves.toBe(20);
   });
 
-  it('lets one of two writes on the same version win, and a removal too', async () => {
+  it('of two writes with the same expected version one is stored, and likewise of two deletions', async () => {
     await store.putUser(ADA, ada);
     const change = {
       id: ADA,
@@ -250,7 +250,7 @@ describe('users whose attributes depend on groups', () => {
 
   const marked = async (): Promise<string[]> => [...(await store.marks()).keys()].sort();
 
-  it('are marked when they join or leave, and nobody else is', async () => {
+  it('only users who join or leave a group are marked', async () => {
     await store.members(idOf('g'), { kind: 'replace', values: [BOB] });
     expect(await marked()).toEqual([`Group:${idOf('g')}`, `User:${ADA}`, `User:${BOB}`]);
   });
@@ -268,7 +268,7 @@ describe('users whose attributes depend on groups', () => {
     expect((await store.begun(`User:${ADA}`)).groups).toEqual([]);
   });
 
-  it('are left alone when the same name or the same members are written again', async () => {
+  it('users are not marked when a group is written without change', async () => {
     await store.putGroup(idOf('g'), 'G', [add(ADA)]);
     expect(await marked()).toEqual([]);
   });

@@ -173,7 +173,7 @@ describe('the stream', () => {
     }
   });
 
-  it('keeps what a worker did although it has lost its lease', async () => {
+  it('log entries of a worker are stored although it lost its lease', async () => {
     const store = await openStore();
     try {
       await store.putUser(idOf('ada'), { userName: 'ada' });

@@ -191,7 +191,7 @@ test('admit is awaited before every request and its refusal passes through', asy
   expect(platform.asked).toHaveLength(1);
 });
 
-test('the pool opens no more connections than it may, and keeps them', async () => {
+test('the pool reuses connections up to its limit', async () => {
   const ports = new Set<number | undefined>();
   await start(
     (_, response) => {

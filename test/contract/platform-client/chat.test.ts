@@ -69,7 +69,7 @@ test('a thread goes on, and is read without asking', async () => {
   expect(elsewhere).toMatchObject({ name: 'PlatformResponse', status: 404 });
 });
 
-test('a token works on both forms, fetched anew when it is a function', async () => {
+test('a token may be text or a function, which is called for each request', async () => {
   let fetched = 0;
   const token = async () => {
     fetched += 1;

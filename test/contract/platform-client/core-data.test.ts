@@ -58,7 +58,7 @@ test('the token goes without prefix, under the base path', async () => {
   expect(server.asked[0]?.headers.authorization).toBe(TOKEN);
 });
 
-test('DATA-06 Continue wait: the same body again, the same span, the next number', async () => {
+test('DATA-06 Continue wait: the request is repeated with the same body and span id and the next request number', async () => {
   const wait = { error: 'Continue wait' };
   answers(wait, wait, RESULT);
   expect((await client.load(query)).rows).toEqual(RESULT.data);

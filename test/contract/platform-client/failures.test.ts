@@ -88,7 +88,7 @@ describe('timeouts', () => {
     clearInterval(timer);
   });
 
-  test('a write that ends while it waits for a connection never left, and does not wait on', async () => {
+  test('an aborted write that waits for a connection is not sent and rejects at once', async () => {
     await start(() => undefined, { timeoutMs: 2000, connections: 1 });
     const first = failure(create(), PlatformTimeout);
     const began = Date.now();

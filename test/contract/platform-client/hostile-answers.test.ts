@@ -233,7 +233,7 @@ describe('lists', () => {
     expect(verdict.reason).toContain('too large');
   });
 
-  test('a list that counts two million and shows one page ends', async () => {
+  test('a list with totalResults of two million and one page ends', async () => {
     await start(({ url }, response) =>
       answerJson(response, {
         totalResults: 2_000_000,

@@ -65,7 +65,7 @@ describe('startIndex lists', () => {
     expect(starts(platform.asked).sort((a, b) => a - b)).toEqual(expected);
   });
 
-  test('a platform that lowers the count is followed by what it sends', async () => {
+  test('paging follows a platform that returns fewer resources than requested', async () => {
     await start(directory(7, 2));
     expect((await walk({ count: 100 })).map((ids) => ids.length)).toEqual([2, 2, 2, 1]);
   });

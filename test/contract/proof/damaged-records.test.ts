@@ -73,7 +73,7 @@ test.each(DAMAGES)(
   },
 );
 
-test('nothing is taken away from somebody whose record is damaged, whatever a sync finds', async () => {
+test('a sync of a user with a damaged record removes nothing at the platform', async () => {
   const { idp, platform } = bridge;
   await damage('users', ids.bob, (stored) => stored.slice(0, -3));
   // The membership marks the group, and bob too once it is written.

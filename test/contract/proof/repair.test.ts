@@ -153,7 +153,7 @@ test('a fault that needs a decision of an operator is reported and left unchange
   }
 });
 
-test('a link that was lost is made again from its way back, and its memberships are stated anew', async () => {
+test('a lost link is restored from its reverse link, and all its memberships become pending', async () => {
   const store = await openStore();
   try {
     await store.putUser(ADA, { userName: 'ada' });
@@ -173,7 +173,7 @@ test('a link that was lost is made again from its way back, and its memberships 
   }
 });
 
-test('a member set that was lost as a whole comes back; single members that only the other side has do not', async () => {
+test('a lost member set is restored from groupsOf; single missing members are not', async () => {
   const store = await openStore();
   try {
     const BOB = idOf('bob');
@@ -217,7 +217,7 @@ test('a wrong memberCount is found and repaired while pushes change the groups',
   }
 });
 
-test('a repair that was killed while it made a member set again is completed by the next one', async () => {
+test('a repair that was killed while restoring a member set is completed by the next repair', async () => {
   const store = await openStore();
   try {
     const people = Array.from({ length: 600 }, (_, index) => idOf(`p${1000 + index}`));

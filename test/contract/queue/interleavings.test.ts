@@ -32,7 +32,7 @@ describe('changes while a sync runs', () => {
 
   afterEach(() => estate.close());
 
-  it('a membership that comes while its user is being created is granted', async () => {
+  it("a membership that is pushed during the user's creation is added", async () => {
     await open(
       {},
       { users: { scope: 'true' }, groups: { include: ['.*'], exclude: [], rename: [] }, attributes: {} },
@@ -50,7 +50,7 @@ describe('changes while a sync runs', () => {
     expect(userAt('ada')?.active).toBe(true);
   });
 
-  it('a membership that is taken away while it is being written is taken away', async () => {
+  it('a membership that is removed while it is being written is removed at the platform', async () => {
     await open();
     await user(ADA, 'ada');
     await estate.store.putGroup(G, 'Sales');
@@ -64,7 +64,7 @@ describe('changes while a sync runs', () => {
     expect(userAt('ada')?.attributes.get('teams') ?? null).toBeNull();
   });
 
-  it('a removal that is taken back keeps nobody waiting for it', async () => {
+  it('a cancelled removal of a member ends the wait of the user', async () => {
     const { teams: _, ...attributes } = RULES.attributes;
     // Nothing of the user depends on groups, so no change of a group marks the user.
     await open({}, { ...RULES, attributes });
@@ -107,7 +107,7 @@ describe('changes while a sync runs', () => {
   });
 
   it.each(['crash', 'crashAfter', 'fails', 'lost'] as const)(
-    'a create-only target completes what it began, whatever call ends with %s',
+    'a create-only target completes a started account when any call ends with %s',
     async (fate) => {
       for (let calls = 0; calls < 8; calls++) {
         await open({ policy: 'create-only' });
@@ -137,7 +137,7 @@ describe('changes while a sync runs', () => {
     expect([membersAt('Sales'), membersAt('Later')]).toEqual([['ada'], ['ada']]);
   });
 
-  it('a successor under the same name gets the account open after its predecessor closed it', async () => {
+  it("a new user with the userName of a leaver gets the account after the leaver's deactivation", async () => {
     await open();
     await user(ADA, 'ada');
     await estate.drain();
@@ -152,7 +152,7 @@ describe('changes while a sync runs', () => {
     expect(userAt('ada')?.attributes.get('title')).toBe('new');
   });
 
-  it('a successor under the same name does not inherit a membership that was still to be taken away', async () => {
+  it("a new user with the userName of a leaver does not inherit a pending removal's membership", async () => {
     await open();
     await user(ADA, 'ada');
     await estate.store.putGroup(G, 'Sales', [add(ADA)]);
@@ -186,7 +186,7 @@ describe('changes while a sync runs', () => {
     expect(membersAt('Sales')).toEqual(['ada']);
   });
 
-  it('a name that one group hands on to another arrives, whichever is synced first', async () => {
+  it('a displayName that passes from one group to another arrives for both sync orders', async () => {
     await open();
     await estate.store.putGroup(G, 'Sales');
     await estate.store.putGroup(H, 'Field');
@@ -202,7 +202,7 @@ describe('changes while a sync runs', () => {
     ]);
   });
 
-  it('a name that one user hands on to another arrives, whichever is synced first', async () => {
+  it('a userName that passes from one user to another arrives for both sync orders', async () => {
     await open();
     await user(ADA, 'ada');
     await estate.drain();
@@ -217,7 +217,7 @@ describe('changes while a sync runs', () => {
     ]);
   });
 
-  it('a group that was hidden for a while has the members of today when it returns', async () => {
+  it('a group that returns into scope gets its current members', async () => {
     await open();
     await user(ADA, 'ada');
     await user(BOB, 'bob');
@@ -232,7 +232,7 @@ describe('changes while a sync runs', () => {
     expect(membersAt('Sales')).toEqual(['bob']);
   });
 
-  it('a refused group and a user who waits for it do not wake each other without end', async () => {
+  it('a refused group and a user that waits for it do not requeue each other forever', async () => {
     await open();
     await user(ADA, 'ada');
     await estate.store.putGroup(G, 'Sales', [add(ADA)]);
@@ -266,7 +266,7 @@ describe('changes while a sync runs', () => {
         while (first.busy() && !changed()) await first.advance(fate);
       };
 
-      it('and somebody is deactivated whose activation got no answer', async () => {
+      it('a user is deactivated after an activation without answer', async () => {
         await open();
         await user(ADA, 'ada', { active: false });
         await estate.drain();
@@ -278,7 +278,7 @@ describe('changes while a sync runs', () => {
         expect(userAt('ada')?.active).toBe(false);
       });
 
-      it('and somebody leaves whose activation got no answer', async () => {
+      it('a user is deleted after an activation without answer', async () => {
         await open();
         await user(ADA, 'ada', { active: false });
         await estate.drain();

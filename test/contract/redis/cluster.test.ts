@@ -45,7 +45,7 @@ test('people and groups arrive, change and leave on a cluster of three nodes', a
   expect((await ready()).status).toBe(200);
 });
 
-test('the keys lie on more than one node, and each connection, target and queue on one', async () => {
+test('keys are spread over cluster nodes, and each connection, target and queue is on one node', async () => {
   const keys = await Promise.all(cluster.nodes.map(({ client }) => client.keys('*')));
   expect(keys.filter((some) => some.length > 0).length).toBeGreaterThan(1);
   const holders = new Map<string, Set<number>>();
@@ -94,7 +94,7 @@ test('reconcile reads and repairs on a cluster', async () => {
   await reconciling.stop();
 });
 
-test('one node that may evict makes the bridge not ready, by name', async () => {
+test('one cluster node with an eviction policy makes the bridge not ready and is named', async () => {
   const [, , third] = cluster.nodes;
   await third?.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
   const { status, body } = await ready();

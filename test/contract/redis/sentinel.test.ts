@@ -104,7 +104,7 @@ async function replaced(former: { port: number }): Promise<void> {
   );
 }
 
-test('a primary replaced by order of an operator: it still takes writes for a while, and none of them is acknowledged', async () => {
+test('after a manual failover no write to the old primary is acknowledged', async () => {
   const former = await set.primary();
   const pushes = push('ordered');
   await pause(700);
@@ -120,7 +120,7 @@ test('a primary replaced by order of an operator: it still takes writes for a wh
   );
 }, 90_000);
 
-test('a primary that hangs: its connections stay open, and workers fetch from the next one', async () => {
+test('after a primary hangs with open connections, workers fetch jobs from the new primary', async () => {
   const former = await set.primary();
   const pushes = push('hung');
   await pause(700);

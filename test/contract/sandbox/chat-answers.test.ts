@@ -282,7 +282,7 @@ test.each([
   expect(result.totalRows).toBeGreaterThan(0);
 });
 
-test('the same question on the same data has the same answer', async () => {
+test('the same chat question on the same data gets the same answer', async () => {
   const first = await ask(as('ada', EVERYTHING));
   const second = await ask(as('bob', EVERYTHING));
   expect(finalOf(second.records).content).toBe(finalOf(first.records).content);

@@ -92,7 +92,7 @@ test('fixtures are created, kept for later rooms, and refused by name when unkno
   expect((await rig.control('POST', '/fixtures', { unicorns: [] })).status).toBe(400);
 });
 
-test('settings, faults and branch views refuse what they do not know', async () => {
+test('settings, faults and branch views refuse unknown properties', async () => {
   expect((await rig.control('PATCH', '/settings', { colour: 'red' })).status).toBe(400);
   expect((await rig.control('PATCH', '/settings', { pageCap: 'many' })).status).toBe(400);
   const wrong = [
@@ -177,7 +177,7 @@ test('rules strike by method and path, a number of times', async () => {
   expect((await rig.call('GET', USERS)).status).toBe(200);
 });
 
-test('shares are dice with a seed: the same requests meet the same fate', async () => {
+test('faults by share are seeded: the same requests get the same faults', async () => {
   const run = async (seed: number) => {
     await faults({ seed, status5xx: 0.5 });
     const statuses: number[] = [];
@@ -209,7 +209,7 @@ test('truncateLists cuts lists, as if complete or with true totals', async () =>
   expect((await rig.call('GET', '/api/v1/users')).body).toMatchObject({ pageInfo: { hasNextPage: true } });
 });
 
-test('ignoreMembers says yes to a group and leaves its members as they were', async () => {
+test('fault ignoreMembers answers a group PATCH with success and does not change its members', async () => {
   const user = await rig.user('a@acme.example');
   const group = await rig.group('analysts');
   await faults({ ignoreMembers: true });

@@ -328,7 +328,7 @@ test('SQL that never ends, grows without bound or backtracks is refused', async 
   await stillAlive();
 });
 
-test('a query that takes too long is given up, and says so', async () => {
+test('a query beyond the time limit is aborted with an error', async () => {
   const where = 'a.total_amount + e.total_amount > b.total_amount';
   const slow = `SELECT count(*) FROM orders a, orders b, orders c, orders d, orders e WHERE ${where}`;
   expect(await refused(slow)).toBe('The query took too long');
@@ -348,7 +348,7 @@ test('patterns and joined texts that are allowed stay cheap', async () => {
   expect(performance.now() - startedMs).toBeLessThan(BOUND_MS);
 });
 
-test('a client that goes away ends its query at the engine', async () => {
+test('a client that disconnects aborts its query in the engine', async () => {
   await rig.control('PATCH', '/settings', { dataQueryTimeoutMs: 60_000 });
   const leave = new AbortController();
   const slow =

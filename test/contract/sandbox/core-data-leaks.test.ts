@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-test('no condition meets a row that the policy hides: an error would tell its value', async () => {
+test('query conditions are not evaluated on rows that the policy hides, so that errors reveal no values', async () => {
   const nobodysCountries = [['ZZ'], ['ZZ', 'YY', 'XX']].map((country) => inGroups(['analysts'], { country }));
   const onOrders = [
     'CAST(total_amount AS TINYINT) > 0',
@@ -33,7 +33,7 @@ test('no condition meets a row that the policy hides: an error would tell its va
   }
 });
 
-test('a name that only folds to a table of the engine does not open it', async () => {
+test('a name that equals an engine table only after Unicode folding is refused', async () => {
   // JavaScript lower-cases the Kelvin sign to k, the engine does not: to one it names the CTE, to the other a catalogue.
   const catalogues = ['duckdb_tables', 'duckdb_views', 'duckdb_databases', 'duckdb_schemas'];
   for (const name of catalogues) {

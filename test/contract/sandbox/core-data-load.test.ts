@@ -286,7 +286,7 @@ test('a time zone moves times and the borders of days', async () => {
   expect(sorted(tokyo)).toEqual(sorted(utc).map((at) => at + 9 * 3_600_000));
 });
 
-test('filters: every operator selects what it says, alone and under and/or', async () => {
+test('every filter operator selects the matching rows, alone and within and/or', async () => {
   const all = await data({ measures: [COUNT], dimensions: [COUNTRY, STATUS] });
   const total = (keep: (row: any) => boolean): string => String(sum(all.filter(keep), COUNT));
   const count = async (...filters: object[]) => (await data({ measures: [COUNT], filters }))[0]?.[COUNT];

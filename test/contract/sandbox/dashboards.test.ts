@@ -208,7 +208,7 @@ test('DASH-21 a column format is a currency, a percentage or a number', async ()
   }
 });
 
-test('DASH-13 DASH-16 the seeded dashboard is one that would be taken', async () => {
+test('DASH-13 DASH-16 the seeded dashboard passes the validation of a POST', async () => {
   const [{ id }] = (await rig.tree()).workbooks;
   const { body } = await rig.call('GET', `${BASE}/workbooks/${id}`);
   expect(body.publishedDashboard.reportSnapshots).toHaveLength(1);

@@ -150,7 +150,7 @@ test('a search of the feed looks in all folders', async () => {
   expect(await listed('workspace')).not.toContain('Deep Needle');
 });
 
-test('everyone sees what they may read, and no more', async () => {
+test('each user lists only readable items', async () => {
   expect(await listed('folders', rig.key('viewer'))).toEqual(['Sales']);
   expect(await listed('workbooks', rig.key('viewer'))).toEqual(['Revenue']);
   expect(await listed('workspace?search=o', rig.key('viewer'))).not.toContain('Orders per month');

@@ -44,7 +44,7 @@ test('WSI-01 WSI-02 WSI-03 the required members are there for each type, objects
   }
 });
 
-test('WSI-03 meta and calculatedFields keep what they hold', async () => {
+test('WSI-03 meta and calculatedFields are returned as stored', async () => {
   const meta = { colour: 'blue', nested: { deep: [1] } };
   const calculatedFields = { margin: 'revenue - cost' };
   const { id } = await rig.workbook(null, { meta, calculatedFields });

@@ -114,7 +114,7 @@ describe('operations and their results (RFC 7644 §3.7.3)', () => {
     expect(body).not.toHaveProperty('nickName');
   });
 
-  test('a refused operation has its error and its status as text, the others are done', async () => {
+  test('a refused bulk operation has its error and its status as text, and the others are executed', async () => {
     const there = await scim.user('there@bulk.example');
     const results = await bulk([
       user('there'),
@@ -179,7 +179,7 @@ describe('operations and their results (RFC 7644 §3.7.3)', () => {
 });
 
 describe('bulkId (RFC 7644 §3.7.2)', () => {
-  test('refers to what is created in the same request, before or after, in data and path', async () => {
+  test('a bulkId in data or path refers to a resource that is created earlier or later in the request', async () => {
     const [early, one, change, two, gone, spare] = await bulk([
       group('early', 'bulkId:one', 'bulkId:two'),
       user('one', managedBy('bulkId:two')),
@@ -218,7 +218,7 @@ describe('bulkId (RFC 7644 §3.7.2)', () => {
     expect(await scim.find('/Groups', 'displayName eq "left out" or displayName eq "unknown"')).toEqual([]);
   });
 
-  test('is unique: twice the same one is 400, and nothing is done', async () => {
+  test('a bulkId that is used twice answers 400, and no operation is executed', async () => {
     expect((await post([user('double'), group('double')])).body).toMatchObject({
       status: '400',
       scimType: 'invalidValue',
@@ -241,7 +241,7 @@ describe('circular references (RFC 7644 §3.7.1)', () => {
     expect((await scim.get(a.location)).headers.etag).toBe(change.version);
   });
 
-  test('users who manage each other, one who manages himself, and a group with them all', async () => {
+  test('users who manage each other or themselves, and a group with all of them, are created in one Bulk request', async () => {
     const [team, x, y, self] = await bulk([
       group('circle team', 'bulkId:x', 'bulkId:y', 'bulkId:self'),
       user('x', managedBy('bulkId:y')),

@@ -92,7 +92,7 @@ describe.each(PROFILES)('profile %s', (profile) => {
       }
     });
 
-    test('mutability: what is readOnly or immutable is refused by its path, and stays', async () => {
+    test('PATCH on a readOnly or immutable path answers 400 mutability and keeps the value', async () => {
       for (const each of partsOf(typeOf(name))) {
         if (isWritable(each.part) && each.part.mutability !== 'immutable') continue;
         const value = each.part.type === 'reference' ? `${scim.root}/Users/x` : 'another';
@@ -102,7 +102,7 @@ describe.each(PROFILES)('profile %s', (profile) => {
       expect((await scim.get(address())).body).toEqual(resource);
     });
 
-    test('type: what is not of it is 400 invalidValue', async () => {
+    test('a value of the wrong type answers 400 invalidValue', async () => {
       const wrong: Record<string, unknown> = {
         boolean: 'maybe',
         integer: 1.5,
@@ -123,7 +123,7 @@ describe.each(PROFILES)('profile %s', (profile) => {
       }
     });
 
-    test('uniqueness: a second one is 409 exactly where it is announced', async () => {
+    test('a duplicate value answers 409 for exactly the attributes announced as unique', async () => {
       const { endpoint } = typeOf(name);
       for (const each of partsOf(typeOf(name))) {
         if (each.part !== each.parent || each.part.multiValued || each.part.type !== 'string') continue;
@@ -168,7 +168,7 @@ describe.each(PROFILES)('profile %s', (profile) => {
     expect(await scim.find('/Groups', `members.value eq "${child.id}"`)).toEqual([]);
   });
 
-  test('one value that is no list is added to a multi-valued attribute (RFC 7644 §3.5.2.1)', async () => {
+  test('PATCH add with a single object appends it to a multi-valued attribute (RFC 7644 §3.5.2.1)', async () => {
     const user = await scim.user(`${randomUUID()}@x.example`);
     const at = `/Users/${user.id}`;
     const home = { value: 'home@x.example', type: 'home' };

@@ -53,7 +53,7 @@ const bySearch =
   };
 
 describe('a crawl', () => {
-  test.each([1, 7, 25, 26])('in pages of %d keeps the order that was asked for', async (count) => {
+  test.each([1, 7, 25, 26])('sorted pages of %d resources keep the requested order', async (count) => {
     const pages = await crawl(async (cursor) => {
       const { body } = await scim.get(
         `/Users?sortBy=userName&sortOrder=descending&count=${count}&cursor=${cursor}`,
@@ -181,7 +181,7 @@ describe('refusals (RFC 9865 §2.1)', () => {
 
   test('startIndex together with a cursor', () => refused('cursor=&startIndex=1', 'invalidValue'));
 
-  test('a cursor of a sorted list without its order, or with another one', async () => {
+  test('a cursor of a sorted list is refused with another sort order', async () => {
     const { nextCursor } = (await scim.get('/Users?cursor=&count=3&sortBy=userName')).body;
     await refused(`cursor=${nextCursor}`, 'invalidCursor');
     await refused(`cursor=${nextCursor}&sortBy=userName&sortOrder=descending`, 'invalidCursor');

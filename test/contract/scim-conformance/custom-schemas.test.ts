@@ -62,7 +62,7 @@ afterAll(() => bridge.stop());
 const named = (resources: Json[]): string[] => resources.map(({ userName }) => String(userName)).sort();
 
 describe('discovery', () => {
-  test('/Schemas shows them with every characteristic, /ResourceTypes names them', async () => {
+  test('/Schemas shows custom schemas with all characteristics, and /ResourceTypes lists them', async () => {
     const { body } = await scim.get(`/Schemas/${PERSON}`);
     expect(body).toMatchObject({ id: PERSON, name: 'Person', description: 'People as Acme knows them' });
     const seat = body.attributes.find(({ name }: Json) => name === 'seat');
@@ -90,7 +90,7 @@ describe('discovery', () => {
 });
 
 describe('validation', () => {
-  test('a user with all of it comes back as sent, its URN in schemas', async () => {
+  test('a user with all custom attributes is returned as sent, with the URN in schemas', async () => {
     const given = {
       costCode: 'A-1',
       badge: 7,
@@ -198,7 +198,7 @@ describe('an immutable attribute (RFC 7643 §7)', () => {
       expect(refused).toMatchObject({ status: 400, body: { scimType: 'mutability' } });
   });
 
-  test('PUT may repeat it or leave it out, not change it (RFC 7644 §3.5.1)', async () => {
+  test('PUT may repeat or omit an immutable attribute, and a change answers 400 mutability (RFC 7644 §3.5.1)', async () => {
     const { id } = await scim.user('put@x.example', person({ badge: 3 }));
     const put = (badge?: number) => scim.put(`/Users/${id}`, userBody('put@x.example', person({ badge })));
     expect((await put(3)).status).toBe(200);
@@ -279,7 +279,7 @@ describe('attributes in answers (RFC 7643 §7, returned)', () => {
   });
 });
 
-test('mappings read custom attributes; a rule that came later keeps nobody active', async () => {
+test('mappings read custom attributes, and a later required attribute does not block a deactivation', async () => {
   const attributes = settings.targets.main?.attributes ?? {};
   const whole = await buildBridge({
     configure: (config) => {

@@ -143,7 +143,7 @@ describe('filters (RFC 7644 §3.4.2.2)', () => {
     expect((await scim.post('/Users/.search', { schemas: [SEARCH], filter })).status).toBe(400);
   });
 
-  test('single quotes as in the example of RFC 7644 §3.7.1; one that does not end is a character', async () => {
+  test('filter values in single quotes are accepted (RFC 7644 §3.7.1); an unclosed quote is an ordinary character', async () => {
     const { id } = await scim.user("d'ken@x.example", { nickName: "Ann O'Dee" });
     for (const filter of [
       "userName eq 'd'ken@x.example'",
@@ -155,7 +155,7 @@ describe('filters (RFC 7644 §3.4.2.2)', () => {
     await scim.delete(`/Users/${id}`);
   });
 
-  test('parameters count in any case: a filter that nobody notices would find everybody', async () => {
+  test('query parameter names match without regard to case', async () => {
     const filter = 'userName eq "u3@x.example"';
     const inUrl = await scim.get(`/Users?FILTER=${encodeURIComponent(filter)}&Attributes=userName`);
     expect(numbers(inUrl.body.Resources)).toEqual([3]);
@@ -168,7 +168,7 @@ describe('filters (RFC 7644 §3.4.2.2)', () => {
     });
   });
 
-  test('groups are found by member, also by one who is not there yet', async () => {
+  test('groups are found by members.value, also for a member without user', async () => {
     expect(await scim.find('/Groups', `members eq "${ids[4]}"`)).toHaveLength(1);
     expect(await scim.find('/Groups', `members.value eq "${ids[4]}" and displayName eq "ALL"`)).toHaveLength(
       1,
@@ -186,7 +186,7 @@ describe('filters (RFC 7644 §3.4.2.2)', () => {
 });
 
 describe('projections (RFC 7644 §3.9)', () => {
-  test('attributes shows what it names, with id and schemas; on GET, list, .search, POST, PUT and PATCH', async () => {
+  test('attributes selects the named attributes plus id and schemas on GET, list, .search, POST, PUT and PATCH', async () => {
     const check = (body: Json): void => {
       expect(Object.keys(body).sort()).toEqual(['id', 'schemas', 'userName']);
     };
@@ -231,7 +231,7 @@ describe('projections (RFC 7644 §3.9)', () => {
     expect(rest).toEqual(expected);
   });
 
-  test('excludedAttributes leaves out what it names, but never id', async () => {
+  test('excludedAttributes removes the named attributes, but never id', async () => {
     const { body } = await scim.get(
       `/Users/${ids[0]}?excludedAttributes=id,userName,name.givenName,emails,groups,${ENTERPRISE}`,
     );

@@ -111,7 +111,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
       expect((await scim.get(path)).status).toBe(200);
   });
 
-  test('a base address that was given with a slash at its end', async () => {
+  test('a client whose base address ends in a slash gets the same answers', async () => {
     const created = await scim.post('//Users', userBody('double@x.example'));
     expect(created.status).toBe(201);
     const location = `${scim.root}/Users/${created.body.id}`;

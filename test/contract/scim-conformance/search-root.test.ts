@@ -29,7 +29,7 @@ const search = (query: object = {}): Promise<Answer> =>
   scim.post('/.search', { schemas: [SEARCH], ...query });
 const names = ({ body }: Answer): string[] => body.Resources.map((each: Json) => each.displayName);
 
-test('one ListResponse with resources of both types, each as its own address shows it', async () => {
+test('a search at the root returns users and groups in one ListResponse, each as its own endpoint returns it', async () => {
   const answer = await search();
   expect(answer).toMatchObject({
     status: 200,

@@ -267,7 +267,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect(await patch(before, operation)).toMatchObject({ status: 200, body: after });
     }); // prettier-ignore
 
-    test('remove makes unassigned, one value and all of them', async () => {
+    test('PATCH remove deletes one value or all values of an attribute', async () => {
       expect((await patch({ displayName: 'x' }, at('remove', 'displayName'))).body).not.toHaveProperty(
         'displayName',
       );
@@ -315,7 +315,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       data: { schemas: [USER], userName },
     });
 
-    test('200, every operation with its status, bulkId and location; a failure stops nobody', async () => {
+    test('Bulk answers 200 with status, bulkId and location of every operation, and a failure does not stop the others', async () => {
       const taken = name();
       const { status, body } = await bulk([user('a', taken), user('b', taken), user('c')], {
         failOnErrors: 10,
@@ -379,7 +379,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect((await scim.get('/?filter=id%20pr')).status).toBe(404);
     });
 
-    test('a PATCH message that lacks its schema is refused where nobody is known to send it', async () => {
+    test('a PATCH message without schemas answers 400 under profiles without the deviation missing-schema', async () => {
       const { id } = await made();
       const answer = await scim.send('PATCH', `/Users/${id}`, {
         Operations: [{ op: 'add', path: 'title', value: 'x' }],

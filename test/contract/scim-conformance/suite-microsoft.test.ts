@@ -134,7 +134,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       expect(Object.keys(body).sort()).toEqual(['emails', 'id', 'schemas', 'userName']);
     });
 
-    test('filters as its requests spell them find the right users', async () => {
+    test('filters in the spelling of the collection find the right users', async () => {
       const none = ['userName eq "1 or 2"', 'userName eq "5d48a0a8e9f04aa38008"', 'userName sw "nobody"'];
       const found = [
         `DisplayName eq "lennay${suffix}"`,
@@ -155,7 +155,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       }
     });
 
-    test('replace of userName: 204, or the user to whoever asks for attributes', async () => {
+    test('PATCH replace of userName answers 204, or 200 with the user when attributes are requested', async () => {
       const path = `/Users/${minimal.id}`;
       const renamed = (name: string) => ({ op: 'replace', path: 'userName', value: `${name}${suffix}` });
       const { status, body } = await patch(path, renamed('ryan3'));
@@ -177,7 +177,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       }
     });
 
-    test('the operations of its updates, each with its effect', async () => {
+    test("each PATCH operation of the provider's updates has its effect", async () => {
       const path = `/Users/${employee.id}`;
       const operations = [
         { op: 'Replace', path: 'displayName', value: 'Bob' },
@@ -231,7 +231,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
     const members = async (): Promise<string[]> =>
       ((await scim.get(`/Groups/${group.id}`)).body.members ?? []).map(({ value }: Json) => value);
 
-    test('an empty group, and one with a member that carries its name', async () => {
+    test('POST creates an empty group, and a group with a member that has a display name', async () => {
       const empty = await scim.post('/Groups', {
         schemas: [GROUP],
         externalId: `group-${suffix}`,

@@ -53,14 +53,14 @@ describe.each(['okta', 'auto'] as const)('profile %s', (profile) => {
       expect(user.emails[0].value).not.toBe('');
     });
 
-    test('one user by id has the same members', async () => {
+    test('GET of one user returns the same attributes as the list', async () => {
       const { body: list } = await scim.get('/Users?count=1&startIndex=1');
       const { status, body } = await scim.get(`/Users/${list.Resources[0].id}`, TESTER);
       expect(status).toBe(200);
       expect(body).toEqual(list.Resources[0]);
     });
 
-    test('a user name that nobody has: an empty list with the number 0', async () => {
+    test('a filter on an unknown userName returns an empty list with totalResults 0', async () => {
       const { status, body } = await scim.get(
         `/Users?filter=${encodeURIComponent(`userName eq "${unique()}@atko.com"`)}`,
       );
@@ -71,7 +71,7 @@ describe.each(['okta', 'auto'] as const)('profile %s', (profile) => {
     });
 
     test.each(['010101001010101011001010101011', '1', randomUUID(), 'not%20an%20id'])(
-      'an id that nobody has (%s): 404 with the error message',
+      'GET of an unknown id (%s) answers 404 with a SCIM error',
       async (id) => {
         const { status, body } = await scim.get(`/Users/${id}`, TESTER);
         expect(status).toBe(404);

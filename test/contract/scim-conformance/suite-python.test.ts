@@ -75,7 +75,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
       },
     );
 
-    test('every schema and resource type can be read alone, and says the same', async () => {
+    test('every schema and resource type can be read alone with the same content', async () => {
       for (const path of ['/Schemas', '/ResourceTypes']) {
         const { Resources, totalResults } = (await scim.get(path)).body;
         expect(totalResults).toBe(Resources.length);
@@ -93,7 +93,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
       }
     });
 
-    test('every resource type names schemas that are there; so are those of discovery', async () => {
+    test('every schema of a resource type and of the discovery documents exists', async () => {
       const { Resources } = (await scim.get('/Schemas')).body;
       const ids: string[] = Resources.map(({ id }: Json) => id);
       for (const type of types)
@@ -104,7 +104,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
       expect(names).toEqual(expect.arrayContaining(['ServiceProviderConfig', 'ResourceType', 'Schema']));
     });
 
-    test('the documents obey the schemas that describe them', async () => {
+    test('the discovery documents conform to their schemas', async () => {
       const of = (urn: string): string[] =>
         (typeOf('User').attributes.get(urn) ?? []).map(({ name }: Json) => String(name));
       for (const path of ['/ServiceProviderConfig', '/ResourceTypes/User', `/Schemas/${ENTERPRISE}`]) {

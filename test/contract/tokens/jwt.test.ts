@@ -169,7 +169,7 @@ describe('/Me', () => {
     expect((await (await me(sub)).get('/Me')).status).toBe(404);
   });
 
-  test('is 501 for a token that speaks for nobody', async () => {
+  test('/Me answers 501 for a token without subject', async () => {
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'POST']) {
       const body = method === 'GET' || method === 'DELETE' ? undefined : {};
       expect((await asClient(app, SETTINGS_TOKEN).send(method, '/Me', body)).status).toBe(501);
@@ -231,7 +231,7 @@ describe('keys that change', () => {
     expect(issuer.asked).toBe(before);
   });
 
-  test('an issuer that is away: known keys go on, the unknown is asked to come back (503)', async () => {
+  test('while the issuer is unavailable, tokens of known keys are accepted and tokens of unknown keys answer 503', async () => {
     issuer.status = 500;
     const fresh = await rig.start();
     const answer = await fetch(`http://127.0.0.1:${fresh.port}/scim/v2/Users`, {

@@ -44,7 +44,7 @@ test('a token over its budget is 429 with whole seconds to wait; another token o
   expect((await ask(BESIDE, 'slow')).status).toBe(200);
 });
 
-test('the budget as it comes is far above what identity providers send', async () => {
+test('the default rate limit is far above the rate of identity providers', async () => {
   const statuses = await Promise.all(Array.from({ length: 300 }, () => statusOf(app, SETTINGS_TOKEN)));
   // Lists take turns: on a busy machine some are told to come back. None is over its budget.
   expect(statuses).not.toContain(429);

@@ -54,7 +54,7 @@ test('a revoked token is refused within two seconds at every replica, and the ot
   expect(await statusOf(one, next)).toBe(200);
 });
 
-test('a revocation that nobody announces is found out all the same', async () => {
+test('a revoked token is refused even when the revocation message is lost', async () => {
   const secret = await rig.create('quiet');
   await eventually('known', () => isAccepted(one, secret), 2500);
   await redis.hdel(`${rig.prefix}:{default}:tokens`, 'quiet');
@@ -73,7 +73,7 @@ test('Redis and the log hold no secret', async () => {
   expect(out).not.toContain(SETTINGS_TOKEN);
 });
 
-test('a token ends when it was told to', async () => {
+test('a token is refused after its expiry', async () => {
   const at = new Date(Date.now() + 1500).toISOString();
   const secret = await rig.create('short', '--expires', at);
   await eventually('known', () => isAccepted(one, secret), 1400);
@@ -81,7 +81,7 @@ test('a token ends when it was told to', async () => {
   expect((await rig.command('token', 'list')).out).toContain('short: expired');
 });
 
-test('a token entry that somebody else wrote to Redis opens nothing and breaks nothing', async () => {
+test('an invalid token entry in Redis authenticates nobody and breaks no other token', async () => {
   await redis.hset(`${rig.prefix}:{default}:tokens`, {
     nonsense: 'no json',
     empty: '{}',
@@ -95,7 +95,7 @@ test('a token entry that somebody else wrote to Redis opens nothing and breaks n
   expect((await rig.command('token', 'list', '--json')).code).toBe(0);
 });
 
-test('list shows both kinds, when they end, and the last use once the process has noted it', async () => {
+test('token list shows tokens of settings and Redis with expiry and last use', async () => {
   const third = await rig.start();
   const secret = await rig.create('seen', '--connection', 'other', '--expires', '90d');
   await eventually('known', () => isAccepted(third, secret, 'other'), 2500);
@@ -143,7 +143,7 @@ test('token create prints the token alone on standard output, and each refusal s
   }
 });
 
-test('an end that comes near is said in the log, once', async () => {
+test('the approaching expiry of a token is logged once', async () => {
   await rig.create('ends-soon', '--expires', '5d');
   await rig.start();
   const told = rig.logs.filter((line) => line.includes('ends-soon') && line.includes('expires soon'));

@@ -101,7 +101,7 @@ describe('a schema that the bridge cannot honour is refused', () => {
     expect(parts.map(({ path }) => path)).toEqual([`${AT}/attributes/0/subAttributes/1/name`]);
   });
 
-  test('the same URN twice in a connection; with other content in another one', () => {
+  test('a URN that is declared twice in a connection, or differently in two connections, is a fault', () => {
     expect(faults([schema({ name: 'a' }), schema({ name: 'a' })])).toEqual([
       { path: '/connections/default/schemas/1/id', message: expect.stringContaining('twice') },
     ]);

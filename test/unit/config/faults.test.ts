@@ -329,7 +329,7 @@ const FAULTS: [what: string, file: string, path: string, message: RegExp][] = [
   ['a bad reference', fileWith("scimToken: '${A-B}'"), '/targets/main/scimToken', /\$\{NAME\}/],
 ];
 
-test.each(FAULTS)('%s is one fault with its path and an advice', (_what, file, path, message) => {
+test.each(FAULTS)('%s gives one fault with its path and advice', (_what, file, path, message) => {
   expect(faultsOf(file)).toEqual([{ path, message: expect.stringMatching(message) }]);
 });
 
@@ -402,7 +402,7 @@ attributes: { a: { type: string, from: bad }, b: { type: string, expression: bad
     ]);
   });
 
-  test('without them the texts are taken as they are', () => {
+  test('without variables the texts stay unchanged', () => {
     expect(loadText(fileWith(more)).targets.main?.attributes.b).toEqual({
       type: 'string',
       expression: 'bad',

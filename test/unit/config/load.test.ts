@@ -123,7 +123,7 @@ describe('environment only', () => {
     }
   });
 
-  test('a wrong value names the variable that it came from', () => {
+  test('a fault of a substituted value names its environment variable', () => {
     const { faults } = errorOf(() => load({ ...ENV, PORT: 'http', LOG_LEVEL: 'loud' }));
     expect(faults).toEqual([
       { path: '/server/port', message: expect.stringMatching(/^Must be a whole number.*variable PORT/) },
@@ -154,7 +154,7 @@ describe('which file is read', () => {
     });
   });
 
-  test('a named file that is not there is a fault, not a start without it', () => {
+  test('a missing settings file is a fault', () => {
     for (const options of [
       { file: 'no.yaml', env: ENV },
       { env: { ...ENV, SCIM_BRIDGE_CONFIG: 'no.yaml' } },

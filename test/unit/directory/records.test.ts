@@ -115,7 +115,7 @@ describe('keys', () => {
 });
 
 describe('index entries', () => {
-  it('of a user are its folded userName, its externalId as written and each address once', () => {
+  it('index entries of a user: folded userName, exact externalId, and each email address once', () => {
     const emails = [
       { value: 'A@x' },
       { value: 'a@X' },
@@ -135,7 +135,7 @@ describe('index entries', () => {
     ]);
   });
 
-  it('have one for a userName that is an address as well', () => {
+  it('a userName that is also an email address has one index entry', () => {
     expect(
       indexEntries('User', { userName: 'Ada@x', emails: [{ value: 'b@x' }, { value: 'ada@X' }] }),
     ).toEqual([
@@ -144,7 +144,7 @@ describe('index entries', () => {
     ]);
   });
 
-  it('of a group are its folded displayName and its externalId, and no address', () => {
+  it('index entries of a group: folded displayName and externalId', () => {
     expect(
       indexEntries('Group', {
         displayName: 'Sales',

@@ -20,7 +20,7 @@ const shared = new Set(
 
 const texts = [...scriptTexts()];
 
-test.each(texts)('%s finds what it uses', (_name, lua) => {
+test.each(texts)('%s includes every function that it uses', (_name, lua) => {
   const text = bare(lua);
   const known = new Set<string>();
   const missing = new Set<string>();
@@ -40,6 +40,6 @@ test.each(texts)('%s takes no part twice from its head', (_name, lua) => {
   expect(lua).not.toContain('-- NEEDS');
 });
 
-test('takes no part that it does not need', () => {
+test('includes no part that it does not use', () => {
   expect(texts.find(([name]) => name === 'known_equal')?.[1]).not.toContain('local function heal');
 });

@@ -92,7 +92,7 @@ describe('a whole plan', () => {
   const none = { deactivate: count(), delete: count(), removeMembers: count(), clearAttributes: count() };
   const population = { users: 500, groups: 100, memberships: 1000 };
 
-  it('holds the kind that is over its limit and lets the others go on', () => {
+  it('a kind above its limit is held, and other kinds are allowed', () => {
     const verdicts = judgePlan(
       { deactivate: 51, delete: 60, removeMembers: 100, clearAttributes: 0 },
       none,

@@ -6,7 +6,7 @@ const panels: any[] = dashboard.panels;
 const shown = panels.filter(({ type }) => type !== 'row');
 const variables: string[] = dashboard.templating.list.map(({ name }: { name: string }) => name);
 
-test.each(shown)('$title asks for metrics that the bridge has', ({ targets, description }) => {
+test.each(shown)('panel $title queries metrics that the bridge exports', ({ targets, description }) => {
   expect(targets.length).toBeGreaterThan(0);
   expect(description).toMatch(/\w+.*\.$/);
   for (const { expr } of targets) {
@@ -34,7 +34,7 @@ test('no two panels overlap, and ids are unique', () => {
   expect(panels).toHaveLength(new Set(panels.map(({ id }) => id)).size);
 });
 
-test('the ConfigMap carries it under the label that Grafana looks for', () => {
+test("the dashboard's ConfigMap has the label that Grafana's sidecar selects", () => {
   const map = ofKind(rendered('ha'), 'ConfigMap').find(({ data }) => data['scim-bridge.json']);
   expect(JSON.parse(map.data['scim-bridge.json'])).toEqual(dashboard);
   expect(map.metadata.labels).toMatchObject({ grafana_dashboard: '1' });

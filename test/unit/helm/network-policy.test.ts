@@ -29,7 +29,7 @@ function policiesFor(name: string): Map<string, Reach> {
   );
 }
 
-test('locked down: each role reaches what it works with and nothing else', () => {
+test('network policies allow each role exactly its own peers', () => {
   const reach = policiesFor('locked-down');
   expect(Object.keys(reach.get('api')?.out ?? {})).toEqual(['53', '6380']);
   expect(Object.keys(reach.get('worker')?.out ?? {})).toEqual(['53', '443', '6380']);

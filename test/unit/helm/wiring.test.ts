@@ -22,7 +22,7 @@ describe.each(CASES)('%s: the objects fit each other', (name) => {
     }
   });
 
-  test('the Service leads to the role that takes pushes, the one for metrics to all', () => {
+  test('the Service selects the role that receives pushes, and the metrics Service selects all roles', () => {
     const [service, metrics] = ofKind(objects, 'Service');
     const inbound = deploymentsBehind(objects, service.spec.selector);
     expect(inbound.map(roleOf)).toEqual([deployments.length === 1 ? 'all' : 'api']);
@@ -72,7 +72,7 @@ describe.each(CASES)('%s: the objects fit each other', (name) => {
     }
   });
 
-  test('probes ask the addresses that the bridge has for them', () => {
+  test('probes use the health endpoints of the bridge', () => {
     for (const deployment of deployments) {
       const [{ startupProbe, livenessProbe, readinessProbe }] = deployment.spec.template.spec.containers;
       expect([startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet)).toEqual([
@@ -111,7 +111,7 @@ describe.each(CASES)('%s: the objects fit each other', (name) => {
   });
 });
 
-test('every set of values brings what its name says', () => {
+test('every example values file renders the objects that its name announces', () => {
   const count = (name: string, kind: string): number => ofKind(rendered(name), kind).length;
   expect(count('minimal', 'Deployment')).toBe(1);
   expect(count('minimal', 'Secret')).toBe(0);

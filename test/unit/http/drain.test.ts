@@ -6,7 +6,7 @@ import { listen } from '../../../src/http/server.ts';
 const LOCAL = { host: '127.0.0.1', port: 0 };
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-test('a draining server answers, on connections it has and on new ones, and asks for another connection', async () => {
+test('a draining server answers existing and new connections with Connection: close', async () => {
   const server = await listen((_request, response) => response.end('here'), LOCAL);
   const before = connect(server.port, '127.0.0.1');
   before.write(REQUEST);

@@ -23,7 +23,7 @@ describe('redaction', () => {
     expect(redactedCause('text with a name', redact).message).toBe('string');
   });
 
-  test('the code of an aggregate is that of its first fault', () => {
+  test('an AggregateError has the code of its first error', () => {
     expect(faultCode(new AggregateError([Object.assign(new Error(), { code: 'ECONNREFUSED' })]))).toBe(
       'ECONNREFUSED',
     );

@@ -10,7 +10,7 @@ test('a key read at each call may change, and both the old and the new one are r
   expect(options.redact('key-of-today-0123456789 key-of-yesterday-0123456789')).toBe('[redacted] [redacted]');
 });
 
-test('a key that no HTTP header can carry is refused at the start, and after a rotation at its first use', () => {
+test('an API key with characters that HTTP headers forbid is refused at start, and after a rotation at its first use', () => {
   const url = 'https://acme.example.com';
   expect(() => toTransportOptions({ url, token: () => 'a b' })).toThrow(/token/);
   let scimToken = 'good-key-0123456789';

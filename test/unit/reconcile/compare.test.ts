@@ -17,7 +17,7 @@ test.each([
   ['blanks around a text', { displayName: ' Jo Doe ' }, shown({ displayName: 'Jo Doe' })],
   ['the case of a userName', { userName: 'Jo' }, shown({ userName: 'jo' })],
   ['blanks and case of an address', { emails: 'Jo@x ' }, shown({ emails: [{ value: 'jo@x' }] })],
-])('%s: a platform that stores it otherwise is not written to for ever', (_what, core, user) => {
+])('%s: a platform that normalizes the value is not written again', (_what, core, user) => {
   expect(namesOf(core, user)).toEqual([]);
 });
 

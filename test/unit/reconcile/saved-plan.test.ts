@@ -27,7 +27,7 @@ test.each([
   ['no plan', []],
   ['a plan without entries', [plan('main', [])]],
   ['two plans', [plan('main', [entry('a'), entry('b')]), plan('other', [entry('c')])]],
-])('%s: the pieces are the document, and its hash covers all of it', (_, plans) => {
+])('%s: the streamed pieces form the document, and its hash covers all plans', (_, plans) => {
   const text = textOf(plans);
   const hash = createHash('sha256').update(canonicalJson(plans)).digest('hex');
   expect(text).toBe(JSON.stringify({ format: 'scim-bridge plans', formatVersion: 1, plans, hash }));

@@ -82,7 +82,7 @@ describe('the message (RFC 7644 §3.7)', () => {
     expect(refusal(() => parseBulkRequest(body, rfc))).toBe(expected);
   });
 
-  test('lenient profiles take it without its URN, empty, and with numbers as text', () => {
+  test('lenient profiles accept enterprise attributes without URN, empty, and with numbers as text', () => {
     expect(parseBulkRequest({ operations: [], failOnErrors: '3' }, auto)).toEqual({
       failOnErrors: 3,
       operations: [],
@@ -108,7 +108,7 @@ describe('the message (RFC 7644 §3.7)', () => {
     expect(parse([raw]).operations[0]?.fault).toMatchObject({ status });
   });
 
-  test('the limit is never above that of PATCH, for which authentik takes it', () => {
+  test('bulk maxOperations is never above the PATCH limit, because authentik uses it for PATCH', () => {
     expect(MAX_BULK_OPERATIONS).toBeLessThanOrEqual(MAX_PATCH_OPERATIONS);
   });
 });
@@ -207,7 +207,7 @@ describe('order (RFC 7644 §3.7, §3.7.1)', () => {
     expect(planned(group('g', 'h'), patch('/Groups/bulkId:g', 'x'), group('h', 'g'))).toBe('0 2 0+ 1');
   });
 
-  test('a circle of simple values is run as it is, and everything after it', () => {
+  test('a circle of references in simple values runs unchanged, and later operations are executed', () => {
     const named = (bulkId: string, name: string) => user(bulkId, { userName: `bulkId:${name}` });
     expect(
       planned(patch('/Users/bulkId:u', 'bulkId:g'), named('u', 'v'), named('v', 'u'), group('g', 'v')),

@@ -19,7 +19,7 @@ describe('cursors (RFC 9865 §2)', () => {
   const position = { type: 'User', after: 1234567890123, totalResults: 70 };
   const cursor = toCursor(position, QUERY);
 
-  test('come back as they went, counted or not, in characters that a URL leaves alone', () => {
+  test('cursors round-trip with and without totalResults, in URL-safe characters', () => {
     expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(parseCursor(cursor, QUERY)).toEqual(position);
     const uncounted = { ...position, totalResults: undefined };

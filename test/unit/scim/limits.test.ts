@@ -17,7 +17,7 @@ test.each([
   ['emails.value', { emails: [{ value: 'a@x' }, { value: text(2001) }] }],
   [`${URN}:note`, { [URN]: { note: text(2001) } }],
   [`${URN}:seat.room`, { [URN]: { seat: { room: text(2001) } } }],
-])('%s that is too long is refused by its name', (name, resource) => {
+])("%s above its length limit is refused with the attribute's name", (name, resource) => {
   expect(() => check(resource)).toThrow(
     expect.objectContaining({
       status: 400,
@@ -31,7 +31,7 @@ test('a text of exactly the limit is taken', () => {
   check({ userName: text(300, '😀'), title: text(2000), name: { givenName: text(500, 'é') } });
 });
 
-test('a resource that is too large is refused by the attribute that holds most of it', () => {
+test('a resource above the size limit answers 400 that names its largest attribute', () => {
   const emails = Array.from({ length: 50 }, (_, index) => ({ value: `${index}${text(100)}` }));
   expect(() => check({ userName: 'ada', title: text(1000), emails })).toThrow(/6\d\d\d bytes.*"emails"/);
 });

@@ -83,7 +83,7 @@ describe('paths of PATCH operations (RFC 7644 §3.5.2, figure 7)', () => {
     expect(refusal(() => parsePath(userType, text, auto))).toBe(expected);
   });
 
-  test('a URN that begins another one: the longest wins', () => {
+  test('of URNs with a common prefix the longest match is used', () => {
     const schema = (id: string, name: string): Schema => ({
       id,
       name,

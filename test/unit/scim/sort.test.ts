@@ -64,7 +64,7 @@ describe('sortBy that names nothing to compare', () => {
   );
 
   test.each(['nosuch', 'name.nosuch', 'urn:x:y:z', 'password', '__proto__', 'constructor'])(
-    '"%s" orders nothing where unknown attributes are ignored, else it is 400 invalidValue',
+    'sortBy "%s" has no effect under profiles that ignore unknown attributes, else it answers 400 invalidValue',
     (sortBy) => {
       expect(keyOf(sortBy, { userName: 'jo', password: 'secret' })).toBeUndefined();
       expect(refusal(() => parseSort(userType, sortBy, rfc))).toBe('400 invalidValue');

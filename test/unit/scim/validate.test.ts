@@ -135,7 +135,7 @@ describe('bodies that identity providers send', () => {
 });
 
 describe('canonical form', () => {
-  test('equal resources have equal text, whatever order and case they came in (RFC 7643 §2.1)', () => {
+  test('resources that differ only in key order and case of names have equal text (RFC 7643 §2.1)', () => {
     const one = user({
       name: { givenName: 'A', familyName: 'B' },
       [ATTRIBUTES]: { b: 1, a: 2, region: 'x' },

@@ -17,7 +17,7 @@ describe('backoff', () => {
     );
   });
 
-  it('never shrinks from one attempt to the next with the same luck, and stays finite', () => {
+  it('the delay never shrinks between attempts with equal randomness, and is bounded', () => {
     fc.assert(
       fc.property(attempts, luck, (attempt, random) => {
         const wait = (count: number) => backoffMs(count, options, () => random);

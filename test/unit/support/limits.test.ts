@@ -13,7 +13,7 @@ test('one owner has half of the turns, and the other half stays for others', asy
   await expect(owner().enter()).rejects.toThrow(Busy);
 });
 
-test('turns are given in the order of waiting, past an owner that has its share', async () => {
+test('waiting work is admitted in order, skipping owners that use their share', async () => {
   const owner = turnsOf({ atOnce: 2, queue: 5, waitMs: 1000 });
   const [a, b] = [owner(), owner()];
   const order: string[] = [];

@@ -15,7 +15,7 @@ describe('releasers', () => {
     expect(log).toEqual(['http', 'worker', 'redis']);
   });
 
-  it('go on after one that fails, and say which one it was', async () => {
+  it('a failing release is logged by name, and the others still run', async () => {
     const lines: string[] = [];
     const released: string[] = [];
     const releasers = createReleasers(createLogger('warn', { write: (line) => void lines.push(line) }));
@@ -32,7 +32,7 @@ describe('releasers', () => {
     ]);
   });
 
-  it('release each part once, however often they are asked', async () => {
+  it('each part is released once for repeated calls', async () => {
     let count = 0;
     const releasers = createReleasers(silentLogger);
     releasers.add('once', () => void count++);

@@ -7,7 +7,7 @@ function gate(): { open: () => void; opened: Promise<void> } {
 }
 
 describe('serially', () => {
-  it('runs work on one name in the order it came, one at a time', async () => {
+  it('tasks with one name run one at a time in the order of their calls', async () => {
     const serially = createSerially();
     const log: string[] = [];
     const first = gate();

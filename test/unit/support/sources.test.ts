@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { systemClock } from '../../../src/support/sources.ts';
 
 describe('the system clock', () => {
-  it('sleeps as long as it is told', async () => {
+  it('sleep resolves after the given time', async () => {
     const startedAt = performance.now();
     await systemClock.sleep(40);
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(38);

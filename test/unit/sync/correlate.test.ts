@@ -17,18 +17,18 @@ describe('which account a user has', () => {
     }
   });
 
-  it('is never guessed between two, not even when one of them is ours', () => {
+  it('two matching accounts are a conflict, even if one was created by the bridge', () => {
     const both = [candidate({ ours: true }), candidate({}, { id: '8' })];
     expect(correlate(wanted, both, 'exact')).toMatchObject(conflict(/^2 accounts match/));
   });
 
-  it('is not one that another living resource of ours holds', () => {
+  it('an account that is linked to another existing resource is not adopted', () => {
     const held = candidate({ ours: true, heldBy: 'User:other' });
     expect(correlate(wanted, [held], 'exact')).toMatchObject(conflict(/already linked to User:other/));
   });
 
   it.each(['exact', 'report', 'never'] as const)(
-    'is the one that we made, also with adopt %s and another externalId',
+    'an account that the bridge created is adopted also with adopt %s and another externalId',
     (adopt) => {
       const ours = candidate({ ours: true }, { externalId: 'E-2' });
       expect(correlate(wanted, [ours], adopt)).toMatchObject({
@@ -39,7 +39,7 @@ describe('which account a user has', () => {
     },
   );
 
-  it('is an exact match of somebody else when that may be adopted', () => {
+  it('an exact match is adopted when the policy allows it', () => {
     expect(correlate(wanted, [candidate()], 'exact')).toMatchObject({ kind: 'adopt', ours: false });
   });
 
@@ -47,7 +47,7 @@ describe('which account a user has', () => {
     expect(correlate(wanted, [candidate()], adopt)).toMatchObject(conflict(new RegExp(`adopt is ${adopt}`)));
   });
 
-  it('is not one that carries another externalId', () => {
+  it('an account with another externalId is not adopted', () => {
     const other = candidate({}, { externalId: 'E-2' });
     expect(correlate(wanted, [other], 'exact')).toMatchObject(conflict(/another externalId/));
   });

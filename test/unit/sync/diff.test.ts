@@ -61,7 +61,7 @@ describe('core members', () => {
 });
 
 describe('attribute changes', () => {
-  it('name what differs, and nothing once it is applied', () => {
+  it('operations contain the differences, and are empty after they were applied', () => {
     const attributes = fc.dictionary(
       fc.constantFrom('a', 'b', 'c'),
       fc.option(fc.oneof(fc.string(), fc.integer(), fc.array(fc.string()))),
@@ -101,7 +101,7 @@ describe('the body that creates a user', () => {
     none: 'string',
   } as const;
 
-  it('leaves out what is not set, and carries texts and whole numbers in the extension', () => {
+  it('the create body omits unset values, and has texts and whole numbers in the extension', () => {
     expect(createBody(desired, types, false)).toEqual({
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:User', EXTENSION],
       userName: 'ada',
@@ -113,7 +113,7 @@ describe('the body that creates a user', () => {
     });
   });
 
-  it('names no extension when nothing travels in it', () => {
+  it('the create body has no extension URN without extension values', () => {
     const body = createBody({ ...desired, core: { userName: 'ada' }, attributes: {} }, types, true);
     expect(body).toEqual({
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
@@ -170,12 +170,12 @@ describe('observed values of an account', () => {
     ]);
   });
 
-  it('says inactive only when the account says so', () => {
+  it('an account counts as inactive only if active is false', () => {
     expect(observedCore({ id: '7', userName: 'a', active: false }, {}).active).toBe(false);
     expect(observedCore({ id: '7', userName: 'a' }, {}).active).toBe(true);
   });
 
-  it('confirms attributes that are managed, in the type that is wanted', () => {
+  it('an answer confirms managed attributes with the desired type', () => {
     expect(echoedAttributes(account, { country: 'PT', level: 5, other: 'x' })).toEqual({
       country: 'PT',
       level: 4,
@@ -184,7 +184,7 @@ describe('observed values of an account', () => {
     expect(echoedAttributes({ id: '7', userName: 'a' }, { level: 5 })).toEqual({});
   });
 
-  it('does not confirm a list by a text that looks like it', () => {
+  it('a text that looks like a list does not confirm a list value', () => {
     const shown = { ...account, [EXTENSION]: { teams: 'a,b' } };
     expect(attributeChanges({ teams: ['a', 'b'] }, echoedAttributes(shown, { teams: ['a', 'b'] }))).toEqual([
       'teams',

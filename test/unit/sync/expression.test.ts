@@ -106,7 +106,7 @@ test('patterns read as JavaScript reads them, in linear time', () => {
   expect(patternFault('^region-[a-z]{2}$')).toBeUndefined();
 });
 
-test('sample people find an expression that never ends or always fails, by its path', async () => {
+test('the rule trial reports an expression that never ends or always fails by its path', async () => {
   const rule = (expression: string) => ({ type: 'string' as const, onEmpty: 'clear' as const, expression });
   const attributes = {
     good: rule('$uppercase(title)'),

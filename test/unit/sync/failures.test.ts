@@ -68,7 +68,7 @@ describe('the verdict on a platform failure', () => {
     expect(verdict(response(429, 1e23))).toMatchObject({ afterMs: 3_600_000, pauseMs: 3_600_000 });
   });
 
-  it('says what it can when the platform says nothing', () => {
+  it('a failure without message of the platform gets a message with its status', () => {
     expect(verdict(response(400, undefined, ''))).toMatchObject({
       message: 'PATCH /api/scim/v2/Users/{id} answered 400',
     });
@@ -90,7 +90,7 @@ describe('the verdict on a platform failure', () => {
     });
   });
 
-  it('tries again after a web page, ever more rarely: it may be a proxy that speaks for a moment', () => {
+  it('a web page as answer is retried with growing delay', () => {
     const page = new EndpointAbsent(200, call);
     expect(verdict(page)).toMatchObject({ kind: 'later', afterMs: 250 });
     expect(verdict(page, 20)).toMatchObject({ kind: 'later', afterMs: 15_000 });
@@ -107,7 +107,7 @@ describe('questions about a failure', () => {
     ]);
   });
 
-  it('a status is one of those asked for', () => {
+  it('isStatus is true for the given statuses only', () => {
     expect([
       isStatus(response(409), 400, 409),
       isStatus(response(500), 400),

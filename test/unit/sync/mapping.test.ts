@@ -87,7 +87,7 @@ describe('core members of a user', () => {
     });
   });
 
-  it('take the primary address, else the one at work, else the first', async () => {
+  it('emails map to the primary address, else the work address, else the first', async () => {
     const [home, work] = ada.emails;
     await expect(core({ ...ada, emails: [{ ...home, primary: true }, work] })).resolves.toMatchObject({
       emails: 'home@x',
@@ -176,7 +176,7 @@ describe('mapped attributes', () => {
     });
   });
 
-  it('do not change the resource that they are read from', async () => {
+  it('expressions do not modify the resource', async () => {
     const text = JSON.stringify(ada);
     await attributesOf({
       teams: rule('string_array', '$sort(groups.display)'),

@@ -9,13 +9,13 @@ const target = (attributes: Record<string, Partial<AttributeRule>>) => ({
 });
 
 describe('types of extension members', () => {
-  it('are those of the attribute that reads the member', () => {
+  it('an extension member has the type of the attribute that reads it', () => {
     expect(typedMembers([target({ region: { type: 'string_array', from: `${URN}:area` } })])).toEqual([
       { name: 'area', type: 'string_array' },
     ]);
   });
 
-  it('are those of the attribute of the same name, where none reads the member', () => {
+  it('an unread extension member has the type of the attribute with the same name', () => {
     const attributes = target({
       level: { type: 'number', from: 'title' },
       flag: { type: 'boolean', expression: 'true' },
@@ -31,7 +31,7 @@ describe('types of extension members', () => {
     expect(member).toEqual({ name: 'Level', type: 'number' });
   });
 
-  it('are the same for targets that agree, and none where they disagree', () => {
+  it('types of targets that agree are used; a disagreement gives no type', () => {
     const number = target({ level: { type: 'number' } });
     expect(typedMembers([number, number])).toEqual([{ name: 'level', type: 'number' }]);
     expect(typedMembers([number, target({ level: { type: 'string' } })])).toEqual([]);
@@ -64,7 +64,7 @@ describe('settings checks', () => {
     ['scopeFilter', '', /Write a SCIM filter/],
     ['attributePath', 'addresses[type eq', /Write a SCIM path/],
     ['attributePath', '', /Write a SCIM path/],
-  ] as const)('say what is wrong with the %s %j and what to write instead', (check, text, advice) => {
+  ] as const)('config checks explain the fault of %s %j and how to correct it', (check, text, advice) => {
     expect(configChecks[check](text, [])).toMatch(advice);
   });
 });

@@ -7,7 +7,7 @@ const value = (of: unknown) => ({ kind: 'value', value: of });
 const invalid = { kind: 'invalid', reason: expect.stringMatching(/^is .+ and cannot become .+$/) };
 
 describe.each(TYPES)('a %s attribute', (type) => {
-  it('stays as it is when the source has nothing, or is cleared where the rule says so', () => {
+  it('a missing source value keeps the attribute, or clears it if the rule says onEmpty: clear', () => {
     expect(toAttributeValue(type, undefined, 'keep')).toEqual({ kind: 'absent' });
     expect(toAttributeValue(type, undefined, 'clear')).toEqual({ kind: 'clear' });
   });

@@ -58,7 +58,7 @@ test('tokens that come together ask once', async () => {
   expect(state.asked).toBe(1);
 });
 
-test('a key that was withdrawn takes its remembered tokens with it', async () => {
+test('a withdrawn key also invalidates its cached tokens', async () => {
   const sign = await addKey('going');
   const verifier = create();
   const token = await sign();

@@ -13,7 +13,7 @@ const stored = (text: string, expiresAt: number | null = null) => ({
 });
 const createOne = () => createKeyring(() => createBucket({ perSecond: 1, burst: 1 }));
 
-test('without having read Redis a keyring knows that it does not know', () => {
+test('a keyring is incomplete until the stored tokens were read', () => {
   const keyring = createOne();
   keyring.setSettings([{ name: 'a', secret: 'written-in-the-settings' }]);
   expect(keyring.isComplete).toBe(false);
@@ -41,7 +41,7 @@ test('an expired token is refused, also with an expiry that cannot be read', () 
   expect(keyring.find('with-a-strange-end', NOW)).toBeUndefined();
 });
 
-test('reading again keeps what a token has used up; a new secret under the old name starts anew', () => {
+test('a reload keeps the rate limit of a token, and a new secret under the same name resets it', () => {
   const keyring = createOne();
   keyring.setStored([stored(secret)]);
   const before = keyring.find(secret, NOW);

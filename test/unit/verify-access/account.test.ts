@@ -28,7 +28,7 @@ const WANTED = [
   { platformId: undefined, name: 'not there yet' },
 ];
 
-test('an account that lists no memberships: the groups of ours are read one by one', async () => {
+test('for an account without group list, the desired groups are read one by one', async () => {
   const accounts = [
     { id: '7', username: 'ada@acme.example' },
     { id: '8', username: 'ada@acme.example.org' },
@@ -43,7 +43,7 @@ test('an account that lists no memberships: the groups of ours are read one by o
   expect(reading?.notes).toHaveLength(1);
 });
 
-test('two accounts of one name are nobody; without an account the extension is what can be read', async () => {
+test('two accounts with one userName match no user; without account id the extension values are read', async () => {
   const same = { username: 'ada@acme.example' };
   const two = () => Promise.resolve([7, 9].map((id) => ({ id: String(id), ...same })));
   const absent = () => Promise.reject(new EndpointAbsent(200, { method: 'GET', route: '/api/v1/users' }));

@@ -12,7 +12,7 @@ async function all(lines: AsyncIterable<string>): Promise<any[]> {
   return records;
 }
 
-test('every reader gets the records from where it joined to the end, whenever it reads', async () => {
+test('every reader gets all records from its joining position to the end', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.constantFrom('say', 'join', 'pause'), { maxLength: 40 }), async (steps) => {
       const run = start();
@@ -34,7 +34,7 @@ test('every reader gets the records from where it joined to the end, whenever it
   );
 });
 
-test('a reader that leaves while it waits is let go at once, and the run goes on', async () => {
+test('a waiting reader that disconnects is released at once, and the run continues', async () => {
   const run = start();
   const reader = run.follow()[Symbol.asyncIterator]();
   const waiting = reader.next();

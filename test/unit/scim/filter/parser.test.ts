@@ -137,7 +137,7 @@ describe('a filter that was seen before', () => {
     expect(seen).toEqual(Array(2).fill(['unqualified-extension', 'unquoted-filter-value']).flat());
   });
 
-  test('is judged anew under another profile', () => {
+  test('a deviation is evaluated again after a change of the profile', () => {
     parseFilter(userType, 'userName eq lent', auto);
     expect(refusal(() => parseFilter(userType, 'userName eq lent', rfc))).toBe('400 invalidFilter');
   });

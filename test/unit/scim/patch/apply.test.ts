@@ -91,7 +91,7 @@ describe('replace (RFC 7644 §3.5.2.3)', () => {
     }
   });
 
-  test('a filter that does not say what to create', () => {
+  test('PATCH add with a filter that has no equality answers noTarget', () => {
     const operation = { op: 'add', path: 'emails[type ne "work" and type ne "home"].value', value: '1' };
     expect(one(operation).emails).toEqual([WORK, HOME, { value: '1' }]);
     const either = { op: 'add', path: 'emails[type eq "a" or type eq "b"].value', value: '1' };
@@ -173,7 +173,7 @@ test('long lists take one pass, not one pass per value', () => {
   expect(left.roles).toEqual([{ value: 'r0' }]);
 }, 2000);
 
-test('operations see what the ones before them did', () => {
+test('each PATCH operation sees the result of the earlier ones', () => {
   const operations = [
     { op: 'replace', path: 'userName', value: 'new' },
     { op: 'add', path: 'emails[type eq "other"].value', value: 'o@x' },
@@ -200,7 +200,7 @@ test('id, meta and externalId of a stored resource stay', () => {
   expect(Object.keys(result).at(-1)).toBe('meta');
 });
 
-test('an old value that is named primary takes it from a later one', () => {
+test('an existing element that is set primary takes the flag from the others', () => {
   const primaryLast = user({ emails: [{ value: 'a' }, { value: 'b', primary: true }] });
   const result = patched(primaryLast, [
     { op: 'add', path: 'emails', value: [{ value: 'a', primary: true }] },
