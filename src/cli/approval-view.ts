@@ -1,4 +1,4 @@
-// Prints an approval for people: counts first, then examples of each kind by what they have in common.
+// Formats an approval as text: counts first, then examples of each kind, grouped by group or attribute.
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import type { HeldChange, Approval } from '../ops/approvals.ts';
 import { say } from './output.ts';
@@ -35,7 +35,7 @@ export function printApproval(approval: Approval, all: boolean): void {
   }
 }
 
-/** Removals by group, emptied values by attribute; the largest first. */
+/** Groups removals by group and cleared values by attribute; the largest first. */
 function sectionsOf(kind: DestructiveKind, items: HeldChange[]): [heading: string, members: string[]][] {
   const sections = new Map<string, string[]>();
   for (const { name, member = '', ref, reason = '' } of items) {

@@ -84,7 +84,7 @@ const unknownApproval = (id: string): Error =>
 const dates = ({ openedAt, expiresAt, at, by }: Approval): string =>
   at === undefined ? `since ${openedAt}, expires ${expiresAt}` : `${at} by ${by}`;
 
-/** Asks on a terminal; a script says --yes or is taken at its word. */
+/** Asks for confirmation on a terminal, unless --yes is given. */
 async function confirmed(approval: Approval, action: string, flags: Flags): Promise<boolean> {
   if (flags.yes || flags.json || !process.stdin.isTTY) return true;
   const chosen = flags.ref;

@@ -125,7 +125,7 @@ export function restoreCommand(program: Command, cli: Cli): void {
     });
 }
 
-/** Tokens that would open connections, before anything is changed. */
+/** Returns lines that describe the tokens of a backup, shown before the restore. */
 function describe({ tokens, header, proof }: CheckedBackup): string[] {
   return [
     `The backup of ${header.createdAt} holds ${tokens.length} inbound tokens:`,

@@ -18,7 +18,7 @@ export function checkConfigCommand(program: Command, cli: Cli): void {
       const config = readConfig(command, cli);
       const faults = await tryRules(config.targets);
       if (faults.length > 0) throw new ConfigError(faults);
-      // Beside the answer: standard output stays what a script reads.
+      // Warnings go to standard error, so that standard output stays machine-readable.
       for (const { path, message, advice } of configWarnings(config))
         complain(`Warning: ${path}: ${message}. ${advice}`);
       const printable = printableConfig(config);

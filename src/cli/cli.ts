@@ -21,7 +21,7 @@ export function operatorOf({ env }: Cli): string {
   try {
     return env.SUDO_USER ?? userInfo().username;
   } catch {
-    // A container may run as a number that no name belongs to.
+    // A container may run under a user id without a name.
     return env.USER ?? `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }

@@ -5,7 +5,7 @@ import type { Cli } from './cli.ts';
 
 type Add = (program: Command, cli: Cli) => void;
 
-/** In the order in which help shows them. Each is loaded when it is asked for: `serve` does not carry the others along. */
+/** Commands in the order of help. Each module is loaded on demand, so that `serve` does not load the others. */
 const COMMANDS: Record<string, () => Promise<Add>> = {
   serve: async () => (await import('./serve.ts')).serveCommand,
   'check-config': async () => (await import('./check-config.ts')).checkConfigCommand,

@@ -146,7 +146,7 @@ async function exportTo(states: DesiredState[], flags: Flags, file: string | und
   let count = 0;
   try {
     for await (const row of listLinks(states, flags)) {
-      // A link without an id says nothing that an import could use.
+      // A link without platform id cannot be imported.
       if (row.platformId === null) continue;
       count++;
       if (out === undefined) sayJson(row);

@@ -96,7 +96,7 @@ async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
     import('csv-stringify/sync'),
     import('../ops/provisioning-log.ts'),
   ]);
-  // A name may start with a sign that a spreadsheet would carry out.
+  // Cells are escaped, because a spreadsheet would execute a name that starts like a formula.
   const line = (cells: string[]): string =>
     stringify([cells.map(spreadsheetCell)], { quoted_match: /[;\t]/ }).replace(/\n$/, '');
   say(line([...COLUMNS]));

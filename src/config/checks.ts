@@ -7,7 +7,7 @@ import type { CustomSchemaConfig } from './schema/custom-schema.ts';
 import { parseRedisAddress } from '../support/redis-address.ts';
 import { checkSecrets } from './secrets.ts';
 
-/** Checks of texts whose grammars live in other layers; each answers a sentence, or undefined when all is well. */
+/** Checks of texts with grammars of other layers; each returns a sentence that describes the fault, or undefined. */
 export interface ConfigChecks {
   expression(text: string): string | undefined;
   /** `schemas`: custom schemas whose attributes may be named. */
@@ -36,7 +36,7 @@ const FORM_CHECKS: readonly TextCheck[] = [
   ['reconcile/timezone', forms.checkTimezone],
 ];
 
-/** Everything that the schema cannot say. */
+/** Returns faults that JSON Schema cannot express. */
 export function checkMeaning(document: unknown, checks: ConfigChecks | undefined): ConfigFault[] {
   const schemasAt = ({ keys }: Place): CustomSchemaConfig[] => schemasFor(document, keys[1]);
   const grammars: TextCheck[] = checks
@@ -68,7 +68,7 @@ function checkTexts(document: unknown, pattern: string, check: TextCheck[1]): Co
   });
 }
 
-/** Alternatives of which one was asked for; looked at before defaults come in. */
+/** Returns faults of mutually exclusive settings; runs before defaults are filled in. */
 export function checkAlternatives(document: unknown): ConfigFault[] {
   const [cluster] = select(document, 'redis/cluster');
   const [url] = select(document, 'redis/url');
@@ -116,7 +116,7 @@ function addressFault(text: string, loopbackAllowed: boolean): string | undefine
   return 'Use https://, or set allowLoopbackHttp: true (PLATFORM_ALLOW_LOOPBACK_HTTP=1) for this machine.';
 }
 
-/** An attacker who can change the keys in transit can sign tokens. */
+/** Requires https for key addresses, because an attacker who changes keys in transit can sign tokens. */
 function checkKeyAddresses(document: unknown): ConfigFault[] {
   return select(document, 'connections/*/jwt').flatMap(({ path, value: jwt }) => {
     if (!isTree(jwt) || typeof jwt.jwksUri !== 'string') return [];
@@ -125,7 +125,7 @@ function checkKeyAddresses(document: unknown): ConfigFault[] {
   });
 }
 
-/** Two ways at once would share one list of what is pending, and each would miss what the other took. */
+/** Refuses poll and push together, because both would take events from one list. */
 function checkEvents(document: unknown): ConfigFault[] {
   return select(document, 'connections/*/events').flatMap(({ path, value: events }) => {
     if (!isTree(events)) return [];

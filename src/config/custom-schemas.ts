@@ -5,7 +5,7 @@ import { isTree, select, type Place } from './places.ts';
 import type { CustomSchemaConfig } from './schema/custom-schema.ts';
 
 const SCHEMAS = 'connections/*/schemas/*';
-/** Built-in extensions: nothing may stand in front of their attributes. */
+/** URNs of built-in extensions, which custom schemas must not shadow. */
 const EXTENSIONS = [
   'urn:ietf:params:scim:schemas:extension:enterprise:2.0:user',
   'urn:cube:params:1.0:userattribute',
@@ -14,7 +14,7 @@ const RESERVED = ['urn:ietf:params:scim:schemas:core:', 'urn:ietf:params:scim:ap
 /** Names that every JavaScript object inherits a meaning for. */
 const FORBIDDEN_NAMES = new Set(['constructor', 'prototype']);
 
-/** Custom schemas of the connections that push to `target`, as far as they have a shape. */
+/** Returns the custom schemas of the connections of a target, without malformed ones. */
 export function schemasFor(document: unknown, target: string | undefined): CustomSchemaConfig[] {
   return select(document, 'connections/*').flatMap(({ value }) => {
     if (!isTree(value) || !Array.isArray(value.targets) || !Array.isArray(value.schemas)) return [];
@@ -50,7 +50,7 @@ function checkUrns(ids: Place[]): ConfigFault[] {
   });
 }
 
-/** Mappings read people of all connections, so one URN has one meaning. */
+/** Requires equal schemas for one URN in all connections, because mappings read users of all connections. */
 function checkSameEverywhere(schemas: Place[]): ConfigFault[] {
   return schemas.flatMap(({ path, value }) => {
     const id = isTree(value) ? keyOf(value.id) : '';

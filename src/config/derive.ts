@@ -1,4 +1,4 @@
-// From the valid settings document to the effective settings: names, durations, addresses without trailing slash.
+// Converts a valid settings document to the effective settings: durations in milliseconds, addresses without trailing slash.
 import { parseDuration } from './forms.ts';
 import type { Config } from './schema.ts';
 import type { AttributeConfig, MappedAttributeType } from './schema/attributes.ts';

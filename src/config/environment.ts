@@ -1,4 +1,4 @@
-// The environment variables of the service: the one place where they are known by name.
+// Maps environment variables to settings; no other file knows their names.
 import { isTree, select, setAt, toPath } from './places.ts';
 import { settingsSchema } from './schema.ts';
 
@@ -28,10 +28,10 @@ export function applyEnvironment(
   env: NodeJS.ProcessEnv,
   hasFile: boolean,
 ): Map<string, string> {
-  // `server:` with every line below it commented out reads as null; that is a section left out.
+  // YAML reads a section with all lines commented out as null, which counts as missing.
   for (const name of SECTIONS) if (document[name] === null) delete document[name];
   if (!Object.hasOwn(document, 'targets')) document.targets = { main: {} };
-  // Without a file, the token is required: an empty one makes the schema ask for its secret.
+  // Without a file the token is required; an empty one makes the schema report the missing secret.
   const made = hasFile ? {} : { tokens: [{ name: SCIM_TOKEN_NAME }] };
   if (!Object.hasOwn(document, 'connections')) document.connections = { default: made };
 
@@ -74,7 +74,7 @@ function tokenKeys(document: unknown): string[] | undefined {
   return primary && [...primary.keys.slice(0, -1), 'secret'];
 }
 
-// Text that is no number or switch stays text, and the schema says what is wrong with it.
+// Text that is neither number nor boolean stays text, and the schema reports the fault.
 function typed(variable: string, text: string): unknown {
   if (variable === 'PORT' && /^\d{1,9}$/.test(text)) return Number(text);
   if (variable === 'PLATFORM_ALLOW_LOOPBACK_HTTP') {

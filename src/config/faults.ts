@@ -1,4 +1,4 @@
-// Faults of the settings, and the error that carries them all.
+// Defines faults of the settings, and the error that contains all of them.
 
 /** One fault: where it is, and what to do about it. */
 export interface ConfigFault {
@@ -6,7 +6,7 @@ export interface ConfigFault {
   message: string;
 }
 
-/** Everything that is wrong with the settings, at once. Holds no value of the settings, hence no secret. */
+/** All faults of the settings. Contains no values of the settings, so no secrets. */
 export class ConfigError extends Error {
   readonly faults: ConfigFault[];
   constructor(faults: ConfigFault[]) {
@@ -17,7 +17,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** One fault per path: the first says the cause, later ones only its consequences. */
+/** Keeps the first fault of each path; later ones are consequences. */
 export function firstPerPath(faults: readonly ConfigFault[]): ConfigFault[] {
   const byPath = new Map<string, ConfigFault>();
   for (const fault of faults) if (!byPath.has(fault.path)) byPath.set(fault.path, fault);

@@ -1,4 +1,4 @@
-// Pure checks of single texts: each answers a sentence about the fault, or undefined. None repeats the text.
+// Checks single texts of the settings: each function returns a sentence about the fault without the text, or undefined.
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 import { patternFault } from '../support/linear-regexp.ts';

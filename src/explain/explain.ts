@@ -1,5 +1,4 @@
-// explain: why this person or group is, or is not, at each target as desired. It reads Redis and writes nothing; the
-// platform is not asked, because what counts is what the bridge knows (verify-access asks the platform).
+// Explains why a user or group is, or is not, as desired at each target. Reads Redis only; verify-access reads the platform.
 import type { Link } from '../directory/outbox/links.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
@@ -17,7 +16,7 @@ import { toVerdict } from './verdict.ts';
 const LOG_ENTRIES = 50;
 const SHOWN_MEMBERS = 100;
 
-/** Everything that `text` may mean, at every target; empty when nobody is known under it. */
+/** Explains all resources that `text` may identify, at every target; empty when there are none. */
 export async function explain(estates: readonly ReconcileScope[], text: string): Promise<Explanation[]> {
   const found = await findResources(connectionsOf(estates), text);
   return Promise.all(
@@ -29,7 +28,7 @@ export async function explain(estates: readonly ReconcileScope[], text: string):
   );
 }
 
-/** The connections behind estates, each once. */
+/** Returns the distinct connections of the scopes. */
 export function connectionsOf(estates: readonly ReconcileScope[]): Searched[] {
   const byConnection = new Map<string, Searched>();
   for (const { connection, directory, links, target } of estates) {
@@ -128,7 +127,7 @@ function groupDetail({ target }: ReconcileScope, { record, name }: FoundResource
   };
 }
 
-/** A user's groups: those that it has, and those that it still has to leave. */
+/** Returns a user's groups, and the groups with a pending removal. */
 async function groupsOf(
   estate: ReconcileScope,
   { id }: FoundResource,
@@ -224,7 +223,7 @@ function policyOf({ target }: ReconcileScope, name: string): Explanation['policy
   };
 }
 
-/** Every value that is managed; what neither side has is left out. */
+/** Returns every managed value that is set on at least one side. */
 function toValues({ active, core, attributes, faults, inScope }: DesiredUser, link: Link): AttributeState[] {
   const unsure = new Set(link.unsure ?? []);
   const state = (name: string, desired: unknown, applied: unknown): AttributeState['state'] =>

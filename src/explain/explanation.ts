@@ -1,13 +1,13 @@
-// Describes one person or group at one target as plain data: the command renders it, the admin API serves it.
+// Defines the explanation of a user or group at one target, which the command prints and the admin API returns.
 import type { Lane } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { LocatedEntry } from '../ops/provisioning-log.ts';
 
 /**
- * `asDesired`: equal as far as this target shall be. `onItsWay`: will be without anybody's help. `held`: waits for an
- * approval. `stopped`: an operator's hold or a target that does not answer. `needsPerson`: a dead letter. `leftAlone`:
- * protected, or kept by decision or policy. `notForTarget`: out of scope. `differs`: the settings are others than those
- * that were applied. `gone`: deleted at the source, and nothing is left to do.
+ * `asDesired`: no difference. `onItsWay`: a sync is pending. `held`: waits for an approval. `stopped`: hold of an operator, or
+ * the target does not answer. `needsPerson`: a dead letter. `leftAlone`: protected, rejected, or excluded by policy.
+ * `notForTarget`: out of scope. `differs`: the settings changed since the last sync. `gone`: deleted at the source and
+ * closed at the target.
  */
 export type ExplanationVerdict =
   | 'asDesired'
@@ -20,15 +20,15 @@ export type ExplanationVerdict =
   | 'differs'
   | 'gone';
 
-/** One value as it shall be and as it was last written or seen. */
+/** Desired and applied value of one attribute. */
 export interface AttributeState {
   /** Core path, or `attributes.<name>`. */
   name: string;
   desired: unknown;
   applied: unknown;
-  /** `unsure`: sent without an answer, or seen to differ at the platform; it is written again. */
+  /** `unsure`: sent without confirmation, or suspected drift; it is written again. */
   state: 'equal' | 'differs' | 'unsure' | 'unmappable';
-  /** Why a value cannot be mapped. */
+  /** Reason why the value cannot be mapped. */
   reason?: string;
 }
 
@@ -36,7 +36,7 @@ export interface MembershipState {
   ref: string;
   name: string;
   state: 'applied' | 'toAdd' | 'toRemove' | 'notForTarget';
-  /** The reason for which the other side waits; absent when the resource is next. */
+  /** Reason why the membership waits; undefined when it is written next. */
   because?: string;
 }
 
@@ -48,9 +48,9 @@ export interface Explanation {
   id: string;
   name: string;
   verdict: ExplanationVerdict;
-  /** One sentence for somebody who has never seen the bridge. */
+  /** Summary in one sentence. */
   summary: string;
-  /** Further sentences: what it waits for, and what to do. */
+  /** Further sentences: reasons and advice. */
   reasons: string[];
   /** The pushed resource; null when it was deleted at the identity provider. All times are ISO 8601. */
   stored: {
@@ -61,9 +61,9 @@ export interface Explanation {
     externalId: string | null;
   } | null;
   deletedAt: string | null;
-  /** Null for what was deleted. */
+  /** Null for a deleted resource. */
   inScope: boolean | null;
-  /** Its name at the target; null when it is out of scope there. */
+  /** Name at the target; null when it is out of scope. */
   nameAtTarget: string | null;
   values: AttributeState[];
   link: {
@@ -86,17 +86,17 @@ export interface Explanation {
     state: 'due' | 'queued' | 'running';
     nextTry: string | null;
   } | null;
-  /** When it is looked at again by itself. */
+  /** Time of the next sync without a change. */
   lookAgainAt: string | null;
-  /** A user's groups, or up to a hundred members of a group that are not equal yet. */
+  /** A user's groups, or up to a hundred pending members of a group. */
   memberships: MembershipState[];
   /** Of a group. */
   members: { desired: number; toAdd: number; toRemove: number; unknown: string[] } | null;
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
-  /** Names that a comparison saw to differ at the platform. */
+  /** Names of values with suspected drift. */
   doubts: string[];
   hold: { since: string; by: string; note: string | null } | null;
-  /** The target answers nobody at the moment: only probes go out. `status` 0 = no answer. */
+  /** Set while the breaker is open and only probes are sent; `status` 0: no answer. */
   breaker: { since: string; status: number } | null;
   policy: { policy: string; adopt: string; deprovision: string; activation: string; protected: boolean };
   lastReconcile: { at: string; outcome: string } | null;

@@ -1,4 +1,4 @@
-// The way of a resource: pushed, stored, applied. Pure.
+// Builds the timeline of a resource: pushed, stored, applied. Pure.
 import type { LocatedEntry } from '../ops/provisioning-log.ts';
 import type { Explanation } from './explanation.ts';
 

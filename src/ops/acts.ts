@@ -6,7 +6,7 @@ export type LocatedAct = Omit<PlacedAct, 'at'> & { connection: string; at: strin
 
 type Kept = Pick<DesiredState, 'connection' | 'acts'>;
 
-/** Newest first within each connection. @param since Unix milliseconds */
+/** Yields audit entries, newest first within each connection. @param since Unix milliseconds */
 export async function* readActs(states: readonly Kept[], since?: number): AsyncGenerator<LocatedAct> {
   for (const { connection, acts } of states)
     for await (const portion of acts.newest(since))
@@ -14,7 +14,7 @@ export async function* readActs(states: readonly Kept[], since?: number): AsyncG
         yield { id, at: new Date(at).toISOString(), connection, ...act };
 }
 
-/** Whether anything was altered or taken out; `broken` names the first entry that does not fit. */
+/** Verifies the hash chains; `broken` names the first entry with a wrong hash. */
 export const verifyActs = (
   states: readonly Kept[],
 ): Promise<{ connection: string; entries: number; broken: string | null }[]> =>

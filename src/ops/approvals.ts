@@ -8,14 +8,14 @@ import type { DestructiveKind } from '../guard/judge.ts';
 export interface HeldChange {
   kind: DestructiveKind;
   ref: Ref;
-  /** The member's id, or the attribute. */
+  /** Id of the removed member, or name of the cleared attribute. */
   subject?: string;
   /** userName or displayName, as last applied. */
   name: string;
   /** userName of the member, or the attribute. */
   member?: string;
   place?: number;
-  /** Why an approval alone does not let it through. */
+  /** Reason why an approval alone does not allow the change. */
   reason?: string;
 }
 
@@ -35,7 +35,7 @@ export interface Approval {
   items: HeldChange[];
 }
 
-/** `expired`: what it held is judged anew. */
+/** `expired`: the held changes are judged again. */
 export type DecisionOutcome =
   { kind: 'decided'; id: string; items: number } | { kind: 'expired' } | { kind: 'unknown' };
 
@@ -61,7 +61,7 @@ export async function listApprovals(states: readonly DesiredState[]): Promise<Ap
   return views;
 }
 
-/** By its whole id, or without the part behind the last hyphen: then everything that is held now. */
+/** Finds an approval by its whole id. Without the part behind the last hyphen it covers all currently held changes. */
 export async function findApproval(
   states: readonly DesiredState[],
   id: string,
@@ -74,14 +74,14 @@ export async function findApproval(
     known.find((approval) => approval.id === id) ??
     known.find((approval) => serialOf(approval.id) === serialOf(id));
   if (!found || found.id === id || found.state !== 'held') return found && { ...found, id };
-  // The list has grown since it was shown: only what was listed then is meant.
+  // Changes that were held after the list was shown are not part of the decision.
   const last = /-(\d+)$/.exec(id)?.[1];
   if (last === undefined) return found;
   const items = found.items.filter(({ place = 0 }) => place <= Number(last));
   return { ...found, id, items, kinds: kindsOf(items) };
 }
 
-/** Decides about exactly what the approval lists, or with `refs` about a part of it. `by`: for the record. */
+/** Stores a decision about exactly the listed changes, or with `refs` about some of them. `by`: operator for the audit log. */
 export async function decideApproval(
   states: readonly DesiredState[],
   id: string,
@@ -139,8 +139,8 @@ async function view(
 const PORTION = 1000;
 
 /**
- * Of users the userName as last applied, of groups how they are called; ids where neither is known. With the reasons for
- * which no approval helps.
+ * Returns the last applied userName of users and the displayName of groups, or the id, with reasons why an approval alone is
+ * not enough.
  */
 async function namesOf(
   links: DesiredState['links'],

@@ -5,7 +5,7 @@ import { faultOf } from '../directory/archive/archive-line.ts';
 import type { ArchiveLine } from '../directory/archive/archive.ts';
 
 export const FORMAT = 'scim-bridge backup';
-/** A resource is far smaller; a line without an end must not fill the memory. */
+/** Longest line of a backup, which bounds memory. */
 export const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
 export interface BackupHeader {
@@ -29,7 +29,7 @@ export interface BackupEnd {
 
 export type BackupLine = ArchiveLine & { connection: string };
 
-/** An inbound token that a backup holds: with it, its holder could push to the connection. */
+/** An inbound token in a backup. A restored token authenticates pushes to its connection. */
 export interface TokenInBackup {
   connection: string;
   name: string;
@@ -44,13 +44,13 @@ export interface CheckedBackup {
   header: BackupHeader;
   end: BackupEnd;
   tokens: TokenInBackup[];
-  /** Lines that hold tokens: those that were looked at are those that are put back. */
+  /** Checked lines with tokens; the restore uses exactly these. */
   tokenLines: BackupLine[];
   /** Whether it was written with `backup.key`; `unknown`: the settings have no key. */
   proof: 'valid' | 'invalid' | 'missing' | 'unknown';
 }
 
-/** Thrown when a file is no backup, or not the one that was written. */
+/** Thrown when a file is no backup or was changed. */
 export class BrokenBackup extends Error {
   override name = 'BrokenBackup';
 }
@@ -171,7 +171,7 @@ function tokensIn({ connection, key, items }: BackupLine): TokenInBackup[] {
   });
 }
 
-/** Lines between the first and the last, without tokens, of a file that was checked. */
+/** Yields the lines of a checked file between header and end, without tokens. */
 export async function* contentOf(file: FileHandle, header: BackupHeader): AsyncGenerator<BackupLine> {
   let number = 0;
   for await (const text of linesOf(file)) {
@@ -182,7 +182,7 @@ export async function* contentOf(file: FileHandle, header: BackupHeader): AsyncG
   }
 }
 
-/** One at a time: readline would read a thousand lines ahead. @throws BrokenBackup for one that does not end */
+/** Yields one line at a time with bounded memory. @throws BrokenBackup for a line that is too long */
 async function* linesOf(file: FileHandle): AsyncGenerator<string> {
   let parts: Buffer[] = [];
   let size = 0;

@@ -13,11 +13,11 @@ export interface BackupReport {
   sha256: string;
   /** Whether the file carries an HMAC. */
   signed: boolean;
-  /** Keys of no family that this version knows: another version left them. */
+  /** Redis keys of unknown families, which were left out. */
   leftOut: string[];
 }
 
-/** Told now and then: how many items are done, of about how many. */
+/** Called periodically with the number of finished items and an estimate of the total. */
 export type OnItems = (done: number, total: number) => void;
 
 export interface BackupOptions {
@@ -30,7 +30,7 @@ export interface BackupOptions {
 /** Lines are portions of about this size; a single large resource makes one that is larger. */
 const LINE_BYTES = 1_000_000;
 
-/** Hands everything of every connection to `write`, line by line. */
+/** Writes all data of every connection, line by line. */
 export async function backup(
   states: readonly DesiredState[],
   write: (text: string) => Promise<void>,
@@ -66,7 +66,7 @@ export async function backup(
   return { lines: end.lines, counts, sha256: end.sha256, signed: end.hmac !== undefined, leftOut };
 }
 
-/** A line, or its halves where it is too long. @throws Error for an item that no restore would read */
+/** Returns the line, split if it is too long. @throws Error for an item that a restore would refuse */
 function textsOf(connection: string, line: ArchiveLine): string[] {
   const text = JSON.stringify({ connection, ...line });
   if (text.length > LINE_BYTES && line.items.length > 1) {
@@ -80,7 +80,7 @@ function textsOf(connection: string, line: ArchiveLine): string[] {
   return [text];
 }
 
-/** About: records with their links; the rest is little. */
+/** Estimates the number of items: records and links. */
 async function itemsIn(states: readonly DesiredState[]): Promise<number> {
   const sizes = await Promise.all(
     states.map(async ({ directory, outboxes }) => {

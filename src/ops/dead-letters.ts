@@ -8,18 +8,18 @@ export interface DeadLetter {
   target: string;
   ref: Ref;
   kind: Kind;
-  /** userName or displayName as last applied; the id where nothing was. */
+  /** Last applied userName or displayName; the id if there is none. */
   name: string;
   /** ISO 8601. */
   since: string;
-  /** Stable word (Condition.reason), and a sentence; the platform's own words where it refused. */
+  /** Reason (Condition.reason) and message; for a refusal the platform's message. */
   reason: string;
   message: string;
   /** HTTP status of the refusal. */
   status: number | null;
 }
 
-/** Which of them: those named, or all. */
+/** Selected dead letters. */
 export type Chosen = { refs: readonly string[] } | { all: true };
 
 export async function listDeadLetters(states: readonly DesiredState[]): Promise<DeadLetter[]> {
@@ -49,7 +49,7 @@ export async function listDeadLetters(states: readonly DesiredState[]): Promise<
   return letters;
 }
 
-/** Tries again now. @returns what is tried again */
+/** Marks dead letters for another sync. @returns their refs */
 export const retryDeadLetters = (
   states: readonly DesiredState[],
   chosen: Chosen,
@@ -57,7 +57,7 @@ export const retryDeadLetters = (
 ): Promise<DeadLetter[]> =>
   act(states, chosen, { act: 'retryDeadLetters', ...actor }, ({ outbox, refs }) => outbox.mark(refs, 'edit'));
 
-/** Takes them off the list; the desired state stays, and the next change is tried again. */
+/** Removes dead letters from the list. The desired state is kept, and the next change is synced again. */
 export const dropDeadLetters = (
   states: readonly DesiredState[],
   chosen: Chosen,
@@ -91,7 +91,7 @@ async function act(
   return letters;
 }
 
-/** The first of many are enough to find the rest in the provisioning log. */
+/** Returns the first refs as text for the audit log. */
 const shortened = (refs: readonly Ref[]): string =>
   refs.length <= MOST_NAMED ? refs.join(' ') : `${refs.slice(0, MOST_NAMED).join(' ')} …`;
 const MOST_NAMED = 20;

@@ -35,14 +35,14 @@ export interface DoctorSubject {
   signal: AbortSignal;
 }
 
-/** Leases, delays and dates of logs rest on clocks that agree this well. */
+/** Largest accepted clock difference; leases, delays and log times depend on it. */
 const SKEW_LIMIT_MS = 30_000;
 const OLDEST_REDIS = [6, 2];
 
 export async function doctor(subject: DoctorSubject): Promise<DoctorFinding[]> {
   const parts = await Promise.all([
     examineStore(subject),
-    // Without Redis the finding about Redis says enough.
+    // Without Redis only the finding about Redis is reported.
     subject.data().catch(() => []),
     ...subject.targets.map((target) => examineTarget(target, subject)),
   ]);

@@ -3,7 +3,7 @@ import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { EventName } from '../directory/logs/event-stream.ts';
 
-/** An event that the receiver did not want. */
+/** An event that the receiver refused. */
 export interface RefusedEvent {
   connection: string;
   /** Of the event in its stream; the token's jti is `<connection>.<id>`. */
@@ -20,7 +20,7 @@ export interface RefusedEvent {
   description: string;
 }
 
-/** Of all connections, also of those that have no receiver any more. */
+/** Lists refused events of all connections, including those without receiver. */
 export async function listRefusedEvents(states: readonly DesiredState[]): Promise<RefusedEvent[]> {
   const found: RefusedEvent[] = [];
   for (const { connection, events } of states) {
@@ -35,7 +35,7 @@ export async function listRefusedEvents(states: readonly DesiredState[]): Promis
   return found;
 }
 
-/** Sends all refused events again, behind those that wait, or forgets them. @returns how many */
+/** Sends all refused events again after the pending ones, or deletes them. @returns number of events */
 export async function resolveRefusedEvents(
   states: readonly DesiredState[],
   how: 'retry' | 'drop',

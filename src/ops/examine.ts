@@ -19,7 +19,7 @@ export interface CheckedTarget {
 
 const TIME_LIMIT_MS = 5000;
 
-/** It changes nothing. Redis and the platforms are asked apart from each other: one that is away must not hide the other. */
+/** Runs all checks without a write. Redis and platforms are checked separately, so that one failure does not hide another. */
 export async function checkEverything(
   { store, data, clock }: Pick<DoctorSubject, 'store' | 'data'> & { clock: Clock },
   settings: {
@@ -48,7 +48,7 @@ function toTarget(settings: CheckedTarget, clock: Clock): DoctorTarget {
   return { name, client, types, time: () => timeOf(url) };
 }
 
-/** By the Date header of any answer, over a connection of its own; no credential is sent for it. */
+/** Reads the platform's time from the Date header of an answer, without sending credentials. */
 function timeOf(url: string): Promise<number | undefined> {
   const send = url.startsWith('https:') ? requestByTls : request;
   return new Promise((resolve, reject) => {

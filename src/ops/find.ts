@@ -9,14 +9,14 @@ export interface FoundResource {
   ref: Ref;
   kind: Kind;
   id: string;
-  /** userName or displayName; the id where no name is known any more. */
+  /** userName or displayName; the id if no name is known. */
   name: string;
   /** Undefined when it was deleted at the source. */
   record: StoredRecord | undefined;
   deleted: Tombstone | undefined;
 }
 
-/** Where to look: one connection with the names of its targets. */
+/** A connection to search, with the names of its targets. */
 export type Searched = Pick<DesiredState, 'connection' | 'directory' | 'links'> & { targets: string[] };
 
 export const toSearched = (states: readonly DesiredState[]): Searched[] =>
@@ -35,7 +35,7 @@ const LOOKUPS: [Kind, string][] = [
   ['Group', 'externalid'],
 ];
 
-/** Everything that `text` may mean, the most exact first; empty when nothing is known under it. */
+/** Returns all resources that `text` may identify, exact matches first. */
 export async function findResources(searched: readonly Searched[], text: string): Promise<FoundResource[]> {
   const found = await Promise.all(searched.map((state) => findIn(state, text.trim())));
   return found.flat();
@@ -50,7 +50,7 @@ async function findIn(state: Searched, text: string): Promise<FoundResource[]> {
   const refs = new Set<Ref>();
   for (const [each, attribute] of LOOKUPS) {
     for (const hit of (await state.directory.lookup(each, attribute, text)) ?? []) refs.add(refOf(each, hit));
-    // An exact name is enough: an address or a foreign id that looks the same would be somebody else.
+    // After an exact name no other index is searched: an equal address or externalId would belong to another user.
     const known = await existing(state, refs);
     if (known.length > 0 && attribute !== 'id') return known;
   }

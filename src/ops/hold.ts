@@ -6,11 +6,11 @@ import type { GuardStore } from '../directory/guard/guard-store.ts';
 export interface OrderGiven {
   connection: string;
   target: string;
-  /** False when it was so already. */
+  /** False when the state did not change. */
   changed: boolean;
 }
 
-/** @param target undefined = all */
+/** @param target undefined: all targets */
 export const holdTargets = (
   states: readonly DesiredState[],
   target: string | undefined,
@@ -21,7 +21,7 @@ export const holdTargets = (
     ...(note === undefined ? {} : { note }),
   });
 
-/** @param target undefined = all */
+/** @param target undefined: all targets */
 export const releaseTargets = (
   states: readonly DesiredState[],
   target: string | undefined,

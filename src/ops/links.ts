@@ -11,12 +11,12 @@ export interface LinkRow {
   target: string;
   ref: Ref;
   kind: Kind;
-  /** userName or displayName as last applied; null while nothing was. */
+  /** Last applied userName or displayName; null if there is none. */
   name: string | null;
-  /** Its name at the identity provider. */
+  /** externalId of the resource. */
   externalId: string | null;
   platformId: string | null;
-  /** The platform's numeric user id; attribute values hang on it. */
+  /** The platform's numeric user id, which keys attribute values. */
   account: string | null;
   origin: 'created' | 'adopted' | null;
   active: boolean | null;
@@ -32,7 +32,7 @@ export interface LinkFilter {
   kind?: Kind | undefined;
 }
 
-/** Every link, in no order, with bounded memory. */
+/** Yields every link in any order. */
 export async function* listLinks(
   states: readonly DesiredState[],
   filter: LinkFilter = {},
@@ -49,7 +49,7 @@ export async function* listLinks(
   }
 }
 
-/** The links of one resource, at every target of its connection. */
+/** Returns the links of one resource at every target of its connection. */
 export async function linksOf(
   states: readonly DesiredState[],
   connection: string,
@@ -82,20 +82,20 @@ function toRow(where: { connection: string; target: string }, ref: Ref, link: Li
 }
 
 /**
- * `unknown`: no such connection, target or resource here. `mismatch`: the platform's account carries another name and
- * another externalId. `absent`: the platform has no such id. `taken`: the id belongs to another resource of ours. `busy`:
- * a worker is at it right now.
+ * `unknown`: no such connection, target or resource. `mismatch`: the platform's account has another name and another
+ * externalId. `absent`: the platform has no such id. `taken`: another resource is linked to the id. `busy`: a sync is
+ * running.
  */
 export type Imported =
   'imported' | 'unchanged' | 'unknown' | 'mismatch' | 'absent' | 'taken' | 'busy' | 'invalid';
 
 export interface ImportOptions extends Actor {
-  /** Says what would happen, and links nothing. */
+  /** Returns the outcomes without linking. */
   dryRun: boolean;
   signal: AbortSignal;
 }
 
-/** Takes the rows of an export, one outcome for each; written down as one act, however far it came. */
+/** Imports the rows of an export and yields one outcome for each. The import is one audit entry, even if it is aborted. */
 export async function* importLinks(
   estates: readonly ReconcileScope[],
   rows: Iterable<unknown> | AsyncIterable<unknown>,
@@ -120,9 +120,8 @@ export async function* importLinks(
 }
 
 /**
- * Takes one row of an export: the resource is known by its ref, or by externalId or name where the ids here are others.
- * The row is not believed: the platform must show the same person or group under that id, for a wrong link would give one
- * person the rows of another. The values of the account are written anew.
+ * Imports one row: finds the resource by ref, externalId or name, and checks that the platform has the same person or group
+ * under the id, because a wrong link would give one person the rows of another. All values are then written again.
  */
 async function importLink(
   estates: readonly ReconcileScope[],
@@ -146,7 +145,7 @@ async function importLink(
   return estate.outbox.adoptLink(ref, link, `import:${by}`);
 }
 
-/** Whether the platform shows under this id what our resource is called. */
+/** Returns whether the platform's account or group has a name of the resource. */
 async function recognise(
   { target, directory }: ReconcileScope,
   { platformId, kind }: GivenLink,
@@ -207,7 +206,7 @@ function readRow(row: unknown): GivenLink | undefined {
       platformId: String(platformId),
       account: text(account),
     },
-    // An account that was found is never deleted on a guess.
+    // Only `created` allows a later deletion, so any other origin counts as adopted.
     origin: origin === 'created' ? 'created' : 'adopted',
   };
 }
@@ -231,8 +230,8 @@ async function refOfRow(
 }
 
 /**
- * Forgets what one resource is linked to. It is looked for anew, and taken over only by the rules of `adopt`.
- * @returns the targets at which a link was forgotten
+ * Deletes the links of one resource. The next sync looks it up again and adopts only by the rules of `adopt`.
+ * @returns the targets at which a link was deleted
  */
 export async function forgetLinks(
   states: readonly DesiredState[],

@@ -7,9 +7,9 @@ import { proveConnection } from './prove.ts';
 
 const FIRST_MS = 5 * 60_000;
 const EVERY_MS = 60 * 60_000;
-/** After so long without an end, the process of a pass was killed. */
+/** Time after which a pass without end counts as killed. */
 const LONGEST_MS = 6 * EVERY_MS;
-/** Rest after each portion: a pass over 100,000 people takes some minutes and leaves Redis to other clients. */
+/** Pause after each portion, so that Redis serves other clients; a pass over 100,000 users takes some minutes. */
 const PAUSE_MS = 50;
 
 /** @returns stop: ends the pass before its next portion */

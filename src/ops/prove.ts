@@ -8,7 +8,7 @@ import type { Logger } from '../support/logger.ts';
 
 export interface ProofOrder {
   by: string;
-  /** The way in which a repair was ordered; absent: the pass only looks. */
+  /** Interface by which a repair was ordered; undefined: no repair. */
   repairVia?: Actor['via'] | undefined;
   /** Rest after each portion. */
   pauseMs?: number;

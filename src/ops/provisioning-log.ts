@@ -5,7 +5,7 @@ import type { Ref } from '../directory/records.ts';
 import { adviceFor } from './advice.ts';
 
 export interface LogFilter {
-  /** Only what concerns these, as a resource or as a member that was added or removed. */
+  /** Only entries of these resources, or with one of them as added or removed member. */
   refs?: readonly Ref[] | undefined;
   actions?: readonly LogAction[] | undefined;
   statuses?: readonly LogStatus[] | undefined;
@@ -16,7 +16,7 @@ export interface LogFilter {
   until?: number | undefined;
 }
 
-/** Where an entry belongs. */
+/** A log entry with its connection and target. */
 export type LocatedEntry = PlacedEntry & { connection: string; target: string };
 
 /** Where logs are kept: one connection with the outboxes of its targets. */
@@ -52,19 +52,19 @@ function matches(entry: PlacedEntry, { refs, actions, statuses, until }: LogFilt
   );
 }
 
-/** One row of the log in the words that auditors know from other provisioning services. */
+/** One entry in the format of Entra's provisioning logs. */
 export interface ProvisioningRecord {
   id: string;
   /** ISO 8601, by the clock of Redis. */
   activityDateTime: string;
   connection: string;
   target: string;
-  /** The reconcile run or the decision that ordered it; null for a push. */
+  /** Id of the reconcile run or decision that caused the change; null for a push. */
   cycleId: string | null;
   /** Correlation id across push, log lines and calls to the platform. */
   changeId: string;
   provisioningAction: 'create' | 'update' | 'delete' | 'disable' | 'other';
-  /** The same, exactly. */
+  /** Exact action of the bridge. */
   operation: LogAction;
   durationInMilliseconds: number | null;
   initiatedBy: { type: 'identityProvider' | 'reconcile' | 'operator' | 'system'; id: string };
@@ -153,7 +153,7 @@ function initiatorOf(request: string, connection: string): ProvisioningRecord['i
 
 type Step = ProvisioningRecord['provisioningSteps'][number];
 
-/** Where in the way of a change each reason arises. */
+/** Step at which each reason occurs. */
 const STEP_OF_REASON: Record<string, number> = {
   Protected: 1,
   OutOfScope: 1,
@@ -171,7 +171,7 @@ const STEPS: [name: string, type: string][] = [
   ['write to the platform', 'export'],
 ];
 
-/** Every step before the one that decided went well; what comes after it was not reached. */
+/** Returns the steps of an entry: successful up to the step that decided, then not reached. */
 function stepsOf({ status, reason, message = '' }: LocatedEntry): Step[] {
   const last = status === 'success' ? STEPS.length - 1 : (STEP_OF_REASON[reason ?? ''] ?? STEPS.length - 1);
   return STEPS.slice(0, last + 1).map(([name, type], index) => ({

@@ -18,28 +18,28 @@ import {
 export interface RestoreReport {
   createdAt: string;
   connections: string[];
-  /** Items put back, by family. */
+  /** Restored items by family. */
   counts: Record<string, number>;
-  /** Left out: members of groups that are gone, and the older of two resources with one name. */
+  /** Number of items left out: members of missing groups, and the older of two resources with one name. */
   dropped: number;
-  /** Marked for another look once the hold is released. */
+  /** Number of resources that are synced after the release. */
   marked: number;
-  /** Inbound tokens of the file, and whether they open their connections now. */
+  /** Inbound tokens of the file, and whether they were restored. */
   tokens: { taken: boolean; ofFile: TokenInBackup[] };
 }
 
 export interface RestoreOptions {
-  /** Removes what is there first. */
+  /** Deletes the stored data first. */
   replace: boolean;
-  /** `keep`: those stored now stay, those of the file are left out. `take`: those of the file in the place of those stored. */
+  /** `keep`: stored tokens are kept and those of the file left out. `take`: tokens of the file replace the stored ones. */
   tokens: 'keep' | 'take';
-  /** Takes a file whose HMAC is missing or wrong. */
+  /** Accepts a file whose HMAC is missing or wrong. */
   acceptUnproven: boolean;
   actor: Actor;
   onItems?: OnItems;
 }
 
-/** Thrown when a restore would mix two stores, or put back what the settings do not have. */
+/** Thrown when Redis is not empty, or the settings lack a connection or target of the file. */
 export class RestoreRefused extends Error {
   override name = 'RestoreRefused';
 }
@@ -48,11 +48,11 @@ const REQUEST = 'restore';
 
 const isRecord = ({ family }: ArchiveLine): boolean => family === 'users' || family === 'groups';
 const isTombstone = ({ family }: ArchiveLine): boolean => family === 'tombstones';
-/** The file is read once for each: what refers to a record comes after all records. */
+/** The file is read once for each pass, because records must be restored before lines that refer to them. */
 const PASSES = [isRecord, isTombstone, (line: ArchiveLine) => !isRecord(line) && !isTombstone(line)];
 
 /**
- * Puts the file back of which `checked` tells.
+ * Restores a checked file.
  * @throws RestoreRefused before anything was changed
  */
 export async function restore(
@@ -99,7 +99,7 @@ export async function restore(
   };
 }
 
-/** With a key in the settings, a file that does not prove that it was written with it may be anybody's. */
+/** Refuses a file without valid HMAC when `backup.key` is set, because anybody may have written it. */
 function refuseUnlessProven({ proof }: CheckedBackup, acceptUnproven: boolean): void {
   if (acceptUnproven || proof === 'valid' || proof === 'unknown') return;
   const says = proof === 'invalid' ? 'The HMAC of the backup does not fit' : 'The backup has no HMAC';
@@ -131,7 +131,7 @@ async function refuseUnlessEmpty(states: readonly DesiredState[]): Promise<void>
   }
 }
 
-/** Everybody is looked at again: what was on its way when the backup was taken is so once more. */
+/** Marks every resource, because the backup contains no marks. */
 async function markAll({ directory, links, outboxes }: DesiredState): Promise<number> {
   let marked = 0;
   for (const [target, outbox] of outboxes) {
@@ -142,7 +142,7 @@ async function markAll({ directory, links, outboxes }: DesiredState): Promise<nu
         marked += refs.length;
       }
     }
-    // The account of a user who was deleted at the source may still have to be closed.
+    // Deleted users are marked too: their accounts may still have to be closed.
     let gone: Ref[] = [];
     for await (const { ref } of links.all(target)) {
       gone.push(ref);

@@ -5,7 +5,7 @@ import { refOf, type Kind } from '../directory/records.ts';
 
 const KINDS: Kind[] = ['User', 'Group'];
 
-/** Only what differs from what was last applied is written. @param chosen target; undefined = all. @returns how many */
+/** Marks all resources; a sync writes only differences. @param chosen target; undefined: all @returns number of marks */
 export async function resync(
   states: readonly DesiredState[],
   chosen: string | undefined,
@@ -14,7 +14,7 @@ export async function resync(
   let marked = 0;
   for (const { directory, links, outboxes, acts } of states) {
     const wanted = [...outboxes.values()].filter(({ target }) => target === (chosen ?? target));
-    // The account of a user who was deleted at the source may be due for deletion at the platform by now.
+    // Deleted users are marked too: their accounts may be due for deletion.
     for (const outbox of wanted) {
       for await (const { ref, link } of links.all(outbox.target)) {
         if (link.departed) await outbox.mark([ref], 'reconcile', 'resync');

@@ -13,34 +13,34 @@ import type { Clock } from '../support/sources.ts';
 export interface TargetStatus {
   connection: string;
   target: string;
-  /** In the desired state. */
+  /** Number in the desired state. */
   users: number;
   groups: number;
-  /** How everything stored stands at the target; `seen` is what the last run saw. */
+  /** Coverage of the target; `seen` comes from the last run. */
   coverage: CoverageOfKinds;
-  /** Entries of derived data that differ from the records, as the last pass found; null before the first. */
+  /** Number of faults of derived data in the last proof; null before the first. */
   faults: number | null;
-  /** The last pass over derived data, null before the first. */
+  /** The last proof of derived data; null before the first. */
   proof: LastProof | null;
-  /** Not equal yet, under way, in need of a person. */
+  /** Number of marked resources, running syncs, and dead letters. */
   dirty: number;
   inflight: number;
   blocked: number;
-  /** Age of the oldest accepted change that is not applied, in milliseconds; 0 when all is. */
+  /** Age of the oldest unapplied change in milliseconds; 0 when there is none. */
   oldestMs: number;
-  /** Waiting to be handed over, by urgency. */
+  /** Marks that wait for delivery, by priority. */
   lanes: Backlog['lanes'];
   breaker: BreakerState;
   guard: Record<DestructiveKind, number> & { held: number };
   hold: Hold | null;
-  /** The platform's address changed, and nothing is written before a run has recognised the accounts there. */
+  /** Whether the platform's address changed, so that writes wait until a run has recognised the tenant. */
   hasMoved: boolean;
   reconcile: { last: RunReport | null; /** Unix milliseconds. */ lastSuccessAt: number | null };
-  /** Security events of the connection; null = it has no receiver. */
+  /** Security events of the connection; null: no receiver. */
   events: EventDelivery | null;
 }
 
-/** Reads how everything stands; it takes about a second for 100,000 people. */
+/** Reads the coverage; it takes about a second for 100,000 users. */
 export type ReadCoverage = (reader: CoverageReader) => Promise<CoverageOfKinds>;
 
 export const readCoverage: ReadCoverage = async (reader) => ({
@@ -48,11 +48,11 @@ export const readCoverage: ReadCoverage = async (reader) => ({
   groups: await reader.read('Group'),
 });
 
-/** A page that asks every few seconds must not keep Redis busy: most of the time goes by between two reads. */
+/** Pause between two reads as a multiple of the duration of a read, so that a polling page does not load Redis. */
 const REST = 20;
 const LEAST_REST_MS = 2000;
 
-/** The same, read anew only after twenty times as long as the last read took. */
+/** Returns a cached reader of the coverage, which reads again after REST times the duration of the last read. */
 export function restfulCoverage(clock: Clock): ReadCoverage {
   const known = new Map<CoverageReader, { until: number; coverage: Promise<CoverageOfKinds> }>();
   return (reader) => {
@@ -69,7 +69,7 @@ export function restfulCoverage(clock: Clock): ReadCoverage {
   };
 }
 
-/** One row for each connection and target. @param breakers by target */
+/** Returns one row for each connection and target. @param breakers by target */
 export async function readStatus(
   states: readonly DesiredState[],
   breakers: Map<string, Pick<Breaker, 'read'>>,
@@ -139,7 +139,7 @@ async function readTarget(
   };
 }
 
-/** Nothing waits, neither for the worker nor for a person, nobody desired is missing, and no exception stands. */
+/** Returns whether no change, approval, dead letter, missing resource or exception is left. */
 export const isConverged = ({ dirty, blocked, guard, hasMoved, coverage }: TargetStatus): boolean =>
   dirty + blocked + guard.held === 0 &&
   !hasMoved &&

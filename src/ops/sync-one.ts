@@ -13,8 +13,8 @@ import type { FoundResource } from './find.ts';
 import { readLog, type LocatedEntry } from './provisioning-log.ts';
 
 /**
- * `equal`: nothing is left to do. `held`: the guard, an operator or something else stands between. `waiting`: not done
- * within the time, and still tried. `needsPerson`: a dead letter.
+ * `equal`: as desired. `held`: held by the guard or an operator. `waiting`: not finished in time, the service continues.
+ * `needsPerson`: a dead letter.
  */
 export type SyncOutcomeName = 'equal' | 'held' | 'waiting' | 'needsPerson';
 
@@ -26,13 +26,13 @@ export interface SyncReport {
   dryRun: boolean;
   /** Differences found at the platform before the sync; null when it could not be read. */
   differences: PlanEntry[] | null;
-  /** Memberships that were still to be written: group id or user id → + or -. */
+  /** Pending memberships: group id or user id → `+` or `-`. */
   owed: Record<string, string>;
   /** Log entries of this sync, oldest first; empty after a dry run. */
   steps: LocatedEntry[];
   /** Undefined after a dry run. */
   outcome?: SyncOutcomeName;
-  /** Why it is not equal. */
+  /** Reason why the resource is not as desired. */
   message?: string;
 }
 
@@ -43,7 +43,7 @@ export interface SyncOneOptions {
   limitMs: number;
   logger: Logger;
   signal: AbortSignal;
-  /** Told of every entry of the log as it comes. */
+  /** Called with every new log entry. */
   onStep?: (step: LocatedEntry) => void;
 }
 
@@ -74,11 +74,11 @@ export async function syncOne(
   return { ...common, steps: steps.told, ...(await outcomeOf(estate, ref)) };
 }
 
-/** The worker knows changes of a push without a note. */
+/** Returns whether the entry is drift; pushed changes are marked already. */
 const isDriftToRepair = (entry: PlanEntry): boolean =>
   isChange(entry) && entry.attribution.cause !== 'source changed';
 
-/** Reads the one resource at the platform. @returns null when the platform could not tell */
+/** Compares the resource with the platform. @returns null when the platform could not be read */
 async function differencesOf(
   estate: ReconcileScope,
   ref: Ref,
@@ -101,7 +101,7 @@ async function differencesOf(
   return examined[0]?.entries ?? null;
 }
 
-/** Runs the sync, and those of the groups that it waits for, until nothing is marked or the time is over. */
+/** Runs the sync, and the syncs of groups that it waits for, until no mark is left or the time is over. */
 async function bring(
   estate: ReconcileScope,
   ref: Ref,
@@ -125,7 +125,7 @@ async function bring(
   }
 }
 
-/** The user is done and a group still has to write its membership. */
+/** Returns a group that still has to write the user's membership. */
 async function markedGroup({ outbox }: ReconcileScope, ref: Ref, groups: string[]) {
   if (!ref.startsWith('User:')) return null;
   for (const group of groups) {
@@ -135,7 +135,7 @@ async function markedGroup({ outbox }: ReconcileScope, ref: Ref, groups: string[
   return null;
 }
 
-/** Follows the log from now on. */
+/** Reads new entries of the log from now on. */
 function createSteps(
   { connection, target, outbox }: ReconcileScope,
   ref: Ref,
