@@ -31,6 +31,8 @@ COPY package.json LICENSE ./
 COPY config config
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
+# Commands of the documentation work in the container as written.
+RUN chmod 755 dist/main.js && ln -s /app/dist/main.js /usr/local/bin/scim-bridge
 
 # PORT wins over the settings file, so the health check below always asks the right port.
 ENV NODE_ENV=production PORT=8080 HOST=0.0.0.0

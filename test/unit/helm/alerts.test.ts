@@ -16,7 +16,7 @@ interface Alert {
 
 const ALERTS: Alert[] = chartYaml('files/alerts.yaml').groups.flatMap((group: any) => group.rules);
 const NAMES = ALERTS.map(({ alert }) => alert);
-const RUNBOOK = readFileSync(join(import.meta.dirname, '../../../docs/runbook.md'), 'utf8');
+const SECTIONS = readFileSync(join(import.meta.dirname, '../../../docs/alerts.md'), 'utf8');
 const PROMTOOL = findTool('promtool');
 
 describe.each(ALERTS)('$alert', ({ alert, expr, labels, annotations }) => {
@@ -32,8 +32,8 @@ describe.each(ALERTS)('$alert', ({ alert, expr, labels, annotations }) => {
     for (const text of [annotations.summary, annotations.description]) expect(text.length).toBeGreaterThan(10);
   });
 
-  test('has an entry of its own in the runbook', () => {
-    expect(RUNBOOK.match(new RegExp(`^### ${alert}$`, 'gm'))).toHaveLength(1);
+  test('has a section in docs/alerts.md', () => {
+    expect(SECTIONS.match(new RegExp(`^## ${alert}$`, 'gm'))).toHaveLength(1);
   });
 
   test('fires in a situation', () => {
@@ -42,8 +42,8 @@ describe.each(ALERTS)('$alert', ({ alert, expr, labels, annotations }) => {
   });
 });
 
-test('the runbook knows no alert that does not exist', () => {
-  const entries = [...RUNBOOK.matchAll(/^### (ScimBridge\w+)$/gm)].map(([, name]) => name);
+test('docs/alerts.md has no section without an alert', () => {
+  const entries = [...SECTIONS.matchAll(/^## (ScimBridge\w+)$/gm)].map(([, name]) => name);
   expect(entries.sort()).toEqual([...NAMES].sort());
 });
 
