@@ -6,7 +6,7 @@ import type { AuditEvent, AuditTrail } from './attribution.ts';
 /** Largest number of entries that are read; the platform keeps fewer (contract 4.6). */
 const MOST_EVENTS = 20_000;
 
-/** The audit log since a moment; undefined where it cannot be read. */
+/** Returns the audit log since a time in Unix milliseconds; undefined if it cannot be read. */
 export type ReadTrail = (since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>;
 
 /** @param whoWeAre name of the account that owns the API key, so that the bridge's own entries are recognised */

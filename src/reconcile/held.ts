@@ -41,7 +41,7 @@ export async function heldEntries(estate: ReconcileScope, found: PlanEntry[]): P
 const nameOf = (action: Action, ref: Ref | null, subject: string | null | undefined): string =>
   `${action} ${ref ?? ''} ${subject ?? ''}`;
 
-/** A member who is nobody of ours is noted by its platform id, behind a sign. */
+/** Returns the ref of a removed member; undefined for an unmanaged member, which is stored as `@<platform id>`. */
 const memberOf = ({ kind, subject }: Destruction): Ref | undefined =>
   kind !== 'removeMembers' || subject === undefined || subject.startsWith('@')
     ? undefined

@@ -25,7 +25,7 @@ export interface PlanOptions {
   everybody?: boolean;
   signal: AbortSignal;
   onProgress?: (progress: Progress) => void;
-  /** The audit log since a moment; undefined where it cannot be read. */
+  /** Returns the audit log since a time in Unix milliseconds; undefined if it cannot be read. */
   readTrail?: ((since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>) | undefined;
   /** Stores fingerprints of equal accounts; undefined: nothing is written. */
   remember?: ScanResult['remember'];
@@ -187,7 +187,7 @@ function withoutProof(entries: PlanEntry[], users: UserScan, groups: GroupScan):
   if (users.proof.complete && groups.proof.complete) return entries;
   return entries.map((entry) =>
     DESTRUCTIVE.has(entry.action) && isDrift(entry)
-      ? { ...entry, effect: 'report', reason: `${entry.reason}; the lists were not read whole` }
+      ? { ...entry, effect: 'report', reason: `${entry.reason}; the platform's lists were incomplete` }
       : entry,
   );
 }
@@ -237,7 +237,7 @@ function unmanagedEntries(users: UserScan, groups: GroupScan, found: PlanEntry[]
         before: null,
         after: null,
         effect: 'report',
-        reason: 'nobody pushed it; it is left alone',
+        reason: 'not pushed by any identity provider; it is not changed',
         attribution: { cause: 'none' },
         basis: { version: 0, link: '' },
       }));

@@ -29,10 +29,10 @@ export interface RunResult {
   plan?: Plan;
 }
 
-/** Expiry of the lock without a heartbeat. */
+/** Expiry of the lock without a heartbeat, milliseconds. */
 const RIGHT_MS = 30_000;
 const POLL_MS = 200;
-/** Largest number of passes after a repair; the next run continues. */
+/** Largest number of passes after a repair; the next run handles the remaining resources. */
 const PASSES = 4;
 
 /**
@@ -75,7 +75,10 @@ export async function applySaved(
     const { refs, noted } = await markPlan(estate, plan, options.guard, fence);
     const end = await untilApplied(estate, { ...options, signal: right.signal }, refs);
     const moved = noted.stale + noted.busy;
-    const left: End = { outcome: 'failed', message: `${moved} moved in this moment and were left alone` };
+    const left: End = {
+      outcome: 'failed',
+      message: `resources skipped because they changed or were being synced: ${moved}; make a new plan`,
+    };
     return toReport(plan, startedAt, clock.now(), moved > 0 && end.outcome === 'converged' ? left : end);
   } finally {
     await right.release();

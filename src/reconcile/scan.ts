@@ -60,7 +60,7 @@ export async function* scanList<T extends { id: string }>(
         underWay--;
         fill();
       });
-      page.catch(() => undefined); // awaited below, or dropped when the walk ends early
+      page.catch(() => undefined); // awaited below, or dropped when the scan ends early
       window.push({ startIndex, page });
       underWay++;
       next += size;

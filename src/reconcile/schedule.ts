@@ -142,7 +142,7 @@ async function runOnce(
     const { run, outcome, counts, message } = report;
     const line = { run, why, outcome, counts, durationMs: clock.now() - startedAt, joined: !plan };
     if (outcome === 'converged' && !(plan && hasDrift(plan))) log.info(line, 'reconciled');
-    else log.warn({ ...line, reason: message }, 'reconciled, not everything was equal');
+    else log.warn({ ...line, reason: message }, 'reconciled, differences found');
   } catch (error) {
     if (signal.aborted || error instanceof RunLost) return;
     log.error({ err: error as Error, why }, 'reconcile failed, the next run tries again');

@@ -49,7 +49,8 @@ export interface ScanResult {
   tally: {
     calls: number;
     unknown: number;
-    /** Left out, because a sync was at work on them. */ moved: number;
+    /** Number of resources that were skipped because a sync was running. */
+    moved: number;
   };
   onProgress: (progress: Progress) => void;
   /** Resources without link and mark; the run marks them (ADR 0021). */

@@ -1,4 +1,4 @@
-// From what was found to the chain of four links, each with its time and a sentence. Pure.
+// Builds the report of verify-access: four links (push, stored, applied, visible), each with a time and a sentence. Pure.
 import type { Link } from '../directory/outbox/links.ts';
 import type { FoundResource } from '../ops/find.ts';
 import { CHAIN, type AccessReport, type ChainLink, type AccountDifference } from './report.ts';
@@ -15,22 +15,22 @@ export interface Facts {
   person: FoundResource;
   wanted: DesiredAccess;
   link: Link;
-  /** A change of this person is not applied yet. */
+  /** Whether the user has a dirty mark, so that a change is not applied yet. */
   isMarked: boolean;
   write: LastWrite | undefined;
   reading: Reading | undefined;
   differences: AccountDifference[];
   context: SecurityContext | undefined;
   visibility: Visibility | undefined;
-  /** The query was named by whoever asks, so that its refusal counts. */
+  /** Whether the operator named the query; only then does its refusal fail the link `visible`. */
   isQueryAsked: boolean;
   storedTookMs: number;
   readTookMs: number;
 }
 
-/** The report for an unknown name: the chain ends before its first link. */
+/** Returns the report for an unknown name; its chain fails at `push`. */
 export function nobody(asked: string): AccessReport {
-  const detail = 'no identity provider has pushed anybody of this name';
+  const detail = 'no identity provider has pushed a user of this name';
   const chain = CHAIN.map((stage): ChainLink =>
     stage === 'push' ? { stage, ok: false, detail } : { stage, detail: 'not reached' },
   );
@@ -56,7 +56,7 @@ export function toReport(facts: Facts): AccessReport {
   };
 }
 
-/** The newest change that concerns the person, memberships among them. */
+/** Returns the time of the newest change of the user or of a membership, Unix milliseconds. */
 const changedAt = ({ person, write }: Facts): number =>
   Math.max(person.record?.lastModified ?? person.deleted?.deletedAt ?? 0, write?.accepted ?? 0);
 
@@ -67,7 +67,7 @@ function pushLink(facts: Facts): ChainLink {
 }
 
 function storedLink(facts: Facts): ChainLink {
-  const detail = 'in Redis, in the same step as its answer';
+  const detail = 'stored in Redis before the request was answered';
   return {
     stage: 'stored',
     ok: true,
@@ -91,7 +91,7 @@ function appliedLink(facts: Facts): ChainLink {
     return { stage: 'applied', ok: false, ...times, detail: `a change waits to be applied${because}` };
   if (differences.length > 0) {
     const names = differences.map(({ name }) => name).join(', ');
-    return { stage: 'applied', ok: false, ...times, detail: `otherwise at the platform: ${names}${because}` };
+    return { stage: 'applied', ok: false, ...times, detail: `differs at the platform: ${names}${because}` };
   }
   const detail =
     wanted.kind === 'closed'

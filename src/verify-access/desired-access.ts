@@ -1,4 +1,4 @@
-// Compares what the source wants of a person at a target with the platform's account. Reads Redis, writes nothing.
+// Compares the desired access of a user at a target with the platform's account. Reads Redis, writes nothing.
 import { fold, refOf } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
@@ -9,7 +9,7 @@ import { sameValue } from '../sync/values.ts';
 import type { AccountDifference } from './report.ts';
 import type { Reading, ExpectedGroup } from './account.ts';
 
-/** `closed`: the account shall be inactive or gone; the sentence says why. */
+/** `closed`: the account must be inactive or deleted; `why` is the reason as a sentence. */
 export type DesiredAccess =
   | { kind: 'closed'; why: string; groups: ExpectedGroup[] }
   | { kind: 'open'; desired: DesiredUser; groups: ExpectedGroup[] };
@@ -36,7 +36,7 @@ export async function desiredAccessOf(
   return { kind: 'open', desired, groups };
 }
 
-/** Everything that is otherwise at the platform; empty when access is as desired. */
+/** Returns every difference between desired and actual access; empty if there is none. */
 export function differencesOf(wanted: DesiredAccess, reading: Reading | undefined): AccountDifference[] {
   if (wanted.kind === 'closed') {
     return reading?.view.active ? [{ name: 'active', desired: false, actual: true }] : [];
@@ -51,7 +51,7 @@ export function differencesOf(wanted: DesiredAccess, reading: Reading | undefine
   compare('active', true, view.active);
   const core = observedCore(user, desired.core);
   for (const [path, wish] of Object.entries(desired.core)) {
-    // A member that the source does not set is left as it is.
+    // An attribute without desired value is not managed.
     if (wish !== null) compare(path, wish, core[path]);
   }
   for (const [name, wish] of Object.entries(desired.attributes)) {

@@ -1,17 +1,18 @@
-// When something was last written at the platform for a person, by the provisioning log.
+// Finds the last successful write for a user in the provisioning log.
 import { parseRef, type Ref } from '../directory/records.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 
 export interface LastWrite {
-  /** When the platform had confirmed it, and when the change in it had been accepted; Unix milliseconds. */
+  /** Time at which the platform confirmed the write, Unix milliseconds. */
   at: number;
+  /** Time at which the bridge accepted the change, Unix milliseconds. */
   accepted: number;
 }
 
-/** How many entries are looked through; somebody who is older than that has no recent change to time. */
+/** Largest number of log entries that are read; older writes are not found. */
 const MOST_ENTRIES = 10_000;
 
-/** Undefined: the log, which does not go back for ever, says nothing. Memberships are entries of their group. */
+/** Returns the newest write of the user or of a membership; undefined if the log has none, because old entries expire. */
 export async function lastWrite(
   { outbox }: Pick<ReconcileScope, 'outbox'>,
   ref: Ref,

@@ -1,4 +1,4 @@
-// Describes the report of verify-access: the chain from a push to what the person sees.
+// Defines the report of verify-access: the chain from a push to the data that the user can read.
 import type { LoadQuery } from '../platform/core-data-records.ts';
 import type { AttributeValue } from '../platform/wire.ts';
 import type { SecurityContext } from './security-context.ts';
@@ -8,19 +8,19 @@ export type ChainStage = (typeof CHAIN)[number];
 
 export interface ChainLink {
   stage: ChainStage;
-  /** Undefined: not looked at, because a link before it is missing. */
+  /** Undefined: not checked, because an earlier link failed. */
   ok?: boolean;
-  /** ISO 8601: when it happened; for `visible` when it was seen. */
+  /** Time of the link, ISO 8601; for `visible` the time at which the entities were read. */
   at?: string;
-  /** Milliseconds since the link before it. */
+  /** Milliseconds since the previous link. */
   afterMs?: number;
-  /** How long looking took, milliseconds. */
+  /** Duration of the check, milliseconds. */
   tookMs?: number;
-  /** A sentence. */
+  /** Result of the check as a sentence. */
   detail: string;
 }
 
-/** Something that the platform holds otherwise than desired. */
+/** A value whose actual state at the platform is not the desired one. */
 export interface AccountDifference {
   /** `active`, a core path, `attributes.<name>` or `groups`. */
   name: string;
@@ -28,16 +28,16 @@ export interface AccountDifference {
   actual: unknown;
 }
 
-/** The account as the platform shows it. */
+/** The account as read from the platform. */
 export interface AccountView {
   scimId: string;
-  /** The id that attribute values hang on; null where the tenant has no list of accounts. */
+  /** Account id, under which attribute values are stored; null if the tenant has no list of accounts. */
   accountId: string | null;
   userName: string;
   active: boolean;
-  /** Names of the groups that it is in. */
+  /** Names of the account's groups. */
   groups: string[];
-  /** Stored values; an attribute without one is left out. */
+  /** Stored attribute values; attributes without value are left out. */
   attributes: Record<string, AttributeValue>;
 }
 
@@ -48,16 +48,16 @@ export interface VisibleEntity {
   dimensions: number;
 }
 
-/** `notAllowed`: the token opens metadata only, or the platform says no; `refused`: the query itself is wrong. */
+/** `notAllowed`: the token may not query data (401, 403). `refused`: the query is invalid (400). */
 export type QueryOutcome =
   | { kind: 'rows'; query: LoadQuery; rows: Record<string, unknown>[]; tookMs: number }
   | { kind: 'notAllowed' | 'refused'; query: LoadQuery; message: string }
   | { kind: 'nothingToAsk' };
 
 export interface AccessReport {
-  /** Every link of the chain is there. */
+  /** Whether every link of the chain succeeded. */
   ok: boolean;
-  /** The name that was asked for; the rest is null when it is unknown. */
+  /** Name in the question; all other values are null if no user has it. */
   asked: string;
   person: { connection: string; target: string; ref: string; userName: string } | null;
   chain: ChainLink[];
@@ -65,14 +65,14 @@ export interface AccessReport {
   account: AccountView | null;
   securityContext: SecurityContext | null;
   deployment: { id: string; name: string; environment: string } | null;
-  /** Null: not looked at. */
+  /** Null: not read. */
   entities: VisibleEntity[] | null;
   query: QueryOutcome | null;
   /** Remarks for the reader. */
   notes: string[];
 }
 
-/** Thrown where a question about access cannot be answered as it was asked; the message says what to do. */
+/** Error for an ambiguous or unanswerable question about access; the message says what to do. */
 export class UnclearQuestion extends Error {
   override name = 'UnclearQuestion';
 }

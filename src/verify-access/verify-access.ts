@@ -1,5 +1,5 @@
-// verify-access: what a person would really see. It reads the account back from the platform, builds the security context
-// from what is there, and looks at a deployment with it. It writes nothing.
+// Checks which data a user can read at the platform: reads the account back, builds its security context, and queries a
+// deployment with that context. It writes nothing.
 import type { Link } from '../directory/outbox/links.ts';
 import { findResources, type FoundResource } from '../ops/find.ts';
 import { createPlatformClient } from '../platform/library.ts';
@@ -15,7 +15,7 @@ import { toSecurityContext } from './security-context.ts';
 import { UnclearQuestion } from './report.ts';
 import { lookThrough, type DataChoice, type Visibility } from './visibility.ts';
 
-/** How a target is reached; the settings of a target have all of it. */
+/** Address and credentials of a target, from its settings. */
 export interface TargetAddress {
   url: string;
   token: string;
@@ -26,21 +26,20 @@ export interface TargetAddress {
 
 export interface AccessDeps {
   estates: readonly ReconcileScope[];
-  /** By target. */
+  /** Keyed by the name of the target. */
   addresses: Readonly<Record<string, TargetAddress>>;
 }
 
 export interface AccessQuestion extends DataChoice {
-  /** Id, userName, externalId or address of a person. */
+  /** Id, userName, externalId or e-mail address of a user. */
   user: string;
   connection?: string | undefined;
   target?: string | undefined;
 }
 
 /**
- * The chain push → stored → applied → visible for one person at one target.
- * @throws UnclearQuestion with what to do when the question is ambiguous or names something that is not there, PlatformError when
- * the platform cannot be read
+ * Returns the chain push → stored → applied → visible of one user at one target.
+ * @throws UnclearQuestion if several users match, or the deployment does not exist; PlatformError if the platform cannot be read
  */
 export async function verifyAccess(
   { estates, addresses }: AccessDeps,
@@ -65,10 +64,12 @@ export async function verifyAccess(
     const names = pairs.map(
       ({ person, estate }) => `${person.ref} ${person.connection} → ${estate.target.name}`,
     );
-    throw new UnclearQuestion(`This means several: ${names.join('; ')}. Say connection, target or the ref.`);
+    throw new UnclearQuestion(
+      `Several users match: ${names.join('; ')}. Name the connection, the target or the ref.`,
+    );
   }
   const address = addresses[chosen.estate.target.name];
-  if (!address) throw new Error(`There are no settings of target ${chosen.estate.target.name}.`);
+  if (!address) throw new Error(`The settings have no target ${chosen.estate.target.name}.`);
   return lookAt(chosen.estate, chosen.person, address, question, signal);
 }
 
@@ -124,9 +125,9 @@ function wireOf({ target }: ReconcileScope, { allowLoopbackHttp, timeoutMs }: Ta
 
 export type AccessAnswer =
   | { kind: 'report'; report: AccessReport }
-  /** No resource is known under the name. */
+  /** No resource has this name. */
   | { kind: 'unknown' }
-  /** It means several, or names something that is not there; the message says what to do. */
+  /** Several resources match, or the deployment does not exist; the message says what to do. */
   | { kind: 'unclear'; message: string }
   /** The platform cannot be read. */
   | { kind: 'unread'; message: string };

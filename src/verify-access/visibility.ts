@@ -1,4 +1,4 @@
-// Finds out what a security context opens in a deployment: the entities that a meta-sync token shows, and one query.
+// Reads the entities that a security context can see in a deployment, and runs one query with that context.
 import { createCoreDataClient, type CoreDataClient } from '../platform/core-data.ts';
 import type { LoadQuery, ModelEntity } from '../platform/core-data-records.ts';
 import { PlatformResponse } from '../platform/errors.ts';
@@ -10,13 +10,13 @@ import { type QueryOutcome, UnclearQuestion, type VisibleEntity } from './report
 import { type SecurityContext, signDataToken } from './security-context.ts';
 
 export interface DataChoice {
-  /** Id or name; default: the first that the key reaches. */
+  /** Id or name; default: the first deployment that the platform key may read. */
   deployment?: string | undefined;
   /** Id or name; default: production. */
   environment?: string | undefined;
-  /** Base address of the data API, where the environment does not show it or not as it is reached from here. */
+  /** Base address of the data API, if the environment shows none or one that is unreachable from here. */
   dataUrl?: string | undefined;
-  /** Default: one that fits what is visible. */
+  /** Default: one measure of a visible entity. */
   query?: LoadQuery | undefined;
   /** API secret of the deployment; without it the query is tried with the meta-sync token. */
   secret?: string | undefined;
@@ -25,7 +25,7 @@ export interface DataChoice {
 export interface Visibility {
   deployment: { id: string; name: string; environment: string };
   entities: VisibleEntity[];
-  /** When the entities were seen, Unix milliseconds, and how long it took from the first call. */
+  /** Time at which the entities were read, Unix milliseconds; `tookMs` counts from the first call. */
   seenAtMs: number;
   tookMs: number;
   query: QueryOutcome;
@@ -38,12 +38,12 @@ export interface DataDeps {
   wire: { allowLoopbackHttp: boolean; timeoutMs: number; admit: (signal?: AbortSignal) => Promise<void> };
 }
 
-/** Tokens are for this one look; asking for less than an hour is always allowed (contract 4.3). */
+/** Lifetime of the meta-sync token; the platform always allows less than an hour (contract 4.3). */
 const META_TOKEN_SECONDS = 300;
 const QUERY_TIMEOUT_MS = 30_000;
 const MOST_ROWS = 100;
 
-/** @throws Error with what to do when there is no such deployment or environment, PlatformError when a call fails */
+/** @throws UnclearQuestion if the deployment or environment does not exist; PlatformError if a call fails */
 export async function lookThrough(
   { platform, clock, wire }: DataDeps,
   securityContext: SecurityContext,
@@ -89,7 +89,7 @@ export async function lookThrough(
   }
 }
 
-/** Some tenants show the address with the version that every path of ours begins with. */
+/** Removes `/v1` from the end of the address, because every path of the client starts with it. */
 const baseOf = (url: string): string => url.replace(/\/+$/, '').replace(/\/v1$/, '');
 
 const toVisible = ({ name, type, measures, dimensions }: ModelEntity): VisibleEntity => ({
@@ -133,8 +133,8 @@ async function chooseEnvironment(
 }
 
 /**
- * A count of something, by a dimension that is called like one of the person's attributes: there a policy shows. Undefined
- * where nothing can be counted.
+ * Returns a query of one measure, grouped by a dimension that has the name of a user attribute, because policies filter by
+ * such dimensions. Returns undefined if no entity has a measure.
  */
 function fittingQuery(
   model: readonly ModelEntity[],
@@ -162,7 +162,7 @@ interface Asking {
   call: CallOptions;
 }
 
-/** A refusal is an outcome, not a failure of the command. */
+/** Runs the query. @returns rows or the platform's refusal; a refusal does not fail the command */
 async function askOnce(asking: Asking): Promise<QueryOutcome> {
   const { securityContext, clock, query, secret, data, open, call } = asking;
   const client =
