@@ -1,5 +1,5 @@
-// The person's account as the platform has it now: user, memberships and attribute values, read one by one. The state
-// of the bridge only tells where to look.
+// Reads a user's account from the platform: the SCIM user, its memberships and its attribute values. The bridge's link only
+// supplies the ids.
 import { fold } from '../directory/records.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
@@ -9,7 +9,7 @@ import type { AttributeValue, UserAttribute, WireUser } from '../platform/wire.t
 import { EXTENSION } from '../sync/diff.ts';
 import type { AccountView } from './report.ts';
 
-/** A group of ours in which the person should be: its platform id and the name that it should have there. */
+/** A managed group that the user should be in, with its desired name at the platform. */
 export interface ExpectedGroup {
   platformId: string | undefined;
   name: string;
@@ -25,7 +25,7 @@ export interface Reading {
 const isAbsent = (error: unknown): boolean =>
   error instanceof EndpointAbsent || (error instanceof PlatformResponse && error.status === 404);
 
-/** Undefined where the platform does not have it. */
+/** Returns the result of the call; undefined if the platform answers 404 or lacks the endpoint. */
 async function unlessAbsent<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
@@ -35,7 +35,7 @@ async function unlessAbsent<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Undefined: the platform has no such account any more. @throws PlatformError when something cannot be read */
+/** Returns the account; undefined if the platform no longer has it. @throws PlatformError if a call fails */
 export async function readAccount(
   client: PlatformClient,
   link: Link & { id: string },
@@ -51,9 +51,7 @@ export async function readAccount(
   ]);
   const notes: string[] = [];
   if (!Array.isArray(user.groups))
-    notes.push(
-      'the platform does not list memberships of a person: only groups of the bridge were looked at',
-    );
+    notes.push('the platform does not list memberships of a user: only groups of the bridge were read');
   if (accountId === undefined)
     notes.push('the platform does not show the account behind this user: lists and booleans were not read');
   const values = accountId === undefined ? [] : await client.values.list(accountId, call);
@@ -71,7 +69,10 @@ const toPair = ({ name, value }: { name: string; value?: AttributeValue }): [str
   value ?? null,
 ];
 
-/** SCIM ids are not account ids (contract 3.4): the link knows the pair, else exactly one account has the name. */
+/**
+ * Returns the account id of a SCIM user, which differs from the SCIM id (contract 3.4): from the link, or from the only
+ * account with the same name. Returns undefined if there is none or more than one.
+ */
 async function accountIdOf(
   { accounts }: PlatformClient,
   link: Link,
@@ -84,7 +85,7 @@ async function accountIdOf(
   return exact.length === 1 ? exact[0]?.id : undefined;
 }
 
-/** Groups that the account lists, and linked groups that have it as a member: the platform may leave groups out. */
+/** Returns the names of the groups that the user lists or that list the user, because the platform may omit groups. */
 async function groupsOf(
   { groups }: PlatformClient,
   user: WireUser,

@@ -1,13 +1,13 @@
-// In whose name data is read: what the platform would put into the context of this person (contract 5.6).
+// Builds the security context that the platform would give a user (contract 5.6), and signs a data token with it.
 import { SignJWT } from 'jose';
 import type { AttributeValue, UserAttribute } from '../platform/wire.ts';
 
-/** The reserved element of a token that policies read. */
+/** Part of a token that access policies read. */
 export interface SecurityContext {
   cubeCloud: { groups: string[]; userAttributes: Record<string, AttributeValue> };
 }
 
-/** A default, which is text whatever the type, in its type; undefined when it does not fit (contract 3.1). */
+/** Converts the text of a default to the attribute's type (contract 3.1). @returns undefined if the text has another type */
 function fromText(type: string, text: string): AttributeValue | undefined {
   if (type === 'string') return text;
   if (type === 'number') {
@@ -18,7 +18,7 @@ function fromText(type: string, text: string): AttributeValue | undefined {
   try {
     parsed = JSON.parse(text);
   } catch {
-    // Not a default of this type: the platform cannot use it either.
+    // The platform ignores such a default too.
     return undefined;
   }
   if (type === 'boolean') return typeof parsed === 'boolean' ? parsed : undefined;
@@ -27,7 +27,7 @@ function fromText(type: string, text: string): AttributeValue | undefined {
   return fits ? (parsed as string[] | number[]) : undefined;
 }
 
-/** Groups and effective values: the stored one, else the default of the definition, else none (contract 3.2). */
+/** Returns groups and effective values: the stored value, or the default of the definition (contract 3.2). */
 export function toSecurityContext(
   groups: readonly string[],
   stored: Readonly<Record<string, AttributeValue>>,
@@ -41,10 +41,10 @@ export function toSecurityContext(
   return { cubeCloud: { groups: [...groups], userAttributes: Object.fromEntries(values) } };
 }
 
-/** Lifetime of a data token: long enough for a query that waits, too short to be of use later. */
+/** Lifetime of a data token; longer than a query may wait. */
 const LIFETIME_SECONDS = 300;
 
-/** Signs a token of the deployment's own authentication for one question: HS256 over its API secret (contract 1.1, 5.6). */
+/** Returns a data token (JWT, HS256) signed with the deployment's API secret (contract 1.1, 5.6). */
 export function signDataToken(secret: string, context: SecurityContext, nowMs: number): Promise<string> {
   const issuedAt = Math.floor(nowMs / 1000);
   return new SignJWT({ ...context })
