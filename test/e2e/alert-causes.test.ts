@@ -1,5 +1,5 @@
-// Makes the cause of every alert happen: the series that its expression looks at move as it expects. Whether the
-// expressions fire on such series is tested where they are (test/unit/helm/alerts.test.ts).
+// Causes the situation of every alert and checks the metrics that the alert's expression reads. The expressions
+// themselves are tested in test/unit/helm/alerts.test.ts.
 import { startLocalRedis, freePort, type LocalRedis } from '../../src/demo/local-redis.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// A backup that somebody wrote into: nothing of it opens a door unless an operator says so, and with a key it is refused.
+// Tests a backup that was modified: its tokens authenticate nobody without the operator's consent, and an HMAC refuses it.
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

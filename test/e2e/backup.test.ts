@@ -1,5 +1,4 @@
-// A backup while people are pushed, the loss of Redis' content, and a restore that writes nothing before it is released;
-// and the table of links, carried from one store to another.
+// Tests a backup during pushes, the loss of Redis data, and the restore on hold; and export and import of links.
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// While the bridge is not sure it neither activates nor removes nor deletes, and says why (contract 12).
+// Tests doubtful answers of the platform: the bridge neither activates nor removes nor deletes, and reports why (contract 12).
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { targetHealth } from '../support/health.ts';

@@ -1,4 +1,4 @@
-// Promises 1, 2 and 5: kill -9 of the bridge at random moments, faults of the platform, and nothing is lost.
+// Tests kill -9 of the bridge at random moments with faults of the platform: no change is lost or applied twice.
 import { startLocalRedis, type LocalRedis } from '../../src/demo/local-redis.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';

@@ -1,4 +1,4 @@
-// Commands whose reader leaves early, as processes with a real pipe.
+// Tests commands whose reader closes the pipe early, as real processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The demo as a stranger runs it: one command, its output and its exit code.
+// Tests the demo: one command, its output and its exit code.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';

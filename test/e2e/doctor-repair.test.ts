@@ -1,4 +1,4 @@
-// doctor --deep names what differs from the records, doctor --repair rebuilds it, and nobody at the platform notices.
+// Tests doctor --deep and --repair: faults of derived data are reported and repaired, without a change at the platform.
 import { Redis } from 'ioredis';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { createCommands } from '../support/command.ts';

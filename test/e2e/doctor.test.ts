@@ -1,4 +1,4 @@
-// doctor tells a healthy installation from a broken one, and says what to do.
+// Tests doctor on a healthy and on a broken installation.
 import { randomUUID } from 'node:crypto';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { createCommands } from '../support/command.ts';

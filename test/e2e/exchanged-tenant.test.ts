@@ -1,5 +1,4 @@
-// The address of a target leads to another tenant: nothing is written there before an operator has said that it is meant,
-// and nobody's account is taken for somebody else's because it carries the same id.
+// Tests a target whose address leads to another tenant: nothing is written before an operator accepts it.
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,4 +1,4 @@
-// A helpdesk person asks about somebody, and brings one person without waiting for anything else.
+// Tests the commands explain and sync for single users and groups.
 import { randomUUID } from 'node:crypto';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { createCommands, type Commands } from '../support/command.ts';

@@ -1,4 +1,4 @@
-// An operator meets a flood of removals: sees it, stops everything, approves, rejects; kill -9 forgets nothing of it.
+// Tests the commands of the guard during a mass removal: list, hold, approve, reject, also after kill -9.
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Promises of the container image, as far as they can be seen without building it.
+// Tests the Dockerfile and the files of the image without building it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';

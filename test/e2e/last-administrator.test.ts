@@ -1,6 +1,4 @@
-// No push leaves the platform without an active administrator: the deactivation of the last one is held by the guard, and
-// no approval overrules that. Where the key belongs to an administrator this cannot happen, because the bridge never
-// touches that account; so the tenant here does not tell whose key it is.
+// Tests the protection of the last active administrator: the guard holds the deactivation, and no approval overrides it.
 import { randomUUID } from 'node:crypto';
 import type { App } from '../../src/app.ts';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';

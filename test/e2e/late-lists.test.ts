@@ -1,4 +1,4 @@
-// Promise 2 where the platform's lists are late, cut short or a web page for a moment, and where names change hands.
+// Tests lagging, truncated and missing lists of the platform, and userNames that pass from one user to another.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';

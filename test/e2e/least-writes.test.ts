@@ -1,4 +1,4 @@
-// Promise 4: what is written follows what changed, not how large things are.
+// Tests the number of writes: it depends on the change and not on the size of users and groups.
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { targetHealth } from '../support/health.ts';

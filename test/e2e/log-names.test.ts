@@ -1,4 +1,4 @@
-// The log of a process holds no personal data: each name, value and token of this file is recognisable, and none may be in it.
+// Tests that the logs contain no personal data: names, values and tokens of this file must not occur in them.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';

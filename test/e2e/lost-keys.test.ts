@@ -1,5 +1,5 @@
-// Random keys of derived data are lost, whole or in part, while a company lives: after one repair and one reconcile
-// everybody is right, nobody is there twice, and a second reconcile writes nothing. LOST_KEYS_SEEDS=50 runs more seeds.
+// Tests random losses of derived data during pushes: after one repair and one reconcile every user is right.
+// LOST_KEYS_SEEDS=50 runs more seeds.
 import type { Redis } from 'ioredis';
 import { openDesiredStates } from '../../src/app.ts';
 import { createKeyspace } from '../../src/directory/keys.ts';

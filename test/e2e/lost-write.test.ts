@@ -1,4 +1,4 @@
-// Promise 2: answers get lost after the platform has done its work; nothing is doubled and nothing is missing.
+// Tests lost answers after the platform has executed the write: nothing is doubled and nothing is missing.
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { request } from 'undici';

@@ -1,4 +1,4 @@
-// Promise 7: mass removals stop at the guard and wait for approval; everything else goes on.
+// Tests mass removals: the guard holds them until an approval, and other changes are applied.
 import type { DestructiveKind, GuardLimit } from '../../src/guard/judge.ts';
 import { openDesiredStates } from '../../src/app.ts';
 import { untilReady } from '../../src/directory/redis/connection.ts';

@@ -1,4 +1,4 @@
-// Reconcile proves the desired side: whatever was lost, and whichever target is new, everybody desired is there afterwards.
+// Tests that reconcile restores every desired user: after any loss of marks or links, and at a new target.
 import { createKeyspace } from '../../src/directory/keys.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';

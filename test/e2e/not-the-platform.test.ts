@@ -1,4 +1,4 @@
-// Something between the bridge and the platform answers in its place: its 404 is no absence, its refusal nobody's fault.
+// Tests answers of a proxy in place of the platform: its 404 is no absence, and its refusals are retried.
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { targetHealth } from '../support/health.ts';

@@ -1,4 +1,4 @@
-// Promise 8: whatever is missing at the start, the bridge comes up, says so, and recovers by itself.
+// Tests starts without Redis, platform or both: the bridge starts, reports the fault, and recovers.
 import { startLocalRedis, freePort } from '../../src/demo/local-redis.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// The scheduler proves derived data by itself: what it finds is told, and nothing is repaired.
+// Tests the hourly proof of the scheduler: it reports faults and repairs nothing.
 import { createKeyspace } from '../../src/directory/keys.ts';
 import { openDesiredStates } from '../../src/app.ts';
 import { startProofPass } from '../../src/ops/proof-pass.ts';

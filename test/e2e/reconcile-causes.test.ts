@@ -1,5 +1,4 @@
-// Why something differs: other rules, or a platform that took our write and shows something else. And what a push has
-// marked already counts once for the guard, not once more for the plan that finds it.
+// Tests the causes of differences: changed rules, and a platform that shows another value than the one written.
 import { startApp } from '../../src/app.ts';
 import { randomIds, systemClock } from '../../src/support/sources.ts';
 import { silentLogger } from '../../src/support/logger.ts';

@@ -1,4 +1,4 @@
-// The commands as an operator and a CronJob run them: exit codes, saved plans, other settings, the guard, and kill -9.
+// Tests plan, apply and reconcile as an operator and a CronJob run them: exit codes, saved plans, guard, and kill -9.
 import { Ajv } from 'ajv';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,4 @@
-// A dead letter waits for a person: reconcile shows it, and does not send the platform the same refused write again and
-// again. A change at the source, other rules, a retry, and something new at the platform do try it again.
+// Tests dead letters in reconcile: the same refused write is not sent again until something changed.
 import { retryDeadLetters, dropDeadLetters } from '../../src/ops/dead-letters.ts';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';

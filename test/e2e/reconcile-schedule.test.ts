@@ -1,5 +1,4 @@
-// The timetable: a run that was missed is made up for at the start, several replicas run once, and `onDrift: report` only
-// tells. Time is moved, nothing waits for a cron moment.
+// Tests the schedule: a missed run is made up, several replicas run once, and `onDrift: report` writes nothing.
 import {
   type ScheduledScope,
   type Scheduler,

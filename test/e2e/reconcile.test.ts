@@ -1,4 +1,4 @@
-// Drift of every kind, made behind the back of the bridge: found, attributed, repaired, and quiet afterwards.
+// Tests every kind of drift: it is found, attributed and repaired, and a second run finds nothing.
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { brief, openReconciling, scimPatch, type Reconciling } from '../support/reconciling.ts';
 

@@ -1,4 +1,4 @@
-// A refusal of the platform becomes a dead letter with the platform's words, and stops no other resource.
+// Tests refusals of the platform: each becomes a dead letter with the platform's message.
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { targetHealth } from '../support/health.ts';

@@ -1,5 +1,4 @@
-// Three api and three worker processes on one Redis with a replica: all are replaced, one of each is killed, and the
-// primary dies, while identity providers push.
+// Tests a rolling restart of api and worker processes, with kill -9 and a Redis failover, during pushes.
 import { request } from 'undici';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';

@@ -1,4 +1,4 @@
-// A rule of the settings that never ends is a condition of the person whom it met, and stops nothing else.
+// Tests expressions that never end: the current user gets a condition, and other users are synced.
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { createCommands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,4 @@
-// The platform's SCIM ids say nothing of its user ids: a bridge that took one for the other would write another
-// person's values (contract 3.4).
+// Tests both styles of SCIM ids: a SCIM id is never used as a user id of the value list (contract 3.4).
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -1,4 +1,4 @@
-// Two worker processes, each with a door of its own to the platform: what one of them runs into holds up the other too.
+// Tests the breaker of two worker processes: failures in one suspend the calls of both.
 import {
   createServer,
   request as ask,

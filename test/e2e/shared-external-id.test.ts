@@ -1,5 +1,4 @@
-// Entra's default externalId is the mailNickname, which two people may have, now or one after the other. Each of them is a
-// person: own account, own rows.
+// Tests users with equal externalIds (Entra's default mailNickname): each user has an account and rows of their own.
 import type { Config } from '../../src/config/schema.ts';
 import type { ProfileName } from '../../src/scim/index.ts';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';

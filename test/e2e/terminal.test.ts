@@ -1,4 +1,4 @@
-// Values that would forge lines or move the cursor reach an operator's screen as text that does nothing.
+// Tests hostile values in terminal output: control characters are escaped.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Traces from push to platform call, as a collector receives them; the collector here is a plain HTTP server.
+// Tests traces from push to platform call as a collector receives them.
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openTracing, parseTraceparent, type Tracing } from '../../src/support/tracing.ts';

@@ -1,4 +1,4 @@
-// Two connections feed one target: each account and each group has one owner, and the other connection never touches it.
+// Tests two connections of one target: each account and group has one owner.
 import { Redis } from 'ioredis';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { createCommands } from '../support/command.ts';

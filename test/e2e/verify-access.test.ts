@@ -1,4 +1,4 @@
-// verify-access as an operator runs it: from the push to the rows, through real HTTP, Redis, sandbox and command line.
+// Tests verify-access from the push to the rows, with real HTTP, Redis, sandbox and command line.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Chance that can be repeated: the same seed makes the same choices.
+// Creates a seeded random generator.
 
 export interface Chance {
   /** A whole number from 0 to below `limit`. */

@@ -1,5 +1,5 @@
-// A bridge under random hostile requests: it never answers 5xx, is never slow, stays alive, and what it stored is valid.
-// Longer: FUZZ_SECONDS=600 npm run fuzz; again as it was: FUZZ_SEED=<printed seed>.
+// Tests random hostile requests: no 5xx, bounded time, and valid stored data. FUZZ_SECONDS=600 npm run fuzz is longer;
+// FUZZ_SEED=<printed seed> repeats a run.
 import {
   SEARCH,
   startProfiles,

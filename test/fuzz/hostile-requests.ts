@@ -1,4 +1,4 @@
-// Requests that nobody sane sends, and some that are nearly sane: those get furthest in.
+// Generates hostile and nearly valid requests.
 import { CUSTOM, ENTERPRISE, GROUP, PATCH_OP, SEARCH, USER } from '../contract/scim-conformance/client.ts';
 import type { Chance } from './chance.ts';
 

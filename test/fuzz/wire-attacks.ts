@@ -1,5 +1,5 @@
-// Attacks that need sockets of their own: structure bombs, pipelining, slow reading and abandoned requests. Each is
-// bounded: at most a megabyte, a few dozen requests, and a fraction of a second.
+// Runs attacks over own sockets: structure bombs, pipelining, slow reading and abandoned requests. Each is bounded in
+// bytes, requests and time.
 import { gzipSync } from 'node:zlib';
 import { TOKEN } from '../support/build-bridge.ts';
 import { abandon, burst, neverRead, pipeline, scimRequest, structure } from '../hostile/attacks.ts';

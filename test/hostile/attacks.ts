@@ -1,4 +1,4 @@
-// Attacks over raw sockets. Each returns what was answered; none collects bodies, so that the attacker stays small.
+// Sends attacks over raw sockets and returns the answered statuses.
 import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

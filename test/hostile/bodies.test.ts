@@ -1,4 +1,4 @@
-// Bodies that are built to exhaust memory, sent with every kind of token.
+// Tests bodies that exhaust memory, with every kind of token, against a started process.
 import { gzipSync } from 'node:zlib';
 import { userBody } from '../contract/scim-conformance/client.ts';
 import { burst, scimRequest, structure, unfinished, type Tally } from './attacks.ts';

@@ -1,4 +1,4 @@
-// Groups as large as one body can hold: stored, changed, read and listed again and again.
+// Tests groups of the largest size that a body can hold, against a started process.
 import { randomUUID } from 'node:crypto';
 import { createClient, type Answer, type Client } from '../contract/scim-conformance/client.ts';
 import { startSiege, TOKENS, type Siege } from './siege.ts';

@@ -1,4 +1,4 @@
-// A platform, or something in its place, whose answers are built to exhaust memory; and plans of a whole directory.
+// Tests platform answers that exhaust memory, and plans of a whole directory, against a started process.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { userBody } from '../contract/scim-conformance/client.ts';
 import { startFront, type Front, type FrontAnswer } from '../support/front.ts';

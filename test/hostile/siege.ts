@@ -1,4 +1,4 @@
-// A started bridge process with people, a platform and bystanders; judges each attack by what the bystanders saw.
+// Starts a bridge process with users, a platform and neighbour clients, and judges an attack by their latency and by memory.
 import { spawn } from 'node:child_process';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// One value, one account, one default: what a person with one token can do to others, against a started process.
+// Tests what a client with one token can do to other connections, against a started process.
 import { randomUUID } from 'node:crypto';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';

@@ -1,4 +1,4 @@
-// Fits a straight line through samples of resident memory, to tell a leak from garbage that comes and goes.
+// Fits a line through samples of resident memory, to tell a leak from garbage collection.
 
 export interface MemorySample {
   minute: number;

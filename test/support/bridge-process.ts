@@ -1,4 +1,4 @@
-// The built bridge as a process of its own, so that it can be killed like one.
+// Starts the built bridge as a process that tests can kill.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

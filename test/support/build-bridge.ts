@@ -1,4 +1,4 @@
-// A whole bridge in this process: real Redis, real HTTP, the sandbox as platform.
+// Builds a bridge in the test process with real Redis, real HTTP and the sandbox as platform.
 import { randomUUID } from 'node:crypto';
 import { startApp, type App, type Role } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';

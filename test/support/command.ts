@@ -1,4 +1,4 @@
-// Commands as an operator runs them, in this process: what is printed and the exit code.
+// Runs commands in the test process and returns their output and exit code.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

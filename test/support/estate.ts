@@ -1,4 +1,4 @@
-// A company that lives: random pushes as Okta and Entra send them, and what must be true at the platform in the end.
+// Simulates a company: random pushes as Okta and Entra send them, and the expected state at the platform.
 import type { Idp, IdpAnswer } from './idp.ts';
 import type { PlatformView } from './platform-view.ts';
 

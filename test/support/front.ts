@@ -1,4 +1,4 @@
-// A proxy between the bridge and the platform: passes everything on, unless a test sets an answer.
+// Runs a proxy between bridge and platform that can replace answers.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';

@@ -1,4 +1,4 @@
-// One private Redis for the whole run; every test takes a key prefix of its own.
+// Starts one Redis for the whole test run; each test uses its own key prefix.
 import { startLocalRedis, type LocalRedis } from '../../src/demo/local-redis.ts';
 
 declare global {

@@ -1,4 +1,4 @@
-// Speaks SCIM like an identity provider: over HTTP, with a token, one request at a time or many.
+// Provides a SCIM client that pushes like an identity provider.
 import { send as sendRequest, type Reply } from './send.ts';
 
 export type IdpAnswer = Reply;

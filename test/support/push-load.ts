@@ -1,4 +1,4 @@
-// Identity providers that create people at a steady rate and repeat what was refused or broke off, as real ones do.
+// Simulates identity providers that create users at a steady rate and retry refused requests.
 import { request } from 'undici';
 
 export interface PushLoad {

@@ -1,5 +1,4 @@
-// A receiver of security events on this machine: it answers as told, and checks tokens as receivers do, with the keys that
-// the bridge shows and nothing else.
+// Runs a receiver of security events that verifies tokens with the bridge's published keys.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createRemoteJWKSet, jwtVerify, type JWTPayload } from 'jose';

@@ -1,4 +1,4 @@
-// Reconcile as a test drives it: the same estates as the commands open, and hands that meddle with the platform.
+// Opens reconcile scopes as the commands do, and changes accounts at the platform.
 import { openScopes } from '../../src/app.ts';
 import type { RunReport } from '../../src/directory/outbox/runs.ts';
 import { makePlan } from '../../src/reconcile/make-plan.ts';

@@ -1,4 +1,4 @@
-// Real Redis servers in the arrangements that operators run: a primary with replicas and sentinels, a cluster, TLS.
+// Starts Redis servers: a primary with replicas and sentinels, a cluster, or TLS.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

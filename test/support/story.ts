@@ -1,4 +1,4 @@
-// Stories that wait more than they work are told side by side, each in a world of its own.
+// Runs slow scenarios concurrently, each with a bridge of its own.
 
 export type Chapter<World> = (name: string, tell: (world: World) => Promise<void>, limitMs?: number) => void;
 

@@ -1,4 +1,4 @@
-// Orders of operators through the admin API, seen at the platform.
+// Tests orders of operators through the admin API: their effect at the platform and their audit entries.
 import { openDesiredStates } from '../../../src/app.ts';
 import { untilReady } from '../../../src/directory/redis/connection.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,4 @@
-// doctor and verify-access over HTTP: they read Redis and the platform, tell what is wrong, and write nothing.
+// Tests doctor and verify-access of the admin API: both read Redis and the platform and write nothing.
 import { eventually } from '../../support/eventually.ts';
 import { openAdmin, type AdminRig } from './rig.ts';
 

@@ -1,4 +1,4 @@
-// Text that is too faint to read (WCAG 2.1 AA, 1.4.3), measured in the browser as it is painted.
+// Measures the contrast of text in the browser (WCAG 2.1 AA, 1.4.3).
 
 /** Runs in the page. Answers `ratio, colours, text` of every visible text below its limit. */
 export const FAINT_TEXT = `(() => {

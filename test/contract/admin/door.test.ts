@@ -1,4 +1,4 @@
-// Authentication of the admin API: accepted credentials, and the answers to all others.
+// Tests the authentication of the admin API.
 import { ADMIN_TOKEN, buildBridge } from '../../support/build-bridge.ts';
 import { openAdmin, type AdminRig } from './rig.ts';
 

@@ -1,4 +1,4 @@
-// A browser that is led to an answer must not take it for a page or a script.
+// Tests the security headers of JSON answers, which keep a browser from rendering or running them.
 import { generateKeyPairSync } from 'node:crypto';
 import { ADMIN_TOKEN, TOKEN } from '../../support/build-bridge.ts';
 import { openAdmin, type AdminRig } from './rig.ts';

@@ -1,4 +1,4 @@
-// The health addresses tell everybody whether all is well, and only operators what is wrong.
+// Tests the health endpoints: strangers get only ok, operators get findings.
 import { ADMIN_TOKEN, buildBridge, TOKEN } from '../../support/build-bridge.ts';
 import { openAdmin, type AdminRig } from './rig.ts';
 

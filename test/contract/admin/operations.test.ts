@@ -1,4 +1,4 @@
-// Long work: started, watched from any replica, cancelled, and what is left of it when a process dies.
+// Tests long operations: start, progress at every replica, cancellation, and the death of their process.
 import { eventually } from '../../support/eventually.ts';
 import { openReconciling, scimPatch, type Reconciling } from '../../support/reconciling.ts';
 import { ADMIN_TOKEN } from '../../support/build-bridge.ts';

@@ -1,4 +1,4 @@
-// The operators' page in a real browser, where there is one; its files and headers everywhere.
+// Tests the operators' page in Chromium, and its files and headers.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';

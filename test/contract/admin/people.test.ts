@@ -1,4 +1,4 @@
-// One person, the log and tokens, as an operator asks for them; names stay out of the service's own log.
+// Tests explain, sync, log and tokens of the admin API, and that no name reaches the request log.
 import { eventually } from '../../support/eventually.ts';
 import { openReconciling, scimPatch, type Reconciling } from '../../support/reconciling.ts';
 import { openAdmin, type AdminRig } from './rig.ts';

@@ -1,4 +1,4 @@
-// doctor --deep and --repair over HTTP: operations that compare derived data with the records, and what they leave to read.
+// Tests doctor --deep and --repair of the admin API as operations with stored results.
 import { Redis } from 'ioredis';
 import { openAdmin, type AdminRig } from './rig.ts';
 

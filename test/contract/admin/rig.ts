@@ -1,4 +1,4 @@
-// An operator's client: every answer is held against the OpenAPI document that the service itself publishes.
+// Provides a client of the admin API that validates every answer by the OpenAPI document of the service.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { ADMIN_TOKEN, buildBridge, type Bridge, type BridgeOptions } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,4 @@
-// Security events from a push of the identity provider to a receiver (RFC 9967), by poll (RFC 8936) and by push (RFC 8935).
+// Tests security events from a push to the receiver (RFC 9967), by poll (RFC 8936) and by push (RFC 8935).
 import { generateKeyPairSync } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
 import type { App } from '../../../src/app.ts';

@@ -1,4 +1,4 @@
-// Shared by all attacks: raw sockets for requests that no client library sends, and the proof that the server is unharmed.
+// Sends raw requests that no HTTP library sends, and checks that the server still answers other clients.
 import { createConnection, type Socket } from 'node:net';
 import { toAnswer, type Answer, type Client, type Json } from '../scim-conformance/client.ts';
 

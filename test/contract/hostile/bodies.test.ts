@@ -1,4 +1,4 @@
-// Bodies as attacks: what inflates, what is many small things, what comes slowly, and too many of them at once.
+// Tests hostile bodies: compression bombs, many small values, slow bodies, and many bodies at once.
 import { gzipSync } from 'node:zlib';
 import { startApi, userBody, type Client } from '../scim-conformance/client.ts';
 import { TOKEN, type Bridge } from '../../support/build-bridge.ts';

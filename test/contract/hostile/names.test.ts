@@ -1,5 +1,4 @@
-// Unicode tricks: what counts as the same name must be the same for uniqueness, for filters and for members.
-// Names are compared without case after NFC (src/directory/records.ts); nothing else is taken together.
+// Tests Unicode names: uniqueness, filters and members compare names without case after NFC (src/directory/records.ts).
 import { startApi, type Client } from '../scim-conformance/client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 import { expectUnharmed } from './attack.ts';

@@ -1,4 +1,4 @@
-// Prototype pollution in every position that a client reaches (GHSA-9m6g-wc8r-q59c, GHSA-2mhw-wcx5-v3xj).
+// Tests prototype pollution at every position of a request (GHSA-9m6g-wc8r-q59c, GHSA-2mhw-wcx5-v3xj).
 import {
   CUSTOM,
   ENTERPRISE,

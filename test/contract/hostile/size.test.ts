@@ -1,4 +1,4 @@
-// Too much of everything: answered in bounded time, with a clean refusal or done in full, while others are served.
+// Tests oversized requests: each is answered in bounded time while other clients are served.
 import { gzipSync, deflateSync, brotliCompressSync, constants } from 'node:zlib';
 import { CUSTOM, startApi, userBody, type Answer, type Client } from '../scim-conformance/client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';

@@ -1,4 +1,4 @@
-// Bearer tokens (RFC 7644 §2, RFC 6750): a refusal tells nothing, and depends on the whole token alone.
+// Tests wrong bearer tokens (RFC 7644 §2, RFC 6750): a refusal reveals nothing.
 import { createClient, startApi, type Client } from '../scim-conformance/client.ts';
 import { TOKEN, type Bridge } from '../../support/build-bridge.ts';
 import { exchange, expectUnharmed, rawRequest } from './attack.ts';

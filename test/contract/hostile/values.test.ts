@@ -1,4 +1,4 @@
-// Values that JSON allows and nobody expects: RFC 8259 is wider than SCIM. Refused with a 400 or kept exactly.
+// Tests unusual JSON values (RFC 8259): each is refused with 400 or stored exactly.
 import {
   createClient,
   CUSTOM,

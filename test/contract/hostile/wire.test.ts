@@ -1,4 +1,4 @@
-// Below HTTP libraries: broken framing, slow senders, pipelining, odd methods. Node's own parser refuses without a body.
+// Tests HTTP below libraries: broken framing, slow senders, pipelining and odd methods.
 import { startApi, userBody, type Client } from '../scim-conformance/client.ts';
 import { TOKEN, type Bridge } from '../../support/build-bridge.ts';
 import { answersIn, exchange, expectUnharmed, openRaw, parseAnswers, rawRequest } from './attack.ts';

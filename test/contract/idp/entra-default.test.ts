@@ -1,5 +1,4 @@
-// Microsoft Entra ID as it is out of the box: one operation per attribute, capitalised, booleans as text.
-// Requests as Entra sends them, in their order (docs/idp/entra.md).
+// Tests the requests of Microsoft Entra ID with default settings, in their order (docs/idp/entra.md).
 import {
   CUSTOM,
   ENTERPRISE,

@@ -1,4 +1,4 @@
-// Microsoft Entra ID with `?aadOptscim062020` on the tenant address: the bare key is part of every request.
+// Tests the requests of Microsoft Entra ID with the flag aadOptscim062020 in the tenant address (docs/idp/entra.md).
 import {
   CUSTOM,
   ENTERPRISE,

@@ -1,4 +1,4 @@
-// Okta: catalogue apps (OIN: PATCH for state and groups) and wizard apps (AIW: PUT always). See docs/idp/okta.md.
+// Tests the requests of Okta: catalogue apps, which send PATCH, and wizard apps, which send PUT (docs/idp/okta.md).
 import {
   CUSTOM,
   GROUP,

@@ -1,4 +1,4 @@
-// OneLogin, JumpCloud, Ping, authentik, Pocket ID (docs/idp/others.md): requests as they are sent, in their order.
+// Tests the requests of OneLogin, JumpCloud, Ping, authentik and Pocket ID, in their order (docs/idp/others.md).
 import { randomUUID } from 'node:crypto';
 import {
   CUSTOM,

@@ -1,4 +1,4 @@
-// backlog: how far a target is behind, in one look.
+// Tests backlog.lua: pending marks of a target and the age of the oldest.
 import type { Ref } from '../../../src/directory/records.ts';
 import { idOf, openStore, type Store } from './rig.ts';
 

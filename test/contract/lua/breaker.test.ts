@@ -1,4 +1,4 @@
-// note_answer and take_budget: after failures in a row calls are suspended for all replicas, and probes end that.
+// Tests note_answer.lua and take_budget.lua: the circuit breaker that all replicas share.
 import { createBreaker, weightOf, type Breaker } from '../../../src/directory/outbox/breaker.ts';
 import { createBudget, type Budget } from '../../../src/directory/outbox/budget.ts';
 import { createKeyspace } from '../../../src/directory/keys.ts';

@@ -1,4 +1,4 @@
-// telling.lua and the scripts around the event stream: a change and its security event are one step (ADR 0015).
+// Tests telling.lua and the event stream: a change and its security event are stored in one step (ADR 0015).
 import { createRandom } from '../../support/estate.ts';
 import { add, drop, idOf, openStore, replace, type Store, type StoreOptions } from './rig.ts';
 

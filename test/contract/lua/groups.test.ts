@@ -1,4 +1,4 @@
-// put_group.lua and delete_group.lua: names, member sets, values whose user is not there yet.
+// Tests put_group.lua and delete_group.lua: names, members, and member values without a user.
 import { startLocalRedis } from '../../../src/demo/local-redis.ts';
 import { add, drop, idOf, openStore, replace, type Store } from './rig.ts';
 

@@ -1,4 +1,4 @@
-// guard_take, guard_settle, guard_decide, hold: counting what is taken away, holding what is too much.
+// Tests the scripts of the guard: counting, holding and deciding destructive changes (ADR 0011).
 import { DESTRUCTIVE_KINDS, judge, type GuardSettings } from '../../../src/guard/judge.ts';
 import type { Destruction, GuardStore } from '../../../src/directory/guard/guard-store.ts';
 import type { Ref } from '../../../src/directory/records.ts';

@@ -1,4 +1,4 @@
-// Changes of more memberships than one script makes: the outcome is the same as that of one script.
+// Tests changes of more memberships than one script makes: the result equals that of one script.
 import { MOST_AT_ONCE } from '../../../src/directory/resources/large-changes.ts';
 import { add, drop, idOf, openStores, replace } from './rig.ts';
 

@@ -1,4 +1,4 @@
-// How much of Redis' memory a user takes (ADR 0014).
+// Measures the memory of Redis for one user (ADR 0014).
 import { createHash, randomUUID } from 'node:crypto';
 import type { Link } from '../../../src/directory/outbox/links.ts';
 import { add, idOf, openStore } from './rig.ts';

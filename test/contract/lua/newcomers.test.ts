@@ -1,4 +1,4 @@
-// create_users.lua: users who come together are stored as if each had come alone.
+// Tests create_users.lua: a batch of new users is stored like single creations.
 import fc from 'fast-check';
 import type { PutOutcome } from '../../../src/directory/resources/changes.ts';
 import { contents, expectSameTogether } from './contents.ts';

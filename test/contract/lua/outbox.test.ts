@@ -1,4 +1,4 @@
-// claim_dirty, begin_sync, save_link, ack_dirty, ack_members: handing work over, doing it once, losing nothing.
+// Tests the outbox scripts: each mark is delivered once, synced under a lease and never lost.
 import { LeaseLost, type DueWork } from '../../../src/directory/outbox/work.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,4 @@
-// put_user.lua with values: a PATCH of plain attributes is done in the stored text, and is what parsing would make of it.
+// Tests replace_values.lua: replacing values in the stored text gives the same result as parsing and patching.
 import fc from 'fast-check';
 import { applyPatch, parsePatch, plainValues, ScimError, type Resource } from '../../../src/scim/index.ts';
 import { ATTRIBUTES, auto, ENTERPRISE, patchOp, user, userType } from '../../unit/scim/sample.ts';

@@ -1,4 +1,4 @@
-// A directory with its outboxes on real Redis, and a second client of the same keys to race with.
+// Provides a directory with outboxes on real Redis, and a second client for races.
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { connectRedis } from '../../../src/directory/redis/connection.ts';

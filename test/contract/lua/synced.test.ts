@@ -1,4 +1,4 @@
-// Resources in sync, which a scan of coverage does not read again until they change.
+// Tests the `synced` sets: a scan of coverage skips resources that are in line and unchanged.
 import { createDesiredState, type DesiredState } from '../../../src/directory/desired-state.ts';
 import { add, idOf, openStore, type Store } from './rig.ts';
 

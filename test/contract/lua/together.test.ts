@@ -1,4 +1,4 @@
-// shared/together.lua: changes of users that come together are done as if each had come alone.
+// Tests batches of user changes: each batch gives the result of single changes.
 import fc from 'fast-check';
 import { contents, expectSameTogether } from './contents.ts';
 import { add, idOf, openStores, type Store } from './rig.ts';

@@ -1,4 +1,4 @@
-// create_users.lua, put_user.lua and delete_user.lua: records, indexes and marks of users.
+// Tests create_users.lua, put_user.lua and delete_user.lua: records, indexes and marks of users.
 import { add, idOf, openStore, type Store } from './rig.ts';
 
 const ADA = idOf('ada');

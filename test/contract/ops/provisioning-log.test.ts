@@ -1,4 +1,4 @@
-// The provisioning log: what the worker did and why not, in its own words, kept for a while and chained.
+// Tests the provisioning log: writes and refusals of the worker, retention, and the hash chain.
 import { openDesiredStates } from '../../../src/app.ts';
 import { untilReady } from '../../../src/directory/redis/connection.ts';
 import type { DesiredState } from '../../../src/directory/desired-state.ts';

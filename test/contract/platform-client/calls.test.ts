@@ -1,4 +1,4 @@
-// The request of each call of the platform client, and the records it returns.
+// Tests the request of each call of the platform client, and the returned records.
 import { afterEach, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { connectPlatform } from '../../../src/platform/client.ts';

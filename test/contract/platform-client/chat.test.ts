@@ -1,4 +1,4 @@
-// The typed client of chat against the sandbox: records, resumption, abort, and each refusal as its own error.
+// Tests the chat client against the sandbox: records, resumption, abort and errors.
 import {
   ChatFailed,
   ChatUnauthorized,

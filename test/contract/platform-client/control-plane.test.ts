@@ -1,4 +1,4 @@
-// The typed client against the sandbox: deployments, environments, tokens, branches, versions and the audit log.
+// Tests the client of the control plane against the sandbox.
 import { PlatformAborted, PlatformConnection, PlatformResponse } from '../../../src/platform/library.ts';
 import { thrownBy } from './fake-platform.ts';
 import { all, startClientRig, type ClientRig } from './sandbox-rig.ts';

@@ -1,4 +1,4 @@
-// The typed client of Core Data against the sandbox: queries, SQL, metadata and whose rows they are.
+// Tests the client of Core Data against the sandbox: queries, SQL, metadata and row policies.
 import { SignJWT } from 'jose';
 import { createCoreDataClient, QueryRefused, type CoreDataClient } from '../../../src/platform/library.ts';
 import { thrownBy } from './fake-platform.ts';

@@ -1,4 +1,4 @@
-// The typed client of Core Data against a server that answers as contract 5.1 to 5.5 says.
+// Tests the client of Core Data against a server that answers as contract 5.1 to 5.5 describes.
 import type { ServerResponse } from 'node:http';
 import {
   createCoreDataClient,

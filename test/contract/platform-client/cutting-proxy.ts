@@ -1,4 +1,4 @@
-// A proxy in front of a server whose connections can be cut, as a network does it: without any last word.
+// Runs a proxy whose connections can be cut without notice, as by a network failure.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export async function startCuttingProxy(target: string) {

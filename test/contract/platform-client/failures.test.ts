@@ -1,4 +1,4 @@
-// Everything that can go wrong with one call, over real sockets, and what the error then says.
+// Tests the errors of the platform client for every kind of failed call, over real sockets.
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createServer, type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';

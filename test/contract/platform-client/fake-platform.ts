@@ -1,4 +1,4 @@
-// A real server on a free loopback port that answers as each test scripts it, and remembers what it was asked.
+// Runs an HTTP server with scripted answers that records its requests.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {

@@ -1,4 +1,4 @@
-// A platform in the hands of an attacker: each answer is a clear error, in bounded memory and time.
+// Tests hostile answers of a platform: each becomes an error in bounded memory and time.
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import {

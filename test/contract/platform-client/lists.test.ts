@@ -1,4 +1,4 @@
-// Walks over whole lists: complete, or an error.
+// Tests lists over all pages: the result is complete, or the call fails.
 import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   IncompleteList,

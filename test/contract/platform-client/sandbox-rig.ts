@@ -1,4 +1,4 @@
-// A started sandbox and the whole typed client speaking to it as its administrator.
+// Starts a sandbox and the platform client with an administrator's key.
 import { createPlatformClient, type WholePlatformOptions } from '../../../src/platform/library.ts';
 import type { SandboxOptions } from '../../../src/sandbox/server.ts';
 import { startRig } from '../sandbox/rig.ts';

@@ -1,4 +1,4 @@
-// The typed client against the sandbox: folders, workbooks, reports, the feed and the move.
+// Tests the workspace client against the sandbox: folders, workbooks, reports, feed and move.
 import { thrownBy } from './fake-platform.ts';
 import { all, startClientRig, type ClientRig } from './sandbox-rig.ts';
 

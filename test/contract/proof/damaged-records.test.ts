@@ -1,4 +1,4 @@
-// A stored record that is not as it was written is named by its own address and breaks nothing else.
+// Tests damaged records: requests for them fail with 500, and all other requests work.
 import { Redis } from 'ioredis';
 import { buildBridge, type Bridge } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,4 @@
-// Derived data that was lost or damaged is made again from the records, and nothing else changes.
+// Tests the repair of lost or damaged derived data from the records.
 import fc from 'fast-check';
 import type { Finding } from '../../../src/directory/proof/findings.ts';
 import { REPAIRED } from '../../../src/directory/outbox/runs.ts';

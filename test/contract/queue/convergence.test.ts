@@ -1,4 +1,4 @@
-// After any changes and faults in any order: when the faults stop, the platform becomes equal to the directory.
+// Tests convergence: after random changes and faults the platform equals the directory.
 import fc from 'fast-check';
 import { add, drop, idOf, replace } from '../lua/rig.ts';
 import type { Fate } from './fake-platform.ts';

@@ -1,4 +1,4 @@
-// A platform in memory that obeys the client's interface and stops before every call until it is told how it ends.
+// Implements the client's interface as a platform in memory that stops before each call until the test continues.
 import type { PlatformClient } from '../../../src/platform/client.ts';
 import { PlatformResponse, PlatformTimeout } from '../../../src/platform/errors.ts';
 import type {

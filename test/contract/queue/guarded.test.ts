@@ -1,4 +1,4 @@
-// The guard between two steps of a sync, and members that are nobody of ours.
+// Tests the guard between two steps of a sync, and unmanaged members.
 import type { SyncPolicy } from '../../../src/sync/target.ts';
 import { add, idOf } from '../lua/rig.ts';
 import { GENEROUS, openEstate, type Estate } from './workers.ts';

@@ -1,4 +1,4 @@
-// Changes between two steps of a sync: the real sync, a platform in memory, one platform call at a time.
+// Tests changes between two platform calls of a sync, with the real sync and a platform in memory.
 import { add, drop, idOf } from '../lua/rig.ts';
 import { openEstate, RULES, type Estate, type Worker } from './workers.ts';
 

@@ -1,4 +1,4 @@
-// Relay and worker over real BullMQ: what is marked reaches the handler, whatever the queue loses.
+// Tests relay and worker over real BullMQ: every mark reaches the handler, also after losses of the queue.
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { connectRedis } from '../../../src/directory/redis/connection.ts';

@@ -1,4 +1,4 @@
-// Workers that run the real sync one platform call at a time, so that a test can put anything in between.
+// Runs the real sync one platform call at a time, so that a test can make changes in between.
 import type { Ref } from '../../../src/directory/records.ts';
 import type { Outbox } from '../../../src/directory/outbox/outbox.ts';
 import type { GuardSettings } from '../../../src/guard/judge.ts';

@@ -1,4 +1,4 @@
-// One of three primaries of a cluster dies while identity providers push; its replica takes over.
+// Tests the failover of one primary of a Redis Cluster during pushes.
 import { buildBridge, TOKEN, type Bridge } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
 import { refusedWrongly, startPushLoad } from '../../support/push-load.ts';

@@ -1,4 +1,4 @@
-// The whole bridge on a Redis Cluster: every script, the queue and the wake-up between them.
+// Tests the bridge on a Redis Cluster: scripts, queue and notifications.
 import { connectRedis, isStoreUnavailable, untilReady } from '../../../src/directory/redis/connection.ts';
 import { createConfirmation } from '../../../src/directory/redis/replicas.ts';
 import { systemClock } from '../../../src/support/sources.ts';

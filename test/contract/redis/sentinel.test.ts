@@ -1,4 +1,4 @@
-// A primary that is replaced while identity providers push: told by an operator, killed, or hanging.
+// Tests failovers behind Redis Sentinel during pushes: ordered, after kill -9, and of a hanging primary.
 import { buildBridge, type Bridge } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testWith } from '../../support/needs.ts';

@@ -1,4 +1,4 @@
-// A connection to Redis that stays open and answers nothing: a server that hangs, or a network that drops packets.
+// Tests a Redis connection that stays open and never answers.
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { buildBridge } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';

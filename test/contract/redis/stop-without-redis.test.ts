@@ -1,4 +1,4 @@
-// Ending does not need the store: whatever is not done yet is marked there already.
+// Tests the shutdown while Redis is unavailable: pending work is marked already.
 import { buildBridge } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startRedisServer } from '../../support/redis-servers.ts';

@@ -1,4 +1,4 @@
-// Redis over TLS with an authority of its own, a client certificate and an ACL user with the rights of docs/deploy.md.
+// Tests Redis over TLS with a private authority, a client certificate and an ACL user (docs/deploy.md).
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
-// Fifty people chat at once, abort, lose their connection and come back: no record is lost or doubled, nothing leaks.
-// Runs some seconds; CHAT_SOAK_SECONDS=600 makes it the long one.
+// Tests fifty concurrent chats with aborts and lost connections. CHAT_SOAK_SECONDS=600 makes it a long test.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,4 @@
-// The optional language model of chat: it picks members, nothing more; rights and queries stay the sandbox's.
+// Tests the optional language model of chat, which selects members only; the sandbox checks rights and runs the query.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { as, finalOf, startChat, toolResults, type ChatRig } from './chat-rig.ts';

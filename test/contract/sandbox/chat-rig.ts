@@ -1,4 +1,4 @@
-// A started sandbox and short words for speaking to chat: whole answers, and streams read record by record.
+// Starts a sandbox and provides functions for chat requests and their streams.
 import { SignJWT } from 'jose';
 import { request } from 'undici';
 import type { SandboxOptions } from '../../../src/sandbox/server.ts';

@@ -1,4 +1,4 @@
-// docs/sandbox.md: the control port, the seeds and the injected faults.
+// Tests the control port, the seeds and the injected faults (docs/sandbox.md).
 import { GROUPS, startRig, USERS, type Rig } from './rig.ts';
 
 let rig: Rig;

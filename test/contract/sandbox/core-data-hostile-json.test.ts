@@ -1,4 +1,4 @@
-// A hostile client of the JSON query language: names never become SQL, values never become patterns or ends of text.
+// Tests hostile JSON queries: names never become SQL, and values never become patterns.
 import { GERMAN_ANALYST, startDataRig, type DataRig } from './data-rig.ts';
 
 let rig: DataRig;

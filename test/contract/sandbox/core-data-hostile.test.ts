@@ -1,4 +1,4 @@
-// A hostile client of Core Data: no file, no setting, no other rows, no crash, and every answer in bounded time.
+// Tests a hostile client of Core Data: no access to files, settings or other rows, and bounded time.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

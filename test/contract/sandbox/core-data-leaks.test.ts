@@ -1,4 +1,4 @@
-// Side channels of Core Data that a hostile client might use: errors, names that fold, names of columns.
+// Tests side channels of Core Data: error messages, folded names and column names.
 import { GERMAN_ANALYST, inGroups, startDataRig, type DataRig } from './data-rig.ts';
 
 let rig: DataRig;

@@ -1,4 +1,4 @@
-// Which test proves which acceptance row: read from the names of the tests, and written down as a table.
+// Reads from the names of the tests which test proves which acceptance row, and formats the table.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';

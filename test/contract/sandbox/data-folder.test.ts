@@ -1,4 +1,4 @@
-// `--data DIR`: the state survives a restart, a crash, and refuses what it cannot trust.
+// Tests `--data DIR`: the state survives restarts and crashes, and invalid files are refused.
 import {
   appendFile,
   mkdtemp,

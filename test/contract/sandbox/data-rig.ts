@@ -1,4 +1,4 @@
-// A started sandbox and the data API's own words: tokens of its deployments, queries, lines of a stream.
+// Starts a sandbox and provides functions for Core Data: deployment tokens, queries and streamed lines.
 import { createHmac } from 'node:crypto';
 import { request } from 'undici';
 import type { SandboxOptions } from '../../../src/sandbox/server.ts';

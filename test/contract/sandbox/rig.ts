@@ -1,4 +1,4 @@
-// A started sandbox and short words for speaking HTTP to it; nothing of its inside is touched.
+// Starts a sandbox and provides functions for HTTP requests to it.
 import { startSandbox, type SandboxOptions } from '../../../src/sandbox/server.ts';
 import { send } from '../../support/send.ts';
 

@@ -1,4 +1,4 @@
-// Contract 4.9: the OpenAPI document that the sandbox serves, held against what it really answers.
+// Compares the sandbox's OpenAPI document with its answers (contract 4.9).
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { startRig, type Rig } from './rig.ts';
 

@@ -1,4 +1,4 @@
-// `--tls`: https with a certificate of the sandbox's own, and nothing else on that port (contract 1.2).
+// Tests `--tls`: https with the sandbox's own certificate (contract 1.2).
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { request as plainRequest } from 'node:http';
 import { request } from 'node:https';

@@ -1,4 +1,4 @@
-// Short words for the workspace of deployment 1: making items, people with grants, and moving things about.
+// Provides functions for the workspace of deployment 1: items, users with grants, and moves.
 import { startRig, type Rig } from './rig.ts';
 
 export const BASE = '/api/v1/deployments/1';

@@ -1,4 +1,4 @@
-// RFC 7644 §3.7: bulk.
+// Tests bulk operations (RFC 7644 §3.7).
 import { createBulk } from '../../../src/provider/bulk.ts';
 import { profileOf } from '../../../src/scim/index.ts';
 import type { Bridge } from '../../support/build-bridge.ts';

@@ -1,4 +1,4 @@
-// A SCIM client that is never satisfied: every answer with a body must be SCIM JSON, and none may be a 5xx.
+// Provides a SCIM client that checks every answer: SCIM JSON, and never 5xx.
 import type { ConnectionConfig } from '../../../src/config/schema/connection.ts';
 import { buildBridge, TOKEN, type Bridge, type BridgeOptions } from '../../support/build-bridge.ts';
 import { send as sendRequest } from '../../support/send.ts';

@@ -1,4 +1,4 @@
-// RFC 9865: pagination by cursor, beside startIndex.
+// Tests pagination by cursor (RFC 9865).
 import { CUSTOM, SEARCH, startApi, userBody, type Client, type Json } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 

@@ -1,4 +1,4 @@
-// Extensions that the settings declare: discovered, checked, filtered, patched, sorted and shown like the built-in ones.
+// Tests custom schemas of the settings: discovery, validation, filters, PATCH and sorting.
 import { loadConfig } from '../../../src/config/load.ts';
 import type { CustomSchemaConfig } from '../../../src/config/schema/custom-schema.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,4 @@
-// Many writers at once on one user and one group: no change is lost, nobody is told of a fault of the server.
+// Tests concurrent writers of one user and of one group: no change is lost, and no answer is 5xx.
 import { GROUP, startApi, USER, type Client } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 

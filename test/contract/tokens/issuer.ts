@@ -1,4 +1,4 @@
-// An issuer of JWTs on this machine: keys that come and go, and an address that can fail.
+// Runs an issuer of JWTs with changing keys and an address that can fail.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose';

@@ -1,4 +1,4 @@
-// JWTs of an issuer (RFC 7519, RFC 8725), and /Me for whom they speak (RFC 7644 §3.11).
+// Tests JWTs of an issuer (RFC 7519, RFC 8725), and /Me for their subject (RFC 7644 §3.11).
 import { createSecretKey, generateKeyPairSync } from 'node:crypto';
 import { exportJWK, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jose';
 import type { App } from '../../../src/app.ts';

@@ -1,4 +1,4 @@
-// How much one token may send, how many wrong ones an address may present, and whose word about addresses counts.
+// Tests the rate limit of a token, the limit of wrong tokens, and trusted proxies.
 import { request } from 'undici';
 import type { App } from '../../../src/app.ts';
 import { createRig, SETTINGS_TOKEN, statusOf, type Rig } from './rig.ts';

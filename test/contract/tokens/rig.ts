@@ -1,4 +1,4 @@
-// Replicas that only answer identity providers, from one settings file, and the commands of an operator beside them.
+// Starts api replicas from one settings file, and runs commands of an operator.
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Secrets in files change while the service runs.
+// Tests the rotation of secrets in files at run time.
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { request } from 'undici';

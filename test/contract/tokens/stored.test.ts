@@ -1,4 +1,4 @@
-// Tokens that operators make: command line, Redis and two replicas.
+// Tests stored tokens: commands, Redis and two replicas.
 import { Redis } from 'ioredis';
 import type { App } from '../../../src/app.ts';
 import { eventually } from '../../support/eventually.ts';

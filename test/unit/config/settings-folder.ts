@@ -1,4 +1,4 @@
-// A throw-away working folder with a settings file, and what loadConfig makes of it.
+// Creates a temporary folder with a settings file and loads it.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-// Every key family that keys.ts lists is either kept by a backup or built anew: none is lost because nobody thought of it.
+// Tests that every key family of keys.ts is either part of a backup or rebuilt by a restore.
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { archiveRuleOf } from '../../../src/directory/archive/archive-families.ts';

@@ -1,4 +1,4 @@
-// The Lua scripts as they are put together: what one uses must be there, also where it is seldom entered.
+// Tests the assembled Lua scripts: every used function is included.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scriptTexts } from '../../../src/directory/redis/script-texts.ts';

@@ -1,4 +1,4 @@
-// A command of newcomers that is parted: Redis is lost between its parts.
+// Tests a batch of new users that is split, when Redis fails between its parts.
 import { createBatch, type Scripts } from '../../../src/directory/redis/scripts.ts';
 import { createUserBatch } from '../../../src/directory/resources/user-writes.ts';
 

@@ -1,5 +1,4 @@
-// Situations that an alert is for: the series of a healthy bridge, and what each situation changes about them.
-// Values are written as promtool reads them (`a+bxn`: from a, b more each time, n times), one a minute for ten hours.
+// Defines the series of a healthy bridge, and the changes of each alert's situation, in promtool's notation (`a+bxn`).
 
 export interface Situation {
   /** Series that differ, found by the parts of their name; `+` before a whole name adds one, null takes one away. */

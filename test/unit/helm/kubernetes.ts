@@ -1,4 +1,4 @@
-// The schemas of Kubernetes, by apiVersion and kind, and a strict look for fields that no schema knows.
+// Validates objects by the schemas of Kubernetes, and refuses unknown fields.
 import ts from 'typescript';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';

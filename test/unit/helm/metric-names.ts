@@ -1,4 +1,4 @@
-// The metrics of the bridge that rules and dashboard may use, as the bridge declares them.
+// Lists the metrics that the bridge exports.
 import { METRICS } from '../../../src/support/metrics.ts';
 
 /** Names of the series that are scraped. */

@@ -1,4 +1,4 @@
-// Values that the chart must refuse, each laid over a complete set, with words of the sentence that says why.
+// Lists values that the chart must refuse, with words of the error message.
 
 export interface Refused {
   /** The set in ci/ that the values are laid over; minimal when absent. */

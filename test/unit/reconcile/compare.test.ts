@@ -1,4 +1,4 @@
-// Differences between the written values and those that the platform shows.
+// Tests the comparison of desired values with the platform's.
 import { createVisibility, differences } from '../../../src/reconcile/compare.ts';
 import type { DesiredAccount } from '../../../src/reconcile/compare.ts';
 import type { WireUser } from '../../../src/platform/wire.ts';

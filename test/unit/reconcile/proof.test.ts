@@ -1,5 +1,4 @@
-// Promise 6: nothing destructive from missing data. Pages are cut, empty, swapped, repeated and failing at random; what
-// the walk then calls complete must be complete, and what a plan takes from it must take nothing away.
+// Tests the proof of complete lists with random faults of pages: an incomplete list never counts as complete.
 import { createListProof, type ListedPage, type ListProof } from '../../../src/reconcile/list-proof.ts';
 import { scanList } from '../../../src/reconcile/scan.ts';
 import type { Clock } from '../../../src/support/sources.ts';

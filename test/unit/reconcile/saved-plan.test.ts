@@ -1,4 +1,4 @@
-// The saved form of plans, which is written in pieces and read as a whole.
+// Tests the saved form of plans.
 import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import type { PlanEntry } from '../../../src/reconcile/entry.ts';

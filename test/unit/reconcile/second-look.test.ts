@@ -1,5 +1,4 @@
-// Promise 6, the whole way: whatever the lists leave out, swap, repeat or miscount, a plan over an estate without drift
-// is empty. The second look asks for each suspect alone, and only a 404 says that somebody is gone.
+// Tests the verification of suspected drift: random faults of lists never give a plan entry without drift.
 import type { Link } from '../../../src/directory/outbox/links.ts';
 import { PlatformResponse } from '../../../src/platform/errors.ts';
 import type { ListedPage } from '../../../src/reconcile/list-proof.ts';

@@ -1,4 +1,4 @@
-// Tokens of a deployment: only its own secret, only HS256, only in time (contract 1.1, rows AUTH-09, META-10).
+// Tests deployment tokens: own secret, HS256, not expired (contract 1.1, rows AUTH-09, META-10).
 import { createHmac } from 'node:crypto';
 import { signToken, verifyToken } from '../../../src/sandbox/deployment-tokens.ts';
 

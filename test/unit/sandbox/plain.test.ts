@@ -1,4 +1,4 @@
-// Values that JSON does not know survive being written down (the snapshot of `--data`).
+// Tests that values without JSON form survive the snapshot of `--data`.
 import fc from 'fast-check';
 import { decode, encode } from '../../../src/sandbox/persistence/plain.ts';
 import { createState } from '../../../src/sandbox/state.ts';

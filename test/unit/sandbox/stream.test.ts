@@ -1,4 +1,4 @@
-// Streamed answers: order, backpressure, a client that leaves, a source that fails. Over real sockets.
+// Tests streamed answers over real sockets: order, backpressure, disconnects and failures.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Request, Response } from 'express';

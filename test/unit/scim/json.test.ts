@@ -1,4 +1,4 @@
-// Bodies that are refused for their structure or their characters, before and after they are parsed.
+// Tests bodies that are refused for structure or characters.
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ScimError } from '../../../src/scim/index.ts';

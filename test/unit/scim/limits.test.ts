@@ -1,4 +1,4 @@
-// Limits of stored values: the error names the attribute.
+// Tests length limits of stored values.
 import { checkLengths, type Resource } from '../../../src/scim/index.ts';
 
 const limits = { valueBytes: 2000, nameCharacters: 300, resourceBytes: 5000 };

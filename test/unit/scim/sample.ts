@@ -1,4 +1,4 @@
-// Types, profiles and resources that the tests of scim/ share.
+// Defines resource types, profiles and resources for the tests of scim/.
 import { expect } from '@jest/globals';
 import {
   applyPatch,

@@ -1,4 +1,4 @@
-// A resource in its canonical form is kept without a copy; the result must be the same as with one.
+// Tests that a canonical resource is stored without a copy and with the same result.
 import fc from 'fast-check';
 import { parseResource } from '../../../src/scim/index.ts';
 import { ATTRIBUTES, auto, ENTERPRISE, USER, userType } from './sample.ts';

@@ -1,4 +1,4 @@
-// Turns: how many at once, who is next, and how waiting ends.
+// Tests the limits of concurrent work: admission, order and waiting.
 import { Busy, createTurns } from '../../../src/support/limits.ts';
 
 const turnsOf = createTurns;

@@ -1,4 +1,4 @@
-// typed-members.ts and config-checks.ts: what the settings say about types, and whether they compile.
+// Tests typed-members.ts and config-checks.ts.
 import { configChecks } from '../../../src/sync/config-checks.ts';
 import type { AttributeRule } from '../../../src/sync/mapping.ts';
 import { typedMembers } from '../../../src/sync/typed-members.ts';

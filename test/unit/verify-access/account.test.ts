@@ -1,4 +1,4 @@
-// verify-access at a platform with less detail: no memberships at the account, no list of accounts.
+// Tests verify-access at a platform without memberships or without a user list.
 import { readAccount } from '../../../src/verify-access/account.ts';
 import { toSecurityContext } from '../../../src/verify-access/security-context.ts';
 import { EndpointAbsent } from '../../../src/platform/errors.ts';

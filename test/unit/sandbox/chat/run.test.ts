@@ -1,4 +1,4 @@
-// A running answer and its readers: each gets every line from where it joined, in order, once; leaving is at once.
+// Tests a running chat answer with several readers: each gets every record once and in order.
 import fc from 'fast-check';
 import { createRun, type Run } from '../../../../src/sandbox/chat/run.ts';
 

@@ -1,4 +1,4 @@
-// The state machine of a thread (contract 6.4): as a table, and driven at random against a model of it.
+// Tests the state machine of a chat thread (contract 6.4), by table and at random against a model.
 import fc from 'fast-check';
 import type { MessageRecord } from '../../../../src/sandbox/chat/records.ts';
 import { createRun, type Run } from '../../../../src/sandbox/chat/run.ts';

@@ -1,4 +1,4 @@
-// PATCH requests as identity providers send them, and the user that results.
+// Tests PATCH requests of identity providers and the resulting users.
 import { describe, expect, test } from '@jest/globals';
 import type { Resource } from '../../../../src/scim/index.ts';
 import { ATTRIBUTES, ENTERPRISE, expectShows, patched, user } from '../sample.ts';
