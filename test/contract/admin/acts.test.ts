@@ -50,7 +50,7 @@ test('hold stops writes and release resumes them, and both answers name the chan
   await rig.settled();
 });
 
-test('an approval is listed, shown, and carried out as far as a person says', async () => {
+test('an approval is listed and shown, and only the approved part is applied', async () => {
   const { operator, bridge } = rig;
   expect((await operator.get('/approvals')).body).toEqual([]);
   for (const id of ids.slice(0, 6))

@@ -42,7 +42,7 @@ test('a failing check answers 503 to every client, and its reason to operators o
   await own.bridge.stop();
 }, 60_000);
 
-test('with the admin token they tell the state of each component', async () => {
+test('health endpoints with the admin token return the state of each component', async () => {
   const operator = `Bearer ${ADMIN_TOKEN}`;
   expect((await ask('/livez', operator)).body).toMatchObject({
     ok: true,
@@ -54,7 +54,7 @@ test('with the admin token they tell the state of each component', async () => {
   expect(components['target main']).toMatchObject({ dirty: 0, blocked: 0, held: 0 });
 });
 
-test('a wrong token is refused as at the admin API, and counted together with its guesses', async () => {
+test('a wrong token at a health endpoint answers 401 and counts against the same limit as at the admin API', async () => {
   const own = await openAdmin();
   const paths = [...PROBES, '/admin/v1/status', ...PROBES, '/admin/v1/status', '/livez', '/readyz'];
   for (const [index, path] of paths.entries()) {

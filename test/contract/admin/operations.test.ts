@@ -78,7 +78,7 @@ test('a plan over truncated lists does not report "no changes"', async () => {
   expect(plan).toMatchObject({ state: 'succeeded', outcome: 'unproven' });
 });
 
-test('cancelled from another replica it ends, and nothing is repaired', async () => {
+test('an operation that another replica cancels ends without repairs', async () => {
   await rename(PEOPLE[2] ?? '', 'Meddled');
   await rig.bridge.platform.control('PATCH', '/faults', { latencyMs: 1500 });
   const other = await rig.bridge.another('api');
@@ -94,7 +94,7 @@ test('cancelled from another replica it ends, and nothing is repaired', async ()
   expect((await rig.operator.post(`/operations/${operation.id}/cancel`)).body.state).toBe('cancelled');
 });
 
-test('operations run one after the other; more than a few are refused, with when to come back', async () => {
+test('operations run one after the other, and a fifth one answers 429 with Retry-After', async () => {
   await rig.bridge.platform.control('PATCH', '/faults', { latencyMs: 1500 });
   const replies = [];
   for (let index = 0; index < 5; index++) replies.push(await rig.operator.post('/plan'));
@@ -118,7 +118,7 @@ test('operations run one after the other; more than a few are refused, with when
   );
 });
 
-test('plans that are none are refused before anything starts', async () => {
+test('apply refuses an invalid plan before an operation starts', async () => {
   const { operator } = rig;
   expect((await operator.post('/apply', {})).status).toBe(400);
   expect((await operator.post('/apply', { saved: { format: 'none' } })).status).toBe(400);

@@ -33,7 +33,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rig.bridge.stop());
 
-test('the page is served without a token, holds no data, and may only talk to this server', async () => {
+test('the page is served without a token, contains no data, and its CSP allows requests to this server only', async () => {
   const redirect = await rig.raw('/admin');
   expect([redirect.status, redirect.headers.get('location')]).toEqual([308, '/admin/']);
   const page = await rig.raw('/admin/');
@@ -155,7 +155,7 @@ inBrowser('in a browser', () => {
     await shoot('doctor');
   }, 60_000);
 
-  test('an approval is given by hand, and the platform has it', async () => {
+  test('an approval on the page is applied at the platform', async () => {
     await open('approvals');
     await see(/accounts to deactivate/);
     await page.getByRole('button', { name: 'Approve', exact: true }).click();

@@ -20,7 +20,7 @@ afterAll(async () => {
   await rig.bridge.stop();
 });
 
-test('explain finds a person by name, id or ref, and tells the way from push to platform', async () => {
+test('explain finds a user by name, id or ref, and returns the timeline from push to platform', async () => {
   const { operator } = rig;
   const { body: found } = await operator.post('/explain', { resource: ADA });
   expect(found).toMatchObject([{ name: ADA, verdict: 'asDesired', kind: 'User', target: 'main' }]);
@@ -67,7 +67,7 @@ test('the log is read by person, action and time, and verified', async () => {
   expect(verified).toMatchObject([{ connection: 'default', target: 'main', broken: null }]);
 });
 
-test('links are listed, exported, and one is forgotten and found again', async () => {
+test('links are listed and exported, and a forgotten link is restored by the next sync', async () => {
   const { operator, bridge } = rig;
   const { body: shown } = await operator.post('/links/show', { resource: ADA });
   const platformId = (await bridge.platform.user(ADA))?.scimId;
@@ -95,7 +95,7 @@ test('links are listed, exported, and one is forgotten and found again', async (
   expect((await operator.post('/links/forget', { resource: 'nobody' })).status).toBe(404);
 });
 
-test('a token is shown once, opens the door, and is refused soon after it is revoked', async () => {
+test('a created token is shown once, authenticates pushes, and is refused after its revocation', async () => {
   const { operator, raw } = rig;
   const push = async (token: string) =>
     (await raw('/scim/v2/Users?count=1', { headers: { authorization: `Bearer ${token}` } })).status;

@@ -161,7 +161,7 @@ test('the life of a person, as signed tokens without a value of theirs', async (
   await now({ ack: Object.keys(sets) });
 });
 
-test('pushes that change nothing or are refused tell nothing', async () => {
+test('pushes without change and refused pushes emit no event', async () => {
   const idp = client('polled');
   const { id } = await idp.user('quiet@acme.example', { title: 'one' });
   await drain();
@@ -172,7 +172,7 @@ test('pushes that change nothing or are refused tell nothing', async () => {
   expect((await now()).sets).toEqual({});
 });
 
-test('events stay until they are acknowledged, come in portions and in order, and can be acknowledged again', async () => {
+test('polled events come in order and in portions until they are acknowledged, and a repeated ack is ignored', async () => {
   const idp = client('polled');
   const ids: string[] = [];
   for (const name of ['p1', 'p2', 'p3']) ids.push(`/Users/${(await idp.user(`${name}@acme.example`)).id}`);

@@ -69,7 +69,7 @@ describe.each(PAIRS)('%s', (_what, stored, asked) => {
     if (!isSame) await scim.delete(`/Groups/${second.body.id}`);
   });
 
-  test('externalId is compared as it is: two spellings are two (RFC 7643 §3.1, caseExact)', async () => {
+  test('externalIds that differ in case are different (RFC 7643 §3.1, caseExact)', async () => {
     const first = await scim.user('exact-a@x.example', { externalId: stored });
     const second = await scim.user('exact-b@x.example', { externalId: asked });
     for (const [user, value] of [

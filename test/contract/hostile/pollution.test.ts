@@ -172,7 +172,7 @@ describe.each(INHERITED)('%s', (name) => {
     expect((await scim.post('/Users/.search', search)).body.totalResults).toBe(0);
   });
 
-  test('as userName, externalId, displayName and member value it is a name like any other', async () => {
+  test('"__proto__" as userName, externalId, displayName and member value is an ordinary value', async () => {
     const user = await scim.user(name, { externalId: name });
     expect(await scim.find('/Users', `userName eq "${name}"`)).toHaveLength(1);
     expect((await scim.post('/Users', { userName: name })).status).toBe(409);

@@ -104,7 +104,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect(answer.body).toMatchObject({ status: '409', scimType: 'uniqueness' });
   });
 
-  test('the update with one capitalised operation per attribute (2.1.4)', async () => {
+  test('PATCH with one capitalised operation per attribute updates the user (2.1.4)', async () => {
     const answer = await scim.patch(
       `/Users/${user}`,
       { op: 'Replace', path: 'active', value: 'False' },
@@ -194,7 +194,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect((await add(user)).status).toBe(204);
   });
 
-  test('the reference check answers a list of one or none (2.1.7)', async () => {
+  test('the filter on id and manager returns one user or none (2.1.7)', async () => {
     const check = async (endpoint: string, filter: string) =>
       (await scim.get(`${endpoint}?filter=${encodeURIComponent(filter)}&attributes=id`)).body;
     const hit = await check('/Users', `id eq "${user}" and manager eq "${boss}"`);

@@ -80,7 +80,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
     });
   });
 
-  test('members: added by list, removed by filter, the other one stays (2.1.5)', async () => {
+  test('members are added by a list and removed by a filter that keeps the other member (2.1.5)', async () => {
     const other = (await scim.user('other@corp.example')).id;
     group = (await scim.post(`/Groups${FLAG}`, { schemas: [GROUP], externalId: 'g', displayName: 'Ops' }))
       .body.id;
@@ -102,7 +102,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
     ).toBe(1);
   });
 
-  test('on-demand provisioning sends the other shape to the same tenant', async () => {
+  test('on-demand provisioning sends unflagged requests to a flagged tenant, and both are accepted', async () => {
     const answer = await scim.patch(
       `/Users/${user}${FLAG}`,
       { op: 'Replace', path: 'active', value: 'True' },

@@ -106,7 +106,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     expect(list).toHaveLength(1);
   });
 
-  test('OneLogin: a template of somebody whose custom fields are empty', async () => {
+  test('OneLogin: a template with empty custom fields creates the user', async () => {
     const body = {
       schemas: [USER],
       userName: 'empty@x.example',

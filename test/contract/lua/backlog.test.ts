@@ -15,7 +15,7 @@ afterEach(() => store.close());
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const hire = (id: string, title = 'one') => store.putUser(id, { userName: id, title });
 
-test('a target that is equal is not behind', async () => {
+test('the backlog of a converged target is empty', async () => {
   expect(await store.outbox.backlog()).toEqual({
     ...{ dirty: 0, inflight: 0, blocked: 0, oldestMs: 0, onHold: false, writes: {} },
     held: { deactivate: 0, delete: 0, removeMembers: 0, clearAttributes: 0 },
@@ -70,7 +70,7 @@ test('a mark that lost its entry in accepted gets its age back at the next deliv
   expect((await store.outbox.backlog()).oldestMs).toBeGreaterThanOrEqual(40);
 });
 
-test('the backlog counts waiting marks by lane, and no longer counts a mark that was handed over', async () => {
+test('the backlog counts waiting marks by priority, without delivered ones', async () => {
   await store.putUser(ADA, { userName: 'ada' }, 'new');
   await store.putUser(BOB, { userName: 'bob', active: false }, 'deactivation');
   await store.outbox.mark([ref(idOf('eve')), ref(idOf('joe'))], 'reconcile');

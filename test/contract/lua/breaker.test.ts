@@ -63,14 +63,14 @@ test.each([
   [[403, 403, 403, 403, 403, 403, 403, 403, 403, 403], true],
   [[403, 403, 403, 403, 403, 403, 403, 403, 403], false],
   [[403, 403, 403, 403, 403, 403, 403, 403, 403, 200, 403], false],
-])('after %j it is open: %s', async (statuses, open) => {
+])('the breaker is open after %j: %s', async (statuses, open) => {
   const one = replica();
   await calls(one, ...statuses);
   expect(await isOpen(one)).toBe(open);
   expect(await mayGo(one)).toBe(!open);
 });
 
-test('failures of several replicas count together, and a success of any starts the count anew', async () => {
+test('failures of all replicas count together, and a success of any resets the count', async () => {
   const [one, two] = [replica(), replica()];
   await calls(one, 503, 503);
   await calls(two, 503, 503);
@@ -82,7 +82,7 @@ test('failures of several replicas count together, and a success of any starts t
   expect(await mayGo(two)).toBe(false);
 });
 
-test('a single probe goes at a time; its success lets everybody through', async () => {
+test('an open breaker allows one probe at a time, and a successful probe closes it', async () => {
   const [one, two] = [replica(), replica()];
   await calls(one, 0, 0, 0, 0, 0);
   await probeNow();
@@ -126,7 +126,7 @@ test('the breaker allows another probe after a process was killed, and closes af
   expect(await store.redis.pttl(key)).toBeGreaterThan(60_000);
 });
 
-test('while all goes well nothing is told to Redis', async () => {
+test('successful calls are not recorded in Redis while the breaker is closed', async () => {
   const one = replica();
   await calls(one, 200, 404, 409, 429, 201);
   expect(await store.redis.exists(key)).toBe(0);

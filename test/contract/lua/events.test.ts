@@ -20,7 +20,7 @@ const told = async () =>
     names.join(' '),
   ]);
 
-test('events name what changed, as paths, and hold no value', async () => {
+test('events contain paths of changed attributes and no values', async () => {
   store = await openStore(ON);
   await store.putUser(ADA, ada);
   await store.putUser(ADA, { ...ada, name: { givenName: 'Augusta' }, [EXTENSION]: { department: 'R&D' } });

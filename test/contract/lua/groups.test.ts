@@ -16,7 +16,7 @@ describe('groups in the directory', () => {
   });
   afterEach(() => store.close());
 
-  it('stores a group with members in both directions and notes each one for the target', async () => {
+  it('a stored group has its members in both directions, and each membership is pending at the target', async () => {
     await expect(store.putGroup(G, 'Sales', [add(ADA, BOB)])).resolves.toMatchObject({
       kind: 'stored',
       version: 1,
@@ -61,7 +61,7 @@ describe('groups in the directory', () => {
     ]).toEqual(before);
   });
 
-  it('refuses a taken name, a stale version and a group that is not there', async () => {
+  it('put_group replies taken, stale or missing and changes nothing', async () => {
     await store.putGroup(G, 'Sales');
     await expect(store.putGroup(idOf('other'), 'SALES', [add(ADA)])).resolves.toEqual({
       kind: 'taken',
@@ -103,7 +103,7 @@ describe('groups in the directory', () => {
     await expect(store.membersOf(G)).resolves.toEqual([]);
   });
 
-  it('finds a member by an externalId that has the form of our ids', async () => {
+  it('a member value in the form of a resource id that is an externalId finds its user', async () => {
     const oktaId = '00u1a2b3c4d5e6f7g8h9';
     await store.putUser(idOf('okta'), { userName: 'okta@x.com', externalId: oktaId });
     await store.putGroup(G, 'Sales', [add(oktaId)]);
@@ -116,7 +116,7 @@ describe('groups in the directory', () => {
     await expect(store.state.directory.get('Group', G)).resolves.toMatchObject({ version: 1 });
   });
 
-  it('notes the last direction of a membership that flips before anybody looked', async () => {
+  it('a membership that is added and removed before a sync is pending in the last direction', async () => {
     await store.putGroup(G, 'Sales', [add(ADA)]);
     await store.members(G, drop(ADA));
     await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '-']]));
@@ -126,7 +126,7 @@ describe('groups in the directory', () => {
     expect((await store.begun(`User:${ADA}`)).owed).toEqual(new Map([[G, '+']]));
   });
 
-  it('notes every membership of a removed group for removal and forgets its name', async () => {
+  it('deleting a group makes the removal of all members pending and frees its name', async () => {
     await store.putGroup(G, 'Sales', [add(ADA, 'later@x.com')]);
     await store.settleAll();
     await store.remove('Group', G);
@@ -169,7 +169,7 @@ describe('members whose user is not there yet', () => {
     await expect(store.membersOf(G)).resolves.toEqual([LATE]);
   });
 
-  it('join every group that waited, once each', async () => {
+  it('a new user joins every group that waits for it once', async () => {
     const groups = ['g1', 'g2', 'g3'].map(idOf);
     for (const group of groups) await store.putGroup(group, group, [add('L-1', 'late@x.com')]);
     await store.putUser(LATE, { userName: 'late@x.com', externalId: 'L-1' });
@@ -181,7 +181,7 @@ describe('members whose user is not there yet', () => {
     }
   });
 
-  it('do not join after they were taken out again or replaced', async () => {
+  it('a member value that was removed before its user arrived adds no membership', async () => {
     await store.putGroup(G, 'Sales', [add('late@x.com', 'L-1')]);
     await store.members(G, drop('late@x.com'));
     await store.members(G, replace('somebody-else'));
@@ -239,7 +239,7 @@ describe('member changes in parallel', () => {
     expect(versions.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 2));
   });
 
-  it('never leave a member in a group that was removed meanwhile', async () => {
+  it('a deleted group gets no member when a user arrives', async () => {
     await store.putUser(ADA, { userName: 'ada' });
     for (let round = 0; round < 20; round++) {
       const group = idOf(`g${round}x`);

@@ -49,7 +49,7 @@ describe('guard scripts', () => {
   const decide = async (action: 'approve' | 'reject', refs?: Ref[]) =>
     guardStore.decide(action, (await guardStore.open())?.id ?? '', 'ops', refs);
 
-  it('lets through up to the allowance and holds what comes after', async () => {
+  it('destructive changes are allowed up to the limit, and later ones held', async () => {
     await expect(guardStore.take(close(1, 2, 3), guard(3))).resolves.toEqual([
       'allowed',
       'allowed',
@@ -64,7 +64,7 @@ describe('guard scripts', () => {
     await expect(guardStore.take(close(1, 2, 3), guard(2))).resolves.toEqual(['held', 'held', 'held']);
   });
 
-  it('holds one kind and lets another go on', async () => {
+  it('one kind above its limit is held while other kinds are allowed', async () => {
     const mixed: Destruction[] = [
       ...close(1, 2, 3),
       { kind: 'clearAttributes', ref: user(1), subject: 'a b' },
@@ -90,7 +90,7 @@ describe('guard scripts', () => {
     );
   });
 
-  it('counts a retry once, from its latest attempt on', async () => {
+  it('a retried change counts once, from its latest attempt', async () => {
     await guardStore.take(close(1, 2), guard(2));
     await passTime(store, 23 * HOUR);
     await expect(guardStore.take(close(1), guard(2))).resolves.toEqual(['allowed']);
@@ -99,7 +99,7 @@ describe('guard scripts', () => {
     await expect(guardStore.take(close(4), guard(2))).resolves.toEqual(['held']);
   });
 
-  it('forgets what lies behind the window', async () => {
+  it('changes older than the window do not count', async () => {
     await guardStore.take(close(1, 2), guard(2));
     await passTime(store, 25 * HOUR);
     await expect(guardStore.take(close(3, 4), guard(2))).resolves.toEqual(['allowed', 'allowed']);
@@ -131,7 +131,7 @@ describe('guard scripts', () => {
     expect((await guardStore.counts(24 * HOUR)).kinds.deactivate).toMatchObject({ used: 0, approved: 3 });
   });
 
-  it('lets one of two people decide', async () => {
+  it('of two concurrent decisions one is stored', async () => {
     await guardStore.take(close(1, 2, 3), guard(2));
     const id = (await guardStore.open())?.id ?? '';
     const answers = await Promise.all([
@@ -278,7 +278,7 @@ describe('deactivations that are accepted', () => {
     await expect(waiting()).resolves.toBe(0);
   });
 
-  it('count only where an account may be open', async () => {
+  it('a deactivation counts only if the account may be active', async () => {
     await hire('ada', { active: false });
     await store.remove('User', idOf('ada'));
     await store.putUser(idOf('bob'), { userName: 'bob' });
@@ -330,7 +330,7 @@ describe('hold', () => {
   afterEach(() => store.close());
   const ref: Ref = `User:${idOf('ada')}`;
 
-  it('hands nothing over, takes back what was handed over, and goes on after the release', async () => {
+  it('a hold stops deliveries and takes back delivered marks; release resumes them', async () => {
     const { guardStore } = store.outbox;
     await store.claimRefs();
     await expect(guardStore.hold('ops', 'migration')).resolves.toBe(true);
@@ -343,7 +343,7 @@ describe('hold', () => {
     await expect(store.claimRefs()).resolves.toEqual([ref]);
   });
 
-  it('stops a running sync before its next step', async () => {
+  it('a hold stops a running sync before its next write', async () => {
     await store.claimRefs();
     const work = await store.begun(ref);
     await store.outbox.guardStore.hold('ops');

@@ -32,7 +32,7 @@ describe('outbox', () => {
     );
   };
 
-  it('hands a mark over once, under a ticket, and clears it when the work is done', async () => {
+  it('a mark is delivered once with a ticket, and cleared by the ack', async () => {
     const claims = await claim();
     expect(claims).toEqual([{ ref: USER, ticket: expect.stringMatching(/^\d+$/), lane: 'new' }]);
     await expect(claim()).resolves.toEqual([]);
@@ -59,7 +59,7 @@ describe('outbox', () => {
     ]);
   });
 
-  it('counts the lag from the oldest change that is not applied yet', async () => {
+  it('the lag of a mark counts from the oldest unapplied change', async () => {
     await claim();
     const held = await store.redis.hget(store.keys.key('marks', 'main'), USER);
     const long = (held ?? '').replace(/^(\d+) \d+/, `$1 ${Date.now() - 60_000}`);
@@ -80,7 +80,7 @@ describe('outbox', () => {
     await expect(store.outbox.ack(work, {}, SYNCED)).resolves.toMatchObject({ kind: 'cleared' });
   });
 
-  it('lets a deactivation overtake the job that waits, and the late job finds nothing to do', async () => {
+  it('a deactivation gets a new job before the waiting one, which then finds no mark', async () => {
     await claim();
     await leave();
     await expect(claim()).resolves.toMatchObject([{ ref: USER, lane: 'deactivation' }]);
@@ -91,7 +91,7 @@ describe('outbox', () => {
     await expect(claim()).resolves.toEqual([]);
   });
 
-  it('does not let a less urgent change add a second job beside a deactivation that waits', async () => {
+  it('a change of lower priority adds no second job beside a waiting deactivation', async () => {
     await leave();
     await expect(claim()).resolves.toMatchObject([{ lane: 'deactivation' }]);
     await edit('two');
@@ -128,7 +128,7 @@ describe('outbox', () => {
     await expect(claim()).resolves.toEqual([]);
   });
 
-  it('hands the work of a crashed worker over under a new ticket, with its urgency', async () => {
+  it('the mark of a crashed worker is delivered with a new ticket and its priority', async () => {
     await leave();
     const [first] = await claim();
     await store.begun(USER, 'deactivation');
@@ -149,7 +149,7 @@ describe('outbox', () => {
     await expect(claim()).resolves.toEqual([]);
   });
 
-  it('lets a worker without its lease neither save nor ack nor clear members', async () => {
+  it('a worker with a lost lease cannot save, ack or clear members', async () => {
     await store.putGroup(G, 'Sales', [add(ADA)]);
     await store.claimRefs();
     const lost = await store.begun(GROUP);
@@ -181,7 +181,7 @@ describe('outbox', () => {
     await expect(claim()).resolves.toEqual([]);
   });
 
-  it('waits as long as a worker says, and not at all when a change comes meanwhile', async () => {
+  it('a delayed mark becomes due after its delay, or at once after a change', async () => {
     await claim();
     await store.outbox.ack(await store.begun(USER), { attempts: 1 }, { kind: 'later', afterMs: 60_000 });
     await expect(claim()).resolves.toEqual([]);
@@ -191,7 +191,7 @@ describe('outbox', () => {
   });
 
   it.each(['edit', 'reconcile'] as const)(
-    'does not let a deactivation that waits hold up a change of lane %s',
+    'a waiting deactivation does not delay a change of priority %s',
     async (lane) => {
       await leave();
       await claim();
@@ -202,7 +202,7 @@ describe('outbox', () => {
   );
 
   it.each(['edit', 'deactivation'] as const)(
-    'hands a user over at once whose group was written while it decided to wait (lane %s)',
+    'a user whose group was written during its sync is delivered again at once (priority %s)',
     async (lane) => {
       await store.putGroup(G, 'Sales', [add(ADA)]);
       await store.claimRefs();
@@ -235,7 +235,7 @@ describe('outbox', () => {
     expect([...(await store.marks()).keys()]).toEqual([GROUP]);
   });
 
-  it('does not clear a membership that was turned round meanwhile', async () => {
+  it('a membership that was reversed during the sync stays pending', async () => {
     await store.putGroup(G, 'Sales', [add(ADA)]);
     const work = await store.begun(GROUP);
     await store.members(G, drop(ADA));
@@ -244,7 +244,7 @@ describe('outbox', () => {
     await expect(store.outbox.ack(work, {}, SYNCED)).resolves.toEqual({ kind: 'changed' });
   });
 
-  it('marks the groups that waited for a removal elsewhere', async () => {
+  it('groups that waited for a removal are marked after it was applied', async () => {
     await store.putGroup(G, 'Old', [add(ADA)]);
     await store.settleAll();
     await store.putGroup(idOf('new'), 'New', [add(ADA)]);

@@ -44,14 +44,14 @@ it.each([
   expect(JSON.stringify(await stored())).toBe(text);
 });
 
-it('nothing happens where the values are there already, or nobody is', async () => {
+it('replacing equal values, or values of an unknown user, changes nothing', async () => {
   expect(await replace({ op: 'replace', path: 'title', value: 'A' })).toMatchObject({ kind: 'missing' });
   await store.putUser(ADA, ada);
   const same = await replace({ op: 'replace', path: 'title', value: 'A' });
   expect(same).toMatchObject({ kind: 'unchanged', version: 1, text: JSON.stringify(ada) });
 });
 
-it('a user who becomes inactive gets an event and the urgent lane, and stays in the indexes', async () => {
+it('a deactivated user gets an event and the highest priority, and stays in the indexes', async () => {
   await store.putUser(ADA, ada);
   await replace({ op: 'replace', path: 'active', value: false });
   await replace({ op: 'replace', path: 'title', value: 'B' });
@@ -70,7 +70,7 @@ it.each([
   ['has a value only in an extension', user({ [ATTRIBUTES]: { title: 'mine' } }), 'title'],
   ['has one in an extension that nobody knows', { ...user({}), 'urn:of:former': { title: 'mine' } }, 'title'],
   ['has a value with escapes, which is left to those who parse', user({ title: 'a "b"' }), 'title'],
-])('an attribute that %s is absent, and nothing is done', async (_what, resource, path) => {
+])('an attribute that %s gives absent, and nothing is changed', async (_what, resource, path) => {
   await store.putUser(ADA, resource);
   expect(await replace({ op: 'replace', path: 'active', value: true }, { op: 'replace', path, value: 'B' })).toEqual({
     kind: 'absent',

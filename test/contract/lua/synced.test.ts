@@ -37,7 +37,7 @@ describe('resources in line', () => {
     await expect(synced('User')).resolves.toEqual([ADA, BOB]);
   });
 
-  it('are read again after a change, also if its mark is lost', async () => {
+  it('a changed resource is scanned again, also if its mark is lost', async () => {
     await store.putUser(ADA, { userName: 'ada', title: 'Countess' });
     await expect(synced('User')).resolves.toEqual([BOB]);
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${ADA} pending`] });
@@ -45,13 +45,13 @@ describe('resources in line', () => {
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${ADA} stale`] });
   });
 
-  it('are read again after a change of their groups that rules look at', async () => {
+  it('a user is scanned again after a change of groups that rules use', async () => {
     await store.putGroup(G, 'Marketing');
     await loseMarks();
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${BOB} stale`] });
   });
 
-  it('are read again after a store by a process that does not know the target', async () => {
+  it('all resources are scanned again after a store by a process without the target', async () => {
     const elsewhere = stateOf(store, ['spare']);
     const change = {
       id: ADA,
@@ -70,7 +70,7 @@ describe('resources in line', () => {
     await expect(scan()).resolves.toEqual({ linked: 2, others: [] });
   });
 
-  it('are proven: an id that is there without reason is found and taken out', async () => {
+  it('the proof finds and removes wrong ids of the synced set', async () => {
     await store.putUser(ADA, { userName: 'ada', title: 'Countess' });
     await store.redis.sadd(store.keys.key('synced', 'main:User'), ADA, idOf('nobody'));
     await expect(store.state.proof.run({ repair: true, request: 'repair' })).resolves.toMatchObject([
@@ -79,7 +79,7 @@ describe('resources in line', () => {
     await expect(synced('User')).resolves.toEqual([BOB]);
   });
 
-  it('are not a group that still has members to write', async () => {
+  it('a group with pending members is not in the synced set', async () => {
     await store.members(G, add(ADA));
     await loseMarks();
     const groups: string[] = [];

@@ -68,7 +68,7 @@ describe('users in the directory', () => {
     await expect(store.state.directory.lookup('User', 'username', 'ωΜΈΓΑ')).resolves.toEqual([ADA]);
   });
 
-  it('names the attribute and the holder of a value that is taken, and changes nothing', async () => {
+  it('a taken value replies with attribute and holder, and changes nothing', async () => {
     await store.putUser(ADA, ada);
     const taken = await store.putUser(BOB, { ...bob, userName: 'ADA@x.com' });
     expect(taken).toEqual({ kind: 'taken', attribute: 'userName', holder: ADA });
@@ -96,7 +96,7 @@ describe('users in the directory', () => {
     expect([await directory.get('User', ADA), await store.marks()]).toEqual(before);
   });
 
-  it('frees the old names at once after a rename, and keeps the ones that stay', async () => {
+  it('a rename frees the old names and keeps unchanged ones', async () => {
     await store.putUser(ADA, ada);
     await store.putUser(ADA, { ...ada, userName: 'lovelace@x.com' });
     await expect(store.state.directory.lookup('User', 'username', 'ada@x.com')).resolves.toEqual([]);
@@ -107,7 +107,7 @@ describe('users in the directory', () => {
     });
   });
 
-  it('takes a rename that changes letter case only', async () => {
+  it('a rename that changes only letter case is stored', async () => {
     await store.putUser(ADA, ada);
     await expect(store.putUser(ADA, { ...ada, userName: 'ADA@X.COM' })).resolves.toMatchObject({
       kind: 'stored',
@@ -126,7 +126,7 @@ describe('users in the directory', () => {
     await expect(lookup()).resolves.toEqual([]);
   });
 
-  it('removes a user with every index entry, leaves a tombstone and marks it as most urgent', async () => {
+  it('deleting a user removes its index entries, leaves a tombstone, and marks it with the highest priority', async () => {
     await store.putUser(ADA, ada);
     await store.settleAll();
     await expect(store.remove('User', ADA)).resolves.toEqual({ kind: 'removed' });
@@ -144,14 +144,14 @@ describe('users in the directory', () => {
     await expect(store.putUser(BOB, ada)).resolves.toMatchObject({ kind: 'stored' });
   });
 
-  it('refuses to remove a version that is no more', async () => {
+  it('deleting an outdated version replies stale', async () => {
     await store.putUser(ADA, ada);
     const stale = { id: ADA, expected: 2, now: 1, request: 'r' };
     await expect(store.state.directory.remove('User', stale)).resolves.toEqual({ kind: 'stale' });
     await expect(store.state.directory.count('User')).resolves.toBe(1);
   });
 
-  it('takes a removed user out of its three groups, in both directions, and marks each group', async () => {
+  it('deleting a user removes it from its groups in both directions and marks each group', async () => {
     await store.putUser(ADA, ada);
     await store.putUser(BOB, bob);
     const groups = ['g1', 'g2', 'g3'].map(idOf);
@@ -183,7 +183,7 @@ describe('users in the directory', () => {
     await expect(store.state.directory.page('User', 9, 2)).resolves.toEqual({ total: 3, records: [] });
   });
 
-  it('scans every user once, in order, beyond one chunk', async () => {
+  it('a scan of several portions returns every user once in order', async () => {
     const ids = Array.from({ length: 450 }, (_, index) => idOf(`u${index}x`));
     await Promise.all(ids.map((id) => store.putUser(id, { userName: id })));
     const seen: string[] = [];

@@ -82,7 +82,7 @@ describe('entries of the provisioning log', () => {
     expect(JSON.stringify(told)).not.toContain(bridge.sandbox.ready.fixtures.apiKeys.admin);
   });
 
-  it('members by name of the person, who finds the entry too', async () => {
+  it("log entries of members are found by the member's name", async () => {
     const id = await bridge.idp.createUser('bob@acme.example');
     await settled();
     await bridge.idp.send('POST', '/Groups', { displayName: 'Sales', members: [{ value: id }] });
@@ -114,7 +114,7 @@ describe('entries of the provisioning log', () => {
     expect(provisioningSteps.at(-1)).toMatchObject({ type: 'export', status: 'failure' });
   });
 
-  it('the first failure in a row, then the success with its attempt', async () => {
+  it('the log has the first failure in a row, then the success with its attempt number', async () => {
     await bridge.platform.control('PATCH', '/faults', { status5xx: 1 });
     const id = await bridge.idp.createUser('cyd@acme.example');
     await eventually('a retry is told', async () => (await entries({ refs: [`User:${id}`] })).length > 0);
@@ -141,7 +141,7 @@ describe('the stream', () => {
   const entry = (serial: number): string =>
     JSON.stringify({ ref: `User:${idOf('a')}`, name: `n${serial}`, action: 'update', status: 'success' });
 
-  it('forgets by number and by age, and shows what was altered', async () => {
+  it('the log drops entries by number and age, and verification finds changed entries', async () => {
     const store = await openStore();
     try {
       const log = createProvisioningLog(store, {

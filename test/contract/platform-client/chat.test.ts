@@ -45,7 +45,7 @@ afterAll(async () => {
 
 const chatIdOf = (records: ChatRecord[]): string => records[0]?.state?.chatId ?? '';
 
-test('a question is answered record by record, and its final answer is found', async () => {
+test('a chat answer is read record by record, up to the final answer', async () => {
   const records = await all(client().ask({ input: 'hello', sessionSettings: ada }));
   expect([records[0]?.id, records.at(-1)?.id]).toEqual(['__cutoff__', '__state__']);
   expect(records[1]).toMatchObject({
@@ -104,7 +104,7 @@ test('a busy thread is ThreadBusy, and the answer under way is not disturbed', a
   expect(finalAnswer(running)).toBeDefined();
 });
 
-test('an answer that breaks off is ChatFailed, in the words of the platform', async () => {
+test("an aborted chat answer throws ChatFailed with the platform's message", async () => {
   const agentId = await rig.agent({ failure: 'the model is away' });
   const fault = await thrownBy(all(client({ agentId }).ask({ input: 'hello', sessionSettings: ada })));
   expect(fault).toBeInstanceOf(ChatFailed);
@@ -151,7 +151,7 @@ function heard(records: ChatRecord[]): Map<string, string> {
   return texts;
 }
 
-test('a connection lost in the middle is taken up again: nothing is missing and nothing is asked twice', async () => {
+test('a lost chat connection is resumed without lost records and without a second question', async () => {
   const agentId = await rig.agent({ recordDelayMs: 30 });
   const proxy = await startCuttingProxy(rig.ready.chatHost);
   const records: ChatRecord[] = [];
@@ -172,7 +172,7 @@ test('a connection lost in the middle is taken up again: nothing is missing and 
   expect(finalAnswer(records)?.content).toBe(finalAnswer(stored)?.content);
 });
 
-test('without resumes, or with too few, the loss is told', async () => {
+test('a lost chat connection throws when resumption is off or used up', async () => {
   const agentId = await rig.agent({ recordDelayMs: 30 });
   const proxy = await startCuttingProxy(rig.ready.chatHost);
   const read = async () => {
@@ -183,7 +183,7 @@ test('without resumes, or with too few, the loss is told', async () => {
   await proxy.stop();
 });
 
-test('options that cannot work are refused before any call', () => {
+test('invalid options are refused before any call', () => {
   for (const wrong of [
     { deploymentId: '1' },
     { agentId: '1', deploymentId: '1', token: 'x' },

@@ -22,7 +22,7 @@ test('deployments are listed with text ids, within the scope of the key', async 
   expect((await all(scoped.deployments.list())).map(({ id }) => id)).toEqual(['1']);
 });
 
-test('a list longer than a page is walked to its end', async () => {
+test('a list of several pages is read to its end', async () => {
   await rig.fixtures({ deployments: Array.from({ length: 230 }, (_, place) => ({ name: `d${place}` })) });
   const ids = (await all(rig.client.deployments.list())).map(({ id }) => id);
   expect([ids.length, new Set(ids).size]).toEqual([232, 232]);
@@ -52,7 +52,7 @@ test('a staging environment is switched on and off by name and by id', async () 
   expect(refused).toMatchObject({ status: 400, platformMessage: expect.stringContaining('shared') });
 });
 
-test('a metadata token lives for an hour unless told otherwise', async () => {
+test('a metadata token expires after an hour by default', async () => {
   const [environment] = await all(rig.client.environments.list('1', { type: 'production' }));
   const at = { deploymentId: '1', environmentId: environment?.id ?? '' };
   const lifetimeOf = async (expiresInSeconds?: number) => {
@@ -80,7 +80,7 @@ test('versions are listed and switched', async () => {
   expect(unlisted).toMatchObject({ name: 'PlatformResponse', status: 400 });
 });
 
-test('the audit log is read as rows, whatever stands in the cells', async () => {
+test('the audit log is parsed as rows with any text in its cells', async () => {
   const attributes = { note: 'a, "b"\r\nc', unicode: 'ü✓' };
   await rig.fixtures({
     auditEvents: [

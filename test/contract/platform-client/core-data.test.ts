@@ -172,7 +172,7 @@ test('a truncated answer, or one that is no table, is an error', async () => {
   }
 });
 
-test('silence within a stream ends it', async () => {
+test('a stream without data for too long ends with an error', async () => {
   script = (_asked, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.write(`${SCHEMA}\n`);
@@ -181,7 +181,7 @@ test('silence within a stream ends it', async () => {
   expect(fault).toBeInstanceOf(PlatformTimeout);
 }, 10_000);
 
-test('metadata lists what the token may see', async () => {
+test('metadata lists the members that the token may see', async () => {
   const member = { name: 'orders.count', title: 'Count', type: 'number', aggType: 'count' };
   answers({ cubes: [{ name: 'orders', type: 'view', title: 'Orders', measures: [member], dimensions: [] }] });
   expect(await client.meta()).toEqual([

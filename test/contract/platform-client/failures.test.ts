@@ -51,7 +51,7 @@ const create = (options = {}): Promise<unknown> =>
   platform.client.users.create({ userName: PERSON }, options);
 
 describe('timeouts', () => {
-  test('one call may be given less time than the others', async () => {
+  test('a call can have a shorter time-out than the client', async () => {
     await start(() => undefined, { timeoutMs: 20_000 });
     const hurried = platform.client.accounts.search(PERSON, { timeoutMs: 80 });
     expect(await failure(hurried, PlatformTimeout)).toMatchObject({ timeoutMs: 80 });
@@ -73,7 +73,7 @@ describe('timeouts', () => {
     ]);
   });
 
-  test('a body that trickles does not extend the time', async () => {
+  test('a slow body does not extend the time-out', async () => {
     let timer: NodeJS.Timeout | undefined;
     await start(
       (_, response) => {
@@ -174,7 +174,7 @@ describe('the caller aborts', () => {
     expect((await call).mayHaveCommitted).toBe(false);
   });
 
-  test('during the answer, and in its body', async () => {
+  test('a time-out ends a call before and within the body', async () => {
     const controller = new AbortController();
     await start((asked, response) => {
       if (asked.method === 'GET') response.writeHead(200).write('[');
@@ -188,7 +188,7 @@ describe('the caller aborts', () => {
     await failure(platform.client.values.list('5', { signal: later.signal }), PlatformAborted);
   });
 
-  test('a signal that lives long collects no listeners', async () => {
+  test('a long-lived signal gets no remaining listeners from calls', async () => {
     await start((_, response) => answerJson(response, []));
     const { signal } = new AbortController();
     let listeners = 0;
@@ -231,7 +231,7 @@ describe('answers with an error status', () => {
     expect(fault.message).toBe('POST /api/scim/v2/Users answered 409');
   });
 
-  test('tokens that the platform echoes are cut, also where the text is shortened', async () => {
+  test('tokens that the platform echoes are redacted, also in truncated text', async () => {
     await start((asked, response) =>
       response
         .writeHead(401, { 'x-request-id': `r ${TOKEN}` })
@@ -262,7 +262,7 @@ describe('answers with an error status', () => {
     expect((await failure(platform.client.users.get('u1'), PlatformResponse)).retryAfterMs).toBe(expected);
   });
 
-  test('a write that met a 503 may have committed', async () => {
+  test('a write answered with 503 counts as possibly committed', async () => {
     await start((_, response) => answerJson(response, {}, 503));
     expect((await failure(create(), PlatformResponse)).mayHaveCommitted).toBe(true);
   });
@@ -301,7 +301,7 @@ describe('answers with a success that cannot be used', () => {
     await failure(platform.client.users.get('u1'), PlatformDecode);
   });
 
-  test('more than 64 MB is refused', async () => {
+  test('an answer of more than 64 MB is refused', async () => {
     const chunk = Buffer.alloc(1024 * 1024, ' ');
     await start(
       (_, response) => {

@@ -56,7 +56,7 @@ describe('size and structure', () => {
     expect((fault as PlatformError).message.length).toBeLessThan(200);
   });
 
-  test('an answer without end is left after 8 MB, and its connection is closed', async () => {
+  test('an endless answer is aborted after 8 MB and its connection closed', async () => {
     let sent = 0;
     let closed: () => void = () => undefined;
     const end = new Promise<void>((resolve) => (closed = resolve));
@@ -77,7 +77,7 @@ describe('size and structure', () => {
     expect(sent).toBeLessThan(40 * 1024 * 1024);
   });
 
-  test('a refusal without end is a refusal with its status', async () => {
+  test('an endless error body gives an error with its status', async () => {
     await start((_, response) => {
       response.writeHead(500, { 'content-type': 'text/plain' });
       const more = (): void =>
@@ -156,7 +156,7 @@ describe('headers and time', () => {
     expect(await thrownBy(platform.client.users.get('u1'))).toBeInstanceOf(PlatformError);
   });
 
-  test('one byte a time does not extend the time', async () => {
+  test('a body sent byte by byte does not extend the time-out', async () => {
     await start(
       (_, response) => {
         response.writeHead(200, { 'content-type': 'application/json' });

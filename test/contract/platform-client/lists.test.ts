@@ -108,7 +108,7 @@ describe('startIndex lists', () => {
     expect(await thrownBy(walk({ count: 3, inFlight: 4 }))).toBeInstanceOf(PlatformResponse);
   });
 
-  test('leaving the loop early asks for nothing more', async () => {
+  test('leaving a list early sends no further request', async () => {
     await start(directory(30));
     for await (const page of platform.client.users.pages({ count: 3 })) {
       expect(page).toMatchObject({ startIndex: 1, totalResults: 30 });
@@ -145,7 +145,7 @@ const names = async (): Promise<string[]> =>
   (await platform.client.attributes.list()).map(({ name }) => name);
 
 describe('cursor and offset lists', () => {
-  test('attributes follow the cursor and keep to it', async () => {
+  test('the attribute list is read by cursor', async () => {
     await start(({ url }, response) => {
       const at = Number(url.searchParams.get('after') ?? 0);
       const pageInfo = { hasNextPage: at < 2, hasPreviousPage: false, endCursor: String(at + 1) };
@@ -159,7 +159,7 @@ describe('cursor and offset lists', () => {
     ]);
   });
 
-  test('without items they are read by offset', async () => {
+  test('the attribute list without items is read by offset', async () => {
     await start(({ url }, response) => {
       const offset = Number(url.searchParams.get('offset') ?? 0);
       const data = [0, 1, 2, 3, 4].slice(offset, offset + 2).map(attribute);
@@ -174,7 +174,7 @@ describe('cursor and offset lists', () => {
     ]);
   });
 
-  test('items without pageInfo are complete when the count says so', async () => {
+  test('items without pageInfo are complete if their number equals the count', async () => {
     await start((_, response) => answerJson(response, { items: [attribute(1)], pageInfo: null, count: 1 }));
     expect(await names()).toEqual(['a1']);
   });

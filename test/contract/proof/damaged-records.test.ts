@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 test.each(DAMAGES)(
-  'a user with %s is told as damaged, left out of lists, and healed by a PUT',
+  'a user with %s answers 500, is left out of lists, and is repaired by a PUT',
   async (_what, how) => {
     const { idp } = bridge;
     const path = `/Users/${ids.ada}`;

@@ -115,7 +115,7 @@ test('one repair restores all derived data after any of it was lost or damaged',
   );
 });
 
-test('while pushes and syncs go on nothing is taken for a fault, and a repair harms none of them', async () => {
+test('a proof during pushes and syncs finds no fault, and a repair changes nothing', async () => {
   const store = await openStore();
   try {
     await push(store, 1);
@@ -240,7 +240,7 @@ test('a repair that was killed while restoring a member set is completed by the 
   }
 });
 
-test('a look counts an entry once that two families show, and once each for two targets', async () => {
+test('a proof counts an entry of two families once, and once for each target', async () => {
   const store = await openStore({ targets: ['main', 'other'] });
   try {
     await store.putUser(ADA, { userName: 'ada' });
@@ -263,7 +263,7 @@ test('a look counts an entry once that two families show, and once each for two 
   }
 });
 
-test('a large group whose link was lost gets all memberships written again, also after a repair that was killed', async () => {
+test('a large group with a lost link gets all memberships written again, also after a killed repair', async () => {
   const store = await openStore();
   try {
     const people = Array.from({ length: 600 }, (_, index) => idOf(`p${1000 + index}`));

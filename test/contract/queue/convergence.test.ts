@@ -288,7 +288,7 @@ describe('the platform becomes equal to the directory', () => {
   );
 
   it(
-    'when they do not',
+    'the platform converges without any held change',
     async () => {
       const { title } = RULES.attributes;
       await fc.assert(property({ ...RULES, attributes: title ? { title } : {} }), options);

@@ -19,7 +19,7 @@ describe('the guard while a sync runs', () => {
   const isActive = () => [...estate.platform.users.values()].some(({ active }) => active);
 
   it.each(['crash', 'crashAfter', 'fails', 'lost'] as const)(
-    'a deactivation whose write ends with %s counts once, also when it is approved',
+    'a deactivation whose write ends with %s counts once, also after an approval',
     async (fate) => {
       for (const deactivate of [
         { count: 1, percent: 100 },
@@ -65,15 +65,15 @@ describe('the guard while a sync runs', () => {
   };
   const users = { deprovision: 'deactivate', activation: 'safe', deleteAfterDays: null } as const;
 
-  it('takes out who was added by hand where members are authoritative', async () => {
+  it('a manually added member is removed under groups.members: authoritative', async () => {
     await expect(stranger({ groups: { members: 'authoritative' } })).resolves.toBe(false);
   });
 
-  it('leaves them where only own members are removed', async () => {
+  it('a manually added member is kept under groups.members: owned', async () => {
     await expect(stranger({})).resolves.toBe(true);
   });
 
-  it('never takes out who is protected', async () => {
+  it('a protected member is never removed', async () => {
     const policy = {
       groups: { members: 'authoritative' as const },
       users: { ...users, protected: ['By-Hand'] },

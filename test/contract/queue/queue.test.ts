@@ -97,7 +97,7 @@ describe('queue', () => {
     }
   };
 
-  it('brings a mark to the handler with its connection, ref and lane, and keeps nothing afterwards', async () => {
+  it('a mark reaches the handler with connection, ref and priority, and leaves no job behind', async () => {
     const jobs: SyncJob[] = [];
     const seen: string[] = [];
     startWorker(working(seen, (job) => Promise.resolve(void jobs.push(job))));
@@ -151,7 +151,7 @@ describe('queue', () => {
     expect([calls, seen.length]).toEqual([2, 1]);
   });
 
-  it('hands a mark over again whose handler threw after it took the lease', async () => {
+  it('a mark whose handler threw after taking the lease is delivered again', async () => {
     const seen: string[] = [];
     let calls = 0;
     startWorker(async (job, signal) => {
@@ -167,7 +167,7 @@ describe('queue', () => {
     expect([calls, seen.length]).toEqual([2, 1]);
   });
 
-  it('adds jobs again that were removed from BullMQ by force', async () => {
+  it('jobs that were removed from BullMQ are added again', async () => {
     startRelay();
     await edit('one');
     const waiting = async () => {
@@ -219,7 +219,7 @@ describe('queue', () => {
     expect(seen).toHaveLength(40);
   });
 
-  it('lets running work end when it stops in time', async () => {
+  it('a stop waits for running syncs that end in time', async () => {
     const seen: string[] = [];
     let aborted = false;
     const worker = startWorker(
@@ -235,7 +235,7 @@ describe('queue', () => {
     expect([seen.length, aborted]).toEqual([1, false]);
   });
 
-  it('asks a hanging handler to abort at the deadline, and ends', async () => {
+  it('a stop aborts a hanging handler at the deadline', async () => {
     let aborted = false;
     let running = false;
     const worker = startWorker(async (_job, signal) => {
@@ -254,7 +254,7 @@ describe('queue', () => {
     await expect(store.outbox.depth()).resolves.toMatchObject({ dirty: 1 });
   });
 
-  it('goes on after a sweep that failed', async () => {
+  it('the relay continues after a failed sweep', async () => {
     const seen: string[] = [];
     startWorker(working(seen));
     let failing = true;

@@ -59,7 +59,7 @@ test('keys are spread over cluster nodes, and each connection, target and queue 
   for (const nodes of holders.values()) expect(nodes.size).toBe(1);
 });
 
-test('a confirmation that the cluster sends elsewhere is "not now", no fault of ours', async () => {
+test('a WAIT that the cluster redirects answers 503 and not 500', async () => {
   const redis = connectRedis({ url: '', cluster: cluster.addresses }, 'commands', silentLogger);
   await untilReady(redis, 5000);
   const confirm = createConfirmation({ redis, clock: systemClock });

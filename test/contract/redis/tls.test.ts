@@ -66,7 +66,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a user arrives through Redis over TLS, with the rights that the documentation gives', async () => {
+test('a user is synced through Redis over TLS with the ACL of docs/deploy.md', async () => {
   if (!server) return;
   const bridge = await buildBridge({
     configure: (config) => Object.assign(config.redis, { url, tls }),

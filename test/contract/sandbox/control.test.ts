@@ -248,7 +248,7 @@ test('staleReadsMs shows attribute definitions late as well', async () => {
   expect(await names()).toEqual(['region', 'country']);
 });
 
-test('the seed has been there always: stale reads from the start show it', async () => {
+test('stale reads right after the start return the seed', async () => {
   const other = await startRig({ faults: { staleReadsMs: 30_000 } });
   expect((await other.call('GET', USERS)).body.totalResults).toBe(3);
   await other.stop();
