@@ -11,10 +11,9 @@ import { setFlagsFromString } from 'node:v8';
 const [what, dist, file] = process.argv.slice(2);
 const part = (name) => import(pathToFileURL(join(dist, name)).href);
 const { loadConfig } = await part('config/load.js');
-const { systemClock } = await part('support/clock.js');
-const { randomIds } = await part('support/ids.js');
+const { randomIds, systemClock } = await part('support/sources.js');
 const { silentLogger } = await part('support/logger.js');
-const { openEstates } = await part('app.js');
+const { openScopes } = await part('app.js');
 const { reconcile } = await part('reconcile/run.js');
 const { connectPlatform } = await part('platform/client.js');
 
@@ -37,7 +36,7 @@ async function walk() {
 
 async function run() {
   const deps = { logger: silentLogger, clock: systemClock, ids: randomIds, random: Math.random };
-  const { estates, stop } = await openEstates(config, deps, { worker: false });
+  const { estates, stop } = await openScopes(config, deps, { worker: false });
   const startedAt = performance.now();
   const signal = new globalThis.AbortController().signal;
   const { report, plan } = await reconcile(estates[0].estate, {
