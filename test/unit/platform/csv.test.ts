@@ -2,9 +2,12 @@ import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { csvRows } from '../../../src/platform/csv.ts';
 
+/** Yields pieces of `length` characters; a decoder of UTF-8 never splits a surrogate pair either. */
 async function* pieces(text: string, length: number): AsyncGenerator<string> {
   await Promise.resolve();
-  for (let start = 0; start < text.length; start += length) yield text.slice(start, start + length);
+  const characters = [...text];
+  for (let start = 0; start < characters.length; start += length)
+    yield characters.slice(start, start + length).join('');
 }
 
 async function read(text: string, length = 7): Promise<string[][]> {
@@ -46,6 +49,10 @@ test.each([
   ['', []],
 ])('%j', async (text, rows) => {
   for (const length of [1, 2, 100]) expect(await read(text, length)).toEqual(rows);
+});
+
+test('a row above the size limit is refused', async () => {
+  await expect(read(`a\r\n${'x'.repeat(9_000_000)}\r\n`, 65_536)).rejects.toThrow('too long');
 });
 
 test('a text that ends inside a quoted cell was cut short', async () => {
