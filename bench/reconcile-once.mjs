@@ -36,10 +36,10 @@ async function walk() {
 
 async function run() {
   const deps = { logger: silentLogger, clock: systemClock, ids: randomIds, random: Math.random };
-  const { estates, stop } = await openScopes(config, deps, { worker: false });
+  const { scopes, stop } = await openScopes(config, deps, { worker: false });
   const startedAt = performance.now();
   const signal = new globalThis.AbortController().signal;
-  const { report, plan } = await reconcile(estates[0].estate, {
+  const { report, plan } = await reconcile(scopes[0].scope, {
     ...{ id: 'bench', signal, repair: true, guard, logger: silentLogger },
   });
   const wallMs = performance.now() - startedAt;

@@ -39,7 +39,7 @@ export function buildAdmin(
     {
       ...parts,
       states,
-      estates: buildScopes(parts, targets, states),
+      scopes: buildScopes(parts, targets, states),
       targets: [...targets.keys()],
       breakers: new Map([...targets].map(([name, { breaker }]) => [name, breaker])),
       addresses: config.targets,

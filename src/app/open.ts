@@ -64,7 +64,7 @@ export async function openScopes(
   config: Config,
   deps: AppDeps,
   { worker }: { worker: boolean },
-): Promise<{ estates: ScheduledScope[]; stop: () => Promise<void> }> {
+): Promise<{ scopes: ScheduledScope[]; stop: () => Promise<void> }> {
   const releasers = createReleasers(deps.logger);
   const redis = connectRedis(config.redis, 'commands', deps.logger);
   releasers.add('redis', () => redis.disconnect());
@@ -80,5 +80,5 @@ export async function openScopes(
     const { startQueues } = await import('./queues.ts');
     startQueues(parts, targets, states);
   }
-  return { estates: buildScopes(parts, targets, states), stop: releasers.releaseAll };
+  return { scopes: buildScopes(parts, targets, states), stop: releasers.releaseAll };
 }

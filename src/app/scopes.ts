@@ -24,14 +24,14 @@ export function buildScopes(
       const { guard, concurrency, url, token, allowLoopbackHttp, timeoutMs } = settings;
       const digest = planDigest(settings);
       const { members } = settings.groups;
-      const estate: ReconcileScope = {
+      const scope: ReconcileScope = {
         ...{ ...state, target, outbox, drifts, runs, coverage, others },
         ...{ clock, random, concurrency, digest, members },
       };
       const readTrail = createTrailReader({ url, token, allowLoopbackHttp, timeoutMs }, (signal) =>
         target.catalogue.keyOwner(signal),
       );
-      return [{ estate, guard, readTrail }];
+      return [{ scope, guard, readTrail }];
     }),
   );
 }

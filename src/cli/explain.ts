@@ -38,9 +38,9 @@ async function explained(
 ): Promise<Explanation[]> {
   const config = readConfig(command, cli);
   const { explain } = await import('../explain/explain.ts');
-  const found = await withScopes(config, { target, worker: false }, ({ estates }) =>
+  const found = await withScopes(config, { target, worker: false }, ({ scopes }) =>
     explain(
-      estates.map(({ estate }) => estate),
+      scopes.map(({ scope }) => scope),
       text,
     ),
   );

@@ -161,8 +161,8 @@ async function exportTo(states: DesiredState[], flags: Flags, file: string | und
 async function importFrom(file: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
   const { importLinks } = await import('../ops/links.ts');
   const counts: Partial<Record<Imported, number>> = {};
-  await withScopes(readConfig(command, cli), { worker: false }, async ({ estates, signal }) => {
-    const all = estates.map(({ estate }) => estate);
+  await withScopes(readConfig(command, cli), { worker: false }, async ({ scopes, signal }) => {
+    const all = scopes.map(({ scope }) => scope);
     const options = { ...actorOf(cli), dryRun: flags.dryRun ?? false, signal };
     let number = 0;
     async function* rows(): AsyncGenerator<unknown> {

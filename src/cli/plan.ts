@@ -58,11 +58,11 @@ function* savedText(plans: Plan[]): Generator<string> {
 async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<Plan[]> {
   const { makePlan } = await import('../reconcile/make-plan.ts');
   const options = { target: flags.target, worker: false };
-  return withScopes(readConfig(command, cli), options, async ({ estates, signal, deps }) => {
+  return withScopes(readConfig(command, cli), options, async ({ scopes, signal, deps }) => {
     const plans: Plan[] = [];
-    for (const { name, estate, readTrail } of estates) {
+    for (const { name, scope, readTrail } of scopes) {
       const progress = createProgressLine(name);
-      const made = await makePlan(estate, {
+      const made = await makePlan(scope, {
         id: deps.ids.request(),
         full: flags.full ?? false,
         signal,

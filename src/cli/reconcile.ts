@@ -47,7 +47,7 @@ export function reconcileCommand(program: Command, cli: Cli): void {
       const options = { target: flags.target, worker: true };
       const reports = await withScopes(readConfig(command, cli), options, async (context) => {
         const found = [];
-        for (const each of context.estates) found.push(await runOne(each, context, flags, cli));
+        for (const each of context.scopes) found.push(await runOne(each, context, flags, cli));
         return found;
       });
       if (flags.json) sayJson(reports);
@@ -64,7 +64,7 @@ export function applyCommand(program: Command, cli: Cli): void {
     .action(async (file: string, flags: Flags, command: Command) => {
       const plans = parseSaved(readPlan(file));
       await withScopes(readConfig(command, cli), { worker: true }, async (context) => {
-        const pairs = plans.map((plan) => ({ plan, each: estateOf(plan, context.estates) }));
+        const pairs = plans.map((plan) => ({ plan, each: estateOf(plan, context.scopes) }));
         const stale = [];
         for (const { plan, each } of pairs) stale.push(...(await staleIn(plan, each, context.signal)));
         if (stale.length > 0) {
@@ -101,7 +101,7 @@ function readPlan(file: string): string {
 const worst = (codes: number[]): number => (codes.includes(1) ? 1 : codes.includes(2) ? 2 : 0);
 
 async function runOne(
-  { name, estate, guard, readTrail }: SelectedScope,
+  { name, scope, guard, readTrail }: SelectedScope,
   { signal, deps }: CommandContext,
   flags: Flags,
   cli: Cli,
@@ -109,7 +109,7 @@ async function runOne(
   const run = await import('../reconcile/run.ts');
   const progress = createProgressLine(name);
   const { report, plan } = await run
-    .reconcile(estate, {
+    .reconcile(scope, {
       id: deps.ids.request(),
       repair: true,
       full: flags.full ?? false,
@@ -138,32 +138,32 @@ function tell(name: string, { outcome, message }: RunReport, joined: boolean): v
   say('', `${name}: ${outcome}${said}${joined ? ' (by a run that was under way)' : ''}`);
 }
 
-function estateOf(plan: Plan, estates: SelectedScope[]): SelectedScope {
-  const found = estates.find(
-    ({ estate }) => estate.connection === plan.connection && estate.target.name === plan.target,
+function estateOf(plan: Plan, scopes: SelectedScope[]): SelectedScope {
+  const found = scopes.find(
+    ({ scope }) => scope.connection === plan.connection && scope.target.name === plan.target,
   );
   if (!found)
     throw new Error(`The plan is for ${plan.connection} → ${plan.target}, which the settings do not have.`);
   return found;
 }
 
-async function staleIn(plan: Plan, { estate }: SelectedScope, signal: AbortSignal): Promise<string[]> {
-  if (plan.mapping !== estate.digest) return ['the mapping rules are others than those it was made with'];
+async function staleIn(plan: Plan, { scope }: SelectedScope, signal: AbortSignal): Promise<string[]> {
+  if (plan.mapping !== scope.digest) return ['the mapping rules are others than those it was made with'];
   const { staleEntries } = await import('../reconcile/mark.ts');
-  return (await staleEntries(estate, plan, signal)).map(
+  return (await staleEntries(scope, plan, signal)).map(
     ({ action, kind, name }) => `${action} ${kind} ${name}`,
   );
 }
 
 async function carryOut(
   plan: Plan,
-  { name, estate, guard }: SelectedScope,
+  { name, scope, guard }: SelectedScope,
   { signal, deps }: CommandContext,
   flags: Flags,
 ): Promise<RunReport> {
   const { applySaved } = await import('../reconcile/run.ts');
   const progress = createProgressLine(name);
-  const report = await applySaved(estate, plan, {
+  const report = await applySaved(scope, plan, {
     guard,
     signal,
     logger: deps.logger,

@@ -13,7 +13,7 @@ export interface SelectedScope extends ScheduledScope {
 }
 
 export interface CommandContext {
-  estates: SelectedScope[];
+  scopes: SelectedScope[];
   signal: AbortSignal;
   deps: AppDeps;
 }
@@ -34,16 +34,16 @@ export async function withScopes<T>(
   // Failures on the way are written to standard error; results are in the answer.
   const logger = createLogger('warn', { write: (line) => complain(line.trimEnd()) });
   const deps: AppDeps = { logger, clock: systemClock, ids: randomIds, random: () => Math.random() };
-  const { estates, stop } = await openScopes(config, deps, { worker });
+  const { scopes, stop } = await openScopes(config, deps, { worker });
   const ended = new AbortController();
   const onSignal = (): void =>
     ended.abort(new Error('ended by a signal; what is marked is applied by a worker'));
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, onSignal);
   try {
-    const chosen = estates
-      .filter(({ estate }) => target === undefined || estate.target.name === target)
-      .map((each) => ({ ...each, name: `${each.estate.connection} → ${each.estate.target.name}` }));
-    return await use({ estates: chosen, signal: ended.signal, deps });
+    const chosen = scopes
+      .filter(({ scope }) => target === undefined || scope.target.name === target)
+      .map((each) => ({ ...each, name: `${each.scope.connection} → ${each.scope.target.name}` }));
+    return await use({ scopes: chosen, signal: ended.signal, deps });
   } finally {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal);
     await stop();

@@ -43,7 +43,7 @@ export function syncCommand(program: Command, cli: Cli): void {
 
 async function syncAll(
   text: string,
-  { estates, signal, deps }: CommandContext,
+  { scopes, signal, deps }: CommandContext,
   flags: Flags,
   by: string,
 ): Promise<SyncReport[]> {
@@ -52,7 +52,7 @@ async function syncAll(
     import('../ops/find.ts'),
     import('../explain/explain.ts'),
   ]);
-  const found = await findResources(connectionsOf(estates.map(({ estate }) => estate)), text);
+  const found = await findResources(connectionsOf(scopes.map(({ scope }) => scope)), text);
   if (found.length === 0) throw new UnknownResource(text);
   if (new Set(found.map(({ ref }) => ref)).size > 1) {
     const all = found.map(({ connection, ref, name }) => `${ref} ${name} (${connection})`).join(', ');
@@ -62,12 +62,12 @@ async function syncAll(
   if (!(limitMs > 0)) throw new Error('--timeout is a number of seconds above 0.');
   const reports: SyncReport[] = [];
   for (const each of found) {
-    for (const { estate, name } of estates.filter(
-      ({ estate: { connection } }) => connection === each.connection,
+    for (const { scope, name } of scopes.filter(
+      ({ scope: { connection } }) => connection === each.connection,
     )) {
       const tell = (line: string): void => void (flags.json || say(line));
       tell(`${each.kind} ${each.name} (${each.ref}), ${name}`);
-      const report = await syncOne(estate, each, {
+      const report = await syncOne(scope, each, {
         ...{ dryRun: flags.dryRun ?? false, by, limitMs, signal, logger: deps.logger },
         onStep: (step) => tell(`  ${toText(step)}`),
       });

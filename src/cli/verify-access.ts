@@ -44,9 +44,9 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
     .action(async (user: string, flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
       const options = { target: flags.target, worker: false };
-      const report = await withScopes(config, options, async ({ estates, signal }) => {
+      const report = await withScopes(config, options, async ({ scopes, signal }) => {
         const access = await import('../verify-access/verify-access.ts');
-        const deps = { estates: estates.map(({ estate }) => estate), addresses: config.targets };
+        const deps = { scopes: scopes.map(({ scope }) => scope), addresses: config.targets };
         return access.verifyAccess(deps, toQuestion(user, flags, cli), signal);
       });
       if (flags.json) sayJson(report);

@@ -17,21 +17,21 @@ const LOG_ENTRIES = 50;
 const SHOWN_MEMBERS = 100;
 
 /** Explains all resources that `text` may identify, at every target; empty when there are none. */
-export async function explain(estates: readonly ReconcileScope[], text: string): Promise<Explanation[]> {
-  const found = await findResources(connectionsOf(estates), text);
+export async function explain(scopes: readonly ReconcileScope[], text: string): Promise<Explanation[]> {
+  const found = await findResources(connectionsOf(scopes), text);
   return Promise.all(
     found.flatMap((each) =>
-      estates
+      scopes
         .filter(({ connection }) => connection === each.connection)
-        .map((estate) => explainAt(estate, each)),
+        .map((scope) => explainAt(scope, each)),
     ),
   );
 }
 
 /** Returns the distinct connections of the scopes. */
-export function connectionsOf(estates: readonly ReconcileScope[]): Searched[] {
+export function connectionsOf(scopes: readonly ReconcileScope[]): Searched[] {
   const byConnection = new Map<string, Searched>();
-  for (const { connection, directory, links, target } of estates) {
+  for (const { connection, directory, links, target } of scopes) {
     const known = byConnection.get(connection) ?? { connection, directory, links, targets: [] };
     known.targets.push(target.name);
     byConnection.set(connection, known);
@@ -41,27 +41,27 @@ export function connectionsOf(estates: readonly ReconcileScope[]): Searched[] {
 
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
-async function explainAt(estate: ReconcileScope, found: FoundResource): Promise<Explanation> {
-  const { outbox, links, target, runs } = estate;
+async function explainAt(scope: ReconcileScope, found: FoundResource): Promise<Explanation> {
+  const { outbox, links, target, runs } = scope;
   const [link, where, hold, breaker, { last }, log] = await Promise.all([
     links.get(target.name, found.ref),
     outbox.whereabouts(found.ref),
     outbox.guardStore.onHold(),
     target.breaker.read(),
     runs.read(),
-    newestEntries(estate, found),
+    newestEntries(scope, found),
   ]);
   const detail =
-    found.kind === 'User' ? await userDetail(estate, found, link) : groupDetail(estate, found, link);
+    found.kind === 'User' ? await userDetail(scope, found, link) : groupDetail(scope, found, link);
   const facts = {
-    ...{ connection: estate.connection, target: target.name },
+    ...{ connection: scope.connection, target: target.name },
     ...{ ref: found.ref, kind: found.kind, id: found.id, name: found.name },
     stored: storedOf(found),
     deletedAt: found.deleted ? iso(found.deleted.deletedAt) : null,
     ...detail,
     ...(found.kind === 'User'
-      ? { memberships: await groupsOf(estate, found, where), members: null }
-      : await membersOf(estate, found, where)),
+      ? { memberships: await groupsOf(scope, found, where), members: null }
+      : await membersOf(scope, found, where)),
     link: linkOf(link),
     condition: conditionOf(link),
     deadLetterSince: where.blockedSince === null ? null : iso(where.blockedSince),
@@ -71,7 +71,7 @@ async function explainAt(estate: ReconcileScope, found: FoundResource): Promise<
     doubts: where.doubts,
     hold: hold ? { since: iso(hold.since), by: hold.by, note: hold.note ?? null } : null,
     breaker: breaker.open ? { since: iso(breaker.since ?? 0), status: breaker.status ?? 0 } : null,
-    policy: policyOf(estate, found.name),
+    policy: policyOf(scope, found.name),
     lastReconcile: last ? { at: iso(last.endedAt), outcome: last.outcome } : null,
     log,
   };
@@ -79,11 +79,11 @@ async function explainAt(estate: ReconcileScope, found: FoundResource): Promise<
 }
 
 async function newestEntries(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   { connection, ref }: FoundResource,
 ): Promise<LocatedEntry[]> {
   const entries: LocatedEntry[] = [];
-  const source = { connection, outboxes: new Map([[estate.target.name, estate.outbox]]) };
+  const source = { connection, outboxes: new Map([[scope.target.name, scope.outbox]]) };
   for await (const entry of readLog([source], { refs: [ref] })) {
     entries.push(entry);
     if (entries.length >= LOG_ENTRIES) break;
@@ -105,11 +105,11 @@ function storedOf({ record }: FoundResource): Explanation['stored'] {
 
 type Detail = Pick<Explanation, 'inScope' | 'nameAtTarget' | 'values'>;
 
-async function userDetail(estate: ReconcileScope, found: FoundResource, link: Link): Promise<Detail> {
+async function userDetail(scope: ReconcileScope, found: FoundResource, link: Link): Promise<Detail> {
   if (!found.record?.text) return { inScope: null, nameAtTarget: null, values: [] };
-  const [groups = []] = await estate.directory.groupsOf([found.id]);
+  const [groups = []] = await scope.directory.groupsOf([found.id]);
   const resource = JSON.parse(found.record.text) as Resource;
-  const desired: DesiredUser = await estate.target.mapping.user(resource, found.id, groups);
+  const desired: DesiredUser = await scope.target.mapping.user(resource, found.id, groups);
   const { inScope, core } = desired;
   return { inScope, nameAtTarget: inScope ? String(core.userName) : null, values: toValues(desired, link) };
 }
@@ -129,11 +129,11 @@ function groupDetail({ target }: ReconcileScope, { record, name }: FoundResource
 
 /** Returns a user's groups, and the groups with a pending removal. */
 async function groupsOf(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   { id }: FoundResource,
   { owed }: ResourceStatus,
 ): Promise<MembershipState[]> {
-  const { directory, links, target } = estate;
+  const { directory, links, target } = scope;
   const [joined = []] = await directory.groupsOf([id]);
   const left = [...owed.keys()].filter((group) => !joined.some((each) => each.id === group));
   const ids = [...joined.map((group) => group.id), ...left];
@@ -157,11 +157,11 @@ async function groupsOf(
 }
 
 async function membersOf(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   { id }: FoundResource,
   { owed }: ResourceStatus,
 ): Promise<Pick<Explanation, 'memberships' | 'members'>> {
-  const { directory, links, target } = estate;
+  const { directory, links, target } = scope;
   const { users, unresolved } = await directory.membersOf(id);
   const pending = [...owed].slice(0, SHOWN_MEMBERS);
   const refs = pending.map(([user]) => refOf('User', user));

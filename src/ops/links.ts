@@ -97,7 +97,7 @@ export interface ImportOptions extends Actor {
 
 /** Imports the rows of an export and yields one outcome for each. The import is one audit entry, even if it is aborted. */
 export async function* importLinks(
-  estates: readonly ReconcileScope[],
+  scopes: readonly ReconcileScope[],
   rows: Iterable<unknown> | AsyncIterable<unknown>,
   options: ImportOptions,
 ): AsyncGenerator<Imported> {
@@ -106,15 +106,15 @@ export async function* importLinks(
   try {
     for await (const row of rows) {
       signal.throwIfAborted();
-      const outcome = await importLink(estates, row, options);
+      const outcome = await importLink(scopes, row, options);
       const { connection = '' } = readRow(row) ?? {};
       if (outcome === 'imported') linked.set(connection, (linked.get(connection) ?? 0) + 1);
       yield outcome;
     }
   } finally {
     for (const [connection, count] of dryRun ? [] : linked) {
-      const estate = estates.find((each) => each.connection === connection);
-      await estate?.acts.record({ act: 'importLinks', by, via, count });
+      const scope = scopes.find((each) => each.connection === connection);
+      await scope?.acts.record({ act: 'importLinks', by, via, count });
     }
   }
 }
@@ -124,25 +124,25 @@ export async function* importLinks(
  * under the id, because a wrong link would give one person the rows of another. All values are then written again.
  */
 async function importLink(
-  estates: readonly ReconcileScope[],
+  scopes: readonly ReconcileScope[],
   row: unknown,
   { by, dryRun, signal }: ImportOptions,
 ): Promise<Imported> {
   const given = readRow(row);
   if (!given) return 'invalid';
-  const estate = estates.find(
+  const scope = scopes.find(
     ({ connection, target }) => connection === given.connection && target.name === given.target,
   );
-  const ref = estate && (await refOfRow(estate, given));
-  if (!estate || ref === undefined) return 'unknown';
+  const ref = scope && (await refOfRow(scope, given));
+  if (!scope || ref === undefined) return 'unknown';
   const { platformId, account, origin } = given;
-  if ((await estate.links.get(given.target, ref)).id === platformId) return 'unchanged';
-  const check = await recognise(estate, given, ref, signal);
+  if ((await scope.links.get(given.target, ref)).id === platformId) return 'unchanged';
+  const check = await recognise(scope, given, ref, signal);
   if (check !== 'same') return check;
-  if (await estate.links.elsewhere.holderOf(given.target, given.kind, platformId)) return 'taken';
+  if (await scope.links.elsewhere.holderOf(given.target, given.kind, platformId)) return 'taken';
   if (dryRun) return 'imported';
   const link = { id: platformId, ...(account === null ? {} : { account }), origin };
-  return estate.outbox.adoptLink(ref, link, `import:${by}`);
+  return scope.outbox.adoptLink(ref, link, `import:${by}`);
 }
 
 /** Returns whether the platform's account or group has a name of the resource. */

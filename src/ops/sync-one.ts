@@ -50,28 +50,28 @@ export interface SyncOneOptions {
 const LOOK_MS = 100;
 
 export async function syncOne(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   found: FoundResource,
   options: SyncOneOptions,
 ): Promise<SyncReport> {
-  const { connection, target, outbox } = estate;
+  const { connection, target, outbox } = scope;
   const { ref, name } = found;
-  const differences = await differencesOf(estate, ref, options.signal);
+  const differences = await differencesOf(scope, ref, options.signal);
   const owed = Object.fromEntries((await outbox.whereabouts(ref)).owed);
   const common = { connection, target: target.name, ref, name, dryRun: options.dryRun, differences, owed };
   if (options.dryRun) return { ...common, steps: [] };
-  const steps = createSteps(estate, ref, options.onStep);
+  const steps = createSteps(scope, ref, options.onStep);
   await steps.start();
   const request = `sync:${options.by}`;
   const drifts = toDrifts((differences ?? []).filter(isDriftToRepair));
-  await estate.drifts.note(
+  await scope.drifts.note(
     drifts.map((drift) => ({ ...drift, lane: 'edit' })),
     request,
   );
   await outbox.mark([ref], 'edit', request);
-  await bring(estate, ref, options, steps.read);
+  await bring(scope, ref, options, steps.read);
   await steps.read();
-  return { ...common, steps: steps.told, ...(await outcomeOf(estate, ref)) };
+  return { ...common, steps: steps.told, ...(await outcomeOf(scope, ref)) };
 }
 
 /** Returns whether the entry is drift; pushed changes are marked already. */
@@ -80,12 +80,12 @@ const isDriftToRepair = (entry: PlanEntry): boolean =>
 
 /** Compares the resource with the platform. @returns null when the platform could not be read */
 async function differencesOf(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   ref: Ref,
   signal: AbortSignal,
 ): Promise<PlanEntry[] | null> {
   const survey: ScanResult = {
-    estate,
+    scope,
     signal,
     visibility: createVisibility(),
     tally: { calls: 0, unknown: 0, moved: 0 },
@@ -103,13 +103,13 @@ async function differencesOf(
 
 /** Runs the sync, and the syncs of groups that it waits for, until no mark is left or the time is over. */
 async function bring(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   ref: Ref,
   { limitMs, logger, signal }: SyncOneOptions,
   onRound: () => Promise<void>,
 ): Promise<void> {
-  const { clock, outbox } = estate;
-  const deps = { ...estate, logger };
+  const { clock, outbox } = scope;
+  const deps = { ...scope, logger };
   const end = clock.now() + limitMs;
   while (!signal.aborted && clock.now() < end) {
     const { owed } = await outbox.whereabouts(ref);
@@ -118,7 +118,7 @@ async function bring(
       for (const group of owed.keys()) await syncResource(deps, refOf('Group', group), 'edit', signal);
     await onRound();
     const { mark, owed: left } = await outbox.whereabouts(ref);
-    const waits = mark ?? (await markedGroup(estate, ref, [...left.keys()]));
+    const waits = mark ?? (await markedGroup(scope, ref, [...left.keys()]));
     if (!waits || (await outbox.guardStore.onHold())) return;
     const untilDue = (waits.dueAt ?? 0) - clock.now();
     await clock.sleep(Math.min(Math.max(LOOK_MS, untilDue), Math.max(0, end - clock.now())), signal);
@@ -165,8 +165,8 @@ function createSteps(
   };
 }
 
-async function outcomeOf(estate: ReconcileScope, ref: Ref): Promise<Pick<SyncReport, 'outcome' | 'message'>> {
-  const { outbox, links, target } = estate;
+async function outcomeOf(scope: ReconcileScope, ref: Ref): Promise<Pick<SyncReport, 'outcome' | 'message'>> {
+  const { outbox, links, target } = scope;
   const [{ mark, blockedSince, guard }, { condition }, hold] = await Promise.all([
     outbox.whereabouts(ref),
     links.get(target.name, ref),

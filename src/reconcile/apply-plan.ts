@@ -37,7 +37,7 @@ export interface CarriedOut {
 }
 
 export async function applyPlan(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   options: ApplyPlanOptions,
   fence: string,
   plan: Plan,
@@ -48,29 +48,29 @@ export async function applyPlan(
   const unproven: End = { outcome: 'unproven', message: whyUnproven(plan) };
   if (wanted === 0) {
     // Lists cannot show what a lost resource lacks; its sync compares it in full.
-    const end = books.lost.length > 0 ? await restoreLost(estate, options, plan, books.lost) : CONVERGED;
-    const isWhole = await keepBooks(estate, books, 0);
+    const end = books.lost.length > 0 ? await restoreLost(scope, options, plan, books.lost) : CONVERGED;
+    const isWhole = await keepBooks(scope, books, 0);
     if (!proven) return { end: unproven, isWhole };
     if (end.outcome !== 'converged') return { end, isWhole };
     const needsPerson = plan.counts.conflict ? blocked(plan.counts.conflict) : CONVERGED;
-    return { end: (await whatIsHeld(estate, options, plan)) ?? needsPerson, isWhole };
+    return { end: (await whatIsHeld(scope, options, plan)) ?? needsPerson, isWhole };
   }
   const agreed = options.repair && (await (options.confirm?.(plan) ?? true));
   if (!agreed) {
-    await keepBooks(estate, { ...books, mapped: false }, 0);
+    await keepBooks(scope, { ...books, mapped: false }, 0);
     return {
       end: proven ? { outcome: 'drifted', message: `${wanted} differences` } : unproven,
       isWhole: true,
     };
   }
-  const applied = await markPlan(estate, plan, options.guard, fence);
-  const end = await restoreLost(estate, options, plan, books.lost, applied.refs);
+  const applied = await markPlan(scope, plan, options.guard, fence);
+  const end = await restoreLost(scope, options, plan, books.lost, applied.refs);
   const moved = applied.noted.stale + applied.noted.busy;
-  const isWhole = await keepBooks(estate, books, moved);
+  const isWhole = await keepBooks(scope, books, moved);
   if (end.outcome !== 'converged') return { end, isWhole };
   if (!proven) return { end: unproven, isWhole };
   if (moved > 0) options.logger.info(applied.noted, 'some moved meanwhile, the next run looks at them again');
-  return { end: (await whatIsHeld(estate, options, plan)) ?? end, isWhole };
+  return { end: (await whatIsHeld(scope, options, plan)) ?? end, isWhole };
 }
 
 const CONVERGED: End = { outcome: 'converged' };
@@ -80,30 +80,30 @@ const ROUNDS = 2;
 
 /** Counts the state of all resources at the end of a run, and syncs resources that were lost meanwhile. */
 export async function proveDesired(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   options: ApplyPlanOptions,
   { startedAt, books, plan, end }: { startedAt: number; books: Books; plan: Plan; end: End },
 ): Promise<{ coverage: CoverageOfKinds; end: End }> {
   if (changesIn(plan) === 0 && books.lost.length === 0) return { coverage: plan.coverage, end };
   let result = end;
   for (let round = 1; ; round++) {
-    const { coverage, lost } = await readCoverageResult(estate, books.isShown, startedAt);
+    const { coverage, lost } = await readCoverageResult(scope, books.isShown, startedAt);
     if (result.outcome !== 'converged' || lost.length === 0) return { coverage, end: result };
     if (round > ROUNDS) return { coverage, end: { outcome: 'incomplete', message: whatIsMissing(coverage) } };
-    result = await restoreLost(estate, options, plan, lost);
+    result = await restoreLost(scope, options, plan, lost);
   }
 }
 
 /** Marks lost resources, and waits until they and the resources of the plan are synced. */
 async function restoreLost(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   options: Pick<ApplyPlanOptions, 'signal' | 'onProgress'>,
   { id }: Plan,
   lost: Ref[],
   marked: Ref[] = [],
 ): Promise<End> {
-  if (lost.length > 0) await estate.coverage.restoreMarks(lost, `plan:${id}`);
-  return untilApplied(estate, options, [...new Set([...marked, ...lost])]);
+  if (lost.length > 0) await scope.coverage.restoreMarks(lost, `plan:${id}`);
+  return untilApplied(scope, options, [...new Set([...marked, ...lost])]);
 }
 
 /**
@@ -111,20 +111,20 @@ async function restoreLost(
  * longer desired, for instance after a change of rules, has no mark, so its resource is synced once more here.
  */
 async function whatIsHeld(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   options: ApplyPlanOptions,
   plan: Plan,
 ): Promise<End | undefined> {
-  const { guardStore, mark } = estate.outbox;
+  const { guardStore, mark } = scope.outbox;
   const refs = await guardStore.heldRefs();
   if (refs.length === 0) return undefined;
   if (options.repair) {
     await mark(refs, 'reconcile', `plan:${plan.id}`);
-    const end = await untilApplied(estate, options, refs);
+    const end = await untilApplied(scope, options, refs);
     if (end.outcome === 'failed') return end;
   }
   const approval = await guardStore.open();
-  return approval && held(estate, approval.items.length, approval.id);
+  return approval && held(scope, approval.items.length, approval.id);
 }
 
 /** Public ids of approvals begin with the name of the connection. */
@@ -146,11 +146,11 @@ export function whyUnproven({ proof, unknown }: Plan): string {
 
 /** Waits until no resource of the plan has a dirty mark, and returns their outcomes. */
 export async function untilApplied(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   { signal, onProgress }: Pick<ApplyPlanOptions, 'signal' | 'onProgress'>,
   refs: Ref[],
 ): Promise<End> {
-  const { drifts, outbox, clock } = estate;
+  const { drifts, outbox, clock } = scope;
   let left = refs;
   let movedAt = clock.now();
   for (;;) {
@@ -169,7 +169,7 @@ export async function untilApplied(
   const ours = new Set(refs);
   const approval = await outbox.guardStore.open();
   const waiting = (approval?.items ?? []).filter(({ ref }) => ours.has(ref)).length;
-  if (approval && waiting > 0) return held(estate, waiting, approval.id);
+  if (approval && waiting > 0) return held(scope, waiting, approval.id);
   const letters = (await outbox.blocked()).length;
   return letters > 0 ? blocked(letters) : CONVERGED;
 }

@@ -27,8 +27,8 @@ export async function noteRecognised({ outbox }: ReconcileScope): Promise<void> 
 }
 
 /** Removes all links to the former tenant and ends the hold. @returns the number of removed links */
-export async function acceptTenant(estate: ReconcileScope, request: string): Promise<number> {
-  const { coverage, links, outbox, target } = estate;
+export async function acceptTenant(scope: ReconcileScope, request: string): Promise<number> {
+  const { coverage, links, outbox, target } = scope;
   // The hold ends leases, so a running sync cannot save a link to the former tenant.
   await outbox.guardStore.hold(HOLDER, 'the tenant is exchanged');
   let forgotten = 0;

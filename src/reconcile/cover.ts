@@ -28,7 +28,7 @@ const nothing = (): Cover => ({ coverage: noCoverage(), absent: [], pending: [],
 /** Classifies all resources of a kind; linked ones are only counted. Runs in parallel to the scan of the list. */
 export async function readCover(survey: ScanResult, kind: Kind): Promise<Cover> {
   const cover = nothing();
-  for await (const portion of survey.estate.coverage.briefly(kind)) {
+  for await (const portion of survey.scope.coverage.briefly(kind)) {
     survey.signal.throwIfAborted();
     take(cover, portion);
   }
@@ -56,7 +56,7 @@ export async function compareWithList(
 ): Promise<Cover> {
   const found = cover.coverage.linked === matched ? cover : nothing();
   if (found !== cover) {
-    for await (const portion of survey.estate.coverage.resources(kind)) {
+    for await (const portion of survey.scope.coverage.resources(kind)) {
       survey.signal.throwIfAborted();
       take(found, portion);
       for (const { ref, platformId } of portion.linked) if (!isListed(platformId)) found.absent.push(ref);
@@ -80,7 +80,7 @@ export async function readOrphans(survey: ScanResult): Promise<Record<Kind, Orph
     User: { pending: [], lost: [] },
     Group: { pending: [], lost: [] },
   };
-  for await (const portion of survey.estate.coverage.orphans()) {
+  for await (const portion of survey.scope.coverage.orphans()) {
     for (const { ref, state } of portion) {
       const { pending, lost } = found[parseRef(ref).kind];
       if (state === 'pending') pending.push(ref);

@@ -18,18 +18,18 @@ export interface CoverageResult {
  * @param startedAt start of the run, Unix milliseconds; a resource that was written since counts as shown
  */
 export async function readCoverageResult(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   isShown: (ref: Ref, platformId: string) => boolean,
   startedAt: number,
 ): Promise<CoverageResult> {
   const lost: Ref[] = [];
   const read = async (kind: Kind): Promise<Coverage> => {
     const coverage = { ...noCoverage(), seen: 0 };
-    for await (const portion of estate.coverage.resources(kind)) {
+    for await (const portion of scope.coverage.resources(kind)) {
       count(coverage, portion);
       for (const { ref, state } of portion.others) if (LOST.has(state)) lost.push(ref);
       const unseen = portion.linked.filter(({ ref, platformId }) => !isShown(ref, platformId));
-      const links = await estate.drifts.standing(unseen.map(({ ref }) => ref));
+      const links = await scope.drifts.standing(unseen.map(({ ref }) => ref));
       const written = links.filter(({ text }) => (parseLink(text).writtenAt ?? 0) >= startedAt);
       coverage.seen += portion.linked.length - unseen.length + written.length;
     }

@@ -16,8 +16,8 @@ const ACTION_OF: Record<DestructiveKind, Action> = {
 const PORTION = 1000;
 
 /** Returns entries for held changes that the comparison did not find. */
-export async function heldEntries(estate: ReconcileScope, found: PlanEntry[]): Promise<PlanEntry[]> {
-  const { connection, outbox, links, target } = estate;
+export async function heldEntries(scope: ReconcileScope, found: PlanEntry[]): Promise<PlanEntry[]> {
+  const { connection, outbox, links, target } = scope;
   const approval = await outbox.guardStore.open();
   if (!approval) return [];
   const told = new Set(

@@ -55,16 +55,16 @@ export interface Books {
 }
 
 export async function makePlan(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   options: PlanOptions,
 ): Promise<{ plan: Plan; books: Books }> {
-  const startedAt = estate.clock.now();
-  const [mappedBy, hasMoved] = await Promise.all([estate.runs.mappedBy(), estate.outbox.hasMoved()]);
-  const rulesChanged = mappedBy !== estate.digest;
+  const startedAt = scope.clock.now();
+  const [mappedBy, hasMoved] = await Promise.all([scope.runs.mappedBy(), scope.outbox.hasMoved()]);
+  const rulesChanged = mappedBy !== scope.digest;
   const everybody = (options.everybody ?? false) || rulesChanged;
-  if (everybody) await estate.coverage.readAllAnew();
+  if (everybody) await scope.coverage.readAllAnew();
   const survey: ScanResult = {
-    estate,
+    scope,
     signal: options.signal,
     visibility: createVisibility(),
     tally: { calls: 0, unknown: 0, moved: 0 },
@@ -84,7 +84,7 @@ export async function makePlan(
   const values = await verifyValues(survey, full);
   for (const ref of values.suspects) users.suspects.set(ref, []);
   const seen = [...users.settled, ...(await secondLook(survey, users, values.suspects)), ...examinedGroups];
-  const blocked = new Map((await estate.outbox.blocked()).map(({ ref, since }) => [ref, since]));
+  const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
   const examined = heedRefusals(nameLost(survey, seen), { blocked, rulesChanged });
   const since = earliestDrift(examined);
   const hasDrift = examined.some(({ entries }) => entries.some(isDrift));
@@ -92,25 +92,25 @@ export async function makePlan(
   const found = withoutProof(withoutFollowers(attributeDrift(examined, trail)), users, groups);
   const entries = inReadingOrder([
     ...found,
-    ...(await blockedEntries(estate, [...blocked.keys()], found)),
+    ...(await blockedEntries(scope, [...blocked.keys()], found)),
     ...unmanagedEntries(users, groups, found),
-    ...(await heldEntries(estate, found)),
+    ...(await heldEntries(scope, found)),
   ]);
   const plan: Plan = {
     format: 'scim-bridge plan',
     formatVersion: 1,
     id: options.id,
     createdAt: new Date(startedAt).toISOString(),
-    connection: estate.connection,
-    target: estate.target.name,
-    mapping: estate.digest,
+    connection: scope.connection,
+    target: scope.target.name,
+    mapping: scope.digest,
     proof: { users: users.proof, groups: groups.proof },
     unknown: survey.tally.unknown,
     cost: {
       calls: survey.tally.calls,
       values: { read: values.read, of: values.of },
       members: { read: groups.withMembers.size, of: groups.coverage.linked },
-      durationMs: estate.clock.now() - startedAt,
+      durationMs: scope.clock.now() - startedAt,
     },
     coverage: { users: users.coverage, groups: groups.coverage },
     counts: countsOf(entries),
@@ -194,13 +194,13 @@ function withoutProof(entries: PlanEntry[], users: UserScan, groups: GroupScan):
 
 /** Returns entries for dead letters, with the reason of the worker. */
 async function blockedEntries(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   blocked: Ref[],
   found: PlanEntry[],
 ): Promise<PlanEntry[]> {
   const told = new Set(found.filter(({ action }) => action === 'conflict').map(({ ref }) => ref));
   const refs = blocked.filter((ref) => !told.has(ref));
-  const links = await estate.links.getMany(estate.target.name, refs);
+  const links = await scope.links.getMany(scope.target.name, refs);
   return refs.map((ref, index): PlanEntry => {
     const link = links[index] ?? {};
     return {

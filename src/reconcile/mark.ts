@@ -26,19 +26,19 @@ export const ownEntries = (plan: Plan): PlanEntry[] =>
 
 /** @throws RunLost when another run has taken over */
 export async function markPlan(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   plan: Plan,
   guard: GuardSettings,
   fence?: string,
 ): Promise<MarkedPlan> {
   const own = ownEntries(plan);
-  const held = await holdOverLimit(estate, own, guard);
-  const outcomes = await estate.drifts.note(toDrifts(own), `plan:${plan.id}`, fence);
+  const held = await holdOverLimit(scope, own, guard);
+  const outcomes = await scope.drifts.note(toDrifts(own), `plan:${plan.id}`, fence);
   const noted = { applied: 0, stale: 0, busy: 0 };
   for (const outcome of outcomes) noted[outcome]++;
   const holds = new Set(held.map(nameOf));
   const ordered = own.filter((entry) => !toDestruction(entry).some((item) => holds.has(nameOf(item))));
-  await estate.runs.noteWrites(countsOf(ordered));
+  await scope.runs.noteWrites(countsOf(ordered));
   const refs = plan.entries.flatMap((entry) => (isChange(entry) && entry.ref ? [entry.ref] : []));
   return { refs: [...new Set(refs)], noted, held };
 }
@@ -153,13 +153,13 @@ const essence = ({
  * plan was made
  */
 export async function staleEntries(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   plan: Plan,
   signal: AbortSignal,
 ): Promise<PlanEntry[]> {
   const own = ownEntries(plan);
   const survey: ScanResult = {
-    estate,
+    scope,
     signal,
     visibility: createVisibility(),
     tally: { calls: 0, unknown: 0, moved: 0 },

@@ -39,11 +39,11 @@ const PASSES = 4;
  * Runs one reconcile. If another run is in progress, it waits for that run and returns its report.
  * @throws errors of the platform client and of Redis; RunLost when another run took the lock
  */
-export async function reconcile(estate: ReconcileScope, options: RunOptions): Promise<RunResult> {
-  const { runs, clock } = estate;
+export async function reconcile(scope: ReconcileScope, options: RunOptions): Promise<RunResult> {
+  const { runs, clock } = scope;
   for (;;) {
     const fence = await runs.take(RIGHT_MS);
-    if (fence !== undefined) return hold(estate, options, fence);
+    if (fence !== undefined) return hold(scope, options, fence);
     const askedAt = clock.now();
     while (await runs.isRunning()) {
       options.signal.throwIfAborted();
@@ -58,11 +58,11 @@ export async function reconcile(estate: ReconcileScope, options: RunOptions): Pr
 
 /** Applies a saved plan whose entries were checked (mark.ts). @throws RunLost when another run took the lock */
 export async function applySaved(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   plan: Plan,
   options: Pick<RunOptions, 'guard' | 'signal' | 'logger' | 'onProgress'>,
 ): Promise<RunReport> {
-  const { runs, clock } = estate;
+  const { runs, clock } = scope;
   let fence = await runs.take(RIGHT_MS);
   while (fence === undefined) {
     options.signal.throwIfAborted();
@@ -70,10 +70,10 @@ export async function applySaved(
     fence = await runs.take(RIGHT_MS);
   }
   const startedAt = clock.now();
-  const right = keepRight(estate, fence, options.signal);
+  const right = keepRight(scope, fence, options.signal);
   try {
-    const { refs, noted } = await markPlan(estate, plan, options.guard, fence);
-    const end = await untilApplied(estate, { ...options, signal: right.signal }, refs);
+    const { refs, noted } = await markPlan(scope, plan, options.guard, fence);
+    const end = await untilApplied(scope, { ...options, signal: right.signal }, refs);
     const moved = noted.stale + noted.busy;
     const left: End = {
       outcome: 'failed',
@@ -113,36 +113,36 @@ function keepRight({ runs }: ReconcileScope, fence: string, signal: AbortSignal)
   };
 }
 
-async function hold(estate: ReconcileScope, options: RunOptions, fence: string): Promise<RunResult> {
-  const { runs, clock } = estate;
+async function hold(scope: ReconcileScope, options: RunOptions, fence: string): Promise<RunResult> {
+  const { runs, clock } = scope;
   const startedAt = clock.now();
-  const right = keepRight(estate, fence, options.signal);
+  const right = keepRight(scope, fence, options.signal);
   const { signal } = right;
   try {
-    const again = { ...options, signal, remember: estate.drifts.notePrints };
-    let made = await makePlan(estate, again);
+    const again = { ...options, signal, remember: scope.drifts.notePrints };
+    let made = await makePlan(scope, again);
     if (made.books.doubt !== undefined && options.acceptTenant) {
-      await acceptTenant(estate, `plan:${options.id}`);
-      made = await makePlan(estate, again);
+      await acceptTenant(scope, `plan:${options.id}`);
+      made = await makePlan(scope, again);
     }
-    const stopped = await recognise(estate, made);
+    const stopped = await recognise(scope, made);
     if (stopped) {
       const report = toReport(made.plan, startedAt, clock.now(), stopped);
       await runs.end(report);
       return { report, plan: made.plan };
     }
-    let carried = await applyPlan(estate, again, fence, made.plan, made.books);
+    let carried = await applyPlan(scope, again, fence, made.plan, made.books);
     for (let pass = 1; pass < PASSES && !carried.isWhole && carried.end.outcome === 'converged'; pass++) {
-      made = await makePlan(estate, again);
-      carried = await applyPlan(estate, again, fence, made.plan, made.books);
+      made = await makePlan(scope, again);
+      carried = await applyPlan(scope, again, fence, made.plan, made.books);
     }
     const { plan, books } = made;
-    const { coverage, end } = await proveDesired(estate, again, { startedAt, books, plan, end: carried.end });
+    const { coverage, end } = await proveDesired(scope, again, { startedAt, books, plan, end: carried.end });
     const report = { ...toReport(plan, startedAt, clock.now(), end), coverage };
     await runs.end(report);
     return { report, plan };
   } catch (error) {
-    if (!(error instanceof RunLost)) await noteFailure(estate, options, startedAt, error as Error);
+    if (!(error instanceof RunLost)) await noteFailure(scope, options, startedAt, error as Error);
     throw error;
   } finally {
     await right.release();
@@ -151,13 +151,13 @@ async function hold(estate: ReconcileScope, options: RunOptions, fence: string):
 
 /** Checks the tenant. @returns the outcome that ends the run without a write; undefined when the tenant is recognised */
 async function recognise(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   { plan, books }: { plan: Plan; books: Books },
 ): Promise<End | undefined> {
   if (books.doubt !== undefined)
-    return { outcome: 'held', message: await askAboutTenant(estate, books.doubt) };
+    return { outcome: 'held', message: await askAboutTenant(scope, books.doubt) };
   if (!books.isRecognised) return { outcome: 'unproven', message: whyUnproven(plan) };
-  await noteRecognised(estate);
+  await noteRecognised(scope);
   return undefined;
 }
 

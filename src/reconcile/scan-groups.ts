@@ -73,7 +73,7 @@ async function addDesired(
 }
 
 async function walk(survey: ScanResult, choice: GroupChoice): Promise<GroupScan> {
-  const { estate, signal, tally } = survey;
+  const { scope, signal, tally } = survey;
   const reader = createListProof<WireGroup>();
   const draft: GroupScan = {
     proof: reader.verdict(),
@@ -84,16 +84,16 @@ async function walk(survey: ScanResult, choice: GroupChoice): Promise<GroupScan>
     byName: new Map(),
     unmanaged: new Map(),
     changedAt: new Map(),
-    cursor: await estate.runs.cursor('members'),
+    cursor: await scope.runs.cursor('members'),
     isListed: (id) => reader.has(id),
   };
   const pages = scanList(
     (startIndex, count, pageSignal) => {
       tally.calls++;
-      return estate.target.client.groups.list({ startIndex, count, members: false }, { signal: pageSignal });
+      return scope.target.client.groups.list({ startIndex, count, members: false }, { signal: pageSignal });
     },
     reader,
-    { clock: estate.clock, random: estate.random, signal, count: PAGE, inFlight: 2 },
+    { clock: scope.clock, random: scope.random, signal, count: PAGE, inFlight: 2 },
   );
   let done = 0;
   for await (const groups of pages) {
@@ -111,7 +111,7 @@ async function takePage(
   groups: WireGroup[],
   choice: GroupChoice,
 ): Promise<void> {
-  const { drifts, runs, others, clock } = survey.estate;
+  const { drifts, runs, others, clock } = survey.scope;
   const ids = groups.map(({ id }) => id);
   const holders = await drifts.counterparts('Group', ids);
   const elsewhere = await Promise.all(others.map((notes) => notes.counterparts('Group', ids)));
@@ -139,7 +139,7 @@ async function takePage(
 
 /** Adds the next groups in order of creation, from the position of the last run. */
 async function takeTurns(survey: ScanResult, found: GroupScan): Promise<void> {
-  const { directory } = survey.estate;
+  const { directory } = survey.scope;
   let left = IN_TURN;
   for (const start of [found.cursor, 0]) {
     for await (const records of directory.scan('Group', start)) {

@@ -72,8 +72,8 @@ interface Draft extends UserScan {
 }
 
 async function walk(survey: ScanResult, everybody: boolean): Promise<Draft> {
-  const { estate, signal, tally } = survey;
-  const { client } = estate.target;
+  const { scope, signal, tally } = survey;
+  const { client } = scope.target;
   const reader: ProofKeeper<WireUser> = createListProof();
   const draft: Draft = {
     proof: reader.verdict(),
@@ -103,11 +103,11 @@ async function walk(survey: ScanResult, everybody: boolean): Promise<Draft> {
     },
     reader,
     {
-      clock: estate.clock,
-      random: estate.random,
+      clock: scope.clock,
+      random: scope.random,
       signal,
       count: PAGE,
-      inFlight: Math.max(1, Math.ceil(estate.concurrency / 2)),
+      inFlight: Math.max(1, Math.ceil(scope.concurrency / 2)),
     },
   );
   for await (const users of pages) {
@@ -134,14 +134,14 @@ async function takePage(
 ): Promise<void> {
   const users = everybody ? page : await withoutKnownEqual(survey, draft, page);
   if (users.length === 0) return;
-  const holders = await survey.estate.drifts.counterparts(
+  const holders = await survey.scope.drifts.counterparts(
     'User',
     users.map(({ id }) => id),
   );
   const equal: Print[] = [];
   const toMap: { holder: ObservedResource; link: Link; user: WireUser }[] = [];
   const strange: WireUser[] = [];
-  const { types } = survey.estate.target.mapping;
+  const { types } = survey.scope.target.mapping;
   users.forEach((user, index) => {
     const holder = holders[index];
     const link = holder && parseLink(holder.text);
@@ -183,7 +183,7 @@ const toPrint = ({ ref, text }: ObservedResource, user: WireUser): Print => ({
 /** Removes users whose fingerprint equals that of an earlier match and whose link was not written since. */
 async function withoutKnownEqual(survey: ScanResult, draft: Draft, users: WireUser[]): Promise<WireUser[]> {
   const seen = users.map((user) => ({ platformId: user.id, print: printOf(user) }));
-  const others = new Set(await survey.estate.drifts.unlikePrints(seen));
+  const others = new Set(await survey.scope.drifts.unlikePrints(seen));
   return users.filter((user, index) => {
     if (others.has(index)) return true;
     draft.recognition.same++;
@@ -226,7 +226,7 @@ async function mapAll(
 
 async function takeStrangers(survey: ScanResult, draft: Draft, users: WireUser[]): Promise<void> {
   const ids = users.map(({ id }) => id);
-  const elsewhere = await Promise.all(survey.estate.others.map((notes) => notes.counterparts('User', ids)));
+  const elsewhere = await Promise.all(survey.scope.others.map((notes) => notes.counterparts('User', ids)));
   users.forEach((user, index) => {
     // The account is linked by another connection, so it is neither adoptable nor unmanaged.
     if (elsewhere.some((holders) => holders[index] !== undefined)) return;
@@ -238,10 +238,10 @@ async function takeStrangers(survey: ScanResult, draft: Draft, users: WireUser[]
 }
 
 /** Counts users whose linked account is gone while another account has their name. */
-async function countNamesakes({ estate }: ScanResult, refs: Ref[], { strangers }: Draft): Promise<number> {
+async function countNamesakes({ scope }: ScanResult, refs: Ref[], { strangers }: Draft): Promise<number> {
   let namesakes = 0;
   for (const portion of chunks(refs)) {
-    for (const { text } of await estate.drifts.standing(portion)) {
+    for (const { text } of await scope.drifts.standing(portion)) {
       const { userName } = parseLink(text).core ?? {};
       if (strangers.byName.has(fold(String(userName ?? '')))) namesakes++;
     }

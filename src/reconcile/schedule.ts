@@ -11,7 +11,7 @@ import type { Plan } from './plan.ts';
 import { reconcile } from './run.ts';
 
 export interface ScheduledScope {
-  estate: ReconcileScope;
+  scope: ReconcileScope;
   guard: GuardSettings;
   readTrail?: (since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>;
 }
@@ -35,7 +35,7 @@ const MINUTE_MS = 60_000;
 
 export function startScheduler(
   deps: { clock: Clock; ids: Ids; logger: Logger },
-  estates: ScheduledScope[],
+  scopes: ScheduledScope[],
   options: ScheduleOptions,
 ): Scheduler {
   const stopping = new AbortController();
@@ -44,10 +44,10 @@ export function startScheduler(
   const busy = new Set<ReconcileScope>();
   const run = (each: ScheduledScope, why: string): void => {
     // A run in progress covers this one.
-    if (busy.has(each.estate) || signal.aborted) return;
-    busy.add(each.estate);
+    if (busy.has(each.scope) || signal.aborted) return;
+    busy.add(each.scope);
     const work = runOnce(deps, each, { ...options, why, signal }).finally(() => {
-      busy.delete(each.estate);
+      busy.delete(each.scope);
       running.delete(work);
     });
     running.add(work);
@@ -55,15 +55,15 @@ export function startScheduler(
   const task =
     options.schedule === null
       ? undefined
-      : cron.createTask(options.schedule, () => estates.forEach((each) => run(each, 'schedule')), {
+      : cron.createTask(options.schedule, () => scopes.forEach((each) => run(each, 'schedule')), {
           timezone: options.timezone,
           name: 'reconcile',
           suppressMissedWarning: true,
         });
   void task?.start();
   const isDue = (moment: Date): boolean => task?.match(moment) ?? false;
-  for (const each of estates) {
-    const look = atStart(deps.clock, each.estate, isDue, signal).then((why) => {
+  for (const each of scopes) {
+    const look = atStart(deps.clock, each.scope, isDue, signal).then((why) => {
       if (why !== undefined) run(each, why);
       running.delete(look);
     });
@@ -81,11 +81,11 @@ export function startScheduler(
 /** Waits for Redis. @returns the reason for a run at start; undefined: none is needed */
 async function atStart(
   clock: Clock,
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   isDue: (moment: Date) => boolean,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { runs, directory, digest, outbox } = estate;
+  const { runs, directory, digest, outbox } = scope;
   while (!signal.aborted) {
     try {
       const [{ last }, hasMoved, mappedBy, users, groups] = await Promise.all([
@@ -125,13 +125,13 @@ export function wasMissed(lastEndedAt: number, now: number, isDue: (moment: Date
 
 async function runOnce(
   { clock, ids, logger }: { clock: Clock; ids: Ids; logger: Logger },
-  { estate, guard, readTrail }: ScheduledScope,
+  { scope, guard, readTrail }: ScheduledScope,
   { onDrift, why, signal }: ScheduleOptions & { why: string; signal: AbortSignal },
 ): Promise<void> {
-  const log = logger.child({ connection: estate.connection, target: estate.target.name });
+  const log = logger.child({ connection: scope.connection, target: scope.target.name });
   const startedAt = clock.now();
   try {
-    const { report, plan } = await reconcile(estate, {
+    const { report, plan } = await reconcile(scope, {
       id: ids.request(),
       repair: onDrift === 'repair',
       guard,

@@ -42,7 +42,7 @@ export interface Progress {
 
 /** State of a running comparison. */
 export interface ScanResult {
-  estate: ReconcileScope;
+  scope: ReconcileScope;
   signal: AbortSignal;
   visibility: ComparedAttributes;
   /** Counts of calls, unreadable resources and skipped resources. */

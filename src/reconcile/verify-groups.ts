@@ -26,7 +26,7 @@ export async function verifyGroups(
   refs: Ref[],
   options: VerifyGroupsOptions,
 ): Promise<VerifiedUsers[]> {
-  const { directory, drifts, concurrency } = survey.estate;
+  const { directory, drifts, concurrency } = survey.scope;
   const standing = await drifts.standing(refs);
   const records = await directory.getMany(
     'Group',
@@ -54,15 +54,15 @@ async function examine(
   record: StoredRecord | undefined,
   { withMembers, strangers }: VerifyGroupsOptions,
 ): Promise<VerifiedUsers | undefined> {
-  const { target, members, outbox } = survey.estate;
+  const { target, members, outbox } = survey.scope;
   const link = parseLink(text);
   const { id } = parseRef(ref);
   const displayName = record && (JSON.parse(record.text) as Resource & { displayName: string }).displayName;
   const wantedName = displayName === undefined ? undefined : target.mapping.groupName(displayName);
-  const isDeleted = !record && (await survey.estate.drifts.deletedAtSource(id));
+  const isDeleted = !record && (await survey.scope.drifts.deletedAtSource(id));
   // Pending memberships are read before the member list, so that a write in between is not taken for drift.
   const signs = wantedName === undefined ? new Map<string, string>() : await outbox.memberMarks(id);
-  const ours = withMembers(ref) ? await survey.estate.drifts.membersOf(id) : [];
+  const ours = withMembers(ref) ? await survey.scope.drifts.membersOf(id) : [];
   const observed = await read(survey, link, withMembers(ref));
   if (observed === 'unknown') return undefined;
   const present = observed === 'absent' ? undefined : observed;
@@ -98,7 +98,7 @@ async function read(
 ): Promise<WireGroup | 'absent' | 'unknown'> {
   if (link.id === undefined) return 'absent';
   return asking(survey, (signal) =>
-    survey.estate.target.client.groups.get(link.id ?? '', members ? {} : { members: false }, { signal }),
+    survey.scope.target.client.groups.get(link.id ?? '', members ? {} : { members: false }, { signal }),
   );
 }
 
@@ -109,11 +109,11 @@ async function findNamesake(
 ): Promise<{ id: string; name: string } | undefined | 'unknown'> {
   if (strangers) return strangers.byName.get(fold(name));
   const found = await asking(survey, (signal) =>
-    survey.estate.target.client.groups.findByDisplayName(name, { signal }),
+    survey.scope.target.client.groups.findByDisplayName(name, { signal }),
   );
   if (found === 'unknown' || found === 'absent') return 'unknown';
   const exact = found.filter((group) => fold(group.displayName) === fold(name));
-  const holders = await survey.estate.drifts.counterparts(
+  const holders = await survey.scope.drifts.counterparts(
     'Group',
     exact.map(({ id }) => id),
   );
@@ -125,7 +125,7 @@ const nameOf = (link: Link): string => String(link.core?.userName ?? '');
 
 async function pendingOf(survey: ScanResult, signs: Map<string, string>): Promise<GroupCase['pending']> {
   const users = [...signs.keys()].filter((user) => !user.startsWith('@'));
-  const standing = await survey.estate.drifts.standing(users.map((user) => refOf('User', user)));
+  const standing = await survey.scope.drifts.standing(users.map((user) => refOf('User', user)));
   return standing.map(({ ref, text, marked }) => {
     const link = parseLink(text);
     const member = { ref, platformId: link.id ?? null, name: nameOf(link) };
@@ -153,7 +153,7 @@ async function compareMembers(
   }
   const absent = await mapBounded(missing, 2, (member) => isReallyMissing(survey, group, member));
   const strange = [...present].filter(([id]) => !expected.has(id) && !signs.has(`@${id}`));
-  const holders = await survey.estate.drifts.counterparts(
+  const holders = await survey.scope.drifts.counterparts(
     'User',
     strange.map(([id]) => id),
   );
@@ -173,14 +173,14 @@ async function isReallyMissing(
   group: WireGroup,
   { platformId }: Member,
 ): Promise<boolean> {
-  const { client } = survey.estate.target;
+  const { client } = survey.scope.target;
   const account = await asking(survey, (signal) => client.users.get(platformId ?? '', { signal }));
   return account === 'absent' || account === 'unknown' || !namesGroup(account, group.id);
 }
 
 /** Returns an unmanaged member; undefined when another connection manages the account. */
 async function foreigner(survey: ScanResult, platformId: string, display: string): Promise<Member[]> {
-  const { members, target } = survey.estate;
+  const { members, target } = survey.scope;
   if (members === 'owned') return [{ ref: null, platformId, name: display }];
   const account = await asking(survey, (signal) => target.client.users.get(platformId, { signal }));
   if (account === 'absent' || account === 'unknown') return [];

@@ -47,12 +47,12 @@ export async function verifyUsers(
   const examined: VerifiedUsers[] = [];
   for (let start = 0; start < refs.length; start += BATCH) {
     survey.onProgress({ phase: 'second look', done: start, total: refs.length });
-    const standing = await survey.estate.drifts.standing(refs.slice(start, start + BATCH));
+    const standing = await survey.scope.drifts.standing(refs.slice(start, start + BATCH));
     const wanted = await usersToVerify(survey, standing);
-    const found = await mapBounded(standing, survey.estate.concurrency, (each) =>
+    const found = await mapBounded(standing, survey.scope.concurrency, (each) =>
       examine(survey, each, wanted.get(each.ref), options),
     );
-    const now = await survey.estate.drifts.standing(standing.map(({ ref }) => ref));
+    const now = await survey.scope.drifts.standing(standing.map(({ ref }) => ref));
     found.forEach((each, index) => {
       if (each && isUnmoved(standing[index], now[index])) examined.push(each);
       else survey.tally[each ? 'moved' : 'unknown']++;
@@ -79,7 +79,7 @@ export async function usersToVerify(
   survey: ScanResult,
   standing: ObservedResource[],
 ): Promise<Map<Ref, UserToVerify>> {
-  const { directory, target } = survey.estate;
+  const { directory, target } = survey.scope;
   const wanted = new Map<Ref, UserToVerify>();
   for await (const users of directory.usersIn(standing.map(({ ref }) => parseRef(ref).id))) {
     for (const { record, groups } of users) {
@@ -105,7 +105,7 @@ async function examine(
   const link = parseLink(text);
   const basis = { version: wanted?.version ?? 0, link: hashOfLink(text) };
   const common = { ref, link, basis, marked, wanted: wanted?.wanted };
-  if (!wanted && !link.departed && !(await survey.estate.drifts.deletedAtSource(parseRef(ref).id))) {
+  if (!wanted && !link.departed && !(await survey.scope.drifts.deletedAtSource(parseRef(ref).id))) {
     const reason = 'linked, but its desired state is missing in Redis; push it again';
     return { ref, entries: [conflict(common, reason)] };
   }
@@ -127,7 +127,7 @@ async function examine(
   };
 }
 
-export const rulesOf = ({ estate: { target }, visibility }: ScanResult) => ({
+export const rulesOf = ({ scope: { target }, visibility }: ScanResult) => ({
   policy: target.policy,
   types: target.mapping.types,
   visibility,
@@ -158,7 +158,7 @@ export const conflict = ({ ref, link, basis }: Standing, reason: string): PlanEn
 
 async function read(survey: ScanResult, link: Link): Promise<WireUser | 'absent' | 'unknown'> {
   if (link.id === undefined) return 'absent';
-  return asking(survey, (signal) => survey.estate.target.client.users.get(link.id ?? '', { signal }));
+  return asking(survey, (signal) => survey.scope.target.client.users.get(link.id ?? '', { signal }));
 }
 
 /** Runs a read. A 404 returns undefined; other errors of the platform leave the resource out. */
@@ -186,15 +186,15 @@ async function findNamesake(
   const userName = String(core.userName);
   if (strangers) {
     const known = core.externalId == null ? undefined : strangers.byExternalId.get(String(core.externalId));
-    const isKnown = known && (await survey.estate.directory.identifies(String(core.externalId)));
+    const isKnown = known && (await survey.scope.directory.identifies(String(core.externalId)));
     return isKnown ? known : strangers.byName.get(fold(userName));
   }
   const found = await asking(survey, (signal) =>
-    survey.estate.target.client.users.findBy('userName', userName, { signal }),
+    survey.scope.target.client.users.findBy('userName', userName, { signal }),
   );
   if (found === 'unknown' || found === 'absent') return 'unknown';
   const exact = found.filter((user) => fold(user.userName) === fold(userName));
-  const holders = await survey.estate.drifts.counterparts(
+  const holders = await survey.scope.drifts.counterparts(
     'User',
     exact.map(({ id }) => id),
   );
@@ -207,9 +207,7 @@ export async function readValues(
   { account }: Link,
 ): Promise<ReadonlyMap<string, unknown> | undefined | 'unknown'> {
   if (account === undefined) return undefined;
-  const found = await asking(survey, (signal) =>
-    survey.estate.target.client.values.list(account, { signal }),
-  );
+  const found = await asking(survey, (signal) => survey.scope.target.client.values.list(account, { signal }));
   if (found === 'unknown') return found;
   return found === 'absent'
     ? undefined

@@ -18,7 +18,7 @@ interface ValueLook {
 
 /** Compares booleans and lists, which SCIM answers leave out (contract 2.4). */
 export async function verifyValues(survey: ScanResult, full: boolean): Promise<ValueLook> {
-  const { directory, target, runs } = survey.estate;
+  const { directory, target, runs } = survey.scope;
   const { types } = target.mapping;
   const look: ValueLook = { suspects: new Set(), read: 0, of: 0, cursor: undefined };
   if (!Object.values(types).some((type) => type !== 'string' && type !== 'number')) return look;
@@ -42,7 +42,7 @@ export async function verifyValues(survey: ScanResult, full: boolean): Promise<V
 }
 
 async function compareValues(survey: ScanResult, refs: Ref[], look: ValueLook): Promise<void> {
-  const { drifts, concurrency, target } = survey.estate;
+  const { drifts, concurrency, target } = survey.scope;
   const standing = await drifts.standing(refs);
   await mapBounded(standing, concurrency, async ({ ref, text }) => {
     const link = parseLink(text);

@@ -15,11 +15,11 @@ export type DesiredAccess =
   | { kind: 'open'; desired: DesiredUser; groups: ExpectedGroup[] };
 
 export async function desiredAccessOf(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   { id, record }: FoundResource,
 ): Promise<DesiredAccess> {
   if (!record) return { kind: 'closed', why: 'deleted at the source', groups: [] };
-  const { directory, links, target } = estate;
+  const { directory, links, target } = scope;
   const [joined = []] = await directory.groupsOf([id]);
   if (record.damaged)
     return { kind: 'closed', why: 'the stored record is damaged: push it again', groups: [] };

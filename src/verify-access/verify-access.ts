@@ -25,7 +25,7 @@ export interface TargetAddress {
 }
 
 export interface AccessDeps {
-  estates: readonly ReconcileScope[];
+  scopes: readonly ReconcileScope[];
   /** Keyed by the name of the target. */
   addresses: Readonly<Record<string, TargetAddress>>;
 }
@@ -42,11 +42,11 @@ export interface AccessQuestion extends DataChoice {
  * @throws UnclearQuestion if several users match, or the deployment does not exist; PlatformError if the platform cannot be read
  */
 export async function verifyAccess(
-  { estates, addresses }: AccessDeps,
+  { scopes, addresses }: AccessDeps,
   question: AccessQuestion,
   signal: AbortSignal,
 ): Promise<AccessReport> {
-  const asked = estates.filter(
+  const asked = scopes.filter(
     ({ connection, target }) =>
       connection === (question.connection ?? connection) && target.name === (question.target ?? target.name),
   );
@@ -54,42 +54,40 @@ export async function verifyAccess(
   const pairs = found
     .filter(({ kind }) => kind === 'User')
     .flatMap((person) =>
-      asked
-        .filter(({ connection }) => connection === person.connection)
-        .map((estate) => ({ person, estate })),
+      asked.filter(({ connection }) => connection === person.connection).map((scope) => ({ person, scope })),
     );
   const [chosen, ...others] = pairs;
   if (!chosen) return nobody(question.user);
   if (others.length > 0) {
     const names = pairs.map(
-      ({ person, estate }) => `${person.ref} ${person.connection} → ${estate.target.name}`,
+      ({ person, scope }) => `${person.ref} ${person.connection} → ${scope.target.name}`,
     );
     throw new UnclearQuestion(
       `Several users match: ${names.join('; ')}. Name the connection, the target or the ref.`,
     );
   }
-  const address = addresses[chosen.estate.target.name];
-  if (!address) throw new Error(`The settings have no target ${chosen.estate.target.name}.`);
-  return lookAt(chosen.estate, chosen.person, address, question, signal);
+  const address = addresses[chosen.scope.target.name];
+  if (!address) throw new Error(`The settings have no target ${chosen.scope.target.name}.`);
+  return lookAt(chosen.scope, chosen.person, address, question, signal);
 }
 
 async function lookAt(
-  estate: ReconcileScope,
+  scope: ReconcileScope,
   person: FoundResource,
   address: TargetAddress,
   question: AccessQuestion,
   signal: AbortSignal,
 ): Promise<AccessReport> {
-  const { clock, links, outbox, target } = estate;
+  const { clock, links, outbox, target } = scope;
   const startedMs = clock.now();
   const [link, isMarked, write, wanted] = await Promise.all([
     links.get(target.name, person.ref),
     outbox.isMarked(person.ref),
-    lastWrite(estate, person.ref),
-    desiredAccessOf(estate, person),
+    lastWrite(scope, person.ref),
+    desiredAccessOf(scope, person),
   ]);
   const storedMs = clock.now();
-  const wire = wireOf(estate, address);
+  const wire = wireOf(scope, address);
   const { scimToken } = address;
   const platform = createPlatformClient({
     ...{ ...wire, url: address.url, token: address.token, clock },

@@ -45,7 +45,7 @@ async function move(url: string, token: string | undefined): Promise<Reconciling
 const toOther = () => move(other.ready.platformUrl, other.ready.fixtures.apiKeys.admin);
 const namesThere = async (): Promise<string[]> =>
   (await there.state()).users.map(({ userName }) => userName).sort();
-const lastRun = async (rec: Reconciling) => (await rec.estates[0]?.estate.runs.read())?.last;
+const lastRun = async (rec: Reconciling) => (await rec.scopes[0]?.scope.runs.read())?.last;
 
 test('accounts of another tenant with the same ids are not changed, and --accept-tenant creates everybody', async () => {
   await there.control('POST', '/fixtures', { users: THEIRS.map((userName) => ({ userName })) });
@@ -107,7 +107,7 @@ test('the same tenant at another address is recognised without a question', asyn
       async () => (await rec.run()).report.outcome === 'converged',
       20_000,
     );
-    await expect(rec.estates[0]?.estate.outbox.hasMoved()).resolves.toBe(false);
+    await expect(rec.scopes[0]?.scope.outbox.hasMoved()).resolves.toBe(false);
   } finally {
     await rec.stop();
   }

@@ -90,9 +90,9 @@ test('a target that is added later gets all users by one reconcile, inactive one
   const platform = createPlatformView(controlUrl);
   const app = await bridge.another('worker');
   const both = await openReconciling(bridge);
-  const added = { ...both, estates: both.estates.filter(({ estate }) => estate.target.name === 'second') };
+  const added = { ...both, scopes: both.scopes.filter(({ scope }) => scope.target.name === 'second') };
   try {
-    const { coverage } = added.estates[0]?.estate ?? {};
+    const { coverage } = added.scopes[0]?.scope ?? {};
     await expect(coverage?.read('User')).resolves.toMatchObject({ desired: PEOPLE, missing: PEOPLE });
     const plan = await both.plan({ at: 'second' });
     expect(plan.counts.create).toBe(PEOPLE + 1);
@@ -128,7 +128,7 @@ describe('with everybody in line', () => {
 
   /** Nothing is written while a person changes everybody at the source; then the outbox is lost. */
   async function changeAndLose(change: () => Promise<void>, ...families: string[]): Promise<void> {
-    const { guardStore } = rec.estates[0]?.estate.outbox ?? {};
+    const { guardStore } = rec.scopes[0]?.scope.outbox ?? {};
     await guardStore?.hold('test', '');
     await change();
     await redis.del(families.map(key));

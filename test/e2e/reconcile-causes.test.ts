@@ -52,7 +52,7 @@ test('write did not stick: the platform took our write, shows the old value, and
 }, 30_000);
 
 test('a user who is marked already is not counted twice by the guard of a plan', async () => {
-  const { guardStore } = rec.estates[0]!.estate.outbox;
+  const { guardStore } = rec.scopes[0]!.scope.outbox;
   // Somebody opens an account that was never open, and three leave whose end waits behind an operator's hold.
   const id = (await bridge.platform.user(EVE))?.scimId;
   await rec.meddle(

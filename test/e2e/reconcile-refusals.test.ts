@@ -32,18 +32,18 @@ afterAll(async () => {
   await bridge.stop();
 });
 
-const estate = () => rec.estates[0]!.estate;
+const scope = () => rec.scopes[0]!.scope;
 const refused = () =>
   eventually('the group is a dead letter', async () =>
-    (await estate().outbox.blocked()).some(({ ref }) => ref === REF(group)),
+    (await scope().outbox.blocked()).some(({ ref }) => ref === REF(group)),
   );
 const stated = async (entries = rec.plan().then((plan) => plan.entries)) =>
   (await entries).filter(({ action }) => action !== 'unmanaged').map(brief);
 const OPERATOR = { by: 'operator', via: 'command' } as const;
 const letters = () => [
   {
-    ...{ connection: 'default', acts: estate().acts, links: estate().links },
-    outboxes: new Map([['main', estate().outbox]]),
+    ...{ connection: 'default', acts: scope().acts, links: scope().links },
+    outboxes: new Map([['main', scope().outbox]]),
   },
 ];
 const attempts = async () =>
@@ -120,7 +120,7 @@ test('a change at the source puts it right', async () => {
 test('drift of a resource with a dead letter is repaired after each change at the platform', async () => {
   const level = (value: unknown) => ({ op: 'replace', path: 'title', value });
   await bridge.idp.patch(`/Users/${ann}`, level('none'));
-  await eventually('the user is a dead letter', async () => (await estate().outbox.blocked()).length === 1);
+  await eventually('the user is a dead letter', async () => (await scope().outbox.blocked()).length === 1);
   const id = (await bridge.platform.user('ann@acme.example'))?.scimId;
   for (const name of ['Meddled', 'Meddled again']) {
     const change = scimPatch({ op: 'replace', path: 'displayName', value: name });

@@ -36,15 +36,15 @@ afterAll(async () => {
   await bridge.stop();
 });
 
-const estates = (): ScheduledScope[] =>
-  rec.estates.map((each) => ({ ...each, estate: { ...each.estate, clock } }));
+const scopes = (): ScheduledScope[] =>
+  rec.scopes.map((each) => ({ ...each, scope: { ...each.scope, clock } }));
 
 /** A scheduler as one replica has it. @returns its log */
 function replica(onDrift: 'repair' | 'report' = 'repair', schedule: string | null = '0 3 * * *'): any[] {
   const lines: any[] = [];
   const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) });
   schedulers.push(
-    startScheduler({ clock, ids: randomIds, logger }, estates(), { schedule, timezone: 'UTC', onDrift }),
+    startScheduler({ clock, ids: randomIds, logger }, scopes(), { schedule, timezone: 'UTC', onDrift }),
   );
   return lines;
 }

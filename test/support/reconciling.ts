@@ -13,7 +13,7 @@ import { eventually } from './eventually.ts';
 import { send } from './send.ts';
 
 export interface Reconciling {
-  estates: ScheduledScope[];
+  scopes: ScheduledScope[];
   /** @param options.at the target, where there are several */
   plan(options?: { full?: boolean; at?: string }): Promise<Plan>;
   /** One run that repairs. */
@@ -33,20 +33,20 @@ export interface Reconciling {
 const deps = { logger: silentLogger, clock: systemClock, ids: randomIds, random: Math.random };
 
 export async function openReconciling(bridge: Bridge, config = bridge.config): Promise<Reconciling> {
-  const { estates, stop } = await openScopes(config, deps, { worker: false });
+  const { scopes, stop } = await openScopes(config, deps, { worker: false });
   const first = (at?: string): ScheduledScope => {
-    const [found] = estates.filter(({ estate }) => at === undefined || estate.target.name === at);
-    if (!found) throw new Error('no estate');
+    const [found] = scopes.filter(({ scope }) => at === undefined || scope.target.name === at);
+    if (!found) throw new Error('no scope');
     return found;
   };
   const signal = new AbortController().signal;
   const common = () => ({ id: randomIds.request(), signal, readTrail: first().readTrail });
   return {
-    estates,
+    scopes,
     plan: async ({ at, ...options } = {}) =>
-      (await makePlan(first(at).estate, { ...common(), ...options })).plan,
+      (await makePlan(first(at).scope, { ...common(), ...options })).plan,
     run: ({ repair = true, full = false, at, acceptTenant = false } = {}) =>
-      reconcile(first(at).estate, {
+      reconcile(first(at).scope, {
         ...common(),
         repair,
         full,
@@ -58,7 +58,7 @@ export async function openReconciling(bridge: Bridge, config = bridge.config): P
       await eventually(
         'nothing is dirty',
         async () => {
-          const { dirty, inflight } = await first().estate.outbox.depth();
+          const { dirty, inflight } = await first().scope.outbox.depth();
           return dirty === 0 && inflight === 0;
         },
         60_000,

@@ -173,19 +173,22 @@ export const redisSchema: SchemaNode = section('Where the desired state is kept.
   ),
 });
 
-export const reconcileSchema: SchemaNode = section('The regular comparison of the whole estate.', {
-  schedule: {
-    type: ['string', 'null'],
-    description: 'When it runs, as a node-cron pattern of 5 or 6 fields; null = off.',
-    default: '*/30 * * * *',
+export const reconcileSchema: SchemaNode = section(
+  'The scheduled comparison of all targets with the desired state.',
+  {
+    schedule: {
+      type: ['string', 'null'],
+      description: 'When it runs, as a node-cron pattern of 5 or 6 fields; null = off.',
+      default: '*/30 * * * *',
+    },
+    timezone: {
+      type: 'string',
+      description: 'Time zone of the schedule, an IANA name such as Europe/Berlin.',
+      default: 'UTC',
+    },
+    onDrift: choice('What to do about changes made behind the back of the bridge.', ['repair', 'report']),
   },
-  timezone: {
-    type: 'string',
-    description: 'Time zone of the schedule, an IANA name such as Europe/Berlin.',
-    default: 'UTC',
-  },
-  onDrift: choice('What to do about changes made behind the back of the bridge.', ['repair', 'report']),
-});
+);
 
 export const provisioningLogSchema: SchemaNode = section(
   'How long it is kept what was done at each target and why not (scim-bridge log). An entry takes about half a kilobyte of Redis.',

@@ -17,7 +17,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** Dependencies of the routes. */
 export interface AdminContext {
   states: readonly DesiredState[];
-  estates: readonly ScheduledScope[];
+  scopes: readonly ScheduledScope[];
   /** Names of all targets in the settings. */
   targets: readonly string[];
   /** The effective settings with secrets masked. */

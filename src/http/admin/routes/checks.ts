@@ -68,8 +68,8 @@ async function verify(context: AdminContext, asked: Asked, signal: AbortSignal):
   requireTarget(context, asked.target);
   // Loaded at the first request, so that a process that only receives pushes does not keep the module in memory.
   const { askAccess } = await import('../../../verify-access/verify-access.ts');
-  const estates = context.estates.map(({ estate }) => estate);
-  const answer = await askAccess({ estates, addresses: context.addresses }, asked, signal);
+  const scopes = context.scopes.map(({ scope }) => scope);
+  const answer = await askAccess({ scopes, addresses: context.addresses }, asked, signal);
   switch (answer.kind) {
     case 'report':
       return json(answer.report);

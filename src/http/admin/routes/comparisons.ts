@@ -99,18 +99,18 @@ async function start(
   return accepted(await context.operations.start({ kind, target, by: who }, work));
 }
 
-const chosen = ({ estates }: AdminContext, target: string | undefined): readonly ScheduledScope[] =>
-  estates.filter(({ estate }) => target === undefined || estate.target.name === target);
+const chosen = ({ scopes }: AdminContext, target: string | undefined): readonly ScheduledScope[] =>
+  scopes.filter(({ scope }) => target === undefined || scope.target.name === target);
 
 const watch =
-  ({ estate: { connection, target } }: ScheduledScope, { onProgress }: OperationWork) =>
+  ({ scope: { connection, target } }: ScheduledScope, { onProgress }: OperationWork) =>
   (progress: Progress): void =>
     onProgress({ connection, target: target.name, ...progress });
 
 async function plan(context: AdminContext, order: Order, work: OperationWork): Promise<Finished> {
   const plans: Plan[] = [];
   for (const each of chosen(context, order.target)) {
-    const made = await makePlan(each.estate, {
+    const made = await makePlan(each.scope, {
       ...{ id: context.ids.request(), full: order.full ?? false, signal: work.signal },
       ...{ onProgress: watch(each, work), readTrail: each.readTrail },
     });
@@ -122,7 +122,7 @@ async function plan(context: AdminContext, order: Order, work: OperationWork): P
 async function repair(context: AdminContext, order: Order, work: OperationWork): Promise<Finished> {
   const reports: RunReport[] = [];
   for (const each of chosen(context, order.target)) {
-    const { report } = await reconcile(each.estate, {
+    const { report } = await reconcile(each.scope, {
       ...{ id: context.ids.request(), repair: true, full: order.full ?? false },
       ...{ guard: each.guard, signal: work.signal, logger: context.logger },
       ...{ onProgress: watch(each, work), readTrail: each.readTrail },
@@ -141,9 +141,9 @@ interface Pair {
 async function carryOut(context: AdminContext, pairs: Pair[], work: OperationWork): Promise<Finished> {
   const stale: string[] = [];
   for (const { plan: saved, each } of pairs) {
-    if (saved.mapping !== each.estate.digest) stale.push('the mapping rules');
+    if (saved.mapping !== each.scope.digest) stale.push('the mapping rules');
     else {
-      const entries = await staleEntries(each.estate, saved, work.signal);
+      const entries = await staleEntries(each.scope, saved, work.signal);
       stale.push(...entries.map(({ action, kind, name }) => `${action} ${kind} ${name}`));
     }
   }
@@ -155,7 +155,7 @@ async function carryOut(context: AdminContext, pairs: Pair[], work: OperationWor
   for (const { plan: saved, each } of pairs) {
     const { guard } = each;
     const watched = { guard, signal: work.signal, logger: context.logger, onProgress: watch(each, work) };
-    reports.push(await applySaved(each.estate, saved, watched));
+    reports.push(await applySaved(each.scope, saved, watched));
   }
   return toFinished(reports);
 }
@@ -193,10 +193,10 @@ function read(document: string): Plan[] {
   }
 }
 
-function pairUp({ estates }: AdminContext, plans: Plan[]): Pair[] {
+function pairUp({ scopes }: AdminContext, plans: Plan[]): Pair[] {
   return plans.map((saved) => {
-    const each = estates.find(
-      ({ estate }) => estate.connection === saved.connection && estate.target.name === saved.target,
+    const each = scopes.find(
+      ({ scope }) => scope.connection === saved.connection && scope.target.name === saved.target,
     );
     if (each) return { plan: saved, each };
     throw new Problem(

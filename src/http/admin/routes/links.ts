@@ -37,7 +37,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/links',
     id: 'listLinks',
     twin: 'links list --json',
-    summary: 'All links; for large estates the export is lighter.',
+    summary: 'All links; for very many links the export is lighter.',
     query,
     answers: { status: 200, description: 'In no order.', schema: links },
     handle: async ({ query: filter }) => {
@@ -87,9 +87,9 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       schema: object({ dryRun: booleanField, outcomes: arrayOf(textField) }),
     },
     handle: async ({ body: { rows, dryRun = false, by }, signal }) => {
-      const estates = context.estates.map(({ estate }) => estate);
+      const scopes = context.scopes.map(({ scope }) => scope);
       const outcomes: Imported[] = [];
-      for await (const outcome of importLinks(estates, rows, { ...actor(by), dryRun, signal }))
+      for await (const outcome of importLinks(scopes, rows, { ...actor(by), dryRun, signal }))
         outcomes.push(outcome);
       return json({ dryRun, outcomes });
     },

@@ -85,10 +85,10 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
       const options = { dryRun, by, limitMs, logger: context.logger, signal };
       const reports: SyncReport[] = [];
       for (const found of await findOne(context, asked)) {
-        for (const { estate } of context.estates) {
-          const isMeant = (asked.target ?? estate.target.name) === estate.target.name;
-          if (isMeant && estate.connection === found.connection)
-            reports.push(await syncOne(estate, found, options));
+        for (const { scope } of context.scopes) {
+          const isMeant = (asked.target ?? scope.target.name) === scope.target.name;
+          if (isMeant && scope.connection === found.connection)
+            reports.push(await syncOne(scope, found, options));
         }
       }
       return json(reports);
@@ -98,8 +98,8 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
 
 async function explainAll(context: AdminContext, { resource: name, target: only }: Asked) {
   requireTarget(context, only);
-  const estates = context.estates.map(({ estate }) => estate);
-  const chosen = estates.filter((estate) => only === undefined || estate.target.name === only);
+  const scopes = context.scopes.map(({ scope }) => scope);
+  const chosen = scopes.filter((scope) => only === undefined || scope.target.name === only);
   const found = await explain(chosen, name);
   if (found.length === 0) throw unknown();
   return found;
