@@ -75,7 +75,10 @@ function toFailure(error: unknown): ExpressionFailed {
   return new ExpressionFailed(exceeded ?? String((error as Error | null)?.message ?? error), isExceeded);
 }
 
-/** Binding that JSONata calls after each evaluation step. */
+/**
+ * Binding that JSONata calls after each evaluation step. It is not in the public documentation; the maintainer keeps it
+ * (https://github.com/jsonata-js/jsonata/issues/521). Time and depth are limited by documented options.
+ */
 const AFTER_STEP = Symbol.for('jsonata.__evaluate_exit');
 
 /** Replaces functions that multiply their input by versions that check the size of the result first. */
