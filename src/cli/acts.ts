@@ -5,6 +5,7 @@ import { readActs, verifyActs, type LocatedAct } from '../ops/acts.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { say } from './output.ts';
+import { counted } from '../support/counted.ts';
 
 interface Flags {
   since?: number;
@@ -24,7 +25,9 @@ export function actsCommand(program: Command, cli: Cli): void {
         if (flags.verify) {
           for (const { connection, entries, broken } of await verifyActs(states)) {
             const said =
-              broken === null ? `${entries} entries, none altered` : `altered or taken out at ${broken}`;
+              broken === null
+                ? `${counted(entries, 'entry', 'entries')}, none altered`
+                : `altered or taken out at ${broken}`;
             say(`${connection}: ${said}`);
             if (broken !== null) cli.exit(1);
           }

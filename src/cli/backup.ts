@@ -10,6 +10,7 @@ import { complain, say, sayJson } from './output.ts';
 import { withInput, writePrivately } from './private-file.ts';
 import { createProgressLine } from './progress.ts';
 import { withStore } from './store.ts';
+import { counted } from '../support/counted.ts';
 
 interface BackupFlags {
   overwrite?: boolean;
@@ -54,7 +55,7 @@ export function backupCommand(program: Command, cli: Cli): void {
 function linesOf(file: string, { counts, sha256, signed }: BackupReport): string[] {
   const { users = 0, groups = 0, links = 0, tokens = 0 } = counts;
   return [
-    `${file}: ${users} users, ${groups} groups, ${links} links, ${tokens} inbound tokens. SHA-256 ${sha256}`,
+    `${file}: ${counted(users, 'user')}, ${counted(groups, 'group')}, ${counted(links, 'link')}, ${counted(tokens, 'inbound token')}. SHA-256 ${sha256}`,
     'It holds personal data and digests of tokens: keep it as you keep Redis.',
     ...(signed
       ? []
@@ -161,7 +162,7 @@ function outcomeOf({ createdAt, counts, dropped, tokens }: RestoreReport): strin
   const { users = 0, groups = 0, links = 0 } = counts;
   const names = tokens.ofFile.map(({ connection, name }) => `${name} (${connection})`).join(', ');
   return [
-    `Restored from ${createdAt}: ${users} users, ${groups} groups, ${links} links.`,
+    `Restored from ${createdAt}: ${counted(users, 'user')}, ${counted(groups, 'group')}, ${counted(links, 'link')}.`,
     ...(dropped > 0 ? [`${dropped} were left out: they changed while the backup was taken.`] : []),
     ...(names !== '' && tokens.taken ? [`Inbound tokens of the file are valid now: ${names}.`] : []),
     ...(names !== '' && !tokens.taken

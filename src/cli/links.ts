@@ -11,6 +11,7 @@ import { reportUnknown, UnknownResource } from './resources.ts';
 import { withStore } from './store.ts';
 import { visible } from '../support/visible.ts';
 import { complain, say, sayJson, sayLines } from './output.ts';
+import { counted } from '../support/counted.ts';
 
 interface Flags {
   connection?: string;
@@ -64,7 +65,8 @@ export function linksCommand(program: Command, cli: Cli): void {
     group.command('export [file]').description('NDJSON, one link a line; to standard output without a file'),
   ).action(async (file: string | undefined, flags: Flags, command: Command) => {
     const count = await withStore(readConfig(command, cli), (states) => exportTo(states, flags, file));
-    if (file !== undefined) say(`${count} links: scim-bridge links import ${file} takes them in again.`);
+    if (file !== undefined)
+      say(`${counted(count, 'link')} exported. To import: scim-bridge links import ${file}`);
   });
 
   group

@@ -14,6 +14,7 @@ import { withStore } from './store.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
 import { complain, say } from './output.ts';
 import { spreadsheetCell } from '../support/spreadsheet.ts';
+import { counted } from '../support/counted.ts';
 
 interface Flags {
   resource?: string;
@@ -141,7 +142,9 @@ async function verify(states: DesiredState[], cli: Cli): Promise<void> {
       const broken = await kept.firstBroken();
       const size = await kept.size();
       const said =
-        broken === undefined ? `${size} entries, none altered` : `altered or taken out at ${broken}`;
+        broken === undefined
+          ? `${counted(size, 'entry', 'entries')}, none altered`
+          : `altered or taken out at ${broken}`;
       say(`${connection} → ${target}: ${said}`);
       if (broken !== undefined) cli.exit(1);
     }

@@ -7,6 +7,7 @@ import { coverageText } from '../reconcile/coverage-text.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { say, sayJson } from './output.ts';
+import { counted } from '../support/counted.ts';
 
 export function statusCommand(program: Command, cli: Cli): void {
   program
@@ -28,9 +29,9 @@ const moment = (ms: number): string => new Date(ms).toISOString();
 function print({ connection, target, users, groups, ...rest }: TargetStatus): void {
   const { dirty, blocked, oldestMs, guard, breaker, reconcile, hold, events } = rest;
   say(
-    `${connection} → ${target}: ${users} users, ${groups} groups; ` +
+    `${connection} → ${target}: ${counted(users, 'user')}, ${counted(groups, 'group')}; ` +
       `${dirty} not applied yet${dirty > 0 ? ` (the oldest for ${duration(oldestMs)})` : ''}, ` +
-      `${blocked} need a person` +
+      `${counted(blocked, 'dead letter')}` +
       (guard.held > 0 ? `, ${guard.held} held by the guard: see scim-bridge approvals list` : ''),
   );
   const { coverage } = rest;
@@ -54,7 +55,7 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus): vo
   const { last } = reconcile;
   if (last) {
     const drift = (last.drift ?? []).reduce((sum, { count }) => sum + count, 0);
-    const found = drift > 0 ? `, ${drift} changes by others found` : '';
+    const found = drift > 0 ? `, ${counted(drift, 'change')} by others found` : '';
     const reason = last.message ? `, ${last.message}` : '';
     say(`  last reconcile ${moment(last.endedAt)}: ${last.outcome}${found}${reason}`);
   }

@@ -1,5 +1,6 @@
 // From facts to plain sentences. Pure; the first rule that fits decides.
 import type { Explanation, ExplanationVerdict } from './explanation.ts';
+import { counted } from '../support/counted.ts';
 
 type Facts = Omit<Explanation, 'verdict' | 'summary' | 'reasons' | 'timeline'>;
 
@@ -74,7 +75,7 @@ function summaryOf(verdict: ExplanationVerdict, facts: Facts): string {
 }
 
 function activityOf({ kind, stored, memberships, members }: Facts): string {
-  if (kind === 'Group') return `, with ${members?.desired ?? 0} members`;
+  if (kind === 'Group') return `, with ${counted(members?.desired ?? 0, 'member')}`;
   const groups = memberships.filter(({ state }) => state === 'applied').length;
   const active = stored?.active === false ? 'inactive, as the identity provider wants it' : 'active';
   return `: ${active}, in ${groups} ${groups === 1 ? 'group' : 'groups'}`;

@@ -8,6 +8,7 @@ import type { ReconcileScope, Progress } from './scope.ts';
 import type { Books } from './make-plan.ts';
 import { changesIn, type Plan } from './plan.ts';
 import { readCoverageResult, whatIsMissing } from './coverage.ts';
+import { counted } from '../support/counted.ts';
 
 export interface ApplyPlanOptions {
   /** False: differences are reported and not repaired. */
@@ -59,7 +60,7 @@ export async function applyPlan(
   if (!agreed) {
     await keepBooks(scope, { ...books, mapped: false }, 0);
     return {
-      end: proven ? { outcome: 'drifted', message: `${wanted} differences` } : unproven,
+      end: proven ? { outcome: 'drifted', message: counted(wanted, 'difference') } : unproven,
       isWhole: true,
     };
   }
@@ -135,12 +136,12 @@ const held = ({ connection }: ReconcileScope, count: number, id: string): End =>
 
 const blocked = (count: number): End => ({
   outcome: 'blocked',
-  message: `${count} need a person: see dead-letters`,
+  message: `${counted(count, 'dead letter')}: see dead-letters`,
 });
 
 export function whyUnproven({ proof, unknown }: Plan): string {
   const reasons = [proof.users.reason, proof.groups.reason].filter((reason) => reason !== undefined);
-  if (unknown > 0) reasons.push(`${unknown} resources could not be read`);
+  if (unknown > 0) reasons.push(`${counted(unknown, 'resource')} could not be read`);
   return reasons.join('; ');
 }
 

@@ -2,6 +2,7 @@
 import { ACTIONS, isChange, type Action, type PlanEntry } from './entry.ts';
 import { coverageText } from './coverage-text.ts';
 import type { Plan } from './plan.ts';
+import { counted } from '../support/counted.ts';
 
 export interface RenderOptions {
   /** Whether to list every entry. */
@@ -72,13 +73,14 @@ function headline({ connection, target, coverage }: Plan, changes: PlanEntry[], 
   const { users, groups } = coverage;
   if (changes.length === 0 && users.missing + groups.missing > 0)
     return `${where}: no changes are known, but not everything is covered. reconcile looks at what is missing.`;
-  if (changes.length === 0 && left > 0) return `${where}: no changes. ${left} differences stay, see below.`;
+  if (changes.length === 0 && left > 0)
+    return `${where}: no changes. ${counted(left, 'difference')} left, see below.`;
   if (changes.length === 0) return `${where}: no changes. The platform is as desired.`;
-  const counted = ACTIONS.flatMap((action) => {
+  const parts = ACTIONS.flatMap((action) => {
     const count = changes.filter((entry) => entry.action === action).length;
     return count === 0 ? [] : [`${count} ${WORDS[action]}`];
   });
-  return `${where}: ${changes.length} changes. ${counted.join(', ')}.`;
+  return `${where}: ${counted(changes.length, 'change')}. ${parts.join(', ')}.`;
 }
 
 function warnings({ proof, unknown }: Plan): string[] {
@@ -88,7 +90,8 @@ function warnings({ proof, unknown }: Plan): string[] {
       (list) =>
         `  ! The list of ${list} was not read whole (${proof[list].reason ?? 'unknown'}). Nothing is concluded from what is missing, and nothing is taken away.`,
     );
-  if (unknown > 0) found.push(`  ! ${unknown} resources could not be read: nothing is known of them.`);
+  if (unknown > 0)
+    found.push(`  ! ${counted(unknown, 'resource')} could not be read, so their state is unknown.`);
   return found;
 }
 
@@ -192,7 +195,7 @@ function aside(entries: PlanEntry[], all: boolean, paint: (sign: string, text: s
 function cost({ cost: { calls, values, members, durationMs }, proof }: Plan): string[] {
   const lines = [
     '',
-    `Compared ${proof.users.seen} users and ${proof.groups.seen} groups with ${calls} calls in ${(durationMs / 1000).toFixed(1)} s. Members were read of ${members.read} of ${members.of} groups.`,
+    `Compared ${counted(proof.users.seen, 'user')} and ${counted(proof.groups.seen, 'group')} with ${counted(calls, 'call')} in ${(durationMs / 1000).toFixed(1)} s. Members were read of ${members.read} of ${members.of} groups.`,
   ];
   if (values.of > values.read)
     lines.push(

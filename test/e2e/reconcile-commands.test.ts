@@ -117,7 +117,7 @@ test('plan exits 0 without changes, 2 with some, and writes nothing', async ({ b
   await rename(PEOPLE[0] ?? '', 'Meddled');
   await bridge.platform.forgetRequests();
   const { code, out } = await run('plan');
-  expect([code, out]).toEqual([2, expect.stringContaining('1 changes. 1 to update.')]);
+  expect([code, out]).toEqual([2, expect.stringContaining('1 change. 1 to update.')]);
   expect(out).toContain('displayName: "Meddled" → "Jo p0@acme.example"');
   await expect(bridge.platform.writes()).resolves.toEqual([]);
 }, 60_000);
