@@ -8,7 +8,7 @@ import { sendReply, visitOf, type HandlerReply, type Visit } from './call.ts';
 import type { ApiFamily } from './family.ts';
 import { fallSilent } from './loss.ts';
 import { SandboxProblem } from './problem.ts';
-import type { World } from './world.ts';
+import type { SandboxRuntime } from './runtime.ts';
 
 /**
  * Returns the problem for an error of Express or its body parser (4xx), or for an unexpected fault of the
@@ -35,30 +35,30 @@ function refuse(render: (problem: SandboxProblem) => HandlerReply): ErrorRequest
 }
 
 /** Adds the request to the log and completes the entry when the answer is sent or the socket is closed. */
-function logRequest(world: World): RequestHandler {
+function logRequest(runtime: SandboxRuntime): RequestHandler {
   return (request, response, next) => {
     const arrivedMs = performance.now();
     const [path = '', query = ''] = request.originalUrl.split('?', 2);
     const id = request.headers['x-request-id'];
     const requestId = typeof id === 'string' ? id : null;
-    const atMs = world.clock.now();
-    const entry = world.requests.open({ method: request.method, path, query, requestId, atMs });
+    const atMs = runtime.clock.now();
+    const entry = runtime.requests.open({ method: request.method, path, query, requestId, atMs });
     const visit: Visit = { entry, mediaType: 'application/json' };
     response.locals['visit'] = visit;
     response.on('close', () => {
       entry.durationMs = Math.round((performance.now() - arrivedMs) * 10) / 10;
       if (response.writableEnded) entry.status = response.statusCode;
-      if (request.method !== 'GET' && request.method !== 'HEAD') world.changed();
+      if (request.method !== 'GET' && request.method !== 'HEAD') runtime.changed();
     });
     next();
   };
 }
 
 /** Decides the injected faults of this request, and refuses it before it has an effect when a fault says so. */
-function injectRefusal(world: World): RequestHandler {
+function injectRefusal(runtime: SandboxRuntime): RequestHandler {
   return async (request, response, next) => {
     const visit = visitOf(response);
-    const fate = world.faults.decide(request.method, visit.entry.path);
+    const fate = runtime.faults.decide(request.method, visit.entry.path);
     visit.fate = fate;
     if (fate.latencyMs > 0) await systemClock.sleep(fate.latencyMs);
     if (!fate.refusal) next();
@@ -79,7 +79,7 @@ function injectRefusal(world: World): RequestHandler {
   };
 }
 
-function mountFamily(app: Express, world: World, family: ApiFamily): void {
+function mountFamily(app: Express, runtime: SandboxRuntime, family: ApiFamily): void {
   const prepare: RequestHandler = (request, response, next) => {
     visitOf(response).mediaType = family.mediaType(request);
     next();
@@ -89,10 +89,10 @@ function mountFamily(app: Express, world: World, family: ApiFamily): void {
     if (caller) visitOf(response).caller = caller;
     next();
   };
-  app.use([...family.mounts], prepare, injectRefusal(world), identify);
-  for (const wall of family.walls ?? []) app.use(wall.mount, wall.router);
-  app.use([...family.mounts], readBody(world));
-  for (const room of family.rooms) app.use(room.mount, room.router);
+  app.use([...family.mounts], prepare, injectRefusal(runtime), identify);
+  for (const check of family.pathChecks ?? []) app.use(check.mount, check.router);
+  app.use([...family.mounts], readBody(runtime));
+  for (const routes of family.routers) app.use(routes.mount, routes.router);
   const nowhere: RequestHandler = () => {
     throw new SandboxProblem(404, 'Not found');
   };
@@ -105,20 +105,20 @@ export function platformError(problem: SandboxProblem): HandlerReply {
 }
 
 /** Creates the Express application; families are matched in the order given. */
-export function createApplication(world: World, families: readonly ApiFamily[]): Express {
+export function createApplication(runtime: SandboxRuntime, families: readonly ApiFamily[]): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
   app.set('query parser', 'simple');
-  app.use(logRequest(world));
+  app.use(logRequest(runtime));
   app.use((request, response, next) => {
     // The transport check precedes every family and has one error form (contract 4.0).
     if (isMarkedPlain(request))
       sendReply(response, platformError(new SandboxProblem(400, 'HTTPS is required')));
     else next();
   });
-  for (const family of families) mountFamily(app, world, family);
+  for (const family of families) mountFamily(app, runtime, family);
   app.use(() => {
     throw new SandboxProblem(404, 'Not found');
   }, refuse(platformError));

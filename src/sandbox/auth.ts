@@ -3,7 +3,7 @@
 import type { Request } from 'express';
 import { SandboxProblem } from './problem.ts';
 import type { Credential, UserRecord } from './records.ts';
-import type { Scene } from './state.ts';
+import type { CurrentState } from './state.ts';
 
 /** An authenticated caller: the user whose rights apply, and the API key or token. */
 export interface Caller {
@@ -27,7 +27,7 @@ export function isMarkedPlain(request: Request): boolean {
  * allows it, `Api-Key <API key>`. Throws 401 for missing, malformed, unknown and expired credentials, and for
  * credentials of a deactivated or deleted owner (ASSUMED-32).
  */
-export function authenticate(request: Request, scene: Scene, apiKeyScheme: boolean): Caller {
+export function authenticate(request: Request, current: CurrentState, apiKeyScheme: boolean): Caller {
   const header = request.headers.authorization;
   if (!header) throw unauthorized('Authorization header is missing');
   const [, scheme = '', secret = ''] = /^(\S+) +(\S+) *$/.exec(header) ?? [];
@@ -35,13 +35,13 @@ export function authenticate(request: Request, scene: Scene, apiKeyScheme: boole
   if (secret === '' || (kind !== 'bearer' && !(kind === 'api-key' && apiKeyScheme))) {
     throw unauthorized('Authorization header is malformed');
   }
-  const credential = scene.state.credentials.get(secret);
+  const credential = current.state.credentials.get(secret);
   if (!credential || (kind === 'api-key' && credential.kind !== 'apiKey'))
     throw unauthorized('Invalid credential');
-  if (credential.expiresAtMs !== null && credential.expiresAtMs <= scene.nowMs) {
+  if (credential.expiresAtMs !== null && credential.expiresAtMs <= current.nowMs) {
     throw unauthorized('Credential has expired');
   }
-  const user = scene.state.users.get(credential.ownerId);
+  const user = current.state.users.get(credential.ownerId);
   if (!user || user.isDeactivated) throw unauthorized('Invalid credential');
   return { user, credential };
 }
@@ -55,10 +55,10 @@ export function requireAdmin(caller: Caller): void {
  * Checks the deployment id of a path (contract 4.0). @throws 400 not a number, 403 outside the scope of the
  * key, 404 unknown
  */
-export function requireDeployment(scene: Scene, caller: Caller, deploymentId: string): void {
+export function requireDeployment(current: CurrentState, caller: Caller, deploymentId: string): void {
   if (!/^\d+$/.test(deploymentId)) throw new SandboxProblem(400, 'deploymentId must be a number');
   const scope = caller.credential.deployments;
   if (scope && !scope.has(deploymentId))
     throw new SandboxProblem(403, 'The API key does not reach this deployment');
-  if (!scene.state.deployments.has(deploymentId)) throw new SandboxProblem(404, 'Deployment not found');
+  if (!current.state.deployments.has(deploymentId)) throw new SandboxProblem(404, 'Deployment not found');
 }

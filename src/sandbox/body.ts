@@ -2,7 +2,7 @@
 import express, { type RequestHandler } from 'express';
 import { visitOf } from './call.ts';
 import { SandboxProblem } from './problem.ts';
-import type { World } from './world.ts';
+import type { SandboxRuntime } from './runtime.ts';
 
 const MEDIA_TYPES = ['application/json', 'application/scim+json', 'application/merge-patch+json'];
 
@@ -30,7 +30,7 @@ function isTooDeep(body: unknown): boolean {
  * Accepts JSON bodies up to 64 MB, because a group with many thousand members is one body; any other body is
  * 400.
  */
-export function readBody(world: World): RequestHandler[] {
+export function readBody(runtime: SandboxRuntime): RequestHandler[] {
   const parse = express.json({ type: MEDIA_TYPES, limit: '64mb', strict: false }) as RequestHandler;
   const check: RequestHandler = (request, response, next) => {
     const bytes = Number(request.headers['content-length'] ?? 0);
@@ -41,7 +41,7 @@ export function readBody(world: World): RequestHandler[] {
     if (hasBody && isTooDeep(request.body))
       throw new SandboxProblem(400, 'The request body is nested too deeply', 'invalidSyntax');
     if (hasBody && request.body !== undefined)
-      world.requests.attach(visitOf(response).entry, request.body, bytes);
+      runtime.requests.attach(visitOf(response).entry, request.body, bytes);
     next();
   };
   return [parse, check];

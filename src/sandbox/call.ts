@@ -7,9 +7,9 @@ import { requireObject } from './json.ts';
 import { loseAnswer } from './loss.ts';
 import { SandboxProblem } from './problem.ts';
 import type { RequestEntry } from './requests.ts';
-import { viewOf, type Scene, type StateView } from './state.ts';
+import { viewOf, type CurrentState, type StateView } from './state.ts';
 import { sendStream, type StreamedReply } from './stream.ts';
-import { sceneOf, type World } from './world.ts';
+import { currentStateOf, type SandboxRuntime } from './runtime.ts';
 
 export interface HandlerReply {
   readonly status: number;
@@ -28,7 +28,7 @@ export interface Visit {
 }
 
 /** The request passed to a handler. `read` is the state that reads return; a fault can make it stale. */
-export interface Call extends Scene {
+export interface Call extends CurrentState {
   readonly request: Request;
   readonly caller: Caller;
   readonly read: StateView;
@@ -67,16 +67,16 @@ export function sendReply(response: Response, reply: HandlerReply): void {
  * Converts a handler to Express middleware: builds the call, runs the handler, sends the answer or loses it as
  * a fault says.
  */
-export function answer(world: World, handler: Handler): RequestHandler {
+export function answer(runtime: SandboxRuntime, handler: Handler): RequestHandler {
   return async (request, response) => {
     const { caller, fate } = visitOf(response);
-    if (!caller || !fate) throw new Error('A room was mounted without the walls of its family');
-    const scene = sceneOf(world);
-    const cutoffMs = fate.staleMs > 0 && request.method === 'GET' ? scene.nowMs - fate.staleMs : null;
-    const read = viewOf(scene.state, cutoffMs);
-    const { platformUrl } = world;
-    const addresses = { platformUrl, dataApiUrl: `${platformUrl}${world.dataPath}` };
-    const reply = await handler({ ...scene, request, caller, read, fate, ...addresses });
+    if (!caller || !fate) throw new Error('A router was mounted without the checks of its family');
+    const current = currentStateOf(runtime);
+    const cutoffMs = fate.staleMs > 0 && request.method === 'GET' ? current.nowMs - fate.staleMs : null;
+    const read = viewOf(current.state, cutoffMs);
+    const { platformUrl } = runtime;
+    const addresses = { platformUrl, dataApiUrl: `${platformUrl}${runtime.dataPath}` };
+    const reply = await handler({ ...current, request, caller, read, fate, ...addresses });
     if ('lines' in reply) await sendStream(request, response, reply, fate.loss);
     else if (fate.loss) await loseAnswer(request, fate.loss);
     else sendReply(response, reply);

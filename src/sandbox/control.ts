@@ -9,10 +9,10 @@ import type { ReadyLine } from './ready.ts';
 import type { Secrets } from './secrets.ts';
 import { changeSettings } from './settings.ts';
 import { stateParts } from './state-view.ts';
-import { sceneOf, type World } from './world.ts';
+import { currentStateOf, type SandboxRuntime } from './runtime.ts';
 
 export interface ControlDeps {
-  readonly world: World;
+  readonly runtime: SandboxRuntime;
   readonly secrets: Secrets;
   /** Resets the state to a seed; throws Problem 400 for an unknown one. */
   readonly reset: (seed: string | undefined) => ReadyLine;
@@ -33,15 +33,15 @@ function bodyOf(request: Request): SandboxJsonObject {
 }
 
 /** Serves `GET /state`: all parts, or the comma-separated parts of `?only=`. */
-function readState(world: World, request: Request): SandboxJsonObject {
+function readState(runtime: SandboxRuntime, request: Request): SandboxJsonObject {
   const only = typeof request.query['only'] === 'string' ? request.query['only'].split(',') : undefined;
-  const parts = stateParts(sceneOf(world));
+  const parts = stateParts(currentStateOf(runtime));
   const unknown = only?.find((name) => !parts.has(name));
   if (unknown !== undefined) throw new SandboxProblem(400, `Unknown part of the state: ${unknown}`);
   const shown = [...parts].filter(([name]) => only === undefined || only.includes(name));
   return {
-    nowMs: world.clock.now(),
-    offsetMs: world.clock.offsetMs(),
+    nowMs: runtime.clock.now(),
+    offsetMs: runtime.clock.offsetMs(),
     ...Object.fromEntries(shown.map(([name, make]) => [name, make()])),
   };
 }
@@ -49,46 +49,46 @@ function readState(world: World, request: Request): SandboxJsonObject {
 /** JavaScript dates end at a fixed time; a later clock would make every answer with a date fail. */
 const FARTHEST_MS = 200 * 366 * 86_400_000;
 
-function advanceClock(world: World, request: Request): SandboxJsonObject {
+function advanceClock(runtime: SandboxRuntime, request: Request): SandboxJsonObject {
   const ms = own(bodyOf(request), 'advanceMs');
   if (typeof ms !== 'number' || !Number.isFinite(ms))
     throw new SandboxProblem(400, 'advanceMs must be a number');
   const wholeMs = Math.round(ms);
-  if (Math.abs(world.clock.offsetMs() + wholeMs) > FARTHEST_MS)
+  if (Math.abs(runtime.clock.offsetMs() + wholeMs) > FARTHEST_MS)
     throw new SandboxProblem(400, 'advanceMs must not lead more than two hundred years away');
-  world.clock.advance(wholeMs);
-  removeExpired(sceneOf(world));
-  return { nowMs: world.clock.now(), offsetMs: world.clock.offsetMs() };
+  runtime.clock.advance(wholeMs);
+  removeExpired(currentStateOf(runtime));
+  return { nowMs: runtime.clock.now(), offsetMs: runtime.clock.offsetMs() };
 }
 
-function viewBranch(world: World, request: Request): SandboxJsonObject {
+function viewBranch(runtime: SandboxRuntime, request: Request): SandboxJsonObject {
   const body = bodyOf(request);
   const deploymentId = String(own(body, 'deploymentId'));
   const branchName = requireText(body, 'branchName');
-  const deployment = world.state.deployments.get(deploymentId);
+  const deployment = runtime.state.deployments.get(deploymentId);
   if (!deployment?.branches.some((branch) => branch.name === branchName))
     throw new SandboxProblem(404, 'Branch not found');
   const isViewed = own(body, 'viewing') !== false;
-  if (isViewed) world.state.branchViews.add(`${deploymentId}/${branchName}`);
-  else world.state.branchViews.delete(`${deploymentId}/${branchName}`);
+  if (isViewed) runtime.state.branchViews.add(`${deploymentId}/${branchName}`);
+  else runtime.state.branchViews.delete(`${deploymentId}/${branchName}`);
   return { deploymentId, branchName, viewing: isViewed };
 }
 
 /** Revokes the keys and tokens of a name, effective at once (contract 1.2). */
-function revoke(world: World, name: string): SandboxJsonObject {
-  const found = [...world.state.credentials.values()].filter((credential) => credential.name === name);
+function revoke(runtime: SandboxRuntime, name: string): SandboxJsonObject {
+  const found = [...runtime.state.credentials.values()].filter((credential) => credential.name === name);
   if (found.length === 0) throw new SandboxProblem(404, `No key of the name ${name}`);
-  for (const credential of found) world.state.credentials.delete(credential.secret);
+  for (const credential of found) runtime.state.credentials.delete(credential.secret);
   return { revoked: found.length };
 }
 
 /** Creates the Express application; every answer is JSON, errors are `{error}`. */
-export function createControl({ world, secrets, reset }: ControlDeps): Express {
+export function createControl({ runtime, secrets, reset }: ControlDeps): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use(express.json({ limit: '64mb', type: () => true }));
   app.use((request, response, next) => {
-    if (request.method !== 'GET') response.on('close', () => world.changed());
+    if (request.method !== 'GET') response.on('close', () => runtime.changed());
     next();
   });
   app.post('/reset', (request, response) => {
@@ -96,29 +96,29 @@ export function createControl({ world, secrets, reset }: ControlDeps): Express {
     if (seed !== undefined && typeof seed !== 'string') throw new SandboxProblem(400, 'seed must be text');
     response.json(reset(seed));
   });
-  app.get('/state', (request, response) => void response.json(readState(world, request)));
+  app.get('/state', (request, response) => void response.json(readState(runtime, request)));
   app.post('/fixtures', (request, response) => {
-    response.json(createFixtures(sceneOf(world), bodyOf(request), secrets));
+    response.json(createFixtures(currentStateOf(runtime), bodyOf(request), secrets));
   });
   app.delete(
     '/api-keys/:name',
-    (request, response) => void response.json(revoke(world, request.params.name)),
+    (request, response) => void response.json(revoke(runtime, request.params.name)),
   );
-  app.get('/settings', (_request, response) => void response.json(world.settings));
+  app.get('/settings', (_request, response) => void response.json(runtime.settings));
   app.patch('/settings', (request, response) => {
-    world.settings = changeSettings(world.settings, bodyOf(request));
-    response.json(world.settings);
+    runtime.settings = changeSettings(runtime.settings, bodyOf(request));
+    response.json(runtime.settings);
   });
-  app.get('/faults', (_request, response) => void response.json(world.faults.current()));
+  app.get('/faults', (_request, response) => void response.json(runtime.faults.current()));
   app.patch('/faults', (request, response) => {
-    world.faults.set(bodyOf(request));
-    response.json(world.faults.current());
+    runtime.faults.set(bodyOf(request));
+    response.json(runtime.faults.current());
   });
-  app.post('/clock', (request, response) => void response.json(advanceClock(world, request)));
-  app.post('/branches/view', (request, response) => void response.json(viewBranch(world, request)));
-  app.get('/requests', (_request, response) => void response.json(world.requests.entries()));
+  app.post('/clock', (request, response) => void response.json(advanceClock(runtime, request)));
+  app.post('/branches/view', (request, response) => void response.json(viewBranch(runtime, request)));
+  app.get('/requests', (_request, response) => void response.json(runtime.requests.entries()));
   app.delete('/requests', (_request, response) => {
-    world.requests.clear();
+    runtime.requests.clear();
     response.json({ cleared: true });
   });
   app.use(() => {

@@ -5,7 +5,7 @@ import type { HandlerReply } from './call.ts';
 import type { SandboxProblem } from './problem.ts';
 
 /** Routes of one resource area; the router sees paths relative to `mount`. */
-export interface Room {
+export interface MountedRouter {
   readonly mount: string;
   readonly router: Router;
 }
@@ -14,8 +14,8 @@ export interface ApiFamily {
   /** Path prefixes of this family; no other family uses them. */
   readonly mounts: readonly string[];
   /** Checks of the path alone; they run before the body is parsed (contract 4.0, ASSUMED-52). */
-  readonly walls?: readonly Room[];
-  readonly rooms: readonly Room[];
+  readonly pathChecks?: readonly MountedRouter[];
+  readonly routers: readonly MountedRouter[];
   /**
    * Authenticates a request. Throws Problem 401 or the family's own refusal. Returns undefined when the family
    * stores the callers itself.

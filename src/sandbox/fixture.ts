@@ -3,15 +3,15 @@ import { own, type SandboxJsonObject } from './json.ts';
 import { SandboxProblem } from './problem.ts';
 import type { UserRecord } from './records.ts';
 import type { Secrets } from './secrets.ts';
-import type { Scene } from './state.ts';
+import type { CurrentState } from './state.ts';
 
 /** Creates one fixture and returns it with its ids and secrets; throws Problem 400, 409. */
-export type Make = (scene: Scene, source: SandboxJsonObject, secrets: Secrets) => SandboxJsonObject;
+export type Make = (current: CurrentState, source: SandboxJsonObject, secrets: Secrets) => SandboxJsonObject;
 
 /** Returns the user that the property `name` identifies by userName or platform id. @throws 400 when unknown */
-export function requireOwner(scene: Scene, source: SandboxJsonObject, name = 'owner'): UserRecord {
+export function requireOwner(current: CurrentState, source: SandboxJsonObject, name = 'owner'): UserRecord {
   const named = own(source, name);
-  const { users } = scene.state;
+  const { users } = current.state;
   const user =
     typeof named === 'number' ? users.get(named) : users.find('userName', String(named).toLowerCase())[0];
   if (!user) throw new SandboxProblem(400, `${name}: no such user: ${String(named)}`);

@@ -8,15 +8,15 @@ import { SandboxProblem } from './problem.ts';
 import { requireOwner, type Make } from './fixture.ts';
 import type { Credential, UserRecord } from './records.ts';
 import type { Secrets } from './secrets.ts';
-import type { Scene } from './state.ts';
+import type { CurrentState } from './state.ts';
 import { createPerson } from './users/people.ts';
 import { makeFolder, makeGrant, makeReport, makeWorkbook } from './workspace/fixtures.ts';
 
-function makeUser(scene: Scene, source: SandboxJsonObject): SandboxJsonObject {
+function makeUser(current: CurrentState, source: SandboxJsonObject): SandboxJsonObject {
   const userName = requireText(source, 'userName');
   const named = optionalTexts(source, 'roles');
   const isAdmin = (optionalBoolean(source, 'isAdmin') ?? false) || (named ?? []).includes('Admin');
-  const user = createPerson(scene, {
+  const user = createPerson(current, {
     userName,
     email: textOrUndefined(source, 'email') ?? userName,
     firstName: textOrUndefined(source, 'firstName'),
@@ -39,9 +39,9 @@ function expiryOf(source: SandboxJsonObject): number | null {
 }
 
 /** A user gets an access token by logging in, so the login event is recorded (contract 4.6). */
-function noteLogin(scene: Scene, owner: UserRecord): void {
-  scene.state.audit.add({
-    timestamp: new Date(scene.nowMs).toISOString(),
+function noteLogin(current: CurrentState, owner: UserRecord): void {
+  current.state.audit.add({
+    timestamp: new Date(current.nowMs).toISOString(),
     userEmail: owner.email,
     eventName: 'Logged in',
     deploymentName: '',
@@ -51,13 +51,13 @@ function noteLogin(scene: Scene, owner: UserRecord): void {
 }
 
 function makeCredential(kind: Credential['kind']): Make {
-  return (scene, source, secrets) => {
+  return (current, source, secrets) => {
     const secret = secrets.fresh(kind === 'apiKey' ? 'sk-' : '');
     const deployments = own(source, 'deployments') ?? null;
     const scope = Array.isArray(deployments) ? new Set(deployments.map((id: unknown) => String(id))) : null;
-    const owner = requireOwner(scene, source);
-    const name = textOrUndefined(source, 'name') ?? `${owner.userName} ${scene.state.credentials.size + 1}`;
-    scene.state.credentials.set(secret, {
+    const owner = requireOwner(current, source);
+    const name = textOrUndefined(source, 'name') ?? `${owner.userName} ${current.state.credentials.size + 1}`;
+    current.state.credentials.set(secret, {
       kind,
       name,
       secret,
@@ -65,20 +65,20 @@ function makeCredential(kind: Credential['kind']): Make {
       deployments: scope,
       expiresAtMs: expiryOf(source),
     });
-    if (kind === 'oauthToken') noteLogin(scene, owner);
+    if (kind === 'oauthToken') noteLogin(current, owner);
     return { ...source, name, owner: owner.userName, [kind === 'apiKey' ? 'key' : 'token']: secret };
   };
 }
 
-function makeRole(scene: Scene, source: SandboxJsonObject): SandboxJsonObject {
+function makeRole(current: CurrentState, source: SandboxJsonObject): SandboxJsonObject {
   const role = {
-    id: scene.state.roles.nextId(),
+    id: current.state.roles.nextId(),
     name: requireText(source, 'name'),
     description: textOrUndefined(source, 'description'),
     isBuiltIn: false,
     policies: objectList(source, 'policies'),
   };
-  scene.state.roles.put(role);
+  current.state.roles.put(role);
   return role;
 }
 
@@ -101,7 +101,7 @@ const KINDS: ReadonlyMap<string, Make> = new Map<string, Make>([
 
 /** Creates all fixtures of the body and returns the same lists with ids and secrets; throws 400, 409. */
 export function createFixtures(
-  scene: Scene,
+  current: CurrentState,
   body: SandboxJsonObject,
   secrets: Secrets,
 ): Record<string, SandboxJsonObject[]> {
@@ -109,7 +109,7 @@ export function createFixtures(
   if (unknown !== undefined) throw new SandboxProblem(400, `Unknown kind of fixture: ${unknown}`);
   const lists = [...KINDS].flatMap(([kind, make]): [string, SandboxJsonObject[]][] =>
     Object.hasOwn(body, kind)
-      ? [[kind, objectList(body, kind).map((source) => make(scene, source, secrets))]]
+      ? [[kind, objectList(body, kind).map((source) => make(current, source, secrets))]]
       : [],
   );
   return Object.fromEntries(lists);

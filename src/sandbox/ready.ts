@@ -1,5 +1,5 @@
 // Builds the ready line: addresses and credentials of a started sandbox as JSON (docs/sandbox.md).
-import type { Scene } from './state.ts';
+import type { CurrentState } from './state.ts';
 
 interface Person {
   readonly id: number;
@@ -38,14 +38,14 @@ export interface Addresses {
 
 export const ACCOUNT_NAME = 'acme';
 
-function personOf(scene: Scene, name: string): Person {
-  const [user] = scene.state.users.find('userName', `${name}@acme.example`);
+function personOf(current: CurrentState, name: string): Person {
+  const [user] = current.state.users.find('userName', `${name}@acme.example`);
   return { id: user?.id ?? 0, userName: user?.userName ?? '' };
 }
 
 /** Returns the ready line for a newly seeded state. */
-export function toReadyLine(scene: Scene, addresses: Addresses): ReadyLine {
-  const credentials = [...scene.state.credentials.values()];
+export function toReadyLine(current: CurrentState, addresses: Addresses): ReadyLine {
+  const credentials = [...current.state.credentials.values()];
   const keys = credentials
     .filter((one) => one.kind === 'apiKey')
     .map((one): [string, string] => [one.name, one.secret]);
@@ -59,7 +59,7 @@ export function toReadyLine(scene: Scene, addresses: Addresses): ReadyLine {
     fixtures: {
       apiKeys: Object.fromEntries(keys),
       oauthToken: credentials.find((one) => one.kind === 'oauthToken')?.secret ?? '',
-      deployments: [...scene.state.deployments.values()].map(
+      deployments: [...current.state.deployments.values()].map(
         ({ id, name, apiSecret, agents, tokenAuthentication }) => ({
           id,
           name,
@@ -68,7 +68,7 @@ export function toReadyLine(scene: Scene, addresses: Addresses): ReadyLine {
           tokenAuthentication,
         }),
       ),
-      users: { admin: personOf(scene, 'admin'), viewer: personOf(scene, 'viewer') },
+      users: { admin: personOf(current, 'admin'), viewer: personOf(current, 'viewer') },
     },
   };
 }

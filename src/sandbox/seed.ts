@@ -5,7 +5,7 @@ import { SandboxProblem } from './problem.ts';
 import type { UserRecord } from './records.ts';
 import type { Secrets } from './secrets.ts';
 import { BUILT_IN_ROLES } from './settings.ts';
-import type { Scene, State } from './state.ts';
+import type { CurrentState, State } from './state.ts';
 import { applyMemberStep, createGroup } from './users/group-life.ts';
 import { createPerson, type NewPerson } from './users/people.ts';
 import { plantWorkspace } from './workspace/seed.ts';
@@ -40,19 +40,24 @@ function addRoles(state: State): void {
   }
 }
 
-function addPerson(scene: Scene, localName: string, firstName: string, more: Partial<NewPerson>): UserRecord {
+function addPerson(
+  current: CurrentState,
+  localName: string,
+  firstName: string,
+  more: Partial<NewPerson>,
+): UserRecord {
   const userName = `${localName}@acme.example`;
   const names = { email: userName, firstName, displayName: firstName };
-  return createPerson(scene, { userName, ...names, aliasSource: 'manual', roles: new Set(), ...more });
+  return createPerson(current, { userName, ...names, aliasSource: 'manual', roles: new Set(), ...more });
 }
 
-function addSmall(scene: Scene, secrets: Secrets): void {
-  const { state } = scene;
+function addSmall(current: CurrentState, secrets: Secrets): void {
+  const { state } = current;
   addRoles(state);
   const owners = {
-    admin: addPerson(scene, 'admin', 'Ada Admin', { isAdmin: true }),
-    viewer: addPerson(scene, 'viewer', 'Vera Viewer', { roles: new Set(['Viewer']) }),
-    auditor: addPerson(scene, 'auditor', 'Otto Auditor', {
+    admin: addPerson(current, 'admin', 'Ada Admin', { isAdmin: true }),
+    viewer: addPerson(current, 'viewer', 'Vera Viewer', { roles: new Set(['Viewer']) }),
+    auditor: addPerson(current, 'auditor', 'Otto Auditor', {
       roles: new Set(['Viewer']),
       permissions: new Set(['AuditLogManage']),
     }),
@@ -74,7 +79,7 @@ function addSmall(scene: Scene, secrets: Secrets): void {
       secret,
       ownerId: owners[key.owner].id,
       deployments: 'deployments' in key ? new Set<string>(key.deployments) : null,
-      expiresAtMs: 'isExpired' in key ? scene.nowMs - DAY_MS : null,
+      expiresAtMs: 'isExpired' in key ? current.nowMs - DAY_MS : null,
     });
   }
   const token = secrets.named('oauth admin');
@@ -86,18 +91,18 @@ function addSmall(scene: Scene, secrets: Secrets): void {
     expiresAtMs: null,
   } as const;
   state.credentials.set(token, { ...oauth, ownerId: owners.admin.id });
-  plantControlPlane(scene, secrets);
-  plantWorkspace(scene, owners.admin, owners.viewer);
+  plantControlPlane(current, secrets);
+  plantWorkspace(current, owners.admin, owners.viewer);
 }
 
-function addCrowd(scene: Scene, count: number): void {
-  const { state } = scene;
+function addCrowd(current: CurrentState, count: number): void {
+  const { state } = current;
   const [country] = state.attributes.find('name', 'country');
-  const everyone = createGroup(scene, 'all-staff', 'group-all-staff');
+  const everyone = createGroup(current, 'all-staff', 'group-all-staff');
   const ids = Array.from({ length: count }, (_, place) => {
     const number = String(place + 1).padStart(6, '0');
     const userName = `user${number}@acme.example`;
-    const person = createPerson(scene, {
+    const person = createPerson(current, {
       userName,
       email: userName,
       emails: [{ value: userName, type: 'work', primary: true }],
@@ -111,19 +116,19 @@ function addCrowd(scene: Scene, count: number): void {
     });
     return person.id;
   });
-  applyMemberStep(scene, everyone.id, { kind: 'add', userIds: ids });
+  applyMemberStep(current, everyone.id, { kind: 'add', userIds: ids });
   for (let start = 0; start < ids.length; start += TEAM_SIZE) {
     const name = `team-${String(start / TEAM_SIZE + 1).padStart(4, '0')}`;
-    const team = createGroup(scene, name, `group-${name}`);
-    applyMemberStep(scene, team.id, { kind: 'add', userIds: ids.slice(start, start + TEAM_SIZE) });
+    const team = createGroup(current, name, `group-${name}`);
+    applyMemberStep(current, team.id, { kind: 'add', userIds: ids.slice(start, start + TEAM_SIZE) });
   }
 }
 
 /** Fills an empty state with the seed `small` or `large:N`; throws Problem 400 for any other name. */
-export function plantSeed(scene: Scene, seed: string, secrets: Secrets): void {
+export function plantSeed(current: CurrentState, seed: string, secrets: Secrets): void {
   const [, count] = /^large:(\d{1,7})$/.exec(seed) ?? [];
   if (seed !== 'small' && count === undefined)
     throw new SandboxProblem(400, `Unknown seed: ${seed} (small or large:N)`);
-  addSmall(scene, secrets);
-  if (count !== undefined) addCrowd(scene, Number(count));
+  addSmall(current, secrets);
+  if (count !== undefined) addCrowd(current, Number(count));
 }

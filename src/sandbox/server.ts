@@ -14,7 +14,7 @@ import type { ApiFamily } from './family.ts';
 import { createFaults } from './faults.ts';
 import { listenSandbox, type Listener } from './listener.ts';
 import { openDataFolder } from './persistence/data-folder.ts';
-import { keepWorld, restoreWorld } from './persistence/keeper.ts';
+import { saveRuntime, restoreRuntime } from './persistence/keeper.ts';
 import { createPlatformFamily } from './platform-family.ts';
 import { toReadyLine, type ReadyLine } from './ready.ts';
 import { createRequestLog } from './requests.ts';
@@ -22,9 +22,9 @@ import { createScimFamily } from './scim/family.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
 import { plantSeed } from './seed.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
-import { createSpecRoom } from './spec/document.ts';
+import { createSpecificationRoutes } from './spec/document.ts';
 import { createState, type State } from './state.ts';
-import { sceneOf, type World } from './world.ts';
+import { currentStateOf, type SandboxRuntime } from './runtime.ts';
 
 export type { ReadyLine } from './ready.ts';
 
@@ -69,19 +69,21 @@ export interface Sandbox {
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
 /** Returns the families, those with longer paths first. */
-function createFamilies(world: World, options: SandboxOptions): ApiFamily[] {
-  const scim = createScimFamily(world);
-  const platform: ApiFamily = createPlatformFamily(world, [createSpecRoom(world, () => [scim, platform])]);
-  return [scim, createChatFamily(world, options), platform, createCoreDataFamily(world)];
+function createFamilies(runtime: SandboxRuntime, options: SandboxOptions): ApiFamily[] {
+  const scim = createScimFamily(runtime);
+  const platform: ApiFamily = createPlatformFamily(runtime, [
+    createSpecificationRoutes(runtime, () => [scim, platform]),
+  ]);
+  return [scim, createChatFamily(runtime, options), platform, createCoreDataFamily(runtime)];
 }
 
-/** Creates an empty state that uses the world's clock and reports its changes. */
-function emptyState(world: Omit<World, 'state'> & { state?: State }): State {
+/** Creates an empty state that uses the runtime's clock and reports its changes. */
+function emptyState(runtime: Omit<SandboxRuntime, 'state'> & { state?: State }): State {
   const state = createState({
-    now: () => world.clock.now(),
+    now: () => runtime.clock.now(),
     // Changes to a state that is not in use yet, such as seeding, are not recorded in the journal.
-    isKept: () => world.state === state && world.faults.readsMayLag(),
-    changed: () => world.changed(),
+    isKept: () => runtime.state === state && runtime.faults.readsMayLag(),
+    changed: () => runtime.changed(),
   });
   return state;
 }
@@ -93,11 +95,11 @@ function dataPathOf({ dataPath, vendorNames }: SandboxOptions): string {
   return path;
 }
 
-function createWorld(options: SandboxOptions): World {
+function createSandboxRuntime(options: SandboxOptions): SandboxRuntime {
   const clock = createSandboxClock(options.clock);
   // Read at each call, because a reset replaces the settings object.
-  const coreData: CoreData = createCoreData({ now: () => clock.now(), settings: () => world.settings });
-  const world: Omit<World, 'state'> = {
+  const coreData: CoreData = createCoreData({ now: () => clock.now(), settings: () => runtime.settings });
+  const runtime: Omit<SandboxRuntime, 'state'> = {
     clock,
     coreData,
     faults: createFaults(options.faults),
@@ -107,21 +109,21 @@ function createWorld(options: SandboxOptions): World {
     settings: DEFAULT_SETTINGS,
     changed: () => undefined,
   };
-  return Object.assign(world, { state: emptyState(world) });
+  return Object.assign(runtime, { state: emptyState(runtime) });
 }
 
 /** Resets to a seed. Only the base of the clock and the secrets stay. Throws for an unknown seed. */
-function resetWorld(world: World, seed: string, secrets: Secrets, faults: object): void {
-  const state = emptyState(world);
+function resetRuntime(runtime: SandboxRuntime, seed: string, secrets: Secrets, faults: object): void {
+  const state = emptyState(runtime);
   // Seeded with the time after the reset. An unknown seed throws here, before the old state is lost.
-  const nowMs = world.clock.now() - world.clock.offsetMs();
+  const nowMs = runtime.clock.now() - runtime.clock.offsetMs();
   plantSeed({ state, settings: DEFAULT_SETTINGS, nowMs }, seed, secrets);
-  world.state.runs.stopAll();
-  world.state = state;
-  world.settings = DEFAULT_SETTINGS;
-  world.clock.reset();
-  world.faults.set(faults);
-  world.requests.clear();
+  runtime.state.runs.stopAll();
+  runtime.state = state;
+  runtime.settings = DEFAULT_SETTINGS;
+  runtime.clock.reset();
+  runtime.faults.set(faults);
+  runtime.requests.clear();
 }
 
 /** Starts both listeners; the first is stopped again when the second cannot start. */
@@ -151,50 +153,50 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const host = options.host ?? '127.0.0.1';
   if (!options.tls && !LOOPBACK.has(host))
     throw new Error(`The sandbox serves plain http on loopback only, not on ${host}; use TLS for others`);
-  const world = createWorld(options);
+  const runtime = createSandboxRuntime(options);
   const folder = options.dataDir === undefined ? undefined : await openDataFolder(options.dataDir);
-  const kept = folder && (await restoreWorld(world, emptyState(world), folder));
+  const kept = folder && (await restoreRuntime(runtime, emptyState(runtime), folder));
   const secrets = createSecrets(kept?.secrets);
   let seed = kept?.seed ?? options.seed ?? 'small';
-  if (!kept) resetWorld(world, seed, secrets, options.faults ?? {});
+  if (!kept) resetRuntime(runtime, seed, secrets, options.faults ?? {});
   const keeper =
     folder &&
-    keepWorld(world, folder, { secrets, seed: () => seed, warn: options.warn ?? (() => undefined) });
-  world.changed = () => keeper?.changed();
-  world.changed();
+    saveRuntime(runtime, folder, { secrets, seed: () => seed, warn: options.warn ?? (() => undefined) });
+  runtime.changed = () => keeper?.changed();
+  runtime.changed();
 
   const certificate = options.tls ? await certificateFor(host, folder) : undefined;
   const addresses = {
     platformUrl: '',
     controlUrl: '',
-    dataPath: world.dataPath,
+    dataPath: runtime.dataPath,
     certificate: certificate?.cert,
   };
-  const readyLine = (): ReadyLine => toReadyLine(sceneOf(world), addresses);
+  const readyLine = (): ReadyLine => toReadyLine(currentStateOf(runtime), addresses);
   const reset = (wanted: string = seed): ReadyLine => {
-    resetWorld(world, wanted, secrets, options.faults ?? {});
+    resetRuntime(runtime, wanted, secrets, options.faults ?? {});
     seed = wanted;
-    world.changed();
+    runtime.changed();
     return readyLine();
   };
   const applications = {
-    platform: createApplication(world, createFamilies(world, options)),
-    control: createControl({ world, secrets, reset }),
+    platform: createApplication(runtime, createFamilies(runtime, options)),
+    control: createControl({ runtime, secrets, reset }),
   };
   const { platform, control } = await openPorts(options, host, applications, certificate);
-  world.platformUrl = platform.url;
+  runtime.platformUrl = platform.url;
   addresses.platformUrl = platform.url;
   addresses.controlUrl = control.url;
   return {
     ready: readyLine(),
     stop: async () => {
-      world.state.runs.stopAll();
+      runtime.state.runs.stopAll();
       await control.stop();
       await platform.stop();
       // Stops runs that started between the first stop and the close of the listener.
-      world.state.runs.stopAll();
+      runtime.state.runs.stopAll();
       await keeper?.stop();
-      await world.coreData.stop();
+      await runtime.coreData.stop();
     },
   };
 }

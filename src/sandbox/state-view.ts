@@ -4,7 +4,7 @@ import { showBranches, showDeployments } from './control-plane/state-view.ts';
 import { showExternalUsers, showThreads } from './chat/state-view.ts';
 import type { SandboxJsonObject } from './json.ts';
 import type { GroupRecord, UserRecord } from './records.ts';
-import type { Scene } from './state.ts';
+import type { CurrentState } from './state.ts';
 import type { TableRow, MemoryTable } from './table.ts';
 import { scimIdOf } from './users/people.ts';
 import { roleNames } from './users/user-view.ts';
@@ -16,15 +16,15 @@ function rows<T extends TableRow>(table: MemoryTable<T>): T[] {
 
 const toDate = (ms: number): string => new Date(ms).toISOString();
 
-function showUser(scene: Scene, user: UserRecord): SandboxJsonObject {
-  const { state } = scene;
+function showUser(current: CurrentState, user: UserRecord): SandboxJsonObject {
+  const { state } = current;
   const values = [...user.values].flatMap(([id, value]): [string, unknown][] => {
     const name = state.attributes.get(id)?.name;
     return name === undefined ? [] : [[name, value]];
   });
   return {
     id: user.id,
-    scimId: scimIdOf(scene.settings, user),
+    scimId: scimIdOf(current.settings, user),
     userName: user.userName,
     email: user.email,
     emails: user.emails,
@@ -46,11 +46,11 @@ function showUser(scene: Scene, user: UserRecord): SandboxJsonObject {
   };
 }
 
-function showGroup(scene: Scene, group: GroupRecord): SandboxJsonObject {
-  const { state } = scene;
+function showGroup(current: CurrentState, group: GroupRecord): SandboxJsonObject {
+  const { state } = current;
   return {
     id: group.id,
-    scimId: scimIdOf(scene.settings, group),
+    scimId: scimIdOf(current.settings, group),
     displayName: group.displayName,
     externalId: group.externalId,
     members: [...state.memberships.membersOf(group.id)].flatMap((id) => state.users.get(id)?.userName ?? []),
@@ -59,33 +59,33 @@ function showGroup(scene: Scene, group: GroupRecord): SandboxJsonObject {
   };
 }
 
-function showCredentials(scene: Scene, kind: 'apiKey' | 'oauthToken'): SandboxJsonObject[] {
-  return [...scene.state.credentials.values()]
+function showCredentials(current: CurrentState, kind: 'apiKey' | 'oauthToken'): SandboxJsonObject[] {
+  return [...current.state.credentials.values()]
     .filter((credential) => credential.kind === kind)
     .map(({ name, ownerId, deployments, expiresAtMs }) => ({
       name,
-      owner: scene.state.users.get(ownerId)?.userName ?? null,
+      owner: current.state.users.get(ownerId)?.userName ?? null,
       deployments: deployments && [...deployments],
       expiresAt: expiresAtMs === null ? null : toDate(expiresAtMs),
     }));
 }
 
 /** Returns the parts of the state by name; each part is built on demand. */
-export function stateParts(scene: Scene): ReadonlyMap<string, () => unknown> {
-  const { state, settings } = scene;
+export function stateParts(current: CurrentState): ReadonlyMap<string, () => unknown> {
+  const { state, settings } = current;
   return new Map<string, () => unknown>([
     ['settings', () => settings],
-    ['users', () => rows(state.users).map((user) => showUser(scene, user))],
-    ['groups', () => rows(state.groups).map((group) => showGroup(scene, group))],
+    ['users', () => rows(state.users).map((user) => showUser(current, user))],
+    ['groups', () => rows(state.groups).map((group) => showGroup(current, group))],
     ['attributeDefinitions', () => rows(state.attributes)],
     ['roles', () => rows(state.roles)],
-    ['apiKeys', () => showCredentials(scene, 'apiKey')],
-    ['oauthTokens', () => showCredentials(scene, 'oauthToken')],
-    ['deployments', () => showDeployments(scene)],
-    ['branches', () => showBranches(scene)],
-    ['workspace', () => showWorkspace(scene)],
+    ['apiKeys', () => showCredentials(current, 'apiKey')],
+    ['oauthTokens', () => showCredentials(current, 'oauthToken')],
+    ['deployments', () => showDeployments(current)],
+    ['branches', () => showBranches(current)],
+    ['workspace', () => showWorkspace(current)],
     ['auditEvents', () => state.audit.events(settings.auditRetentionEvents)],
-    ['threads', () => showThreads(scene)],
-    ['externalUsers', () => showExternalUsers(scene)],
+    ['threads', () => showThreads(current)],
+    ['externalUsers', () => showExternalUsers(current)],
   ]);
 }

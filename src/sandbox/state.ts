@@ -57,7 +57,7 @@ export interface StateView {
 }
 
 /** Arguments of every operation: the stored state, the settings, and the time in Unix milliseconds. */
-export interface Scene {
+export interface CurrentState {
   readonly state: State;
   readonly settings: SandboxSettings;
   readonly nowMs: number;

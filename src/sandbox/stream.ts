@@ -46,12 +46,12 @@ async function writeAll(
       response.end();
       return true;
     }
-    const isRoomLeft = response.write(line.value);
+    const isBufferFree = response.write(line.value);
     if (loss) {
       await loseAnswer(request, loss);
       return false;
     }
-    if (!isRoomLeft) await once(response, 'drain', { signal: left });
+    if (!isBufferFree) await once(response, 'drain', { signal: left });
   }
 }
 

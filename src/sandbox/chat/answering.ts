@@ -2,8 +2,8 @@
 import { systemClock } from '../../support/sources.ts';
 import type { DeploymentRecord } from '../records.ts';
 import { CHAT_LEFT, CHAT_TOOL_ROWS } from '../settings.ts';
-import { sceneOf, type World } from '../world.ts';
-import type { Scene, State } from '../state.ts';
+import { currentStateOf, type SandboxRuntime } from '../runtime.ts';
+import type { CurrentState, State } from '../state.ts';
 import { answerQuestion, type AgentTask, type Choose } from './agent.ts';
 import type { ChatCaller } from './authentication.ts';
 import type { ChatNames } from './names.ts';
@@ -30,7 +30,7 @@ export interface ChatQuestion {
 }
 
 interface Job extends ChatQuestion {
-  readonly world: World;
+  readonly runtime: SandboxRuntime;
   /** State at the start of the run; a reset stops the run and replaces the state. */
   readonly state: State;
   readonly run: Run;
@@ -41,11 +41,11 @@ function productionBranch(deployment: DeploymentRecord): string {
   return deployment.branches.find(({ kind }) => kind === 'production')?.name ?? '';
 }
 
-const now = (job: Job): Scene => ({ ...sceneOf(job.world), state: job.state });
+const now = (job: Job): CurrentState => ({ ...currentStateOf(job.runtime), state: job.state });
 
 /** Runs queries with the rights that the caller has when the query starts, and records every query. */
 function createData(job: Job): AgentData {
-  const { world, caller, session, body, run } = job;
+  const { runtime, caller, session, body, run } = job;
   const { deployment } = caller;
   const branchName = body.activeBranchName;
   async function collect(sqlQuery: string): Promise<Rows> {
@@ -61,7 +61,7 @@ function createData(job: Job): AgentData {
     let schema: Rows['schema'] = [];
     const data: Rows['data'][number][] = [];
     let totalRows = 0;
-    for await (const part of world.coreData.sql(deployment, branchName, context, {
+    for await (const part of runtime.coreData.sql(deployment, branchName, context, {
       query: sqlQuery,
       signal: run.signal,
     })) {
@@ -75,7 +75,7 @@ function createData(job: Job): AgentData {
     return { schema, data, totalRows };
   }
   return {
-    meta: async () => world.coreData.meta(deployment, await session.context(now(job))).cubes,
+    meta: async () => runtime.coreData.meta(deployment, await session.context(now(job))).cubes,
     run: collect,
   };
 }
@@ -91,7 +91,7 @@ function finish(job: Job, outcome: RunOutcome, lastWords?: { error: string; hide
     .map((message) => ({ ...message, isDelta: false, isInProcess: false }));
   const lastSort = run.lastSort() + 1;
   const ended = noteEnd(state, thread.id, {
-    nowMs: job.world.clock.now(),
+    nowMs: job.runtime.clock.now(),
     outcome,
     messages: said,
     lastSort,
@@ -123,10 +123,10 @@ function unlessOver<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | un
 
 /** Forwards the agent's records one at a time with the configured pause, while the caller keeps access. */
 async function pump(job: Job, records: AsyncGenerator<Draft, void>): Promise<void> {
-  const { run, session, world } = job;
+  const { run, session, runtime } = job;
   for (;;) {
     const next = await unlessOver(records.next(), run.signal);
-    const pauseMs = job.script.recordDelayMs ?? world.settings.chatRecordDelayMs;
+    const pauseMs = job.script.recordDelayMs ?? runtime.settings.chatRecordDelayMs;
     if (next && !next.done && pauseMs > 0) await systemClock.sleep(pauseMs, run.signal);
     if (!next || run.signal.aborted) return;
     if (!session.isStanding(now(job))) return stop(job, 'left');
@@ -151,9 +151,13 @@ async function drive(job: Job, task: AgentTask): Promise<void> {
  * Starts a run on an idle thread. Returns its lines from the first record, which repeats the question. The run
  * continues without readers.
  */
-export function startAnswer(world: World, style: ChatStyle, question: ChatQuestion): AsyncIterable<string> {
+export function startAnswer(
+  runtime: SandboxRuntime,
+  style: ChatStyle,
+  question: ChatQuestion,
+): AsyncIterable<string> {
   const { thread, caller, session, body } = question;
-  const { state } = world;
+  const { state } = runtime;
   const { agentId, deployment } = caller;
   const run = createRun({
     chatId: thread.chatId,
@@ -162,13 +166,13 @@ export function startAnswer(world: World, style: ChatStyle, question: ChatQuesti
     lastSort: thread.lastSort,
   });
   const scripted = state.agents.find('agentId', agentId)[0];
-  const job: Job = { ...question, world, state, run, script: scripted?.script ?? {} };
+  const job: Job = { ...question, runtime, state, run, script: scripted?.script ?? {} };
   noteStart(state, thread, {
     messageId: body.messageId,
     agentId,
     branchName: body.activeBranchName ?? productionBranch(deployment),
     isDefaultBranch: body.isDefaultBranch,
-    startedAtMs: world.clock.now(),
+    startedAtMs: runtime.clock.now(),
     outcome: 'streaming',
     queries: [],
   });
@@ -178,10 +182,10 @@ export function startAnswer(world: World, style: ChatStyle, question: ChatQuesti
     chatId: thread.chatId,
     data: createData(job),
     ...style,
-    showsThinking: world.settings.chatDevelopmentMode,
+    showsThinking: runtime.settings.chatDevelopmentMode,
     script: job.script,
   };
-  const id = body.messageId ?? freshMessageId(world.clock.now());
+  const id = body.messageId ?? freshMessageId(runtime.clock.now());
   const echo: Draft = { id, role: 'user', content: body.input, isDelta: false, isInProcess: false };
   const lines = run.follow();
   run.append(echo);

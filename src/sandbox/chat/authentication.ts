@@ -6,7 +6,7 @@ import { own, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import { ACCOUNT_NAME } from '../ready.ts';
 import type { Credential, DeploymentRecord } from '../records.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 import type { ChatNames } from './names.ts';
 
 /** Result of authentication. `externalId` of a token is in lower case. */
@@ -68,11 +68,11 @@ function unauthorized(why: string): SandboxProblem {
 }
 
 function requireTarget(
-  scene: Scene,
+  current: CurrentState,
   address: ChatAddress,
 ): { deployment: DeploymentRecord; agentId: string } {
   if (address.accountName !== ACCOUNT_NAME) throw new SandboxProblem(404, 'Tenant not found');
-  const { deployments } = scene.state;
+  const { deployments } = current.state;
   if (address.form === 'deployments') {
     const deployment = deployments.get(address.targetId);
     if (!deployment) throw new SandboxProblem(404, 'Deployment not found');
@@ -83,19 +83,19 @@ function requireTarget(
   return { deployment: owner, agentId: address.targetId };
 }
 
-function requirePlan(scene: Scene): void {
-  if (!scene.settings.plan.chat) throw new SandboxProblem(403, 'The plan does not include chat');
+function requirePlan(current: CurrentState): void {
+  if (!current.settings.plan.chat) throw new SandboxProblem(403, 'The plan does not include chat');
 }
 
-function authenticateKey(request: Request, scene: Scene, address: ChatAddress): ChatCaller {
+function authenticateKey(request: Request, current: CurrentState, address: ChatAddress): ChatCaller {
   const isKey = /^api-key(\s|$)/i.test(request.headers.authorization ?? '');
   // A missing agent is reported before the key is checked (ASSUMED-82).
   if (isKey && address.form === 'deployments')
     throw new SandboxProblem(403, 'agentId is required for Api-Key authentication');
   if (!isKey) throw unauthorized('Authorization header is malformed');
-  const { credential } = authenticate(request, scene, true);
-  requirePlan(scene);
-  const target = requireTarget(scene, address);
+  const { credential } = authenticate(request, current, true);
+  requirePlan(current);
+  const target = requireTarget(current, address);
   if (credential.deployments && !credential.deployments.has(target.deployment.id))
     throw new SandboxProblem(403, 'The API key does not reach this deployment');
   return { ...target, proof: { kind: 'apiKey', credential } };
@@ -134,16 +134,16 @@ export async function proveToken(
  */
 export async function authenticateChat(
   request: Request,
-  scene: Scene,
+  current: CurrentState,
   address: ChatAddress,
   names: ChatNames,
 ): Promise<ChatCaller> {
-  if (request.headers.authorization !== undefined) return authenticateKey(request, scene, address);
+  if (request.headers.authorization !== undefined) return authenticateKey(request, current, address);
   const sent = request.headers[names.tokenHeader];
   const token = Array.isArray(sent) ? sent[0] : sent;
   if (!token) throw unauthorized('A credential is missing');
-  const target = requireTarget(scene, address);
-  const proof = await proveToken(target.deployment, token, scene.nowMs);
-  requirePlan(scene);
+  const target = requireTarget(current, address);
+  const proof = await proveToken(target.deployment, token, current.nowMs);
+  requirePlan(current);
   return { ...target, proof };
 }

@@ -2,7 +2,7 @@
 // lifetime (contract 6.7).
 import { SandboxProblem } from '../problem.ts';
 import { EPHEMERAL_TTL_SECONDS } from '../settings.ts';
-import type { Scene, State } from '../state.ts';
+import type { CurrentState, State } from '../state.ts';
 import type { ExternalUserRecord } from './records.ts';
 import { ownerOfExternal, removeThreadsOf } from './threads.ts';
 
@@ -17,7 +17,7 @@ export interface ExternalWish extends Pick<
 }
 
 /** Removes the users whose lifetime has elapsed, with their threads (ASSUMED-98). */
-export function removeExpired({ state, nowMs }: Scene): void {
+export function removeExpired({ state, nowMs }: CurrentState): void {
   if (nowMs < state.externalExpiry.dueMs) return;
   let dueMs = Infinity;
   for (const id of [...state.externalUsers.ids()]) {
@@ -49,8 +49,8 @@ function expiryOf(present: ExternalUserRecord | undefined, wish: ExternalWish, n
 }
 
 /** Creates or updates the user; throws 429 above the limit of persistent users (ASSUMED-97). */
-export function provision(scene: Scene, wish: ExternalWish): ExternalUserRecord {
-  const { state, settings, nowMs } = scene;
+export function provision(current: CurrentState, wish: ExternalWish): ExternalUserRecord {
+  const { state, settings, nowMs } = current;
   const present = externalUserOf(state, wish.externalId);
   const expiresAtMs = expiryOf(present, wish, nowMs);
   const isNewlyKept = expiresAtMs === null && present?.expiresAtMs !== null;

@@ -6,12 +6,12 @@ import type { HandlerReply } from '../call.ts';
 import type { ApiFamily } from '../family.ts';
 import { SandboxProblem } from '../problem.ts';
 import { CHAT_UNAUTHORIZED_CODE } from '../settings.ts';
-import { sceneOf, type World } from '../world.ts';
+import { currentStateOf, type SandboxRuntime } from '../runtime.ts';
 import { authenticateChat, parseAddress, type ChatCaller } from './authentication.ts';
 import { createModelChoice, type ChatModelOptions } from './model-choice.ts';
 import { SPECIFIED_NAMES, VENDOR_NAMES } from './names.ts';
 import { chooseMembers } from './question.ts';
-import { createChatRoom } from './room.ts';
+import { createChatRoutes } from './routes.ts';
 
 const MOUNT = '/api/v1/public';
 
@@ -27,7 +27,7 @@ function render(problem: SandboxProblem): HandlerReply {
 
 /** Throws for a model address that is not allowed. */
 export function createChatFamily(
-  world: World,
+  runtime: SandboxRuntime,
   options: { vendorNames?: boolean; chatModel?: ChatModelOptions } = {},
 ): ApiFamily {
   const style = {
@@ -37,16 +37,16 @@ export function createChatFamily(
   const callers = new WeakMap<Request, ChatCaller>();
   function callerOf(request: Request): ChatCaller {
     const caller = callers.get(request);
-    if (!caller) throw new Error('Chat was mounted without the walls of its family');
+    if (!caller) throw new Error('Chat was mounted without the pathChecks of its family');
     return caller;
   }
   return {
     mounts: [MOUNT],
-    rooms: [createChatRoom({ world, style, callerOf }, MOUNT)],
+    routers: [createChatRoutes({ runtime, style, callerOf }, MOUNT)],
     authenticate: async (request) => {
       const address = parseAddress(request.baseUrl + request.path);
       if (!address) throw new SandboxProblem(404, 'Not found');
-      callers.set(request, await authenticateChat(request, sceneOf(world), address, style.names));
+      callers.set(request, await authenticateChat(request, currentStateOf(runtime), address, style.names));
       return undefined;
     },
     render,

@@ -13,12 +13,12 @@ import {
 import { parseMethod } from '../deployment-authentication.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { DeploymentRecord } from '../records.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 import type { AgentScript } from './records.ts';
 
-function requireDeploymentOf(scene: Scene, source: SandboxJsonObject): DeploymentRecord {
+function requireDeploymentOf(current: CurrentState, source: SandboxJsonObject): DeploymentRecord {
   const id = String(own(source, 'deploymentId'));
-  const deployment = scene.state.deployments.get(id);
+  const deployment = current.state.deployments.get(id);
   if (!deployment) throw new SandboxProblem(400, `deploymentId: no such deployment: ${id}`);
   return deployment;
 }
@@ -43,8 +43,8 @@ function parseScript(source: SandboxJsonObject): AgentScript {
   };
 }
 
-function freshAgentId(scene: Scene): string {
-  const used = [...scene.state.deployments.values()].flatMap(({ agents }) => agents.map(Number));
+function freshAgentId(current: CurrentState): string {
+  const used = [...current.state.deployments.values()].flatMap(({ agents }) => agents.map(Number));
   return String(Math.max(0, ...used.filter(Number.isFinite)) + 1);
 }
 
@@ -52,20 +52,20 @@ function freshAgentId(scene: Scene): string {
  * `agents [{deploymentId, id?, script?}]`: adds an agent, or replaces the script of an existing agent of that
  * deployment.
  */
-export const makeAgent: Make = (scene, source) => {
-  const deployment = requireDeploymentOf(scene, source);
-  const agentId = textOrUndefined(source, 'id') ?? freshAgentId(scene);
-  const holder = [...scene.state.deployments.values()].find(({ agents }) => agents.includes(agentId));
+export const makeAgent: Make = (current, source) => {
+  const deployment = requireDeploymentOf(current, source);
+  const agentId = textOrUndefined(source, 'id') ?? freshAgentId(current);
+  const holder = [...current.state.deployments.values()].find(({ agents }) => agents.includes(agentId));
   if (holder && holder.id !== deployment.id)
     throw new SandboxProblem(409, `Agent ${agentId} belongs to another deployment`);
   if (!holder) {
     const agents = [...deployment.agents, agentId];
-    scene.state.deployments.set(deployment.id, { ...deployment, agents });
+    current.state.deployments.set(deployment.id, { ...deployment, agents });
   }
-  const [present] = scene.state.agents.find('agentId', agentId);
+  const [present] = current.state.agents.find('agentId', agentId);
   const script = parseScript(requireObject(own(source, 'script') ?? {}, 'script'));
-  const id = present?.id ?? scene.state.agents.nextId();
-  scene.state.agents.put({ id, agentId, deploymentId: deployment.id, script });
+  const id = present?.id ?? current.state.agents.nextId();
+  current.state.agents.put({ id, agentId, deploymentId: deployment.id, script });
   return { deploymentId: deployment.id, id: agentId, script };
 };
 
@@ -73,14 +73,14 @@ export const makeAgent: Make = (scene, source) => {
  * `chatAuthentication [{deploymentId, tokenAuthentication?, method?}]`: sets how the deployment verifies
  * tokens.
  */
-export const setChatAuthentication: Make = (scene, source) => {
-  const deployment = requireDeploymentOf(scene, source);
+export const setChatAuthentication: Make = (current, source) => {
+  const deployment = requireDeploymentOf(current, source);
   const method = own(source, 'method');
   const tokenAuthentication =
     optionalBoolean(source, 'tokenAuthentication') ?? deployment.tokenAuthentication;
   const authentication =
     method === undefined ? deployment.authentication : parseMethod(requireObject(method, 'method'));
-  scene.state.deployments.set(deployment.id, {
+  current.state.deployments.set(deployment.id, {
     ...deployment,
     tokenAuthentication,
     ...(authentication ? { authentication } : {}),

@@ -7,7 +7,7 @@ import {
 } from '../core-data/security-context.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { StoredAttributeValue, Credential, UserRecord } from '../records.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 import { defaultFromText } from '../users/attribute-types.ts';
 import { proveToken, type ChatCaller, type ChatProof } from './authentication.ts';
 import { externalUserOf, provision, type ExternalWish } from './external-users.ts';
@@ -24,21 +24,21 @@ export interface ChatSession {
   /** Null with an API key; else a hash that distinguishes two tokens without revealing them. */
   readonly tokenFingerprint: string | null;
   /** Creates or updates the external user of the session, if it has one; throws Problem 429. */
-  admit(scene: Scene): void;
+  admit(current: CurrentState): void;
   /** Returns false once the user or the API key has lost access. */
-  isStanding(scene: Scene): boolean;
+  isStanding(current: CurrentState): boolean;
   /** Returns the current rights; throws Problem 401 when the token is no longer valid. */
-  context(scene: Scene): CoreDataSecurityContext | Promise<CoreDataSecurityContext>;
+  context(current: CurrentState): CoreDataSecurityContext | Promise<CoreDataSecurityContext>;
 }
 
-function isKeyStanding({ state, nowMs }: Scene, { secret }: Credential): boolean {
+function isKeyStanding({ state, nowMs }: CurrentState, { secret }: Credential): boolean {
   const credential = state.credentials.get(secret);
   if (!credential || (credential.expiresAtMs !== null && credential.expiresAtMs <= nowMs)) return false;
   return state.users.get(credential.ownerId)?.isDeactivated === false;
 }
 
 /** Finds a user by username or e-mail, lower-cased and trimmed (contract 6.2); throws 400 (ASSUMED-84). */
-function requireInternal({ state }: Scene, internalId: string): UserRecord {
+function requireInternal({ state }: CurrentState, internalId: string): UserRecord {
   const name = internalId.trim().toLowerCase();
   const [byName] = state.users.find('userName', name);
   const byMail = state.users.find('email', name);
@@ -48,9 +48,9 @@ function requireInternal({ state }: Scene, internalId: string): UserRecord {
   return user;
 }
 
-function internalSession(scene: Scene, internalId: string, credential: Credential): ChatSession {
-  const { id } = requireInternal(scene, internalId);
-  const present = ({ state }: Scene): UserRecord | undefined => {
+function internalSession(current: CurrentState, internalId: string, credential: Credential): ChatSession {
+  const { id } = requireInternal(current, internalId);
+  const present = ({ state }: CurrentState): UserRecord | undefined => {
     const user = state.users.get(id);
     return user?.isDeactivated === false ? user : undefined;
   };
@@ -73,9 +73,12 @@ function internalSession(scene: Scene, internalId: string, credential: Credentia
  * Converts text to the type of the definition; throws 400 for an unknown name or text of another type
  * (ASSUMED-85, ASSUMED-89).
  */
-function typedAttributes(scene: Scene, settings: RequestedSession): Record<string, StoredAttributeValue> {
+function typedAttributes(
+  current: CurrentState,
+  settings: RequestedSession,
+): Record<string, StoredAttributeValue> {
   const values = (settings.userAttributes ?? []).map(({ name, value }): [string, StoredAttributeValue] => {
-    const [definition] = scene.state.attributes.find('name', name);
+    const [definition] = current.state.attributes.find('name', name);
     if (!definition) throw new SandboxProblem(400, `No user attribute of the name ${name}`);
     const typed = defaultFromText(definition.type, value);
     if (typed === undefined)
@@ -85,9 +88,9 @@ function typedAttributes(scene: Scene, settings: RequestedSession): Record<strin
   return Object.fromEntries(values);
 }
 
-function requireGroups(scene: Scene, groups: readonly string[]): void {
+function requireGroups(current: CurrentState, groups: readonly string[]): void {
   const unknown = groups.find((name) => {
-    const found = scene.state.groups.find('displayName', name.toLowerCase());
+    const found = current.state.groups.find('displayName', name.toLowerCase());
     return !found.some(({ displayName }) => displayName === name);
   });
   // Policies compare names exactly; a similar name would grant nothing, so it is refused (ASSUMED-86).
@@ -98,35 +101,35 @@ function externalSession(
   wish: ExternalWish,
   proof: ChatProof,
   more: Pick<ChatSession, 'userIds' | 'tokenFingerprint' | 'context'> & {
-    isProofGood(scene: Scene): boolean;
+    isProofGood(current: CurrentState): boolean;
   },
 ): ChatSession {
   return {
     ...more,
     owner: ownerOfExternal(wish.externalId),
     keyName: proof.kind === 'apiKey' ? proof.credential.name : null,
-    admit: (scene) => void provision(scene, wish),
-    isStanding: (scene) => {
-      const user = externalUserOf(scene.state, wish.externalId);
-      const isAlive = user && (user.expiresAtMs === null || user.expiresAtMs > scene.nowMs);
-      return isAlive === true && more.isProofGood(scene);
+    admit: (current) => void provision(current, wish),
+    isStanding: (current) => {
+      const user = externalUserOf(current.state, wish.externalId);
+      const isAlive = user && (user.expiresAtMs === null || user.expiresAtMs > current.nowMs);
+      return isAlive === true && more.isProofGood(current);
     },
   };
 }
 
 function keySession(
-  scene: Scene,
+  current: CurrentState,
   settings: RequestedSession,
   externalId: string,
   proof: ChatProof,
 ): ChatSession {
   if (proof.kind !== 'apiKey') throw new Error('An API key session needs a key');
   const { credential } = proof;
-  requireGroups(scene, settings.groups ?? []);
+  requireGroups(current, settings.groups ?? []);
   const given = contextOfClaims(settings.securityContext ?? {});
   const context: CoreDataSecurityContext = {
     groups: settings.groups ?? given.groups,
-    userAttributes: { ...given.userAttributes, ...typedAttributes(scene, settings) },
+    userAttributes: { ...given.userAttributes, ...typedAttributes(current, settings) },
   };
   const { email, isEphemeral, ephemeralTtlSeconds } = settings;
   const securityContext = settings.securityContext ?? {};
@@ -144,7 +147,7 @@ function tokenSession({ deployment }: ChatCaller, proof: Extract<ChatProof, { ki
   const { groups, userAttributes } = contextOfClaims(claims);
   const person = { externalId, email, groups, userAttributes, securityContext: claims };
   const wish = { ...person, isEphemeral: undefined, ephemeralTtlSeconds: undefined };
-  const present = (scene: Scene) => scene.state.deployments.get(deployment.id);
+  const present = (current: CurrentState) => current.state.deployments.get(deployment.id);
   return externalSession(wish, proof, {
     userIds: new Set(),
     tokenFingerprint: createHash('sha256').update(token).digest('hex').slice(0, 16),
@@ -163,17 +166,17 @@ function tokenSession({ deployment }: ChatCaller, proof: Extract<ChatProof, { ki
  * invalid values.
  */
 export function openChatSession(
-  scene: Scene,
+  current: CurrentState,
   caller: ChatCaller,
   settings: RequestedSession | null,
 ): ChatSession {
   const { proof } = caller;
   if (proof.kind === 'token') return tokenSession(caller, proof);
   if (!settings) throw new SandboxProblem(400, 'sessionSettings is required with an API key');
-  if (settings.internalId !== null) return internalSession(scene, settings.internalId, proof.credential);
+  if (settings.internalId !== null) return internalSession(current, settings.internalId, proof.credential);
   if (settings.externalId === null)
     throw new SandboxProblem(400, 'sessionSettings needs an externalId or an internalId');
-  return keySession(scene, settings, settings.externalId, proof);
+  return keySession(current, settings, settings.externalId, proof);
 }
 
 /** Caller of an abort: the owner name, or the API key alone when the request names no user. */
@@ -184,14 +187,14 @@ export type Aborter =
  * Identifies the caller of an abort without creating an external user. Throws 400 for an unknown internal user.
  */
 export function identifyAborter(
-  scene: Scene,
+  current: CurrentState,
   caller: ChatCaller,
   settings: RequestedSession | null,
 ): Aborter {
   const { proof } = caller;
   if (proof.kind === 'token') return { kind: 'owner', owner: ownerOfExternal(proof.externalId) };
   if (settings && settings.internalId !== null)
-    return { kind: 'owner', owner: ownerOfUser(requireInternal(scene, settings.internalId).id) };
+    return { kind: 'owner', owner: ownerOfUser(requireInternal(current, settings.internalId).id) };
   if (settings && settings.externalId !== null)
     return { kind: 'owner', owner: ownerOfExternal(settings.externalId) };
   return { kind: 'key', name: proof.credential.name };

@@ -1,13 +1,13 @@
 // Builds the chat parts of `GET /state`: threads with their runs, external users (docs/sandbox.md).
 import type { SandboxJsonObject } from '../json.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 import { removeExpired } from './external-users.ts';
 import type { RunNote, ThreadRecord } from './records.ts';
 import { messagesOf } from './threads.ts';
 
 const toDate = (ms: number): string => new Date(ms).toISOString();
 
-function showOwner({ state }: Scene, owner: string): SandboxJsonObject {
+function showOwner({ state }: CurrentState, owner: string): SandboxJsonObject {
   const [, kind, id = ''] = /^(internal|external):(.*)$/s.exec(owner) ?? [];
   if (kind === 'external') return { externalId: id, internalId: null };
   return { externalId: null, internalId: state.users.get(Number(id))?.userName ?? null };
@@ -19,33 +19,33 @@ function showRun({ startedAtMs, ...run }: RunNote, isRunning: boolean): SandboxJ
   return { ...run, outcome, startedAt: toDate(startedAtMs) };
 }
 
-function showThread(scene: Scene, thread: ThreadRecord): SandboxJsonObject {
-  const run = scene.state.runs.get(thread.chatId);
+function showThread(current: CurrentState, thread: ThreadRecord): SandboxJsonObject {
+  const run = current.state.runs.get(thread.chatId);
   return {
     chatId: thread.chatId,
     deploymentId: thread.deploymentId,
-    ...showOwner(scene, thread.owner),
+    ...showOwner(current, thread.owner),
     isStreaming: run !== undefined,
     readers: run?.readers() ?? 0,
-    messages: messagesOf(scene.state, thread),
+    messages: messagesOf(current.state, thread),
     runs: thread.runs.map((note) => showRun(note, run !== undefined)),
     createdAt: toDate(thread.createdAtMs),
     updatedAt: toDate(thread.updatedAtMs),
   };
 }
 
-export function showThreads(scene: Scene): SandboxJsonObject[] {
-  removeExpired(scene);
-  const { threads } = scene.state;
+export function showThreads(current: CurrentState): SandboxJsonObject[] {
+  removeExpired(current);
+  const { threads } = current.state;
   return threads.ids().flatMap((id) => {
     const thread = threads.get(id);
-    return thread ? [showThread(scene, thread)] : [];
+    return thread ? [showThread(current, thread)] : [];
   });
 }
 
-export function showExternalUsers(scene: Scene): SandboxJsonObject[] {
-  removeExpired(scene);
-  const { externalUsers } = scene.state;
+export function showExternalUsers(current: CurrentState): SandboxJsonObject[] {
+  removeExpired(current);
+  const { externalUsers } = current.state;
   return externalUsers.ids().flatMap((id) => {
     const user = externalUsers.get(id);
     if (!user) return [];

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { headOf, noteRun } from './releases.ts';
 import type { BranchRecord, DeploymentRecord } from '../records.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 
 export type NewBranch = Pick<BranchRecord, 'name' | 'kind' | 'owner'>;
 
@@ -24,16 +24,16 @@ function nextNumber(used: Iterable<number>): number {
 }
 
 /** Adds a deployment with the next free ids; branch ids are unique in the account. */
-export function createDeployment(scene: Scene, given: NewDeployment): DeploymentRecord {
-  const { deployments } = scene.state;
+export function createDeployment(current: CurrentState, given: NewDeployment): DeploymentRecord {
+  const { deployments } = current.state;
   const present = [...deployments.values()];
   const id = String(nextNumber(present.map((one) => Number(one.id))));
   const firstBranchId = nextNumber(present.flatMap((one) => one.branches.map((branch) => branch.id)));
-  const release = given.release ?? { ...headOf(scene.state, 'latest'), isHeld: false };
+  const release = given.release ?? { ...headOf(current.state, 'latest'), isHeld: false };
   const deployment: DeploymentRecord = {
     id,
     name: given.name,
-    createdAtMs: given.createdAtMs ?? scene.nowMs,
+    createdAtMs: given.createdAtMs ?? current.nowMs,
     apiSecret: given.apiSecret,
     agents: given.agents ?? [id],
     tokenAuthentication: given.tokenAuthentication ?? false,
@@ -46,7 +46,7 @@ export function createDeployment(scene: Scene, given: NewDeployment): Deployment
     release,
     templateVariables: {},
   };
-  noteRun(scene.state, release);
+  noteRun(current.state, release);
   deployments.set(id, deployment);
   return deployment;
 }

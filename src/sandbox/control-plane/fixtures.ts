@@ -24,7 +24,7 @@ function branchOf(entry: unknown, place: number): NewBranch {
 }
 
 /** `{name, branches?, agents?, tokenAuthentication?}`; returns the deployment with ids and the API secret. */
-export const makeDeployment: Make = (scene, source, secrets) => {
+export const makeDeployment: Make = (current, source, secrets) => {
   const sent = own(source, 'branches') ?? ['main'];
   if (!Array.isArray(sent)) throw new SandboxProblem(400, 'branches must be a list');
   const branches = sent.map(branchOf);
@@ -32,7 +32,7 @@ export const makeDeployment: Make = (scene, source, secrets) => {
     throw new SandboxProblem(400, 'branches must hold exactly one production branch');
   }
   const agents = optionalTexts(source, 'agents');
-  const deployment = createDeployment(scene, {
+  const deployment = createDeployment(current, {
     name: requireText(source, 'name'),
     apiSecret: secrets.fresh(),
     branches,
@@ -43,15 +43,15 @@ export const makeDeployment: Make = (scene, source, secrets) => {
 };
 
 /** `{channel, version}`: publishes a version. */
-export const makeRelease: Make = (scene, source) => {
+export const makeRelease: Make = (current, source) => {
   const version = requireText(source, 'version');
   if (!/^\d+(\.\d+)*$/.test(version)) throw new SandboxProblem(400, 'version must be numbers with dots');
-  return { ...source, ...publish(scene.state, { channel: requireText(source, 'channel'), version }) };
+  return { ...source, ...publish(current.state, { channel: requireText(source, 'channel'), version }) };
 };
 
 /** `{timestamp?, userEmail, eventName, deploymentName?, ipAddress?, attributes?}`; the time is stored in UTC. */
-export const makeAuditEvent: Make = (scene, source) => {
-  const sent = own(source, 'timestamp') ?? scene.nowMs;
+export const makeAuditEvent: Make = (current, source) => {
+  const sent = own(source, 'timestamp') ?? current.nowMs;
   const atMs = typeof sent === 'number' || typeof sent === 'string' ? new Date(sent).getTime() : Number.NaN;
   if (Number.isNaN(atMs)) throw new SandboxProblem(400, 'timestamp must be a date');
   const event = {
@@ -62,6 +62,6 @@ export const makeAuditEvent: Make = (scene, source) => {
     ipAddress: textOrUndefined(source, 'ipAddress') ?? '127.0.0.1',
     attributes: objectList({ list: [own(source, 'attributes') ?? {}] }, 'list')[0] ?? {},
   };
-  scene.state.audit.add(event);
+  current.state.audit.add(event);
   return event;
 };

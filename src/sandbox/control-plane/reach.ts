@@ -4,7 +4,7 @@ import { pathText, type Call } from '../call.ts';
 import { isJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { DeploymentRecord, UserRecord } from '../records.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 import { grantKey } from '../workspace/records.ts';
 
 export type DeploymentAction = 'DeploymentRead' | 'DeploymentUpdate' | 'SchemaUpdate';
@@ -20,9 +20,9 @@ const includes = (list: unknown, wanted: string): boolean =>
   Array.isArray(list) && (list.includes(wanted) || list.includes('*'));
 
 /** Returns true when a custom role of the user has a policy for this action on this resource. */
-function isInRole(scene: Scene, user: UserRecord, action: string, resource: string): boolean {
+function isInRole(current: CurrentState, user: UserRecord, action: string, resource: string): boolean {
   return [...user.roles].some((name) =>
-    scene.state.roles
+    current.state.roles
       .find('name', name.toLowerCase())
       .some((role) =>
         role.policies.some(
@@ -36,20 +36,30 @@ function isInRole(scene: Scene, user: UserRecord, action: string, resource: stri
 }
 
 /** Returns true when the user has a permission of the account, directly or by a role; administrators have all. */
-export function hasPermission(scene: Scene, user: UserRecord, action: string, resource = '*'): boolean {
-  return user.isAdmin || user.permissions.has(action) || isInRole(scene, user, action, resource);
+export function hasPermission(
+  current: CurrentState,
+  user: UserRecord,
+  action: string,
+  resource = '*',
+): boolean {
+  return user.isAdmin || user.permissions.has(action) || isInRole(current, user, action, resource);
 }
 
 /** Returns true when the user may do this with the deployment, by permission or by a grant on it. */
-function mayDo(scene: Scene, user: UserRecord, action: DeploymentAction, deploymentId: string): boolean {
-  if (hasPermission(scene, user, action, deploymentId)) return true;
-  const grants = scene.state.grants.find('subject', grantKey(user.id, 'DEPLOYMENT', Number(deploymentId)));
+function mayDo(
+  current: CurrentState,
+  user: UserRecord,
+  action: DeploymentAction,
+  deploymentId: string,
+): boolean {
+  if (hasPermission(current, user, action, deploymentId)) return true;
+  const grants = current.state.grants.find('subject', grantKey(user.id, 'DEPLOYMENT', Number(deploymentId)));
   return grants.some((grant) => GRANTED[grant.action]?.includes(action));
 }
 
 /** Returns true when the user owns or was granted an item in the deployment's workspace. */
-function hasItemIn(scene: Scene, user: UserRecord, deploymentId: string): boolean {
-  const { grants, workspace } = scene.state;
+function hasItemIn(current: CurrentState, user: UserRecord, deploymentId: string): boolean {
+  const { grants, workspace } = current.state;
   const isOwner = workspace.ids().some((id) => {
     const item = workspace.get(id);
     return item?.deploymentId === deploymentId && item.ownerId === user.id;

@@ -1,7 +1,7 @@
 // Creates the control-plane part of the seed `small`: channels with versions and two deployments
 // (docs/sandbox.md).
 import type { Secrets } from '../secrets.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 import { createDeployment } from './deployments.ts';
 import { publish } from './releases.ts';
 
@@ -21,11 +21,11 @@ const RELEASES = [
 ];
 
 /** Adds releases and deployments to a state that has its users already. */
-export function plantControlPlane(scene: Scene, secrets: Secrets): void {
-  for (const { wasRun, ...version } of RELEASES) publish(scene.state, version, wasRun);
-  const createdAtMs = scene.nowMs - 30 * DAY_MS;
+export function plantControlPlane(current: CurrentState, secrets: Secrets): void {
+  for (const { wasRun, ...version } of RELEASES) publish(current.state, version, wasRun);
+  const createdAtMs = current.nowMs - 30 * DAY_MS;
   const main = { name: 'main', kind: 'production', owner: null } as const;
-  createDeployment(scene, {
+  createDeployment(current, {
     name: 'sales',
     apiSecret: secrets.named('deployment 1'),
     tokenAuthentication: true,
@@ -36,7 +36,7 @@ export function plantControlPlane(scene: Scene, secrets: Secrets): void {
       { name: 'dev-admin', kind: 'personal', owner: 'admin@acme.example' },
     ],
   });
-  createDeployment(scene, {
+  createDeployment(current, {
     name: 'ops',
     apiSecret: secrets.named('deployment 2'),
     createdAtMs,

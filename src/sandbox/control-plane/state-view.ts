@@ -1,9 +1,9 @@
 // Builds the control-plane part of `GET /state` (docs/sandbox.md), without API secrets.
 import type { SandboxJsonObject } from '../json.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 
-export function showDeployments(scene: Scene): SandboxJsonObject[] {
-  return [...scene.state.deployments.values()].map((deployment) => ({
+export function showDeployments(current: CurrentState): SandboxJsonObject[] {
+  return [...current.state.deployments.values()].map((deployment) => ({
     id: deployment.id,
     name: deployment.name,
     createdAt: new Date(deployment.createdAtMs).toISOString(),
@@ -13,13 +13,13 @@ export function showDeployments(scene: Scene): SandboxJsonObject[] {
   }));
 }
 
-export function showBranches(scene: Scene): SandboxJsonObject[] {
-  return [...scene.state.deployments.values()].flatMap(({ id: deploymentId, branches }) =>
+export function showBranches(current: CurrentState): SandboxJsonObject[] {
+  return [...current.state.deployments.values()].flatMap(({ id: deploymentId, branches }) =>
     branches.map(({ isStagingEnabled, ...branch }) => ({
       deploymentId,
       ...branch,
       isStagingEnvironmentEnabled: isStagingEnabled,
-      isViewed: scene.state.branchViews.has(`${deploymentId}/${branch.name}`),
+      isViewed: current.state.branchViews.has(`${deploymentId}/${branch.name}`),
     })),
   );
 }

@@ -3,7 +3,7 @@
 import { requireAdmin } from '../auth.ts';
 import { audit, bodyOf, type Call, type Handler, type HandlerReply } from '../call.ts';
 import { optionalBoolean } from '../json.ts';
-import type { World } from '../world.ts';
+import type { SandboxRuntime } from '../runtime.ts';
 
 const REGIONS = [
   { id: 'local', name: 'This machine', cloudProvider: 'local' },
@@ -30,12 +30,12 @@ export function readTenantSettings(call: Call): HandlerReply {
 }
 
 /** Handles `PUT /tenant/settings`: `auditLogEnabled` switches the audit log on and off; 200, 400, 403. */
-export function putTenantSettings(world: World): Handler {
+export function putTenantSettings(runtime: SandboxRuntime): Handler {
   return (call) => {
     const isEnabled = optionalBoolean(bodyOf(call), 'auditLogEnabled');
     requireAdmin(call.caller);
     if (isEnabled === undefined) return settingsReply(call);
-    world.settings = { ...world.settings, auditLogEnabled: isEnabled };
+    runtime.settings = { ...runtime.settings, auditLogEnabled: isEnabled };
     audit(call, 'Updated account settings', { auditLogEnabled: isEnabled });
     return settingsReply(call, isEnabled);
   };

@@ -7,7 +7,7 @@ import type { ApiFamily } from '../family.ts';
 import { loseAnswer } from '../loss.ts';
 import { SandboxProblem } from '../problem.ts';
 import { sendStream, type StreamedReply } from '../stream.ts';
-import { sceneOf, type World } from '../world.ts';
+import { currentStateOf, type SandboxRuntime } from '../runtime.ts';
 import { listDataSources, listEntities, showEntity } from './entities.ts';
 import { load } from './load.ts';
 import { openCoreDataSession, requireScope, type ApiScope, type CoreDataSession } from './session.ts';
@@ -20,8 +20,8 @@ const STREAM_HEADERS = { 'Content-Type': 'application/json; charset=utf-8' };
 const CONTINUE_WAIT = { error: 'Continue wait' };
 
 /** Returns the base paths of the data API: production, and the vendor's path for other branches. */
-function mountsOf(world: World): string[] {
-  return [world.dataPath, `/dev-mode/:branchName${world.dataPath}`];
+function mountsOf(runtime: SandboxRuntime): string[] {
+  return [runtime.dataPath, `/dev-mode/:branchName${runtime.dataPath}`];
 }
 
 /** Formats `{error}`, with a type that separates client errors from internal ones (contract 5.5). */
@@ -34,11 +34,11 @@ function render(problem: SandboxProblem): HandlerReply {
  * Returns the branch of the address; null = production. Throws 404 for an unknown branch, and for a shared
  * branch whose staging environment does not run (contract 4.4).
  */
-function branchOf(world: World, { deployment }: CoreDataSession, request: Request): string | null {
+function branchOf(runtime: SandboxRuntime, { deployment }: CoreDataSession, request: Request): string | null {
   const name = request.params['branchName'];
   if (typeof name !== 'string') return null;
   const branch = deployment.branches.find((one) => one.name === name);
-  const isReached = branch && (branch.kind !== 'shared' || isActive(world.state, deployment, branch));
+  const isReached = branch && (branch.kind !== 'shared' || isActive(runtime.state, deployment, branch));
   if (!isReached) throw new SandboxProblem(404, 'Branch not found');
   return name;
 }
@@ -49,7 +49,7 @@ function requestIdOf(request: Request): string | null {
 }
 
 /** Builds the family; each request opens one session. */
-export function createCoreDataFamily(world: World): ApiFamily {
+export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
   const sessions = new WeakMap<Request, CoreDataSession>();
   const slow = createSlowQueries<unknown>();
 
@@ -67,7 +67,7 @@ export function createCoreDataFamily(world: World): ApiFamily {
       const session = sessions.get(request);
       if (!session) throw new Error('The data API was asked without its authentication');
       requireScope(session, scope);
-      const branchName = branchOf(world, session, request);
+      const branchName = branchOf(runtime, session, request);
       await finish(request, { status: 200, body: await ask(session, request, branchName) });
     };
   }
@@ -75,8 +75,8 @@ export function createCoreDataFamily(world: World): ApiFamily {
   const answerLoad: Ask = async ({ deployment, context }, request, branchName) => {
     const { body } = request as { body: unknown };
     const key = JSON.stringify([deployment.id, branchName, context, body]);
-    const waited = await slow.ask(key, world.settings.dataContinueWaitMs, () =>
-      load(body, (query) => world.coreData.load(deployment, branchName, context, query)),
+    const waited = await slow.ask(key, runtime.settings.dataContinueWaitMs, () =>
+      load(body, (query) => runtime.coreData.load(deployment, branchName, context, query)),
     );
     return waited.kind === 'done' ? waited.result : CONTINUE_WAIT;
   };
@@ -86,12 +86,12 @@ export function createCoreDataFamily(world: World): ApiFamily {
     if (!session) throw new Error('The data API was asked without its authentication');
     requireScope(session, 'data');
     const { deployment, context } = session;
-    const branchName = branchOf(world, session, request);
+    const branchName = branchOf(runtime, session, request);
     const left = new AbortController();
     response.once('close', () => left.abort());
     const query = { ...sqlQueryIn(request.body), signal: left.signal };
-    const parts = world.coreData.sql(deployment, branchName, context, query);
-    const refreshedAt = new Date(world.clock.now()).toISOString();
+    const parts = runtime.coreData.sql(deployment, branchName, context, query);
+    const refreshedAt = new Date(runtime.clock.now()).toISOString();
     await finish(request, {
       status: 200,
       headers: STREAM_HEADERS,
@@ -99,13 +99,13 @@ export function createCoreDataFamily(world: World): ApiFamily {
     });
   };
 
-  function createRoom(mount: string) {
+  function createRoutes(mount: string) {
     const router = Router({ caseSensitive: true, mergeParams: true });
     router.post('/v1/load', at('data', answerLoad));
     router.post('/v1/cubesql', answerSql);
     router.get(
       '/v1/meta',
-      at('meta', ({ deployment, context }) => world.coreData.meta(deployment, context)),
+      at('meta', ({ deployment, context }) => runtime.coreData.meta(deployment, context)),
     );
     router.get(
       '/v1/data-sources',
@@ -114,7 +114,7 @@ export function createCoreDataFamily(world: World): ApiFamily {
     router.get(
       '/v1/entities',
       at('meta', ({ deployment, context }, request) =>
-        listEntities(request, world.settings, deployment, context),
+        listEntities(request, runtime.settings, deployment, context),
       ),
     );
     router.get(
@@ -127,10 +127,10 @@ export function createCoreDataFamily(world: World): ApiFamily {
   }
 
   return {
-    mounts: mountsOf(world),
-    rooms: mountsOf(world).map(createRoom),
+    mounts: mountsOf(runtime),
+    routers: mountsOf(runtime).map(createRoutes),
     authenticate: async (request) => {
-      sessions.set(request, await openCoreDataSession(request, sceneOf(world)));
+      sessions.set(request, await openCoreDataSession(request, currentStateOf(runtime)));
       return undefined;
     },
     render,

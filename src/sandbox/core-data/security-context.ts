@@ -1,7 +1,7 @@
 // Builds security contexts: the groups and attribute values that access policies use (contract 5.6).
 import { isJsonObject, own, type SandboxJsonObject } from '../json.ts';
 import type { StoredAttributeValue, UserRecord } from '../records.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 import { effectiveValue } from '../users/attribute-types.ts';
 
 /** Policies use the claims inside the wrapper only; other claims give no rights. */
@@ -24,8 +24,8 @@ function toAttributeValue(value: unknown): StoredAttributeValue | undefined {
 }
 
 /** Returns the context of a platform user: group names and effective values of all attributes (contract 3.2). */
-export function contextOfUser(scene: Scene, user: UserRecord): CoreDataSecurityContext {
-  const { state } = scene;
+export function contextOfUser(current: CurrentState, user: UserRecord): CoreDataSecurityContext {
+  const { state } = current;
   const groups = [...state.memberships.groupsOf(user.id)].flatMap(
     (id) => state.groups.get(id)?.displayName ?? [],
   );

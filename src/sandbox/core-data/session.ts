@@ -5,7 +5,7 @@ import { verifyToken } from '../deployment-tokens.ts';
 import { own, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { DeploymentRecord } from '../records.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 import { contextOfClaims, type CoreDataSecurityContext } from './core-data.ts';
 
 export type ApiScope = 'meta' | 'data';
@@ -57,9 +57,9 @@ async function metaSyncClaims(
 }
 
 /** Opens the session of a request; throws 403 with the fixed texts of contract 1.3 (ASSUMED-07). */
-export async function openCoreDataSession(request: Request, scene: Scene): Promise<CoreDataSession> {
+export async function openCoreDataSession(request: Request, current: CurrentState): Promise<CoreDataSession> {
   const token = tokenOf(request);
-  const { nowMs, state } = scene;
+  const { nowMs, state } = current;
   // One host serves all deployments of the sandbox, so the signature identifies the deployment.
   for (const deployment of token.length > MAX_TOKEN_LENGTH ? [] : state.deployments.values()) {
     const claims =

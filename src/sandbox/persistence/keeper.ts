@@ -2,7 +2,7 @@
 import type { Secrets } from '../secrets.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import type { State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { SandboxRuntime } from '../runtime.ts';
 import type { DataFolder } from './data-folder.ts';
 import { readSnapshot, snapshotPieces, type Surroundings } from './snapshot.ts';
 import { createWriteBehind, type WriteBehind } from './write-behind.ts';
@@ -11,8 +11,8 @@ import { createWriteBehind, type WriteBehind } from './write-behind.ts';
  * Fills the empty `state` from the folder and makes it the current one; undefined when the folder has no
  * snapshot. Throws for a damaged snapshot.
  */
-export async function restoreWorld(
-  world: World,
+export async function restoreRuntime(
+  runtime: SandboxRuntime,
   state: State,
   folder: DataFolder,
 ): Promise<Surroundings | undefined> {
@@ -24,25 +24,25 @@ export async function restoreWorld(
       cause,
     });
   });
-  world.state = state;
+  runtime.state = state;
   // A setting that the snapshot does not contain keeps its default.
-  world.settings = { ...DEFAULT_SETTINGS, ...around.settings };
-  world.clock.advance(around.clockOffsetMs);
+  runtime.settings = { ...DEFAULT_SETTINGS, ...around.settings };
+  runtime.clock.advance(around.clockOffsetMs);
   return around;
 }
 
 /** Saves the state shortly after each change, and when stopped. */
-export function keepWorld(
-  world: World,
+export function saveRuntime(
+  runtime: SandboxRuntime,
   folder: DataFolder,
   more: { readonly secrets: Secrets; readonly seed: () => string; readonly warn: (message: string) => void },
 ): WriteBehind {
   const save = (): Promise<void> =>
     folder.replace(
-      snapshotPieces(world.state, {
+      snapshotPieces(runtime.state, {
         seed: more.seed(),
-        settings: world.settings,
-        clockOffsetMs: world.clock.offsetMs(),
+        settings: runtime.settings,
+        clockOffsetMs: runtime.clock.offsetMs(),
         secrets: more.secrets.all(),
       }),
     );

@@ -4,7 +4,7 @@ import { authenticate, requireAdmin, type Caller } from '../auth.ts';
 import { answer, type Handler, type HandlerReply } from '../call.ts';
 import type { ApiFamily } from '../family.ts';
 import { SandboxProblem } from '../problem.ts';
-import { sceneOf, type World } from '../world.ts';
+import { currentStateOf, type SandboxRuntime } from '../runtime.ts';
 import { readDiscovery, readResourceTypes, readSchemas } from './discovery.ts';
 import {
   createGroupResource,
@@ -35,17 +35,17 @@ function render(problem: SandboxProblem): HandlerReply {
  * Authenticates a SCIM request. @throws 401 invalid credential, 403 SCIM disabled or not in the plan
  * (ASSUMED-33), 403 not an administrator
  */
-function enter(world: World, request: Request): Caller {
-  const caller = authenticate(request, sceneOf(world), true);
-  if (!world.settings.scimEnabled || !world.settings.plan.scim)
+function enter(runtime: SandboxRuntime, request: Request): Caller {
+  const caller = authenticate(request, currentStateOf(runtime), true);
+  if (!runtime.settings.scimEnabled || !runtime.settings.plan.scim)
     throw new SandboxProblem(403, 'SCIM provisioning is off');
   requireAdmin(caller);
   return caller;
 }
 
-function createRouter(world: World): Router {
+function createRouter(runtime: SandboxRuntime): Router {
   const router = Router({ caseSensitive: true });
-  const at = (handler: Handler) => answer(world, handler);
+  const at = (handler: Handler) => answer(runtime, handler);
   router.get('/Users', at(listUsers));
   router.post('/Users', at(createScimUser));
   router.get('/Users/:id', at(readScimUser));
@@ -67,12 +67,12 @@ function createRouter(world: World): Router {
 }
 
 /** Builds the family (contract 2). Answers are `application/scim+json` when the client accepts it, else JSON. */
-export function createScimFamily(world: World): ApiFamily {
+export function createScimFamily(runtime: SandboxRuntime): ApiFamily {
   const mount = '/api/scim/v2';
   return {
     mounts: [mount],
-    rooms: [{ mount, router: createRouter(world) }],
-    authenticate: (request) => enter(world, request),
+    routers: [{ mount, router: createRouter(runtime) }],
+    authenticate: (request) => enter(runtime, request),
     render,
     mediaType: (request) =>
       request.headers.accept?.toLowerCase().includes('application/scim+json')

@@ -2,7 +2,7 @@
 import { isJsonObject, own, requireObject, requireText, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { GroupRecord } from '../records.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 import type { GroupMemberStep } from '../users/group-life.ts';
 import { findByScimId } from './list.ts';
 import type { ParsedPatchOperation } from './patch-body.ts';
@@ -31,9 +31,9 @@ function memberIds(value: unknown): string[] {
  * Returns the platform user ids of `members` without duplicates; an unknown user is 400 `invalidValue`
  * (ASSUMED-19).
  */
-export function requireMembers(scene: Scene, value: unknown): number[] {
+export function requireMembers(current: CurrentState, value: unknown): number[] {
   const ids = memberIds(value).map((id) => {
-    const user = findByScimId(scene.state.users, scene.settings, id);
+    const user = findByScimId(current.state.users, current.settings, id);
     if (!user) throw new SandboxProblem(400, `Unknown member: ${id}`, 'invalidValue');
     return user.id;
   });
@@ -43,20 +43,20 @@ export function requireMembers(scene: Scene, value: unknown): number[] {
 /**
  * Returns the ids of existing users; removing a missing member or a deleted user is not an error (ASSUMED-20).
  */
-function presentMembers(scene: Scene, ids: readonly string[]): number[] {
-  return ids.flatMap((id) => findByScimId(scene.state.users, scene.settings, id)?.id ?? []);
+function presentMembers(current: CurrentState, ids: readonly string[]): number[] {
+  return ids.flatMap((id) => findByScimId(current.state.users, current.settings, id)?.id ?? []);
 }
 
-function memberStep(scene: Scene, operation: ParsedPatchOperation): GroupMemberStep {
+function memberStep(current: CurrentState, operation: ParsedPatchOperation): GroupMemberStep {
   const { op, value } = operation;
   if (op !== 'remove') {
     // Null removes all members (RFC 7643 §2.5); an absent value is an error.
     if (value === undefined) throw new SandboxProblem(400, `${op} needs a value`, 'invalidValue');
-    return { kind: op, userIds: requireMembers(scene, value ?? []) };
+    return { kind: op, userIds: requireMembers(current, value ?? []) };
   }
   // Entra ID removes members with a list of values; without a value, RFC 7644 removes all members.
   if (value === undefined || value === null) return { kind: 'replace', userIds: [] };
-  return { kind: 'remove', userIds: presentMembers(scene, memberIds(value)) };
+  return { kind: 'remove', userIds: presentMembers(current, memberIds(value)) };
 }
 
 function setName(change: GroupChange, operation: ParsedPatchOperation): void {
@@ -74,7 +74,7 @@ function setExternalId(change: GroupChange, operation: ParsedPatchOperation): vo
 
 /** Applies an operation with a path. @returns false when the path is not in contract 2.6 */
 function patchPath(
-  scene: Scene,
+  current: CurrentState,
   change: GroupChange,
   path: string,
   operation: ParsedPatchOperation,
@@ -83,36 +83,36 @@ function patchPath(
   const [isOneMember, memberId] = ONE_MEMBER.exec(path) ?? [];
   if (name === 'displayname') setName(change, operation);
   else if (name === 'externalid') setExternalId(change, operation);
-  else if (name === 'members') change.steps.push(memberStep(scene, operation));
+  else if (name === 'members') change.steps.push(memberStep(current, operation));
   else if (isOneMember !== undefined && memberId !== undefined && operation.op === 'remove') {
-    change.steps.push({ kind: 'remove', userIds: presentMembers(scene, [memberId]) });
+    change.steps.push({ kind: 'remove', userIds: presentMembers(current, [memberId]) });
   } else return false;
   return true;
 }
 
-function patchOne(scene: Scene, change: GroupChange, operation: ParsedPatchOperation): void {
+function patchOne(current: CurrentState, change: GroupChange, operation: ParsedPatchOperation): void {
   if (operation.path === undefined) {
     const value: SandboxJsonObject = requireObject(operation.value, 'value of an operation without path');
     // Read-only and unknown properties of a pathless value are ignored: Entra ID sends the id too.
     for (const [name, member] of Object.entries(value))
-      patchPath(scene, change, name, { ...operation, value: member });
+      patchPath(current, change, name, { ...operation, value: member });
     return;
   }
   const prefix = `${SCIM_GROUP_URN}:`.toLowerCase();
   const isQualified = operation.path.toLowerCase().startsWith(prefix);
   const path = isQualified ? operation.path.slice(prefix.length) : operation.path;
   if (READ_ONLY.has(path.toLowerCase())) throw new SandboxProblem(400, `${path} is read-only`, 'mutability');
-  if (!patchPath(scene, change, path, operation))
+  if (!patchPath(current, change, path, operation))
     throw new SandboxProblem(400, `Unsupported path: ${path}`, 'invalidPath');
 }
 
 /** Returns the combined change of all operations; throws 400 before anything is changed (ASSUMED-30). */
 export function parseGroupPatch(
-  scene: Scene,
+  current: CurrentState,
   group: GroupRecord,
   operations: readonly ParsedPatchOperation[],
 ): GroupChange {
   const change: GroupChange = { displayName: group.displayName, externalId: group.externalId, steps: [] };
-  for (const operation of operations) patchOne(scene, change, operation);
+  for (const operation of operations) patchOne(current, change, operation);
   return change;
 }

@@ -1,8 +1,8 @@
 // Serves `GET /api/v1/spec`: the OpenAPI document of the Platform and SCIM paths, for any valid caller (contract 4.9, ASSUMED-77).
 import { Router } from 'express';
 import { answer } from '../call.ts';
-import type { ApiFamily, Room } from '../family.ts';
-import type { World } from '../world.ts';
+import type { ApiFamily, MountedRouter } from '../family.ts';
+import type { SandboxRuntime } from '../runtime.ts';
 import { CONTROL_PLANE_LINES, CONTROL_PLANE_SCHEMAS } from './control-plane.ts';
 import { anything, integer, ref, textSchema, type OperationText, type SpecSchema } from './parts.ts';
 import { PEOPLE_LINES, PEOPLE_SCHEMAS, SCIM_LINES } from './users.ts';
@@ -140,7 +140,7 @@ function toDocument(operations: readonly ServedOperation[], url: string): SpecSc
 /** Returns the operations of all routers in the order of registration, so that the document lists what is served. */
 function servedOperations(families: readonly ApiFamily[]): ServedOperation[] {
   return families
-    .flatMap((family) => family.rooms)
+    .flatMap((family) => family.routers)
     .flatMap(({ mount, router }) =>
       router.stack.flatMap(({ route }) => {
         if (!route) return [];
@@ -152,11 +152,14 @@ function servedOperations(families: readonly ApiFamily[]): ServedOperation[] {
 }
 
 /** Builds the route. `families` is called at each request, because this route belongs to one of them. */
-export function createSpecRoom(world: World, families: () => readonly ApiFamily[]): Room {
+export function createSpecificationRoutes(
+  runtime: SandboxRuntime,
+  families: () => readonly ApiFamily[],
+): MountedRouter {
   const router = Router({ caseSensitive: true });
   router.get(
     '/spec',
-    answer(world, (call) => ({
+    answer(runtime, (call) => ({
       status: 200,
       body: toDocument(servedOperations(families()), call.platformUrl),
     })),

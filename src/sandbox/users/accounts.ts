@@ -13,13 +13,13 @@ import {
 import { cursorPage, idsWhere } from '../paging.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { UserRecord } from '../records.ts';
-import { searchKey, type Scene } from '../state.ts';
+import { searchKey, type CurrentState } from '../state.ts';
 import { changePerson, createPerson, removePerson, type PersonChange } from './people.ts';
 import { toUserView } from './user-view.ts';
 
 /** Returns the user with the id of the path. @throws 404 */
-export function requireUser(scene: Scene, id: number): UserRecord {
-  const user = scene.state.users.get(id);
+export function requireUser(current: CurrentState, id: number): UserRecord {
+  const user = current.state.users.get(id);
   if (!user) throw new SandboxProblem(404, 'User not found');
   return user;
 }
@@ -53,11 +53,14 @@ function settingsOf(body: SandboxJsonObject): SandboxJsonObject | null {
 }
 
 /** Returns the role names in the tenant's spelling; Admin is set by `isAdmin` instead. @throws 400 */
-function rolesOf(scene: Scene, names: readonly string[] | undefined): ReadonlySet<string> | undefined {
+function rolesOf(
+  current: CurrentState,
+  names: readonly string[] | undefined,
+): ReadonlySet<string> | undefined {
   if (names === undefined) return undefined;
   return new Set(
     names.map((name) => {
-      const [role] = scene.state.roles.find('name', name.toLowerCase());
+      const [role] = current.state.roles.find('name', name.toLowerCase());
       if (!role || role.name === 'Admin') throw new SandboxProblem(400, `defaultRoles: unknown role ${name}`);
       return role.name;
     }),

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { SandboxProblem } from '../problem.ts';
 import type { GroupRecord } from '../records.ts';
 import { RESERVED_GROUP_PREFIX } from '../settings.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 import { changePerson } from './people.ts';
 
 /** One change of a member list; ids are platform user ids. */
@@ -13,33 +13,37 @@ export type GroupMemberStep =
   | { kind: 'replace'; userIds: readonly number[] };
 
 /** Throws 400 for reserved names (ASSUMED-18) and 409 for a name in use by another group (ASSUMED-17). */
-export function requireGroupName(scene: Scene, displayName: string, ownId?: number): void {
+export function requireGroupName(current: CurrentState, displayName: string, ownId?: number): void {
   if (displayName.toLowerCase().startsWith(RESERVED_GROUP_PREFIX)) {
     throw new SandboxProblem(400, 'Names starting with system: are reserved', 'invalidValue');
   }
-  const [holder] = scene.state.groups.find('displayName', displayName.toLowerCase());
+  const [holder] = current.state.groups.find('displayName', displayName.toLowerCase());
   if (holder && holder.id !== ownId)
     throw new SandboxProblem(409, 'A group with this displayName exists', 'uniqueness');
 }
 
 /** Creates an empty group; throws as `requireGroupName`. */
-export function createGroup(scene: Scene, displayName: string, externalId: string | null): GroupRecord {
-  requireGroupName(scene, displayName);
+export function createGroup(
+  current: CurrentState,
+  displayName: string,
+  externalId: string | null,
+): GroupRecord {
+  requireGroupName(current, displayName);
   const group: GroupRecord = {
-    id: scene.state.groups.nextId(),
+    id: current.state.groups.nextId(),
     uuid: randomUUID(),
     displayName,
     externalId,
-    createdAtMs: scene.nowMs,
-    updatedAtMs: scene.nowMs,
+    createdAtMs: current.nowMs,
+    updatedAtMs: current.nowMs,
   };
-  scene.state.groups.put(group);
+  current.state.groups.put(group);
   return group;
 }
 
 /** Deletes the group; its members stay users and keep the roles that they got from it (contract 2.7). */
-export function removeGroup(scene: Scene, group: GroupRecord): void {
-  const { memberships, groups } = scene.state;
+export function removeGroup(current: CurrentState, group: GroupRecord): void {
+  const { memberships, groups } = current.state;
   for (const userId of [...memberships.membersOf(group.id)]) memberships.remove(group.id, userId);
   groups.remove(group.id);
 }
@@ -48,8 +52,8 @@ export function removeGroup(scene: Scene, group: GroupRecord): void {
  * Applies one step and returns the users who joined; existing and missing members are not an error
  * (ASSUMED-20).
  */
-export function applyMemberStep(scene: Scene, groupId: number, step: GroupMemberStep): number[] {
-  const { memberships } = scene.state;
+export function applyMemberStep(current: CurrentState, groupId: number, step: GroupMemberStep): number[] {
+  const { memberships } = current.state;
   if (step.kind === 'remove') {
     for (const userId of step.userIds) memberships.remove(groupId, userId);
     return [];
@@ -67,13 +71,13 @@ export function applyMemberStep(scene: Scene, groupId: number, step: GroupMember
  * Returns the existing roles, never Admin, that the tenant's mapping assigns to members of the group
  * (ASSUMED-103).
  */
-function mappedRoles(scene: Scene, groupName: string): string[] {
+function mappedRoles(current: CurrentState, groupName: string): string[] {
   const wanted = groupName.toLowerCase();
-  const names = Object.entries(scene.settings.groupsRolesMap)
+  const names = Object.entries(current.settings.groupsRolesMap)
     .filter(([name]) => name.toLowerCase() === wanted)
     .flatMap(([, roles]) => roles);
   return names.flatMap((name) => {
-    const [role] = scene.state.roles.find('name', name.toLowerCase());
+    const [role] = current.state.roles.find('name', name.toLowerCase());
     return role && role.name !== 'Admin' ? [role.name] : [];
   });
 }
@@ -83,17 +87,17 @@ function mappedRoles(scene: Scene, groupName: string): string[] {
  * ASSUMED-106).
  */
 export function giveMappedRoles(
-  scene: Scene,
+  current: CurrentState,
   group: GroupRecord,
   joined: readonly number[],
 ): { username: string; role: string }[] {
-  const roles = mappedRoles(scene, group.displayName);
+  const roles = mappedRoles(current, group.displayName);
   if (roles.length === 0) return [];
   return joined.flatMap((userId) => {
-    const user = scene.state.users.get(userId);
+    const user = current.state.users.get(userId);
     const fresh = user ? roles.filter((role) => !user.roles.has(role)) : [];
     if (!user || fresh.length === 0) return [];
-    changePerson(scene, user, { roles: new Set([...user.roles, ...fresh]) });
+    changePerson(current, user, { roles: new Set([...user.roles, ...fresh]) });
     return fresh.map((role) => ({ username: user.userName, role }));
   });
 }

@@ -4,7 +4,7 @@ import { ownerOfUser, removeThreadsOf } from '../chat/threads.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { Alias, UserRecord } from '../records.ts';
 import { FALLBACK_ROLE, type SandboxSettings } from '../settings.ts';
-import type { Scene, State } from '../state.ts';
+import type { CurrentState, State } from '../state.ts';
 
 type Derived = 'id' | 'uuid' | 'searchText' | 'createdAtMs' | 'updatedAtMs';
 export type NewPerson = Partial<Omit<UserRecord, Derived | 'aliases'>> & {
@@ -16,8 +16,8 @@ export type PersonChange = Partial<Omit<UserRecord, Derived>>;
 /**
  * Returns the tenant's default role for new users; a deleted role or Admin falls back to Viewer (contract 2.2).
  */
-export function defaultRole(scene: Scene): string {
-  const [role] = scene.state.roles.find('name', scene.settings.defaultRole.toLowerCase());
+export function defaultRole(current: CurrentState): string {
+  const [role] = current.state.roles.find('name', current.settings.defaultRole.toLowerCase());
   return role && role.name !== 'Admin' ? role.name : FALLBACK_ROLE;
 }
 
@@ -62,12 +62,12 @@ function store(state: State, person: Omit<UserRecord, 'searchText'>): UserRecord
 }
 
 /** Creates a user; without `roles` the user gets the default role. Throws 409 `uniqueness`. */
-export function createPerson(scene: Scene, person: NewPerson): UserRecord {
+export function createPerson(current: CurrentState, person: NewPerson): UserRecord {
   const { aliasSource, ...given } = person;
-  requireFreeName(scene.state, given.userName, undefined);
-  const id = scene.state.users.nextId();
-  const alias: Alias = { id, username: given.userName, source: aliasSource, createdAtMs: scene.nowMs };
-  return store(scene.state, {
+  requireFreeName(current.state, given.userName, undefined);
+  const id = current.state.users.nextId();
+  const alias: Alias = { id, username: given.userName, source: aliasSource, createdAtMs: current.nowMs };
+  return store(current.state, {
     email: impliedEmail(given.userName, given.emails ?? []),
     emails: [],
     externalId: null,
@@ -82,12 +82,12 @@ export function createPerson(scene: Scene, person: NewPerson): UserRecord {
     settings: null,
     values: new Map(),
     ...given,
-    roles: given.roles ?? new Set([defaultRole(scene)]),
+    roles: given.roles ?? new Set([defaultRole(current)]),
     id,
     uuid: randomUUID(),
     aliases: [alias],
-    createdAtMs: scene.nowMs,
-    updatedAtMs: scene.nowMs,
+    createdAtMs: current.nowMs,
+    updatedAtMs: current.nowMs,
   });
 }
 
@@ -102,22 +102,22 @@ function requireOtherAdmin(state: State, user: UserRecord): void {
  * Applies all changes to a user at once; throws 409 `uniqueness` or 403 (last administrator) before anything is
  * stored.
  */
-export function changePerson(scene: Scene, user: UserRecord, change: PersonChange): UserRecord {
-  const next: UserRecord = { ...user, ...change, updatedAtMs: scene.nowMs };
-  if (next.userName !== user.userName) requireFreeName(scene.state, next.userName, user.id);
-  if (next.isDeactivated || !next.isAdmin) requireOtherAdmin(scene.state, user);
-  if (next.userName === user.userName) return store(scene.state, next);
+export function changePerson(current: CurrentState, user: UserRecord, change: PersonChange): UserRecord {
+  const next: UserRecord = { ...user, ...change, updatedAtMs: current.nowMs };
+  if (next.userName !== user.userName) requireFreeName(current.state, next.userName, user.id);
+  if (next.isDeactivated || !next.isAdmin) requireOtherAdmin(current.state, user);
+  if (next.userName === user.userName) return store(current.state, next);
   // An alias with the former userName follows the rename, so that it still identifies the user (contract 2.7).
   const aliases = next.aliases.map((alias) =>
     alias.username === user.userName ? { ...alias, username: next.userName } : alias,
   );
-  return store(scene.state, { ...next, aliases });
+  return store(current.state, { ...next, aliases });
 }
 
 /** Deletes a user with memberships, values and grants; throws 403 for the last administrator. */
-export function removePerson(scene: Scene, user: UserRecord): void {
-  requireOtherAdmin(scene.state, user);
-  const { state } = scene;
+export function removePerson(current: CurrentState, user: UserRecord): void {
+  requireOtherAdmin(current.state, user);
+  const { state } = current;
   for (const groupId of [...state.memberships.groupsOf(user.id)]) state.memberships.remove(groupId, user.id);
   for (const grant of state.grants.find('user', String(user.id))) state.grants.remove(grant.id);
   state.activeAdmins.delete(user.id);

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { textOrUndefined, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 import type { ReadDashboards } from './dashboards.ts';
 import { readInteger, readName, readObject, requireFolder, UNTITLED } from './inputs.ts';
 import type { FolderRecord, ItemRecord, ReportRecord, WorkbookRecord } from './records.ts';
@@ -19,19 +19,19 @@ type Common = Pick<
   'id' | 'deploymentId' | 'ownerId' | 'updatedById' | 'createdAtMs' | 'updatedAtMs'
 >;
 
-function common(scene: Scene, { deploymentId, ownerId }: Placing): Common {
+function common(current: CurrentState, { deploymentId, ownerId }: Placing): Common {
   return {
-    id: scene.state.workspace.nextId(),
+    id: current.state.workspace.nextId(),
     deploymentId,
     ownerId,
     updatedById: ownerId,
-    createdAtMs: scene.nowMs,
-    updatedAtMs: scene.nowMs,
+    createdAtMs: current.nowMs,
+    updatedAtMs: current.nowMs,
   };
 }
 
-function store<T extends ItemRecord>(scene: Scene, item: T): T {
-  scene.state.workspace.put(item);
+function store<T extends ItemRecord>(current: CurrentState, item: T): T {
+  current.state.workspace.put(item);
   return item;
 }
 
@@ -48,17 +48,17 @@ export function readNewFolder(source: SandboxJsonObject): {
 
 /** Stores a folder, after its siblings unless it names its position. */
 export function addFolder(
-  scene: Scene,
+  current: CurrentState,
   placing: Placing,
   input: ReturnType<typeof readNewFolder>,
 ): FolderRecord {
-  const { state } = scene;
+  const { state } = current;
   const parent = requireFolder(state, placing.deploymentId, input.parentId);
   const folderId = parent?.id ?? null;
   const neighbours = subFoldersOf(state, placing.deploymentId, folderId);
   const position = input.position ?? Math.max(-1, ...neighbours.map((folder) => folder.position)) + 1;
-  return store(scene, {
-    ...common(scene, placing),
+  return store(current, {
+    ...common(current, placing),
     type: 'FOLDER',
     name: input.name,
     folderId,
@@ -80,14 +80,14 @@ export function readNewWorkbook(source: SandboxJsonObject, readDashboards: ReadD
 
 /** Stores a workbook; 404 for an unknown folder. */
 export function addWorkbook(
-  scene: Scene,
+  current: CurrentState,
   placing: Placing,
   input: ReturnType<typeof readNewWorkbook>,
 ): WorkbookRecord {
-  requireFolder(scene.state, placing.deploymentId, input.folderId);
+  requireFolder(current.state, placing.deploymentId, input.folderId);
   const allowEmbed = input.publishedDashboard?.['allowEmbed'] === true;
-  return store(scene, {
-    ...common(scene, placing),
+  return store(current, {
+    ...common(current, placing),
     type: 'WORKBOOK',
     ...input,
     embedAccess: { allowEmbed, allEmbedUsers: false, tenants: [] },
@@ -115,8 +115,8 @@ export function readNewReport(source: SandboxJsonObject) {
 }
 
 /** Returns the workbook with that id in that deployment. @throws 404 */
-export function requireWorkbook(scene: Scene, deploymentId: string, id: number): WorkbookRecord {
-  const item = scene.state.workspace.get(id);
+export function requireWorkbook(current: CurrentState, deploymentId: string, id: number): WorkbookRecord {
+  const item = current.state.workspace.get(id);
   if (item?.type !== 'WORKBOOK' || item.deploymentId !== deploymentId) {
     throw new SandboxProblem(404, 'Workbook not found');
   }
@@ -125,19 +125,19 @@ export function requireWorkbook(scene: Scene, deploymentId: string, id: number):
 
 /** Stores a report; 404 for an unknown folder or workbook, 409 for a `publicId` in use. */
 export function addReport(
-  scene: Scene,
+  current: CurrentState,
   placing: Placing,
   input: ReturnType<typeof readNewReport>,
 ): ReportRecord {
-  const { state } = scene;
+  const { state } = current;
   requireFolder(state, placing.deploymentId, input.folderId);
-  if (input.workbookId !== null) requireWorkbook(scene, placing.deploymentId, input.workbookId);
+  if (input.workbookId !== null) requireWorkbook(current, placing.deploymentId, input.workbookId);
   if (input.publicId !== null && state.workspace.find('publicId', input.publicId).length > 0) {
     throw new SandboxProblem(409, 'publicId is already taken');
   }
-  const shared = common(scene, placing);
+  const shared = common(current, placing);
   // Derived from the id, so that the same seed gives the same public ids.
   const publicId =
     input.publicId ?? createHash('sha256').update(`report ${shared.id}`).digest('hex').slice(0, 12);
-  return store(scene, { ...shared, type: 'REPORT', ...input, publicId });
+  return store(current, { ...shared, type: 'REPORT', ...input, publicId });
 }

@@ -2,7 +2,7 @@
 import { requireOwner, type Make } from '../fixture.ts';
 import { own, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 import {
   addFolder,
   addReport,
@@ -16,43 +16,43 @@ import { createDashboardReader } from './dashboards.ts';
 import { ACTION_KINDS, ITEM_TYPES, type Grant, type WorkspaceItemType } from './records.ts';
 import { showGrant, showItem } from './state-view.ts';
 
-function deploymentOf(scene: Scene, source: SandboxJsonObject): string {
+function deploymentOf(current: CurrentState, source: SandboxJsonObject): string {
   const id = String(own(source, 'deploymentId'));
-  if (!scene.state.deployments.has(id))
+  if (!current.state.deployments.has(id))
     throw new SandboxProblem(400, `deploymentId: no such deployment: ${id}`);
   return id;
 }
 
 /** Without `owner` the item belongs to the first administrator. */
-function placingOf(scene: Scene, source: SandboxJsonObject): Placing {
-  const { users, activeAdmins } = scene.state;
+function placingOf(current: CurrentState, source: SandboxJsonObject): Placing {
+  const { users, activeAdmins } = current.state;
   const [admin] = activeAdmins;
-  const owner = own(source, 'owner') === undefined ? users.get(admin ?? 0) : requireOwner(scene, source);
+  const owner = own(source, 'owner') === undefined ? users.get(admin ?? 0) : requireOwner(current, source);
   if (!owner) throw new SandboxProblem(400, 'owner is required: there is no administrator');
-  return { deploymentId: deploymentOf(scene, source), ownerId: owner.id };
+  return { deploymentId: deploymentOf(current, source), ownerId: owner.id };
 }
 
-export const makeFolder: Make = (scene, source) => {
-  const folder = addFolder(scene, placingOf(scene, source), readNewFolder(source));
-  return { ...source, ...showItem(scene, folder) };
+export const makeFolder: Make = (current, source) => {
+  const folder = addFolder(current, placingOf(current, source), readNewFolder(source));
+  return { ...source, ...showItem(current, folder) };
 };
 
-export const makeWorkbook: Make = (scene, source) => {
+export const makeWorkbook: Make = (current, source) => {
   const workbook = addWorkbook(
-    scene,
-    placingOf(scene, source),
+    current,
+    placingOf(current, source),
     readNewWorkbook(source, createDashboardReader()),
   );
-  return { ...source, ...showItem(scene, workbook) };
+  return { ...source, ...showItem(current, workbook) };
 };
 
-export const makeReport: Make = (scene, source) => {
-  const report = addReport(scene, placingOf(scene, source), readNewReport(source));
-  return { ...source, ...showItem(scene, report) };
+export const makeReport: Make = (current, source) => {
+  const report = addReport(current, placingOf(current, source), readNewReport(source));
+  return { ...source, ...showItem(current, report) };
 };
 
-function requireSubject(scene: Scene, type: string, id: unknown): number {
-  const { workspace, deployments } = scene.state;
+function requireSubject(current: CurrentState, type: string, id: unknown): number {
+  const { workspace, deployments } = current.state;
   const known =
     type === 'DEPLOYMENT' ? deployments.has(String(id)) : workspace.get(Number(id))?.type === type;
   if (!known) throw new SandboxProblem(400, `id: no such ${type.toLowerCase()}: ${String(id)}`);
@@ -60,7 +60,7 @@ function requireSubject(scene: Scene, type: string, id: unknown): number {
 }
 
 /** `{user, type, id, action}`; `type` is a kind of item, or DEPLOYMENT, in any case. */
-export const makeGrant: Make = (scene, source) => {
+export const makeGrant: Make = (current, source) => {
   const named = String(own(source, 'type')).toUpperCase();
   const type = [...ITEM_TYPES, 'DEPLOYMENT' as const].find(
     (known: WorkspaceItemType | 'DEPLOYMENT') => known === named,
@@ -69,12 +69,12 @@ export const makeGrant: Make = (scene, source) => {
   const action = ACTION_KINDS.find((known) => known === own(source, 'action'));
   if (!action) throw new SandboxProblem(400, `action must be one of ${ACTION_KINDS.join(', ')}`);
   const grant: Grant = {
-    id: scene.state.grants.nextId(),
-    userId: requireOwner(scene, source, 'user').id,
+    id: current.state.grants.nextId(),
+    userId: requireOwner(current, source, 'user').id,
     type,
-    itemId: requireSubject(scene, type, own(source, 'id')),
+    itemId: requireSubject(current, type, own(source, 'id')),
     action,
   };
-  scene.state.grants.put(grant);
-  return { ...source, ...showGrant(scene, grant) };
+  current.state.grants.put(grant);
+  return { ...source, ...showGrant(current, grant) };
 };

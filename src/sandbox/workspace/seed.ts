@@ -1,7 +1,7 @@
 // Creates the workspace of the seed `small`: items of a sales and an operations team (docs/sandbox.md).
 import type { SandboxJsonObject } from '../json.ts';
 import type { UserRecord } from '../records.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 import { createDashboardReader } from './dashboards.ts';
 import { addFolder, addReport, addWorkbook, readNewReport, readNewWorkbook, type Placing } from './create.ts';
 
@@ -64,26 +64,26 @@ function publishedDashboard(workbookId: number, reportId: number, ownerId: numbe
 const workbookOf = (source: SandboxJsonObject) => readNewWorkbook(source, createDashboardReader());
 
 /** Creates the folder Sales with its content. @returns the id of the folder */
-function addSales(scene: Scene, placing: Placing): number {
+function addSales(current: CurrentState, placing: Placing): number {
   const folder = (name: string, parentId: number | null): number =>
-    addFolder(scene, placing, { name, parentId, position: null }).id;
+    addFolder(current, placing, { name, parentId, position: null }).id;
   const sales = folder('Sales', null);
   const europe = folder('Europe', sales);
   folder('Germany', europe);
   folder('Marketing', null);
   const workbook = addWorkbook(
-    scene,
+    current,
     placing,
     workbookOf({ name: 'Revenue', folderId: sales, slug: 'revenue' }),
   );
-  addWorkbook(scene, placing, workbookOf({ name: 'Campaigns' }));
+  addWorkbook(current, placing, workbookOf({ name: 'Campaigns' }));
   const report = addReport(
-    scene,
+    current,
     placing,
     readNewReport({ name: 'Orders by country', folderId: europe, workbookId: workbook.id, sqlQuery: QUERY }),
   );
-  addReport(scene, placing, readNewReport({ name: 'Orders per month' }));
-  scene.state.workspace.put({
+  addReport(current, placing, readNewReport({ name: 'Orders per month' }));
+  current.state.workspace.put({
     ...workbook,
     dashboardDraft: CONFIG,
     dashboardPublished: CONFIG,
@@ -93,11 +93,11 @@ function addSales(scene: Scene, placing: Placing): number {
 }
 
 /** Creates all items for `owner`; `reader` gets the read right on the folder Sales and its content. */
-export function plantWorkspace(scene: Scene, owner: UserRecord, reader: UserRecord): void {
-  const { grants } = scene.state;
-  const sales = addSales(scene, { deploymentId: '1', ownerId: owner.id });
+export function plantWorkspace(current: CurrentState, owner: UserRecord, reader: UserRecord): void {
+  const { grants } = current.state;
+  const sales = addSales(current, { deploymentId: '1', ownerId: owner.id });
   const placing = { deploymentId: '2', ownerId: owner.id };
-  const ops = addFolder(scene, placing, { name: 'Operations', parentId: null, position: null });
-  addWorkbook(scene, placing, workbookOf({ name: 'Incidents', folderId: ops.id }));
+  const ops = addFolder(current, placing, { name: 'Operations', parentId: null, position: null });
+  addWorkbook(current, placing, workbookOf({ name: 'Incidents', folderId: ops.id }));
   grants.put({ id: grants.nextId(), userId: reader.id, type: 'FOLDER', itemId: sales, action: 'read' });
 }

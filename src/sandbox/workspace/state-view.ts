@@ -1,14 +1,14 @@
 // Builds the workspace part of `GET /state`: every item with its owner's name, every grant (docs/sandbox.md).
 import type { SandboxJsonObject } from '../json.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 import type { Grant, ItemRecord, WorkspaceItemType } from './records.ts';
 
 const toDate = (ms: number): string => new Date(ms).toISOString();
 
 /** Returns one stored item; the parent of a folder is called `parentId`, as in its own calls. */
-export function showItem(scene: Scene, item: ItemRecord): SandboxJsonObject {
+export function showItem(current: CurrentState, item: ItemRecord): SandboxJsonObject {
   const { ownerId, updatedById, createdAtMs, updatedAtMs, folderId, deploymentId, ...kept } = item;
-  const nameOf = (id: number): string | null => scene.state.users.get(id)?.userName ?? null;
+  const nameOf = (id: number): string | null => current.state.users.get(id)?.userName ?? null;
   return {
     ...kept,
     deploymentId: Number(deploymentId),
@@ -21,28 +21,28 @@ export function showItem(scene: Scene, item: ItemRecord): SandboxJsonObject {
 }
 
 /** Returns one grant in the form of its fixture; `id` is the item, `grantId` the grant itself. */
-export function showGrant(scene: Scene, grant: Grant): SandboxJsonObject {
+export function showGrant(current: CurrentState, grant: Grant): SandboxJsonObject {
   return {
     grantId: grant.id,
-    user: scene.state.users.get(grant.userId)?.userName ?? null,
+    user: current.state.users.get(grant.userId)?.userName ?? null,
     type: grant.type,
     id: grant.itemId,
     action: grant.action,
   };
 }
 
-export function showWorkspace(scene: Scene): SandboxJsonObject {
-  const { workspace, grants } = scene.state;
+export function showWorkspace(current: CurrentState): SandboxJsonObject {
+  const { workspace, grants } = current.state;
   const items = workspace.ids().flatMap((id) => workspace.get(id) ?? []);
   const shown = (type: WorkspaceItemType): SandboxJsonObject[] =>
-    items.filter((item) => item.type === type).map((item) => showItem(scene, item));
+    items.filter((item) => item.type === type).map((item) => showItem(current, item));
   return {
     folders: shown('FOLDER'),
     workbooks: shown('WORKBOOK'),
     reports: shown('REPORT'),
     grants: grants.ids().flatMap((id) => {
       const grant = grants.get(id);
-      return grant ? [showGrant(scene, grant)] : [];
+      return grant ? [showGrant(current, grant)] : [];
     }),
   };
 }

@@ -1,8 +1,8 @@
 // Routes folders, workbooks, reports, the feed and the move (contract 4.7, 10).
 import { Router } from 'express';
 import { answer, type Handler } from '../call.ts';
-import type { Room } from '../family.ts';
-import type { World } from '../world.ts';
+import type { MountedRouter } from '../family.ts';
+import type { SandboxRuntime } from '../runtime.ts';
 import { createDashboardReader } from './dashboards.ts';
 import { listWorkspace } from './feed.ts';
 import { createFolder, deleteFolder, listAncestors, listFolders, updateFolder } from './folders.ts';
@@ -17,9 +17,9 @@ import {
 } from './workbooks.ts';
 
 /** Builds the routes; the deployment check of the family runs before them. */
-export function createWorkspaceRoom(world: World): Room {
+export function createWorkspaceRoutes(runtime: SandboxRuntime): MountedRouter {
   const router = Router({ caseSensitive: true });
-  const at = (handler: Handler) => answer(world, handler);
+  const at = (handler: Handler) => answer(runtime, handler);
   const base = '/deployments/:deploymentId';
 
   router.get(`${base}/folders`, at(listFolders));

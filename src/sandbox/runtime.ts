@@ -4,9 +4,9 @@ import type { CoreData } from './core-data/core-data.ts';
 import type { Faults } from './faults.ts';
 import type { RequestLog } from './requests.ts';
 import type { SandboxSettings } from './settings.ts';
-import type { Scene, State } from './state.ts';
+import type { CurrentState, State } from './state.ts';
 
-export interface World {
+export interface SandboxRuntime {
   /** A reset replaces the whole object. */
   state: State;
   settings: SandboxSettings;
@@ -23,6 +23,6 @@ export interface World {
   readonly requests: RequestLog;
 }
 
-export function sceneOf(world: World): Scene {
-  return { state: world.state, settings: world.settings, nowMs: world.clock.now() };
+export function currentStateOf(runtime: SandboxRuntime): CurrentState {
+  return { state: runtime.state, settings: runtime.settings, nowMs: runtime.clock.now() };
 }

@@ -1,8 +1,8 @@
 // Routes console users, roles, groups and attributes under `/api/v1`.
 import { Router } from 'express';
 import { answer, type Handler } from '../call.ts';
-import type { Room } from '../family.ts';
-import type { World } from '../world.ts';
+import type { MountedRouter } from '../family.ts';
+import type { SandboxRuntime } from '../runtime.ts';
 import { createAccount, listAccounts, removeAccount, updateAccount } from './accounts.ts';
 import { listValues, upsertValue } from './attribute-values.ts';
 import { createAttribute, deleteAttribute, listAttributes, updateAttribute } from './attributes.ts';
@@ -11,9 +11,9 @@ import { patchMySettings, readMe } from './me.ts';
 import { assignRole, deleteUserGroup, listRoles, listUserGroups, removeRole } from './roles.ts';
 
 /** Builds the routes of contract 3.1 to 3.3 and 3.5. */
-export function createUsersRoom(world: World): Room {
+export function createUsersRoutes(runtime: SandboxRuntime): MountedRouter {
   const router = Router({ caseSensitive: true });
-  const at = (handler: Handler) => answer(world, handler);
+  const at = (handler: Handler) => answer(runtime, handler);
 
   router.get('/users', at(listAccounts));
   router.post('/users', at(createAccount));

@@ -2,9 +2,9 @@
 import { Router } from 'express';
 import { requireAdmin } from '../auth.ts';
 import { answer, type Handler } from '../call.ts';
-import type { Room } from '../family.ts';
+import type { MountedRouter } from '../family.ts';
 import { SandboxProblem } from '../problem.ts';
-import type { World } from '../world.ts';
+import type { SandboxRuntime } from '../runtime.ts';
 import { exportAuditLog } from './audit-export.ts';
 import { listBranches, setStagingEnvironment } from './branches.ts';
 import { createIn, deleteFrom, listBare, listItems, readFrom } from './collections.ts';
@@ -93,20 +93,20 @@ const BUILD: readonly Route[] = [
   ['post', '/deployments/:deploymentId/github/connect', admin(createIn('github-connections'))],
 ];
 
-function createRouter(world: World, routes: readonly Route[]): Router {
+function createRouter(runtime: SandboxRuntime, routes: readonly Route[]): Router {
   const router = Router({ caseSensitive: true });
-  for (const [method, path, handler] of routes) router[method](path, answer(world, handler));
+  for (const [method, path, handler] of routes) router[method](path, answer(runtime, handler));
   return router;
 }
 
 /** Builds the routes of contract 4.1 to 4.6 and 10. */
-export function createControlPlaneRooms(world: World): Room[] {
+export function createControlPlaneRoutes(runtime: SandboxRuntime): MountedRouter[] {
   const tenant: readonly Route[] = [
     ['get', '/tenant/settings', readTenantSettings],
-    ['put', '/tenant/settings', putTenantSettings(world)],
+    ['put', '/tenant/settings', putTenantSettings(runtime)],
   ];
   return [
-    { mount: '/api/v1', router: createRouter(world, [...CONTROL_PLANE, ...BY_PATH, ...tenant]) },
-    { mount: '/build/api/v1', router: createRouter(world, BUILD) },
+    { mount: '/api/v1', router: createRouter(runtime, [...CONTROL_PLANE, ...BY_PATH, ...tenant]) },
+    { mount: '/build/api/v1', router: createRouter(runtime, BUILD) },
   ];
 }

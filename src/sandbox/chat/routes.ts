@@ -1,15 +1,15 @@
 // Routes the two calls of chat: stream a conversation, abort a stream (contract 6.2 to 6.5).
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { sendReply, visitOf, type HandlerReply } from '../call.ts';
-import type { Room } from '../family.ts';
+import type { MountedRouter } from '../family.ts';
 import type { InjectedFault, Loss } from '../faults.ts';
 import { requireObject, requireText, type SandboxJsonObject } from '../json.ts';
 import { loseAnswer } from '../loss.ts';
 import { SandboxProblem } from '../problem.ts';
 import { CHAT_BUSY } from '../settings.ts';
-import type { Scene } from '../state.ts';
+import type { CurrentState } from '../state.ts';
 import { sendStream, type Lines } from '../stream.ts';
-import { sceneOf, type World } from '../world.ts';
+import { currentStateOf, type SandboxRuntime } from '../runtime.ts';
 import { startAnswer, type ChatStyle } from './answering.ts';
 import type { ChatCaller } from './authentication.ts';
 import { removeExpired } from './external-users.ts';
@@ -20,7 +20,7 @@ import { brokenAfter, cutoffLine, errorLine, openingWith, storedLines } from './
 import { decide, messagesOf, openThread, openedBy, threadStateOf, threadOf } from './threads.ts';
 
 export interface ChatDeps {
-  readonly world: World;
+  readonly runtime: SandboxRuntime;
   readonly style: ChatStyle;
   /** Returns the authenticated caller of a request. */
   readonly callerOf: (request: Request) => ChatCaller;
@@ -46,12 +46,12 @@ function requireBranch(caller: ChatCaller, branchName: string | null): void {
  * (ASSUMED-88).
  */
 function findThread(
-  scene: Scene,
+  current: CurrentState,
   caller: ChatCaller,
   session: ChatSession,
   body: StreamBody,
 ): ThreadRecord | undefined {
-  const { state } = scene;
+  const { state } = current;
   const deploymentId = caller.deployment.id;
   if (body.chatId === null)
     return body.messageId === null ? undefined : openedBy(state, deploymentId, session.owner, body.messageId);
@@ -60,33 +60,33 @@ function findThread(
   return thread;
 }
 
-function storedThread(scene: Scene, thread: ThreadRecord): string[] {
-  const run = scene.state.runs.get(thread.chatId);
-  const messages = messagesOf(scene.state, thread);
+function storedThread(current: CurrentState, thread: ThreadRecord): string[] {
+  const run = current.state.runs.get(thread.chatId);
+  const messages = messagesOf(current.state, thread);
   const state = { chatId: thread.chatId, isStreaming: run !== undefined, messages };
   return storedLines(state, run?.lastSort() ?? thread.lastSort);
 }
 
 interface Turn {
-  readonly scene: Scene;
+  readonly current: CurrentState;
   readonly caller: ChatCaller;
   readonly session: ChatSession;
   readonly body: StreamBody;
 }
 
 /** Decides how to answer the request, changes the state in one step, and returns the lines of the answer. */
-function converse({ world, style }: ChatDeps, turn: Turn): { opening: string; lines: Lines } {
-  const { scene, caller, session, body } = turn;
-  const { state, nowMs } = scene;
-  const found = findThread(scene, caller, session, body);
-  session.admit(scene);
+function converse({ runtime, style }: ChatDeps, turn: Turn): { opening: string; lines: Lines } {
+  const { current, caller, session, body } = turn;
+  const { state, nowMs } = current;
+  const found = findThread(current, caller, session, body);
+  session.admit(current);
   const { id: deploymentId } = caller.deployment;
   const thread =
     found ?? openThread(state, nowMs, { deploymentId, owner: session.owner, keyName: session.keyName });
   const decision = decide(threadStateOf(state, thread), body);
   const { chatId } = thread;
   const stored = (): { opening: string; lines: Lines } => {
-    const [opening = '', ...rest] = storedThread(scene, thread);
+    const [opening = '', ...rest] = storedThread(current, thread);
     return { opening, lines: [opening, ...rest] };
   };
   const run = state.runs.get(chatId);
@@ -103,7 +103,7 @@ function converse({ world, style }: ChatDeps, turn: Turn): { opening: string; li
   if (decision !== 'start' || input === null) return stored();
   const before = { chatId, isStreaming: false, messages: thread.messages };
   const opening = cutoffLine(before, thread.lastSort);
-  const answered = startAnswer(world, style, { caller, session, thread, body: { ...body, input } });
+  const answered = startAnswer(runtime, style, { caller, session, thread, body: { ...body, input } });
   return { opening, lines: openingWith(opening, answered) };
 }
 
@@ -124,7 +124,7 @@ async function sendLines(
 
 function fateOf(response: Response): InjectedFault {
   const { fate } = visitOf(response);
-  if (!fate) throw new Error('Chat was mounted without the walls of its family');
+  if (!fate) throw new Error('Chat was mounted without the pathChecks of its family');
   return fate;
 }
 
@@ -134,11 +134,11 @@ function streamChat(deps: ChatDeps): RequestHandler {
     const source = bodyOf(request);
     const settings = settingsOf(caller, source);
     const body = parseStreamBody(source);
-    const scene = sceneOf(deps.world);
-    removeExpired(scene);
+    const current = currentStateOf(deps.runtime);
+    removeExpired(current);
     requireBranch(caller, body.activeBranchName);
-    const session = openChatSession(scene, caller, settings);
-    const answer = converse(deps, { scene, caller, session, body });
+    const session = openChatSession(current, caller, settings);
+    const answer = converse(deps, { current, caller, session, body });
     await sendLines(request, response, answer, fateOf(response).loss);
   };
 }
@@ -149,15 +149,15 @@ function abort(deps: ChatDeps, request: Request): HandlerReply {
   const source = bodyOf(request);
   const chatId = requireText(source, 'chatId');
   const settings = settingsOf(caller, source);
-  const scene = sceneOf(deps.world);
-  removeExpired(scene);
-  const thread = threadOf(scene.state, caller.deployment.id, chatId);
+  const current = currentStateOf(deps.runtime);
+  removeExpired(current);
+  const thread = threadOf(current.state, caller.deployment.id, chatId);
   if (!thread) throw new SandboxProblem(404, 'Chat thread not found');
-  const aborter = identifyAborter(scene, caller, settings);
+  const aborter = identifyAborter(current, caller, settings);
   // sessionSettings is optional here: a key without a user may stop the runs that it started.
   const owns = aborter.kind === 'owner' ? thread.owner === aborter.owner : thread.keyName === aborter.name;
   if (!owns) throw new SandboxProblem(403, 'The chat thread belongs to somebody else');
-  scene.state.runs.stop(chatId, 'aborted');
+  current.state.runs.stop(chatId, 'aborted');
   return { status: 204 };
 }
 
@@ -171,7 +171,7 @@ function abortChat(deps: ChatDeps): RequestHandler {
 }
 
 /** Builds the routes for both forms of both addresses, below `/api/v1/public`. */
-export function createChatRoom(deps: ChatDeps, mount: string): Room {
+export function createChatRoutes(deps: ChatDeps, mount: string): MountedRouter {
   const router = Router({ caseSensitive: true });
   for (const form of ['/:accountName/agents/:agentId', '/:accountName/deployments/:deploymentId']) {
     router.post(`${form}/chat/stream-chat-state`, streamChat(deps));
