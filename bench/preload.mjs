@@ -51,6 +51,6 @@ for (let first = 0; first < Number(members); first += MEMBERS_AT_ONCE) {
   const count = Math.min(MEMBERS_AT_ONCE, Number(members) - first);
   const values = Array.from({ length: count }, (_, index) => userId(first + index));
   const steps = [{ kind: 'add', values }];
-  await directory.changeMembers({ id: GROUP_ID, now: Date.now(), request: 'bench', lane: 'edit', steps });
+  await directory.changeMembers({ id: GROUP_ID, now: Date.now(), request: 'bench', priority: 'edit', steps });
 }
 redis.disconnect();

@@ -24,14 +24,14 @@ export function buildEvents(
 ): Events {
   const { config, logger, releasers } = parts;
   const draining = new AbortController();
-  const told = states.flatMap(({ connection, events: stream }) => {
+  const delivered = states.flatMap(({ connection, events: stream }) => {
     const settings = config.connections[connection]?.events;
     return settings ? [{ settings, stream, feed: createFeed(stream, connection, settings) }] : [];
   });
-  const feeds = told.map(({ feed }) => feed);
+  const feeds = delivered.map(({ feed }) => feed);
   const tending = startTending(parts, feeds);
   releasers.add('events', tending.stop);
-  for (const { settings, stream, feed } of told) {
+  for (const { settings, stream, feed } of delivered) {
     const { connection } = feed;
     if (!worker || settings.push === null) continue;
     const push = startPush(
@@ -41,7 +41,7 @@ export function buildEvents(
     );
     releasers.add(`push of events of ${connection}`, push.stop);
   }
-  const entrances = told.map(({ settings, feed }) => {
+  const entrances = delivered.map(({ settings, feed }) => {
     const { poll } = settings;
     if (poll === null) return { feed };
     return { feed, poll: { ask: createPoll(parts, feed, draining.signal), token: () => poll.token } };

@@ -44,8 +44,8 @@ export function buildHealth(
       (sum, { total }) => sum + total,
       0,
     );
-    const books = states.flatMap(({ runs }) => runs.get(name) ?? []);
-    const runs = await Promise.all(books.map((each) => each.read()));
+    const stores = states.flatMap(({ runs }) => runs.get(name) ?? []);
+    const runs = await Promise.all(stores.map((each) => each.read()));
     const missing = runs
       .flatMap(({ last }) => (last?.coverage ? [last.coverage.users, last.coverage.groups] : []))
       .reduce((sum, coverage) => sum + coverage.missing, 0);

@@ -1,6 +1,6 @@
 // Records the metrics of this process. Parts report through callback functions and do not import the metrics library.
 import type { Config } from '../config/schema.ts';
-import type { Lane } from '../directory/records.ts';
+import type { Priority } from '../directory/records.ts';
 import type { Answered, OnAnswered } from '../http/middleware/request-context.ts';
 import { operationOf } from '../http/scim/router.ts';
 import type { PlatformCall } from '../platform/client.ts';
@@ -14,7 +14,7 @@ import { readShared, type MetricSources } from './shared-metrics.ts';
 export interface TargetHooks {
   onCall: (call: PlatformCall) => void;
   onWait: (waitMs: number) => void;
-  onApplied: (lagMs: number, lane: Lane) => void;
+  onApplied: (lagMs: number, priority: Priority) => void;
   onWrite: (operation: string, outcome: WriteOutcome) => void;
 }
 
@@ -138,7 +138,7 @@ function watchTarget(metrics: Metrics, target: string): TargetHooks {
       seconds.observe(durationMs / 1000);
     },
     onWait: (waitMs) => waits.observe(waitMs / 1000),
-    onApplied: (lagMs, lane) => metrics.syncLag.observe({ target, lane }, Math.max(0, lagMs) / 1000),
+    onApplied: (lagMs, priority) => metrics.syncLag.observe({ target, priority }, Math.max(0, lagMs) / 1000),
     onWrite: (operation, outcome) => {
       const resource = operation.includes('group') || operation.includes('members') ? 'group' : 'user';
       metrics.syncOperations.inc({ target, resource, operation, outcome });

@@ -43,7 +43,7 @@ export function startQueues(
         ...{ clock, random, onApplied, onWrite, trace: parts.tracing?.caused },
         logger: logger.child({ connection: job.connection }),
       };
-      await syncResource(deps, job.ref, job.lane, signal);
+      await syncResource(deps, job.ref, job.priority, signal);
     };
     const concurrency = config.targets[name]?.concurrency ?? 1;
     const queue = createTargetQueue(
@@ -59,7 +59,7 @@ export function startQueues(
   }
   const subscriber = connectRedis(config.redis, 'subscriber', logger);
   releasers.add('subscriber', () => subscriber.disconnect());
-  subscriber.on('message', (_channel: string, target: string) => queues.get(target)?.poke());
+  subscriber.on('message', (_channel: string, target: string) => queues.get(target)?.notify());
   // Resolves when Redis is reachable; until then the relays find marks by polling.
   void subscriber.subscribe(...states.map(({ channel }) => channel)).catch(() => undefined);
   return queues;

@@ -38,7 +38,7 @@ export function buildScrape(
       Promise.all(
         [...events.feeds].map(async ([connection, feed]) => ({
           connection,
-          standing: await feed.standing(),
+          delivery: await feed.delivery(),
         })),
       ),
     faults: async () => {

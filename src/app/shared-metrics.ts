@@ -15,7 +15,7 @@ export interface MetricSources {
   /** Tokens of the connections; empty in a process without SCIM endpoints. */
   tokens: () => TokenTimes[];
   /** Security events of the connections that have a receiver. */
-  events: () => Promise<{ connection: string; standing: EventDelivery }[]>;
+  events: () => Promise<{ connection: string; delivery: EventDelivery }[]>;
   /** Number of faults that the last proof of derived data found, by connection. */
   faults: () => Promise<{ connection: string; faults: number }[]>;
   /** Time of the worker's last fetch by target, Unix milliseconds; empty in a process without workers. */
@@ -64,13 +64,13 @@ const SHARED = [
 
 function showEvents(
   metrics: Metrics,
-  { connection, standing }: { connection: string; standing: EventDelivery },
+  { connection, delivery }: { connection: string; delivery: EventDelivery },
 ): void {
-  metrics.eventsPending.set({ connection }, standing.pending);
-  metrics.eventsOldest.set({ connection }, standing.oldestMs / 1000);
-  metrics.eventsKept.set({ connection }, standing.kept);
+  metrics.eventsPending.set({ connection }, delivery.pending);
+  metrics.eventsOldest.set({ connection }, delivery.oldestMs / 1000);
+  metrics.eventsKept.set({ connection }, delivery.kept);
   for (const outcome of ['delivered', 'refused', 'dropped'] as const)
-    metrics.events.inc({ connection, outcome }, standing[outcome]);
+    metrics.events.inc({ connection, outcome }, delivery[outcome]);
 }
 
 /** Shows the backlogs of a target as one: counts are added, ages and times take the worse value. */

@@ -46,9 +46,9 @@ export function backupCommand(program: Command, cli: Cli): void {
           `Left out: ${key}. This version does not know such a key; another version may have left it.`,
         );
       // Standard output holds the backup itself.
-      const tell = file === '-' ? complain : say;
-      if (flags.json) tell(JSON.stringify({ file, ...report }));
-      else tell(...linesOf(file, report));
+      const print = file === '-' ? complain : say;
+      if (flags.json) print(JSON.stringify({ file, ...report }));
+      else print(...linesOf(file, report));
     });
 }
 

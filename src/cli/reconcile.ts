@@ -128,12 +128,12 @@ async function runOne(
     .finally(progress.end);
   if (!flags.json) {
     if (plan && changesIn(plan) === 0) await printPlans([plan], false, cli);
-    tell(name, report, plan === undefined);
+    printReport(name, report, plan === undefined);
   }
   return report;
 }
 
-function tell(name: string, { outcome, message }: RunReport, joined: boolean): void {
+function printReport(name: string, { outcome, message }: RunReport, joined: boolean): void {
   const said = message === undefined ? '' : `: ${message}`;
   say('', `${name}: ${outcome}${said}${joined ? ' (by a run that was under way)' : ''}`);
 }
@@ -169,7 +169,7 @@ async function carryOut(
     logger: deps.logger,
     onProgress: progress.show,
   }).finally(progress.end);
-  if (!flags.json) tell(name, report, false);
+  if (!flags.json) printReport(name, report, false);
   return report;
 }
 

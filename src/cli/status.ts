@@ -39,8 +39,9 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus): vo
   if (coverage.groups.desired > 0) say(`  groups: ${coverageText(coverage.groups)}`);
   const missing = coverage.users.missing + coverage.groups.missing;
   if (missing > 0) say('  somebody is missing: run scim-bridge reconcile, which brings them');
-  const lanes = Object.entries(rest.lanes).filter(([, count]) => count > 0);
-  if (lanes.length > 0) say(`  waiting: ${lanes.map((lane) => lane.reverse().join(' ')).join(', ')}`);
+  const priorities = Object.entries(rest.priorities).filter(([, count]) => count > 0);
+  if (priorities.length > 0)
+    say(`  waiting: ${priorities.map((priority) => priority.reverse().join(' ')).join(', ')}`);
   if (breaker.open) {
     const answer = breaker.status ? `answers ${breaker.status}` : 'does not answer';
     say(`  the platform ${answer} since ${moment(breaker.since ?? 0)}: only probes are sent`);

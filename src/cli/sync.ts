@@ -65,13 +65,13 @@ async function syncAll(
     for (const { scope, name } of scopes.filter(
       ({ scope: { connection } }) => connection === each.connection,
     )) {
-      const tell = (line: string): void => void (flags.json || say(line));
-      tell(`${each.kind} ${each.name} (${each.ref}), ${name}`);
+      const print = (line: string): void => void (flags.json || say(line));
+      print(`${each.kind} ${each.name} (${each.ref}), ${name}`);
       const report = await syncOne(scope, each, {
         ...{ dryRun: flags.dryRun ?? false, by, limitMs, signal, logger: deps.logger },
-        onStep: (step) => tell(`  ${toText(step)}`),
+        onStep: (step) => print(`  ${toText(step)}`),
       });
-      for (const line of endLines(report)) tell(`  ${line}`);
+      for (const line of endLines(report)) print(`  ${line}`);
       reports.push(report);
     }
   }
@@ -79,19 +79,19 @@ async function syncAll(
 }
 
 /** A dry run answers like a plan: 0 nothing to do, 2 changes, 1 could not be read. */
-function exitCodeOf({ dryRun, differences, owed, outcome }: SyncReport): number {
+function exitCodeOf({ dryRun, differences, pendingGroups, outcome }: SyncReport): number {
   if (outcome !== undefined) return EXIT_CODES[outcome];
   if (differences === null) return 1;
-  return dryRun && differences.length + Object.keys(owed).length > 0 ? 2 : 0;
+  return dryRun && differences.length + Object.keys(pendingGroups).length > 0 ? 2 : 0;
 }
 
-function endLines({ dryRun, differences, owed, steps, outcome, message }: SyncReport): string[] {
+function endLines({ dryRun, differences, pendingGroups, steps, outcome, message }: SyncReport): string[] {
   if (!dryRun) {
     const done = steps.length === 0 && outcome === 'equal' ? 'nothing to do, equal already' : (outcome ?? '');
     return [`${done}${message === undefined ? '' : `: ${message}`}`];
   }
   if (differences === null) return ['the platform could not be read: nothing is known of what differs'];
-  const pending = Object.entries(owed).map(([who, sign]) => `${sign} membership ${who}`);
+  const pending = Object.entries(pendingGroups).map(([who, sign]) => `${sign} membership ${who}`);
   const lines = [...differences.flatMap(differenceLines), ...pending];
   return lines.length === 0 ? ['nothing to do, equal already'] : ['would write:', ...lines];
 }

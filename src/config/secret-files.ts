@@ -1,5 +1,5 @@
 // Rotation without a restart: secrets that stand in files are taken over when the files change. The settings object is
-// changed in place, here and nowhere else; whoever uses a secret reads it from there at each use, or is told.
+// changed in place, here and nowhere else; readers take the secret from there at each use, or register a callback.
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
@@ -18,7 +18,7 @@ export interface SecretFiles {
   stop: () => Promise<void>;
 }
 
-/** @param onChange told after secrets were taken over */
+/** @param onChange called after secrets were taken over */
 export function watchSecretFiles(
   deps: { clock: Clock; logger: Logger },
   config: Config,
@@ -26,12 +26,12 @@ export function watchSecretFiles(
 ): SecretFiles {
   const { clock, logger } = deps;
   const stopping = new AbortController();
-  const told = new Map<string, string>();
+  const reported = new Map<string, string>();
 
   /** Says each problem once; the secret that was there goes on. */
   function complain(path: string, problem: string): void {
-    if (told.get(path) !== problem) logger.error({ path, problem }, 'changed secret cannot be used');
-    told.set(path, problem);
+    if (reported.get(path) !== problem) logger.error({ path, problem }, 'changed secret cannot be used');
+    reported.set(path, problem);
   }
 
   async function read({ path, parts }: FileText): Promise<{ path: string; value: string } | undefined> {
@@ -46,7 +46,7 @@ export function watchSecretFiles(
   async function look(): Promise<boolean> {
     const found = (await Promise.all(config.secretFiles.map(read))).flatMap((each) => each ?? []);
     const changed = found.filter(({ path, value }) => valueAt(config, path) !== value);
-    for (const { path } of found) if (!changed.some((each) => each.path === path)) told.delete(path);
+    for (const { path } of found) if (!changed.some((each) => each.path === path)) reported.delete(path);
     if (changed.length === 0) return false;
     const { server, connections, targets } = config;
     const proposed = structuredClone({ server, connections, targets });
@@ -56,7 +56,7 @@ export function watchSecretFiles(
     for (const { path } of changed) if (faults.has(path)) complain(path, faults.get(path) ?? '');
     for (const { path, value } of usable) {
       setAt(config, toKeys(path), value);
-      told.delete(path);
+      reported.delete(path);
       logger.info({ path }, 'secret taken over from its file');
     }
     if (usable.length > 0) onChange();

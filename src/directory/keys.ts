@@ -17,17 +17,17 @@
  * | unresolved:<group> | hash | member value whose user is not there yet → its folded form |
  * | references:<raw or folded value> | set | `<group> <value>` waiting for such a user |
  * | tombstones | hash | id → what was deleted and when |
- * | sequence | string | one counter for order, generations, tickets and fences |
+ * | sequence | string | one counter for order, generations, deliveries and fences |
  * | marks:<t> | hash | ref → `generation since request`: this ref is not yet equal at the target |
  * | accepted:<t> | zset | refs that were handed to the queue, by the `since` of their marks: the oldest of them, or of those in `dirty`, is how far the target is behind |
- * | dirty:<t> | zset | ref by lane and due time: to be handed to the queue |
+ * | dirty:<t> | zset | ref by priority and due time: to be handed to the queue |
  * | inflight:<t> | zset | ref by the moment at which its job or its worker counts as lost |
- * | tickets:<t> | hash | ref → `ticket lane` of the job that waits in the queue, `- lane` while it runs |
+ * | deliveries:<t> | hash | ref → `deliveryId priority` of the job that waits in the queue, `- priority` while it runs |
  * | lease:<t>:<ref> | string | fence of the worker that syncs the ref |
  * | synced:<t>:User, synced:<t>:Group | set | ids that are in line with their link and not marked (lua/synced.lua) |
  * | syncedTargets | string | the targets that the last store marked |
  * | links:<t> | hash | ref → link (links.ts); linked:<t> is the way back from platform ids: ref, with the print of an account that was found equal |
- * | doubts:<t> | hash | ref → names (as in Link.unsure) that the platform was seen to hold differently |
+ * | suspectedDrift:<t> | hash | ref → names (as in Link.unsure) that the platform was seen to hold differently |
  * | proofLast, proofTurn | string | what the last pass over derived data found; that one was made a while ago |
  * | runs | string | one counter for the fences of reconcile runs |
  * | run:<t> | string | fence of the reconcile run that is under way |
@@ -35,7 +35,7 @@
  * | mapped:<t> | string | digest of the rules by which everybody was mapped last; `repaired` after a repair |
  * | tenant:<t> | set | addresses at which the linked accounts were recognised; at another one nothing is written |
  * | groupsSeen:<t> | hash | ref → the platform's time of change when a group's members were found equal |
- * | memberMarks:<t>:<group>, owed:<t>:<user> | hash | memberships still to be added (+) or removed (-); a field `@<platform id>` of memberMarks is a member that is nobody of ours |
+ * | pendingMembers:<t>:<group>, pendingGroups:<t>:<user> | hash | memberships still to be added (+) or removed (-); a field `@<platform id>` of pendingMembers is a member that is nobody of ours |
  * | blocked:<t> | zset | refs whose sync needs a person, by time |
  * | alarms:<t> | zset | ref by the moment at which to look again although nothing changed |
  * | hold:<t> | string | who ordered that nothing is written, and when |

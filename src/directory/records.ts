@@ -15,8 +15,8 @@ export function parseRef(ref: Ref): { kind: Kind; id: string } {
 }
 
 /** Priorities of changes, most urgent first. */
-export const LANES = ['deactivation', 'edit', 'new', 'reconcile'] as const;
-export type Lane = (typeof LANES)[number];
+export const PRIORITIES = ['deactivation', 'edit', 'new', 'reconcile'] as const;
+export type Priority = (typeof PRIORITIES)[number];
 
 /** The `active` of a user's record; absent counts as active. */
 export type UserState = 'active' | 'inactive';

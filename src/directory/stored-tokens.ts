@@ -22,19 +22,19 @@ export function createStoredTokens({ redis, keys }: { redis: Redis; keys: Keyspa
   const channel = keys.key('tokensChanged');
 
   // Notifies the other processes; without the message they notice the change within a second.
-  const tell = async (): Promise<void> => void (await redis.publish(channel, ''));
+  const notifyReplicas = async (): Promise<void> => void (await redis.publish(channel, ''));
 
   /** @returns false when another token has the name */
   async function add({ name, ...rest }: StoredToken): Promise<boolean> {
     const added = (await redis.hsetnx(tokens, name, JSON.stringify(rest))) === 1;
-    if (added) await tell();
+    if (added) await notifyReplicas();
     return added;
   }
 
   /** @returns false when there is no token with this name */
   async function remove(name: string): Promise<boolean> {
     const removed = (await redis.hdel(tokens, name)) === 1;
-    await tell();
+    await notifyReplicas();
     await redis.hdel(uses, name);
     return removed;
   }

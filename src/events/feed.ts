@@ -24,7 +24,7 @@ export interface Feed {
     acknowledged: readonly string[],
     refused?: readonly (Omit<EventRefusal, 'id'> & { jti: string })[],
   ): Promise<void>;
-  standing(): Promise<EventDelivery>;
+  delivery(): Promise<EventDelivery>;
   /** Deletes expired events. */
   tend(): Promise<EventDelivery>;
   keys: Signer['keys'];
@@ -51,8 +51,8 @@ export function createFeed(stream: EventStream, connection: string, settings: Fe
         refused.flatMap(({ jti, ...reason }) => idsOf(jti).map((id) => ({ id, ...reason }))),
       );
     },
-    standing: () => stream.standing(),
-    tend: () => stream.standing(settings.maxAgeMs),
+    delivery: () => stream.delivery(),
+    tend: () => stream.delivery(settings.maxAgeMs),
     keys: signer.keys,
   };
 }

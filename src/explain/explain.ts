@@ -68,7 +68,7 @@ async function explainAt(scope: ReconcileScope, found: FoundResource): Promise<E
     mark: markOf(where),
     lookAgainAt: where.alarmAt === null ? null : iso(where.alarmAt),
     guard: where.guard,
-    doubts: where.doubts,
+    suspectedDrift: where.suspectedDrift,
     hold: hold ? { since: iso(hold.since), by: hold.by, note: hold.note ?? null } : null,
     breaker: breaker.open ? { since: iso(breaker.since ?? 0), status: breaker.status ?? 0 } : null,
     policy: policyOf(scope, found.name),
@@ -131,11 +131,11 @@ function groupDetail({ target }: ReconcileScope, { record, name }: FoundResource
 async function groupsOf(
   scope: ReconcileScope,
   { id }: FoundResource,
-  { owed }: ResourceStatus,
+  { pendingGroups }: ResourceStatus,
 ): Promise<MembershipState[]> {
   const { directory, links, target } = scope;
   const [joined = []] = await directory.groupsOf([id]);
-  const left = [...owed.keys()].filter((group) => !joined.some((each) => each.id === group));
+  const left = [...pendingGroups.keys()].filter((group) => !joined.some((each) => each.id === group));
   const ids = [...joined.map((group) => group.id), ...left];
   const groups = await links.getMany(
     target.name,
@@ -145,7 +145,7 @@ async function groupsOf(
     const link = groups[index] ?? {};
     const name = joined.find((each) => each.id === group)?.displayName;
     const isWanted = name === undefined || target.mapping.groupName(name) !== undefined;
-    const sign = owed.get(group);
+    const sign = pendingGroups.get(group);
     const because = sign !== undefined && link.condition ? link.condition.message : undefined;
     return {
       ref: refOf('Group', group),
@@ -159,11 +159,11 @@ async function groupsOf(
 async function membersOf(
   scope: ReconcileScope,
   { id }: FoundResource,
-  { owed }: ResourceStatus,
+  { pendingGroups }: ResourceStatus,
 ): Promise<Pick<Explanation, 'memberships' | 'members'>> {
   const { directory, links, target } = scope;
   const { users, unresolved } = await directory.membersOf(id);
-  const pending = [...owed].slice(0, SHOWN_MEMBERS);
+  const pending = [...pendingGroups].slice(0, SHOWN_MEMBERS);
   const refs = pending.map(([user]) => refOf('User', user));
   const known = await links.getMany(target.name, refs);
   const memberships = pending.map(([user, sign], index): MembershipState => {
@@ -176,7 +176,7 @@ async function membersOf(
       ...(because === undefined ? {} : { because }),
     };
   });
-  const signs = [...owed.values()];
+  const signs = [...pendingGroups.values()];
   const toAdd = signs.filter((sign) => sign === '+').length;
   const members = { desired: users.length, toAdd, toRemove: signs.length - toAdd, unknown: unresolved };
   return { memberships, members };
@@ -207,8 +207,15 @@ function conditionOf({ condition }: Link): Explanation['condition'] {
 
 function markOf({ mark }: ResourceStatus): Explanation['mark'] {
   if (!mark) return null;
-  const { generation, since, request, lane, state, dueAt } = mark;
-  return { generation, since: iso(since), request, lane, state, nextTry: dueAt === null ? null : iso(dueAt) };
+  const { generation, since, request, priority, state, dueAt } = mark;
+  return {
+    generation,
+    since: iso(since),
+    request,
+    priority,
+    state,
+    nextTry: dueAt === null ? null : iso(dueAt),
+  };
 }
 
 function policyOf({ target }: ReconcileScope, name: string): Explanation['policy'] {

@@ -1,5 +1,5 @@
 // Defines the explanation of a user or group at one target, which the command prints and the admin API returns.
-import type { Lane } from '../directory/records.ts';
+import type { Priority } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { LocatedEntry } from '../ops/provisioning-log.ts';
 
@@ -82,7 +82,7 @@ export interface Explanation {
     generation: string;
     since: string;
     request: string;
-    lane: Lane | null;
+    priority: Priority | null;
     state: 'due' | 'queued' | 'running';
     nextTry: string | null;
   } | null;
@@ -94,7 +94,7 @@ export interface Explanation {
   members: { desired: number; toAdd: number; toRemove: number; unknown: string[] } | null;
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
   /** Names of values with suspected drift. */
-  doubts: string[];
+  suspectedDrift: string[];
   hold: { since: string; by: string; note: string | null } | null;
   /** Set while the breaker is open and only probes are sent; `status` 0: no answer. */
   breaker: { since: string; status: number } | null;

@@ -82,7 +82,7 @@ function activityOf({ kind, stored, memberships, members }: Facts): string {
 }
 
 function reasonsOf(facts: Facts): string[] {
-  const { condition, mark, hold, breaker, link, guard, doubts, members, policy, lookAgainAt } = facts;
+  const { condition, mark, hold, breaker, link, guard, suspectedDrift, members, policy, lookAgainAt } = facts;
   const reasons: string[] = [];
   const say = (sentence: string | false | null | undefined): void => {
     if (sentence) reasons.push(sentence);
@@ -116,7 +116,10 @@ function reasonsOf(facts: Facts): string[] {
     else if (state === 'differs' && facts.inScope) say(`${name} differs from what was last applied.`);
     else if (state === 'unsure')
       say(`${name} was sent and not confirmed, or was seen to differ: it is written again.`);
-  say(doubts.length > 0 && `A comparison saw these to differ at the platform: ${doubts.join(', ')}.`);
+  say(
+    suspectedDrift.length > 0 &&
+      `A comparison saw these to differ at the platform: ${suspectedDrift.join(', ')}.`,
+  );
   if (members && members.unknown.length > 0)
     say(
       `${members.unknown.length} members are nobody the identity provider has pushed yet: ${members.unknown.slice(0, 5).join(', ')}.`,
@@ -133,5 +136,5 @@ function waitingFor({ mark, link, memberships }: Facts): string {
   const removals = memberships.filter(({ state }) => state === 'toRemove').map(({ name }) => name);
   const waits =
     removals.length > 0 && link.platformId !== null ? ` It waits until ${removals.join(', ')} is left.` : '';
-  return `It is due at ${mark.nextTry ?? 'once'}, in the lane ${mark.lane ?? 'edit'}.${waits}`;
+  return `It is due at ${mark.nextTry ?? 'once'}, in the priority ${mark.priority ?? 'edit'}.${waits}`;
 }

@@ -23,7 +23,7 @@ export interface DeadLetter {
 export type Chosen = { refs: readonly string[] } | { all: true };
 
 export async function listDeadLetters(states: readonly DesiredState[]): Promise<DeadLetter[]> {
-  const letters: DeadLetter[] = [];
+  const deadLetters: DeadLetter[] = [];
   for (const { connection, links, outboxes } of states) {
     for (const [target, outbox] of outboxes) {
       const blocked = await outbox.blocked();
@@ -35,7 +35,7 @@ export async function listDeadLetters(states: readonly DesiredState[]): Promise<
         const { condition, core } = found[index] ?? {};
         const { kind, id } = parseRef(ref);
         const name = core?.userName ?? core?.displayName;
-        letters.push({
+        deadLetters.push({
           ...{ connection, target, ref, kind },
           name: typeof name === 'string' ? name : id,
           since: new Date(since).toISOString(),
@@ -46,7 +46,7 @@ export async function listDeadLetters(states: readonly DesiredState[]): Promise<
       }
     }
   }
-  return letters;
+  return deadLetters;
 }
 
 /** Marks dead letters for another sync. @returns their refs */
@@ -75,12 +75,12 @@ async function act(
   order: Act,
   run: (what: { outbox: Outbox; refs: Ref[] }) => Promise<void>,
 ): Promise<DeadLetter[]> {
-  const letters = (await listDeadLetters(states)).filter(
+  const deadLetters = (await listDeadLetters(states)).filter(
     ({ ref }) => 'all' in chosen || chosen.refs.includes(ref),
   );
   for (const { connection, outboxes, acts } of states) {
     for (const [target, outbox] of outboxes) {
-      const refs = letters
+      const refs = deadLetters
         .filter((letter) => letter.connection === connection && letter.target === target)
         .map(({ ref }) => ref);
       if (refs.length === 0) continue;
@@ -88,7 +88,7 @@ async function act(
       await acts.record({ ...order, target, subject: shortened(refs), count: refs.length });
     }
   }
-  return letters;
+  return deadLetters;
 }
 
 /** Returns the first refs as text for the audit log. */

@@ -86,7 +86,7 @@ export interface ProvisioningRecord {
   };
   attempt: number;
   generation: string;
-  lane: string;
+  priority: string;
   /** When the oldest change in it was accepted, and how long it took from there. */
   acceptedDateTime: string;
   lagMs: number;
@@ -136,7 +136,7 @@ export function toProvisioningRecord(entry: LocatedEntry): ProvisioningRecord {
     members: entry.members ?? [],
     provisioningSteps: stepsOf(entry),
     provisioningStatusInfo: { status: STATUSES[entry.status], errorInformation: errorOf(entry) },
-    ...{ attempt: entry.attempt, generation: entry.generation, lane: entry.lane },
+    ...{ attempt: entry.attempt, generation: entry.generation, priority: entry.priority },
     acceptedDateTime: new Date(entry.accepted).toISOString(),
     lagMs: Math.max(0, at - entry.accepted),
     request: http ? { ...http, status: http.status ?? null, requestId: http.requestId ?? null } : null,

@@ -29,7 +29,7 @@ export interface TargetStatus {
   /** Age of the oldest unapplied change in milliseconds; 0 when there is none. */
   oldestMs: number;
   /** Marks that wait for delivery, by priority. */
-  lanes: Backlog['lanes'];
+  priorities: Backlog['priorities'];
   breaker: BreakerState;
   guard: Record<DestructiveKind, number> & { held: number };
   hold: Hold | null;
@@ -81,7 +81,7 @@ export async function readStatus(
     const [users, groups, events, proof] = await Promise.all([
       directory.count('User'),
       directory.count('Group'),
-      directory.tellsEvents ? state.events.standing() : null,
+      directory.tellsEvents ? state.events.delivery() : null,
       state.proof.last(),
     ]);
     const faults = proof?.faults ?? null;
@@ -123,7 +123,7 @@ async function readTarget(
     outbox.hasMoved(),
     coverageOf(reader),
   ]);
-  const { dirty, inflight, blocked, oldestMs, lanes, held, lastRun, lastSuccessAt } = backlog;
+  const { dirty, inflight, blocked, oldestMs, priorities, held, lastRun, lastSuccessAt } = backlog;
   const total = Object.values(held).reduce((sum, each) => sum + each, 0);
   const seen = lastRun?.coverage;
   return {
@@ -131,7 +131,7 @@ async function readTarget(
       users: { ...users, seen: seen?.users.seen ?? null },
       groups: { ...groups, seen: seen?.groups.seen ?? null },
     },
-    ...{ dirty, inflight, blocked, oldestMs, lanes },
+    ...{ dirty, inflight, blocked, oldestMs, priorities },
     guard: { held: total, ...held },
     hold: hold ?? null,
     hasMoved,

@@ -27,7 +27,7 @@ export interface SyncReport {
   /** Differences found at the platform before the sync; null when it could not be read. */
   differences: PlanEntry[] | null;
   /** Pending memberships: group id or user id → `+` or `-`. */
-  owed: Record<string, string>;
+  pendingGroups: Record<string, string>;
   /** Log entries of this sync, oldest first; empty after a dry run. */
   steps: LocatedEntry[];
   /** Undefined after a dry run. */
@@ -57,15 +57,23 @@ export async function syncOne(
   const { connection, target, outbox } = scope;
   const { ref, name } = found;
   const differences = await differencesOf(scope, ref, options.signal);
-  const owed = Object.fromEntries((await outbox.whereabouts(ref)).owed);
-  const common = { connection, target: target.name, ref, name, dryRun: options.dryRun, differences, owed };
+  const pendingGroups = Object.fromEntries((await outbox.whereabouts(ref)).pendingGroups);
+  const common = {
+    connection,
+    target: target.name,
+    ref,
+    name,
+    dryRun: options.dryRun,
+    differences,
+    pendingGroups,
+  };
   if (options.dryRun) return { ...common, steps: [] };
   const steps = createSteps(scope, ref, options.onStep);
   await steps.start();
   const request = `sync:${options.by}`;
   const drifts = toDrifts((differences ?? []).filter(isDriftToRepair));
   await scope.drifts.note(
-    drifts.map((drift) => ({ ...drift, lane: 'edit' })),
+    drifts.map((drift) => ({ ...drift, priority: 'edit' })),
     request,
   );
   await outbox.mark([ref], 'edit', request);
@@ -84,11 +92,11 @@ async function differencesOf(
   ref: Ref,
   signal: AbortSignal,
 ): Promise<PlanEntry[] | null> {
-  const survey: ScanResult = {
+  const scan: ScanResult = {
     scope,
     signal,
     visibility: createVisibility(),
-    tally: { calls: 0, unknown: 0, moved: 0 },
+    counts: { calls: 0, unknown: 0, moved: 0 },
     onProgress: () => undefined,
     lost: new Set(),
     isRepaired: false,
@@ -96,8 +104,8 @@ async function differencesOf(
     remember: () => Promise.resolve(),
   };
   const examined = ref.startsWith('User:')
-    ? await verifyUsers(survey, [ref], { withValues: () => true })
-    : await verifyGroups(survey, [ref], { withMembers: () => true });
+    ? await verifyUsers(scan, [ref], { withValues: () => true })
+    : await verifyGroups(scan, [ref], { withMembers: () => true });
   return examined[0]?.entries ?? null;
 }
 
@@ -112,12 +120,13 @@ async function bring(
   const deps = { ...scope, logger };
   const end = clock.now() + limitMs;
   while (!signal.aborted && clock.now() < end) {
-    const { owed } = await outbox.whereabouts(ref);
+    const { pendingGroups } = await outbox.whereabouts(ref);
     await syncResource(deps, ref, 'edit', signal);
     if (ref.startsWith('User:'))
-      for (const group of owed.keys()) await syncResource(deps, refOf('Group', group), 'edit', signal);
+      for (const group of pendingGroups.keys())
+        await syncResource(deps, refOf('Group', group), 'edit', signal);
     await onRound();
-    const { mark, owed: left } = await outbox.whereabouts(ref);
+    const { mark, pendingGroups: left } = await outbox.whereabouts(ref);
     const waits = mark ?? (await markedGroup(scope, ref, [...left.keys()]));
     if (!waits || (await outbox.guardStore.onHold())) return;
     const untilDue = (waits.dueAt ?? 0) - clock.now();

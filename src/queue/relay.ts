@@ -6,7 +6,7 @@ import type { Logger } from '../support/logger.ts';
 import { settledWithin } from '../support/within.ts';
 import {
   jobId,
-  PRIORITY,
+  BULLMQ_PRIORITY,
   queueName,
   queuePrefix,
   streamOf,
@@ -26,7 +26,7 @@ export interface RelayOptions {
 
 export interface Relay {
   /** Notifies the relay of a new mark. */
-  poke(): void;
+  notify(): void;
   /** Returns the time of the last finished sweep, Unix milliseconds. */
   lastSweepAt(): number;
   stop(): Promise<void>;
@@ -56,20 +56,20 @@ export function createRelay(
   for (const queue of queues.values()) queue.on('error', () => undefined);
   const stopping = new AbortController();
   let wake = new AbortController();
-  let poked = false;
+  let notified = false;
   let failing = false;
   let lastSweepAt = clock.now();
 
   async function handOver(name: string, claims: Claim[]): Promise<void> {
     for (const [stream, queue] of queues) {
       const jobs = claims
-        .filter((claim) => streamOf(claim.lane) === stream)
-        .map(({ ref, ticket, lane }) => ({
+        .filter((claim) => streamOf(claim.priority) === stream)
+        .map(({ ref, deliveryId, priority }) => ({
           name: 'sync',
-          data: { connection: name, ref, lane },
+          data: { connection: name, ref, priority },
           opts: {
-            jobId: jobId(name, ref, ticket),
-            priority: PRIORITY[lane],
+            jobId: jobId(name, ref, deliveryId),
+            priority: BULLMQ_PRIORITY[priority],
             removeOnComplete: true,
             removeOnFail: true,
           },
@@ -90,7 +90,7 @@ export function createRelay(
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      poked = false;
+      notified = false;
       try {
         await sweep();
         failing = false;
@@ -100,7 +100,7 @@ export function createRelay(
       }
       lastSweepAt = clock.now();
       // Under load, notifications are collected and marks are taken in portions.
-      if (poked) {
+      if (notified) {
         await clock.sleep(PORTION_MS, stopping.signal);
         continue;
       }
@@ -111,8 +111,8 @@ export function createRelay(
 
   const running = run();
   return {
-    poke: () => {
-      poked = true;
+    notify: () => {
+      notified = true;
       wake.abort();
     },
     lastSweepAt: () => lastSweepAt,

@@ -17,7 +17,7 @@ export interface TargetQueueOptions {
 
 export interface TargetQueue {
   /** Notifies the relay of a new mark. */
-  poke: () => void;
+  notify: () => void;
   /** Returns the time of the last finished sweep of the outbox, Unix milliseconds. */
   lastSweepAt: () => number;
   /** Stops the relay, then waits for running syncs within their deadline. */
@@ -44,7 +44,7 @@ export function createTargetQueue(
   const worker = createSyncWorker(deps, options);
   const relay = createRelay(deps, { ...options, sweepMs: SWEEP_MS, room: ROOM });
   return {
-    poke: () => relay.poke(),
+    notify: () => relay.notify(),
     lastSweepAt: () => relay.lastSweepAt(),
     stop: async () => {
       await relay.stop();

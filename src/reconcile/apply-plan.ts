@@ -5,7 +5,7 @@ import type { GuardSettings } from '../guard/judge.ts';
 import type { Logger } from '../support/logger.ts';
 import { markPlan } from './mark.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
-import type { Books } from './make-plan.ts';
+import type { RunFindings } from './make-plan.ts';
 import { changesIn, type Plan } from './plan.ts';
 import { readCoverageResult, whatIsMissing } from './coverage.ts';
 import { counted } from '../support/counted.ts';
@@ -42,15 +42,15 @@ export async function applyPlan(
   options: ApplyPlanOptions,
   fence: string,
   plan: Plan,
-  books: Books,
+  findings: RunFindings,
 ): Promise<CarriedOut> {
   const wanted = changesIn(plan);
   const proven = plan.proof.users.complete && plan.proof.groups.complete && plan.unknown === 0;
   const unproven: End = { outcome: 'unproven', message: whyUnproven(plan) };
   if (wanted === 0) {
     // Lists cannot show what a lost resource lacks; its sync compares it in full.
-    const end = books.lost.length > 0 ? await restoreLost(scope, options, plan, books.lost) : CONVERGED;
-    const isWhole = await keepBooks(scope, books, 0);
+    const end = findings.lost.length > 0 ? await restoreLost(scope, options, plan, findings.lost) : CONVERGED;
+    const isWhole = await keepBooks(scope, findings, 0);
     if (!proven) return { end: unproven, isWhole };
     if (end.outcome !== 'converged') return { end, isWhole };
     const needsPerson = plan.counts.conflict ? blocked(plan.counts.conflict) : CONVERGED;
@@ -58,16 +58,16 @@ export async function applyPlan(
   }
   const agreed = options.repair && (await (options.confirm?.(plan) ?? true));
   if (!agreed) {
-    await keepBooks(scope, { ...books, mapped: false }, 0);
+    await keepBooks(scope, { ...findings, mapped: false }, 0);
     return {
       end: proven ? { outcome: 'drifted', message: counted(wanted, 'difference') } : unproven,
       isWhole: true,
     };
   }
   const applied = await markPlan(scope, plan, options.guard, fence);
-  const end = await restoreLost(scope, options, plan, books.lost, applied.refs);
+  const end = await restoreLost(scope, options, plan, findings.lost, applied.refs);
   const moved = applied.noted.stale + applied.noted.busy;
-  const isWhole = await keepBooks(scope, books, moved);
+  const isWhole = await keepBooks(scope, findings, moved);
   if (end.outcome !== 'converged') return { end, isWhole };
   if (!proven) return { end: unproven, isWhole };
   if (moved > 0) options.logger.info(applied.noted, 'some moved meanwhile, the next run looks at them again');
@@ -83,12 +83,12 @@ const ROUNDS = 2;
 export async function proveDesired(
   scope: ReconcileScope,
   options: ApplyPlanOptions,
-  { startedAt, books, plan, end }: { startedAt: number; books: Books; plan: Plan; end: End },
+  { startedAt, findings, plan, end }: { startedAt: number; findings: RunFindings; plan: Plan; end: End },
 ): Promise<{ coverage: CoverageOfKinds; end: End }> {
-  if (changesIn(plan) === 0 && books.lost.length === 0) return { coverage: plan.coverage, end };
+  if (changesIn(plan) === 0 && findings.lost.length === 0) return { coverage: plan.coverage, end };
   let result = end;
   for (let round = 1; ; round++) {
-    const { coverage, lost } = await readCoverageResult(scope, books.isShown, startedAt);
+    const { coverage, lost } = await readCoverageResult(scope, findings.isShown, startedAt);
     if (result.outcome !== 'converged' || lost.length === 0) return { coverage, end: result };
     if (round > ROUNDS) return { coverage, end: { outcome: 'incomplete', message: whatIsMissing(coverage) } };
     result = await restoreLost(scope, options, plan, lost);
@@ -176,13 +176,17 @@ export async function untilApplied(
 }
 
 /** Stores notes for the next run. @param moved number of skipped entries @returns false when a repair needs another pass */
-async function keepBooks({ runs, digest }: ReconcileScope, books: Books, moved: number): Promise<boolean> {
+async function keepBooks(
+  { runs, digest }: ReconcileScope,
+  findings: RunFindings,
+  moved: number,
+): Promise<boolean> {
   for (const name of ['values', 'members'] as const) {
-    const place = books.cursors[name];
+    const place = findings.cursors[name];
     if (place !== undefined) await runs.moveCursor(name, place);
   }
-  await runs.noteGroupsSeen(books.groupsSeen);
-  const isWhole = !books.isRepaired || books.moved + moved === 0;
-  if (books.mapped && isWhole) await runs.noteMapped(digest);
+  await runs.noteGroupsSeen(findings.groupsSeen);
+  const isWhole = !findings.isRepaired || findings.moved + moved === 0;
+  if (findings.mapped && isWhole) await runs.noteMapped(digest);
   return isWhole;
 }

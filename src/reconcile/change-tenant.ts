@@ -10,13 +10,13 @@ const PORTION = 1000;
 /** Holds all writes to the target. @returns the question for the operator */
 export async function askAboutTenant(
   { connection, target, outbox }: ReconcileScope,
-  doubt: string,
+  tenantSuspicion: string,
 ): Promise<string> {
   const { name } = target;
   const question =
-    `${name} may be another tenant: ${doubt}. Nothing is written there. ` +
+    `${name} may be another tenant: ${tenantSuspicion}. Nothing is written there. ` +
     `If it is meant: scim-bridge reconcile --target ${name} --accept-tenant. If not: correct targets.${name}.url, then scim-bridge release --target ${name}`;
-  await outbox.guardStore.hold(HOLDER, `${connection}: ${doubt}`);
+  await outbox.guardStore.hold(HOLDER, `${connection}: ${tenantSuspicion}`);
   return question;
 }
 

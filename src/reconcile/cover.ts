@@ -17,7 +17,7 @@ export interface Cover {
   absent: Ref[];
   /** Resources with a dirty mark. */
   pending: Ref[];
-  /** Resources without link and mark; also added to `survey.lost`. */
+  /** Resources without link and mark; also added to `scan.lost`. */
   lost: Ref[];
   /** Resources out of scope or with a condition, such as a rejected approval. */
   atRest: Ref[];
@@ -26,10 +26,10 @@ export interface Cover {
 const nothing = (): Cover => ({ coverage: noCoverage(), absent: [], pending: [], lost: [], atRest: [] });
 
 /** Classifies all resources of a kind; linked ones are only counted. Runs in parallel to the scan of the list. */
-export async function readCover(survey: ScanResult, kind: Kind): Promise<Cover> {
+export async function readCover(scan: ScanResult, kind: Kind): Promise<Cover> {
   const cover = nothing();
-  for await (const portion of survey.scope.coverage.briefly(kind)) {
-    survey.signal.throwIfAborted();
+  for await (const portion of scan.scope.coverage.briefly(kind)) {
+    scan.signal.throwIfAborted();
     take(cover, portion);
   }
   return cover;
@@ -49,20 +49,20 @@ function take(cover: Cover, portion: CoverPortion | BriefPortion): void {
  * @param matched number of listed accounts that match a link
  */
 export async function compareWithList(
-  survey: ScanResult,
+  scan: ScanResult,
   kind: Kind,
   cover: Cover,
   { matched, isListed }: { matched: number; isListed: (platformId: string) => boolean },
 ): Promise<Cover> {
   const found = cover.coverage.linked === matched ? cover : nothing();
   if (found !== cover) {
-    for await (const portion of survey.scope.coverage.resources(kind)) {
-      survey.signal.throwIfAborted();
+    for await (const portion of scan.scope.coverage.resources(kind)) {
+      scan.signal.throwIfAborted();
       take(found, portion);
       for (const { ref, platformId } of portion.linked) if (!isListed(platformId)) found.absent.push(ref);
     }
   }
-  for (const ref of found.lost) survey.lost.add(ref);
+  for (const ref of found.lost) scan.lost.add(ref);
   found.coverage.seen = found.coverage.linked - found.absent.length;
   return found;
 }
@@ -71,22 +71,22 @@ export async function compareWithList(
 export interface Orphans {
   /** Resources with a dirty mark. */
   pending: Ref[];
-  /** Resources without a mark; also added to `survey.lost`. */
+  /** Resources without a mark; also added to `scan.lost`. */
   lost: Ref[];
 }
 
-export async function readOrphans(survey: ScanResult): Promise<Record<Kind, Orphans>> {
+export async function readOrphans(scan: ScanResult): Promise<Record<Kind, Orphans>> {
   const found: Record<Kind, Orphans> = {
     User: { pending: [], lost: [] },
     Group: { pending: [], lost: [] },
   };
-  for await (const portion of survey.scope.coverage.orphans()) {
+  for await (const portion of scan.scope.coverage.orphans()) {
     for (const { ref, state } of portion) {
       const { pending, lost } = found[parseRef(ref).kind];
       if (state === 'pending') pending.push(ref);
       if (!LOST.has(state)) continue;
       lost.push(ref);
-      survey.lost.add(ref);
+      scan.lost.add(ref);
     }
   }
   return found;

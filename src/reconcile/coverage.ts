@@ -29,7 +29,7 @@ export async function readCoverageResult(
       count(coverage, portion);
       for (const { ref, state } of portion.others) if (LOST.has(state)) lost.push(ref);
       const unseen = portion.linked.filter(({ ref, platformId }) => !isShown(ref, platformId));
-      const links = await scope.drifts.standing(unseen.map(({ ref }) => ref));
+      const links = await scope.drifts.observe(unseen.map(({ ref }) => ref));
       const written = links.filter(({ text }) => (parseLink(text).writtenAt ?? 0) >= startedAt);
       coverage.seen += portion.linked.length - unseen.length + written.length;
     }

@@ -1,5 +1,5 @@
 // Compares one connection with one target and makes the plan. It writes nothing; notes for the next run are returned as
-// `books`.
+// `findings`.
 import type { Cursor } from '../directory/outbox/runs.ts';
 import { REPAIRED } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
@@ -15,7 +15,7 @@ import { heldEntries } from './held.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
 import { heedRefusals } from './refusals.ts';
 import { scanGroups, type GroupChoice, type GroupScan } from './scan-groups.ts';
-import { tenantDoubtOf } from './tenant.ts';
+import { whyAnotherTenant } from './tenant.ts';
 import { chunks, scanUsers, type UserScan } from './scan-users.ts';
 
 export interface PlanOptions {
@@ -34,7 +34,7 @@ export interface PlanOptions {
 }
 
 /** Notes for the next run; run.ts stores them after the plan was applied. */
-export interface Books {
+export interface RunFindings {
   cursors: Partial<Record<Cursor, number>>;
   /** Groups with equal members, with the platform's time of their last change. */
   groupsSeen: Map<Ref, string>;
@@ -47,7 +47,7 @@ export interface Books {
   /** Resources without link and mark, which the run marks. */
   lost: Ref[];
   /** Reason to suspect another tenant; undefined: the tenant is recognised. */
-  doubt: string | undefined;
+  tenantSuspicion: string | undefined;
   /** False: the address changed, and too few accounts could be read to recognise the tenant. */
   isRecognised: boolean;
   /** Returns whether the lists showed the linked account or group. */
@@ -57,35 +57,35 @@ export interface Books {
 export async function makePlan(
   scope: ReconcileScope,
   options: PlanOptions,
-): Promise<{ plan: Plan; books: Books }> {
+): Promise<{ plan: Plan; findings: RunFindings }> {
   const startedAt = scope.clock.now();
   const [mappedBy, hasMoved] = await Promise.all([scope.runs.mappedBy(), scope.outbox.hasMoved()]);
   const rulesChanged = mappedBy !== scope.digest;
   const everybody = (options.everybody ?? false) || rulesChanged;
   if (everybody) await scope.coverage.readAllAnew();
-  const survey: ScanResult = {
+  const scan: ScanResult = {
     scope,
     signal: options.signal,
     visibility: createVisibility(),
-    tally: { calls: 0, unknown: 0, moved: 0 },
+    counts: { calls: 0, unknown: 0, moved: 0 },
     onProgress: options.onProgress ?? (() => undefined),
     lost: new Set(),
     isRepaired: mappedBy === REPAIRED,
     hasMoved,
     remember: options.remember ?? (() => Promise.resolve()),
   };
-  const full = (options.full ?? false) || survey.isRepaired;
-  const orphans = await readOrphans(survey);
+  const full = (options.full ?? false) || scan.isRepaired;
+  const orphans = await readOrphans(scan);
   // Groups are read in parallel to the longer list of users.
-  const groupWork = lookAtGroups(survey, { everybody, full }, orphans.Group);
+  const groupWork = lookAtGroups(scan, { everybody, full }, orphans.Group);
   groupWork.catch(() => undefined); // awaited below
-  const users = await scanUsers(survey, everybody, orphans.User);
+  const users = await scanUsers(scan, everybody, orphans.User);
   const { groups, examined: examinedGroups } = await groupWork;
-  const values = await verifyValues(survey, full);
+  const values = await verifyValues(scan, full);
   for (const ref of values.suspects) users.suspects.set(ref, []);
-  const seen = [...users.settled, ...(await secondLook(survey, users, values.suspects)), ...examinedGroups];
+  const seen = [...users.settled, ...(await secondLook(scan, users, values.suspects)), ...examinedGroups];
   const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
-  const examined = heedRefusals(nameLost(survey, seen), { blocked, rulesChanged });
+  const examined = heedRefusals(nameLost(scan, seen), { blocked, rulesChanged });
   const since = earliestDrift(examined);
   const hasDrift = examined.some(({ entries }) => entries.some(isDrift));
   const trail = hasDrift ? await options.readTrail?.(since ?? startedAt, options.signal) : undefined;
@@ -105,9 +105,9 @@ export async function makePlan(
     target: scope.target.name,
     mapping: scope.digest,
     proof: { users: users.proof, groups: groups.proof },
-    unknown: survey.tally.unknown,
+    unknown: scan.counts.unknown,
     cost: {
-      calls: survey.tally.calls,
+      calls: scan.counts.calls,
       values: { read: values.read, of: values.of },
       members: { read: groups.withMembers.size, of: groups.coverage.linked },
       durationMs: scope.clock.now() - startedAt,
@@ -120,11 +120,11 @@ export async function makePlan(
     (ref.startsWith('User:') ? users : groups).isListed(platformId);
   return {
     plan,
-    books: {
+    findings: {
       ...booksOf(groups, users, values.cursor, everybody, examined),
-      lost: [...survey.lost],
-      isRepaired: survey.isRepaired,
-      moved: survey.tally.moved,
+      lost: [...scan.lost],
+      isRepaired: scan.isRepaired,
+      moved: scan.counts.moved,
       isShown,
       ...recognised(users),
     },
@@ -132,33 +132,33 @@ export async function makePlan(
 }
 
 async function lookAtGroups(
-  survey: ScanResult,
+  scan: ScanResult,
   choice: GroupChoice,
   orphans: Orphans,
 ): Promise<{ groups: GroupScan; examined: VerifiedUsers[] }> {
-  const groups = await scanGroups(survey, choice, orphans);
-  const examined = await verifyGroups(survey, [...groups.suspects], {
+  const groups = await scanGroups(scan, choice, orphans);
+  const examined = await verifyGroups(scan, [...groups.suspects], {
     withMembers: (ref) => groups.withMembers.has(ref),
     ...(groups.proof.complete ? { strangers: groups } : {}),
   });
   return { groups, examined };
 }
 
-async function secondLook(survey: ScanResult, users: UserScan, valued: Set<Ref>): Promise<VerifiedUsers[]> {
+async function secondLook(scan: ScanResult, users: UserScan, valued: Set<Ref>): Promise<VerifiedUsers[]> {
   const options = {
     withValues: (ref: Ref) => valued.has(ref),
     ...(users.proof.complete ? { strangers: users.strangers } : {}),
   };
   const found: VerifiedUsers[] = [];
   for (const refs of [users.suspects.keys(), users.unseen])
-    for (const chunk of chunks(refs)) found.push(...(await verifyUsers(survey, chunk, options)));
+    for (const chunk of chunks(refs)) found.push(...(await verifyUsers(scan, chunk, options)));
   return found;
 }
 
-function recognised({ proof, recognition }: UserScan): Pick<Books, 'doubt' | 'isRecognised'> {
+function recognised({ proof, recognition }: UserScan): Pick<RunFindings, 'tenantSuspicion' | 'isRecognised'> {
   const { linked, same, hasMoved } = recognition;
   const isRecognised = !hasMoved || linked === 0 || same > 0 || proof.complete;
-  return { isRecognised, doubt: isRecognised ? tenantDoubtOf(recognition) : undefined };
+  return { isRecognised, tenantSuspicion: isRecognised ? whyAnotherTenant(recognition) : undefined };
 }
 
 /** Sets the cause `not applied` for lost resources. */
@@ -250,7 +250,7 @@ function booksOf(
   values: number | undefined,
   everybody: boolean,
   examined: VerifiedUsers[],
-): Omit<Books, 'lost' | 'isShown' | 'doubt' | 'isRecognised' | 'isRepaired' | 'moved'> {
+): Omit<RunFindings, 'lost' | 'isShown' | 'tenantSuspicion' | 'isRecognised' | 'isRepaired' | 'moved'> {
   const groupsSeen = new Map<Ref, string>();
   for (const { ref, entries } of examined) {
     const changed = groups.changedAt.get(ref);

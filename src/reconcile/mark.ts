@@ -95,14 +95,14 @@ export function toDrifts(entries: PlanEntry[]): Drift[] {
       names: [],
       add: [],
       remove: [],
-      lane: 'reconcile' as const,
+      priority: 'reconcile' as const,
     };
     drifts.set(entry.ref, drift);
     drift.names.push(...namesIn(entry));
     const member = memberName(entry);
     if (member !== undefined) drift[entry.action === 'removeMember' ? 'remove' : 'add'].push(member);
     // A deactivation gets the highest priority.
-    if (entry.action === 'deactivate') drift.lane = 'deactivation';
+    if (entry.action === 'deactivate') drift.priority = 'deactivation';
   }
   return [...drifts.values()];
 }
@@ -158,11 +158,11 @@ export async function staleEntries(
   signal: AbortSignal,
 ): Promise<PlanEntry[]> {
   const own = ownEntries(plan);
-  const survey: ScanResult = {
+  const scan: ScanResult = {
     scope,
     signal,
     visibility: createVisibility(),
-    tally: { calls: 0, unknown: 0, moved: 0 },
+    counts: { calls: 0, unknown: 0, moved: 0 },
     onProgress: () => undefined,
     lost: new Set(),
     isRepaired: false,
@@ -174,8 +174,8 @@ export async function staleEntries(
   const valued = refsOf('User', ({ attribute }) => attribute !== undefined);
   const membered = refsOf('Group', ({ member }) => member !== undefined);
   const examined = [
-    ...(await verifyUsers(survey, [...refsOf('User')], { withValues: (ref) => valued.has(ref) })),
-    ...(await verifyGroups(survey, [...refsOf('Group')], { withMembers: (ref) => membered.has(ref) })),
+    ...(await verifyUsers(scan, [...refsOf('User')], { withValues: (ref) => valued.has(ref) })),
+    ...(await verifyGroups(scan, [...refsOf('Group')], { withMembers: (ref) => membered.has(ref) })),
   ];
   const now = new Set(examined.flatMap(({ entries }) => entries.map(essence)));
   return own.filter((entry) => !now.has(essence(entry)));

@@ -13,7 +13,7 @@ import {
 } from './apply-plan.ts';
 import { acceptTenant, askAboutTenant, noteRecognised } from './change-tenant.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
-import { makePlan, type Books, type PlanOptions } from './make-plan.ts';
+import { makePlan, type RunFindings, type PlanOptions } from './make-plan.ts';
 import { driftCounts, type Plan } from './plan.ts';
 
 export interface RunOptions extends PlanOptions, ApplyPlanOptions {
@@ -121,7 +121,7 @@ async function hold(scope: ReconcileScope, options: RunOptions, fence: string): 
   try {
     const again = { ...options, signal, remember: scope.drifts.notePrints };
     let made = await makePlan(scope, again);
-    if (made.books.doubt !== undefined && options.acceptTenant) {
+    if (made.findings.tenantSuspicion !== undefined && options.acceptTenant) {
       await acceptTenant(scope, `plan:${options.id}`);
       made = await makePlan(scope, again);
     }
@@ -131,13 +131,18 @@ async function hold(scope: ReconcileScope, options: RunOptions, fence: string): 
       await runs.end(report);
       return { report, plan: made.plan };
     }
-    let carried = await applyPlan(scope, again, fence, made.plan, made.books);
+    let carried = await applyPlan(scope, again, fence, made.plan, made.findings);
     for (let pass = 1; pass < PASSES && !carried.isWhole && carried.end.outcome === 'converged'; pass++) {
       made = await makePlan(scope, again);
-      carried = await applyPlan(scope, again, fence, made.plan, made.books);
+      carried = await applyPlan(scope, again, fence, made.plan, made.findings);
     }
-    const { plan, books } = made;
-    const { coverage, end } = await proveDesired(scope, again, { startedAt, books, plan, end: carried.end });
+    const { plan, findings } = made;
+    const { coverage, end } = await proveDesired(scope, again, {
+      startedAt,
+      findings,
+      plan,
+      end: carried.end,
+    });
     const report = { ...toReport(plan, startedAt, clock.now(), end), coverage };
     await runs.end(report);
     return { report, plan };
@@ -152,11 +157,11 @@ async function hold(scope: ReconcileScope, options: RunOptions, fence: string): 
 /** Checks the tenant. @returns the outcome that ends the run without a write; undefined when the tenant is recognised */
 async function recognise(
   scope: ReconcileScope,
-  { plan, books }: { plan: Plan; books: Books },
+  { plan, findings }: { plan: Plan; findings: RunFindings },
 ): Promise<End | undefined> {
-  if (books.doubt !== undefined)
-    return { outcome: 'held', message: await askAboutTenant(scope, books.doubt) };
-  if (!books.isRecognised) return { outcome: 'unproven', message: whyUnproven(plan) };
+  if (findings.tenantSuspicion !== undefined)
+    return { outcome: 'held', message: await askAboutTenant(scope, findings.tenantSuspicion) };
+  if (!findings.isRecognised) return { outcome: 'unproven', message: whyUnproven(plan) };
   await noteRecognised(scope);
   return undefined;
 }

@@ -43,26 +43,26 @@ export interface GroupChoice {
 }
 
 export async function scanGroups(
-  survey: ScanResult,
+  scan: ScanResult,
   choice: GroupChoice,
   orphans: Orphans,
 ): Promise<GroupScan> {
-  let found = await walk(survey, choice);
-  for (let again = 1; again < WALKS && !found.proof.complete; again++) found = await walk(survey, choice);
-  await addDesired(survey, found, choice, orphans);
-  await takeTurns(survey, found);
+  let found = await walk(scan, choice);
+  for (let again = 1; again < WALKS && !found.proof.complete; again++) found = await walk(scan, choice);
+  await addDesired(scan, found, choice, orphans);
+  await takeTurns(scan, found);
   for (const ref of found.withMembers) found.suspects.add(ref);
   return found;
 }
 
 /** Adds groups that the list cannot decide: absent, deleted, marked and lost ones, and all groups if names are mapped again. */
 async function addDesired(
-  survey: ScanResult,
+  scan: ScanResult,
   found: GroupScan,
   choice: GroupChoice,
   orphans: Orphans,
 ): Promise<void> {
-  const cover = await compareWithList(survey, 'Group', await readCover(survey, 'Group'), found);
+  const cover = await compareWithList(scan, 'Group', await readCover(scan, 'Group'), found);
   found.coverage = cover.coverage;
   const absent = found.proof.complete || choice.everybody ? cover.absent : [];
   const others = choice.everybody ? cover.atRest : [];
@@ -72,8 +72,8 @@ async function addDesired(
   for (const ref of cover.lost) found.withMembers.add(ref);
 }
 
-async function walk(survey: ScanResult, choice: GroupChoice): Promise<GroupScan> {
-  const { scope, signal, tally } = survey;
+async function walk(scan: ScanResult, choice: GroupChoice): Promise<GroupScan> {
+  const { scope, signal, counts } = scan;
   const reader = createListProof<WireGroup>();
   const draft: GroupScan = {
     proof: reader.verdict(),
@@ -89,7 +89,7 @@ async function walk(survey: ScanResult, choice: GroupChoice): Promise<GroupScan>
   };
   const pages = scanList(
     (startIndex, count, pageSignal) => {
-      tally.calls++;
+      counts.calls++;
       return scope.target.client.groups.list({ startIndex, count, members: false }, { signal: pageSignal });
     },
     reader,
@@ -97,21 +97,21 @@ async function walk(survey: ScanResult, choice: GroupChoice): Promise<GroupScan>
   );
   let done = 0;
   for await (const groups of pages) {
-    await takePage(survey, draft, groups, choice);
+    await takePage(scan, draft, groups, choice);
     done += groups.length;
-    survey.onProgress({ phase: 'groups', done, total: Math.max(done, reader.verdict().total) });
+    scan.onProgress({ phase: 'groups', done, total: Math.max(done, reader.verdict().total) });
   }
   draft.proof = reader.verdict();
   return draft;
 }
 
 async function takePage(
-  survey: ScanResult,
+  scan: ScanResult,
   draft: GroupScan,
   groups: WireGroup[],
   choice: GroupChoice,
 ): Promise<void> {
-  const { drifts, runs, others, clock } = survey.scope;
+  const { drifts, runs, others, clock } = scan.scope;
   const ids = groups.map(({ id }) => id);
   const holders = await drifts.counterparts('Group', ids);
   const elsewhere = await Promise.all(others.map((notes) => notes.counterparts('Group', ids)));
@@ -138,8 +138,8 @@ async function takePage(
 }
 
 /** Adds the next groups in order of creation, from the position of the last run. */
-async function takeTurns(survey: ScanResult, found: GroupScan): Promise<void> {
-  const { directory } = survey.scope;
+async function takeTurns(scan: ScanResult, found: GroupScan): Promise<void> {
+  const { directory } = scan.scope;
   let left = IN_TURN;
   for (const start of [found.cursor, 0]) {
     for await (const records of directory.scan('Group', start)) {

@@ -52,11 +52,11 @@ export interface UserScan {
 }
 
 /** @param everybody maps all records instead of using the links, after a change of the mapping or on request */
-export async function scanUsers(survey: ScanResult, everybody: boolean, orphans: Orphans): Promise<UserScan> {
-  let found = await walk(survey, everybody);
-  for (let again = 1; again < WALKS && !found.proof.complete; again++) found = await walk(survey, everybody);
-  dropUnreturned(survey, found);
-  await addDesired(survey, found, everybody, orphans);
+export async function scanUsers(scan: ScanResult, everybody: boolean, orphans: Orphans): Promise<UserScan> {
+  let found = await walk(scan, everybody);
+  for (let again = 1; again < WALKS && !found.proof.complete; again++) found = await walk(scan, everybody);
+  dropUnreturned(scan, found);
+  await addDesired(scan, found, everybody, orphans);
   return found;
 }
 
@@ -71,15 +71,15 @@ interface Draft extends UserScan {
   covering: Promise<Cover>;
 }
 
-async function walk(survey: ScanResult, everybody: boolean): Promise<Draft> {
-  const { scope, signal, tally } = survey;
+async function walk(scan: ScanResult, everybody: boolean): Promise<Draft> {
+  const { scope, signal, counts } = scan;
   const { client } = scope.target;
   const reader: ProofKeeper<WireUser> = createListProof();
   const draft: Draft = {
     proof: reader.verdict(),
     coverage: noCoverage(),
     matched: 0,
-    recognition: { linked: 0, same: 0, other: 0, strangers: 0, namesakes: 0, hasMoved: survey.hasMoved },
+    recognition: { linked: 0, same: 0, other: 0, strangers: 0, namesakes: 0, hasMoved: scan.hasMoved },
     suspects: new Map(),
     settled: [],
     unseen: new Set(),
@@ -87,8 +87,8 @@ async function walk(survey: ScanResult, everybody: boolean): Promise<Draft> {
     unmanaged: new Map(),
     isListed: (id) => reader.has(id),
     seen: new Set(),
-    noteShown: createShownNoter(survey.visibility),
-    covering: readCover(survey, 'User'),
+    noteShown: createShownNoter(scan.visibility),
+    covering: readCover(scan, 'User'),
   };
   draft.covering.catch(() => undefined); // awaited after the walk
   const inWork: Promise<void>[] = [];
@@ -96,7 +96,7 @@ async function walk(survey: ScanResult, everybody: boolean): Promise<Draft> {
   let done = 0;
   const pages = scanList(
     async (startIndex, count, pageSignal) => {
-      tally.calls++;
+      counts.calls++;
       const page = await client.users.list({ startIndex, count }, { signal: pageSignal });
       total = page.totalResults;
       return page;
@@ -114,34 +114,29 @@ async function walk(survey: ScanResult, everybody: boolean): Promise<Draft> {
     // Processes one page in each turn of the event loop, so that the next requests are sent in between.
     await nextTurn();
     // Reads the links of this page while the next pages arrive from the platform.
-    const work = takePage(survey, draft, users, everybody);
+    const work = takePage(scan, draft, users, everybody);
     work.catch(() => undefined); // awaited below
     inWork.push(work);
     if (inWork.length > PAGES_IN_WORK) await inWork.shift();
     done += users.length;
-    survey.onProgress({ phase: 'users', done, total });
+    scan.onProgress({ phase: 'users', done, total });
   }
   await Promise.all(inWork);
   draft.proof = reader.verdict();
   return draft;
 }
 
-async function takePage(
-  survey: ScanResult,
-  draft: Draft,
-  page: WireUser[],
-  everybody: boolean,
-): Promise<void> {
-  const users = everybody ? page : await withoutKnownEqual(survey, draft, page);
+async function takePage(scan: ScanResult, draft: Draft, page: WireUser[], everybody: boolean): Promise<void> {
+  const users = everybody ? page : await withoutKnownEqual(scan, draft, page);
   if (users.length === 0) return;
-  const holders = await survey.scope.drifts.counterparts(
+  const holders = await scan.scope.drifts.counterparts(
     'User',
     users.map(({ id }) => id),
   );
   const equal: Print[] = [];
   const toMap: { holder: ObservedResource; link: Link; user: WireUser }[] = [];
   const strange: WireUser[] = [];
-  const { types } = survey.scope.target.mapping;
+  const { types } = scan.scope.target.mapping;
   users.forEach((user, index) => {
     const holder = holders[index];
     const link = holder && parseLink(holder.text);
@@ -156,7 +151,7 @@ async function takePage(
     if (isProtected(link)) return;
     if (everybody || holder.marked) toMap.push({ holder, link, user });
     else {
-      const found = differences(desiredFromLink(link), user, types, survey.visibility);
+      const found = differences(desiredFromLink(link), user, types, scan.visibility);
       if (found.length > 0)
         draft.suspects.set(
           holder.ref,
@@ -165,9 +160,9 @@ async function takePage(
       else if (isPlain(link)) equal.push(toPrint(holder, user));
     }
   });
-  if (toMap.length > 0) equal.push(...(await mapAll(survey, draft, toMap)));
-  await survey.remember(equal);
-  if (strange.length > 0) await takeStrangers(survey, draft, strange);
+  if (toMap.length > 0) equal.push(...(await mapAll(scan, draft, toMap)));
+  await scan.remember(equal);
+  if (strange.length > 0) await takeStrangers(scan, draft, strange);
 }
 
 /** Returns whether the account is open and has no condition; only such accounts are counted as matched. */
@@ -181,9 +176,9 @@ const toPrint = ({ ref, text }: ObservedResource, user: WireUser): Print => ({
 });
 
 /** Removes users whose fingerprint equals that of an earlier match and whose link was not written since. */
-async function withoutKnownEqual(survey: ScanResult, draft: Draft, users: WireUser[]): Promise<WireUser[]> {
+async function withoutKnownEqual(scan: ScanResult, draft: Draft, users: WireUser[]): Promise<WireUser[]> {
   const seen = users.map((user) => ({ platformId: user.id, print: printOf(user) }));
-  const others = new Set(await survey.scope.drifts.unlikePrints(seen));
+  const others = new Set(await scan.scope.drifts.unlikePrints(seen));
   return users.filter((user, index) => {
     if (others.has(index)) return true;
     draft.recognition.same++;
@@ -195,13 +190,13 @@ async function withoutKnownEqual(survey: ScanResult, draft: Draft, users: WireUs
 
 /** Compares users by mapping their records. @returns the equal ones */
 async function mapAll(
-  survey: ScanResult,
+  scan: ScanResult,
   draft: Draft,
   cases: { holder: ObservedResource; link: Link; user: WireUser }[],
 ): Promise<Print[]> {
   const equal: Print[] = [];
   const wanted = await usersToVerify(
-    survey,
+    scan,
     cases.map(({ holder }) => holder),
   );
   for (const { holder, link, user } of cases) {
@@ -216,7 +211,7 @@ async function mapAll(
     const basis = { version: known.version, link: hashOfLink(text) };
     const common = { ref, link, basis };
     const mapped = { ...common, marked, wanted: known.wanted, observed: user };
-    const entries: PlanEntry[] = [...userEntries(mapped, rulesOf(survey)), ...faultEntries(common, known)];
+    const entries: PlanEntry[] = [...userEntries(mapped, rulesOf(scan)), ...faultEntries(common, known)];
     if (entries.some(isDrift)) draft.suspects.set(ref, []);
     else if (entries.length > 0) draft.settled.push({ ref, entries, refusal: refusalOf(link, marked) });
     else if (!marked && isPlain(link)) equal.push(toPrint(holder, user));
@@ -224,9 +219,9 @@ async function mapAll(
   return equal;
 }
 
-async function takeStrangers(survey: ScanResult, draft: Draft, users: WireUser[]): Promise<void> {
+async function takeStrangers(scan: ScanResult, draft: Draft, users: WireUser[]): Promise<void> {
   const ids = users.map(({ id }) => id);
-  const elsewhere = await Promise.all(survey.scope.others.map((notes) => notes.counterparts('User', ids)));
+  const elsewhere = await Promise.all(scan.scope.others.map((notes) => notes.counterparts('User', ids)));
   users.forEach((user, index) => {
     // The account is linked by another connection, so it is neither adoptable nor unmanaged.
     if (elsewhere.some((holders) => holders[index] !== undefined)) return;
@@ -241,7 +236,7 @@ async function takeStrangers(survey: ScanResult, draft: Draft, users: WireUser[]
 async function countNamesakes({ scope }: ScanResult, refs: Ref[], { strangers }: Draft): Promise<number> {
   let namesakes = 0;
   for (const portion of chunks(refs)) {
-    for (const { text } of await scope.drifts.standing(portion)) {
+    for (const { text } of await scope.drifts.observe(portion)) {
       const { userName } = parseLink(text).core ?? {};
       if (strangers.byName.has(fold(String(userName ?? '')))) namesakes++;
     }
@@ -258,18 +253,18 @@ function dropUnreturned({ visibility }: ScanResult, { suspects }: UserScan): voi
 
 /** Adds users that the list cannot decide: absent, deleted, marked and lost ones, and all others when everybody is mapped. */
 async function addDesired(
-  survey: ScanResult,
+  scan: ScanResult,
   found: Draft,
   everybody: boolean,
   orphans: Orphans,
 ): Promise<void> {
-  const cover = await compareWithList(survey, 'User', await found.covering, found);
+  const cover = await compareWithList(scan, 'User', await found.covering, found);
   found.coverage = cover.coverage;
   found.recognition = {
     ...found.recognition,
     linked: cover.coverage.linked,
     strangers: found.unmanaged.size,
-    namesakes: found.recognition.same > 0 ? 0 : await countNamesakes(survey, cover.absent, found),
+    namesakes: found.recognition.same > 0 ? 0 : await countNamesakes(scan, cover.absent, found),
   };
   // An absence counts only after a complete list.
   const suspects = found.proof.complete ? [...orphans.lost, ...cover.absent] : orphans.lost;

@@ -46,7 +46,7 @@ export interface ScanResult {
   signal: AbortSignal;
   visibility: ComparedAttributes;
   /** Counts of calls, unreadable resources and skipped resources. */
-  tally: {
+  counts: {
     calls: number;
     unknown: number;
     /** Number of resources that were skipped because a sync was running. */

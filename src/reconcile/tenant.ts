@@ -23,7 +23,7 @@ const FEW = 3;
 const MANY = 10;
 
 /** @returns a sentence for the operator why it may be another tenant; undefined: it is the same */
-export function tenantDoubtOf(seen: Recognition): string | undefined {
+export function whyAnotherTenant(seen: Recognition): string | undefined {
   const { linked, same, other, strangers, namesakes, hasMoved } = seen;
   if (linked === 0) return undefined;
   if (other > same && (hasMoved || other >= FEW))

@@ -22,12 +22,12 @@ export interface VerifyGroupsOptions {
 
 /** Reads each group alone. A group that cannot be read, or changed meanwhile, is left out. */
 export async function verifyGroups(
-  survey: ScanResult,
+  scan: ScanResult,
   refs: Ref[],
   options: VerifyGroupsOptions,
 ): Promise<VerifiedUsers[]> {
-  const { directory, drifts, concurrency } = survey.scope;
-  const standing = await drifts.standing(refs);
+  const { directory, drifts, concurrency } = scan.scope;
+  const observed = await drifts.observe(refs);
   const records = await directory.getMany(
     'Group',
     refs.map((ref) => parseRef(ref).id),
@@ -35,52 +35,52 @@ export async function verifyGroups(
   const sound = records.filter(({ damaged }) => !damaged);
   const byRef = new Map(sound.map((record) => [refOf('Group', record.id), record]));
   let done = 0;
-  const found = await mapBounded(standing, concurrency, async (each) => {
-    const examined = await examine(survey, each, byRef.get(each.ref), options);
-    survey.onProgress({ phase: 'members', done: ++done, total: refs.length });
+  const found = await mapBounded(observed, concurrency, async (each) => {
+    const examined = await examine(scan, each, byRef.get(each.ref), options);
+    scan.onProgress({ phase: 'members', done: ++done, total: refs.length });
     return examined;
   });
-  const now = await drifts.standing(refs);
+  const now = await drifts.observe(refs);
   return found.flatMap((each, index) => {
-    if (each && isUnmoved(standing[index], now[index])) return [each];
-    survey.tally[each ? 'moved' : 'unknown']++;
+    if (each && isUnmoved(observed[index], now[index])) return [each];
+    scan.counts[each ? 'moved' : 'unknown']++;
     return [];
   });
 }
 
 async function examine(
-  survey: ScanResult,
+  scan: ScanResult,
   { ref, text, marked }: ObservedResource,
   record: StoredRecord | undefined,
   { withMembers, strangers }: VerifyGroupsOptions,
 ): Promise<VerifiedUsers | undefined> {
-  const { target, members, outbox } = survey.scope;
+  const { target, members, outbox } = scan.scope;
   const link = parseLink(text);
   const { id } = parseRef(ref);
   const displayName = record && (JSON.parse(record.text) as Resource & { displayName: string }).displayName;
   const wantedName = displayName === undefined ? undefined : target.mapping.groupName(displayName);
-  const isDeleted = !record && (await survey.scope.drifts.deletedAtSource(id));
+  const isDeleted = !record && (await scan.scope.drifts.deletedAtSource(id));
   // Pending memberships are read before the member list, so that a write in between is not taken for drift.
-  const signs = wantedName === undefined ? new Map<string, string>() : await outbox.memberMarks(id);
-  const ours = withMembers(ref) ? await survey.scope.drifts.membersOf(id) : [];
-  const observed = await read(survey, link, withMembers(ref));
+  const signs = wantedName === undefined ? new Map<string, string>() : await outbox.pendingMembers(id);
+  const ours = withMembers(ref) ? await scan.scope.drifts.membersOf(id) : [];
+  const observed = await read(scan, link, withMembers(ref));
   if (observed === 'unknown') return undefined;
   const present = observed === 'absent' ? undefined : observed;
   const namesake =
-    present || wantedName === undefined ? undefined : await findNamesake(survey, wantedName, strangers);
+    present || wantedName === undefined ? undefined : await findNamesake(scan, wantedName, strangers);
   if (namesake === 'unknown') return undefined;
   const group: GroupCase = {
     ref,
     link,
     basis: { version: record?.version ?? 0, link: hashOfLink(text) },
     marked,
-    isLost: survey.isRepaired || survey.lost.has(ref),
+    isLost: scan.isRepaired || scan.lost.has(ref),
     wantedName,
     isDeleted,
     observed: present,
     namesake,
-    members: present && withMembers(ref) ? await compareMembers(survey, present, ours, signs) : undefined,
-    pending: await pendingOf(survey, signs),
+    members: present && withMembers(ref) ? await compareMembers(scan, present, ours, signs) : undefined,
+    pending: await pendingOf(scan, signs),
   };
   return {
     ref,
@@ -92,28 +92,28 @@ async function examine(
 }
 
 async function read(
-  survey: ScanResult,
+  scan: ScanResult,
   link: Link,
   members: boolean,
 ): Promise<WireGroup | 'absent' | 'unknown'> {
   if (link.id === undefined) return 'absent';
-  return asking(survey, (signal) =>
-    survey.scope.target.client.groups.get(link.id ?? '', members ? {} : { members: false }, { signal }),
+  return asking(scan, (signal) =>
+    scan.scope.target.client.groups.get(link.id ?? '', members ? {} : { members: false }, { signal }),
   );
 }
 
 async function findNamesake(
-  survey: ScanResult,
+  scan: ScanResult,
   name: string,
   strangers: GroupStrangers | undefined,
 ): Promise<{ id: string; name: string } | undefined | 'unknown'> {
   if (strangers) return strangers.byName.get(fold(name));
-  const found = await asking(survey, (signal) =>
-    survey.scope.target.client.groups.findByDisplayName(name, { signal }),
+  const found = await asking(scan, (signal) =>
+    scan.scope.target.client.groups.findByDisplayName(name, { signal }),
   );
   if (found === 'unknown' || found === 'absent') return 'unknown';
   const exact = found.filter((group) => fold(group.displayName) === fold(name));
-  const holders = await survey.scope.drifts.counterparts(
+  const holders = await scan.scope.drifts.counterparts(
     'Group',
     exact.map(({ id }) => id),
   );
@@ -123,10 +123,10 @@ async function findNamesake(
 
 const nameOf = (link: Link): string => String(link.core?.userName ?? '');
 
-async function pendingOf(survey: ScanResult, signs: Map<string, string>): Promise<GroupCase['pending']> {
+async function pendingOf(scan: ScanResult, signs: Map<string, string>): Promise<GroupCase['pending']> {
   const users = [...signs.keys()].filter((user) => !user.startsWith('@'));
-  const standing = await survey.scope.drifts.standing(users.map((user) => refOf('User', user)));
-  return standing.map(({ ref, text, marked }) => {
+  const observed = await scan.scope.drifts.observe(users.map((user) => refOf('User', user)));
+  return observed.map(({ ref, text, marked }) => {
     const link = parseLink(text);
     const member = { ref, platformId: link.id ?? null, name: nameOf(link) };
     return { member, sign: signs.get(parseRef(ref).id) ?? '+', refusal: refusalOf(link, marked) };
@@ -135,7 +135,7 @@ async function pendingOf(survey: ScanResult, signs: Map<string, string>): Promis
 
 /** Returns missing and surplus members without pending and protected ones. */
 async function compareMembers(
-  survey: ScanResult,
+  scan: ScanResult,
   group: WireGroup,
   ours: { user: string; link: Link }[],
   signs: Map<string, string>,
@@ -151,15 +151,15 @@ async function compareMembers(
     if (settled && !present.has(link.id))
       missing.push({ ref: refOf('User', user), platformId: link.id, name: nameOf(link) });
   }
-  const absent = await mapBounded(missing, 2, (member) => isReallyMissing(survey, group, member));
+  const absent = await mapBounded(missing, 2, (member) => isReallyMissing(scan, group, member));
   const strange = [...present].filter(([id]) => !expected.has(id) && !signs.has(`@${id}`));
-  const holders = await survey.scope.drifts.counterparts(
+  const holders = await scan.scope.drifts.counterparts(
     'User',
     strange.map(([id]) => id),
   );
   const surplus = await mapBounded(strange, 2, async ([platformId, display], index): Promise<Member[]> => {
     const holder = holders[index];
-    if (!holder) return foreigner(survey, platformId, display);
+    if (!holder) return foreigner(scan, platformId, display);
     const link = parseLink(holder.text);
     if (isProtected(link) || signs.has(parseRef(holder.ref).id)) return [];
     return [{ ref: holder.ref, platformId, name: nameOf(link) || display }];
@@ -168,23 +168,19 @@ async function compareMembers(
 }
 
 /** Reads the account of a missing member, because a member list may be truncated. */
-async function isReallyMissing(
-  survey: ScanResult,
-  group: WireGroup,
-  { platformId }: Member,
-): Promise<boolean> {
-  const { client } = survey.scope.target;
-  const account = await asking(survey, (signal) => client.users.get(platformId ?? '', { signal }));
+async function isReallyMissing(scan: ScanResult, group: WireGroup, { platformId }: Member): Promise<boolean> {
+  const { client } = scan.scope.target;
+  const account = await asking(scan, (signal) => client.users.get(platformId ?? '', { signal }));
   return account === 'absent' || account === 'unknown' || !namesGroup(account, group.id);
 }
 
 /** Returns an unmanaged member; undefined when another connection manages the account. */
-async function foreigner(survey: ScanResult, platformId: string, display: string): Promise<Member[]> {
-  const { members, target } = survey.scope;
+async function foreigner(scan: ScanResult, platformId: string, display: string): Promise<Member[]> {
+  const { members, target } = scan.scope;
   if (members === 'owned') return [{ ref: null, platformId, name: display }];
-  const account = await asking(survey, (signal) => target.client.users.get(platformId, { signal }));
+  const account = await asking(scan, (signal) => target.client.users.get(platformId, { signal }));
   if (account === 'absent' || account === 'unknown') return [];
-  const owner = await target.catalogue.keyOwner(survey.signal);
+  const owner = await target.catalogue.keyOwner(scan.signal);
   const names = [...target.policy.users.protected, ...(owner === undefined ? [] : [owner])].map(fold);
   return names.includes(fold(account.userName)) ? [] : [{ ref: null, platformId, name: account.userName }];
 }

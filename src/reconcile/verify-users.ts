@@ -40,22 +40,22 @@ const BATCH = 100;
 
 /** Reads each user alone. A user that cannot be read, or changed meanwhile, is left out and never counts as absent. */
 export async function verifyUsers(
-  survey: ScanResult,
+  scan: ScanResult,
   refs: Ref[],
   options: VerifyUsersOptions,
 ): Promise<VerifiedUsers[]> {
   const examined: VerifiedUsers[] = [];
   for (let start = 0; start < refs.length; start += BATCH) {
-    survey.onProgress({ phase: 'second look', done: start, total: refs.length });
-    const standing = await survey.scope.drifts.standing(refs.slice(start, start + BATCH));
-    const wanted = await usersToVerify(survey, standing);
-    const found = await mapBounded(standing, survey.scope.concurrency, (each) =>
-      examine(survey, each, wanted.get(each.ref), options),
+    scan.onProgress({ phase: 'second look', done: start, total: refs.length });
+    const observed = await scan.scope.drifts.observe(refs.slice(start, start + BATCH));
+    const wanted = await usersToVerify(scan, observed);
+    const found = await mapBounded(observed, scan.scope.concurrency, (each) =>
+      examine(scan, each, wanted.get(each.ref), options),
     );
-    const now = await survey.scope.drifts.standing(standing.map(({ ref }) => ref));
+    const now = await scan.scope.drifts.observe(observed.map(({ ref }) => ref));
     found.forEach((each, index) => {
-      if (each && isUnmoved(standing[index], now[index])) examined.push(each);
-      else survey.tally[each ? 'moved' : 'unknown']++;
+      if (each && isUnmoved(observed[index], now[index])) examined.push(each);
+      else scan.counts[each ? 'moved' : 'unknown']++;
     });
   }
   return examined;
@@ -76,12 +76,12 @@ export interface UserToVerify {
 
 /** Returns the desired state of the refs that have a record. */
 export async function usersToVerify(
-  survey: ScanResult,
-  standing: ObservedResource[],
+  scan: ScanResult,
+  observed: ObservedResource[],
 ): Promise<Map<Ref, UserToVerify>> {
-  const { directory, target } = survey.scope;
+  const { directory, target } = scan.scope;
   const wanted = new Map<Ref, UserToVerify>();
-  for await (const users of directory.usersIn(standing.map(({ ref }) => parseRef(ref).id))) {
+  for await (const users of directory.usersIn(observed.map(({ ref }) => parseRef(ref).id))) {
     for (const { record, groups } of users) {
       if (record.damaged) continue;
       const desired = await target.mapping.user(JSON.parse(record.text) as Resource, record.id, groups);
@@ -97,7 +97,7 @@ export async function usersToVerify(
 
 /** Verifies one user. @returns undefined when the platform could not be read */
 async function examine(
-  survey: ScanResult,
+  scan: ScanResult,
   { ref, text, marked }: ObservedResource,
   wanted: UserToVerify | undefined,
   { withValues, strangers }: VerifyUsersOptions,
@@ -105,22 +105,22 @@ async function examine(
   const link = parseLink(text);
   const basis = { version: wanted?.version ?? 0, link: hashOfLink(text) };
   const common = { ref, link, basis, marked, wanted: wanted?.wanted };
-  if (!wanted && !link.departed && !(await survey.scope.drifts.deletedAtSource(parseRef(ref).id))) {
+  if (!wanted && !link.departed && !(await scan.scope.drifts.deletedAtSource(parseRef(ref).id))) {
     const reason = 'linked, but its desired state is missing in Redis; push it again';
     return { ref, entries: [conflict(common, reason)] };
   }
   if (isProtected(link)) return { ref, entries: [] };
-  const observed = await read(survey, link);
+  const observed = await read(scan, link);
   if (observed === 'unknown') return undefined;
   const present = observed === 'absent' ? undefined : observed;
-  const namesake = present || !wanted ? undefined : await findNamesake(survey, wanted.wanted, strangers);
+  const namesake = present || !wanted ? undefined : await findNamesake(scan, wanted.wanted, strangers);
   if (namesake === 'unknown') return undefined;
-  const values = present && withValues(ref) ? await readValues(survey, link) : undefined;
+  const values = present && withValues(ref) ? await readValues(scan, link) : undefined;
   if (values === 'unknown') return undefined;
   const user: UserCase = { ...common, observed: present, namesake, values };
   return {
     ref,
-    entries: [...userEntries(user, rulesOf(survey)), ...faultEntries(common, wanted)],
+    entries: [...userEntries(user, rulesOf(scan)), ...faultEntries(common, wanted)],
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),
@@ -156,21 +156,21 @@ export const conflict = ({ ref, link, basis }: Standing, reason: string): PlanEn
   basis,
 });
 
-async function read(survey: ScanResult, link: Link): Promise<WireUser | 'absent' | 'unknown'> {
+async function read(scan: ScanResult, link: Link): Promise<WireUser | 'absent' | 'unknown'> {
   if (link.id === undefined) return 'absent';
-  return asking(survey, (signal) => survey.scope.target.client.users.get(link.id ?? '', { signal }));
+  return asking(scan, (signal) => scan.scope.target.client.users.get(link.id ?? '', { signal }));
 }
 
 /** Runs a read. A 404 returns undefined; other errors of the platform leave the resource out. */
 export async function asking<T>(
-  survey: ScanResult,
+  scan: ScanResult,
   call: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | 'absent' | 'unknown'> {
-  survey.tally.calls++;
+  scan.counts.calls++;
   try {
-    return await call(survey.signal);
+    return await call(scan.signal);
   } catch (error) {
-    survey.signal.throwIfAborted();
+    scan.signal.throwIfAborted();
     return isGone(error) ? 'absent' : 'unknown';
   }
 }
@@ -179,22 +179,22 @@ type Namesake = { id: string; userName: string };
 
 /** Returns an unmanaged account with the externalId or userName of the user. */
 async function findNamesake(
-  survey: ScanResult,
+  scan: ScanResult,
   { core }: DesiredAccount,
   strangers: Strangers | undefined,
 ): Promise<Namesake | undefined | 'unknown'> {
   const userName = String(core.userName);
   if (strangers) {
     const known = core.externalId == null ? undefined : strangers.byExternalId.get(String(core.externalId));
-    const isKnown = known && (await survey.scope.directory.identifies(String(core.externalId)));
+    const isKnown = known && (await scan.scope.directory.identifies(String(core.externalId)));
     return isKnown ? known : strangers.byName.get(fold(userName));
   }
-  const found = await asking(survey, (signal) =>
-    survey.scope.target.client.users.findBy('userName', userName, { signal }),
+  const found = await asking(scan, (signal) =>
+    scan.scope.target.client.users.findBy('userName', userName, { signal }),
   );
   if (found === 'unknown' || found === 'absent') return 'unknown';
   const exact = found.filter((user) => fold(user.userName) === fold(userName));
-  const holders = await survey.scope.drifts.counterparts(
+  const holders = await scan.scope.drifts.counterparts(
     'User',
     exact.map(({ id }) => id),
   );
@@ -203,11 +203,11 @@ async function findNamesake(
 
 /** Returns the value list of an account; undefined when the account is unknown or the tenant has no such list. */
 export async function readValues(
-  survey: ScanResult,
+  scan: ScanResult,
   { account }: Link,
 ): Promise<ReadonlyMap<string, unknown> | undefined | 'unknown'> {
   if (account === undefined) return undefined;
-  const found = await asking(survey, (signal) => survey.scope.target.client.values.list(account, { signal }));
+  const found = await asking(scan, (signal) => scan.scope.target.client.values.list(account, { signal }));
   if (found === 'unknown') return found;
   return found === 'absent'
     ? undefined

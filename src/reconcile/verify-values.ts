@@ -17,8 +17,8 @@ interface ValueLook {
 }
 
 /** Compares booleans and lists, which SCIM answers leave out (contract 2.4). */
-export async function verifyValues(survey: ScanResult, full: boolean): Promise<ValueLook> {
-  const { directory, target, runs } = survey.scope;
+export async function verifyValues(scan: ScanResult, full: boolean): Promise<ValueLook> {
+  const { directory, target, runs } = scan.scope;
   const { types } = target.mapping;
   const look: ValueLook = { suspects: new Set(), read: 0, of: 0, cursor: undefined };
   if (!Object.values(types).some((type) => type !== 'string' && type !== 'number')) return look;
@@ -29,7 +29,7 @@ export async function verifyValues(survey: ScanResult, full: boolean): Promise<V
     for await (const records of directory.scan('User', start)) {
       const some = records.slice(0, left);
       await compareValues(
-        survey,
+        scan,
         some.map(({ id }) => refOf('User', id)),
         look,
       );
@@ -41,18 +41,18 @@ export async function verifyValues(survey: ScanResult, full: boolean): Promise<V
   return look;
 }
 
-async function compareValues(survey: ScanResult, refs: Ref[], look: ValueLook): Promise<void> {
-  const { drifts, concurrency, target } = survey.scope;
-  const standing = await drifts.standing(refs);
-  await mapBounded(standing, concurrency, async ({ ref, text }) => {
+async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Promise<void> {
+  const { drifts, concurrency, target } = scan.scope;
+  const observed = await drifts.observe(refs);
+  await mapBounded(observed, concurrency, async ({ ref, text }) => {
     const link = parseLink(text);
     if (link.id === undefined || link.departed) return;
-    const values = await readValues(survey, link);
+    const values = await readValues(scan, link);
     if (values === undefined) return;
     look.read++;
-    survey.onProgress({ phase: 'values', done: look.read, total: look.of });
+    scan.onProgress({ phase: 'values', done: look.read, total: look.of });
     if (values === 'unknown') {
-      survey.tally.unknown++;
+      scan.counts.unknown++;
       return;
     }
     const { attributes } = desiredFromLink(link);

@@ -6,7 +6,7 @@ export type { Logger };
 const SECRET_FIELDS = ['authorization', 'token', 'secret', 'password', 'apiKey', 'adminToken', 'scimToken'];
 
 const GATHER_CHARACTERS = 12_288;
-const GATHER_MS = 100;
+const COALESCE_MS = 100;
 
 interface Lines {
   write(line: string): void;
@@ -24,7 +24,7 @@ function gathered(out: Lines): Lines {
     if (held !== '') out.write(held);
     held = '';
   };
-  setInterval(flush, GATHER_MS).unref();
+  setInterval(flush, COALESCE_MS).unref();
   process.once('exit', flush);
   return {
     flush,

@@ -54,7 +54,7 @@ export const METRICS = {
   syncLag: {
     type: 'histogram',
     name: 'bridge_sync_lag_seconds',
-    labels: ['target', 'lane'],
+    labels: ['target', 'priority'],
     buckets: LAG,
     help: 'Time from an accepted change to the moment when all of it is applied, in seconds.',
   },

@@ -42,7 +42,7 @@ export interface SyncContext {
   /** Decisions of the guard so far. */
   gate: Gate;
   /** Entries for the provisioning log. */
-  journal: ProvisioningWriter;
+  provisioning: ProvisioningWriter;
   /** Writes sent so far. */
   writes: number;
   /** Saves the link and extends the lease; called after every step that must not be lost. */

@@ -17,18 +17,18 @@ const BACKOFF = { baseMs: 500, maxMs: 30_000 };
 const LONGEST_PAUSE_MS = 3_600_000;
 const CREDENTIAL_PAUSE_MS = 15_000;
 /** Number of consecutive transient 4xx answers after which a refusal counts as permanent. */
-const DOUBTED_TRIES = 8;
+const TRANSIENT_TRIES = 8;
 const RETRY_STATUS = new Set([408, 425, 429]);
 
 /**
  * @param attempt number of consecutive failures of this resource, including this one
- * @param doubted number of the latest consecutive failures that were possibly transient refusals
+ * @param transientRefusals number of the latest consecutive failures that were possibly transient refusals
  */
 export function judgeFailure(
   error: PlatformError,
   attempt: number,
   random: () => number,
-  doubted = 0,
+  transientRefusals = 0,
 ): FailureVerdict {
   const wait = backoffMs(attempt, BACKOFF, random);
   if (error instanceof PlatformAborted)
@@ -51,7 +51,7 @@ export function judgeFailure(
       message: error.message,
     };
   }
-  if (isDoubtful(error) && doubted < DOUBTED_TRIES) {
+  if (mayBeTransient(error) && transientRefusals < TRANSIENT_TRIES) {
     return { kind: 'later', afterMs: wait, pauseMs: 0, message: error.message };
   }
   const reason = status === 409 ? 'Conflict' : status === 403 ? 'Forbidden' : 'Refused';
@@ -66,7 +66,7 @@ export const mayHaveCommitted = (error: unknown): boolean =>
  * Returns whether a refusal may be transient: an answer of a proxy, or a 404, which a gateway without route sends in the
  * platform's form.
  */
-export const isDoubtful = (error: unknown): boolean =>
+export const mayBeTransient = (error: unknown): boolean =>
   error instanceof PlatformIntermediary || isStatus(error, 404);
 
 /** Returns whether the answer is a 404; absence.ts proves the absence before anything is given up. */
@@ -82,6 +82,6 @@ export const isStatus = (error: unknown, ...statuses: number[]): error is Platfo
 export function outcomeOfFailure(error: PlatformError): 'refused' | 'failed' {
   if (!(error instanceof PlatformResponse)) return 'failed';
   const { status } = error;
-  const mayPass = RETRY_STATUS.has(status) || status === 401 || status >= 500 || isDoubtful(error);
+  const mayPass = RETRY_STATUS.has(status) || status === 401 || status >= 500 || mayBeTransient(error);
   return mayPass ? 'failed' : 'refused';
 }

@@ -79,7 +79,7 @@ export async function findUser(
       if (link.creating) link.making = true;
       delete link.creating;
       context.logger.info({ ref: context.work.ref, origin: link.origin }, 'account adopted');
-      await context.save({ linked: true, restate: true });
+      await context.save({ linked: true, rewriteMemberships: true });
       return { kind: 'linked' };
     }
   }
@@ -162,7 +162,7 @@ export async function createMissingAccount(
   delete link.unsure;
   link.core = { ...desired.core, active: created.active !== false };
   link.attributes = echoedAttributes(created, writable);
-  await context.save({ linked: true, restate: true });
+  await context.save({ linked: true, rewriteMemberships: true });
   return { kind: 'linked' };
 }
 

@@ -66,7 +66,7 @@ export function resetGate(context: SyncContext): void {
 /** Returns the outcome of a completed sync: synced, or held. */
 export function ended(
   context: SyncContext,
-  rest: { forget?: boolean; dropOwed?: boolean; alarmAt?: number } = {},
+  rest: { forget?: boolean; dropGrants?: boolean; alarmAt?: number } = {},
 ): SyncOutcome {
   const { writes, gate } = context;
   const why = whyNot(context);

@@ -12,7 +12,7 @@ import { permit } from './gate.ts';
 /** Members in one PATCH; a refused portion is halved. */
 const PORTION = 100;
 /** Longest time for which new members are collected before they are sent, during a first load. */
-const GATHER_LIMIT_MS = 3000;
+const COALESCE_LIMIT_MS = 3000;
 
 interface Member {
   user: string;
@@ -95,9 +95,9 @@ async function permitted(
 ): Promise<{ members: Member[]; isWaiting: boolean }> {
   const { gate, outbox, work } = context;
   const open = leavers.filter(({ isOpen }) => isOpen);
-  const fates = await outbox.guardStore.fates(open.map(({ user }) => user));
-  const staying = open.filter((_, index) => fates[index] === 'stays');
-  gate.followers += fates.filter((fate) => fate === 'follows').length;
+  const decisions = await outbox.guardStore.decisionsOfMembers(open.map(({ user }) => user));
+  const staying = open.filter((_, index) => decisions[index] === 'stays');
+  gate.followers += decisions.filter((decision) => decision === 'follows').length;
   const permissions = await permit(
     context,
     staying.map(({ user }) => ({ kind: 'removeMembers', subject: user })),
@@ -107,7 +107,7 @@ async function permitted(
   const allowed = staying.filter((_, index) => permissions[index] === 'allowed');
   return {
     members: [...leavers.filter(({ isOpen }) => !isOpen), ...allowed],
-    isWaiting: fates.includes('waits'),
+    isWaiting: decisions.includes('waits'),
   };
 }
 
@@ -130,9 +130,9 @@ export function warnOfRoles({ target, logger, work }: SyncContext, ...names: str
 
 /**
  * Adds members whose attributes are applied; other members mark this group when they are ready.
- * @returns `gatherMs`: time to wait for a portion that is not full; `missing`: number of members that are not ready
+ * @returns `coalesceMs`: time to wait for a portion that is not full; `missing`: number of members that are not ready
  */
-export async function addMembers(context: SyncContext): Promise<{ gatherMs: number; missing: number }> {
+export async function addMembers(context: SyncContext): Promise<{ coalesceMs: number; missing: number }> {
   const { link, clock, outbox } = context;
   const states: Readiness[] = [];
   for (const portion of portions(await marked(context, '+'), 1000))
@@ -140,11 +140,11 @@ export async function addMembers(context: SyncContext): Promise<{ gatherMs: numb
   const ready = states.filter((state) => state.ready);
   const missing = states.filter((state) => !state.ready && state.underWay).length;
   if (ready.length > 0 && ready.length < PORTION && missing > 0) {
-    link.gatheringSince ??= clock.now();
-    const left = link.gatheringSince + GATHER_LIMIT_MS - clock.now();
-    if (left > 0) return { gatherMs: left, missing };
+    link.coalescingSince ??= clock.now();
+    const left = link.coalescingSince + COALESCE_LIMIT_MS - clock.now();
+    if (left > 0) return { coalesceMs: left, missing };
   }
-  delete link.gatheringSince;
+  delete link.coalescingSince;
   for (const portion of portions(ready, PORTION)) {
     await send(
       context,
@@ -152,11 +152,11 @@ export async function addMembers(context: SyncContext): Promise<{ gatherMs: numb
       portion.map((state) => ({ user: state.user, platformId: state.link.id ?? '' })),
     );
   }
-  return { gatherMs: 0, missing };
+  return { coalesceMs: 0, missing };
 }
 
 async function marked(context: SyncContext, sign: '+' | '-'): Promise<string[]> {
-  const marks = await context.outbox.memberMarks(context.work.id);
+  const marks = await context.outbox.pendingMembers(context.work.id);
   return [...marks].filter(([, each]) => each === sign).map(([user]) => user);
 }
 
@@ -170,7 +170,7 @@ async function send(context: SyncContext, sign: '+' | '-', members: Member[]): P
       () => target.client.groups.patch(link.id ?? '', operations, context.call),
       { members: members.map(({ user }) => user) },
     );
-    context.journal.settle();
+    context.provisioning.settle();
     const written = sign === '+' ? await confirmed(context, group, members) : members;
     if (written.length > 0)
       await outbox.ackMembers(

@@ -7,13 +7,13 @@ export type SyncOutcome =
       kind: 'synced';
       writes: number;
       forget?: boolean;
-      dropOwed?: boolean;
+      dropGrants?: boolean;
       condition?: Condition;
       /** Time of the next sync without a change, Unix milliseconds. */
       alarmAt?: number;
     }
   /** The target is as desired except for held changes. A decision or a new push marks the resource again. */
-  | { kind: 'held'; writes: number; condition: Condition; dropOwed?: boolean; alarmAt?: number }
+  | { kind: 'held'; writes: number; condition: Condition; dropGrants?: boolean; alarmAt?: number }
   /** Another resource has to be synced first; its sync marks this resource again. */
   | { kind: 'waiting'; writes: number; for: 'removals' | 'memberships' | 'members'; afterMs?: number }
   | { kind: 'later'; writes: number; afterMs: number; condition?: Condition }

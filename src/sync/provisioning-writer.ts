@@ -61,7 +61,7 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
   const { link } = work;
   // State at the start of the sync; unchanged facts are not logged again.
   const known = { condition: link.condition, departed: link.departed, id: link.id };
-  let told: Told[] = [];
+  let lines: Told[] = [];
   let failure: Pick<LogEntry, 'action' | 'http'> = { action: 'none' };
   let lastError: PlatformError | undefined;
 
@@ -72,26 +72,26 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
   function onSynced(outcome: SyncOutcome & { kind: 'synced' }): void {
     const { condition, writes } = outcome;
     if (condition) {
-      if (isNew(condition)) told.push({ action: 'none', status: 'skipped', ...why(condition) });
+      if (isNew(condition)) lines.push({ action: 'none', status: 'skipped', ...why(condition) });
       return;
     }
     const hasNone = link.id === undefined && writes === 0;
     const hasLeft = link.departed === true && !known.departed;
     if (work.record && (hasNone || hasLeft))
-      told.push({ action: 'none', status: 'skipped', reason: 'OutOfScope', message: OUT_OF_SCOPE });
+      lines.push({ action: 'none', status: 'skipped', reason: 'OutOfScope', message: OUT_OF_SCOPE });
   }
 
   function onLater({ condition }: SyncOutcome & { kind: 'later' }): void {
-    if (condition && isNew(condition)) told.push({ ...failure, status: 'failure', ...why(condition) });
+    if (condition && isNew(condition)) lines.push({ ...failure, status: 'failure', ...why(condition) });
     else if (!condition && lastError && link.attempts === 1)
-      told.push({ ...failure, status: 'retry', reason: 'PlatformFailed', message: lastError.message });
+      lines.push({ ...failure, status: 'retry', reason: 'PlatformFailed', message: lastError.message });
   }
 
   return {
     wrote: (operation, ms, { names, members, why } = {}) => {
       const action = ACTIONS[operation] ?? 'none';
       const before = names && new Map(names.map((name) => [name, valueIn(link, name)]));
-      told.push({
+      lines.push({
         action,
         status: 'success',
         ms,
@@ -109,20 +109,20 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
       failure = { action: ACTIONS[operation] ?? 'none', http: factsOf(error) };
     },
     linked: () => {
-      if (link.id === known.id || told.some(({ action }) => action === 'create')) return;
-      told.push({ action: 'adopt', status: 'success' });
+      if (link.id === known.id || lines.some(({ action }) => action === 'create')) return;
+      lines.push({ action: 'adopt', status: 'success' });
     },
     ended: (outcome) => {
       if (outcome.kind === 'synced') onSynced(outcome);
       else if (outcome.kind === 'later') onLater(outcome);
       else if (outcome.kind === 'blocked')
-        told.push({ ...failure, status: 'failure', ...why(outcome.condition) });
+        lines.push({ ...failure, status: 'failure', ...why(outcome.condition) });
       else if (outcome.kind === 'held' && isNew(outcome.condition))
-        told.push({ action: 'none', status: 'held', ...why(outcome.condition) });
+        lines.push({ action: 'none', status: 'held', ...why(outcome.condition) });
     },
     settle: () => {
-      work.journal.push(...told.map((each) => JSON.stringify(toEntry(work, each))));
-      told = [];
+      work.logEntries.push(...lines.map((each) => JSON.stringify(toEntry(work, each))));
+      lines = [];
     },
   };
 }
@@ -144,7 +144,7 @@ function toEntry(work: DueWork, { before, ...rest }: Told): LogEntry {
     request: work.request,
     generation: work.generation,
     accepted: work.since,
-    lane: work.lane,
+    priority: work.priority,
     attempt: (link.attempts ?? 0) + (rest.status === 'failure' || rest.status === 'retry' ? 0 : 1),
     ...rest,
     ...(changes.length > 0 ? { changes } : {}),

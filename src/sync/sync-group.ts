@@ -84,8 +84,8 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
     await context.save();
   }
   if (policy.policy !== 'sync') await forgetMarks(context, '-');
-  const { gatherMs, missing } = await addMembers(context);
-  if (gatherMs > 0) return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: gatherMs };
+  const { coalesceMs, missing } = await addMembers(context);
+  if (coalesceMs > 0) return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: coalesceMs };
   if (missing === 0) delete link.making;
   if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
   return ended(context);
@@ -199,7 +199,7 @@ async function linkTo(
   delete link.creating;
   link.core = { displayName: group.displayName };
   delete link.unsure;
-  await context.save({ linked: true, restate: true });
+  await context.save({ linked: true, rewriteMemberships: true });
   return { kind: 'linked' };
 }
 
@@ -215,7 +215,7 @@ async function comeBack(context: SyncContext): Promise<void> {
   );
   delete link.departed;
   const surplus = holders.flatMap((ref) => (ref === undefined ? [] : [parseRef(ref).id]));
-  await context.save({ restate: true, surplus });
+  await context.save({ rewriteMemberships: true, surplus });
 }
 
 /** Handles a group that was deleted at the source: a created group is deleted, an adopted one loses its managed members. */
@@ -262,7 +262,7 @@ const toRemoval = (subject: string) => ({ kind: 'removeMembers' as const, subjec
 
 /** Returns the members with an account that may be active. */
 async function openMembers(context: SyncContext): Promise<string[]> {
-  const marks = await context.outbox.memberMarks(context.work.id);
+  const marks = await context.outbox.pendingMembers(context.work.id);
   const leaving = [...marks].filter(([, sign]) => sign === '-').map(([user]) => user);
   const leavers = await toLeavers(context, leaving);
   return leavers.flatMap(([user, leaver]) => (leaver?.isOpen ? [user] : []));
@@ -270,7 +270,7 @@ async function openMembers(context: SyncContext): Promise<string[]> {
 
 /** Removes pending memberships that will not be written, so that no user waits for them. */
 async function forgetMarks(context: SyncContext, only?: '+' | '-'): Promise<void> {
-  const marks = await context.outbox.memberMarks(context.work.id);
+  const marks = await context.outbox.pendingMembers(context.work.id);
   for (const sign of ['+', '-'] as const) {
     if (only !== undefined && sign !== only) continue;
     const users = [...marks].filter(([, each]) => each === sign).map(([user]) => user);

@@ -4,7 +4,7 @@ import type { Directory } from '../directory/resources/directory.ts';
 import type { Condition, Link, Links } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { LeaseLost, type DueWork } from '../directory/outbox/work.ts';
-import type { Lane, Ref } from '../directory/records.ts';
+import type { Priority, Ref } from '../directory/records.ts';
 import type { TraceCall } from '../platform/client.ts';
 import { PlatformError } from '../platform/errors.ts';
 import { backoffMs } from '../support/backoff.ts';
@@ -14,7 +14,7 @@ import type { Step, Tracing } from '../support/tracing.ts';
 import { answersOtherwise } from './absence.ts';
 import type { SyncContext } from './context.ts';
 import { existsIn } from './find-user.ts';
-import { isDoubtful, judgeFailure, outcomeOfFailure } from './failures.ts';
+import { mayBeTransient, judgeFailure, outcomeOfFailure } from './failures.ts';
 import { behindHold, isRefused, openGate } from './gate.ts';
 import { createProvisioningWriter } from './provisioning-writer.ts';
 import { MembersIgnored } from './members.ts';
@@ -32,7 +32,7 @@ export interface SyncDeps {
   logger: Logger;
   random: () => number;
   /** Called for every cleared mark; `lagMs`: time from accepting the change to applying it. */
-  onApplied?: ((lagMs: number, lane: Lane, writes: number) => void) | undefined;
+  onApplied?: ((lagMs: number, priority: Priority, writes: number) => void) | undefined;
   /** Starts the span of one sync, under the correlation id of its push. */
   trace?: Tracing['caused'] | undefined;
   /** Called for every write, such as `activate user`. */
@@ -48,14 +48,19 @@ const WAITING_MS = 15_000;
 const UNHEARD_MS = 30_000;
 
 /** Syncs one resource. Resolves when the outcome is stored; rejects only on bugs and when Redis is unavailable. */
-export async function syncResource(deps: SyncDeps, ref: Ref, lane: Lane, signal: AbortSignal): Promise<void> {
-  const begin = await deps.outbox.begin(ref, lane);
+export async function syncResource(
+  deps: SyncDeps,
+  ref: Ref,
+  priority: Priority,
+  signal: AbortSignal,
+): Promise<void> {
+  const begin = await deps.outbox.begin(ref, priority);
   if (begin.kind !== 'begun') return;
   const { work } = begin;
-  heedDoubts(work);
+  addSuspectedDrift(work);
   const lease = { lost: false, heldUntil: deps.clock.now() + deps.outbox.leaseMs };
   const step = deps.trace?.(`sync ${work.kind}`, work.request, {
-    ...{ 'bridge.target': deps.target.name, 'bridge.ref': ref, 'bridge.lane': lane },
+    ...{ 'bridge.target': deps.target.name, 'bridge.ref': ref, 'bridge.priority': priority },
   });
   const context = createContext(deps, work, signal, lease);
   if (step) context.call.trace = follow(step);
@@ -81,9 +86,9 @@ export async function syncResource(deps: SyncDeps, ref: Ref, lane: Lane, signal:
       'bridge.outcome': end,
       'bridge.writes': context.writes,
     });
-    context.journal.settle();
+    context.provisioning.settle();
     // Entries remain here only if the sync ended with an error.
-    await deps.outbox.log.append(work.journal.splice(0)).catch(() => undefined);
+    await deps.outbox.log.append(work.logEntries.splice(0)).catch(() => undefined);
   }
 }
 
@@ -99,9 +104,9 @@ function follow(step: Step): TraceCall {
 }
 
 /** Marks values with suspected drift as unsure, so that they are written again. */
-function heedDoubts({ doubts, link }: DueWork): void {
-  if (doubts === '') return;
-  link.unsure = [...new Set([...(link.unsure ?? []), ...(JSON.parse(doubts) as string[])])];
+function addSuspectedDrift({ suspectedDrift, link }: DueWork): void {
+  if (suspectedDrift === '') return;
+  link.unsure = [...new Set([...(link.unsure ?? []), ...(JSON.parse(suspectedDrift) as string[])])];
 }
 
 function createContext(
@@ -112,7 +117,7 @@ function createContext(
 ): SyncContext {
   const { outbox, target, links, clock } = deps;
   const logger = deps.logger.child({ target: target.name, request: work.request });
-  const journal = createProvisioningWriter(work);
+  const provisioning = createProvisioningWriter(work);
   const context: SyncContext = {
     work,
     link: work.link,
@@ -123,16 +128,16 @@ function createContext(
     clock,
     logger,
     gate: openGate(),
-    journal,
+    provisioning,
     call: { signal, ...(work.request === '-' ? {} : { correlationId: work.request }) },
     writes: 0,
     save: async (options = {}) => {
       const renewedAt = clock.now();
-      if (options.linked) journal.linked();
-      journal.settle();
+      if (options.linked) provisioning.linked();
+      provisioning.settle();
       await outbox.save(work, context.link, options);
       lease.heldUntil = renewedAt + outbox.leaseMs;
-      if (options.restate) for (const group of work.groups) work.owed.set(group.id, '+');
+      if (options.rewriteMemberships) for (const group of work.groups) work.pendingGroups.set(group.id, '+');
     },
     attempt: async (names, operation, run, why) => {
       const before = context.link.unsure ?? [];
@@ -159,11 +164,11 @@ function createContext(
       if (lease.lost || clock.now() >= lease.heldUntil) throw new LeaseLost(`lost the lease of ${work.ref}`);
       const startedAt = clock.now();
       const result = await run().catch((error: unknown) => {
-        journal.failed(operation, error);
+        provisioning.failed(operation, error);
         if (error instanceof PlatformError) deps.onWrite?.(operation, outcomeOfFailure(error));
         throw error;
       });
-      journal.wrote(operation, clock.now() - startedAt, detail);
+      provisioning.wrote(operation, clock.now() - startedAt, detail);
       deps.onWrite?.(operation, 'applied');
       context.writes++;
       context.link.writtenAt = clock.now();
@@ -179,19 +184,19 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
   const { outbox } = deps;
   if (outcome.kind === 'synced' || outcome.kind === 'held' || outcome.kind === 'waiting') {
     delete link.attempts;
-    delete link.doubted;
+    delete link.transientRefusals;
   }
-  context.journal.ended(outcome);
-  context.journal.settle();
+  context.provisioning.ended(outcome);
+  context.provisioning.settle();
   if (outcome.kind === 'synced' || outcome.kind === 'held') {
-    tell(context, outcome.condition);
+    logCondition(context, outcome.condition);
     if (work.held) {
       const wanted = context.gate.refused.map(({ item }) => item);
       await outbox.guardStore.settle(work.ref, wanted);
     }
     const ack = await outbox.ack(work, link, { ...outcome, decided: isDecided(context) });
     if (ack.kind === 'cleared' && outcome.kind === 'synced')
-      deps.onApplied?.(ack.lagMs, work.lane, outcome.writes);
+      deps.onApplied?.(ack.lagMs, work.priority, outcome.writes);
     return;
   }
   if (outcome.kind === 'waiting') {
@@ -200,7 +205,7 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
   }
   if (outcome.kind === 'later') {
     const why = outcome.condition ?? behindHold(context);
-    if (why) tell(context, why);
+    if (why) logCondition(context, why);
     await outbox.ack(work, link, { kind: 'later', afterMs: outcome.afterMs });
     return;
   }
@@ -217,7 +222,7 @@ const isDecided = ({ gate, work }: SyncContext): boolean =>
   work.kind === 'User' && (gate.closed || work.held || isRefused(gate, 'deactivate'));
 
 /** Stores the condition in the link and logs it when it changed; undefined clears it. */
-function tell({ link, logger, work }: SyncContext, condition: Condition | undefined): void {
+function logCondition({ link, logger, work }: SyncContext, condition: Condition | undefined): void {
   if (condition && link.condition?.reason !== condition.reason) {
     logger.warn({ ref: work.ref, reason: condition.reason }, 'not as desired');
   }
@@ -232,16 +237,16 @@ async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): 
   if (error instanceof LeaseLost) throw error;
   if (context.call.signal.aborted) return { kind: 'later', writes, afterMs: 0 };
   if (!(error instanceof PlatformError) && !(error instanceof MembersIgnored)) throw error;
-  context.journal.failed('', error);
+  context.provisioning.failed('', error);
   link.attempts = (link.attempts ?? 0) + 1;
   if (error instanceof MembersIgnored) {
     const afterMs = backoffMs(link.attempts, { baseMs: 1000, maxMs: 60_000 }, deps.random);
     return { kind: 'later', writes, afterMs, condition: toCondition(context, 'NotApplied', error.message) };
   }
-  if (isDoubtful(error)) link.doubted = (link.doubted ?? 0) + 1;
-  else delete link.doubted;
-  const verdict = judgeFailure(error, link.attempts, deps.random, link.doubted);
-  if (verdict.kind === 'refused' && !(isDoubtful(error) && !(await answersOtherwise(context, error)))) {
+  if (mayBeTransient(error)) link.transientRefusals = (link.transientRefusals ?? 0) + 1;
+  else delete link.transientRefusals;
+  const verdict = judgeFailure(error, link.attempts, deps.random, link.transientRefusals);
+  if (verdict.kind === 'refused' && !(mayBeTransient(error) && !(await answersOtherwise(context, error)))) {
     return {
       kind: 'blocked',
       writes,

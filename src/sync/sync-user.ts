@@ -65,15 +65,15 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   }
   if (link.core === undefined) await observeLinked(context, desired);
   if (policy.policy === 'create-only' && !link.making) {
-    if (link.settled !== work.generation) {
-      link.settled = work.generation;
-      await context.save({ wake: true });
+    if (link.observedGeneration !== work.generation) {
+      link.observedGeneration = work.generation;
+      await context.save({ requeueGroups: true });
     }
     return { kind: 'synced', writes: context.writes };
   }
   if (link.departed) {
     delete link.departed;
-    await context.save({ restate: true });
+    await context.save({ rewriteMemberships: true });
   }
 
   if (!desired.active && mayBe(link, true) && policy.policy === 'sync') {
@@ -81,16 +81,16 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
     if ((await deactivate(context)) === 'held') return (await writeCore(context, desired)) ?? ended(context);
   }
 
-  const owed = [...work.owed.values()];
+  const pendingGroups = [...work.pendingGroups.values()];
   const gains =
     desired.active && attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure).length > 0;
-  if (gains && mayBe(link, true) && owed.includes('-')) return waitForRemovals(context);
+  if (gains && mayBe(link, true) && pendingGroups.includes('-')) return waitForRemovals(context);
   const attributes = await writeAttributes(context, desired);
   if (attributes.kind === 'later') return { ...attributes, writes: context.writes };
-  if (attributes.kind === 'done' && link.settled !== work.generation) {
-    link.settled = work.generation;
+  if (attributes.kind === 'done' && link.observedGeneration !== work.generation) {
+    link.observedGeneration = work.generation;
     // Memberships may have been added since the sync began, so the script checks the pending ones again.
-    await context.save({ wake: true });
+    await context.save({ requeueGroups: true });
   }
 
   const unfinished = await writeCore(context, desired);
@@ -100,7 +100,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
 
   if (desired.active && mayBe(link, false)) {
     if (policy.users.activation === 'safe') {
-      if (owed.includes('-')) return waitForRemovals(context);
+      if (pendingGroups.includes('-')) return waitForRemovals(context);
       if (await hasPendingGrants(context))
         return { kind: 'waiting', writes: context.writes, for: 'memberships' };
     }
@@ -109,7 +109,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
     await setActive(context, true);
   }
   delete link.making;
-  delete link.settled;
+  delete link.observedGeneration;
   return ended(context);
 }
 
@@ -143,21 +143,21 @@ async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome
     await findUser(context, left, exists);
   }
   if (link.id === undefined) {
-    return { kind: 'synced', writes: context.writes, forget: true, dropOwed: true };
+    return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
   }
   if (target.policy.policy === 'sync' && mayBe(link, true)) {
     try {
       const isOpen = (await deactivate(context)) !== 'allowed';
-      if (isOpen) return ended(context, { dropOwed: true });
+      if (isOpen) return ended(context, { dropGrants: true });
     } catch (error) {
       if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;
-      return { kind: 'synced', writes: context.writes, forget: true, dropOwed: true };
+      return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
     }
   }
   link.departed = true;
   const deleteAt = target.policy.policy === 'sync' ? deletionDue(context) : undefined;
   if (deleteAt !== undefined && deleteAt <= context.clock.now()) return deleteAccount(context);
-  return ended(context, { dropOwed: true, ...(deleteAt === undefined ? {} : { alarmAt: deleteAt }) });
+  return ended(context, { dropGrants: true, ...(deleteAt === undefined ? {} : { alarmAt: deleteAt }) });
 }
 
 /** Returns the time at which the account is deleted, Unix milliseconds; undefined: never. */
@@ -175,16 +175,16 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
   const id = link.id ?? '';
   try {
     const account = await client.users.get(id, context.call);
-    const doubt = whyNotDelete(context, account);
-    if (doubt !== undefined)
-      return { kind: 'blocked', writes: context.writes, condition: condition(context, 'Conflict', doubt) };
+    const reason = whyNotDelete(context, account);
+    if (reason !== undefined)
+      return { kind: 'blocked', writes: context.writes, condition: condition(context, 'Conflict', reason) };
     if ((await permitOne(context, { kind: 'delete' })) !== 'allowed')
-      return ended(context, { dropOwed: true });
+      return ended(context, { dropGrants: true });
     await context.write('delete user', () => client.users.delete(id, context.call));
   } catch (error) {
     if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;
   }
-  return { kind: 'synced', writes: context.writes, forget: true, dropOwed: true };
+  return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
 }
 
 function whyNotDelete({ gate, link }: SyncContext, account: WireUser): string | undefined {
@@ -224,7 +224,7 @@ async function setActive(context: SyncContext, active: boolean, why?: Why): Prom
  * that wait for the decision about the account are notified that it is made.
  */
 async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<SyncOutcome> {
-  const groups = [...work.owed].filter(([, sign]) => sign === '-').map(([group]) => group);
+  const groups = [...work.pendingGroups].filter(([, sign]) => sign === '-').map(([group]) => group);
   const held = await outbox.guardStore.areHeld(groups.map((group) => removal(group, work.id)));
   for (const [index, group] of groups.entries()) {
     const ref = refOf('Group', group);
@@ -237,7 +237,7 @@ async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<S
 /** Returns whether memberships must be added before activation; blocked groups are ignored. */
 async function hasPendingGrants(context: SyncContext): Promise<boolean> {
   const { work, links, target } = context;
-  const groups = [...work.owed].filter(([, sign]) => sign === '+').map(([group]) => group);
+  const groups = [...work.pendingGroups].filter(([, sign]) => sign === '+').map(([group]) => group);
   const states = await links.getMany(
     target.name,
     groups.map((group) => `Group:${group}` as const),
@@ -248,7 +248,7 @@ async function hasPendingGrants(context: SyncContext): Promise<boolean> {
 function leaveAlone(context: SyncContext, why: string): SyncOutcome {
   context.link.departed = true;
   const protectedFrom = condition(context, 'Protected', why);
-  return { kind: 'synced', writes: context.writes, dropOwed: true, condition: protectedFrom };
+  return { kind: 'synced', writes: context.writes, dropGrants: true, condition: protectedFrom };
 }
 
 function whyUntouchable({ target }: SyncContext, userName: string): string | undefined {
@@ -270,7 +270,7 @@ function unlink(context: SyncContext): void {
   delete link.isAdministrator;
   delete link.core;
   delete link.attributes;
-  delete link.settled;
+  delete link.observedGeneration;
   delete link.origin;
   delete link.departed;
   delete link.unsure;

@@ -51,14 +51,14 @@ function targetCard(row, again) {
       figure('Not applied', dirty, dirty > 0 && 'info'),
       figure('Lag', oldestMs > 0 ? duration(oldestMs) : '0', oldestMs > 60_000 && 'warn'),
       figure('Under way', inflight),
-      figure('Need a person', blocked, blocked > 0 && 'bad', '#/letters'),
+      figure('Need a person', blocked, blocked > 0 && 'bad', '#/dead-letters'),
       figure('Held by guard', guard.held, guard.held > 0 && 'warn', '#/approvals'),
       figure('Linked', row.coverage.users.linked + row.coverage.groups.linked),
       figure('Missing', missingIn(row), missingIn(row) > 0 && 'bad'),
       figure('Left as they are', row.coverage.users.exceptions + row.coverage.groups.exceptions),
       figure('Drift', driftOf(row), driftOf(row) > 0 && 'warn'),
     ),
-    lanes(row),
+    priorities(row),
     h(
       'ul',
       { class: 'notes' },
@@ -78,14 +78,14 @@ const figure = (name, value, tone, href) =>
     h('dd', { class: tone || undefined }, href && value ? h('a', { href }, value) : String(value)),
   );
 
-const LANES = { deactivation: 'Deactivations', edit: 'Edits', new: 'New', reconcile: 'Reconcile' };
+const PRIORITIES = { deactivation: 'Deactivations', edit: 'Edits', new: 'New', reconcile: 'Reconcile' };
 
-function lanes({ lanes: waiting }) {
+function priorities({ priorities: waiting }) {
   const total = Object.values(waiting).reduce((sum, each) => sum + each, 0);
   return h(
     'div',
-    { class: 'lanes' },
-    Object.entries(LANES).map(([lane, name]) =>
+    { class: 'priorities' },
+    Object.entries(PRIORITIES).map(([priority, name]) =>
       h(
         'div',
         {},
@@ -93,10 +93,10 @@ function lanes({ lanes: waiting }) {
         h('meter', {
           min: 0,
           max: Math.max(1, total),
-          value: waiting[lane],
+          value: waiting[priority],
           'aria-label': `${name} waiting`,
         }),
-        h('span', { class: 'number' }, waiting[lane]),
+        h('span', { class: 'number' }, waiting[priority]),
       ),
     ),
   );

@@ -2,7 +2,7 @@
 import { get, isSignedIn, signIn, signOut } from './api.js';
 import { doctor } from './checks.js';
 import { field, h, say } from './dom.js';
-import { letters } from './letters.js';
+import { deadLetters } from './dead-letters.js';
 import { log } from './log.js';
 import { overview } from './overview.js';
 import { people } from './people.js';
@@ -13,7 +13,7 @@ import { tokens } from './tokens.js';
 const VIEWS = {
   overview: { title: 'Overview', draw: overview, everyMs: 5000 },
   approvals: { title: 'Approvals', draw: approvals },
-  letters: { title: 'Dead letters', draw: letters },
+  'dead-letters': { title: 'Dead letters', draw: deadLetters },
   people: { title: 'People and groups', draw: people },
   log: { title: 'Log', draw: log },
   tokens: { title: 'Tokens', draw: tokens },

@@ -117,8 +117,8 @@ function card(each, again) {
 function syncing(resource, target, again) {
   const told = h('p', { class: 'soft', role: 'status' });
   const look = async () => {
-    const [{ differences, owed }] = await post('/sync', { resource, target, dryRun: true });
-    const pending = (differences?.length ?? 0) + Object.keys(owed).length;
+    const [{ differences, pendingGroups }] = await post('/sync', { resource, target, dryRun: true });
+    const pending = (differences?.length ?? 0) + Object.keys(pendingGroups).length;
     told.textContent =
       differences === null
         ? 'The platform could not be read.'

@@ -111,7 +111,7 @@ describe('at the platform', () => {
     expect(back.value('bridge_breaker_open', MAIN)).toBe(0);
     expect(back.value('bridge_outbox_oldest_seconds', MAIN)).toBe(0);
     // ScimBridgeLag, ScimBridgeDeactivationLag: what took longer than a second is above that bound, whoever waited.
-    const lag = { ...MAIN, lane: 'new' };
+    const lag = { ...MAIN, priority: 'new' };
     const slow =
       back.sum('bridge_sync_lag_seconds_count', lag) -
       back.value('bridge_sync_lag_seconds_bucket', { ...lag, le: '1' });

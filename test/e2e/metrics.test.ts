@@ -49,7 +49,7 @@ test('a push shows as a request, a lag, a write, calls and waits, and the outbox
   const id = await bridge.idp.createUser('seen@acme.example');
   const after = await eventually('the lag is counted', async () => {
     const now = await look();
-    const lag = { target: 'main', lane: 'new' };
+    const lag = { target: 'main', priority: 'new' };
     const grown = (name: string): number => now.sum(name, lag) - before.sum(name, lag);
     return grown('bridge_sync_lag_seconds_count') === 1 ? now : undefined;
   });
@@ -71,7 +71,7 @@ test('a push shows as a request, a lag, a write, calls and waits, and the outbox
   await bridge.idp.patch(`/Users/${id}`, { op: 'Replace', path: 'active', value: 'False' });
   const left = await eventually('the deactivation is counted', async () => {
     const now = await look();
-    return now.sum('bridge_sync_lag_seconds_count', { lane: 'deactivation' }) > 0 ? now : undefined;
+    return now.sum('bridge_sync_lag_seconds_count', { priority: 'deactivation' }) > 0 ? now : undefined;
   });
   expect(left.sum('bridge_profile_deviations_total', { connection: 'default' })).toBeGreaterThan(0);
 });

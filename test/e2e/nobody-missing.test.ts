@@ -143,7 +143,7 @@ describe('with everybody in line', () => {
         await bridge.idp.patch(`/Users/${ids[5]}`, { op: 'replace', path: 'active', value: false });
         await bridge.idp.send('DELETE', `/Users/${ids[6]}`);
       },
-      ...['marks', 'dirty', 'inflight', 'tickets', 'accepted'],
+      ...['marks', 'dirty', 'inflight', 'deliveries', 'accepted'],
     );
     await expect(rec.plan()).resolves.toMatchObject({ coverage: { users: { missing: 6 } } });
     await afterOneRun(rec, bridge.platform);
@@ -169,10 +169,10 @@ describe('with everybody in line', () => {
         const group = members[0]?.split(':').at(-1) ?? '';
         await bridge.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ids[0]}"]` });
         await bridge.idp.patch(`/Groups/${group}`, { op: 'replace', path: 'displayName', value: 'analysts' });
-        await redis.del(await redis.keys(`${bridge.config.redis.prefix}*{default}:memberMarks:*`));
-        await redis.del(await redis.keys(`${bridge.config.redis.prefix}*{default}:owed:*`));
+        await redis.del(await redis.keys(`${bridge.config.redis.prefix}*{default}:pendingMembers:*`));
+        await redis.del(await redis.keys(`${bridge.config.redis.prefix}*{default}:pendingGroups:*`));
       },
-      ...['marks', 'dirty', 'inflight', 'tickets', 'accepted'],
+      ...['marks', 'dirty', 'inflight', 'deliveries', 'accepted'],
     );
     await afterOneRun(rec, bridge.platform);
     const { groups } = await bridge.platform.state();

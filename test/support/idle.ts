@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { eventually } from './eventually.ts';
 
 /** Keys that exist only while work is due, waits, or is under way: Redis removes a collection with its last item. */
-const WORK = [/:(marks|dirty|inflight|tickets|lease):/, /:(wait|prioritized|delayed|active)$/];
+const WORK = [/:(marks|dirty|inflight|deliveries|lease):/, /:(wait|prioritized|delayed|active)$/];
 
 /**
  * A push leaves its mark before it is answered, so all that the pushes so far caused has ended when this returns.

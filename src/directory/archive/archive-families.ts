@@ -2,20 +2,20 @@
 
 /** Derived keys, which a restore builds again. */
 const DERIVED =
-  /^(userNames|externalIds:User|sharedExternalIds:User|externalIds:Group|displayNames|emails|groupNames|memberCount|groupsOf|references:.*|linked:.*|owed:.*|prints?:.*|synced:.*|syncedTargets)$/;
+  /^(userNames|externalIds:User|sharedExternalIds:User|externalIds:Group|displayNames|emails|groupNames|memberCount|groupsOf|references:.*|linked:.*|pendingGroups:.*|prints?:.*|synced:.*|syncedTargets)$/;
 /**
  * Momentary keys, which a backup leaves out: leases, queues, events and caches. Marks are left out too, because a restore
  * marks every resource.
  */
 const MOMENTARY =
-  /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|lease:.*|inflight:.*|tickets:.*|run:.*|hold:.*|mapped:.*|proofLast|proofTurn|memberSum|rebuilding|readding:.*|groupsSeen:.*|events\w*|eventCounts|users|groups)$/;
+  /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|lease:.*|inflight:.*|deliveries:.*|run:.*|hold:.*|mapped:.*|proofLast|proofTurn|memberSum|rebuilding|readding:.*|groupsSeen:.*|events\w*|eventCounts|users|groups)$/;
 
 export type PlainType = 'string' | 'hash' | 'set' | 'zset' | 'list' | 'stream';
 
 /** Keys that are restored unchanged. `<t>` is a target, whose name has no colon. */
 const PLAIN: readonly (readonly [PlainType, RegExp])[] = [
   ['string', /^(sequence|runs|actsChain|logChain:[^:]+)$/],
-  ['hash', /^(tokens|tokenUses|(doubts|reconcile|guardApproval|reconcileWrites):[^:]+)$/],
+  ['hash', /^(tokens|tokenUses|(suspectedDrift|reconcile|guardApproval|reconcileWrites):[^:]+)$/],
   ['set', /^(guardItems:[^:]+:(User|Group):[^:]+|tenant:[^:]+)$/],
   ['zset', /^(gone:(User|Group)|(blocked|alarms):[^:]+|guard(Used|Held|Approved|Rejected):[^:]+:\w+)$/],
   ['list', /^guardDecisions:[^:]+$/],
@@ -23,7 +23,7 @@ const PLAIN: readonly (readonly [PlainType, RegExp])[] = [
 ];
 
 /** Families with their own form of line. */
-const PLACED = /^(tombstones|(order|members|unresolved|links):[^:]+|memberMarks:[^:]+:[^:]+)$/;
+const PLACED = /^(tombstones|(order|members|unresolved|links):[^:]+|pendingMembers:[^:]+:[^:]+)$/;
 
 /** Returns the type of a plain key; undefined for every other key. */
 export const plainTypeOf = (key: string): PlainType | undefined =>

@@ -80,7 +80,7 @@ function itemTest({ family, id, target, key, type }: Partial<ArchiveLine>): Test
       return isId(id) ? isPair(isText, isText) : undefined;
     case 'links':
       return hasTarget ? isPair((ref) => isText(ref) && REF.test(String(ref)), isObjectText) : undefined;
-    case 'memberMarks':
+    case 'pendingMembers':
       return hasTarget && isId(id) ? isPair(isText, (sign) => sign === '+' || sign === '-') : undefined;
     case 'plain': {
       const known = typeof key === 'string' ? plainTypeOf(key) : undefined;

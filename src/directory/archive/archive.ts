@@ -15,7 +15,7 @@ export interface ArchiveLine {
     | 'members'
     | 'unresolved'
     | 'links'
-    | 'memberMarks'
+    | 'pendingMembers'
     | 'plain';
   /** A group's id; `User` or `Group` of an order. */
   id?: string;
@@ -62,12 +62,12 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
     for (const family of ['users', 'groups'] as const)
       for await (const items of portions(redis, keys.key(family), 'hash')) yield { family, items };
     // SCAN may return a key twice, and a list must not be restored twice.
-    const told = new Set<string>();
+    const reported = new Set<string>();
     for await (const name of allKeys()) {
-      const fate = archiveRuleOf(name);
-      if (fate === 'rebuilt' || told.has(name)) continue;
-      told.add(name);
-      if (fate === 'unknown') {
+      const rule = archiveRuleOf(name);
+      if (rule === 'rebuilt' || reported.has(name)) continue;
+      reported.add(name);
+      if (rule === 'unknown') {
         onUnknown(name);
         continue;
       }
@@ -154,7 +154,7 @@ function placeOf(family: string, rest: string[]): Omit<ArchiveLine, 'items'> | u
       return { family, id: rest.join(':') };
     case 'links':
       return { family, target: first };
-    case 'memberMarks':
+    case 'pendingMembers':
       return { family, target: first, id: second };
     default:
       return undefined;

@@ -76,8 +76,8 @@ local function load_link(ref, text)
 end
 
 local function load_sign(user, sign)
-  redis.call('HSET', key('memberMarks', p.target .. ':' .. p.id), user, sign)
-  if string.sub(user, 1, 1) ~= '@' then redis.call('HSET', key('owed', p.target .. ':' .. user), p.id, sign) end
+  redis.call('HSET', key('pendingMembers', p.target .. ':' .. p.id), user, sign)
+  if string.sub(user, 1, 1) ~= '@' then redis.call('HSET', key('pendingGroups', p.target .. ':' .. user), p.id, sign) end
   return true
 end
 
@@ -103,7 +103,7 @@ for _, item in ipairs(p.items) do
   elseif p.family == 'members' then count(load_member(item))
   elseif p.family == 'unresolved' then count(await(p.id, item[1], item[2]))
   elseif p.family == 'links' then count(load_link(item[1], item[2]))
-  elseif p.family == 'memberMarks' then count(load_sign(item[1], item[2]))
+  elseif p.family == 'pendingMembers' then count(load_sign(item[1], item[2]))
   else count(load_plain(item)) end
 end
 return { 'loaded', loaded, dropped }

@@ -139,7 +139,7 @@ export function createGuardStore(
   }
 
   /** Returns the decisions about the removal of users from a group. */
-  async function fates(users: string[]): Promise<MemberDecision[]> {
+  async function decisionsOfMembers(users: string[]): Promise<MemberDecision[]> {
     if (users.length === 0) return [];
     const [, found] = await scripts.run('guard_leavers', keys.base, { ...common, users });
     return found as MemberDecision[];
@@ -268,7 +268,7 @@ export function createGuardStore(
     holdAll,
     holdBack,
     leavers,
-    fates,
+    decisionsOfMembers,
     settle,
     areHeld,
     heldRefs,

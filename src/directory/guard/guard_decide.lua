@@ -43,7 +43,7 @@ for index, kind in ipairs(p.kinds) do
   -- After an approval the counts start again.
   if counts[index] > 0 and p.action == 'approve' then redis.call('DEL', sets('guardUsed', kind)) end
 end
-for ref, lane in pairs(looked) do mark(ref, lane) end
+for ref, priority in pairs(looked) do mark(ref, priority) end
 guard_close(p.kinds)
 if #items == 0 and source == 'guardRejected' then return { 'unknown' } end
 if #items > 0 then

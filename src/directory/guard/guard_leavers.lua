@@ -2,12 +2,12 @@
 -- nothing by the removal.
 -- KEYS base
 -- ARGV { target, users }
--- RETURN {"fates", [stays: no deactivation pending | follows: deactivation held | waits: deactivation pending]}
+-- RETURN {"decisions", [stays: no deactivation pending | follows: deactivation held | waits: deactivation pending]}
 local now = clock()
 local serial, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
 local of_kind = p.target .. ':deactivate'
 
-local function fate(user)
+local function decision(user)
   local stored, ref = redis.call('HGET', key('users'), user), 'User:' .. user
   if stored and string.match(stored, '^%S+ %S+ %S+ (%S+)') ~= 'inactive' then return 'stays' end
   if serial and tonumber(expires) > now then
@@ -17,6 +17,6 @@ local function fate(user)
   return redis.call('HEXISTS', key('marks', p.target), ref) == 1 and 'waits' or 'stays'
 end
 
-local fates = {}
-for index, user in ipairs(p.users) do fates[index] = fate(user) end
-return { 'fates', fates }
+local decisions = {}
+for index, user in ipairs(p.users) do decisions[index] = decision(user) end
+return { 'decisions', decisions }

@@ -1,5 +1,5 @@
 // Reads and removes security events that a receiver has not taken, and counts the others. The script that stores a change
-// adds its events (lua/telling.lua).
+// adds its events (lua/events.lua).
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { Kind } from '../records.ts';
@@ -80,7 +80,7 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
   }
 
   /** Returns the state of the stream. @param maxAgeMs older events are deleted first; undefined: none */
-  async function standing(maxAgeMs?: number): Promise<EventDelivery> {
+  async function delivery(maxAgeMs?: number): Promise<EventDelivery> {
     const [, pending, oldestMs, kept, fields] = await scripts.run('tend_events', keys.base, { maxAgeMs });
     const known = new Map(pairsOf(fields as string[]));
     const total = (name: string): number => Number(known.get(name) ?? 0);
@@ -129,7 +129,7 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
     await scripts.run('lead_events', keys.base, { name, ttlMs: 0 });
   };
 
-  return { oldest, settle, standing, refusals, resolve, note, lead, resign };
+  return { oldest, settle, delivery, refusals, resolve, note, lead, resign };
 }
 
 /** Parses a stored event. `id`: id in the stream, which contains the time. */

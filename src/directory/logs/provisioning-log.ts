@@ -3,7 +3,7 @@
 import type { Redis } from 'ioredis';
 import { createChainedStream, type Placed } from './chained-stream.ts';
 import type { Keyspace } from '../keys.ts';
-import type { Lane, Ref } from '../records.ts';
+import type { Priority, Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 /** Action; `none`: nothing was written, for the reason in the status. */
@@ -40,7 +40,7 @@ export interface LogEntry {
   generation: string;
   /** Unix milliseconds at which the oldest change in it was accepted. */
   accepted: number;
-  lane: Lane;
+  priority: Priority;
   /** Counts from 1 since the last success. */
   attempt: number;
   /** Duration of the platform call, milliseconds. */

@@ -1,13 +1,13 @@
 -- NEEDS errors
 -- Equal arguments of several calls are decoded once. Each call has its own copy in `p`.
-local standing, standing_text
+local shared, shared_text
 -- Function that a script runs once after all of its calls.
 local finish
 
 local function answer(run, at, count)
   local text = ARGV[at + 1]
-  if text ~= standing_text then standing, standing_text = { __index = cjson.decode(text) }, text end
-  p, texts = setmetatable({}, standing), { unpack(ARGV, at + 2, at + 1 + count) }
+  if text ~= shared_text then shared, shared_text = { __index = cjson.decode(text) }, text end
+  p, texts = setmetatable({}, shared), { unpack(ARGV, at + 2, at + 1 + count) }
   return run()
 end
 

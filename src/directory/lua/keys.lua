@@ -2,7 +2,7 @@
 -- KEYS[1] is the base of the connection's keys. `p` and `texts`: named arguments and texts of the current call.
 local base = KEYS[1]
 local p, texts
--- A dirty score is lane (priority) * SPAN + due milliseconds, so marks are sorted by priority and then by due time.
+-- A dirty score is priority * SPAN + due milliseconds, so marks are sorted by priority and then by due time.
 local SPAN = 10000000000000
 
 local names = {}

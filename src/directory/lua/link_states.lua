@@ -38,7 +38,7 @@ local function is_writable(target, user, sign)
   if known.condition then return false end
   if sign == '-' then return true end
   if not known.id or known.departed then return false end
-  for _, other in ipairs(redis.call('HVALS', key('owed', target .. ':' .. user))) do
+  for _, other in ipairs(redis.call('HVALS', key('pendingGroups', target .. ':' .. user))) do
     if other == '-' then return false end
   end
   return true
@@ -48,7 +48,7 @@ end
 -- At most MOST_SIGNS pending memberships are checked.
 local MOST_SIGNS = 500
 local function is_left_behind(target, group)
-  local signs = redis.call('HSCAN', key('memberMarks', target .. ':' .. group), '0', 'COUNT', MOST_SIGNS)[2]
+  local signs = redis.call('HSCAN', key('pendingMembers', target .. ':' .. group), '0', 'COUNT', MOST_SIGNS)[2]
   for index = 1, #signs, 2 do
     local is_ours = string.sub(signs[index], 1, 1) ~= '@'
     if is_ours and is_writable(target, signs[index], signs[index + 1]) then return true end

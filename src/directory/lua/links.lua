@@ -23,6 +23,6 @@ local function unlink(target, platform, ref)
 end
 
 -- Removes the suspected drift that the worker has stored in the link; newer notes are kept.
-local function clear_doubts(target, ref, read)
-  if read and redis.call('HGET', key('doubts', target), ref) == read then redis.call('HDEL', key('doubts', target), ref) end
+local function clear_suspected_drift(target, ref, read)
+  if read and redis.call('HGET', key('suspectedDrift', target), ref) == read then redis.call('HDEL', key('suspectedDrift', target), ref) end
 end

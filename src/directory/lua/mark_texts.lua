@@ -8,6 +8,6 @@ local function renewed(held, now, request)
 end
 
 -- Returns whether a ref with this score is due with the same or a higher priority, so that the relay needs no notification.
-local function is_waiting(score, lane, due)
-  return score and math.floor(score / SPAN) <= lane and score % SPAN <= due
+local function is_waiting(score, priority, due)
+  return score and math.floor(score / SPAN) <= priority and score % SPAN <= due
 end

@@ -3,12 +3,12 @@
 
 -- Marks a ref at a target with a new generation; the time of the oldest change is kept. A waiting job reads this change too,
 -- unless the change has a higher priority than the job.
-local told = {}
+local notified = {}
 local function enqueue(target, ref, score)
   redis.call('ZADD', key('dirty', target), string.format('%d', score), ref)
   -- Subscribers get the message after the command has ended.
-  if not told[target] then redis.call('PUBLISH', base .. 'marked', target) end
-  told[target] = true
+  if not notified[target] then redis.call('PUBLISH', base .. 'marked', target) end
+  notified[target] = true
 end
 
 local function dirty_score(target, ref)
@@ -16,20 +16,20 @@ local function dirty_score(target, ref)
   return score and tonumber(score)
 end
 
-local function make_due(target, ref, lane, due)
+local function make_due(target, ref, priority, due)
   -- A ref with a higher priority keeps it; only its due time becomes earlier.
   local score = dirty_score(target, ref)
   if score then
-    lane = math.min(lane, math.floor(score / SPAN))
+    priority = math.min(priority, math.floor(score / SPAN))
     due = math.min(due, score % SPAN)
   end
-  enqueue(target, ref, lane * SPAN + due)
+  enqueue(target, ref, priority * SPAN + due)
 end
 
--- Returns the priority of the waiting job of a ref; nil when no job waits (a running job is '- lane').
+-- Returns the priority of the waiting job of a ref; nil when no job waits (a running job is '- priority').
 local function waiting_lane(target, ref)
-  local ticket = redis.call('HGET', key('tickets', target), ref)
-  return ticket and tonumber(string.match(ticket, '^%d+ (%d+)$'))
+  local delivery = redis.call('HGET', key('deliveries', target), ref)
+  return delivery and tonumber(string.match(delivery, '^%d+ (%d+)$'))
 end
 
 -- Returns whether the account of a user's link may be active.
@@ -50,34 +50,34 @@ local function announce(target, ref)
 end
 
 -- Schedules a marked ref. `held`: its previous mark; `score`: its previous dirty score.
-local function make_known(target, ref, lane, due, held, score)
-  if lane == 0 then announce(target, ref) end
+local function make_known(target, ref, priority, due, held, score)
+  if priority == 0 then announce(target, ref) end
   if not held then
     -- A ref without a previous mark has no job and no dirty score, and it may be blocked.
     redis.call('ZREM', key('blocked', target), ref)
-    return enqueue(target, ref, lane * SPAN + due)
+    return enqueue(target, ref, priority * SPAN + due)
   end
-  if is_waiting(score, lane, due) then return end
+  if is_waiting(score, priority, due) then return end
   local waiting = waiting_lane(target, ref)
-  if waiting and waiting <= lane then return end
-  make_due(target, ref, lane, due)
+  if waiting and waiting <= priority then return end
+  make_due(target, ref, priority, due)
 end
 
-local function mark_at(target, ref, lane, now, due)
+local function mark_at(target, ref, priority, now, due)
   local held = redis.call('HGET', key('marks', target), ref)
   redis.call('HSET', key('marks', target), ref, renewed(held, now, p.request))
   leave_synced(target, ref)
-  make_known(target, ref, lane, due or now, held, held and dirty_score(target, ref))
+  make_known(target, ref, priority, due or now, held, held and dirty_score(target, ref))
 end
 
-local function mark(ref, lane, due)
+local function mark(ref, priority, due)
   local now = clock()
-  for _, target in ipairs(p.targets) do mark_at(target, ref, lane, now, due or nil) end
+  for _, target in ipairs(p.targets) do mark_at(target, ref, priority, now, due or nil) end
 end
 
 -- Makes a marked ref due now; its generation is kept, because the resource did not change.
-local function wake(target, ref, lane)
+local function requeue(target, ref, priority)
   if redis.call('HEXISTS', key('marks', target), ref) == 0 then return end
   if waiting_lane(target, ref) then return end
-  make_due(target, ref, lane, clock())
+  make_due(target, ref, priority, clock())
 end

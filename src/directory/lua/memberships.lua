@@ -1,6 +1,6 @@
 -- Adds and removes memberships in both directions. Each Redis command handles many members, because all members of a large
 -- group may change at once.
--- NEEDS indexes, member_sum, owed, records, spread
+-- NEEDS indexes, member_sum, pending_groups, records, spread
 
 local function member_count(group)
   return redis.call('SCARD', key('members', group)) + redis.call('HLEN', key('unresolved', group))
@@ -69,8 +69,8 @@ local function bump(family, id)
     record.version = record.version + 1
     store(family, id, record)
     if p.events then
-      -- NEEDS telling
-      tell('Group', id, record, { text = record.text, method = 'patch', members = true })
+      -- NEEDS events
+      emit_event('Group', id, record, { text = record.text, method = 'patch', members = true })
     end
   end
 end

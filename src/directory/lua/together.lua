@@ -22,14 +22,14 @@ local function field(family, id)
 end
 
 -- A user that changes twice gets the higher priority and the last request.
-local changed, refs, lanes, requests = {}, {}, {}, {}
-local function change_user(id, record, lane)
+local changed, refs, priorities, requests = {}, {}, {}, {}
+local function change_user(id, record, priority)
   known.users[id] = record
   changed[#changed + 1] = id
   changed[#changed + 1] = record
   local ref = 'User:' .. id
-  if not lanes[ref] then refs[#refs + 1] = ref end
-  lanes[ref] = math.min(lanes[ref] or lane, lane)
+  if not priorities[ref] then refs[#refs + 1] = ref end
+  priorities[ref] = math.min(priorities[ref] or priority, priority)
   requests[ref] = p.request
 end
 
@@ -46,16 +46,16 @@ function finish()
     for place, ref in ipairs(refs) do
       users[place] = string.sub(ref, 6)
       marks[2 * place - 1], marks[2 * place] = ref, renewed(held[place], now, requests[ref])
-      local lane, score = lanes[ref], scores[place] and tonumber(scores[place])
-      if lane == 0 or not held[place] or not is_waiting(score, lane, now) then
-        unknown[#unknown + 1] = { ref = ref, lane = lane, held = held[place], score = score }
+      local priority, score = priorities[ref], scores[place] and tonumber(scores[place])
+      if priority == 0 or not held[place] or not is_waiting(score, priority, now) then
+        unknown[#unknown + 1] = { ref = ref, priority = priority, held = held[place], score = score }
       end
     end
     redis.call('HSET', key('marks', target), unpack(marks))
     redis.call('SREM', name_synced(target, 'User'), unpack(users))
     if #unknown > 0 then
       -- NEEDS marks
-      for _, one in ipairs(unknown) do make_known(target, one.ref, one.lane, now, one.held, one.score) end
+      for _, one in ipairs(unknown) do make_known(target, one.ref, one.priority, now, one.held, one.score) end
     end
   end
 end

@@ -1,10 +1,10 @@
 -- Ends a sync: stores the link, releases the lease, and clears the mark if its generation is unchanged.
 -- KEYS base
--- ARGV { target, ref, kind, id, fence, generation, outcome: synced|held|blocked|later, delayMs, lane, request,
---        forget (the platform id that is ours no more), dropOwed (nothing is to be granted to this user),
+-- ARGV { target, ref, kind, id, fence, generation, outcome: synced|held|blocked|later, delayMs, priority, request,
+--        forget (the platform id that is ours no more), dropGrants (nothing is to be granted to this user),
 --        decided (what became of the account is known now: groups that take this user out go on),
---        alarm (moment at which to look again although nothing changed), gatherMs, targets: [target], groupsMatter,
---        doubts (as they were read), way (kind:platform id of the link), log (as append_log.lua) }, link
+--        alarm (moment at which to look again although nothing changed), coalesceMs, targets: [target], groupsMatter,
+--        suspectedDrift (as they were read), way (kind:platform id of the link), log (as append_log.lua) }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
 -- NEEDS link_states, links, log, marks
 write_log(p.target, p.log)
@@ -13,8 +13,8 @@ if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 local now = clock()
 redis.call('DEL', lease)
 redis.call('ZREM', key('inflight', p.target), p.ref)
-redis.call('HDEL', key('tickets', p.target), p.ref)
-clear_doubts(p.target, p.ref, p.doubts)
+redis.call('HDEL', key('deliveries', p.target), p.ref)
+clear_suspected_drift(p.target, p.ref, p.suspectedDrift)
 if p.forget then
   unlink(p.target, p.kind .. ':' .. p.forget, p.ref)
   -- The link of a stored resource shows that it was synced.
@@ -28,20 +28,20 @@ else
   redis.call('HSET', key('links', p.target), p.ref, texts[1])
   if p.way then keep_way(p.target, p.way, p.ref) end
 end
-if p.dropOwed then
-  local owed = key('owed', p.target .. ':' .. p.id)
-  for _, group in ipairs(redis.call('HKEYS', owed)) do
-    if redis.call('HGET', owed, group) == '+' then
-      redis.call('HDEL', owed, group)
-      redis.call('HDEL', key('memberMarks', p.target .. ':' .. group), p.id)
+if p.dropGrants then
+  local pending_groups = key('pendingGroups', p.target .. ':' .. p.id)
+  for _, group in ipairs(redis.call('HKEYS', pending_groups)) do
+    if redis.call('HGET', pending_groups, group) == '+' then
+      redis.call('HDEL', pending_groups, group)
+      redis.call('HDEL', key('pendingMembers', p.target .. ':' .. group), p.id)
     end
   end
 end
 if p.decided then
-  local owed = key('owed', p.target .. ':' .. p.id)
-  for _, group in ipairs(redis.call('HKEYS', owed)) do
+  local pending_groups = key('pendingGroups', p.target .. ':' .. p.id)
+  for _, group in ipairs(redis.call('HKEYS', pending_groups)) do
     -- The group becomes due a little later, so that it handles many leavers in one sync.
-    if redis.call('HGET', owed, group) == '-' then mark_at(p.target, 'Group:' .. group, 1, now, now + p.gatherMs) end
+    if redis.call('HGET', pending_groups, group) == '-' then mark_at(p.target, 'Group:' .. group, 1, now, now + p.coalesceMs) end
   end
 end
 if p.alarm then redis.call('ZADD', key('alarms', p.target), p.alarm, p.ref) end
@@ -50,12 +50,12 @@ local marks, dirty = key('marks', p.target), key('dirty', p.target)
 local held = redis.call('HGET', marks, p.ref)
 local generation, since = string.match(held or '', '^(%d+) (%d+)')
 if generation ~= p.generation then
-  make_due(p.target, p.ref, p.lane, now)
+  make_due(p.target, p.ref, p.priority, now)
   return { 'changed' }
 end
 if p.outcome == 'later' then
   -- An earlier due time is a notification that arrived during the sync, so it is kept.
-  make_due(p.target, p.ref, p.lane, now + p.delayMs)
+  make_due(p.target, p.ref, p.priority, now + p.delayMs)
   return { 'kept' }
 end
 redis.call('HDEL', marks, p.ref)
@@ -66,14 +66,14 @@ if p.outcome == 'blocked' then
   redis.call('ZADD', key('blocked', p.target), now, p.ref)
   -- Users do not wait for a blocked group.
   if p.kind == 'Group' then
-    for _, user in ipairs(redis.call('HKEYS', key('memberMarks', p.target .. ':' .. p.id))) do
-      wake(p.target, 'User:' .. user, 1)
+    for _, user in ipairs(redis.call('HKEYS', key('pendingMembers', p.target .. ':' .. p.id))) do
+      requeue(p.target, 'User:' .. user, 1)
     end
   end
 end
 if p.outcome == 'synced' then
   local stored = redis.call('HGET', key(p.kind == 'User' and 'users' or 'groups'), p.id)
-  local owes = p.kind == 'Group' and redis.call('EXISTS', key('memberMarks', p.target .. ':' .. p.id)) == 1
+  local owes = p.kind == 'Group' and redis.call('EXISTS', key('pendingMembers', p.target .. ':' .. p.id)) == 1
   if stored and not p.forget and not owes and not settled_state(p.target, p.kind, p.id, stored, texts[1], p.groupsMatter) then
     redis.call('SADD', name_synced(p.target, p.kind), p.id)
   end

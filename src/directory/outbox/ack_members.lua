@@ -4,20 +4,20 @@
 -- ARGV { target, ref, group, fence, leaseMs, sign, users, request, targets: [target],
 --        log (as append_log.lua) }
 -- RETURN {"cleared", number} | {"fenced"}
--- NEEDS log, owed
+-- NEEDS log, pending_groups
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
-local marks = key('memberMarks', p.target .. ':' .. p.group)
+local marks = key('pendingMembers', p.target .. ':' .. p.group)
 local cleared = 0
 for _, user in ipairs(p.users) do
   if redis.call('HGET', marks, user) == p.sign then
     redis.call('HDEL', marks, user)
-    redis.call('HDEL', key('owed', p.target .. ':' .. user), p.group)
+    redis.call('HDEL', key('pendingGroups', p.target .. ':' .. user), p.group)
     cleared = cleared + 1
-    if p.sign == '-' then end_removal(p.target, p.group, user) else wake(p.target, 'User:' .. user, 1) end
+    if p.sign == '-' then end_removal(p.target, p.group, user) else requeue(p.target, 'User:' .. user, 1) end
   end
 end
 return { 'cleared', cleared }

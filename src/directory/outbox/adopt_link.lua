@@ -3,7 +3,7 @@
 -- KEYS base
 -- ARGV { target, targets: [target], ref, kind, id, platformId, request }, link
 -- RETURN {"imported"} | {"unchanged"} | {"taken"} | {"busy"} | {"unknown"}
--- NEEDS groups, links, owed
+-- NEEDS groups, links, pending_groups
 local records = key(p.kind == 'User' and 'users' or 'groups')
 if redis.call('HEXISTS', records, p.id) == 0 then return { 'unknown' } end
 if redis.call('EXISTS', key('lease', p.target .. ':' .. p.ref)) == 1 then return { 'busy' } end

@@ -2,9 +2,9 @@
 -- difference was seen.
 -- KEYS base
 -- ARGV { target, targets: [target], request, run, fence (of the reconcile run; absent: nobody's), drifts: [{ ref, kind, id,
---        version (0: no record), link (SHA-1 of its text), names, add: [user], remove: [user or @platform id], lane }] }
+--        version (0: no record), link (SHA-1 of its text), names, add: [user], remove: [user or @platform id], priority }] }
 -- RETURN {"noted", one of applied | stale | busy for each} | {"fenced"}
--- NEEDS owed
+-- NEEDS pending_groups
 if p.fence and redis.call('GET', key('run', p.target)) ~= p.fence then return { 'fenced' } end
 
 local function version_of(drift)
@@ -12,8 +12,8 @@ local function version_of(drift)
   return stored and tonumber(string.match(stored, '^%d+')) or 0
 end
 
-local function doubt(ref, names)
-  local known = redis.call('HGET', key('doubts', p.target), ref)
+local function suspect(ref, names)
+  local known = redis.call('HGET', key('suspectedDrift', p.target), ref)
   local all, seen = {}, {}
   for _, list in ipairs({ known and cjson.decode(known) or {}, names }) do
     for _, name in ipairs(list) do
@@ -21,24 +21,24 @@ local function doubt(ref, names)
       seen[name] = true
     end
   end
-  redis.call('HSET', key('doubts', p.target), ref, cjson.encode(all))
+  redis.call('HSET', key('suspectedDrift', p.target), ref, cjson.encode(all))
 end
 
 local function note(drift)
   local ref, link = drift.ref, redis.call('HGET', key('links', p.target), drift.ref) or ''
   if version_of(drift) ~= drift.version or redis.sha1hex(link) ~= drift.link then return 'stale' end
   if redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 then return 'busy' end
-  if #drift.names > 0 then doubt(ref, drift.names) end
+  if #drift.names > 0 then suspect(ref, drift.names) end
   for _, user in ipairs(drift.add) do
     if redis.call('SISMEMBER', key('members', drift.id), user) == 1 then owe(drift.id, user, '+') end
   end
   for _, user in ipairs(drift.remove) do
     if string.sub(user, 1, 1) == '@' then
-      redis.call('HSET', key('memberMarks', p.target .. ':' .. drift.id), user, '-')
+      redis.call('HSET', key('pendingMembers', p.target .. ':' .. drift.id), user, '-')
     elseif redis.call('SISMEMBER', key('members', drift.id), user) == 0 then owe(drift.id, user, '-') end
   end
   -- A marked ref keeps its generation and only becomes due now.
-  if redis.call('HEXISTS', key('marks', p.target), ref) == 1 then wake(p.target, ref, drift.lane) else mark(ref, drift.lane) end
+  if redis.call('HEXISTS', key('marks', p.target), ref) == 1 then requeue(p.target, ref, drift.priority) else mark(ref, drift.priority) end
   return 'applied'
 end
 

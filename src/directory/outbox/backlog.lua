@@ -2,7 +2,7 @@
 -- KEYS base
 -- ARGV { target, kinds (of the guard) }
 -- RETURN {"backlog", now, dirty, inflight, blocked, oldest (time of acceptance, or ''), hold (1 or 0), last run (JSON or ''),
---        last success (or ''), held of each kind, [action, writes, ...], waiting in each lane}
+--        last success (or ''), held of each kind, [action, writes, ...], number of waiting marks of each priority}
 -- The oldest change is the oldest of the delivered marks or of the marks that wait for delivery.
 local oldest = tonumber(redis.call('ZRANGE', key('accepted', p.target), 0, 0, 'WITHSCORES')[2])
 local function note_age(time)
@@ -13,10 +13,10 @@ local held = {}
 for index, kind in ipairs(p.kinds) do
   held[index] = redis.call('ZCARD', key('guardHeld', p.target .. ':' .. kind))
 end
-local lanes = {}
-for lane = 0, 3 do
-  local from, to = string.format('%d', lane * SPAN), '(' .. string.format('%d', (lane + 1) * SPAN)
-  lanes[lane + 1] = redis.call('ZCOUNT', key('dirty', p.target), from, to)
+local priorities = {}
+for priority = 0, 3 do
+  local from, to = string.format('%d', priority * SPAN), '(' .. string.format('%d', (priority + 1) * SPAN)
+  priorities[priority + 1] = redis.call('ZCOUNT', key('dirty', p.target), from, to)
   local first = redis.call('ZRANGEBYSCORE', key('dirty', p.target), from, to, 'WITHSCORES', 'LIMIT', 0, 1)[2]
   if first then note_age(tonumber(first) % SPAN) end
 end
@@ -30,5 +30,5 @@ return {
   run[1] or '', run[2] or '',
   held,
   redis.call('HGETALL', key('reconcileWrites', p.target)),
-  lanes,
+  priorities,
 }

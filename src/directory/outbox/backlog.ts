@@ -1,7 +1,7 @@
 // Reads the backlog of one target and connection in one round trip, for metrics and status.
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
-import { LANES, type Lane } from '../records.ts';
+import { PRIORITIES, type Priority } from '../records.ts';
 import type { RunReport } from './runs.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
@@ -13,7 +13,7 @@ export interface Backlog {
   /** Age of the oldest change that is not applied, in milliseconds; 0 when there is none. */
   oldestMs: number;
   /** Marks that wait for delivery to the queue, by priority. */
-  lanes: Record<Lane, number>;
+  priorities: Record<Priority, number>;
   onHold: boolean;
   /** Destructive writes that wait for approval. */
   held: Record<DestructiveKind, number>;
@@ -31,7 +31,7 @@ export async function readBacklog(
 ): Promise<Backlog> {
   const reply = await scripts.run('backlog', keys.base, { target, kinds: DESTRUCTIVE_KINDS });
   const [now = 0, dirty = 0, inflight = 0, blocked = 0] = reply.slice(1, 5).map(Number);
-  const [oldest, hold, last, lastSuccessAt, held, writes, lanes] = reply.slice(5) as [
+  const [oldest, hold, last, lastSuccessAt, held, writes, priorities] = reply.slice(5) as [
     ...[string, number, string, string],
     number[],
     string[],
@@ -40,7 +40,9 @@ export async function readBacklog(
   return {
     ...{ dirty, inflight, blocked },
     oldestMs: oldest === '' ? 0 : Math.max(0, now - Number(oldest)),
-    lanes: Object.fromEntries(LANES.map((lane, index) => [lane, lanes[index] ?? 0])) as Backlog['lanes'],
+    priorities: Object.fromEntries(
+      PRIORITIES.map((priority, index) => [priority, priorities[index] ?? 0]),
+    ) as Backlog['priorities'],
     onHold: hold === 1,
     held: Object.fromEntries(
       DESTRUCTIVE_KINDS.map((kind, index) => [kind, held[index] ?? 0]),

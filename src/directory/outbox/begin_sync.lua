@@ -1,44 +1,44 @@
 -- Takes the lease of one ref and reads all data that its sync needs.
 -- KEYS base
--- ARGV { target, ref, kind, id, leaseMs, lane, groupsMatter, address }
--- RETURN {"clean"} | {"busy"} | {"begun", fence, generation, since, request, record, link, groups, owed, held, tombstone,
---        doubts, basis}
---        groups: [id, displayName, ...] of a user; owed: [group, sign, ...] of a user
+-- ARGV { target, ref, kind, id, leaseMs, priority, groupsMatter, address }
+-- RETURN {"clean"} | {"busy"} | {"begun", fence, generation, since, request, record, link, groups, pending groups, held, tombstone,
+--        suspectedDrift, basis}
+--        groups: [id, displayName, ...] of a user; pendingGroups: [group, sign, ...] of a user
 --        held: 1 when the guard holds something of this ref; tombstone: of a resource that was deleted;
---        doubts: as apply_drift.lua wrote them; basis: of this moment (basis.lua)
+--        suspectedDrift: as apply_drift.lua wrote them; basis: of this moment (basis.lua)
 -- NEEDS basis, marks, stopped
-local inflight, tickets = key('inflight', p.target), key('tickets', p.target)
+local inflight, deliveries = key('inflight', p.target), key('deliveries', p.target)
 local held = redis.call('HGET', key('marks', p.target), p.ref)
 if not held then
   redis.call('ZREM', inflight, p.ref)
-  redis.call('HDEL', tickets, p.ref)
+  redis.call('HDEL', deliveries, p.ref)
   return { 'clean' }
 end
 if is_stopped(p.target, p.address) then
   redis.call('ZREM', inflight, p.ref)
-  redis.call('HDEL', tickets, p.ref)
-  make_due(p.target, p.ref, p.lane, clock())
+  redis.call('HDEL', deliveries, p.ref)
+  make_due(p.target, p.ref, p.priority, clock())
   return { 'busy' }
 end
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('EXISTS', lease) == 1 then
-  local running = tonumber(string.match(redis.call('HGET', tickets, p.ref) or '', ' (%d+)$')) or p.lane
-  redis.call('HSET', tickets, p.ref, '- ' .. math.min(running, p.lane))
-  make_due(p.target, p.ref, p.lane, clock())
+  local running = tonumber(string.match(redis.call('HGET', deliveries, p.ref) or '', ' (%d+)$')) or p.priority
+  redis.call('HSET', deliveries, p.ref, '- ' .. math.min(running, p.priority))
+  make_due(p.target, p.ref, p.priority, clock())
   return { 'busy' }
 end
 
 local fence = next_number()
 redis.call('SET', lease, fence, 'PX', p.leaseMs)
 redis.call('ZADD', inflight, clock() + p.leaseMs, p.ref)
-redis.call('HSET', tickets, p.ref, '- ' .. p.lane)
-local groups, owed = {}, {}
+redis.call('HSET', deliveries, p.ref, '- ' .. p.priority)
+local groups, pending_groups = {}, {}
 if p.kind == 'User' then
   for _, group in ipairs(groups_of(p.id)) do
     groups[#groups + 1] = group
     groups[#groups + 1] = redis.call('HGET', key('groupNames'), group) or ''
   end
-  owed = redis.call('HGETALL', key('owed', p.target .. ':' .. p.id))
+  pending_groups = redis.call('HGETALL', key('pendingGroups', p.target .. ':' .. p.id))
 end
 local generation, since, request = string.match(held, '^(%d+) (%d+) (.*)$')
 local record = redis.call('HGET', key(p.kind == 'User' and 'users' or 'groups'), p.id)
@@ -46,9 +46,9 @@ return {
   'begun', fence, generation, since, request,
   record or '',
   redis.call('HGET', key('links', p.target), p.ref) or '',
-  groups, owed,
+  groups, pending_groups,
   redis.call('EXISTS', key('guardItems', p.target .. ':' .. p.ref)),
   not record and redis.call('HGET', key('tombstones'), p.id) or '',
-  redis.call('HGET', key('doubts', p.target), p.ref) or '',
+  redis.call('HGET', key('suspectedDrift', p.target), p.ref) or '',
   basis_of(p.kind, p.id, record, p.groupsMatter),
 }

@@ -60,10 +60,10 @@ export function createBreaker(
     const weight = weightOf(end);
     if (weight === undefined || (weight === 0 && !troubled)) return;
     troubled = weight > 0;
-    void tell(end.status, weight).catch(() => undefined);
+    void report(end.status, weight).catch(() => undefined);
   }
 
-  async function tell(status: number, weight: number): Promise<void> {
+  async function report(status: number, weight: number): Promise<void> {
     const [tag] = await scripts.run('note_answer', keys.base, {
       ...{ target, weight, limit: LIMIT, status },
       // The probe interval grows only while the target does not answer.

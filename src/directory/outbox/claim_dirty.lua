@@ -1,21 +1,21 @@
--- Takes due marks of a target for the queue: lost deliveries again under their old ticket, then new ones by priority.
+-- Takes due marks of a target for the queue: lost deliveries again under their old delivery id, then new ones by priority.
 -- KEYS base
 -- ARGV { target, limit, room (how many may be in flight before only deactivations are taken), leaseMs, address }
--- RETURN list of {ref, ticket, lane}; empty while the target is stopped
+-- RETURN list of {ref, delivery id, priority}; empty while the target is stopped
 -- NEEDS marks, stopped
 note_first_address(p.target, p.address)
 if is_stopped(p.target, p.address) then return {} end
-local inflight, dirty, tickets = key('inflight', p.target), key('dirty', p.target), key('tickets', p.target)
+local inflight, dirty, deliveries = key('inflight', p.target), key('dirty', p.target), key('deliveries', p.target)
 local now = clock()
 local claims = {}
 
-local function hand_over(ref, ticket, lane)
+local function hand_over(ref, delivery, priority)
   -- Outside of the dirty set the age of a mark is kept in `accepted`.
   local held = redis.call('HGET', key('marks', p.target), ref)
   if held then redis.call('ZADD', key('accepted', p.target), string.match(held, '^%d+ (%d+)'), ref) end
-  redis.call('HSET', tickets, ref, ticket .. ' ' .. lane)
+  redis.call('HSET', deliveries, ref, delivery .. ' ' .. priority)
   redis.call('ZADD', inflight, now + p.leaseMs, ref)
-  claims[#claims + 1] = { ref, tostring(ticket), lane }
+  claims[#claims + 1] = { ref, tostring(delivery), priority }
 end
 
 for _, ref in ipairs(redis.call('ZRANGEBYSCORE', key('alarms', p.target), '-inf', now, 'LIMIT', 0, p.limit)) do
@@ -24,32 +24,32 @@ for _, ref in ipairs(redis.call('ZRANGEBYSCORE', key('alarms', p.target), '-inf'
 end
 
 for _, ref in ipairs(redis.call('ZRANGEBYSCORE', inflight, '-inf', now, 'LIMIT', 0, p.limit)) do
-  local ticket = redis.call('HGET', tickets, ref)
+  local delivery = redis.call('HGET', deliveries, ref)
   if redis.call('HEXISTS', key('marks', p.target), ref) == 0 then
     redis.call('ZREM', inflight, ref)
-    redis.call('HDEL', tickets, ref)
+    redis.call('HDEL', deliveries, ref)
   elseif redis.call('ZSCORE', dirty, ref) then
     -- Its worker is lost and it was marked again: the new mark is kept with the higher priority.
-    local lane = ticket and tonumber(string.match(ticket, ' (%d+)$'))
-    if lane then make_due(p.target, ref, lane, now) end
+    local priority = delivery and tonumber(string.match(delivery, ' (%d+)$'))
+    if priority then make_due(p.target, ref, priority, now) end
     redis.call('ZREM', inflight, ref)
-    redis.call('HDEL', tickets, ref)
+    redis.call('HDEL', deliveries, ref)
   else
-    local lane = ticket and tonumber(string.match(ticket, ' (%d+)$')) or 1
-    hand_over(ref, ticket and string.match(ticket, '^%d+') or next_number(), lane)
+    local priority = delivery and tonumber(string.match(delivery, ' (%d+)$')) or 1
+    hand_over(ref, delivery and string.match(delivery, '^%d+') or next_number(), priority)
   end
 end
 
-for lane = 0, 3 do
+for priority = 0, 3 do
   local limit = p.limit - #claims
-  if lane > 0 then limit = math.min(limit, p.room - redis.call('ZCARD', inflight)) end
+  if priority > 0 then limit = math.min(limit, p.room - redis.call('ZCARD', inflight)) end
   if limit > 0 then
-    local due = redis.call('ZRANGEBYSCORE', dirty, lane * SPAN, lane * SPAN + now, 'LIMIT', 0, limit)
+    local due = redis.call('ZRANGEBYSCORE', dirty, priority * SPAN, priority * SPAN + now, 'LIMIT', 0, limit)
     for _, ref in ipairs(due) do
       -- A ref with a running sync stays in the set; ack_dirty notifies the relay when the sync ends.
       if redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 0 then
         redis.call('ZREM', dirty, ref)
-        hand_over(ref, next_number(), lane)
+        hand_over(ref, next_number(), priority)
       end
     end
   end

@@ -2,7 +2,7 @@
 // reason. Reconcile compares it with the platform's lists (ADR 0021).
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
-import { LANES, refOf, type Kind, type Ref } from '../records.ts';
+import { PRIORITIES, refOf, type Kind, type Ref } from '../records.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 
 /** State of a resource that is not linked and in line; read_coverage.lua explains each state. */
@@ -51,7 +51,7 @@ export interface BriefPortion {
   others: CoverPortion['others'];
 }
 
-const RECONCILE = LANES.indexOf('reconcile');
+const RECONCILE = PRIORITIES.indexOf('reconcile');
 /** Resources per script call, because a script blocks Redis and records may be long. */
 const PORTION = 200;
 /** Resources per script call when most records are not read. */
@@ -163,7 +163,7 @@ export function createCoverageReader(
   async function restoreMarks(refs: Ref[], request: string): Promise<void> {
     for (let start = 0; start < refs.length; start += PORTION) {
       const portion = refs.slice(start, start + PORTION);
-      const args = { target, targets: [target], refs: portion, request, lane: RECONCILE };
+      const args = { target, targets: [target], refs: portion, request, priority: RECONCILE };
       await scripts.run('restore_marks', keys.base, args);
     }
   }
@@ -177,7 +177,7 @@ export function createCoverageReader(
         targets: [target],
         refs: refs.slice(start, start + PORTION),
         request,
-        lane: RECONCILE,
+        priority: RECONCILE,
       };
       forgotten += Number((await scripts.run('forget_links', keys.base, args))[1]);
     }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { parseLink, parseWay, type Link } from './links.ts';
-import { LANES, parseRef, refOf, type Kind, type Lane, type Ref } from '../records.ts';
+import { PRIORITIES, parseRef, refOf, type Kind, type Priority, type Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 /** Suspected drift of one resource, with the versions that it was computed from. */
@@ -20,7 +20,7 @@ export interface Drift {
   add: string[];
   /** Members that only the platform has. */
   remove: string[];
-  lane: Lane;
+  priority: Priority;
 }
 
 /** `stale`: record or link changed since. `busy`: a sync is running. */
@@ -68,7 +68,7 @@ export function createDriftNotes(
     for (let start = 0; start < drifts.length; start += PORTION) {
       const portion = drifts
         .slice(start, start + PORTION)
-        .map((drift) => ({ ...drift, ...parseRef(drift.ref), lane: LANES.indexOf(drift.lane) }));
+        .map((drift) => ({ ...drift, ...parseRef(drift.ref), priority: PRIORITIES.indexOf(drift.priority) }));
       const args = { target, targets: [target], request, fence, drifts: portion };
       const [tag, ...noted] = await scripts.run('apply_drift', keys.base, args);
       if (tag === 'fenced') throw new RunLost('another reconcile run has taken over');
@@ -84,8 +84,8 @@ export function createDriftNotes(
     const ways = await redis.hmget(key('linked'), ...fields);
     const found = ways.map((way) => (way === null ? undefined : parseWay(way)));
     const known = found.flatMap((way) => (way ? [way.ref] : []));
-    const standings = new Map((await standing(known)).map((each) => [each.ref, each]));
-    return found.map((way) => way && standings.get(way.ref));
+    const observedByRef = new Map((await observe(known)).map((each) => [each.ref, each]));
+    return found.map((way) => way && observedByRef.get(way.ref));
   }
 
   /** Returns positions of accounts whose fingerprint changed, whose link was written since, or that are marked. */
@@ -103,7 +103,7 @@ export function createDriftNotes(
   }
 
   /** Returns link text and mark of each ref, read atomically, in the given order. */
-  async function standing(refs: Ref[]): Promise<ObservedResource[]> {
+  async function observe(refs: Ref[]): Promise<ObservedResource[]> {
     if (refs.length === 0) return [];
     const read = await redis
       .multi()
@@ -151,7 +151,7 @@ export function createDriftNotes(
     counterparts,
     unlikePrints,
     notePrints,
-    standing,
+    observe,
     stillMarked,
     deletedAtSource,
     membersOf,

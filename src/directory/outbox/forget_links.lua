@@ -1,6 +1,6 @@
 -- Deletes links after the target became another tenant, and marks their resources, so that each is looked up again.
 -- KEYS base
--- ARGV { target, targets: [target], refs, request, lane }
+-- ARGV { target, targets: [target], refs, request, priority }
 -- RETURN {"forgotten", how many}
 -- NEEDS link_states, links, marks
 local forgotten = 0
@@ -9,9 +9,9 @@ for _, ref in ipairs(p.refs) do
   if link then
     local platform_id = parse_link_head(link)
     redis.call('HDEL', key('links', p.target), ref)
-    redis.call('HDEL', key('doubts', p.target), ref)
+    redis.call('HDEL', key('suspectedDrift', p.target), ref)
     if platform_id then unlink(p.target, string.match(ref, '^%a+') .. ':' .. platform_id, ref) end
-    mark(ref, p.lane)
+    mark(ref, p.priority)
     forgotten = forgotten + 1
   end
 end

@@ -37,17 +37,17 @@ export interface Link {
    */
   unsure?: string[];
   /** Generation up to which attributes are applied, so that memberships may be added. */
-  settled?: string;
+  observedGeneration?: string;
   /** Whether the user left: deleted at the source, out of scope, or protected. All memberships are added again on return. */
   departed?: boolean;
   /** Unix milliseconds since which a group collects members that become ready. */
-  gatheringSince?: number;
+  coalescingSince?: number;
   /** Unix milliseconds of our last write there. Later changes at the platform were made by others. */
   writtenAt?: number;
   /** Consecutive failed attempts. */
   attempts?: number;
   /** The last of them that were refused in a way that may pass. */
-  doubted?: number;
+  transientRefusals?: number;
   /** Unix milliseconds since which the account id is looked for in vain. */
   searchingSince?: number;
   condition?: Condition;

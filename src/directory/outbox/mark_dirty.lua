@@ -1,7 +1,7 @@
 -- Marks refs for a sync without a change of the resource (retry, reconcile, order of an operator).
 -- KEYS base
--- ARGV { targets, refs, lane, request }
+-- ARGV { targets, refs, priority, request }
 -- RETURN {"marked", number}
 -- NEEDS marks
-for _, ref in ipairs(p.refs) do mark(ref, p.lane) end
+for _, ref in ipairs(p.refs) do mark(ref, p.priority) end
 return { 'marked', #p.refs }

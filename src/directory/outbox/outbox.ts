@@ -4,18 +4,18 @@ import type { Redis } from 'ioredis';
 import { readBacklog } from './backlog.ts';
 import type { Keyspace } from '../keys.ts';
 import { parseLink, toLinkText, type Link } from './links.ts';
-import { LANES, parseRef, refOf, type Lane, type Ref } from '../records.ts';
+import { PRIORITIES, parseRef, refOf, type Priority, type Ref } from '../records.ts';
 import { createProvisioningLog, type LogLimits } from '../logs/provisioning-log.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import { createGuardStore } from '../guard/guard-store.ts';
 import { readResourceStatus } from './resource-status.ts';
 import { createWork, pairs, type DueWork } from './work.ts';
 
-/** A mark that was handed to the queue. The ticket makes handing it over twice harmless. */
+/** A mark that was handed to the queue. BullMQ adds one job for one delivery id, however often it is handed over. */
 export interface Claim {
   ref: Ref;
-  ticket: string;
-  lane: Lane;
+  deliveryId: string;
+  priority: Priority;
 }
 
 /** Whether a user may be granted a membership now; `underWay` says that a sync of the user is still to come. */
@@ -51,17 +51,21 @@ export function createOutbox(
   /** Takes up to `limit` due marks; beyond `room` refs in flight only deactivations are taken. */
   async function claim(limit: number, room: number): Promise<Claim[]> {
     const claims = (await run('claim_dirty', { limit, room })) as unknown as [Ref, string, number][];
-    return claims.map(([ref, ticket, lane]) => ({ ref, ticket, lane: LANES[lane] ?? 'edit' }));
+    return claims.map(([ref, deliveryId, priority]) => ({
+      ref,
+      deliveryId,
+      priority: PRIORITIES[priority] ?? 'edit',
+    }));
   }
 
   /** Members of a group that the platform does not have (+) or still has (-). */
-  async function memberMarks(group: string): Promise<Map<string, string>> {
+  async function pendingMembers(group: string): Promise<Map<string, string>> {
     const marks = new Map<string, string>();
     let cursor = '0';
     do {
       // In portions: after a push of a large group it has hundreds of thousands, and one reply would hold all of them twice.
       const [next, found] = await redis.hscan(
-        keys.key('memberMarks', `${target}:${group}`),
+        keys.key('pendingMembers', `${target}:${group}`),
         cursor,
         'COUNT',
         MARKS_PORTION,
@@ -76,23 +80,23 @@ export function createOutbox(
   async function readiness(users: string[]): Promise<Readiness[]> {
     if (users.length === 0) return [];
     const refs = users.map((user) => refOf('User', user));
-    const [links, marks, ...owed] = await Promise.all([
+    const [links, marks, ...pendingGroups] = await Promise.all([
       redis.hmget(keys.key('links', target), ...refs),
       redis.hmget(keys.key('marks', target), ...refs),
-      ...users.map((user) => redis.hvals(keys.key('owed', `${target}:${user}`))),
+      ...users.map((user) => redis.hvals(keys.key('pendingGroups', `${target}:${user}`))),
     ]);
     return users.map((user, index) => {
       const link = parseLink(links[index] ?? '');
       const mark = marks[index];
-      const settled = mark ? link.settled === mark.slice(0, mark.indexOf(' ')) : !link.condition;
+      const settled = mark ? link.observedGeneration === mark.slice(0, mark.indexOf(' ')) : !link.condition;
       const linked = link.id !== undefined && link.departed !== true;
-      const ready = linked && settled && !(owed[index] ?? []).includes('-');
+      const ready = linked && settled && !(pendingGroups[index] ?? []).includes('-');
       return { user, link, ready, underWay: typeof mark === 'string' };
     });
   }
 
-  async function mark(refs: Ref[], lane: Lane, request = '-'): Promise<void> {
-    if (refs.length > 0) await run('mark_dirty', { refs, lane: LANES.indexOf(lane), request });
+  async function mark(refs: Ref[], priority: Priority, request = '-'): Promise<void> {
+    if (refs.length > 0) await run('mark_dirty', { refs, priority: PRIORITIES.indexOf(priority), request });
   }
 
   /** Whether a ref is not yet equal at the target. */
@@ -108,8 +112,8 @@ export function createOutbox(
 
   /** Groups that still have to take this user out. */
   async function owedRemovals(user: string): Promise<string[]> {
-    const owed = Object.entries(await redis.hgetall(keys.key('owed', `${target}:${user}`)));
-    return owed.filter(([, sign]) => sign === '-').map(([group]) => group);
+    const pendingGroups = Object.entries(await redis.hgetall(keys.key('pendingGroups', `${target}:${user}`)));
+    return pendingGroups.filter(([, sign]) => sign === '-').map(([group]) => group);
   }
 
   /** Whether nothing was marked since the work began. */
@@ -179,7 +183,7 @@ export function createOutbox(
     log,
     claim,
     ...createWork({ scripts, keys, log }, { target, leaseMs, groupsMatter, address }),
-    memberMarks,
+    pendingMembers,
     readiness,
     mark,
     isMarked,

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
-import { LANES, parseRef, type Lane, type Ref } from '../records.ts';
+import { PRIORITIES, parseRef, type Priority, type Ref } from '../records.ts';
 
 /** Not equal at the target yet. Times are Unix milliseconds of Redis. */
 export interface MarkState {
@@ -11,7 +11,7 @@ export interface MarkState {
   since: number;
   /** Correlation id of the newest change. */
   request: string;
-  lane: Lane | null;
+  priority: Priority | null;
   /** When it is handed to the queue; null while it is there or a worker has it. */
   dueAt: number | null;
   state: 'due' | 'queued' | 'running';
@@ -24,13 +24,13 @@ export interface ResourceStatus {
   /** When it is looked at again although nothing changes. */
   alarmAt: number | null;
   /** Names that a comparison saw to differ at the platform. */
-  doubts: string[];
+  suspectedDrift: string[];
   /** Of a user: group id → what that group still has to write. Of a group: user id → the same. */
-  owed: Map<string, '+' | '-'>;
+  pendingGroups: Map<string, '+' | '-'>;
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
 }
 
-/** A dirty score is lane * SPAN + due milliseconds (lua/keys.lua). */
+/** A dirty score is priority * SPAN + due milliseconds (lua/keys.lua). */
 const SPAN = 10_000_000_000_000;
 
 export async function readResourceStatus(
@@ -40,36 +40,43 @@ export async function readResourceStatus(
 ): Promise<ResourceStatus> {
   const { kind, id } = parseRef(ref);
   const key = (family: string): string => keys.key(family, target);
-  const owedKey = keys.key(kind === 'User' ? 'owed' : 'memberMarks', `${target}:${id}`);
-  const [mark, score, ticket, leased, blocked, alarm, doubts, owed, held] = await Promise.all([
-    redis.hget(key('marks'), ref),
-    redis.zscore(key('dirty'), ref),
-    redis.hget(key('tickets'), ref),
-    redis.exists(keys.key('lease', `${target}:${ref}`)),
-    redis.zscore(key('blocked'), ref),
-    redis.zscore(key('alarms'), ref),
-    redis.hget(key('doubts'), ref),
-    redis.hgetall(owedKey),
-    redis.smembers(keys.key('guardItems', `${target}:${ref}`)),
-  ]);
+  const pendingKey = keys.key(kind === 'User' ? 'pendingGroups' : 'pendingMembers', `${target}:${id}`);
+  const [mark, score, deliveryId, leased, blocked, alarm, suspectedDrift, pendingGroups, held] =
+    await Promise.all([
+      redis.hget(key('marks'), ref),
+      redis.zscore(key('dirty'), ref),
+      redis.hget(key('deliveries'), ref),
+      redis.exists(keys.key('lease', `${target}:${ref}`)),
+      redis.zscore(key('blocked'), ref),
+      redis.zscore(key('alarms'), ref),
+      redis.hget(key('suspectedDrift'), ref),
+      redis.hgetall(pendingKey),
+      redis.smembers(keys.key('guardItems', `${target}:${ref}`)),
+    ]);
   return {
-    mark: mark === null ? null : toMarkState(mark, score, ticket, leased === 1),
+    mark: mark === null ? null : toMarkState(mark, score, deliveryId, leased === 1),
     blockedSince: blocked === null ? null : Number(blocked),
     alarmAt: alarm === null ? null : Number(alarm),
-    doubts: doubts === null ? [] : (JSON.parse(doubts) as string[]),
-    owed: new Map(Object.entries(owed) as [string, '+' | '-'][]),
+    suspectedDrift: suspectedDrift === null ? [] : (JSON.parse(suspectedDrift) as string[]),
+    pendingGroups: new Map(Object.entries(pendingGroups) as [string, '+' | '-'][]),
     guard: await Promise.all(held.map((item) => guardState({ redis, keys }, target, ref, item))),
   };
 }
 
-function toMarkState(mark: string, score: string | null, ticket: string | null, leased: boolean): MarkState {
+function toMarkState(
+  mark: string,
+  score: string | null,
+  deliveryId: string | null,
+  leased: boolean,
+): MarkState {
   const [generation = '', since = '0', ...request] = mark.split(' ');
-  const lane = score === null ? Number(ticket?.split(' ')[1] ?? -1) : Math.floor(Number(score) / SPAN);
+  const priority =
+    score === null ? Number(deliveryId?.split(' ')[1] ?? -1) : Math.floor(Number(score) / SPAN);
   return {
     generation,
     since: Number(since),
     request: request.join(' '),
-    lane: LANES[lane] ?? null,
+    priority: PRIORITIES[priority] ?? null,
     dueAt: score === null ? null : Number(score) % SPAN,
     state: leased ? 'running' : score === null ? 'queued' : 'due',
   };

@@ -1,25 +1,25 @@
 -- Marks resources without a mark (lost, or the target is new), and schedules marks that are in no list. Resources that may
 -- have too much access get the highest priority.
 -- KEYS base
--- ARGV { target, targets: [target], refs, request, lane }
+-- ARGV { target, targets: [target], refs, request, priority }
 -- RETURN {"restored", number}
 -- NEEDS link_states, marks
 local restored = 0
 
-local function lane_of(ref)
+local function priority_of(ref)
   local kind, id = string.match(ref, '^(%a+):(.*)$')
-  if kind ~= 'User' or not is_open(p.target, ref) then return p.lane end
+  if kind ~= 'User' or not is_open(p.target, ref) then return p.priority end
   local stored = redis.call('HGET', key('users'), id)
   local is_leaver = not stored or string.match(stored, '^%d+ %d+ %d+ (%S+)') == 'inactive'
-  return is_leaver and 0 or p.lane
+  return is_leaver and 0 or p.priority
 end
 
 local function restore(ref)
-  local lane = lane_of(ref)
-  if redis.call('HEXISTS', key('marks', p.target), ref) == 0 then return mark(ref, lane) end
+  local priority = priority_of(ref)
+  if redis.call('HEXISTS', key('marks', p.target), ref) == 0 then return mark(ref, priority) end
   if is_scheduled(p.target, ref) then return end
-  redis.call('HDEL', key('tickets', p.target), ref)
-  make_due(p.target, ref, lane, clock())
+  redis.call('HDEL', key('deliveries', p.target), ref)
+  make_due(p.target, ref, priority, clock())
 end
 
 for _, ref in ipairs(p.refs) do

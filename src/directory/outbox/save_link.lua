@@ -1,26 +1,26 @@
 -- Saves the link of a running sync and renews its lease.
 -- KEYS base
--- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, restate, surplus, wake, gatherMs,
---        doubts (as they were read), way (kind:platform id of the link), log (as append_log.lua) }, link
---      restate: the platform has this resource anew, so all its memberships have to be written there
+-- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, rewriteMemberships, surplus, requeueGroups, coalesceMs,
+--        suspectedDrift (as they were read), way (kind:platform id of the link), log (as append_log.lua) }, link
+--      rewriteMemberships: the platform has this resource anew, so all its memberships have to be written there
 --      surplus: users whom the platform has in this group although the source took them out unseen
---      wake: the user may gain memberships now, so groups that owe it one are marked
+--      requeueGroups: the user may gain memberships now, so groups that owe it one are marked
 -- RETURN {"saved"} | {"fenced"}
--- NEEDS groups, links, log, owed
+-- NEEDS groups, links, log, pending_groups
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 redis.call('HSET', key('links', p.target), p.ref, texts[1])
-clear_doubts(p.target, p.ref, p.doubts)
+clear_suspected_drift(p.target, p.ref, p.suspectedDrift)
 if p.platformId then
   redis.call('HSET', key('linked', p.target), p.kind .. ':' .. p.platformId, p.ref)
 elseif p.way then
   forget_print(p.target, p.way, p.ref)
 end
 
-if p.restate then
+if p.rewriteMemberships then
   if p.kind == 'User' then
     for _, group in ipairs(groups_of(p.id)) do owe(group, p.id, '+') end
   else
@@ -30,14 +30,14 @@ end
 for _, user in ipairs(p.surplus or {}) do
   if redis.call('SISMEMBER', key('members', p.id), user) == 0 then owe(p.id, user, '-') end
 end
-if p.wake then
+if p.requeueGroups then
   -- The group becomes due a little later, so that it adds many ready users in one PATCH.
   local now = clock()
-  local owed = key('owed', p.target .. ':' .. p.id)
-  for _, group in ipairs(redis.call('HKEYS', owed)) do
-    if redis.call('HGET', owed, group) == '+' then
-      local waiting = redis.call('HLEN', key('memberMarks', p.target .. ':' .. group))
-      mark_at(p.target, 'Group:' .. group, 1, now, waiting > 1 and now + p.gatherMs or now)
+  local pending_groups = key('pendingGroups', p.target .. ':' .. p.id)
+  for _, group in ipairs(redis.call('HKEYS', pending_groups)) do
+    if redis.call('HGET', pending_groups, group) == '+' then
+      local waiting = redis.call('HLEN', key('pendingMembers', p.target .. ':' .. group))
+      mark_at(p.target, 'Group:' .. group, 1, now, waiting > 1 and now + p.coalesceMs or now)
     end
   end
 end

@@ -4,11 +4,11 @@ import type { Keyspace } from '../keys.ts';
 import { parseLink, toLinkText, type Link } from './links.ts';
 import type { ProvisioningLog } from '../logs/provisioning-log.ts';
 import {
-  LANES,
+  PRIORITIES,
   parseRef,
   parseStored,
   type Kind,
-  type Lane,
+  type Priority,
   type Ref,
   type StoredRecord,
 } from '../records.ts';
@@ -20,7 +20,7 @@ export interface DueWork {
   ref: Ref;
   kind: Kind;
   id: string;
-  lane: Lane;
+  priority: Priority;
   fence: string;
   generation: string;
   /** Time when the oldest unapplied change was accepted, Unix milliseconds. */
@@ -33,17 +33,17 @@ export interface DueWork {
   /** A user's groups. */
   groups: GroupName[];
   /** Pending memberships of a user: group id → `+` or `-`. */
-  owed: Map<string, string>;
+  pendingGroups: Map<string, string>;
   /** Whether the guard holds a change of this resource, or did so before a decision. */
   held: boolean;
   /** Unix milliseconds; set when the resource was deleted. */
   deletedAt: number | undefined;
   /** Names with suspected drift as JSON; '' when there are none. */
-  doubts: string;
+  suspectedDrift: string;
   /** State that this sync decides on; the link stores it at the end (lua/basis.lua). */
   basis: string;
   /** Entries of the provisioning log as text, written with the next step of this sync. */
-  journal: string[];
+  logEntries: string[];
 }
 
 export type Begin = { kind: 'begun'; work: DueWork } | { kind: 'clean' } | { kind: 'busy' };
@@ -59,15 +59,15 @@ export interface SaveOptions {
   /** The platform id is new, so its reverse link is stored. */
   linked?: boolean;
   /** The account or group was created again, so all memberships become pending. */
-  restate?: boolean;
+  rewriteMemberships?: boolean;
   /** Members of the group that only the platform has. */
   surplus?: string[];
   /** Groups with a pending membership of this user become due. */
-  wake?: boolean;
+  requeueGroups?: boolean;
 }
 
 /** Time for which a group collects members that become ready. */
-const GATHER_MS = 250;
+const COALESCE_MS = 250;
 
 export function createWork(
   deps: { scripts: Scripts; keys: Keyspace; log: ProvisioningLog },
@@ -81,28 +81,28 @@ export function createWork(
 
   /** Runs a script together with the collected log entries; after a failure they go with the next script. */
   async function runFor(work: DueWork, name: string, args: object, ...texts: string[]): Promise<ScriptReply> {
-    const entries = work.journal.splice(0);
+    const entries = work.logEntries.splice(0);
     try {
       return await run(name, { ...args, log: log.toArgs(entries) }, ...texts);
     } catch (error) {
-      work.journal.unshift(...entries);
+      work.logEntries.unshift(...entries);
       throw error;
     }
   }
 
-  async function begin(ref: Ref, lane: Lane): Promise<Begin> {
+  async function begin(ref: Ref, priority: Priority): Promise<Begin> {
     const { kind, id } = parseRef(ref);
     const reply = await run('begin_sync', {
       ref,
       kind,
       id,
-      lane: LANES.indexOf(lane),
+      priority: PRIORITIES.indexOf(priority),
       groupsMatter,
       address,
     });
     if (reply[0] !== 'begun') return { kind: reply[0] as 'clean' | 'busy' };
     const [fence, generation, since, request, record, link] = reply.slice(1, 7).map((value) => String(value));
-    const [groups, owed, held, tombstone, doubts, basis] = reply.slice(7) as [
+    const [groups, pendingGroups, held, tombstone, suspectedDrift, basis] = reply.slice(7) as [
       string[],
       string[],
       number,
@@ -116,7 +116,7 @@ export function createWork(
         ref,
         kind,
         id,
-        lane,
+        priority,
         fence: fence ?? '',
         generation: generation ?? '',
         since: Number(since),
@@ -124,12 +124,12 @@ export function createWork(
         record: record ? parseStored(id, record) : undefined,
         link: parseLink(link ?? ''),
         groups: pairs(groups).map(([group, displayName]) => ({ id: group, displayName })),
-        owed: new Map(pairs(owed)),
+        pendingGroups: new Map(pairs(pendingGroups)),
         held: held === 1,
         deletedAt: tombstone ? Number((JSON.parse(tombstone) as { deletedAt: number }).deletedAt) : undefined,
-        doubts,
+        suspectedDrift,
         basis,
-        journal: [],
+        logEntries: [],
       },
     };
   }
@@ -142,20 +142,20 @@ export function createWork(
       id: work.id,
       fence: work.fence,
       request: work.request,
-      doubts: work.doubts || undefined,
+      suspectedDrift: work.suspectedDrift || undefined,
       way: link.id === undefined || work.kind === 'Group' ? undefined : `User:${link.id}`,
-      gatherMs: GATHER_MS,
+      coalesceMs: COALESCE_MS,
       platformId: options.linked ? link.id : undefined,
-      restate: options.restate,
+      rewriteMemberships: options.rewriteMemberships,
       surplus: options.surplus,
-      wake: options.wake,
+      requeueGroups: options.requeueGroups,
     };
     const [tag] = await runFor(work, 'save_link', args, toLinkText(link));
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
   }
 
   /**
-   * Ends the sync. `forget`: the link is deleted. `dropOwed`: pending memberships of the user are dropped. `decided`: groups
+   * Ends the sync. `forget`: the link is deleted. `dropGrants`: pending memberships of the user are dropped. `decided`: groups
    * that remove this user may continue. `alarmAt`: time of the next sync.
    */
   async function ack(
@@ -165,7 +165,7 @@ export function createWork(
       | {
           kind: 'synced' | 'held' | 'blocked';
           forget?: boolean;
-          dropOwed?: boolean;
+          dropGrants?: boolean;
           decided?: boolean;
           alarmAt?: number;
         }
@@ -177,15 +177,15 @@ export function createWork(
       id: work.id,
       fence: work.fence,
       generation: work.generation,
-      doubts: work.doubts || undefined,
+      suspectedDrift: work.suspectedDrift || undefined,
       way: link.id === undefined ? undefined : `${work.kind}:${link.id}`,
       outcome: outcome.kind,
       delayMs: outcome.kind === 'later' ? outcome.afterMs : 0,
-      lane: LANES.indexOf(work.lane),
+      priority: PRIORITIES.indexOf(work.priority),
       forget: outcome.kind !== 'later' && outcome.forget ? (link.id ?? '-') : undefined,
-      dropOwed: outcome.kind !== 'later' && outcome.dropOwed ? true : undefined,
+      dropGrants: outcome.kind !== 'later' && outcome.dropGrants ? true : undefined,
       decided: outcome.kind !== 'later' && outcome.decided ? true : undefined,
-      gatherMs: GATHER_MS,
+      coalesceMs: COALESCE_MS,
       alarm: outcome.kind === 'later' ? undefined : outcome.alarmAt,
       groupsMatter,
       request: work.request,

@@ -3,7 +3,7 @@
 -- KEYS base
 -- ARGV { target, targets: [target], family: links | linked, cursor, count, repair, request }
 -- RETURN as prove_records.lua
--- NEEDS groups, links, owed, proof
+-- NEEDS groups, links, pending_groups, proof
 local reply = redis.call('HSCAN', key(p.family, p.target), p.cursor, 'COUNT', p.count)
 local links, ways = key('links', p.target), key('linked', p.target)
 

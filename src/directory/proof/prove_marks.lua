@@ -3,8 +3,8 @@
 -- ARGV { target, targets: [target], family, cursor, count, repair, request }
 -- RETURN as prove_records.lua
 -- NEEDS marks, proof
-local HASHES = { marks = 'HSCAN', tickets = 'HSCAN', doubts = 'HSCAN', groupsSeen = 'HSCAN', guardWaiting = 'SSCAN' }
-local OF_MARKS = { dirty = true, inflight = true, tickets = true, accepted = true, guardWaiting = true }
+local HASHES = { marks = 'HSCAN', deliveries = 'HSCAN', suspectedDrift = 'HSCAN', groupsSeen = 'HSCAN', guardWaiting = 'SSCAN' }
+local OF_MARKS = { dirty = true, inflight = true, deliveries = true, accepted = true, guardWaiting = true }
 local marks, name, command = key('marks', p.target), key(p.family, p.target), HASHES[p.family] or 'ZSCAN'
 local reply = redis.call(command, name, p.cursor, 'COUNT', p.count)
 
@@ -28,7 +28,7 @@ local function prove_mark(ref, text)
     end
   elseif not score_of('dirty', ref) then
     fault('dirty', 'missing', ref, function()
-      redis.call('HDEL', key('tickets', p.target), ref)
+      redis.call('HDEL', key('deliveries', p.target), ref)
       make_due(p.target, ref, 3, clock())
     end)
   end

@@ -3,7 +3,7 @@
 -- KEYS base
 -- ARGV { target, targets: [target], count, repair, request }
 -- RETURN as prove_records.lua; the cursor is 0 when no such group is left
--- NEEDS owed, proof
+-- NEEDS pending_groups, proof
 local name = key('readding', p.target)
 local group = p.repair and redis.call('HRANDFIELD', name)
 if not group then return proved('0', 0) end

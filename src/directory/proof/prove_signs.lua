@@ -1,20 +1,20 @@
--- Proves one portion of the pending memberships of a group (`memberMarks`) or of a user (`owed`): both families hold the same
+-- Proves one portion of the pending memberships of a group (`pendingMembers`) or of a user (`pendingGroups`): both families hold the same
 -- sign, and it does not contradict the membership. A wrong `+` is dropped, not turned into a removal: a reconcile finds
 -- memberships that only the platform has.
 -- KEYS base
--- ARGV { target, targets: [target], family: memberMarks | owed, id (of the group, of the user), cursor, count, repair, request }
+-- ARGV { target, targets: [target], family: pendingMembers | pendingGroups, id (of the group, of the user), cursor, count, repair, request }
 -- RETURN as prove_records.lua
--- NEEDS owed, proof
+-- NEEDS pending_groups, proof
 local reply = redis.call('HSCAN', key(p.family, p.target .. ':' .. p.id), p.cursor, 'COUNT', p.count)
 
 local function prove(group, user)
-  local of_group, of_user = key('memberMarks', p.target .. ':' .. group), key('owed', p.target .. ':' .. user)
+  local of_group, of_user = key('pendingMembers', p.target .. ':' .. group), key('pendingGroups', p.target .. ':' .. user)
   local one, other = redis.call('HGET', of_group, user), redis.call('HGET', of_user, group)
   local is_member = redis.call('SISMEMBER', key('members', group), user) == 1
   local sign = is_member and '+' or (one == '-' or other == '-') and '-' or nil
   if one == other and one == sign then return end
   local what = sign == nil and 'surplus' or one and other and 'wrong' or 'missing'
-  fault(one == sign and 'owed' or 'memberMarks', what, 'User:' .. user .. ' in Group:' .. group, function()
+  fault(one == sign and 'pendingGroups' or 'pendingMembers', what, 'User:' .. user .. ' in Group:' .. group, function()
     if not sign then
       redis.call('HDEL', of_group, user)
       redis.call('HDEL', of_user, group)
@@ -23,13 +23,13 @@ local function prove(group, user)
       redis.call('HSET', of_user, group, sign)
     end
     mark_at(p.target, 'Group:' .. group, 3, clock())
-    wake(p.target, 'User:' .. user, 3)
+    requeue(p.target, 'User:' .. user, 3)
   end)
 end
 
 for index = 1, #reply[2], 2 do
   local other = reply[2][index]
-  -- Unmanaged members (`@<platform id>`) are in `memberMarks` only.
-  if p.family == 'owed' then prove(other, p.id) elseif string.sub(other, 1, 1) ~= '@' then prove(p.id, other) end
+  -- Unmanaged members (`@<platform id>`) are in `pendingMembers` only.
+  if p.family == 'pendingGroups' then prove(other, p.id) elseif string.sub(other, 1, 1) ~= '@' then prove(p.id, other) end
 end
 return proved(reply[1], #reply[2] / 2)

@@ -33,8 +33,8 @@ export const scansOfRecords = (): ProofScan[] => [
   ...(['User', 'Group'] as const).map((kind) => ({ script: 'records', args: { kind, count: RECORDS } })),
 ];
 
-const MARKS = ['dirty', 'inflight', 'tickets', 'accepted', 'guardWaiting', 'marks'];
-const LISTS = ['blocked', 'alarms', 'doubts', 'groupsSeen'];
+const MARKS = ['dirty', 'inflight', 'deliveries', 'accepted', 'guardWaiting', 'marks'];
+const LISTS = ['blocked', 'alarms', 'suspectedDrift', 'groupsSeen'];
 
 export const scansOfLinks = (target: string): ProofScan[] => [
   ...['links', 'linked'].map((family) => ({ script: 'links', args: { target, family } })),
@@ -48,7 +48,7 @@ export const scansOfMarks = (target: string): ProofScan[] => [
 ];
 
 const OF_GROUPS = ['members', 'unresolved', 'references'];
-const SIGNS = ['memberMarks', 'owed'];
+const SIGNS = ['pendingMembers', 'pendingGroups'];
 const HOLDS = ['guardHeld', 'guardApproved', 'guardRejected', 'guardItems'];
 
 /** Matches keys of families with one key for each group, value or resource. */

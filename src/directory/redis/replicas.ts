@@ -5,7 +5,7 @@ import type { Clock } from '../../support/sources.ts';
 /** Resolves when all replicas have the writes of this connection to keys of `base`. @throws Error when a replica does not confirm */
 export type Confirm = (base: string) => Promise<void>;
 
-interface Standing {
+interface ReplicaState {
   lookedAt: number;
   /** Number of connected replicas, and the time when this number was last seen. */
   replicas: number;
@@ -27,13 +27,13 @@ const GRIEF_MS = 10_000;
 
 export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confirm {
   const { redis, clock } = deps;
-  const standings = new Map<string, Standing>();
+  const states = new Map<string, ReplicaState>();
   // After a reconnect WAIT would answer for another server, so a change of the era fails the confirmation.
   let era = 0;
   for (const event of ['close', 'ready', '+node', '-node']) {
     redis.on(event, () => {
       era++;
-      standings.clear();
+      states.clear();
     });
   }
 
@@ -48,46 +48,46 @@ export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confir
     return replies?.[1]?.[1];
   }
 
-  async function look(base: string, standing: Standing): Promise<void> {
-    standing.lookedAt = clock.now();
+  async function look(base: string, state: ReplicaState): Promise<void> {
+    state.lookedAt = clock.now();
     const followers = countFollowers(String(await ask(base, 'INFO', 'replication')));
-    if (followers < standing.replicas && clock.now() - standing.seenAt <= GRIEF_MS) return;
-    standing.replicas = followers;
-    standing.seenAt = clock.now();
+    if (followers < state.replicas && clock.now() - state.seenAt <= GRIEF_MS) return;
+    state.replicas = followers;
+    state.seenAt = clock.now();
   }
 
-  const wait = (base: string, standing: Standing): Promise<boolean> =>
+  const wait = (base: string, state: ReplicaState): Promise<boolean> =>
     // All calls of one turn of the event loop share one WAIT.
-    (standing.waiting ??= Promise.resolve().then(async () => {
-      standing.waiting = undefined;
-      return Number(await ask(base, 'WAIT', standing.replicas, WAIT_MS)) >= standing.replicas;
+    (state.waiting ??= Promise.resolve().then(async () => {
+      state.waiting = undefined;
+      return Number(await ask(base, 'WAIT', state.replicas, WAIT_MS)) >= state.replicas;
     }));
 
   return async (base) => {
     const began = era;
-    let standing = standings.get(base);
-    if (!standing) {
-      standing = {
+    let state = states.get(base);
+    if (!state) {
+      state = {
         lookedAt: -Infinity,
         replicas: 0,
         seenAt: -Infinity,
         looking: undefined,
         waiting: undefined,
       };
-      standings.set(base, standing);
-      standing.looking = look(base, standing).catch((error: Error) => {
-        standings.delete(base);
+      states.set(base, state);
+      state.looking = look(base, state).catch((error: Error) => {
+        states.delete(base);
         throw error;
       });
-    } else if (clock.now() - standing.lookedAt >= LOOK_MS) {
-      void look(base, standing).catch(() => undefined);
+    } else if (clock.now() - state.lookedAt >= LOOK_MS) {
+      void look(base, state).catch(() => undefined);
     }
-    await standing.looking;
-    if (standing.replicas === 0 && era === began) return;
-    if (!(await wait(base, standing)) || era !== began) {
+    await state.looking;
+    if (state.replicas === 0 && era === began) return;
+    if (!(await wait(base, state)) || era !== began) {
       throw new Error('The write was not confirmed by a replica of Redis.');
     }
-    standing.seenAt = clock.now();
+    state.seenAt = clock.now();
   };
 }
 

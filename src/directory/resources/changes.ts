@@ -1,12 +1,12 @@
 // Defines the changes that the directory stores, and their outcomes.
-import { attributeOf, type IndexedResource, type Lane } from '../records.ts';
+import { attributeOf, type IndexedResource, type Priority } from '../records.ts';
 
 export interface DirectoryOptions {
   /** Names of the targets that must become equal to this connection. */
   targets: string[];
   /** Whether a mapped attribute or a scope depends on memberships; then a change of members marks the users too. */
   groupsMatter: boolean;
-  /** Security events to emit; undefined: none (lua/telling.lua). */
+  /** Security events to emit; undefined: none (lua/events.lua). */
   events?: { mostPending: number; externalIds: boolean } | undefined;
   /** Whether externalIds of users are unique, as under the profile `okta`. */
   uniqueExternalIds?: boolean | undefined;
@@ -56,7 +56,7 @@ export interface Change extends Creation {
   /** Required version; undefined: no version check; 0 for a group: the group must not exist. */
   expected: number | undefined;
   /** Priority for a group; default: `new` for a new group, else `edit`. */
-  lane?: Lane;
+  priority?: Priority;
   /** Method of the request, for security events. */
   method?: Method;
 }

@@ -85,7 +85,7 @@ end
 if not p.events and not any_exists(references, awaited) then return 'stored' end
 
 do
-  -- NEEDS named_groups, records, references, telling
+  -- NEEDS named_groups, records, references, events
   local function references_of_call()
     local names = {}
     for _, index in ipairs(indexes) do
@@ -102,7 +102,7 @@ do
     local record = ARGV[first + 2 * user - 1]
     p = cjson.decode(ARGV[1])
     p.id, p.now, p.request = ARGV[first + 2 * user - 2], string.match(record, '^%d+ (%d+)'), ARGV[requests + user - 1]
-    if p.events then tell('User', p.id, parse(record), {}) end
+    if p.events then emit_event('User', p.id, parse(record), {}) end
     replies[user + 1] = 'stored ' .. (heal(p.id, references_of_call()) and named_groups_of(p.id) or '')
   end
   return replies

@@ -31,8 +31,8 @@ part_all(p.id, redis.call('SMEMBERS', key('members', p.id)))
 for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do unawait(p.id, value) end
 leave_parents()
 if p.events then
-  -- NEEDS telling
-  tell('Group', p.id, record, { what = 'delete' })
+  -- NEEDS events
+  emit_event('Group', p.id, record, { what = 'delete' })
 end
 mark('Group:' .. p.id, 1)
 return { 'removed', record.version }

@@ -15,8 +15,8 @@ drop_entries(entries_of(record), p.id)
 note_gone('User', p.id)
 redis.call('HSET', key('tombstones'), p.id, cjson.encode({ kind = 'User', version = record.version, deletedAt = p.now }))
 if p.events then
-  -- NEEDS telling
-  tell('User', p.id, record, { what = 'delete' })
+  -- NEEDS events
+  emit_event('User', p.id, record, { what = 'delete' })
 end
 p.groupsMatter = false
 for _, group in ipairs(groups_of(p.id)) do

@@ -1,7 +1,7 @@
 // Stores groups and their members, and deletes users and groups: each change is one Lua script, which also leaves the dirty
 // marks. A change of very many memberships is several scripts (large-changes.ts).
 import type { Keyspace } from '../keys.ts';
-import { fold, indexEntries, LANES, type Kind } from '../records.ts';
+import { fold, indexEntries, PRIORITIES, type Kind } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import {
   toPutOutcome,
@@ -53,13 +53,13 @@ export function createGroupWrites(
 
   /** Stores a group and changes its members. */
   function putGroup(
-    { resource, text, lane, method = 'put', ...change }: Change,
+    { resource, text, priority, method = 'put', ...change }: Change,
     steps: MemberStep[],
   ): Promise<PutOutcome> {
     const args = {
       ...argumentsOf(method),
       ...change,
-      lane: LANES.indexOf(lane ?? (change.expected === 0 ? 'new' : 'edit')),
+      priority: PRIORITIES.indexOf(priority ?? (change.expected === 0 ? 'new' : 'edit')),
       displayName: resource.displayName,
       entries: indexEntries('Group', resource),
     };
@@ -68,10 +68,10 @@ export function createGroupWrites(
 
   /** Changes only the members of a group. The script reads the stored members, so parallel changes keep each other's work. */
   const changeMembers = ({ steps, ...change }: MemberChange): Promise<PutOutcome> =>
-    changeGroup({ ...argumentsOf('patch'), ...change, lane: LANES.indexOf('edit') }, steps);
+    changeGroup({ ...argumentsOf('patch'), ...change, priority: PRIORITIES.indexOf('edit') }, steps);
 
   async function changeGroup(
-    args: { id: string; expected?: number | undefined; lane: number },
+    args: { id: string; expected?: number | undefined; priority: number },
     steps: MemberStep[],
     text?: string,
   ): Promise<PutOutcome> {
@@ -99,7 +99,14 @@ export function createGroupWrites(
 
   /** Removes all members of a group. */
   async function empty({ id, now, request }: Removal): Promise<void> {
-    const args = { ...argumentsOf('patch'), id, now, request, lane: LANES.indexOf('edit'), more: true };
+    const args = {
+      ...argumentsOf('patch'),
+      id,
+      now,
+      request,
+      priority: PRIORITIES.indexOf('edit'),
+      more: true,
+    };
     for (const steps of portionsOf([{ kind: 'remove', values: await reads.membersOf(id) }])) {
       await scripts.ask('put_group', base, { ...args, steps, folded: foldedNames(steps) });
     }

@@ -1,6 +1,6 @@
 -- Stores a group and changes its members, with indexes and dirty marks.
 -- KEYS base
--- ARGV { id, expected (0: must not exist; absent: whatever is there), now, request, targets, lane, groupsMatter,
+-- ARGV { id, expected (0: must not exist; absent: whatever is there), now, request, targets, priority, groupsMatter,
 --        displayName, entries: [[family, value]], steps: [{ kind: add|remove|replace, values }],
 --        folded: { value: folded value }, most (members that are replaced in one script), more (other portions follow) },
 --        text (absent: keep, then without displayName and entries)
@@ -84,10 +84,10 @@ if changed then
   record.version, record.modified = record.version + 1, p.now
   store('groups', p.id, record)
   if p.events then
-    -- NEEDS telling
-    tell('Group', p.id, record, { text = before, members = members })
+    -- NEEDS events
+    emit_event('Group', p.id, record, { text = before, members = members })
   end
 end
 heed_targets()
-if changed or next(net) then mark('Group:' .. p.id, p.lane, p.more and clock() + MORE_FOLLOWS_MS) end
+if changed or next(net) then mark('Group:' .. p.id, p.priority, p.more and clock() + MORE_FOLLOWS_MS) end
 return table.concat({ changed and 'stored' or 'unchanged', record.version, record.created, record.modified }, ' ')

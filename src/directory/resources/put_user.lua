@@ -25,13 +25,13 @@ if entries ~= record.entries then
   add_entries(wanted, p.id)
   if heal(p.id, references_to(wanted)) then known.groupsOf = nil end
 end
-local lane = record.state ~= 'inactive' and state == 'inactive' and 0 or 1
+local priority = record.state ~= 'inactive' and state == 'inactive' and 0 or 1
 local was = p.events and { text = string.sub(stored, at), state = record.state }
 record.version, record.entries, record.text, record.state = record.version + 1, entries, text, state
 record.checksum = nil
-change_user(p.id, written(record, text), lane)
+change_user(p.id, written(record, text), priority)
 if p.events then
-  -- NEEDS telling
-  tell('User', p.id, record, was)
+  -- NEEDS events
+  emit_event('User', p.id, record, was)
 end
 return outcome('stored', record, p.now)

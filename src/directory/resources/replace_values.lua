@@ -40,7 +40,7 @@ record.version, record.state, record.checksum = record.version + 1, active or st
 local now = written(record, head, value, tail)
 change_user(p.id, now, active == 'inactive' and state ~= 'inactive' and 0 or 1)
 if p.events then
-  -- NEEDS records, telling
-  tell('User', p.id, parse(now), { text = string.sub(stored, at), state = state })
+  -- NEEDS records, events
+  emit_event('User', p.id, parse(now), { text = string.sub(stored, at), state = state })
 end
 return { outcome('stored', record, p.now), now }

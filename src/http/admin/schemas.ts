@@ -1,7 +1,7 @@
 // Defines the named JSON Schemas of the admin API for its OpenAPI document.
 import { CHAIN } from '../../verify-access/report.ts';
 import type { ExplanationVerdict } from '../../explain/explanation.ts';
-import { LANES } from '../../directory/records.ts';
+import { PRIORITIES } from '../../directory/records.ts';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import type { JsonSchema } from './route.ts';
 
@@ -70,7 +70,7 @@ export const SCHEMAS = {
       proof: { oneOf: [{ type: 'null' }, object(proof)] },
       coverage: object({ users: coverage, groups: coverage }),
       ...{ dirty: integerField, inflight: integerField, blocked: integerField, oldestMs: { type: 'number' } },
-      lanes: object(Object.fromEntries(LANES.map((lane) => [lane, integerField]))),
+      priorities: object(Object.fromEntries(PRIORITIES.map((priority) => [priority, integerField]))),
       breaker: object({ open: booleanField, since: unixMs, status: integerField }, ['open']),
       guard: object({ held: integerField, ...kinds }),
       hold: {
@@ -92,7 +92,7 @@ export const SCHEMAS = {
       'inflight',
       'blocked',
       'oldestMs',
-      'lanes',
+      'priorities',
       'breaker',
       'guard',
       'hold',
@@ -224,12 +224,12 @@ export const SCHEMAS = {
     {
       ...{ connection: textField, target: textField, ref: textField, name: textField, dryRun: booleanField },
       differences: { type: ['array', 'null'], items: { type: 'object' } },
-      owed: { type: 'object' },
+      pendingGroups: { type: 'object' },
       steps: arrayOf({ type: 'object' }),
       outcome: { enum: ['equal', 'held', 'waiting', 'needsPerson'] },
       message: textField,
     },
-    ['connection', 'target', 'ref', 'name', 'dryRun', 'differences', 'owed', 'steps'],
+    ['connection', 'target', 'ref', 'name', 'dryRun', 'differences', 'pendingGroups', 'steps'],
   ),
   ProvisioningRecord: object(
     {

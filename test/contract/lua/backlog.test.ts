@@ -19,7 +19,7 @@ test('the backlog of a converged target is empty', async () => {
   expect(await store.outbox.backlog()).toEqual({
     ...{ dirty: 0, inflight: 0, blocked: 0, oldestMs: 0, onHold: false, writes: {} },
     held: { deactivate: 0, delete: 0, removeMembers: 0, clearAttributes: 0 },
-    lanes: { deactivation: 0, edit: 0, new: 0, reconcile: 0 },
+    priorities: { deactivation: 0, edit: 0, new: 0, reconcile: 0 },
   });
 });
 
@@ -74,10 +74,15 @@ test('the backlog counts waiting marks by priority, without delivered ones', asy
   await store.putUser(ADA, { userName: 'ada' }, 'new');
   await store.putUser(BOB, { userName: 'bob', active: false }, 'deactivation');
   await store.outbox.mark([ref(idOf('eve')), ref(idOf('joe'))], 'reconcile');
-  const lanes = { deactivation: 1, edit: 0, new: 1, reconcile: 2 };
-  expect(await store.outbox.backlog()).toMatchObject({ lanes });
+  const priorities = { deactivation: 1, edit: 0, new: 1, reconcile: 2 };
+  expect(await store.outbox.backlog()).toMatchObject({ priorities });
   await store.claimRefs();
-  expect((await store.outbox.backlog()).lanes).toEqual({ deactivation: 0, edit: 0, new: 0, reconcile: 0 });
+  expect((await store.outbox.backlog()).priorities).toEqual({
+    deactivation: 0,
+    edit: 0,
+    new: 0,
+    reconcile: 0,
+  });
 });
 
 test('holds, guard and comparisons', async () => {

@@ -1,7 +1,7 @@
 // Reads all that Redis holds of a store, to compare two of them.
 import type { Store } from './rig.ts';
 
-/** The due refs with their lanes, without their times, which depend on the clock of the server. */
+/** The due refs with their priorities, without their times, which depend on the clock of the server. */
 async function lanesOf(store: Store, key: string): Promise<string[]> {
   const held = await store.redis.zrange(key, '0', '-1', 'WITHSCORES');
   const refs = held.filter((_, at) => at % 2 === 0);
@@ -18,7 +18,7 @@ export async function contents(store: Store): Promise<Record<string, unknown>> {
       const fields = await store.redis.hgetall(key);
       const values = Object.entries(fields).map(([field, value]) => [
         field,
-        family.startsWith('marks') || family.startsWith('tickets')
+        family.startsWith('marks') || family.startsWith('deliveries')
           ? value.split(' ').at(-1)
           : value
               .replaceAll(/\b\d{13}\b/g, 'time')

@@ -21,7 +21,7 @@ describe('drift notes', () => {
   });
   afterEach(() => store.close());
 
-  const linkOf = async (ref: string) => (await notes.standing([ref as 'User:x']))[0]?.text ?? '';
+  const linkOf = async (ref: string) => (await notes.observe([ref as 'User:x']))[0]?.text ?? '';
   const drift = async (change: Partial<Drift> = {}): Promise<Drift> => ({
     ref: `User:${ADA}`,
     version: 1,
@@ -29,19 +29,19 @@ describe('drift notes', () => {
     names: ['displayName'],
     add: [],
     remove: [],
-    lane: 'reconcile',
+    priority: 'reconcile',
     ...change,
   });
-  const doubts = () => store.redis.hgetall(store.keys.key('doubts', 'main'));
+  const suspectedDrift = () => store.redis.hgetall(store.keys.key('suspectedDrift', 'main'));
 
   it('a noted difference marks the user, reaches the worker, and is deleted when the worker saves it', async () => {
     await expect(notes.note([await drift()], 'plan:1')).resolves.toEqual(['applied']);
-    await expect(store.outbox.claim(10, 10)).resolves.toMatchObject([{ lane: 'reconcile' }]);
+    await expect(store.outbox.claim(10, 10)).resolves.toMatchObject([{ priority: 'reconcile' }]);
     const work = await store.begun(`User:${ADA}`);
-    expect(JSON.parse(work.doubts)).toEqual(['displayName']);
+    expect(JSON.parse(work.suspectedDrift)).toEqual(['displayName']);
     expect(work.request).toBe('plan:1');
     await store.outbox.save(work, { ...LINK, unsure: ['displayName'] });
-    await expect(doubts()).resolves.toEqual({});
+    await expect(suspectedDrift()).resolves.toEqual({});
     await store.outbox.ack(work, LINK, { kind: 'synced' });
     await expect(store.marks()).resolves.toEqual(new Map());
   });
@@ -76,16 +76,20 @@ describe('drift notes', () => {
   it('a drift note that changes during a sync survives the ack of that sync', async () => {
     await notes.note([await drift()], 'plan:1');
     const work = await store.begun(`User:${ADA}`);
-    await store.redis.hset(store.keys.key('doubts', 'main'), `User:${ADA}`, '["displayName","active"]');
+    await store.redis.hset(
+      store.keys.key('suspectedDrift', 'main'),
+      `User:${ADA}`,
+      '["displayName","active"]',
+    );
     await store.outbox.ack(work, LINK, { kind: 'synced' });
-    await expect(doubts()).resolves.toEqual({ [`User:${ADA}`]: '["displayName","active"]' });
+    await expect(suspectedDrift()).resolves.toEqual({ [`User:${ADA}`]: '["displayName","active"]' });
   });
 
   it('a second drift note of a marked user adds its attributes and leaves the mark unchanged', async () => {
     await notes.note([await drift()], 'plan:1');
     const before = await store.marks();
     await notes.note([await drift({ names: ['active', 'displayName'] })], 'plan:2');
-    await expect(doubts()).resolves.toEqual({ [`User:${ADA}`]: '["displayName","active"]' });
+    await expect(suspectedDrift()).resolves.toEqual({ [`User:${ADA}`]: '["displayName","active"]' });
     await expect(store.marks()).resolves.toEqual(before);
   });
 
@@ -97,7 +101,7 @@ describe('drift notes', () => {
     await expect(
       notes.note([await drift({ version: 2, link: hashOfLink('{}') })], 'plan:1'),
     ).resolves.toEqual(['stale']);
-    await expect(doubts()).resolves.toEqual({});
+    await expect(suspectedDrift()).resolves.toEqual({});
     await expect(store.marks()).resolves.toEqual(new Map());
   });
 
@@ -106,12 +110,12 @@ describe('drift notes', () => {
     const seen = await drift();
     await store.begun(`User:${ADA}`);
     await expect(notes.note([seen], 'plan:1')).resolves.toEqual(['busy']);
-    await expect(doubts()).resolves.toEqual({});
+    await expect(suspectedDrift()).resolves.toEqual({});
   });
 
   it('a membership difference is noted only when it agrees with the current members of the group', async () => {
     const group = { ref: `Group:${G}` as const, names: [], version: 1 };
-    const sign = () => store.redis.hget(store.keys.key('memberMarks', `main:${G}`), ADA);
+    const sign = () => store.redis.hget(store.keys.key('pendingMembers', `main:${G}`), ADA);
     await notes.note([await drift({ ...group, remove: [ADA] })], 'plan:1');
     await expect(sign()).resolves.toBeNull();
     await notes.note([await drift({ ...group, add: [ADA] })], 'plan:1');

@@ -130,9 +130,9 @@ test('the oldest events are dropped beyond the limits of number and age, and are
   for (let at = 0; at < 5; at++) await store.putUser(ADA, { ...ada, title: `t${at}` });
   expect((await told()).map(([of]) => of)).toEqual(['User:ada@3', 'User:ada@4', 'User:ada@5']);
   const { events } = store.state;
-  await expect(events.standing(60_000)).resolves.toMatchObject({ pending: 3, dropped: 2 });
+  await expect(events.delivery(60_000)).resolves.toMatchObject({ pending: 3, dropped: 2 });
   await new Promise((resolve) => setTimeout(resolve, 10));
-  await expect(events.standing(5)).resolves.toMatchObject({ pending: 0, dropped: 5, oldestMs: 0 });
+  await expect(events.delivery(5)).resolves.toMatchObject({ pending: 0, dropped: 5, oldestMs: 0 });
 });
 
 test('an acknowledged event is removed, and a refused one is kept until an operator decides', async () => {
@@ -144,7 +144,7 @@ test('an acknowledged event is removed, and a refused one is kept until an opera
   const refused = [{ id: second, err: 'invalid_request', description: 'no' }];
   expect(await events.settle([first, 'no id', '1-1'], refused)).toBe(2);
   expect(await events.settle([first], refused)).toBe(0);
-  await expect(events.standing()).resolves.toMatchObject({ pending: 2, delivered: 1, refused: 1, kept: 1 });
+  await expect(events.delivery()).resolves.toMatchObject({ pending: 2, delivered: 1, refused: 1, kept: 1 });
   expect(await events.refusals()).toMatchObject([
     { id: second, resource: ADA, version: 2, refusal: { err: 'invalid_request', description: 'no' } },
   ]);
@@ -152,7 +152,7 @@ test('an acknowledged event is removed, and a refused one is kept until an opera
   expect((await events.oldest(10)).map(({ version }) => version)).toEqual([3, 4, 2]);
   await events.settle([], [{ id: third, err: 'invalid_request', description: '' }]);
   expect(await events.resolve('drop')).toBe(1);
-  await expect(events.standing()).resolves.toMatchObject({ pending: 2, kept: 0 });
+  await expect(events.delivery()).resolves.toMatchObject({ pending: 2, kept: 0 });
 });
 
 test('one process at a time holds the push lease, until it releases or loses the lease', async () => {

@@ -27,7 +27,7 @@ describe('groups in the directory', () => {
       [{ id: G, displayName: 'Sales' }],
       [],
     ]);
-    await expect(store.outbox.memberMarks(G)).resolves.toEqual(
+    await expect(store.outbox.pendingMembers(G)).resolves.toEqual(
       new Map([
         [ADA, '+'],
         [BOB, '+'],
@@ -69,7 +69,7 @@ describe('groups in the directory', () => {
       holder: G,
     });
     await expect(store.membersOf(idOf('other'))).resolves.toEqual([]);
-    const change = { id: G, resource: {}, text: '{}', lane: 'edit' as const, now: 1, request: 'r' };
+    const change = { id: G, resource: {}, text: '{}', priority: 'edit' as const, now: 1, request: 'r' };
     const { directory } = store.state;
     await expect(directory.putGroup({ ...change, expected: 3 }, [add(ADA)])).resolves.toEqual({
       kind: 'stale',
@@ -119,23 +119,23 @@ describe('groups in the directory', () => {
   it('a membership that is added and removed before a sync is pending in the last direction', async () => {
     await store.putGroup(G, 'Sales', [add(ADA)]);
     await store.members(G, drop(ADA));
-    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '-']]));
+    await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map([[ADA, '-']]));
     await store.members(G, add(ADA));
-    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '+']]));
+    await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map([[ADA, '+']]));
     await store.putUser(ADA, { userName: 'Ada@X.com', externalId: 'A-1', title: 'x' });
-    expect((await store.begun(`User:${ADA}`)).owed).toEqual(new Map([[G, '+']]));
+    expect((await store.begun(`User:${ADA}`)).pendingGroups).toEqual(new Map([[G, '+']]));
   });
 
   it('deleting a group makes the removal of all members pending and frees its name', async () => {
     await store.putGroup(G, 'Sales', [add(ADA, 'later@x.com')]);
     await store.settleAll();
     await store.remove('Group', G);
-    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '-']]));
+    await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map([[ADA, '-']]));
     await expect(store.state.directory.groupsOf([ADA])).resolves.toEqual([[]]);
     await expect(store.members(G, add(BOB))).resolves.toEqual({ kind: 'missing' });
     await store.putUser(idOf('later'), { userName: 'later@x.com' });
     await expect(store.membersOf(G)).resolves.toEqual([]);
-    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '-']]));
+    await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map([[ADA, '-']]));
   });
 });
 
@@ -159,7 +159,7 @@ describe('members whose user is not there yet', () => {
     await expect(store.state.directory.membersOf(G)).resolves.toEqual({ users: [LATE], unresolved: [] });
     await expect(store.state.directory.get('Group', G)).resolves.toMatchObject({ version: 2 });
     expect([...(await store.marks()).keys()].sort()).toEqual([`Group:${G}`, `User:${LATE}`]);
-    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[LATE, '+']]));
+    await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map([[LATE, '+']]));
   });
 
   it('join when a user takes the name by a rename', async () => {
@@ -228,7 +228,7 @@ describe('member changes in parallel', () => {
     const ids = Array.from({ length: 20 }, (_, index) => idOf(`m${index}x`));
     await Promise.all(ids.map((id) => store.putUser(id, { userName: id })));
     await store.putGroup(G, 'Sales');
-    const change = { id: G, lane: 'edit' as const, now: 1, request: 'r' };
+    const change = { id: G, priority: 'edit' as const, now: 1, request: 'r' };
     const outcomes = await Promise.all(
       ids.map((id, index) =>
         (index % 2 ? store.state : store.rival).directory.changeMembers({ ...change, steps: [add(id)] }),

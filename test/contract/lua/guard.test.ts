@@ -159,7 +159,7 @@ describe('guard scripts', () => {
     await guardStore.take(close(1, 2, 3), guard(2));
     await decide('approve');
     const claims = await store.outbox.claim(10, 100);
-    expect(claims.map(({ ref, lane }) => [ref, lane]).sort()).toEqual([
+    expect(claims.map(({ ref, priority }) => [ref, priority]).sort()).toEqual([
       [user(1), 'deactivation'],
       [user(2), 'deactivation'],
       [user(3), 'deactivation'],
@@ -307,7 +307,7 @@ describe('deactivations that are accepted', () => {
   it('the removal of a member with a pending deactivation follows the decision about the account', async () => {
     const { guardStore } = store.outbox;
     const [ada, bob] = [await hire('ada'), await hire('bob')];
-    const fate = () => guardStore.fates([idOf('ada'), idOf('bob')]);
+    const fate = () => guardStore.decisionsOfMembers([idOf('ada'), idOf('bob')]);
     await expect(fate()).resolves.toEqual(['stays', 'stays']);
     await store.remove('User', idOf('ada'));
     await expect(fate()).resolves.toEqual(['waits', 'stays']);

@@ -91,7 +91,7 @@ describe('a group with more members than one script changes', () => {
       now: 1,
       request: 'r',
       targets: ['main'],
-      lane: 1,
+      priority: 1,
       most: MOST_AT_ONCE,
       folded: {},
     };

@@ -49,16 +49,16 @@ describe('links and member notes', () => {
     expect(refs.sort()).toEqual([GROUP, USER, `User:${BOB}`].sort());
   });
 
-  it('a save with `restate` marks every membership of the user or group to be added again', async () => {
+  it('a save with `rewriteMemberships` marks every membership of the user or group to be added again', async () => {
     await store.outbox.mark([USER, GROUP], 'edit');
-    await store.outbox.save(await store.begun(USER), { id: 'new' }, { restate: true });
-    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '+']]));
+    await store.outbox.save(await store.begun(USER), { id: 'new' }, { rewriteMemberships: true });
+    await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map([[ADA, '+']]));
     await store.outbox.save(
       await store.begun(GROUP),
       { id: 'new' },
-      { restate: true, surplus: [BOB, idOf('gone')] },
+      { rewriteMemberships: true, surplus: [BOB, idOf('gone')] },
     );
-    const marks = await store.outbox.memberMarks(G);
+    const marks = await store.outbox.pendingMembers(G);
     expect(marks).toEqual(
       new Map([
         [ADA, '+'],
@@ -68,41 +68,41 @@ describe('links and member notes', () => {
     );
   });
 
-  it('a save with `wake` makes a group with one pending member due at once, and with several a moment later', async () => {
+  it('a save with `requeueGroups` makes a group with one pending member due at once, and with several a moment later', async () => {
     await store.outbox.mark([USER], 'edit');
     const work = await store.begun(USER);
-    await store.outbox.save(work, {}, { restate: true });
-    await store.outbox.save(work, {}, { wake: true });
+    await store.outbox.save(work, {}, { rewriteMemberships: true });
+    await store.outbox.save(work, {}, { requeueGroups: true });
     await expect(store.claimRefs()).resolves.toContain(GROUP);
     await store.outbox.ack(await store.begun(GROUP), {}, { kind: 'synced' });
     await store.outbox.mark([`User:${BOB}`], 'edit');
     const other = await store.begun(`User:${BOB}`);
-    await store.outbox.save(other, {}, { restate: true, wake: true });
+    await store.outbox.save(other, {}, { rewriteMemberships: true, requeueGroups: true });
     await expect(store.claimRefs()).resolves.not.toContain(GROUP);
     expect((await store.marks()).has(GROUP)).toBe(true);
   });
 
-  it('an ack with `dropOwed` deletes the pending additions of a user and keeps the pending removals', async () => {
+  it('an ack with `dropGrants` deletes the pending additions of a user and keeps the pending removals', async () => {
     await store.putGroup(idOf('old'), 'Old', [add(ADA)]);
     await store.settleAll();
     await store.members(idOf('old'), drop(ADA));
     await store.outbox.mark([USER], 'edit');
     const work = await store.begun(USER);
-    await store.outbox.save(work, {}, { restate: true });
-    await store.outbox.ack(work, {}, { kind: 'synced', dropOwed: true });
-    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map());
-    await expect(store.outbox.memberMarks(idOf('old'))).resolves.toEqual(new Map([[ADA, '-']]));
+    await store.outbox.save(work, {}, { rewriteMemberships: true });
+    await store.outbox.ack(work, {}, { kind: 'synced', dropGrants: true });
+    await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map());
+    await expect(store.outbox.pendingMembers(idOf('old'))).resolves.toEqual(new Map([[ADA, '-']]));
   });
 
-  it('readiness is true for a settled user, and false for a pending, departed or blocked user', async () => {
+  it('readiness is true for a observedGeneration user, and false for a pending, departed or blocked user', async () => {
     const ready = async () => (await store.outbox.readiness([ADA]))[0];
     await expect(ready()).resolves.toMatchObject({ ready: true, underWay: false });
     await store.outbox.mark([USER], 'edit');
     await expect(ready()).resolves.toMatchObject({ ready: false, underWay: true });
     const work = await store.begun(USER);
-    await store.outbox.save(work, { id: 'p', settled: work.generation });
+    await store.outbox.save(work, { id: 'p', observedGeneration: work.generation });
     await expect(ready()).resolves.toMatchObject({ ready: true, underWay: true });
-    await store.outbox.save(work, { id: 'p', settled: work.generation, departed: true });
+    await store.outbox.save(work, { id: 'p', observedGeneration: work.generation, departed: true });
     await expect(ready()).resolves.toMatchObject({ ready: false });
     const condition = { reason: 'Refused', message: 'no', since: 1 };
     await store.outbox.ack(work, { id: 'p', condition }, { kind: 'blocked' });
@@ -157,9 +157,9 @@ describe('two targets of one connection', () => {
     await store.putGroup(G, 'Sales', [add(ADA)]);
     await store.settleAll();
     await expect(store.outbox.depth()).resolves.toMatchObject({ dirty: 0 });
-    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map());
+    await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map());
     await expect(second?.depth()).resolves.toMatchObject({ dirty: 2 });
-    await expect(second?.memberMarks(G)).resolves.toEqual(new Map([[ADA, '+']]));
+    await expect(second?.pendingMembers(G)).resolves.toEqual(new Map([[ADA, '+']]));
     await expect(store.state.links.get('second', USER)).resolves.toEqual({});
   });
 

@@ -34,7 +34,7 @@ it('a user in sync, with indexes, link and one membership, takes at most 2.5 KB 
     }
     let bytes = 0;
     for (const family of await store.families()) {
-      if (!/^(tickets|dirty|inflight|sequence)/.test(family))
+      if (!/^(deliveries|dirty|inflight|sequence)/.test(family))
         bytes += Number(await store.redis.call('MEMORY', 'USAGE', store.keys.key(family), 'SAMPLES', '0'));
     }
     expect(Math.round(bytes / count)).toBeLessThanOrEqual(2500);

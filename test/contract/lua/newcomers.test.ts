@@ -80,12 +80,12 @@ test('a refused user costs the rest of the batch no further command, and a userN
   await expect(store.state.directory.count('User')).resolves.toBe(5);
 });
 
-test('a deleted user whose create is repeated keeps the lane of a deactivation', async () => {
+test('a deleted user whose create is repeated keeps the priority of a deactivation', async () => {
   const store = await open();
   await create(store, 'ada', { userName: 'ada' });
   await store.remove('User', idOf('ada'));
   await create(store, 'ada', { userName: 'ada' });
-  await expect(store.outbox.claim(10, 10)).resolves.toMatchObject([{ lane: 'deactivation' }]);
+  await expect(store.outbox.claim(10, 10)).resolves.toMatchObject([{ priority: 'deactivation' }]);
 });
 
 test('a user with more addresses than Lua can hand over at once is stored, changed and found', async () => {

@@ -32,9 +32,9 @@ describe('outbox', () => {
     );
   };
 
-  it('a mark is delivered once with a ticket, and cleared by the ack', async () => {
+  it('a mark is delivered once with a deliveryId, and cleared by the ack', async () => {
     const claims = await claim();
-    expect(claims).toEqual([{ ref: USER, ticket: expect.stringMatching(/^\d+$/), lane: 'new' }]);
+    expect(claims).toEqual([{ ref: USER, deliveryId: expect.stringMatching(/^\d+$/), priority: 'new' }]);
     await expect(claim()).resolves.toEqual([]);
     const work = await store.begun(USER);
     expect(work).toMatchObject({ kind: 'User', id: ADA, request: 'req', link: {}, record: { version: 1 } });
@@ -83,7 +83,7 @@ describe('outbox', () => {
   it('a deactivation gets a new job before the waiting one, which then finds no mark', async () => {
     await claim();
     await leave();
-    await expect(claim()).resolves.toMatchObject([{ ref: USER, lane: 'deactivation' }]);
+    await expect(claim()).resolves.toMatchObject([{ ref: USER, priority: 'deactivation' }]);
     const work = await store.begun(USER, 'deactivation');
     await expect(store.outbox.begin(USER, 'edit')).resolves.toEqual({ kind: 'busy' });
     await store.outbox.ack(work, {}, SYNCED);
@@ -93,7 +93,7 @@ describe('outbox', () => {
 
   it('a change of lower priority adds no second job beside a waiting deactivation', async () => {
     await leave();
-    await expect(claim()).resolves.toMatchObject([{ lane: 'deactivation' }]);
+    await expect(claim()).resolves.toMatchObject([{ priority: 'deactivation' }]);
     await edit('two');
     await store.outbox.mark([USER], 'reconcile');
     await expect(claim()).resolves.toEqual([]);
@@ -121,21 +121,21 @@ describe('outbox', () => {
     expect(new Set(refs).size).toBe(61);
   });
 
-  it('a job that was lost in the queue is delivered again with the same ticket', async () => {
+  it('a job that was lost in the queue is delivered again with the same deliveryId', async () => {
     const [first] = await claim();
     await store.redis.zadd(store.keys.key('inflight', 'main'), 1, USER);
     await expect(claim()).resolves.toEqual([first]);
     await expect(claim()).resolves.toEqual([]);
   });
 
-  it('the mark of a crashed worker is delivered with a new ticket and its priority', async () => {
+  it('the mark of a crashed worker is delivered with a new deliveryId and its priority', async () => {
     await leave();
     const [first] = await claim();
     await store.begun(USER, 'deactivation');
     await crash(USER);
     const again = await claim();
-    expect(again).toMatchObject([{ ref: USER, lane: 'deactivation' }]);
-    expect(again[0]?.ticket).not.toBe(first?.ticket);
+    expect(again).toMatchObject([{ ref: USER, priority: 'deactivation' }]);
+    expect(again[0]?.deliveryId).not.toBe(first?.deliveryId);
     await expect(store.outbox.begin(USER, 'deactivation')).resolves.toMatchObject({ kind: 'begun' });
   });
 
@@ -145,7 +145,7 @@ describe('outbox', () => {
     await store.begun(USER, 'deactivation');
     await store.putUser(ADA, { userName: 'ada', active: false, title: 'two' }, 'edit');
     await crash(USER);
-    await expect(claim()).resolves.toMatchObject([{ ref: USER, lane: 'deactivation' }]);
+    await expect(claim()).resolves.toMatchObject([{ ref: USER, priority: 'deactivation' }]);
     await expect(claim()).resolves.toEqual([]);
   });
 
@@ -156,9 +156,9 @@ describe('outbox', () => {
     await store.outbox.save(lost, { id: 'before' }, { linked: true });
     await crash(GROUP);
     const checkFenced = async () => {
-      await expect(store.outbox.save(lost, { id: 'late' }, { linked: true, restate: true })).rejects.toThrow(
-        LeaseLost,
-      );
+      await expect(
+        store.outbox.save(lost, { id: 'late' }, { linked: true, rewriteMemberships: true }),
+      ).rejects.toThrow(LeaseLost);
       await expect(store.outbox.ack(lost, { id: 'late' }, SYNCED)).resolves.toEqual({ kind: 'fenced' });
       await expect(store.outbox.ackMembers(lost, '+', [ADA])).rejects.toThrow(LeaseLost);
     };
@@ -166,7 +166,7 @@ describe('outbox', () => {
     const heir = await store.begun(GROUP);
     await checkFenced();
     expect(heir.link).toEqual({ id: 'before' });
-    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '+']]));
+    await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map([[ADA, '+']]));
     await expect(store.state.links.holderOf('main', 'Group', 'late')).resolves.toBeUndefined();
     await expect(store.outbox.ack(heir, { id: 'mine' }, SYNCED)).resolves.toMatchObject({ kind: 'cleared' });
   });
@@ -187,26 +187,26 @@ describe('outbox', () => {
     await expect(claim()).resolves.toEqual([]);
     await expect(store.outbox.depth()).resolves.toEqual({ dirty: 1, inflight: 0, blocked: 0 });
     await edit('two');
-    await expect(claim()).resolves.toMatchObject([{ ref: USER, lane: 'edit' }]);
+    await expect(claim()).resolves.toMatchObject([{ ref: USER, priority: 'edit' }]);
   });
 
   it.each(['edit', 'reconcile'] as const)(
     'a waiting deactivation does not delay a change of priority %s',
-    async (lane) => {
+    async (priority) => {
       await leave();
       await claim();
       await store.outbox.ack(await store.begun(USER, 'deactivation'), {}, { kind: 'later', afterMs: 60_000 });
-      await store.outbox.mark([USER], lane);
-      await expect(claim()).resolves.toMatchObject([{ ref: USER, lane: 'deactivation' }]);
+      await store.outbox.mark([USER], priority);
+      await expect(claim()).resolves.toMatchObject([{ ref: USER, priority: 'deactivation' }]);
     },
   );
 
   it.each(['edit', 'deactivation'] as const)(
     'a user whose group was written during its sync is delivered again at once (priority %s)',
-    async (lane) => {
+    async (priority) => {
       await store.putGroup(G, 'Sales', [add(ADA)]);
       await store.claimRefs();
-      const user = await store.begun(USER, lane);
+      const user = await store.begun(USER, priority);
       const group = await store.begun(GROUP);
       await store.outbox.ackMembers(group, '+', [ADA]);
       await expect(store.outbox.ack(user, {}, { kind: 'later', afterMs: 60_000 })).resolves.toEqual({
@@ -218,10 +218,10 @@ describe('outbox', () => {
 
   it.each(['edit', 'deactivation'] as const)(
     'a waiting user becomes due when its group is written (priority %s)',
-    async (lane) => {
+    async (priority) => {
       await store.putGroup(G, 'Sales', [add(ADA)]);
       await store.claimRefs();
-      await store.outbox.ack(await store.begun(USER, lane), {}, { kind: 'later', afterMs: 60_000 });
+      await store.outbox.ack(await store.begun(USER, priority), {}, { kind: 'later', afterMs: 60_000 });
       await expect(claim()).resolves.toEqual([]);
       await store.outbox.ackMembers(await store.begun(GROUP), '+', [ADA]);
       await expect(claim()).resolves.toMatchObject([{ ref: USER }]);
@@ -240,7 +240,7 @@ describe('outbox', () => {
     const work = await store.begun(GROUP);
     await store.members(G, drop(ADA));
     await store.outbox.ackMembers(work, '+', [ADA]);
-    await expect(store.outbox.memberMarks(G)).resolves.toEqual(new Map([[ADA, '-']]));
+    await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map([[ADA, '-']]));
     await expect(store.outbox.ack(work, {}, SYNCED)).resolves.toEqual({ kind: 'changed' });
   });
 
@@ -261,8 +261,8 @@ describe('outbox', () => {
 
   it('takes deactivations beyond the room of the queue, the rest in order of urgency and age', async () => {
     await edit('zero');
-    const put = (name: string, lane: 'edit' | 'new' | 'deactivation') =>
-      store.putUser(idOf(name), { userName: name }, lane);
+    const put = (name: string, priority: 'edit' | 'new' | 'deactivation') =>
+      store.putUser(idOf(name), { userName: name }, priority);
     await put('n1', 'new');
     await put('e1', 'edit');
     await put('d1', 'deactivation');

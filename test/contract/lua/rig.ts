@@ -9,7 +9,7 @@ import type {
   PutOutcome,
   RemoveOutcome,
 } from '../../../src/directory/resources/changes.ts';
-import type { IndexedResource, Kind, Lane, Ref } from '../../../src/directory/records.ts';
+import type { IndexedResource, Kind, Priority, Ref } from '../../../src/directory/records.ts';
 import { createKeyspace, type Keyspace } from '../../../src/directory/keys.ts';
 import type { Link } from '../../../src/directory/outbox/links.ts';
 import type { Outbox } from '../../../src/directory/outbox/outbox.ts';
@@ -26,8 +26,8 @@ export interface Store {
   /** The same directory through a connection of its own. */
   rival: DesiredState;
   outbox: Outbox;
-  /** @param lane in which a new one shall wait */
-  putUser(id: string, resource: IndexedResource, lane?: Lane): Promise<PutOutcome>;
+  /** @param priority in which a new one shall wait */
+  putUser(id: string, resource: IndexedResource, priority?: Priority): Promise<PutOutcome>;
   putGroup(id: string, displayName: string, steps?: MemberStep[]): Promise<PutOutcome>;
   members(group: string, ...steps: MemberStep[]): Promise<PutOutcome>;
   remove(kind: Kind, id: string): Promise<RemoveOutcome>;
@@ -39,7 +39,7 @@ export interface Store {
   /** Claims until nothing is due and begins each claim. */
   claimRefs(): Promise<Ref[]>;
   /** @throws Error unless the work could be begun */
-  begun(ref: Ref, lane?: Lane): Promise<DueWork>;
+  begun(ref: Ref, priority?: Priority): Promise<DueWork>;
   /** Ends every piece of work that is due, as if all users were linked and all writes went well. */
   settleAll(): Promise<void>;
   close(): Promise<void>;
@@ -119,8 +119,8 @@ async function build(
     expected: (await directory.get(kind, id))?.version ?? 0,
   });
   const common = () => ({ now: Date.now(), request: 'req' });
-  const begun = async (ref: Ref, lane: Lane = 'edit'): Promise<DueWork> =>
-    workOf(await outbox.begin(ref, lane));
+  const begun = async (ref: Ref, priority: Priority = 'edit'): Promise<DueWork> =>
+    workOf(await outbox.begin(ref, priority));
   const claimRefs = async (): Promise<Ref[]> => (await outbox.claim(500, 10_000)).map(({ ref }) => ref);
   return {
     redis,
@@ -130,12 +130,12 @@ async function build(
     state,
     rival,
     outbox,
-    putUser: async (id, resource, lane) => {
+    putUser: async (id, resource, priority) => {
       const change = { id, resource, text: JSON.stringify(resource), ...common() };
       const { expected } = await stored('User', id);
       if (expected !== 0) return directory.putUser({ ...change, expected });
       const outcome = await directory.createUser(change);
-      if (lane) for (const each of state.outboxes.values()) await each.mark([`User:${id}`], lane);
+      if (priority) for (const each of state.outboxes.values()) await each.mark([`User:${id}`], priority);
       return outcome;
     },
     putGroup: async (id, displayName, steps = []) => {
@@ -145,7 +145,7 @@ async function build(
         id,
         resource,
         text,
-        lane: 'edit' as const,
+        priority: 'edit' as const,
         ...(await stored('Group', id)),
         ...common(),
       };
@@ -194,13 +194,13 @@ async function settle(outbox: Outbox, get: DesiredState['directory']['get'], beg
   const { work } = begin;
   const record = await get(work.kind, work.id);
   if (work.kind === 'Group') {
-    for (const [user, sign] of await outbox.memberMarks(work.id)) {
+    for (const [user, sign] of await outbox.pendingMembers(work.id)) {
       if (sign === '+' || sign === '-') await outbox.ackMembers(work, sign, [user]);
     }
   }
-  const link: Link = { id: `p-${work.id}`, settled: work.generation };
+  const link: Link = { id: `p-${work.id}`, observedGeneration: work.generation };
   if (record) await outbox.save(work, link, { linked: true });
-  const gone = record ? {} : { forget: true, dropOwed: true };
+  const gone = record ? {} : { forget: true, dropGrants: true };
   await outbox.ack(work, link, { kind: 'synced', ...gone });
 }
 

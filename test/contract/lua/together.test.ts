@@ -104,7 +104,7 @@ test('two changes of one user in a batch build on each other and keep the higher
     { kind: 'stored', version: 2 },
     { kind: 'stored', version: 3, text: '{"userName":"bob","title":"six","active":false}' },
   ]);
-  const { 'dirty:main': lanes, 'marks:main': marks } = await contents(store);
-  expect(lanes).toEqual(expect.arrayContaining([`User:${idOf('ada')} 0`, `User:${idOf('bob')} 0`]));
+  const { 'dirty:main': priorities, 'marks:main': marks } = await contents(store);
+  expect(priorities).toEqual(expect.arrayContaining([`User:${idOf('ada')} 0`, `User:${idOf('bob')} 0`]));
   expect(marks).toMatchObject({ [`User:${idOf('ada')}`]: 'r3', [`User:${idOf('bob')}`]: 'r6' });
 });

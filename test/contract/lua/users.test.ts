@@ -42,7 +42,13 @@ describe('users in the directory', () => {
   });
 
   it('keeps created, moves lastModified and counts versions', async () => {
-    const change = { id: ADA, resource: ada, text: JSON.stringify(ada), lane: 'new' as const, request: 'r' };
+    const change = {
+      id: ADA,
+      resource: ada,
+      text: JSON.stringify(ada),
+      priority: 'new' as const,
+      request: 'r',
+    };
     const { directory } = store.state;
     await directory.createUser({ ...change, now: 1_700_000_000_001 });
     const text = JSON.stringify({ ...ada, title: 'new' });
@@ -83,7 +89,7 @@ describe('users in the directory', () => {
     await store.putUser(ADA, ada);
     await store.putUser(BOB, bob);
     const before = [await store.state.directory.get('User', ADA), await store.marks()];
-    const change = { id: ADA, resource: ada, text: '{}', lane: 'edit' as const, now: 1, request: 'r' };
+    const change = { id: ADA, resource: ada, text: '{}', priority: 'edit' as const, now: 1, request: 'r' };
     const { directory } = store.state;
     await expect(directory.putUser({ ...change, expected: 7 })).resolves.toEqual({ kind: 'stale' });
     await expect(directory.createUser(change)).resolves.toEqual({ kind: 'stale' });
@@ -139,7 +145,7 @@ describe('users in the directory', () => {
       kind: 'User',
     });
     await expect(store.outbox.claim(10, 0)).resolves.toMatchObject([
-      { ref: `User:${ADA}`, lane: 'deactivation' },
+      { ref: `User:${ADA}`, priority: 'deactivation' },
     ]);
     await expect(store.putUser(BOB, ada)).resolves.toMatchObject({ kind: 'stored' });
   });
@@ -161,7 +167,7 @@ describe('users in the directory', () => {
     await store.remove('User', ADA);
     for (const [index, group] of groups.entries()) {
       await expect(store.membersOf(group)).resolves.toEqual([BOB]);
-      await expect(store.outbox.memberMarks(group)).resolves.toEqual(new Map([[ADA, '-']]));
+      await expect(store.outbox.pendingMembers(group)).resolves.toEqual(new Map([[ADA, '-']]));
       const record = await store.state.directory.get('Group', group);
       expect(record?.version).toBe((versions[index]?.version ?? 0) + 1);
     }
@@ -201,7 +207,7 @@ describe('two clients that write users at once', () => {
   afterEach(() => store.close());
 
   it('of two concurrent users with one userName, one is stored', async () => {
-    const claim = { resource: ada, text: '{}', lane: 'new' as const, now: 1, request: 'r' };
+    const claim = { resource: ada, text: '{}', priority: 'new' as const, now: 1, request: 'r' };
     for (let round = 0; round < 20; round++) {
       const resource = { userName: `name-${round}` };
       const outcomes = await Promise.all([
@@ -220,7 +226,7 @@ describe('two clients that write users at once', () => {
       expected: 1,
       resource: ada,
 
-      lane: 'edit' as const,
+      priority: 'edit' as const,
       now: 1,
       request: 'r',
     };

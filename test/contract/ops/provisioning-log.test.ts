@@ -74,7 +74,7 @@ describe('entries of the provisioning log', () => {
       initiatedBy: { type: 'identityProvider', id: 'default' },
       modifiedProperties: [{ displayName: 'active', oldValue: true, newValue: false }],
       provisioningStatusInfo: { status: 'success', errorInformation: null },
-      lane: 'deactivation',
+      priority: 'deactivation',
       attempt: 1,
     });
     expect(record.changeId).toMatch(/^\w{12}/);
@@ -179,9 +179,9 @@ describe('the stream', () => {
       await store.putUser(idOf('ada'), { userName: 'ada' });
       const work = await store.begun(`User:${idOf('ada')}`);
       await store.redis.del(store.keys.key('lease', `main:User:${idOf('ada')}`));
-      work.journal.push(entry(1));
+      work.logEntries.push(entry(1));
       await expect(store.outbox.save(work, {})).rejects.toThrow('lost the lease');
-      expect(work.journal).toEqual([]);
+      expect(work.logEntries).toEqual([]);
       expect(await store.outbox.log.size()).toBe(1);
     } finally {
       await store.close();

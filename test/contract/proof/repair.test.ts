@@ -52,7 +52,7 @@ async function derived(store: Store): Promise<Record<string, unknown>> {
     else {
       const fields = Object.entries(await redis.hgetall(key));
       const bare = fields.map(([field, value]) => {
-        if (/^(marks|tickets):/.test(family)) return [field, ''];
+        if (/^(marks|deliveries):/.test(family)) return [field, ''];
         return [
           field,
           /^links/.test(family)
@@ -67,7 +67,7 @@ async function derived(store: Store): Promise<Record<string, unknown>> {
 }
 
 const DERIVED =
-  /^(userNames|externalIds|emails|displayNames|groupNames|order|groupsOf|memberCount|references|dirty|linked|owed)/;
+  /^(userNames|externalIds|emails|displayNames|groupNames|order|groupsOf|memberCount|references|dirty|linked|pendingGroups)/;
 
 /** Deletes, overwrites or adds to a share of the derived keys. */
 async function damage(store: Store, seed: number): Promise<void> {
@@ -85,10 +85,10 @@ async function damage(store: Store, seed: number): Promise<void> {
     else {
       for (const field of await redis.hkeys(key)) {
         if (random() < 0.4) await redis.hdel(key, field);
-        else if (random() < 0.3 && !/^(linked|owed|groupNames)/.test(family))
+        else if (random() < 0.3 && !/^(linked|pendingGroups|groupNames)/.test(family))
           await redis.hset(key, field, idOf('u0'));
       }
-      if (!/^owed/.test(family)) await redis.hset(key, `surplus ${how}`, idOf('ghost'));
+      if (!/^pendingGroups/.test(family)) await redis.hset(key, `surplus ${how}`, idOf('ghost'));
     }
   }
 }
@@ -166,7 +166,7 @@ test('a lost link is restored from its reverse link, and all its memberships bec
     ]);
     await expect(store.state.links.get('main', `User:${ADA}`)).resolves.toEqual({ id: `p-${ADA}` });
     expect([...(await store.marks()).keys()].sort()).toEqual([`Group:${SALES}`, `User:${ADA}`]);
-    await expect(store.outbox.memberMarks(SALES)).resolves.toEqual(new Map([[ADA, '+']]));
+    await expect(store.outbox.pendingMembers(SALES)).resolves.toEqual(new Map([[ADA, '+']]));
     await expect(store.state.runs.get('main')?.mappedBy()).resolves.toBe(REPAIRED);
   } finally {
     await store.close();
@@ -248,14 +248,14 @@ test('a proof counts an entry of two families once, and once for each target', a
     await store.putGroup(SALES, 'Sales');
     await store.settleAll();
     for (const target of ['main', 'other']) {
-      await store.redis.hset(store.keys.key('memberMarks', `${target}:${SALES}`), ADA, '+');
-      await store.redis.hset(store.keys.key('owed', `${target}:${ADA}`), SALES, '+');
+      await store.redis.hset(store.keys.key('pendingMembers', `${target}:${SALES}`), ADA, '+');
+      await store.redis.hset(store.keys.key('pendingGroups', `${target}:${ADA}`), SALES, '+');
     }
     await store.redis.hset(store.keys.key('userNames'), 'ada', idOf('bob'));
     const found = await store.state.proof.run({ repair: false, request: '-' });
     expect(found.map(({ family, fault, count }) => `${family} ${fault} ${count}`)).toEqual([
       'userNames surplus 1',
-      'memberMarks surplus 2',
+      'pendingMembers surplus 2',
       'synced surplus 1',
     ]);
   } finally {
@@ -271,7 +271,8 @@ test('a large group with a lost link gets all memberships written again, also af
     await store.putGroup(SALES, 'Sales', [add(...people)]);
     await store.settleAll();
     await store.redis.hdel(store.keys.key('links', 'main'), `Group:${SALES}`);
-    const pending = (): Promise<number> => store.redis.hlen(store.keys.key('memberMarks', `main:${SALES}`));
+    const pending = (): Promise<number> =>
+      store.redis.hlen(store.keys.key('pendingMembers', `main:${SALES}`));
     await store.state.proof.run(ORDER);
     await expect(pending()).resolves.toBe(people.length);
     expect(await store.families()).not.toContain('readding:main');

@@ -257,7 +257,7 @@ async function converges(run: Command[], rules = RULES, guard = GENEROUS): Promi
     expect(await estate.store.outbox.blocked()).toEqual([]);
     expect(await shown(world)).toEqual(await wanted(world));
     const rest = (await estate.store.families()).filter((key) =>
-      /^(marks|accepted|dirty|inflight|tickets|lease|memberMarks|owed|blocked|guard(Approval|Held|Waiting|Items))/.test(
+      /^(marks|accepted|dirty|inflight|deliveries|lease|pendingMembers|pendingGroups|blocked|guard(Approval|Held|Waiting|Items))/.test(
         key,
       ),
     );

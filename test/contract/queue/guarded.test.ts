@@ -57,10 +57,10 @@ describe('the guard while a sync runs', () => {
     const [group] = groups.values();
     group?.members.add('99');
     // As reconcile leaves it when it found somebody there who is nobody of ours.
-    await estate.store.redis.hset(estate.store.keys.key('memberMarks', `main:${G}`), '@99', '-');
+    await estate.store.redis.hset(estate.store.keys.key('pendingMembers', `main:${G}`), '@99', '-');
     await estate.store.outbox.mark([`Group:${G}`], 'reconcile');
     await estate.drain();
-    await expect(estate.store.outbox.memberMarks(G)).resolves.toEqual(new Map());
+    await expect(estate.store.outbox.pendingMembers(G)).resolves.toEqual(new Map());
     return [...(group?.members ?? [])].includes('99');
   };
   const users = { deprovision: 'deactivate', activation: 'safe', deleteAfterDays: null } as const;

@@ -5,7 +5,7 @@ import { connectRedis } from '../../../src/directory/redis/connection.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import {
   jobId,
-  PRIORITY,
+  BULLMQ_PRIORITY,
   queueName,
   queuePrefix,
   STREAMS,
@@ -74,7 +74,7 @@ describe('queue', () => {
     (seen: string[], before?: (job: SyncJob, signal: AbortSignal) => Promise<void>): SyncHandler =>
     async (job, signal) => {
       await before?.(job, signal);
-      const begin = await store.outbox.begin(job.ref, job.lane);
+      const begin = await store.outbox.begin(job.ref, job.priority);
       if (begin.kind !== 'begun') return;
       seen.push(begin.work.record?.text ?? 'removed');
       await store.outbox.ack(begin.work, {}, { kind: 'synced' });
@@ -104,7 +104,7 @@ describe('queue', () => {
     startRelay();
     await edit('one');
     await eventually('equal', equal);
-    expect(jobs).toEqual([{ connection: 'idp', ref: USER, lane: 'new' }]);
+    expect(jobs).toEqual([{ connection: 'idp', ref: USER, priority: 'new' }]);
     await withQueues(async (queue) =>
       expect(await queue.getJobCounts()).toMatchObject({ completed: 0, failed: 0 }),
     );
@@ -116,20 +116,20 @@ describe('queue', () => {
     const relay = startRelay();
     for (let change = 1; change <= 50; change++) {
       await edit(`change ${change}`);
-      relay.poke();
+      relay.notify();
     }
     await eventually('equal', equal);
     expect(seen.at(-1)).toContain('change 50');
     expect(seen.length).toBeLessThan(25);
   });
 
-  it('looks at once when poked, however long the sweep takes', async () => {
+  it('looks at once when notified, however long the sweep takes', async () => {
     const seen: string[] = [];
     startWorker(working(seen));
     const relay = startRelay(60_000);
     await pause(50);
     await edit('one');
-    relay.poke();
+    relay.notify();
     await eventually('equal', equal, 10_000);
     expect(relay.lastSweepAt()).toBeGreaterThan(Date.now() - 5000);
   });
@@ -156,7 +156,7 @@ describe('queue', () => {
     let calls = 0;
     startWorker(async (job, signal) => {
       if (++calls === 1) {
-        await store.outbox.begin(job.ref, job.lane);
+        await store.outbox.begin(job.ref, job.priority);
         throw new Error('a bug');
       }
       await working(seen)(job, signal);
@@ -192,8 +192,8 @@ describe('queue', () => {
     const seen: string[] = [];
     const hang = new AbortController();
     startWorker(
-      working(seen, ({ lane }, signal) =>
-        lane === 'deactivation'
+      working(seen, ({ priority }, signal) =>
+        priority === 'deactivation'
           ? Promise.resolve()
           : clock.sleep(60_000, AbortSignal.any([hang.signal, signal])),
       ),
@@ -201,7 +201,7 @@ describe('queue', () => {
     const relay = startRelay(30, 5);
     await eventually('stream is full', async () => (await store.outbox.depth()).inflight >= 5);
     await store.putUser(ADA, { userName: 'ada', active: false }, 'deactivation');
-    relay.poke();
+    relay.notify();
     await eventually('deactivated', () => seen.some((text) => text.includes('"active":false')), 10_000);
     hang.abort();
     await eventually('equal', equal);
@@ -282,20 +282,20 @@ describe('queue', () => {
 });
 
 describe('jobs', () => {
-  it('have an id that BullMQ takes and that differs by connection, ref and ticket', () => {
+  it('have an id that BullMQ takes and that differs by connection, ref and deliveryId', () => {
     expect(jobId('okta', USER, '7')).toBe(`okta-User-${ADA}-7`);
     expect(jobId('okta', USER, '7')).not.toContain(':');
     expect(jobId('okta', USER, '8')).not.toBe(jobId('okta', USER, '7'));
   });
 
-  it('go to the urgent stream for deactivations only, and the more urgent lane runs first', () => {
+  it('go to the urgent stream for deactivations only, and the more urgent priority runs first', () => {
     expect((['deactivation', 'edit', 'new', 'reconcile'] as const).map(streamOf)).toEqual([
       'urgent',
       'regular',
       'regular',
       'regular',
     ]);
-    const priorities = Object.values(PRIORITY);
+    const priorities = Object.values(BULLMQ_PRIORITY);
     expect([...priorities].sort((a, b) => a - b)).toEqual(priorities);
     expect(queuePrefix('p', 'main')).toMatch(/\{.*main\}/);
   });

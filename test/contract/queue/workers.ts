@@ -167,8 +167,8 @@ function createWorker(outbox: Outbox, run: (gate: Gate, ref: Ref) => Promise<voi
 async function passTime({ redis, keys }: Store): Promise<void> {
   const dirty = await redis.zrange(keys.key('dirty', 'main'), '0', '-1', 'WITHSCORES');
   for (let index = 0; index + 1 < dirty.length; index += 2) {
-    const lane = Math.floor(Number(dirty[index + 1]) / SPAN);
-    await redis.zadd(keys.key('dirty', 'main'), lane * SPAN + 1, dirty[index] ?? '');
+    const priority = Math.floor(Number(dirty[index + 1]) / SPAN);
+    await redis.zadd(keys.key('dirty', 'main'), priority * SPAN + 1, dirty[index] ?? '');
   }
   for (const ref of await redis.zrange(keys.key('inflight', 'main'), '0', '-1')) {
     await redis.zadd(keys.key('inflight', 'main'), 1, ref);

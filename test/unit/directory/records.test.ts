@@ -3,7 +3,7 @@ import {
   firstRecord,
   fold,
   indexEntries,
-  LANES,
+  PRIORITIES,
   parseRef,
   parseStored,
   refOf,
@@ -33,8 +33,8 @@ describe('stored records', () => {
     expect(parseRef(refOf('Group', 'a:b'))).toEqual({ kind: 'Group', id: 'a:b' });
   });
 
-  it('are ordered by lanes from the most to the least urgent', () => {
-    expect(LANES).toEqual(['deactivation', 'edit', 'new', 'reconcile']);
+  it('are ordered by priorities from the most to the least urgent', () => {
+    expect(PRIORITIES).toEqual(['deactivation', 'edit', 'new', 'reconcile']);
   });
 
   it('have an empty link until one is stored', () => {
@@ -59,7 +59,7 @@ describe('the text of a link', () => {
     },
     attributes: { c: 'x', list: [], none: null },
     writtenAt: 1_700_000_000_000,
-    settled: '12',
+    observedGeneration: '12',
     unsure: ['emails'],
     condition: { reason: 'Refused', message: 'no', since: 5 },
   };

@@ -7,8 +7,8 @@ export interface Situation {
   fires: string[];
 }
 
-const LAG = ['deactivation', 'edit'].flatMap((lane) =>
-  ['1', '60', '300', '+Inf'].map((le) => [`bridge_sync_lag_seconds_bucket{target="main",lane="${lane}",le="${le}"}`, '0+5x600']),
+const LAG = ['deactivation', 'edit'].flatMap((priority) =>
+  ['1', '60', '300', '+Inf'].map((le) => [`bridge_sync_lag_seconds_bucket{target="main",priority="${priority}",le="${le}"}`, '0+5x600']),
 );
 const DEFAULT = 'connection="default"';
 const CALL = 'target="main",resource="users",method="PATCH"';

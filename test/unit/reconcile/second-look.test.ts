@@ -41,7 +41,7 @@ function estateOf(all: Person[], meddling: Meddling, there = all): ReconcileScop
   const accounts = new Map(there.map((person) => [person.id, person]));
   const byId = new Map(all.map((person) => [person.id, person]));
   const textOf = (id: string): string => JSON.stringify(linkOf(byId.get(id) as Person));
-  const standing = (refs: string[]) =>
+  const observe = (refs: string[]) =>
     Promise.resolve(refs.map((ref) => ({ ref, text: textOf(ref.slice('User:'.length)), marked: false })));
   const none = async function* () {};
   const records = (ids: string[]) =>
@@ -80,8 +80,8 @@ function estateOf(all: Person[], meddling: Meddling, there = all): ReconcileScop
       count: () => Promise.resolve(all.length),
     },
     drifts: {
-      standing,
-      counterparts: (_kind: string, ids: string[]) => standing(ids.map((id) => `User:${id}`)),
+      observe,
+      counterparts: (_kind: string, ids: string[]) => observe(ids.map((id) => `User:${id}`)),
       unlikePrints: (seen: unknown[]) => Promise.resolve(seen.map((_, index) => index)),
       deletedAtSource: () => Promise.resolve(false),
     },

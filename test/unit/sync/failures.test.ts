@@ -13,8 +13,8 @@ const call = { method: 'PATCH', route: '/api/scim/v2/Users/{id}' };
 const redact = (text: string): string => text;
 const response = (status: number, retryAfterMs?: number, platformMessage = 'says no') =>
   new PlatformResponse({ status, platformMessage, retryAfterMs }, call);
-const verdict = (error: Parameters<typeof judgeFailure>[0], attempt = 1, doubted = 0) =>
-  judgeFailure(error, attempt, () => 0, doubted);
+const verdict = (error: Parameters<typeof judgeFailure>[0], attempt = 1, transientRefusals = 0) =>
+  judgeFailure(error, attempt, () => 0, transientRefusals);
 
 describe('the verdict on a platform failure', () => {
   it.each([408, 425, 500, 501, 502, 503, 504, 599])(

@@ -3,9 +3,9 @@
 
 -- Ends a pending removal: the user, and the groups that wait to add the user, become due.
 local function end_removal(target, group, user)
-  wake(target, 'User:' .. user, 1)
+  requeue(target, 'User:' .. user, 1)
   local now = clock()
-  for _, other in ipairs(redis.call('HKEYS', key('owed', target .. ':' .. user))) do
+  for _, other in ipairs(redis.call('HKEYS', key('pendingGroups', target .. ':' .. user))) do
     if other ~= group then mark_at(target, 'Group:' .. other, 1, now) end
   end
 end
@@ -14,12 +14,12 @@ end
 local function owe_all(group, users, sign)
   if #users == 0 then return end
   for _, target in ipairs(p.targets) do
-    local marks = key('memberMarks', target .. ':' .. group)
-    -- `owed` has the same pending memberships by user.
+    local marks = key('pendingMembers', target .. ':' .. group)
+    -- `pendingGroups` has the same pending memberships by user.
     local before = sign == '+' and call_with('HMGET', marks, users) or {}
     local signs = {}
     for place, user in ipairs(users) do
-      redis.call('HSET', key('owed', target .. ':' .. user), group, sign)
+      redis.call('HSET', key('pendingGroups', target .. ':' .. user), group, sign)
       signs[2 * place - 1], signs[2 * place] = user, sign
     end
     call_with('HSET', marks, signs)

@@ -47,7 +47,7 @@ end
 
 -- Adds the events of one change. `record`: the stored record; `was`: { text, state: before; method: if not the request's;
 -- members: whether they changed; what: `delete` }. All events of one call have the id of the first as `txn`.
-local function tell(kind, id, record, was)
+local function emit_event(kind, id, record, was)
   local what = { was.what or record.version == 1 and 'create' or was.method or p.events.method }
   local event = { kind = kind, id = id, what = what, txn = p.txn }
   if p.events.externalIds then event.externalId = resource_of(record.text).externalId end

@@ -2,15 +2,15 @@
 import { get, operator, post } from './api.js';
 import { act, ago, confirmed, count, empty, h, say } from './dom.js';
 
-export async function letters({ again }) {
-  const all = await get('/dead-letters');
+export async function deadLetters({ again }) {
+  const all = await get('/dead-deadLetters');
   if (all.length === 0)
     return empty(
       'Nothing needs a person',
       'What the platform refuses for good is listed here, in its own words.',
     );
   const run = async (action, choice) => {
-    const { count: reached } = await post(`/dead-letters/${action}`, { ...choice, by: operator() });
+    const { count: reached } = await post(`/dead-deadLetters/${action}`, { ...choice, by: operator() });
     say(
       action === 'retry'
         ? `${count(reached, 'resource is', 'resources are')} tried again.`
