@@ -43,8 +43,8 @@ export function buildAdmin(
       targets: [...targets.keys()],
       breakers: new Map([...targets].map(([name, { breaker }]) => [name, breaker])),
       addresses: config.targets,
-      examine: async (signal) => {
-        const { checkEverything } = await import('../ops/examine.ts');
+      check: async (signal) => {
+        const { checkEverything } = await import('../ops/check-everything.ts');
         const connections = states.map(({ connection }) => connection);
         const data = async () => lastProofFindings(connections, await lastProofs(states), clock.now());
         const { durability } = config.redis;

@@ -6,7 +6,7 @@ import {
   dropDeadLetters,
   listDeadLetters,
   retryDeadLetters,
-  type Chosen,
+  type DeadLetterSelection,
   type DeadLetter,
 } from '../ops/dead-letters.ts';
 import { actorOf, readConfig, type Cli } from './cli.ts';
@@ -50,7 +50,7 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
   const act = (
     name: string,
     description: string,
-    run: (states: DesiredState[], chosen: Chosen, actor: Actor) => Promise<DeadLetter[]>,
+    run: (states: DesiredState[], selection: DeadLetterSelection, actor: Actor) => Promise<DeadLetter[]>,
   ): void => {
     group
       .command(`${name} [refs...]`)
@@ -58,9 +58,9 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
       .option('--all', 'all of them')
       .action(async (refs: string[], flags: Flags, command: Command) => {
         if (refs.length === 0 && !flags.all) throw new Error('Name the resources, or say --all.');
-        const chosen = flags.all ? { all: true as const } : { refs };
+        const selection = flags.all ? { all: true as const } : { refs };
         const { length: count } = await withStore(readConfig(command, cli), (states) =>
-          run(states, chosen, actorOf(cli)),
+          run(states, selection, actorOf(cli)),
         );
         say(
           count === 0 ? 'None of these needs a person: see scim-bridge dead-letters list.' : `${count} done.`,

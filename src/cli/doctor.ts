@@ -31,7 +31,7 @@ export function doctorCommand(program: Command, cli: Cli): void {
     .action(async (flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
       const isDeep = flags.deep || flags.repair;
-      const findings = await examineAll(config, !isDeep);
+      const findings = await checkAll(config, !isDeep);
       if (isDeep) findings.push(...(await proveAll(config, actorOf(cli), flags.repair === true)));
       if (flags.json) sayJson(findings);
       else for (const finding of findings) say(line(finding));
@@ -44,12 +44,12 @@ const SIGNS: Record<DoctorFinding['level'], string> = { ok: '✔', warning: '!',
 const line = ({ area, level, message, advice }: DoctorFinding): string =>
   `${SIGNS[level]} ${area}: ${message}${advice === null ? '' : `. ${advice}`}`;
 
-async function examineAll(config: Config, withLastProof: boolean): Promise<DoctorFinding[]> {
+async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorFinding[]> {
   const [{ openDesiredStates }, { checkStore, readStoreFacts, untilReady }, { checkEverything }] =
     await Promise.all([
       import('../app.ts'),
       import('../directory/redis/connection.ts'),
-      import('../ops/examine.ts'),
+      import('../ops/check-everything.ts'),
     ]);
   const { redis, states } = openDesiredStates(config);
   const { durability } = config.redis;

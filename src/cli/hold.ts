@@ -1,7 +1,7 @@
 // Defines the commands hold and release, which stop and resume all writes to a target.
 import type { Command } from 'commander';
 import type { DesiredState } from '../directory/desired-state.ts';
-import { holdTargets, releaseTargets, type OrderGiven } from '../ops/hold.ts';
+import { holdTargets, releaseTargets, type HoldChange } from '../ops/hold.ts';
 import { actorOf, readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { say, sayJson } from './output.ts';
@@ -44,7 +44,7 @@ async function give(
   cli: Cli,
   flags: Flags,
   word: string,
-  run: (states: DesiredState[]) => Promise<OrderGiven[]>,
+  run: (states: DesiredState[]) => Promise<HoldChange[]>,
 ): Promise<void> {
   const config = readConfig(command, cli);
   if (flags.target !== undefined && !(flags.target in config.targets)) {

@@ -87,11 +87,11 @@ function createReceiverCheck(
 const answerPoll =
   (ask: Poll): RequestHandler =>
   async (request, response) => {
-    const asked = parsePollRequest(request.body);
-    if (typeof asked === 'string') throw invalidValue(asked);
+    const parsed = parsePollRequest(request.body);
+    if (typeof parsed === 'string') throw invalidValue(parsed);
     const left = new AbortController();
     response.on('close', () => left.abort());
-    const text = JSON.stringify(await ask(asked, left.signal));
+    const text = JSON.stringify(await ask(parsed, left.signal));
     const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...JSON_HEADERS };
     response.writeHead(200, headers).end(text);
   };

@@ -20,7 +20,7 @@ export interface DeadLetter {
 }
 
 /** Selected dead letters. */
-export type Chosen = { refs: readonly string[] } | { all: true };
+export type DeadLetterSelection = { refs: readonly string[] } | { all: true };
 
 export async function listDeadLetters(states: readonly DesiredState[]): Promise<DeadLetter[]> {
   const deadLetters: DeadLetter[] = [];
@@ -52,18 +52,20 @@ export async function listDeadLetters(states: readonly DesiredState[]): Promise<
 /** Marks dead letters for another sync. @returns their refs */
 export const retryDeadLetters = (
   states: readonly DesiredState[],
-  chosen: Chosen,
+  selection: DeadLetterSelection,
   actor: Actor,
 ): Promise<DeadLetter[]> =>
-  act(states, chosen, { act: 'retryDeadLetters', ...actor }, ({ outbox, refs }) => outbox.mark(refs, 'edit'));
+  act(states, selection, { act: 'retryDeadLetters', ...actor }, ({ outbox, refs }) =>
+    outbox.mark(refs, 'edit'),
+  );
 
 /** Removes dead letters from the list. The desired state is kept, and the next change is synced again. */
 export const dropDeadLetters = (
   states: readonly DesiredState[],
-  chosen: Chosen,
+  selection: DeadLetterSelection,
   actor: Actor,
 ): Promise<DeadLetter[]> =>
-  act(states, chosen, { act: 'dropDeadLetters', ...actor }, async ({ outbox, refs }) => {
+  act(states, selection, { act: 'dropDeadLetters', ...actor }, async ({ outbox, refs }) => {
     for (const ref of refs) await outbox.dismiss(ref);
   });
 
@@ -71,12 +73,12 @@ type Outbox = DesiredState['outboxes'] extends Map<string, infer Each> ? Each : 
 
 async function act(
   states: readonly DesiredState[],
-  chosen: Chosen,
+  selection: DeadLetterSelection,
   order: Act,
   run: (what: { outbox: Outbox; refs: Ref[] }) => Promise<void>,
 ): Promise<DeadLetter[]> {
   const deadLetters = (await listDeadLetters(states)).filter(
-    ({ ref }) => 'all' in chosen || chosen.refs.includes(ref),
+    ({ ref }) => 'all' in selection || selection.refs.includes(ref),
   );
   for (const { connection, outboxes, acts } of states) {
     for (const [target, outbox] of outboxes) {

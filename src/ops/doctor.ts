@@ -41,10 +41,10 @@ const OLDEST_REDIS = [6, 2];
 
 export async function doctor(subject: DoctorSubject): Promise<DoctorFinding[]> {
   const parts = await Promise.all([
-    examineStore(subject),
+    checkStore(subject),
     // Without Redis only the finding about Redis is reported.
     subject.data().catch(() => []),
-    ...subject.targets.map((target) => examineTarget(target, subject)),
+    ...subject.targets.map((target) => checkTarget(target, subject)),
   ]);
   return [...configFindings(subject), ...parts.flat()];
 }
@@ -75,7 +75,7 @@ function configFindings({ targets, warnings }: DoctorSubject): DoctorFinding[] {
   ];
 }
 
-async function examineStore({ store, durability, now }: DoctorSubject): Promise<DoctorFinding[]> {
+async function checkStore({ store, durability, now }: DoctorSubject): Promise<DoctorFinding[]> {
   const health = await store.health();
   const findings = health.findings.map((finding) => {
     const colon = finding.indexOf(': ');
@@ -118,13 +118,13 @@ function clockFinding(whose: string, theirs: number, ours: number): DoctorFindin
   );
 }
 
-async function examineTarget(
+async function checkTarget(
   { name, client, types, time }: DoctorTarget,
   subject: DoctorSubject,
 ): Promise<DoctorFinding[]> {
   const area = `target ${name}`;
   const options = { signal: subject.signal };
-  const owner = await asked(() => client.accounts.me(options));
+  const owner = await replyOf(() => client.accounts.me(options));
   if (owner.kind === 'unreachable')
     return [
       error(area, `does not answer: ${owner.message}`, `Check targets.${name}.url, the network and TLS.`),
@@ -136,8 +136,8 @@ async function examineTarget(
       ? ok(area, `the key is valid and belongs to ${owner.value.username}`)
       : warning(area, 'does not tell whose key it is', 'Name the owner of the key in users.protected.'),
   ];
-  findings.push(...(await examineScim(area, client, options)));
-  findings.push(...(await examineAttributes(area, client, types, options)));
+  findings.push(...(await checkScim(area, client, options)));
+  findings.push(...(await checkAttributes(area, client, types, options)));
   const theirs = await time().catch(() => undefined);
   if (theirs !== undefined) findings.push(clockFinding(name, theirs, subject.now()));
   return findings;
@@ -145,13 +145,15 @@ async function examineTarget(
 
 type CallChoice = { signal: AbortSignal };
 
-async function examineScim(
+async function checkScim(
   area: string,
   client: PlatformClient,
   options: CallChoice,
 ): Promise<DoctorFinding[]> {
-  const users = await asked(() => client.users.list({ startIndex: 1, count: 1 }, options));
-  const groups = await asked(() => client.groups.list({ startIndex: 1, count: 1, members: false }, options));
+  const users = await replyOf(() => client.users.list({ startIndex: 1, count: 1 }, options));
+  const groups = await replyOf(() =>
+    client.groups.list({ startIndex: 1, count: 1, members: false }, options),
+  );
   const failed = [users, groups].find(({ kind }) => kind !== 'answered');
   if (failed)
     return [
@@ -164,7 +166,7 @@ async function examineScim(
   const findings = [ok(area, 'SCIM is on, users and groups can be read')];
   const user = users.kind === 'answered' ? users.value.resources[0] : undefined;
   if (!user) return [...findings, ok(area, 'no user is there yet, so the mapping of ids cannot be tried')];
-  const found = await asked(() => client.accounts.search(user.userName, options));
+  const found = await replyOf(() => client.accounts.search(user.userName, options));
   if (found.kind !== 'answered')
     return [
       ...findings,
@@ -190,13 +192,13 @@ async function examineScim(
   return findings;
 }
 
-async function examineAttributes(
+async function checkAttributes(
   area: string,
   client: PlatformClient,
   types: DoctorTarget['types'],
   options: CallChoice,
 ): Promise<DoctorFinding[]> {
-  const listed = await asked(() => client.attributes.list(options));
+  const listed = await replyOf(() => client.attributes.list(options));
   if (listed.kind !== 'answered')
     return [
       error(
@@ -221,13 +223,13 @@ async function examineAttributes(
   ];
 }
 
-type Asked<T> =
+type Reply<T> =
   | { kind: 'answered'; value: T }
   | { kind: 'refused'; status: number; message: string }
   | { kind: 'absent' }
   | { kind: 'unreachable'; message: string };
 
-async function asked<T>(call: () => Promise<T>): Promise<Asked<T>> {
+async function replyOf<T>(call: () => Promise<T>): Promise<Reply<T>> {
   try {
     return { kind: 'answered', value: await call() };
   } catch (failure) {
@@ -240,7 +242,7 @@ async function asked<T>(call: () => Promise<T>): Promise<Asked<T>> {
   }
 }
 
-function wordsOf(asked: Asked<unknown>): string {
-  if (asked.kind === 'refused') return `${asked.status} ${asked.message}`;
-  return asked.kind === 'unreachable' ? asked.message : 'the tenant does not have it';
+function wordsOf(reply: Reply<unknown>): string {
+  if (reply.kind === 'refused') return `${reply.status} ${reply.message}`;
+  return reply.kind === 'unreachable' ? reply.message : 'the tenant does not have it';
 }

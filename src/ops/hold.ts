@@ -3,7 +3,7 @@ import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { GuardStore } from '../directory/guard/guard-store.ts';
 
-export interface OrderGiven {
+export interface HoldChange {
   connection: string;
   target: string;
   /** False when the state did not change. */
@@ -15,7 +15,7 @@ export const holdTargets = (
   states: readonly DesiredState[],
   target: string | undefined,
   { note, ...actor }: Actor & { note?: string | undefined },
-): Promise<OrderGiven[]> =>
+): Promise<HoldChange[]> =>
   give(states, target, (guardStore) => guardStore.hold(actor.by, note), {
     ...{ act: 'hold', ...actor },
     ...(note === undefined ? {} : { note }),
@@ -26,7 +26,7 @@ export const releaseTargets = (
   states: readonly DesiredState[],
   target: string | undefined,
   { by, via }: Actor,
-): Promise<OrderGiven[]> =>
+): Promise<HoldChange[]> =>
   give(states, target, (guardStore) => guardStore.release(), { act: 'release', by, via });
 
 async function give(
@@ -34,15 +34,15 @@ async function give(
   chosen: string | undefined,
   run: (guardStore: GuardStore) => Promise<boolean>,
   order: Act,
-): Promise<OrderGiven[]> {
-  const given: OrderGiven[] = [];
+): Promise<HoldChange[]> {
+  const changes: HoldChange[] = [];
   for (const { connection, outboxes, acts } of states) {
     for (const [target, { guardStore }] of outboxes) {
       if (target !== (chosen ?? target)) continue;
       const changed = await run(guardStore);
       if (changed) await acts.record({ ...order, target });
-      given.push({ connection, target, changed });
+      changes.push({ connection, target, changed });
     }
   }
-  return given;
+  return changes;
 }

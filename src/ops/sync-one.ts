@@ -77,9 +77,9 @@ export async function syncOne(
     request,
   );
   await outbox.mark([ref], 'edit', request);
-  await bring(scope, ref, options, steps.read);
+  await syncNow(scope, ref, options, steps.read);
   await steps.read();
-  return { ...common, steps: steps.told, ...(await outcomeOf(scope, ref)) };
+  return { ...common, steps: steps.reported, ...(await outcomeOf(scope, ref)) };
 }
 
 /** Returns whether the entry is drift; pushed changes are marked already. */
@@ -103,14 +103,14 @@ async function differencesOf(
     hasMoved: false,
     remember: () => Promise.resolve(),
   };
-  const examined = ref.startsWith('User:')
+  const verified = ref.startsWith('User:')
     ? await verifyUsers(scan, [ref], { withValues: () => true })
     : await verifyGroups(scan, [ref], { withMembers: () => true });
-  return examined[0]?.entries ?? null;
+  return verified[0]?.entries ?? null;
 }
 
 /** Runs the sync, and the syncs of groups that it waits for, until no mark is left or the time is over. */
-async function bring(
+async function syncNow(
   scope: ReconcileScope,
   ref: Ref,
   { limitMs, logger, signal }: SyncOneOptions,
@@ -151,7 +151,7 @@ function createSteps(
   onStep?: (step: LocatedEntry) => void,
 ) {
   const source = [{ connection, outboxes: new Map([[target.name, outbox]]) }];
-  const told: LocatedEntry[] = [];
+  const reported: LocatedEntry[] = [];
   let last: string | undefined;
   async function read(): Promise<void> {
     const fresh: LocatedEntry[] = [];
@@ -162,11 +162,11 @@ function createSteps(
       if (entry.ref === ref || entry.members?.includes(parseRef(ref).id)) fresh.unshift(entry);
     }
     last = newest ?? last;
-    told.push(...fresh);
+    reported.push(...fresh);
     for (const entry of fresh) onStep?.(entry);
   }
   return {
-    told,
+    reported,
     read,
     start: async () => {
       last = await outbox.log.newestId();

@@ -22,8 +22,8 @@ export interface AuditTrail {
 }
 
 /** Sets the attribution of every entry caused by drift. Without an audit log only times are known. */
-export function attributeDrift(examined: VerifiedUsers[], trail: AuditTrail | undefined): PlanEntry[] {
-  return examined.flatMap((each) =>
+export function attributeDrift(verified: VerifiedUsers[], trail: AuditTrail | undefined): PlanEntry[] {
+  return verified.flatMap((each) =>
     each.entries.map((entry) =>
       isDrift(entry) ? { ...entry, attribution: attributionOf(entry, each, trail) } : entry,
     ),
@@ -31,8 +31,8 @@ export function attributeDrift(examined: VerifiedUsers[], trail: AuditTrail | un
 }
 
 /** Returns the earliest time at which a difference can have begun, from which the audit log is read. */
-export function earliestDrift(examined: VerifiedUsers[]): number | undefined {
-  const times = examined
+export function earliestDrift(verified: VerifiedUsers[]): number | undefined {
+  const times = verified
     .filter(({ entries }) => entries.some(isDrift))
     .map(({ changedAt, writtenAt }) => writtenAt ?? (changedAt === undefined ? NaN : Date.parse(changedAt)))
     .filter((time) => !Number.isNaN(time));

@@ -20,11 +20,11 @@ export async function heldEntries(scope: ReconcileScope, found: PlanEntry[]): Pr
   const { connection, outbox, links, target } = scope;
   const approval = await outbox.guardStore.open();
   if (!approval) return [];
-  const told = new Set(
+  const named = new Set(
     found.map(({ action, ref, attribute, member }) => nameOf(action, ref, attribute ?? member?.ref)),
   );
   const items = approval.items.filter(
-    (item) => !told.has(nameOf(ACTION_OF[item.kind], item.ref, memberOf(item) ?? item.subject)),
+    (item) => !named.has(nameOf(ACTION_OF[item.kind], item.ref, memberOf(item) ?? item.subject)),
   );
   const refs = [...new Set(items.flatMap((item) => [item.ref, memberOf(item) ?? item.ref]))];
   const known = new Map<Ref, Link>();

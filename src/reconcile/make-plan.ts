@@ -13,7 +13,7 @@ import { verifyUsers, type VerifiedUsers } from './verify-users.ts';
 import { verifyValues } from './verify-values.ts';
 import { heldEntries } from './held.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
-import { heedRefusals } from './refusals.ts';
+import { applyRefusals } from './refusals.ts';
 import { scanGroups, type GroupChoice, type GroupScan } from './scan-groups.ts';
 import { whyAnotherTenant } from './tenant.ts';
 import { chunks, scanUsers, type UserScan } from './scan-users.ts';
@@ -80,16 +80,16 @@ export async function makePlan(
   const groupWork = lookAtGroups(scan, { everybody, full }, orphans.Group);
   groupWork.catch(() => undefined); // awaited below
   const users = await scanUsers(scan, everybody, orphans.User);
-  const { groups, examined: examinedGroups } = await groupWork;
+  const { groups, verified: verifiedGroups } = await groupWork;
   const values = await verifyValues(scan, full);
   for (const ref of values.suspects) users.suspects.set(ref, []);
-  const seen = [...users.settled, ...(await secondLook(scan, users, values.suspects)), ...examinedGroups];
+  const seen = [...users.settled, ...(await secondLook(scan, users, values.suspects)), ...verifiedGroups];
   const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
-  const examined = heedRefusals(nameLost(scan, seen), { blocked, rulesChanged });
-  const since = earliestDrift(examined);
-  const hasDrift = examined.some(({ entries }) => entries.some(isDrift));
+  const verified = applyRefusals(nameLost(scan, seen), { blocked, rulesChanged });
+  const since = earliestDrift(verified);
+  const hasDrift = verified.some(({ entries }) => entries.some(isDrift));
   const trail = hasDrift ? await options.readTrail?.(since ?? startedAt, options.signal) : undefined;
-  const found = withoutProof(withoutFollowers(attributeDrift(examined, trail)), users, groups);
+  const found = withoutProof(withoutFollowers(attributeDrift(verified, trail)), users, groups);
   const entries = inReadingOrder([
     ...found,
     ...(await blockedEntries(scope, [...blocked.keys()], found)),
@@ -121,7 +121,7 @@ export async function makePlan(
   return {
     plan,
     findings: {
-      ...booksOf(groups, users, values.cursor, everybody, examined),
+      ...findingsOf(groups, users, values.cursor, everybody, verified),
       lost: [...scan.lost],
       isRepaired: scan.isRepaired,
       moved: scan.counts.moved,
@@ -135,13 +135,13 @@ async function lookAtGroups(
   scan: ScanResult,
   choice: GroupChoice,
   orphans: Orphans,
-): Promise<{ groups: GroupScan; examined: VerifiedUsers[] }> {
+): Promise<{ groups: GroupScan; verified: VerifiedUsers[] }> {
   const groups = await scanGroups(scan, choice, orphans);
-  const examined = await verifyGroups(scan, [...groups.suspects], {
+  const verified = await verifyGroups(scan, [...groups.suspects], {
     withMembers: (ref) => groups.withMembers.has(ref),
     ...(groups.proof.complete ? { strangers: groups } : {}),
   });
-  return { groups, examined };
+  return { groups, verified };
 }
 
 async function secondLook(scan: ScanResult, users: UserScan, valued: Set<Ref>): Promise<VerifiedUsers[]> {
@@ -162,10 +162,10 @@ function recognised({ proof, recognition }: UserScan): Pick<RunFindings, 'tenant
 }
 
 /** Sets the cause `not applied` for lost resources. */
-const nameLost = ({ lost }: ScanResult, examined: VerifiedUsers[]): VerifiedUsers[] =>
+const nameLost = ({ lost }: ScanResult, verified: VerifiedUsers[]): VerifiedUsers[] =>
   lost.size === 0
-    ? examined
-    : examined.map((each) =>
+    ? verified
+    : verified.map((each) =>
         lost.has(each.ref) ? { ...each, entries: each.entries.map(toNotApplied) } : each,
       );
 
@@ -198,8 +198,8 @@ async function blockedEntries(
   blocked: Ref[],
   found: PlanEntry[],
 ): Promise<PlanEntry[]> {
-  const told = new Set(found.filter(({ action }) => action === 'conflict').map(({ ref }) => ref));
-  const refs = blocked.filter((ref) => !told.has(ref));
+  const named = new Set(found.filter(({ action }) => action === 'conflict').map(({ ref }) => ref));
+  const refs = blocked.filter((ref) => !named.has(ref));
   const links = await scope.links.getMany(scope.target.name, refs);
   return refs.map((ref, index): PlanEntry => {
     const link = links[index] ?? {};
@@ -244,15 +244,15 @@ function unmanagedEntries(users: UserScan, groups: GroupScan, found: PlanEntry[]
   return [...entriesOf('User', users.unmanaged), ...entriesOf('Group', groups.unmanaged)];
 }
 
-function booksOf(
+function findingsOf(
   groups: GroupScan,
   users: UserScan,
   values: number | undefined,
   everybody: boolean,
-  examined: VerifiedUsers[],
+  verified: VerifiedUsers[],
 ): Omit<RunFindings, 'lost' | 'isShown' | 'tenantSuspicion' | 'isRecognised' | 'isRepaired' | 'moved'> {
   const groupsSeen = new Map<Ref, string>();
-  for (const { ref, entries } of examined) {
+  for (const { ref, entries } of verified) {
     const changed = groups.changedAt.get(ref);
     if (groups.withMembers.has(ref) && entries.length === 0 && changed !== undefined)
       groupsSeen.set(ref, changed);

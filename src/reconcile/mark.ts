@@ -173,10 +173,10 @@ export async function staleEntries(
     new Set(own.flatMap((entry) => (entry.kind === kind && entry.ref && has(entry) ? [entry.ref] : [])));
   const valued = refsOf('User', ({ attribute }) => attribute !== undefined);
   const membered = refsOf('Group', ({ member }) => member !== undefined);
-  const examined = [
+  const verified = [
     ...(await verifyUsers(scan, [...refsOf('User')], { withValues: (ref) => valued.has(ref) })),
     ...(await verifyGroups(scan, [...refsOf('Group')], { withMembers: (ref) => membered.has(ref) })),
   ];
-  const now = new Set(examined.flatMap(({ entries }) => entries.map(essence)));
+  const now = new Set(verified.flatMap(({ entries }) => entries.map(essence)));
   return own.filter((entry) => !now.has(essence(entry)));
 }

@@ -14,8 +14,8 @@ export interface Refusals {
  * Removes the entries of resources that were refused and have not changed since. A dead letter becomes one conflict entry;
  * a dropped dead letter becomes a `report` entry.
  */
-export function heedRefusals(examined: VerifiedUsers[], refusals: Refusals): VerifiedUsers[] {
-  return examined.map((each) => {
+export function applyRefusals(verified: VerifiedUsers[], refusals: Refusals): VerifiedUsers[] {
+  return verified.map((each) => {
     const { refusal, entries } = each;
     if (refusal === undefined) return each;
     const since = refusals.blocked.get(each.ref);

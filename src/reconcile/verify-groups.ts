@@ -36,9 +36,9 @@ export async function verifyGroups(
   const byRef = new Map(sound.map((record) => [refOf('Group', record.id), record]));
   let done = 0;
   const found = await mapBounded(observed, concurrency, async (each) => {
-    const examined = await examine(scan, each, byRef.get(each.ref), options);
+    const verified = await verifyGroup(scan, each, byRef.get(each.ref), options);
     scan.onProgress({ phase: 'members', done: ++done, total: refs.length });
-    return examined;
+    return verified;
   });
   const now = await drifts.observe(refs);
   return found.flatMap((each, index) => {
@@ -48,7 +48,7 @@ export async function verifyGroups(
   });
 }
 
-async function examine(
+async function verifyGroup(
   scan: ScanResult,
   { ref, text, marked }: ObservedResource,
   record: StoredRecord | undefined,

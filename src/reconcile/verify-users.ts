@@ -44,21 +44,21 @@ export async function verifyUsers(
   refs: Ref[],
   options: VerifyUsersOptions,
 ): Promise<VerifiedUsers[]> {
-  const examined: VerifiedUsers[] = [];
+  const verified: VerifiedUsers[] = [];
   for (let start = 0; start < refs.length; start += BATCH) {
     scan.onProgress({ phase: 'second look', done: start, total: refs.length });
     const observed = await scan.scope.drifts.observe(refs.slice(start, start + BATCH));
     const wanted = await usersToVerify(scan, observed);
     const found = await mapBounded(observed, scan.scope.concurrency, (each) =>
-      examine(scan, each, wanted.get(each.ref), options),
+      verifyGroup(scan, each, wanted.get(each.ref), options),
     );
     const now = await scan.scope.drifts.observe(observed.map(({ ref }) => ref));
     found.forEach((each, index) => {
-      if (each && isUnmoved(observed[index], now[index])) examined.push(each);
+      if (each && isUnmoved(observed[index], now[index])) verified.push(each);
       else scan.counts[each ? 'moved' : 'unknown']++;
     });
   }
-  return examined;
+  return verified;
 }
 
 /** Returns whether record and link are unchanged since they were read; otherwise the difference may be the bridge's own write. */
@@ -96,7 +96,7 @@ export async function usersToVerify(
 }
 
 /** Verifies one user. @returns undefined when the platform could not be read */
-async function examine(
+async function verifyGroup(
   scan: ScanResult,
   { ref, text, marked }: ObservedResource,
   wanted: UserToVerify | undefined,

@@ -3,14 +3,14 @@ import { get, operator, post } from './api.js';
 import { act, ago, confirmed, count, empty, h, say } from './dom.js';
 
 export async function deadLetters({ again }) {
-  const all = await get('/dead-deadLetters');
+  const all = await get('/dead-letters');
   if (all.length === 0)
     return empty(
       'Nothing needs a person',
       'What the platform refuses for good is listed here, in its own words.',
     );
   const run = async (action, choice) => {
-    const { count: reached } = await post(`/dead-deadLetters/${action}`, { ...choice, by: operator() });
+    const { count: reached } = await post(`/dead-letters/${action}`, { ...choice, by: operator() });
     say(
       action === 'retry'
         ? `${count(reached, 'resource is', 'resources are')} tried again.`

@@ -47,9 +47,9 @@ export function createPage(folder = FOLDER): Router {
   const router = express.Router({ strict: true });
   router.use(protect);
   router.use((request, response, next) => {
-    const [asked] = request.originalUrl.split('?');
+    const [addressPath] = request.originalUrl.split('?');
     // Relative addresses in the page resolve only below `/admin/`.
-    if (asked === '/admin') {
+    if (addressPath === '/admin') {
       response.writeHead(308, { Location: '/admin/' }).end();
       return;
     }

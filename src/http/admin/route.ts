@@ -27,7 +27,7 @@ export interface AdminContext {
   /** Platform address and token of each target. */
   addresses: Readonly<Record<string, TargetAddress>>;
   /** Runs the checks of doctor and returns their findings. */
-  examine: (signal: AbortSignal) => Promise<DoctorFinding[]>;
+  check: (signal: AbortSignal) => Promise<DoctorFinding[]>;
   /** The tokens that the settings name. */
   tokensOf: (connection: string) => readonly SettingsToken[];
   operations: Operations;

@@ -137,8 +137,8 @@ export const SCHEMAS = {
     kind: { enum: ['User', 'Group'] },
     ...{ name: textField, since: dateTime, reason: textField, message: textField, status: orNull('integer') },
   }),
-  Chosen: object({ count: integerField, resources: arrayOf(textField) }),
-  OrderGiven: object({ connection: textField, target: textField, changed: booleanField }),
+  Selection: object({ count: integerField, resources: arrayOf(textField) }),
+  HoldChange: object({ connection: textField, target: textField, changed: booleanField }),
   Operation: object(
     {
       id: textField,

@@ -15,7 +15,7 @@ import { arrayOf, body, refTo, textField } from '../schemas.ts';
  * The options that the API offers. The command line has more: an address in a request would let a client send the
  * service's token anywhere, and API secrets of a deployment must not travel to the bridge.
  */
-type Asked = Pick<AccessQuestion, 'user' | 'connection' | 'target' | 'deployment' | 'environment' | 'query'>;
+type AccessBody = Pick<AccessQuestion, 'user' | 'connection' | 'target' | 'deployment' | 'environment' | 'query'>;
 
 const named = (description: string) => ({ ...textField, minLength: 1, maxLength: 1000, description });
 
@@ -31,9 +31,9 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
       description: 'One finding each; something must be done where a level is error.',
       schema: arrayOf(refTo('Finding')),
     },
-    handle: async ({ signal }) => json(await context.examine(signal)),
+    handle: async ({ signal }) => json(await context.check(signal)),
   }),
-  route<Asked>({
+  route<AccessBody>({
     method: 'post',
     path: '/verify-access',
     id: 'verifyAccess',
@@ -60,16 +60,16 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
       409: 'It means several people or targets, or names a deployment or environment that is not there.',
       502: 'The platform cannot be read.',
     },
-    handle: ({ body: asked, signal }) => verify(context, asked, signal),
+    handle: ({ body, signal }) => verify(context, body, signal),
   }),
 ];
 
-async function verify(context: AdminContext, asked: Asked, signal: AbortSignal): Promise<AdminAnswer> {
-  requireTarget(context, asked.target);
+async function verify(context: AdminContext, body: AccessBody, signal: AbortSignal): Promise<AdminAnswer> {
+  requireTarget(context, body.target);
   // Loaded at the first request, so that a process that only receives pushes does not keep the module in memory.
   const { askAccess } = await import('../../../verify-access/verify-access.ts');
   const scopes = context.scopes.map(({ scope }) => scope);
-  const answer = await askAccess({ scopes, addresses: context.addresses }, asked, signal);
+  const answer = await askAccess({ scopes, addresses: context.addresses }, body, signal);
   switch (answer.kind) {
     case 'report':
       return json(answer.report);

@@ -5,7 +5,7 @@ import {
   dropDeadLetters,
   listDeadLetters,
   retryDeadLetters,
-  type Chosen,
+  type DeadLetterSelection,
   type DeadLetter,
 } from '../../../ops/dead-letters.ts';
 import { Problem } from '../problem.ts';
@@ -61,7 +61,11 @@ function act(
   context: AdminContext,
   name: 'retry' | 'drop',
   summary: string,
-  run: (states: readonly DesiredState[], chosen: Chosen, actor: Actor) => Promise<DeadLetter[]>,
+  run: (
+    states: readonly DesiredState[],
+    selection: DeadLetterSelection,
+    actor: Actor,
+  ) => Promise<DeadLetter[]>,
 ): AdminRoute {
   return route<Choice>({
     method: 'post',
@@ -77,7 +81,7 @@ function act(
       }),
       oneOf: [{ required: ['refs'] }, { required: ['all'] }],
     },
-    answers: { status: 200, description: 'What was reached.', schema: refTo('Chosen') },
+    answers: { status: 200, description: 'What was reached.', schema: refTo('Selection') },
     refuses,
     handle: async ({ body: { refs, by } }) => {
       const reached = await run(context.states, refs ? { refs } : { all: true }, actor(by));

@@ -29,7 +29,7 @@ const target = { ...textField, description: 'Only this target.' };
 const given = {
   status: 200,
   description: 'Every target that was meant, and whether anything changed.',
-  schema: arrayOf(refTo('OrderGiven')),
+  schema: arrayOf(refTo('HoldChange')),
 };
 const refuses = { 404: 'There is no such target.' };
 

@@ -136,11 +136,11 @@ function one(
     ),
     answers: { status: 200, description: 'The links that were meant.', schema: links },
     refuses: name === 'forget' ? { ...refuses, 409: 'The name means more than one.' } : refuses,
-    handle: async ({ body: asked }) => {
-      requireTarget(context, asked.target);
-      const found = await findResources(toSearched(context.states), asked.resource);
+    handle: async ({ body }) => {
+      requireTarget(context, body.target);
+      const found = await findResources(toSearched(context.states), body.resource);
       if (found.length === 0) throw new Problem(404, 'Nobody and no group is known so.');
-      return json(await run(found, asked.target, asked.by));
+      return json(await run(found, body.target, body.by));
     },
   });
 }

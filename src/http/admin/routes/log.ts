@@ -11,7 +11,7 @@ import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, object, refTo, textField, integerField } from '../schemas.ts';
 
-interface Asked {
+interface LogQuery {
   resource?: string;
   action?: LogAction[];
   status?: LogStatus[];
@@ -52,7 +52,7 @@ const answers = {
 const refuses = { 404: 'Nobody and no group is known so.' };
 
 export const logRoutes = (context: AdminContext): AdminRoute[] => [
-  route<undefined, Asked>({
+  route<undefined, LogQuery>({
     method: 'get',
     path: '/log',
     id: 'readLog',
@@ -65,7 +65,7 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
     refuses,
     handle: async ({ query }) => json(await read(context, query)),
   }),
-  route<Asked>({
+  route<LogQuery>({
     method: 'post',
     path: '/log/search',
     id: 'searchLog',
@@ -75,7 +75,7 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
     bodyOptional: true,
     answers,
     refuses,
-    handle: async ({ body: asked }) => json(await read(context, asked)),
+    handle: async ({ body: query }) => json(await read(context, query)),
   }),
   route({
     method: 'get',
@@ -108,13 +108,13 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
   }),
 ];
 
-async function read({ states }: AdminContext, asked: Asked) {
-  const { resource, action, status, connection, target, limit = DEFAULT_LIMIT } = asked;
+async function read({ states }: AdminContext, query: LogQuery) {
+  const { resource, action, status, connection, target, limit = DEFAULT_LIMIT } = query;
   const found = resource === undefined ? undefined : await findResources(toSearched(states), resource);
   if (found?.length === 0) throw new Problem(404, 'Nobody and no group is known so.');
   const filter: LogFilter = {
     ...{ refs: found?.map(({ ref }) => ref), actions: action, statuses: status, connection, target },
-    ...{ since: moment('since', asked.since), until: moment('until', asked.until) },
+    ...{ since: moment('since', query.since), until: moment('until', query.until) },
   };
   const records = [];
   let bytes = 0;

@@ -7,7 +7,7 @@ import { json, requireTarget, route, type AdminContext, type AdminRoute } from '
 import { arrayOf, body, booleanField, refTo, textField } from '../schemas.ts';
 import { NOBODY_NAMED } from './holds.ts';
 
-interface Asked {
+interface ResourceQuery {
   resource: string;
   target?: string;
 }
@@ -30,7 +30,7 @@ const summary = 'Why a person or group is, or is not, at each target as desired.
 const DEFAULT_SECONDS = 30;
 
 export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
-  route<undefined, Asked>({
+  route<undefined, ResourceQuery>({
     method: 'get',
     path: '/explain',
     id: 'explain',
@@ -44,7 +44,7 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
     refuses,
     handle: async ({ query }) => json(await explainAll(context, query)),
   }),
-  route<Asked>({
+  route<ResourceQuery>({
     method: 'post',
     path: '/explain',
     id: 'explainByBody',
@@ -53,9 +53,9 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
     body: body({ resource, target }, ['resource']),
     answers: explained,
     refuses,
-    handle: async ({ body: asked }) => json(await explainAll(context, asked)),
+    handle: async ({ body: query }) => json(await explainAll(context, query)),
   }),
-  route<Asked & { dryRun?: boolean; by?: string; timeoutSeconds?: number }>({
+  route<ResourceQuery & { dryRun?: boolean; by?: string; timeoutSeconds?: number }>({
     method: 'post',
     path: '/sync',
     id: 'syncOne',
@@ -79,14 +79,14 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
       schema: arrayOf(refTo('SyncReport')),
     },
     refuses: { ...refuses, 409: 'The name means more than one; resources lists their refs.' },
-    handle: async ({ body: asked, signal }) => {
-      const { dryRun = false, by = NOBODY_NAMED, timeoutSeconds = DEFAULT_SECONDS } = asked;
+    handle: async ({ body: query, signal }) => {
+      const { dryRun = false, by = NOBODY_NAMED, timeoutSeconds = DEFAULT_SECONDS } = query;
       const limitMs = timeoutSeconds * 1000;
       const options = { dryRun, by, limitMs, logger: context.logger, signal };
       const reports: SyncReport[] = [];
-      for (const found of await findOne(context, asked)) {
+      for (const found of await findOne(context, query)) {
         for (const { scope } of context.scopes) {
-          const isMeant = (asked.target ?? scope.target.name) === scope.target.name;
+          const isMeant = (query.target ?? scope.target.name) === scope.target.name;
           if (isMeant && scope.connection === found.connection)
             reports.push(await syncOne(scope, found, options));
         }
@@ -96,7 +96,7 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
   }),
 ];
 
-async function explainAll(context: AdminContext, { resource: name, target: only }: Asked) {
+async function explainAll(context: AdminContext, { resource: name, target: only }: ResourceQuery) {
   requireTarget(context, only);
   const scopes = context.scopes.map(({ scope }) => scope);
   const chosen = scopes.filter((scope) => only === undefined || scope.target.name === only);
@@ -108,7 +108,7 @@ async function explainAll(context: AdminContext, { resource: name, target: only 
 /** Finds the one resource with this name. @throws Problem 404 for none, 409 for several */
 async function findOne(
   context: AdminContext,
-  { resource: name, target: only }: Asked,
+  { resource: name, target: only }: ResourceQuery,
 ): Promise<FoundResource[]> {
   requireTarget(context, only);
   const found = await findResources(toSearched(context.states), name);
