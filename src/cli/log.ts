@@ -1,6 +1,5 @@
 // Defines the command log, which prints the provisioning log as text, NDJSON or CSV.
-import { InvalidArgumentError, Option, type Command } from 'commander';
-import { parseDuration } from '../config/forms.ts';
+import { Option, type Command } from 'commander';
 import {
   LOG_ACTIONS,
   LOG_STATUSES,
@@ -14,47 +13,31 @@ import { withStore } from './store.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
 import { complain, say } from './output.ts';
 import { spreadsheetCell } from '../support/spreadsheet.ts';
-import { counted } from '../support/counted.ts';
+import { DEFAULT_LINES, printChecks, requireKnown, withLogOptions, type LogFlags } from './log-options.ts';
 
-interface Flags {
+interface Flags extends LogFlags {
   resource?: string;
   action?: LogAction[];
   status?: LogStatus[];
-  connection?: string;
-  target?: string;
-  since?: number;
-  until?: number;
-  limit?: number;
-  json?: boolean;
   csv?: boolean;
-  verify?: boolean;
 }
 
-const DEFAULT_LINES = 100;
-
 export function logCommand(program: Command, cli: Cli): void {
-  program
+  const command = program
     .command('log')
     .description('the provisioning log: every change at the platform, refusal, hold and skip; newest first')
     .option('--resource <name>', 'only this person or group, as for scim-bridge explain')
     .addOption(new Option('--action <actions...>', 'only these').choices([...LOG_ACTIONS]))
-    .addOption(new Option('--status <statuses...>', 'only these').choices([...LOG_STATUSES]))
-    .option('--connection <name>', 'only this connection')
-    .option('--target <name>', 'only this target')
-    .option('--since <when>', 'from then on: 24h, 7d, or a date such as 2027-01-31T08:00:00Z', toMoment)
-    .option('--until <when>', 'until then', toMoment)
-    .option(
-      '--limit <count>',
-      `most entries (default: ${DEFAULT_LINES} on the screen, all in exports)`,
-      toCount,
-    )
-    .option('--json', 'NDJSON, one record a line, every field')
+    .addOption(new Option('--status <statuses...>', 'only these').choices([...LOG_STATUSES]));
+  withLogOptions(command)
     .option('--csv', 'CSV with a header')
-    .option('--verify', 'check that no entry was altered or taken out; exit 1 if one was')
-    .action(async (flags: Flags, command: Command) => {
-      const config = readConfig(command, cli);
+    .action(async (flags: Flags, self: Command) => {
+      const config = readConfig(self, cli);
+      requireKnown(config, flags);
       try {
-        await withStore(config, (states) => (flags.verify ? verify(states, cli) : show(states, flags)));
+        await withStore(config, (states) =>
+          flags.verify ? verify(states, flags, cli) : show(states, flags),
+        );
       } catch (error) {
         reportUnknown(error, cli);
       }
@@ -75,6 +58,7 @@ async function show(states: DesiredState[], flags: Flags): Promise<void> {
     target: flags.target,
     since: flags.since,
     until: flags.until,
+    before: flags.before,
   };
   const isExport = flags.json === true || flags.csv === true;
   const limit = flags.limit ?? (isExport ? Infinity : DEFAULT_LINES);
@@ -89,7 +73,7 @@ async function show(states: DesiredState[], flags: Flags): Promise<void> {
     say(toLine(entry));
   }
   if (count === 0 && !isExport) say('Nothing in the log matches.');
-  if (count > limit && !isExport) complain(`There is more: --limit, --since or --json.`);
+  if (count > limit && !isExport) complain(`There is more: --limit, --until or --json.`);
 }
 
 async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
@@ -136,30 +120,12 @@ export function toText({
   return `${new Date(at).toISOString()}  ${target}  ${name}  ${what}${detail ? `  ${detail}` : ''}  [${request}]`;
 }
 
-async function verify(states: DesiredState[], cli: Cli): Promise<void> {
-  for (const { connection, outboxes } of states) {
-    for (const [target, { log: kept }] of outboxes) {
-      const broken = await kept.firstBroken();
-      const size = await kept.size();
-      const said =
-        broken === undefined
-          ? `${counted(size, 'entry', 'entries')}, none altered`
-          : `altered or taken out at ${broken}`;
-      say(`${connection} → ${target}: ${said}`);
-      if (broken !== undefined) cli.exit(1);
-    }
-  }
-}
-
-function toMoment(text: string): number {
-  const back = parseDuration(text);
-  const moment = back === undefined ? Date.parse(text) : Date.now() - back;
-  if (Number.isNaN(moment)) throw new InvalidArgumentError('Say 24h, 7d, or a date such as 2027-01-31.');
-  return moment;
-}
-
-function toCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('Say a whole number from 1.');
-  return count;
+async function verify(states: DesiredState[], flags: Flags, cli: Cli): Promise<void> {
+  const { verifyLogs } = await import('../ops/provisioning-log.ts');
+  const checks = await verifyLogs(states);
+  printChecks(
+    checks.map((check) => ({ ...check, where: `${check.connection} → ${check.target}` })),
+    flags,
+    cli,
+  );
 }

@@ -10,7 +10,7 @@ import { createElsewhere } from './resources/elsewhere.ts';
 import { createKeyspace } from './keys.ts';
 import { createLinks, type Links } from './outbox/links.ts';
 import { createOutbox, type Outbox } from './outbox/outbox.ts';
-import type { LogLimits } from './logs/provisioning-log.ts';
+import type { StreamLimits } from './logs/chained-stream.ts';
 import { createProof, type Proof } from './proof/prove.ts';
 import { createRunStore, type RunStore } from './outbox/runs.ts';
 import type { Scripts } from './redis/scripts.ts';
@@ -53,7 +53,7 @@ export function createDesiredState(
     addressOf: (target: string) => string;
     groupsMatter: boolean;
     leaseMs: number;
-    log?: LogLimits;
+    log?: StreamLimits;
     /** Undefined: no security events. */
     events?: DirectoryOptions['events'];
     uniqueExternalIds?: boolean;

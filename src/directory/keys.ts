@@ -51,8 +51,10 @@
  * | guardApproved:<t>:<kind>, guardRejected:<t>:<kind> | zset | items by end of the approval; items by serial of the approval under which they were held |
  * | guardItems:<t>:<ref> | set | `kind subject` of everything above that concerns the ref |
  * | guardDecisions:<t> | list | who approved or rejected what, newest first |
- * | log:<t>, logChain:<t> | stream, string | the provisioning log, and the hash of its newest entry (provisioning-log.ts) |
- * | acts, actsChain | stream, string | what operators ordered, and the hash of the newest (acts.ts) |
+ * | log:<t>, acts | stream | the provisioning log (provisioning-log.ts), and what operators ordered (acts.ts) |
+ * | logChain:<t>, actsChain | hash | both ends of its hash chain: `start`, the hash before the oldest entry, and `end` |
+ * | logPersonal:<t>, actsPersonal | hash | entry id → its personal data (personal-part.ts) |
+ * | logReaders | string | number of readers of whole logs; entries that are too old stay until they end (whole-read.ts) |
  * | reconcileWrites:<t> | hash | action → how many of them all runs together have ordered |
  * | tokens, tokenUses | hash | name → inbound token as a digest (stored-tokens.ts); name → time of last use |
  * | events, eventsRefused | stream | security events to be delivered; those that the receiver refused (event-stream.ts) |

@@ -1,26 +1,40 @@
-// Reads the audit entries of all connections, newest first.
-import type { PlacedAct } from '../directory/logs/acts.ts';
+// Reads and filters the audit entries of all connections, newest first, and checks their hash chains.
+import type { ACTS, PlacedAct } from '../directory/logs/acts.ts';
+import type { ChainCheck } from '../directory/logs/chained-stream.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import { newestFirst, publicBreak, publicId, type MergedSpan } from './newest-first.ts';
 
+/** An audit entry with its connection. `id` is unique over all connections; `at` is ISO 8601. */
 export type LocatedAct = Omit<PlacedAct, 'at'> & { connection: string; at: string };
+
+export interface ActFilter extends MergedSpan {
+  connection?: string | undefined;
+  /** Only orders about this target, and orders about a whole connection. */
+  target?: string | undefined;
+  actions?: readonly (typeof ACTS)[number][] | undefined;
+}
 
 type Kept = Pick<DesiredState, 'connection' | 'acts'>;
 
-/** Yields audit entries, newest first within each connection. @param since Unix milliseconds */
-export async function* readActs(states: readonly Kept[], since?: number): AsyncGenerator<LocatedAct> {
-  for (const { connection, acts } of states)
-    for await (const portion of acts.newest(since))
-      for (const { at, id, ...act } of portion)
-        yield { id, at: new Date(at).toISOString(), connection, ...act };
+/** Yields matching audit entries over all connections, newest first. */
+export async function* readActs(states: readonly Kept[], filter: ActFilter = {}): AsyncGenerator<LocatedAct> {
+  const logs = states
+    .filter(({ connection }) => connection === (filter.connection ?? connection))
+    .map(({ connection, acts }) => ({ ...acts, name: connection }));
+  for await (const { log: connection, id, at, ...act } of newestFirst(logs, filter)) {
+    if (filter.target !== undefined && act.target !== undefined && act.target !== filter.target) continue;
+    if (!(filter.actions?.includes(act.act) ?? true)) continue;
+    yield { id: publicId(connection, id), at: new Date(at).toISOString(), connection, ...act };
+  }
 }
 
-/** Verifies the hash chains; `broken` names the first entry with a wrong hash. */
+/** Checks the hash chains; `broken` names the first entry that does not fit, or the end. */
 export const verifyActs = (
   states: readonly Kept[],
-): Promise<{ connection: string; entries: number; broken: string | null }[]> =>
+): Promise<({ connection: string; broken: string | null } & Omit<ChainCheck, 'broken'>)[]> =>
   Promise.all(
     states.map(async ({ connection, acts }) => {
-      const [entries, broken] = await Promise.all([acts.size(), acts.firstBroken()]);
-      return { connection, entries, broken: broken ?? null };
+      const { broken, ...check } = await acts.verify();
+      return { connection, ...check, broken: publicBreak(connection, broken) };
     }),
   );

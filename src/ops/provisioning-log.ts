@@ -2,18 +2,17 @@
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { LogAction, LogStatus, PlacedEntry } from '../directory/logs/provisioning-log.ts';
 import type { Ref } from '../directory/records.ts';
+import type { ChainCheck } from '../directory/logs/chained-stream.ts';
 import { adviceFor } from './advice.ts';
+import { newestFirst, publicBreak, publicId, type MergedSpan } from './newest-first.ts';
 
-export interface LogFilter {
+export interface LogFilter extends MergedSpan {
   /** Only entries of these resources, or with one of them as added or removed member. */
   refs?: readonly Ref[] | undefined;
   actions?: readonly LogAction[] | undefined;
   statuses?: readonly LogStatus[] | undefined;
   connection?: string | undefined;
   target?: string | undefined;
-  /** Unix milliseconds, inclusive. */
-  since?: number | undefined;
-  until?: number | undefined;
 }
 
 /** A log entry with its connection and target. */
@@ -25,30 +24,55 @@ export interface LogSource {
   outboxes: ReadonlyMap<string, Pick<Outbox, 'log'>>;
 }
 
-/** Matching entries, newest first within each connection and target. */
+/** Yields matching entries over all connections and targets, newest first. */
 export async function* readLog(
   states: readonly LogSource[],
   filter: LogFilter = {},
 ): AsyncGenerator<LocatedEntry> {
-  for (const { connection, outboxes } of states) {
-    if (connection !== (filter.connection ?? connection)) continue;
-    for (const [target, { log }] of outboxes) {
-      if (target !== (filter.target ?? target)) continue;
-      for await (const portion of log.newest(filter.since)) {
-        for (const entry of portion) if (matches(entry, filter)) yield { ...entry, connection, target };
-      }
-    }
+  const logs = logsOf(states, filter);
+  const places = new Map(logs.map(({ name, connection, target }) => [name, { connection, target }]));
+  for await (const { log, ...entry } of newestFirst(logs, filter)) {
+    const place = places.get(log);
+    if (place && matches(entry, filter)) yield { ...entry, ...place };
   }
 }
 
-function matches(entry: PlacedEntry, { refs, actions, statuses, until }: LogFilter): boolean {
+/** Returns the logs of all targets, or of the selected ones. */
+const logsOf = (
+  states: readonly LogSource[],
+  { connection: onlyConnection, target: onlyTarget }: LogFilter = {},
+) =>
+  states
+    .filter(({ connection }) => connection === (onlyConnection ?? connection))
+    .flatMap(({ connection, outboxes }) =>
+      [...outboxes]
+        .filter(([target]) => target === (onlyTarget ?? target))
+        .map(([target, { log }]) => ({ ...log, name: `${connection}.${target}`, connection, target })),
+    );
+
+/** Result of a check of one hash chain. `broken`: id of the first entry that does not fit; `the end`; null: none. */
+export interface CheckedLog extends Omit<ChainCheck, 'broken'> {
+  connection: string;
+  target: string;
+  broken: string | null;
+}
+
+/** Checks the hash chains of all provisioning logs. */
+export const verifyLogs = (states: readonly LogSource[]): Promise<CheckedLog[]> =>
+  Promise.all(
+    logsOf(states).map(async ({ connection, target, verify }) => {
+      const { broken, ...check } = await verify();
+      return { connection, target, ...check, broken: publicBreak(`${connection}.${target}`, broken) };
+    }),
+  );
+
+function matches(entry: PlacedEntry, { refs, actions, statuses }: LogFilter): boolean {
   const concerns = (ref: Ref): boolean =>
     entry.ref === ref || (entry.members?.some((user) => ref === `User:${user}`) ?? false);
   return (
     (refs?.some(concerns) ?? true) &&
     (actions?.includes(entry.action) ?? true) &&
-    (statuses?.includes(entry.status) ?? true) &&
-    entry.at <= (until ?? entry.at)
+    (statuses?.includes(entry.status) ?? true)
   );
 }
 
@@ -119,7 +143,7 @@ export function toProvisioningRecord(entry: LocatedEntry): ProvisioningRecord {
   const { id, at, connection, target, action, request, ref, name, platformId, http } = entry;
   const identityType = ref.startsWith('User:') ? ('User' as const) : ('Group' as const);
   return {
-    id: `${connection}.${target}.${id}`,
+    id: publicId(`${connection}.${target}`, id),
     activityDateTime: new Date(at).toISOString(),
     ...{ connection, target },
     cycleId: request.startsWith('plan:') ? request : null,

@@ -121,7 +121,7 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
         lines.push({ action: 'none', status: 'held', ...why(outcome.condition) });
     },
     settle: () => {
-      work.logEntries.push(...lines.map((each) => JSON.stringify(toEntry(work, each))));
+      work.logEntries.push(...lines.map((each) => toEntry(work, each)));
       lines = [];
     },
   };

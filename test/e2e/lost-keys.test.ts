@@ -12,7 +12,7 @@ const EVENTS = 25;
 
 /** Keys that the identity provider or an operator wrote; everything else is derived, or true of a moment only. */
 const KEPT =
-  /^(users|groups|tombstones|members:.*|unresolved:.*|gone:.*|sequence|acts|actsChain|log:.*|logChain:.*|tokens|tokenUses|hold:.*|run:.*|reconcile:.*|lease:.*)$/;
+  /^(users|groups|tombstones|members:.*|unresolved:.*|gone:.*|sequence|acts\w*|log\w*:.*|tokens|tokenUses|hold:.*|run:.*|reconcile:.*|lease:.*)$/;
 /** Without both, and without its mark, nobody knows any more which account a deleted person had. */
 const LINKS = /^(links|linked):/;
 

@@ -8,14 +8,17 @@ const DERIVED =
  * marks every resource.
  */
 const MOMENTARY =
-  /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|lease:.*|inflight:.*|deliveries:.*|run:.*|hold:.*|mapped:.*|proofLast|proofTurn|memberSum|rebuilding|readding:.*|groupsSeen:.*|events\w*|eventCounts|users|groups)$/;
+  /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|lease:.*|inflight:.*|deliveries:.*|run:.*|hold:.*|mapped:.*|proofLast|proofTurn|memberSum|rebuilding|readding:.*|groupsSeen:.*|events\w*|eventCounts|logReaders|users|groups)$/;
 
 export type PlainType = 'string' | 'hash' | 'set' | 'zset' | 'list' | 'stream';
 
 /** Keys that are restored unchanged. `<t>` is a target, whose name has no colon. */
 const PLAIN: readonly (readonly [PlainType, RegExp])[] = [
-  ['string', /^(sequence|runs|actsChain|logChain:[^:]+)$/],
-  ['hash', /^(tokens|tokenUses|(suspectedDrift|reconcile|guardApproval|reconcileWrites):[^:]+)$/],
+  ['string', /^(sequence|runs)$/],
+  [
+    'hash',
+    /^(tokens|tokenUses|acts(Chain|Personal)|log(Chain|Personal):[^:]+|(suspectedDrift|reconcile|guardApproval|reconcileWrites):[^:]+)$/,
+  ],
   ['set', /^(guardItems:[^:]+:(User|Group):[^:]+|tenant:[^:]+)$/],
   ['zset', /^(gone:(User|Group)|(blocked|alarms):[^:]+|guard(Used|Held|Approved|Rejected):[^:]+:\w+)$/],
   ['list', /^guardDecisions:[^:]+$/],
@@ -28,6 +31,15 @@ const PLACED = /^(tombstones|(order|members|unresolved|links):[^:]+|pendingMembe
 /** Returns the type of a plain key; undefined for every other key. */
 export const plainTypeOf = (key: string): PlainType | undefined =>
   PLAIN.find(([, pattern]) => pattern.test(key))?.[0];
+
+/** Returns the families that belong to a log and are dumped together with it; undefined for every other key. */
+export function logFamiliesOf(key: string): { chain: string; personal: string } | undefined {
+  const [, name = '', rest = ''] = /^(acts|log)(:[^:]+)?$/.exec(key) ?? [];
+  return name === '' ? undefined : { chain: `${name}Chain${rest}`, personal: `${name}Personal${rest}` };
+}
+
+/** Returns whether a key is dumped together with its log. */
+export const isPartOfLog = (key: string): boolean => /^(acts|log)(Chain|Personal)(:[^:]+)?$/.test(key);
 
 export const isMomentary = (key: string): boolean => MOMENTARY.test(key);
 

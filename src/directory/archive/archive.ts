@@ -1,6 +1,7 @@
 // Exports all data of one connection as lines of a backup, and restores them.
 import type { Redis } from 'ioredis';
-import { archiveRuleOf, isMomentary } from './archive-families.ts';
+import { archiveRuleOf, isMomentary, isPartOfLog, logFamiliesOf } from './archive-families.ts';
+import { beginWholeRead } from '../logs/whole-read.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import { primariesOf } from '../redis/store-health.ts';
@@ -65,7 +66,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
     const reported = new Set<string>();
     for await (const name of allKeys()) {
       const rule = archiveRuleOf(name);
-      if (rule === 'rebuilt' || reported.has(name)) continue;
+      if (rule === 'rebuilt' || reported.has(name) || isPartOfLog(name)) continue;
       reported.add(name);
       if (rule === 'unknown') {
         onUnknown(name);
@@ -83,12 +84,43 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
   }
 
   async function* dumpKey(name: string): AsyncGenerator<ArchiveLine> {
+    const log = logFamiliesOf(name);
+    if (log) {
+      yield* dumpLog(name, log);
+      return;
+    }
     const key = keys.key(name);
     const type = await redis.type(key);
     const [family = '', ...rest] = name.split(':');
     const place = placeOf(family, rest);
     for await (const items of portions(redis, key, type))
       yield place ? { ...place, items } : { family: 'plain', key: name, type, items };
+  }
+
+  /** Dumps a log up to its newest entry, with its hash chain as it is at this moment. */
+  async function* dumpLog(
+    name: string,
+    { chain, personal }: { chain: string; personal: string },
+  ): AsyncGenerator<ArchiveLine> {
+    const key = keys.key(name);
+    const reading = await beginWholeRead(deps);
+    const replies = await redis.multi().hgetall(keys.key(chain)).xrevrange(key, '+', '-', 'COUNT', 1).exec();
+    const [ends, newest] = (replies ?? []).map(([, reply]) => reply) as [object, [string][]];
+    const last = newest[0]?.[0];
+    const hash = { family: 'plain', type: 'hash' } as const;
+    if (Object.keys(ends).length > 0) yield { ...hash, key: chain, items: Object.entries(ends) };
+    for (let after = '-'; last !== undefined;) {
+      const found = await redis.xrange(key, after, last, 'COUNT', PORTION);
+      const ids = found.map(([id]) => id);
+      if (ids.length === 0) break;
+      yield { family: 'plain', key: name, type: 'stream', items: found };
+      const texts = await redis.hmget(keys.key(personal), ...ids);
+      const items = ids.flatMap((id, index) => (texts[index] ? [[id, texts[index]]] : []));
+      if (items.length > 0) yield { ...hash, key: personal, items };
+      after = `(${ids.at(-1) ?? ''}`;
+      await reading.renew();
+    }
+    await reading.end();
   }
 
   async function isEmpty(): Promise<boolean> {
@@ -169,14 +201,6 @@ async function* portions(redis: Redis, key: string, type: string): AsyncGenerato
   } else if (type === 'list') {
     const items = await redis.lrange(key, 0, -1);
     if (items.length > 0) yield items;
-  } else if (type === 'stream') {
-    for (let after = '-'; ;) {
-      const found = await redis.xrange(key, after, '+', 'COUNT', PORTION);
-      const last = found.at(-1);
-      if (!last) return;
-      yield found;
-      after = `(${last[0]}`;
-    }
   } else if (type === 'hash' || type === 'zset' || type === 'set') {
     yield* scanned(redis, key, type);
   }

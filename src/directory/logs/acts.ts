@@ -1,7 +1,7 @@
 // Stores the audit log of one connection: the orders of operators. Their effects at the platform are in the provisioning
 // log.
 import type { Redis } from 'ioredis';
-import { createChainedStream, type Placed } from './chained-stream.ts';
+import { createChainedStream, type Placed, type StreamLimits } from './chained-stream.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
@@ -31,16 +31,24 @@ export interface Act extends Actor {
 export type PlacedAct = Act & Placed;
 
 /** Audit entries are few, and are kept longer than the provisioning log. */
-const LIMITS = { maxEntries: 20_000, maxAgeMs: 400 * 86_400_000 };
+export const ACT_LIMITS: StreamLimits = { maxEntries: 20_000, maxAgeMs: 400 * 86_400_000 };
 
 export type Acts = ReturnType<typeof createActs>;
 
-export function createActs({ redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
-  const kept = createChainedStream<Act>(redis, { stream: keys.key('acts'), chain: keys.key('actsChain') });
+export function createActs(deps: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
+  const { scripts, keys } = deps;
+  const kept = createChainedStream<Act>(deps, {
+    ...{ name: 'acts', limits: ACT_LIMITS, personal: ['subject', 'note'] },
+  });
 
   async function record(act: Act): Promise<void> {
-    await scripts.run('append_act', keys.base, { log: { ...LIMITS, entries: [JSON.stringify(act)] } });
+    await scripts.run('append_act', keys.base, { log: kept.toArgs([act]) });
   }
 
-  return { record, newest: kept.newest, firstBroken: kept.firstBroken, size: kept.size };
+  /** Removes entries that are too old. */
+  async function trim(): Promise<void> {
+    while (Number((await scripts.run('append_act', keys.base, { log: kept.toArgs([]) }))[1]) > 0);
+  }
+
+  return { record, trim, ...kept };
 }

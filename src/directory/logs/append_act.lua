@@ -1,7 +1,6 @@
--- Appends an order of an operator to the audit log (acts.ts).
+-- Appends an order of an operator to the audit log (acts.ts), or only removes entries that are too old.
 -- KEYS base
--- ARGV { log: { entries, maxEntries, maxAgeMs } }
--- RETURN {"written"}
+-- ARGV { log: { entries: [[entry, personal data]], maxEntries, maxAgeMs } }
+-- RETURN {"written", number of removed entries}
 -- NEEDS log
-write_chained(key('acts'), key('actsChain'), p.log)
-return { 'written' }
+return { 'written', write_chained('acts', nil, p.log) }

@@ -1,7 +1,6 @@
--- Appends entries to the provisioning log that no other script has written.
+-- Appends entries to the provisioning log that no other script has written, or only removes entries that are too old.
 -- KEYS base
--- ARGV { target, log: { entries, maxEntries, maxAgeMs } }
--- RETURN {"written"}
+-- ARGV { target, log: { entries: [[entry, personal data]], maxEntries, maxAgeMs } }
+-- RETURN {"written", number of removed entries}
 -- NEEDS log
-write_log(p.target, p.log)
-return { 'written' }
+return { 'written', write_log(p.target, p.log) }

@@ -1,7 +1,10 @@
-// Stores entries in a Redis stream with a hash chain: the hash of each entry covers the previous one, so a changed or removed
-// entry is detected (lua/log.lua).
+// Stores entries in a Redis stream with a hash chain: the hash of each entry covers the previous one, and both ends of the
+// chain are stored, so a changed or removed entry is detected (lua/log.lua). Personal data of an entry is stored apart.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import type { Keyspace } from '../keys.ts';
+import { beginWholeRead, type WholeRead } from './whole-read.ts';
+import { checkPersonal, joinEntry, splitEntry, type SplitEntry } from './personal-part.ts';
 
 /** An entry holds values before and after a change, which may be long. */
 const PORTION = 100;
@@ -10,53 +13,145 @@ const PORTION = 100;
 export interface Placed {
   id: string;
   at: number;
+  /** The personal data was removed by the command forget. */
+  forgotten?: true;
 }
 
-export type ChainedStream<Entry> = ReturnType<typeof createChainedStream<Entry>>;
+/** The part of a stream that is read. */
+export interface LogSpan {
+  /** Unix milliseconds, inclusive. */
+  since?: number | undefined;
+  until?: number | undefined;
+  /** Id of an entry; only older entries are read, and with `withBefore` an entry of the same id. */
+  before?: string | undefined;
+  withBefore?: boolean;
+}
 
-/** @param keys of the stream, and of the hash of its newest entry */
-export function createChainedStream<Entry>(
-  redis: Redis,
-  { stream, chain }: { stream: string; chain: string },
+/** Result of a check of a whole chain. */
+export interface ChainCheck {
+  entries: number;
+  /** Number of entries whose personal data was removed by the command forget. */
+  forgotten: number;
+  /** Id of the first entry that was changed or precedes a gap; `the end` when the newest entries are missing. */
+  broken: string | undefined;
+}
+
+export interface StreamLimits {
+  maxEntries: number;
+  maxAgeMs: number;
+}
+
+export type ChainedStream<Entry> = ReturnType<typeof createChainedStream<Entry & object>>;
+
+/**
+ * @param name family of the stream; `<name>Chain` and `<name>Personal` belong to it
+ * @param options.personal members of an entry that are personal data
+ * @param options.blank members of an entry whose personal data was removed
+ */
+export function createChainedStream<Entry extends object>(
+  { redis, keys }: { redis: Redis; keys: Keyspace },
+  options: {
+    name: string;
+    target?: string;
+    limits: StreamLimits;
+    personal: readonly (keyof Entry & string)[];
+    blank?: Partial<Entry>;
+  },
 ) {
-  /** Yields entries in portions, newest first, back to `since` (Unix milliseconds). */
-  async function* newest(since = 0): AsyncGenerator<(Entry & Placed)[]> {
-    let before = '+';
+  const { name, target, limits } = options;
+  const [stream, chain, personal] = ['', 'Chain', 'Personal'].map((end) => keys.key(name + end, target)) as [
+    string,
+    string,
+    string,
+  ];
+  const personalNames: ReadonlySet<string> = new Set(options.personal);
+
+  /** Returns entries and limits as scripts take them. */
+  const toArgs = (entries: readonly Entry[]): StreamLimits & { entries: SplitEntry[] } => ({
+    ...limits,
+    entries: entries.map((entry) => splitEntry(entry, personalNames)),
+  });
+
+  const personalOf = async (ids: string[]): Promise<(string | null)[]> =>
+    ids.length === 0 ? [] : redis.hmget(personal, ...ids);
+
+  /** Yields entries in portions, newest first. */
+  async function* newest(span: LogSpan = {}): AsyncGenerator<(Entry & Placed)[]> {
+    const { since = 0 } = span;
+    let last = endOf(span);
     for (;;) {
-      const found = await redis.xrevrange(stream, before, String(since), 'COUNT', PORTION);
-      const last = found.at(-1);
-      if (!last) return;
-      yield found.map(([id, fields]) => ({ ...parseEntry<Entry>(fields), id, at: timeOf(id) }));
-      before = `(${last[0]}`;
+      const found = await redis.xrevrange(stream, last, String(since), 'COUNT', PORTION);
+      const oldest = found.at(-1);
+      if (!oldest) return;
+      const texts = await personalOf(found.map(([id]) => id));
+      yield found.map(([id, [, text = '{}']], index) => ({
+        ...options.blank,
+        ...joinEntry<Entry>(text, texts[index] ?? null),
+        ...{ id, at: timeOf(id) },
+      }));
+      last = `(${oldest[0]}`;
     }
   }
 
-  /**
-   * Verifies the hash chain of all stored entries.
-   * @returns the id of the first entry with a wrong hash; undefined when the chain is intact
-   */
-  async function firstBroken(): Promise<string | undefined> {
+  /** Checks all entries and both ends of the chain. */
+  async function verify(): Promise<ChainCheck> {
+    const reading = await beginWholeRead({ redis, keys });
+    try {
+      return await walk(reading);
+    } finally {
+      await reading.end();
+    }
+  }
+
+  async function walk({ renew }: WholeRead): Promise<ChainCheck> {
+    const check: ChainCheck = { entries: 0, forgotten: 0, broken: undefined };
     let after = '-';
     let chained: string | undefined;
     for (;;) {
-      const found = await redis.xrange(stream, after, '+', 'COUNT', PORTION);
-      for (const [id, [, text = '', , hash]] of found) {
-        if (chained !== undefined && chainHash(chained, text) !== hash) return id;
+      const [start, end, found] = await portionAfter(after);
+      chained ??= start;
+      const texts = await personalOf(found.map(([id]) => id));
+      for (const [index, [id, [, text = '{}', , hash]]] of found.entries()) {
+        const state = checkPersonal(text, texts[index] ?? null);
+        if (chainHash(chained, text) !== hash || state === 'altered') return { ...check, broken: id };
+        if (state === 'forgotten') check.forgotten += 1;
+        check.entries += 1;
         chained = hash;
       }
       const last = found.at(-1);
-      if (!last) break;
+      if (!last || found.length < PORTION) return end === chained ? check : { ...check, broken: 'the end' };
       after = `(${last[0]}`;
+      await renew();
     }
-    const end = await redis.get(chain);
-    return chained !== undefined && end !== chained ? 'the end' : undefined;
+  }
+
+  /** Reads a portion together with the ends of the chain, so that entries may be added meanwhile. */
+  async function portionAfter(
+    after: string,
+  ): Promise<[start: string, end: string, found: [id: string, fields: string[]][]]> {
+    const replies = await redis
+      .multi()
+      .hmget(chain, 'start', 'end')
+      .xrange(stream, after, '+', 'COUNT', PORTION)
+      .exec();
+    const [ends, found] = (replies ?? []).map(([error, reply]) => {
+      if (error) throw error;
+      return reply;
+    }) as [(string | null)[], [string, string[]][]];
+    return [ends[0] ?? '', ends[1] ?? '', found];
   }
 
   /** Returns the id of the newest entry; undefined when there is none. */
   const newestId = async (): Promise<string | undefined> =>
     (await redis.xrevrange(stream, '+', '-', 'COUNT', 1))[0]?.[0];
 
-  return { newest, newestId, firstBroken, size: () => redis.xlen(stream) };
+  return { toArgs, newest, newestId, verify };
+}
+
+/** Returns the end of a range as XREVRANGE takes it: the older of both ends of the span. */
+function endOf({ until = Infinity, before, withBefore }: LogSpan): string {
+  if (before !== undefined && timeOf(before) <= until) return withBefore ? before : `(${before}`;
+  return until === Infinity ? '+' : String(until);
 }
 
 const timeOf = (id: string): number => Number(id.slice(0, id.indexOf('-')));
@@ -65,6 +160,3 @@ const chainHash = (before: string, text: string): string =>
   createHash('sha1')
     .update(before + text)
     .digest('hex');
-
-/** Fields are `e`, the entry, `h`, its hash. */
-const parseEntry = <Entry>([, text = '{}']: string[]): Entry => JSON.parse(text) as Entry;

@@ -1,7 +1,7 @@
 // Stores the provisioning log of a target in a Redis stream for a limited time: every write, and every change that was not
 // written. The worker appends entries together with its next script (lua/log.lua), which saves a round trip.
 import type { Redis } from 'ioredis';
-import { createChainedStream, type Placed } from './chained-stream.ts';
+import { createChainedStream, type Placed, type StreamLimits } from './chained-stream.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Priority, Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
@@ -58,33 +58,38 @@ export interface LogEntry {
 
 export type PlacedEntry = LogEntry & Placed;
 
-export interface LogLimits {
-  maxEntries: number;
-  maxAgeMs: number;
-}
+export const LOG_LIMITS: StreamLimits = { maxEntries: 50_000, maxAgeMs: 30 * 86_400_000 };
 
-export const LOG_LIMITS: LogLimits = { maxEntries: 50_000, maxAgeMs: 30 * 86_400_000 };
+/** Name in an entry whose personal data was removed. */
+export const FORGOTTEN_NAME = '(forgotten)';
 
 export type ProvisioningLog = ReturnType<typeof createProvisioningLog>;
 
 export function createProvisioningLog(
   deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  options: { target: string; limits?: LogLimits },
+  options: { target: string; limits?: StreamLimits },
 ) {
-  const { redis, scripts, keys } = deps;
+  const { scripts, keys } = deps;
   const { target, limits = LOG_LIMITS } = options;
-  const kept = createChainedStream<LogEntry>(redis, {
-    ...{ stream: keys.key('log', target), chain: keys.key('logChain', target) },
+  const kept = createChainedStream<LogEntry>(deps, {
+    ...{ name: 'log', target, limits, blank: { name: FORGOTTEN_NAME } },
+    personal: ['name', 'changes', 'message'],
   });
 
   /** As scripts take it; undefined when there is nothing to write. */
-  const toArgs = (entries: string[]): (LogLimits & { entries: string[] }) | undefined =>
-    entries.length === 0 ? undefined : { ...limits, entries };
+  const toArgs = (entries: readonly LogEntry[]): ReturnType<typeof kept.toArgs> | undefined =>
+    entries.length === 0 ? undefined : kept.toArgs(entries);
 
-  async function append(entries: string[]): Promise<void> {
+  async function append(entries: readonly LogEntry[]): Promise<void> {
     const log = toArgs(entries);
     if (log) await scripts.run('append_log', keys.base, { target, log });
   }
 
-  return { target, toArgs, append, ...kept };
+  /** Removes entries that are too old. */
+  async function trim(): Promise<void> {
+    const args = { target, log: kept.toArgs([]) };
+    while (Number((await scripts.run('append_log', keys.base, args))[1]) > 0);
+  }
+
+  return { target, append, trim, ...kept, toArgs };
 }

@@ -5,7 +5,8 @@ import { readBacklog } from './backlog.ts';
 import type { Keyspace } from '../keys.ts';
 import { parseLink, toLinkText, type Link } from './links.ts';
 import { PRIORITIES, parseRef, refOf, type Priority, type Ref } from '../records.ts';
-import { createProvisioningLog, type LogLimits } from '../logs/provisioning-log.ts';
+import type { StreamLimits } from '../logs/chained-stream.ts';
+import { createProvisioningLog } from '../logs/provisioning-log.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import { createGuardStore } from '../guard/guard-store.ts';
 import { readResourceStatus } from './resource-status.ts';
@@ -37,7 +38,7 @@ export function createOutbox(
     leaseMs: number;
     groupsMatter: boolean;
     /** Where the platform is. */ address: string;
-    log?: LogLimits | undefined;
+    log?: StreamLimits | undefined;
   },
 ) {
   const { redis, scripts, keys } = deps;

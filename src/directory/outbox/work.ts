@@ -2,7 +2,7 @@
 // that first checks the lease.
 import type { Keyspace } from '../keys.ts';
 import { parseLink, toLinkText, type Link } from './links.ts';
-import type { ProvisioningLog } from '../logs/provisioning-log.ts';
+import type { LogEntry, ProvisioningLog } from '../logs/provisioning-log.ts';
 import {
   PRIORITIES,
   parseRef,
@@ -42,8 +42,8 @@ export interface DueWork {
   suspectedDrift: string;
   /** State that this sync decides on; the link stores it at the end (lua/basis.lua). */
   basis: string;
-  /** Entries of the provisioning log as text, written with the next step of this sync. */
-  logEntries: string[];
+  /** Entries of the provisioning log, written with the next step of this sync. */
+  logEntries: LogEntry[];
 }
 
 export type Begin = { kind: 'begun'; work: DueWork } | { kind: 'clean' } | { kind: 'busy' };

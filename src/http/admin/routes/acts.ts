@@ -1,12 +1,23 @@
 // Routes of the audit log of operators (command `acts`).
 import { ACTS } from '../../../directory/logs/acts.ts';
 import { readActs, verifyActs } from '../../../ops/acts.ts';
-import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, object, textField, integerField } from '../schemas.ts';
+import { checked, page, spanFields, spanOf, toQuery, type SpanQuery } from '../log-page.ts';
 
-const DEFAULT_LIMIT = 100;
-const MOST = 20_000;
+interface ActQuery extends SpanQuery {
+  action?: (typeof ACTS)[number][];
+  connection?: string;
+  target?: string;
+}
+
 const dateTime = { ...textField, format: 'date-time' };
+const fields = {
+  action: { ...arrayOf({ enum: ACTS }), description: 'Only these orders.' },
+  connection: { ...textField, description: 'Only this connection.' },
+  target: { ...textField, description: 'Only orders about this target, or about a whole connection.' },
+  ...spanFields,
+};
 
 const act = object(
   {
@@ -16,31 +27,30 @@ const act = object(
     subject: { ...textField, description: 'Which approval, token, resources or backup.' },
     count: { ...integerField, description: 'How many resources or items it reached.' },
     note: textField,
+    forgotten: { const: true, description: 'Subject and note were personal data and are removed.' },
   },
   ['id', 'at', 'connection', 'act', 'by', 'via'],
 );
 
-export const actRoutes = ({ states }: AdminContext): AdminRoute[] => [
-  route<undefined, { limit?: number }>({
+export const actRoutes = (context: AdminContext): AdminRoute[] => [
+  route<undefined, ActQuery>({
     method: 'get',
     path: '/acts',
     id: 'listActs',
     twin: 'acts --json',
     summary: 'What operators ordered, who and when: holds, decisions, tokens, links.',
-    query: {
-      limit: {
-        description: 'Most entries.',
-        schema: { ...integerField, minimum: 1, maximum: MOST, default: DEFAULT_LIMIT },
-      },
+    query: toQuery(fields),
+    answers: {
+      status: 200,
+      description: 'Newest first over all connections.',
+      schema: arrayOf(act),
     },
-    answers: { status: 200, description: 'Newest first within each connection.', schema: arrayOf(act) },
-    handle: async ({ query: { limit = DEFAULT_LIMIT } }) => {
-      const found = [];
-      for await (const each of readActs(states)) {
-        if (found.length >= limit) break;
-        found.push(each);
-      }
-      return json(found);
+    refuses: { 404: 'There is no such target.' },
+    handle: async ({ query }) => {
+      const { action: actions, connection, target } = query;
+      requireTarget(context, target);
+      const filter = { actions, connection, target, ...spanOf(query) };
+      return json(await page(readActs(context.states, filter), query.limit));
     },
   }),
   route({
@@ -52,10 +62,8 @@ export const actRoutes = ({ states }: AdminContext): AdminRoute[] => [
     answers: {
       status: 200,
       description: 'One for each connection; broken names the first entry that does not fit.',
-      schema: arrayOf(
-        object({ connection: textField, entries: integerField, broken: { type: ['string', 'null'] } }),
-      ),
+      schema: arrayOf(object({ connection: textField, ...checked })),
     },
-    handle: async () => json(await verifyActs(states)),
+    handle: async () => json(await verifyActs(context.states)),
   }),
 ];

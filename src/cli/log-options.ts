@@ -1,0 +1,82 @@
+// Defines the options that the commands log and acts share, and prints the check of a hash chain.
+import { InvalidArgumentError, type Command } from 'commander';
+import { parseDuration } from '../config/forms.ts';
+import type { Config } from '../config/schema.ts';
+import { isPublicId } from '../ops/newest-first.ts';
+import { counted } from '../support/counted.ts';
+import type { Cli } from './cli.ts';
+import { say, sayJson } from './output.ts';
+
+export interface LogFlags {
+  connection?: string;
+  target?: string;
+  since?: number;
+  until?: number;
+  before?: string;
+  limit?: number;
+  json?: boolean;
+  verify?: boolean;
+}
+
+/** Number of entries that are printed for people. */
+export const DEFAULT_LINES = 100;
+
+export const withLogOptions = (command: Command): Command =>
+  command
+    .option('--connection <name>', 'only this connection')
+    .option('--target <name>', 'only this target')
+    .option('--since <when>', 'from then on: 24h, 7d, or a date such as 2027-01-31T08:00:00Z', toMoment)
+    .option('--until <when>', 'until then', toMoment)
+    .option('--before <id>', 'only entries behind this one: the id of the last entry of --json', toId)
+    .option(
+      '--limit <count>',
+      `most entries (default: ${DEFAULT_LINES} on the screen, all in exports)`,
+      toCount,
+    )
+    .option('--json', 'NDJSON, one record a line, every field')
+    .option('--verify', 'check that no entry was altered or taken out; exit 1 if one was');
+
+/** @throws Error when the settings have no such connection or target */
+export function requireKnown(config: Config, { connection, target }: LogFlags): void {
+  if (connection !== undefined && !(connection in config.connections))
+    throw new Error(`There is no connection ${connection}: see scim-bridge check-config --print.`);
+  if (target !== undefined && !(target in config.targets))
+    throw new Error(`There is no target ${target}: see scim-bridge check-config --print.`);
+}
+
+/** Prints the checks of hash chains; exit code 1 when one is broken. */
+export function printChecks(
+  checks: readonly { where: string; entries: number; forgotten: number; broken: string | null }[],
+  { json }: LogFlags,
+  cli: Cli,
+): void {
+  if (json) sayJson(checks.map(({ where: _, ...check }) => check));
+  for (const { where, entries, forgotten, broken } of checks) {
+    if (broken !== null) cli.exit(1);
+    if (json) continue;
+    const without = forgotten === 0 ? '' : `, personal data of ${forgotten} forgotten`;
+    const said =
+      broken === null
+        ? `${counted(entries, 'entry', 'entries')}, none altered${without}`
+        : `altered or taken out at ${broken}: see the runbook, ScimBridgeLogBroken`;
+    say(`${where}: ${said}`);
+  }
+}
+
+function toMoment(text: string): number {
+  const back = parseDuration(text);
+  const moment = back === undefined ? Date.parse(text) : Date.now() - back;
+  if (Number.isNaN(moment)) throw new InvalidArgumentError('Say 24h, 7d, or a date such as 2027-01-31.');
+  return moment;
+}
+
+function toCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('Say a whole number from 1.');
+  return count;
+}
+
+function toId(text: string): string {
+  if (!isPublicId(text)) throw new InvalidArgumentError('Say the id of an entry, as --json prints it.');
+  return text;
+}

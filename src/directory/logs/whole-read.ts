@@ -1,0 +1,26 @@
+// Counts the readers of whole logs. While there is one, entries that are too old stay, so that the entries that the reader
+// gets follow one another (lua/log.lua).
+import type { Redis } from 'ioredis';
+import type { Keyspace } from '../keys.ts';
+
+/** Longest time between two portions; a reader that ended without notice counts for this time. */
+const LONGEST_MS = 60_000;
+
+export interface WholeRead {
+  /** Called after each portion. */
+  renew: () => Promise<void>;
+  end: () => Promise<void>;
+}
+
+export async function beginWholeRead({ redis, keys }: { redis: Redis; keys: Keyspace }): Promise<WholeRead> {
+  const readers = keys.key('logReaders');
+  await redis.multi().incr(readers).pexpire(readers, LONGEST_MS).exec();
+  return {
+    renew: async () => {
+      await redis.pexpire(readers, LONGEST_MS);
+    },
+    end: async () => {
+      await redis.multi().decr(readers).pexpire(readers, LONGEST_MS).exec();
+    },
+  };
+}
