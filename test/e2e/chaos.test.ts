@@ -2,14 +2,11 @@
 import { startLocalRedis, type LocalRedis } from '../../src/demo/local-redis.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
-import { createEstate, createRandom, estateAttributes, prematureActivations } from '../support/estate.ts';
-import { eventually } from '../support/eventually.ts';
+import { CHAOS_TOKEN, chaosSettings, untilEqual } from '../support/chaos.ts';
+import { createEstate, createRandom, prematureActivations } from '../support/estate.ts';
 import { createIdp } from '../support/idp.ts';
 import { createPlatformView } from '../support/platform-view.ts';
 
-const ALL = { count: 1_000_000, percent: 100 };
-const GENEROUS = { deactivate: ALL, delete: ALL, removeMembers: ALL, clearAttributes: ALL };
-const TOKEN = 'a-token-for-tests-only-0123456789';
 const PEOPLE = Number(process.env.CHAOS_PEOPLE ?? 60);
 const TEAMS = Number(process.env.CHAOS_TEAMS ?? 8);
 const EVENTS = Number(process.env.CHAOS_EVENTS ?? 250);
@@ -23,23 +20,7 @@ let bridge: BridgeProcess;
 beforeAll(async () => {
   redis = await startLocalRedis({ env: {}, appendfsync: 'always' });
   sandbox = await startSandbox();
-  bridge = await startBridgeProcess({
-    redis: { url: redis.url, durability: 'always' },
-    connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
-    targets: {
-      main: {
-        url: sandbox.ready.platformUrl,
-        token: sandbox.ready.fixtures.apiKeys.admin,
-        allowLoopbackHttp: true,
-        timeoutMs: 1000,
-        rateLimit: { requestsPerSecond: 1000, burst: 200 },
-        attributes: estateAttributes,
-        // Half of this company comes and goes in a minute.
-        guard: GENEROUS,
-      },
-    },
-    logging: { level: 'info' },
-  });
+  bridge = await startBridgeProcess(chaosSettings(redis.url, sandbox.ready));
 }, 60_000);
 
 afterAll(async () => {
@@ -50,7 +31,7 @@ afterAll(async () => {
 
 test('after kill -9 at random moments and every kind of platform fault, the platform equals the company', async () => {
   const platform = createPlatformView(sandbox.ready.controlUrl);
-  const idp = createIdp(bridge.baseUrl, TOKEN);
+  const idp = createIdp(bridge.baseUrl, CHAOS_TOKEN);
   const random = createRandom(SEED);
   const estate = createEstate(idp, random);
   await platform.control('PATCH', '/faults', {
@@ -76,17 +57,6 @@ test('after kill -9 at random moments and every kind of platform fault, the plat
   }
   await restarting;
   await platform.control('PATCH', '/faults', {});
-  let last: string[] = [];
-  await eventually(
-    'the platform equals the company',
-    async () => {
-      last = await estate.differences(platform);
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      return last.length === 0;
-    },
-    120_000,
-  ).catch((error: Error) => {
-    throw new Error(`${error.message}\n${last.join('\n')}\n${bridge.output().slice(-6000)}`);
-  });
+  await untilEqual(estate, platform, () => bridge.output());
   expect(await prematureActivations(platform)).toEqual([]);
 }, 240_000);

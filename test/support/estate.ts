@@ -188,6 +188,9 @@ export function createEstate(idp: Idp, random: () => number) {
   async function differences(platform: PlatformView): Promise<string[]> {
     const { users, groups } = await platform.state();
     const faults: string[] = [];
+    const sources = new Set(people.map(({ externalId }) => externalId));
+    for (const { externalId, userName } of users)
+      if (externalId?.startsWith('src-') && !sources.has(externalId)) faults.push(`${userName} is left over`);
     for (const person of people) {
       const found = users.filter(({ externalId }) => externalId === person.externalId);
       const [user] = found;
@@ -207,12 +210,14 @@ export function createEstate(idp: Idp, random: () => number) {
         active: person.active,
         country: person.country,
         clearance: person.clearance,
+        contractor: false,
       };
       const seen = {
         userName: user.userName,
         active: user.active,
         country: user.attributes.country,
         clearance: user.attributes.clearance,
+        contractor: user.attributes.contractor,
       };
       if (JSON.stringify(wanted) !== JSON.stringify(seen)) {
         faults.push(`${person.externalId}: wanted ${JSON.stringify(wanted)}, is ${JSON.stringify(seen)}`);

@@ -1,0 +1,51 @@
+// Provides the settings of a chaos test, and waits until the platform equals the company.
+import type { ReadyLine } from '../../src/sandbox/ready.ts';
+import { estateAttributes, type createEstate } from './estate.ts';
+import { eventually } from './eventually.ts';
+import type { PlatformView } from './platform-view.ts';
+
+export const CHAOS_TOKEN = 'a-token-for-tests-only-0123456789';
+
+const ALL = { count: 1_000_000, percent: 100 };
+const EQUAL_MS = 120_000;
+
+/** Returns the settings of a bridge whose Redis keeps every acknowledged write. */
+export function chaosSettings(redisUrl: string, { platformUrl, fixtures }: ReadyLine) {
+  return {
+    redis: { url: redisUrl, durability: 'always' },
+    connections: { default: { tokens: [{ name: 'primary', secret: CHAOS_TOKEN }] } },
+    targets: {
+      main: {
+        url: platformUrl,
+        token: fixtures.apiKeys.admin,
+        allowLoopbackHttp: true,
+        timeoutMs: 1000,
+        rateLimit: { requestsPerSecond: 1000, burst: 200 },
+        attributes: estateAttributes,
+        // Half of this company comes and goes in a minute.
+        guard: { deactivate: ALL, delete: ALL, removeMembers: ALL, clearAttributes: ALL },
+      },
+    },
+    logging: { level: 'info' },
+  };
+}
+
+/** @throws Error with the differences and the end of the processes' output when they stay different */
+export async function untilEqual(
+  estate: ReturnType<typeof createEstate>,
+  platform: PlatformView,
+  output: () => string,
+): Promise<void> {
+  let last: string[] = [];
+  await eventually(
+    'the platform equals the company',
+    async () => {
+      last = await estate.differences(platform);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return last.length === 0;
+    },
+    EQUAL_MS,
+  ).catch((error: Error) => {
+    throw new Error(`${error.message}\n${last.join('\n')}\n${output().slice(-6000)}`);
+  });
+}
