@@ -1,3 +1,4 @@
+-- Runs a script once for each call of a batch, each with its own arguments and reply.
 -- NEEDS errors
 -- Equal arguments of several calls are decoded once. Each call has its own copy in `p`.
 local shared, shared_text

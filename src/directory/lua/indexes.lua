@@ -1,3 +1,4 @@
+-- Adds and removes index entries of resources, and finds the holder of a value.
 -- NEEDS entries
 local function holder_of_another(entries, id)
   for _, entry in ipairs(entries) do

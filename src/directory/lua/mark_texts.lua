@@ -1,3 +1,4 @@
+-- Reads and writes the texts of marks.
 -- NEEDS numbers
 -- A mark is 'generation since request'. Returns a mark with a new generation; the time of the oldest change that is not
 -- applied is kept.

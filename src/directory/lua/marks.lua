@@ -1,5 +1,5 @@
 -- Functions for dirty marks: resources that are not yet in line at a target, and when they are due.
--- NEEDS mark_texts, synced
+-- NEEDS accepted_removals, mark_texts, synced
 
 -- Marks a ref at a target with a new generation; the time of the oldest change is kept. A waiting job reads this change too,
 -- unless the change has a higher priority than the job.
@@ -27,26 +27,9 @@ local function make_due(target, ref, priority, due)
 end
 
 -- Returns the priority of the waiting job of a ref; nil when no job waits (a running job is '- priority').
-local function waiting_lane(target, ref)
+local function waiting_priority(target, ref)
   local delivery = redis.call('HGET', key('deliveries', target), ref)
   return delivery and tonumber(string.match(delivery, '^%d+ (%d+)$'))
-end
-
--- Returns whether the account of a user's link may be active.
-local function is_open(target, ref)
-  local link = redis.call('HGET', key('links', target), ref)
-  if not link then return false end
-  local known = cjson.decode(link)
-  for _, name in ipairs(known.unsure or {}) do if name == 'active' then return true end end
-  return known.id ~= nil and (known.c or {}).a ~= false
-end
-
--- A deactivation counts for the guard from the moment it is accepted, unless it is held or approved already.
-local function announce(target, ref)
-  local of_kind = target .. ':deactivate'
-  if not is_open(target, ref) or redis.call('ZSCORE', key('guardHeld', of_kind), ref) then return end
-  if redis.call('ZSCORE', key('guardApproved', of_kind), ref) then return end
-  redis.call('SADD', key('guardWaiting', target), ref)
 end
 
 -- Schedules a marked ref. `held`: its previous mark; `score`: its previous dirty score.
@@ -58,7 +41,7 @@ local function make_known(target, ref, priority, due, held, score)
     return enqueue(target, ref, priority * SPAN + due)
   end
   if is_waiting(score, priority, due) then return end
-  local waiting = waiting_lane(target, ref)
+  local waiting = waiting_priority(target, ref)
   if waiting and waiting <= priority then return end
   make_due(target, ref, priority, due)
 end
@@ -78,6 +61,6 @@ end
 -- Makes a marked ref due now; its generation is kept, because the resource did not change.
 local function requeue(target, ref, priority)
   if redis.call('HEXISTS', key('marks', target), ref) == 0 then return end
-  if waiting_lane(target, ref) then return end
+  if waiting_priority(target, ref) then return end
   make_due(target, ref, priority, clock())
 end

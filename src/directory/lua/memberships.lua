@@ -37,7 +37,7 @@ end
 
 local function tell_targets(group, users, sign)
   count_members(group, sign == '+' and #users or -#users)
-  owe_all(group, users, sign)
+  set_pending_all(group, users, sign)
   if not p.groupsMatter then return end
   for _, user in ipairs(users) do mark('User:' .. user, 1) end
 end

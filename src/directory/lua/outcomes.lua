@@ -1,3 +1,4 @@
+-- Builds the replies of writes of users.
 -- NEEDS named_groups, together
 
 -- Returns the reply of a write of a user.

@@ -11,7 +11,7 @@ local function end_removal(target, group, user)
 end
 
 -- Stores pending additions ('+') or removals ('-') of distinct users at every target.
-local function owe_all(group, users, sign)
+local function set_pending_all(group, users, sign)
   if #users == 0 then return end
   for _, target in ipairs(p.targets) do
     local marks = key('pendingMembers', target .. ':' .. group)
@@ -29,4 +29,4 @@ local function owe_all(group, users, sign)
   end
 end
 
-local function owe(group, user, sign) owe_all(group, { user }, sign) end
+local function set_pending(group, user, sign) set_pending_all(group, { user }, sign) end

@@ -1,4 +1,4 @@
--- Collects the faults of one portion of derived data (proof/walks.ts). If `p.repair` is set, a fault is repaired at once: the
+-- Collects the faults of one portion of derived data (proof/scans.ts). If `p.repair` is set, a fault is repaired at once: the
 -- script is atomic, so the data cannot change between the look and the repair.
 -- NEEDS heads, entries
 local found = {}

@@ -6,7 +6,7 @@
 --        alarm (moment at which to look again although nothing changed), coalesceMs, targets: [target], groupsMatter,
 --        suspectedDrift (as they were read), way (kind:platform id of the link), log (as append_log.lua) }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
--- NEEDS link_states, links, log, marks
+-- NEEDS link_states, links, log, marks, user_memberships
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
@@ -28,22 +28,8 @@ else
   redis.call('HSET', key('links', p.target), p.ref, texts[1])
   if p.way then keep_way(p.target, p.way, p.ref) end
 end
-if p.dropGrants then
-  local pending_groups = key('pendingGroups', p.target .. ':' .. p.id)
-  for _, group in ipairs(redis.call('HKEYS', pending_groups)) do
-    if redis.call('HGET', pending_groups, group) == '+' then
-      redis.call('HDEL', pending_groups, group)
-      redis.call('HDEL', key('pendingMembers', p.target .. ':' .. group), p.id)
-    end
-  end
-end
-if p.decided then
-  local pending_groups = key('pendingGroups', p.target .. ':' .. p.id)
-  for _, group in ipairs(redis.call('HKEYS', pending_groups)) do
-    -- The group becomes due a little later, so that it handles many leavers in one sync.
-    if redis.call('HGET', pending_groups, group) == '-' then mark_at(p.target, 'Group:' .. group, 1, now, now + p.coalesceMs) end
-  end
-end
+if p.dropGrants then drop_grants(p.target, p.id) end
+if p.decided then mark_removals(p.target, p.id, now + p.coalesceMs) end
 if p.alarm then redis.call('ZADD', key('alarms', p.target), p.alarm, p.ref) end
 
 local marks, dirty = key('marks', p.target), key('dirty', p.target)
@@ -73,8 +59,8 @@ if p.outcome == 'blocked' then
 end
 if p.outcome == 'synced' then
   local stored = redis.call('HGET', key(p.kind == 'User' and 'users' or 'groups'), p.id)
-  local owes = p.kind == 'Group' and redis.call('EXISTS', key('pendingMembers', p.target .. ':' .. p.id)) == 1
-  if stored and not p.forget and not owes and not settled_state(p.target, p.kind, p.id, stored, texts[1], p.groupsMatter) then
+  local has_pending = p.kind == 'Group' and redis.call('EXISTS', key('pendingMembers', p.target .. ':' .. p.id)) == 1
+  if stored and not p.forget and not has_pending and not settled_state(p.target, p.kind, p.id, stored, texts[1], p.groupsMatter) then
     redis.call('SADD', name_synced(p.target, p.kind), p.id)
   end
 end

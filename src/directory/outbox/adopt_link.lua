@@ -21,11 +21,11 @@ redis.call('HSET', key('links', p.target), p.ref, texts[1])
 redis.call('HSET', key('linked', p.target), way, p.ref)
 if p.kind == 'User' then
   for _, group in ipairs(groups_of(p.id)) do
-    owe(group, p.id, '+')
+    set_pending(group, p.id, '+')
     mark('Group:' .. group, 1)
   end
 else
-  owe_all(p.id, redis.call('SMEMBERS', key('members', p.id)), '+')
+  set_pending_all(p.id, redis.call('SMEMBERS', key('members', p.id)), '+')
 end
 mark(p.ref, 1)
 return { 'imported' }

@@ -30,12 +30,12 @@ local function note(drift)
   if redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 then return 'busy' end
   if #drift.names > 0 then suspect(ref, drift.names) end
   for _, user in ipairs(drift.add) do
-    if redis.call('SISMEMBER', key('members', drift.id), user) == 1 then owe(drift.id, user, '+') end
+    if redis.call('SISMEMBER', key('members', drift.id), user) == 1 then set_pending(drift.id, user, '+') end
   end
   for _, user in ipairs(drift.remove) do
     if string.sub(user, 1, 1) == '@' then
       redis.call('HSET', key('pendingMembers', p.target .. ':' .. drift.id), user, '-')
-    elseif redis.call('SISMEMBER', key('members', drift.id), user) == 0 then owe(drift.id, user, '-') end
+    elseif redis.call('SISMEMBER', key('members', drift.id), user) == 0 then set_pending(drift.id, user, '-') end
   end
   -- A marked ref keeps its generation and only becomes due now.
   if redis.call('HEXISTS', key('marks', p.target), ref) == 1 then requeue(p.target, ref, drift.priority) else mark(ref, drift.priority) end

@@ -62,8 +62,8 @@ for place, id in ipairs(ids) do
       others[#others + 1] = state
     elseif p.brief then
       linked_count = linked_count + 1
-      local owes = p.kind == 'Group' and redis.call('EXISTS', key('pendingMembers', p.target .. ':' .. id)) == 1
-      if not owes then in_line[#in_line + 1] = id end
+      local has_pending = p.kind == 'Group' and redis.call('EXISTS', key('pendingMembers', p.target .. ':' .. id)) == 1
+      if not has_pending then in_line[#in_line + 1] = id end
     else
       linked[#linked + 1] = id
       linked[#linked + 1] = platform_id

@@ -22,13 +22,13 @@ end
 
 if p.rewriteMemberships then
   if p.kind == 'User' then
-    for _, group in ipairs(groups_of(p.id)) do owe(group, p.id, '+') end
+    for _, group in ipairs(groups_of(p.id)) do set_pending(group, p.id, '+') end
   else
-    owe_all(p.id, redis.call('SMEMBERS', key('members', p.id)), '+')
+    set_pending_all(p.id, redis.call('SMEMBERS', key('members', p.id)), '+')
   end
 end
 for _, user in ipairs(p.surplus or {}) do
-  if redis.call('SISMEMBER', key('members', p.id), user) == 0 then owe(p.id, user, '-') end
+  if redis.call('SISMEMBER', key('members', p.id), user) == 0 then set_pending(p.id, user, '-') end
 end
 if p.requeueGroups then
   -- The group becomes due a little later, so that it adds many ready users in one PATCH.

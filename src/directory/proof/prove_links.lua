@@ -22,7 +22,7 @@ local function readd_memberships(ref)
   local kind, id = string.match(ref, '^(%a+):(.*)$')
   if kind == 'User' then
     for _, group in ipairs(groups_of(id)) do
-      owe(group, id, '+')
+      set_pending(group, id, '+')
       mark('Group:' .. group, 3)
     end
   else

@@ -14,7 +14,7 @@ for _, user in ipairs(reply[2]) do
   if not seen[user] then members[#members + 1] = user end
   seen[user] = true
 end
-owe_all(group, members, '+')
+set_pending_all(group, members, '+')
 mark('Group:' .. group, 3)
 if reply[1] == '0' then redis.call('HDEL', name, group) else redis.call('HSET', name, group, reply[1]) end
 return proved(redis.call('EXISTS', name) == 1 and '1' or '0', #reply[2])

@@ -1,6 +1,6 @@
 -- Deletes a group: writes the tombstone, frees its names, makes the removal of all members pending, and marks them.
 -- KEYS base
--- ARGV { id, expected (absent: whatever is there), now, request, targets, groupsMatter, most (members) }
+-- ARGV { id, expected (absent: any version), now, request, targets, groupsMatter, most (members) }
 -- RETURN {"removed", version} | {"stale"} | {"missing"} | {"many"}: its members have to leave it first
 -- NEEDS guard, references
 local stored = redis.call('HGET', key('groups'), p.id)

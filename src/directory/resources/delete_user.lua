@@ -1,6 +1,6 @@
 -- Deletes a user: writes the tombstone, frees its names, removes it from every group, and marks all changed resources.
 -- KEYS base
--- ARGV { id, expected (absent: whatever is there), now, request, targets, groupsMatter }
+-- ARGV { id, expected (absent: any version), now, request, targets, groupsMatter }
 -- RETURN {"removed", version} | {"stale"} | {"missing"}
 -- NEEDS groups, guard, memberships
 local stored = redis.call('HGET', key('users'), p.id)

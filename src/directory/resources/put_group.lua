@@ -1,11 +1,11 @@
 -- Stores a group and changes its members, with indexes and dirty marks.
 -- KEYS base
--- ARGV { id, expected (0: must not exist; absent: whatever is there), now, request, targets, priority, groupsMatter,
+-- ARGV { id, expected (0: must not exist; absent: any version), now, request, targets, priority, groupsMatter,
 --        displayName, entries: [[family, value]], steps: [{ kind: add|remove|replace, values }],
 --        folded: { value: folded value }, most (members that are replaced in one script), more (other portions follow) },
 --        text (absent: keep, then without displayName and entries)
 -- RETURN 'stored|unchanged version created modified' | 'taken family id', that of the holder | 'stale' | 'missing' | 'many'
--- NEEDS references, resolve
+-- NEEDS member_steps
 -- Delay of the mark while further portions follow; afterwards an incomplete change is synced too.
 local MORE_FOLLOWS_MS = 5000
 local stored = redis.call('HGET', key('groups'), p.id)
@@ -36,48 +36,9 @@ if is_new then
   record.checksum = nil
 end
 
--- Steps of one push may cancel each other, so the version changes only if the result differs.
-local net, members = {}, false
-local function count(by, whom) net[whom] = (net[whom] or 0) + by end
-
-local function leave(value)
-  if unawait(p.id, value) then count(-1, value) end
-end
-
-local function step_with(kind, values)
-  local users = resolve_all(values)
-  local found = {}
-  for _, value in ipairs(values) do found[#found + 1] = users[value] end
-  if kind == 'remove' then
-    local parted = {}
-    for _, user in ipairs(part_all(p.id, found)) do
-      parted[user] = true
-      count(-1, user)
-    end
-    for _, value in ipairs(values) do
-      if not parted[users[value]] then leave(value) end
-    end
-    return
-  end
-  if kind == 'replace' then
-    local wanted, surplus = {}, {}
-    for _, value in ipairs(values) do wanted[users[value] or value] = true end
-    for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do
-      if not wanted[user] then surplus[#surplus + 1] = user end
-    end
-    for _, user in ipairs(part_all(p.id, surplus)) do count(-1, user) end
-    for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do
-      if not wanted[value] then leave(value) end
-    end
-  end
-  for _, user in ipairs(join_all(p.id, found)) do count(1, user) end
-  for _, value in ipairs(values) do
-    if not users[value] and await(p.id, value, p.folded[value] or value) then count(1, value) end
-  end
-end
-
 for _, step in ipairs(p.steps) do step_with(step.kind, step.values) end
 
+local members = false
 for _, sum in pairs(net) do members = members or sum ~= 0 end
 changed = changed or members
 if changed then

@@ -1,0 +1,41 @@
+-- Stores one item of a backup each; derived data is built from it. Each function returns whether the item was stored.
+-- NEEDS archive_records
+
+local function load_place(id, place)
+  local family = p.id == 'User' and 'users' or 'groups'
+  if redis.call('HEXISTS', key(family), id) == 0 then return false end
+  redis.call('ZADD', key('order', p.id), place, id)
+  return true
+end
+
+local function load_member(user)
+  local is_known = redis.call('HEXISTS', key('groups'), p.id) == 1 and redis.call('HEXISTS', key('users'), user) == 1
+  if is_known and redis.call('SADD', key('members', p.id), user) == 1 then
+    add_lookup('groupsOf', user, p.id)
+    count_members(p.id, 1)
+  end
+  return is_known
+end
+
+local function load_link(ref, text)
+  local link, kind = cjson.decode(text), string.match(ref, '^(%a+)')
+  redis.call('HSET', key('links', p.target), ref, text)
+  if link.id then redis.call('HSET', key('linked', p.target), kind .. ':' .. link.id, ref) end
+  return true
+end
+
+local function load_sign(user, sign)
+  redis.call('HSET', key('pendingMembers', p.target .. ':' .. p.id), user, sign)
+  if string.sub(user, 1, 1) ~= '@' then redis.call('HSET', key('pendingGroups', p.target .. ':' .. user), p.id, sign) end
+  return true
+end
+
+local function load_plain(item)
+  if p.type == 'string' then redis.call('SET', key(p.key), item)
+  elseif p.type == 'hash' then redis.call('HSET', key(p.key), item[1], item[2])
+  elseif p.type == 'set' then redis.call('SADD', key(p.key), item)
+  elseif p.type == 'zset' then redis.call('ZADD', key(p.key), item[2], item[1])
+  elseif p.type == 'list' then redis.call('RPUSH', key(p.key), item)
+  elseif p.type == 'stream' then redis.call('XADD', key(p.key), item[1], unpack(item[2])) end
+  return true
+end

@@ -1,0 +1,49 @@
+-- Stores the records and tombstones of a backup, with their index entries.
+-- NEEDS references
+local loaded, dropped = 0, 0
+local function count(is_loaded)
+  if is_loaded then loaded = loaded + 1 else dropped = dropped + 1 end
+end
+
+local function drop_record(family, id)
+  local record = parse(redis.call('HGET', key(family), id))
+  drop_entries(entries_of(record), id)
+  redis.call('HDEL', key(family), id)
+  redis.call('HDEL', key('groupNames'), id)
+end
+
+-- Of two records with one name the newer one gets it: the other was renamed or deleted during the backup.
+local function load_record(family, id, text)
+  local record = parse(text)
+  local former = redis.call('HGET', key(family), id)
+  if former then drop_entries(entries_of(parse(former)), id) end
+  local entries = entries_of(record)
+  local taken, holder = holder_of_another(entries, id)
+  while taken do
+    local other = parse(redis.call('HGET', key(family), holder))
+    if tonumber(other.modified) > tonumber(record.modified) then
+      redis.call('HDEL', key(family), id)
+      return false
+    end
+    drop_record(family, holder)
+    dropped = dropped + 1
+    taken, holder = holder_of_another(entries, id)
+  end
+  add_entries(entries, id)
+  redis.call('HSET', key(family), id, text)
+  if family == 'groups' then
+    local done, resource = pcall(cjson.decode, record.text)
+    redis.call('HSET', key('groupNames'), id, done and resource.displayName or '')
+  end
+  return true
+end
+
+-- A resource that was deleted during the backup must not be restored.
+local function load_tombstone(id, text)
+  redis.call('HSET', key('tombstones'), id, text)
+  local family = cjson.decode(text).kind == 'User' and 'users' or 'groups'
+  if redis.call('HEXISTS', key(family), id) == 0 then return true end
+  drop_record(family, id)
+  dropped = dropped + 1
+  return true
+end

@@ -1,0 +1,27 @@
+-- Resolves references that wait for new users, and records their events.
+-- NEEDS named_groups, records, references, events
+
+-- Returns the keys of references to the user in `p` among the columns of index entries.
+local function references_of_user(indexes)
+  local names = {}
+  for _, index in ipairs(indexes) do
+    for from = index.first, index.family == SHARED and 0 or index.last, 2 do
+      local is_its_own = string.find(ARGV[from + 1], p.id, 1, true)
+      if is_its_own then names[#names + 1] = key('references', ARGV[from]) end
+    end
+  end
+  return names
+end
+
+-- Returns the replies of the call: 'stored', then 'stored groups' of each user. Records start at `first` in ARGV.
+local function heal_users(count, first, requests, indexes)
+  local replies = { 'stored' }
+  for user = 1, count do
+    local record = ARGV[first + 2 * user - 1]
+    p = cjson.decode(ARGV[1])
+    p.id, p.now, p.request = ARGV[first + 2 * user - 2], string.match(record, '^%d+ (%d+)'), ARGV[requests + user - 1]
+    if p.events then emit_event('User', p.id, parse(record), {}) end
+    replies[user + 1] = 'stored ' .. (heal(p.id, references_of_user(indexes)) and named_groups_of(p.id) or '')
+  end
+  return replies
+end

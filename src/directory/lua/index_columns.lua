@@ -1,0 +1,38 @@
+-- Reads the columns of index entries of new users, and finds the values that other users have.
+local refusals, is_refused = { 'refused' }, {}
+local function refuse(id, reason)
+  if is_refused[id] then return end
+  is_refused[id] = true
+  refusals[#refusals + 1] = id
+  refusals[#refusals + 1] = redis.call('HEXISTS', key('users'), id) == 1 and 'stale' or reason
+end
+
+-- Takes 'family count' of each column and the position of the first column in ARGV. Returns the positions of each family's
+-- entries, and keys of references that may wait for these users with their number. A shared externalId identifies no user.
+local function read_columns(columns, at)
+  local indexes, references, awaited = {}, with_room(), 0
+  for short, digits in string.gmatch(columns, '(%S+) (%d+)') do
+    local size = tonumber(digits)
+    local family, last, values = FAMILIES[short] or short, at + 2 * size - 1, with_room()
+    for index = 1, size do
+      local value = ARGV[at + 2 * index - 2]
+      values[index] = value
+      if family ~= SHARED then
+        awaited = awaited + 1
+        references[awaited] = key('references', value)
+      end
+    end
+    local holders = call_with('HMGET', key(family), values, 1, size)
+    for index = 1, size do
+      local holder, ids = holders[index], at + 2 * index - 1
+      if holder and not LOOKUPS[family] then
+        refuse(ARGV[ids], table.concat({ 'taken', family, holder }, ' '))
+      elseif holder then
+        ARGV[ids] = holder .. ',' .. ARGV[ids]
+      end
+    end
+    indexes[#indexes + 1] = { family = family, first = at, last = last }
+    at = last + 1
+  end
+  return indexes, references, awaited
+end

@@ -1,0 +1,42 @@
+-- Carries out the steps of a membership change of the group in `p`.
+-- NEEDS references, resolve
+
+-- Steps of one push may cancel each other, so the version changes only if the result differs.
+local net = {}
+local function count(by, whom) net[whom] = (net[whom] or 0) + by end
+
+local function leave(value)
+  if unawait(p.id, value) then count(-1, value) end
+end
+
+local function step_with(kind, values)
+  local users = resolve_all(values)
+  local found = {}
+  for _, value in ipairs(values) do found[#found + 1] = users[value] end
+  if kind == 'remove' then
+    local parted = {}
+    for _, user in ipairs(part_all(p.id, found)) do
+      parted[user] = true
+      count(-1, user)
+    end
+    for _, value in ipairs(values) do
+      if not parted[users[value]] then leave(value) end
+    end
+    return
+  end
+  if kind == 'replace' then
+    local wanted, surplus = {}, {}
+    for _, value in ipairs(values) do wanted[users[value] or value] = true end
+    for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do
+      if not wanted[user] then surplus[#surplus + 1] = user end
+    end
+    for _, user in ipairs(part_all(p.id, surplus)) do count(-1, user) end
+    for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do
+      if not wanted[value] then leave(value) end
+    end
+  end
+  for _, user in ipairs(join_all(p.id, found)) do count(1, user) end
+  for _, value in ipairs(values) do
+    if not users[value] and await(p.id, value, p.folded[value] or value) then count(1, value) end
+  end
+end
