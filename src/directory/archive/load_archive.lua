@@ -5,18 +5,18 @@
 -- RETURN {"loaded", number of restored items, number of items left out: unreferenced, or with a name that a newer record has}
 -- NEEDS archive_items
 for _, item in ipairs(p.items) do
-  if p.family == 'users' or p.family == 'groups' then count(load_record(p.family, item[1], item[2]))
-  elseif p.family == 'tombstones' then count(load_tombstone(item[1], item[2]))
-  elseif p.family == 'order' then count(load_place(item[1], item[2]))
+  if p.family == 'users' or p.family == 'groups' then count_item(load_record(p.family, item[1], item[2]))
+  elseif p.family == 'tombstones' then count_item(load_tombstone(item[1], item[2]))
+  elseif p.family == 'order' then count_item(load_place(item[1], item[2]))
   elseif p.family == 'newcomers' then
     -- Created during the backup, after the order was read.
     local is_new = not redis.call('ZSCORE', key('order', p.id), item)
     if is_new then redis.call('ZADD', key('order', p.id), next_number(), item) end
-    count(is_new)
-  elseif p.family == 'members' then count(load_member(item))
-  elseif p.family == 'unresolved' then count(await(p.id, item[1], item[2]))
-  elseif p.family == 'links' then count(load_link(item[1], item[2]))
-  elseif p.family == 'pendingMembers' then count(load_sign(item[1], item[2]))
-  else count(load_plain(item)) end
+    count_item(is_new)
+  elseif p.family == 'members' then count_item(load_member(item))
+  elseif p.family == 'unresolved' then count_item(await(p.id, item[1], item[2]))
+  elseif p.family == 'links' then count_item(load_link(item[1], item[2]))
+  elseif p.family == 'pendingMembers' then count_item(load_sign(item[1], item[2]))
+  else count_item(load_plain(item)) end
 end
 return { 'loaded', loaded, dropped }

@@ -1,7 +1,7 @@
 -- Stores the records and tombstones of a backup, with their index entries.
 -- NEEDS references
 local loaded, dropped = 0, 0
-local function count(is_loaded)
+local function count_item(is_loaded)
   if is_loaded then loaded = loaded + 1 else dropped = dropped + 1 end
 end
 
