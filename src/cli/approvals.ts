@@ -5,17 +5,17 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { Ref } from '../directory/records.ts';
 import type { Decision } from '../directory/guard/guard-store.ts';
 import { decideApproval, findApproval, listApprovals, type Approval } from '../ops/approvals.ts';
-import { operatorOf, readConfig, type Cli } from './cli.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { approvalCounts, printApproval } from './approval-view.ts';
 import { withStore } from './store.ts';
 import { say, sayJson } from './output.ts';
 
-interface Flags {
+interface Flags extends OperatorFlags {
   json?: boolean;
   all?: boolean;
   yes?: boolean;
   ref?: Ref[];
-  by?: string;
 }
 
 export function approvalsCommand(program: Command, cli: Cli): void {
@@ -52,26 +52,24 @@ export function approvalsCommand(program: Command, cli: Cli): void {
   decision('reject', 'leave the platform as it is, until the source takes the change back');
 
   function decision(action: Decision['action'], description: string): void {
-    group
-      .command(`${action} <id>`)
+    withOperator(group.command(`${action} <id>`))
       .description(description)
       .option('--ref <refs...>', 'only what concerns these, such as User:3f…')
-      .option('--by <name>', 'who decides (default: the account at this machine)')
       .option('--yes', 'do not ask')
       .option('--json', 'print as JSON')
       .action(async (id: string, flags: Flags, command: Command) => {
         await withStore(readConfig(command, cli), async (states) => {
           const approval = await find(states, id);
           if (!(await confirmed(approval, action, flags))) throw new Error('Nothing was decided.');
-          const by = flags.by ?? operatorOf(cli);
+          const actor = actorOf(cli, flags);
           // The decision covers the items that were shown, and none that came since.
           const decided = await decideApproval(states, approval.id, {
-            ...{ action, by, via: 'command', refs: flags.ref },
+            ...{ ...actor, action, refs: flags.ref },
           });
           if (decided.kind === 'expired')
             throw new Error(`Approval ${id} has expired: what it held is judged anew, see approvals list.`);
           if (decided.kind === 'unknown') throw unknownApproval(id);
-          if (flags.json) sayJson({ id, action, by, items: decided.items });
+          if (flags.json) sayJson({ id, action, by: actor.by, items: decided.items });
           else say(`${action === 'approve' ? 'Approved' : 'Rejected'}: ${decided.items} of ${id}.`);
           if (decided.items === 0) cli.exit(1);
         });

@@ -5,7 +5,8 @@ import type { Config } from '../config/schema.ts';
 import type { BackupReport } from '../ops/backup.ts';
 import type { CheckedBackup, TokenInBackup } from '../ops/backup-file.ts';
 import type { RestoreReport } from '../ops/restore.ts';
-import { actorOf, readConfig, type Cli } from './cli.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { complain, say, sayJson } from './output.ts';
 import { withInput, writePrivately } from './private-file.ts';
 import { createProgressLine } from './progress.ts';
@@ -17,7 +18,7 @@ interface BackupFlags {
   json?: boolean;
 }
 
-interface RestoreFlags {
+interface RestoreFlags extends OperatorFlags {
   replace?: boolean;
   tokens?: 'keep' | 'take';
   acceptForgeable?: boolean;
@@ -81,8 +82,7 @@ async function writeBackup(config: Config, write: (text: string) => Promise<void
 }
 
 export function restoreCommand(program: Command, cli: Cli): void {
-  program
-    .command('restore <file>')
+  withOperator(program.command('restore <file>'))
     .description(
       'put a backup back (- is standard input); nothing is written to any platform until scim-bridge release',
     )
@@ -116,7 +116,7 @@ export function restoreCommand(program: Command, cli: Cli): void {
             replace: flags.replace ?? false,
             tokens,
             acceptUnproven: flags.acceptForgeable ?? false,
-            actor: actorOf(cli),
+            actor: actorOf(cli, flags),
             onItems: (done, total) => progress.show({ phase: 'items', done, total }),
           });
         }).finally(progress.end);

@@ -1,9 +1,7 @@
-// Reads the settings for commands, names the operator, and turns errors into messages and exit codes.
-import { userInfo } from 'node:os';
+// Reads the settings for commands, and turns errors into messages and exit codes.
 import type { Command } from 'commander';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import type { Actor } from '../directory/logs/acts.ts';
 import { configChecks } from '../sync/config-checks.ts';
 import { complain } from './output.ts';
 
@@ -15,18 +13,6 @@ export interface Cli {
 }
 
 export const EXIT_CONFIG = 78;
-
-/** Name of the operator for audit entries: the account at this machine. */
-export function operatorOf({ env }: Cli): string {
-  try {
-    return env.SUDO_USER ?? userInfo().username;
-  } catch {
-    // A container may run under a user id without a name.
-    return env.USER ?? `uid ${process.getuid?.() ?? 'unknown'}`;
-  }
-}
-
-export const actorOf = (cli: Cli): Actor => ({ by: operatorOf(cli), via: 'command' });
 
 /** @throws ConfigError with every fault at once */
 export function readConfig(command: Command, { env, cwd }: Cli): Config {

@@ -9,11 +9,12 @@ import {
   type DeadLetterSelection,
   type DeadLetter,
 } from '../ops/dead-letters.ts';
-import { actorOf, readConfig, type Cli } from './cli.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
 import { say, sayJson, sayLines } from './output.ts';
 
-interface Flags {
+interface Flags extends OperatorFlags {
   all?: boolean;
   json?: boolean;
 }
@@ -52,15 +53,14 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
     description: string,
     run: (states: DesiredState[], selection: DeadLetterSelection, actor: Actor) => Promise<DeadLetter[]>,
   ): void => {
-    group
-      .command(`${name} [refs...]`)
+    withOperator(group.command(`${name} [refs...]`))
       .description(description)
       .option('--all', 'all of them')
       .action(async (refs: string[], flags: Flags, command: Command) => {
         if (refs.length === 0 && !flags.all) throw new Error('Name the resources, or say --all.');
         const selection = flags.all ? { all: true as const } : { refs };
         const { length: count } = await withStore(readConfig(command, cli), (states) =>
-          run(states, selection, actorOf(cli)),
+          run(states, selection, actorOf(cli, flags)),
         );
         say(
           count === 0 ? 'None of these needs a person: see scim-bridge dead-letters list.' : `${count} done.`,

@@ -8,22 +8,22 @@ import { lastProofs, prove, type ProofProgress } from '../ops/prove.ts';
 import type { Actor } from '../directory/logs/acts.ts';
 import { systemClock } from '../support/sources.ts';
 import { createLogger } from '../support/logger.ts';
-import { actorOf, readConfig, type Cli } from './cli.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { complain, say, sayJson } from './output.ts';
 import { createProgressLine } from './progress.ts';
 import { withStore } from './store.ts';
 
 const REDIS_WAIT_MS = 3000;
 
-interface Flags {
+interface Flags extends OperatorFlags {
   deep?: boolean;
   repair?: boolean;
   json?: boolean;
 }
 
 export function doctorCommand(program: Command, cli: Cli): void {
-  program
-    .command('doctor')
+  withOperator(program.command('doctor'))
     .description('check Redis, every target, clocks and settings; exit 1 if something must be done')
     .option('--deep', 'also compare everything derived in Redis with the records; repairs nothing')
     .option('--repair', 'the same, and rebuild what differs; reconcile afterwards')
@@ -32,7 +32,7 @@ export function doctorCommand(program: Command, cli: Cli): void {
       const config = readConfig(command, cli);
       const isDeep = flags.deep || flags.repair;
       const findings = await checkAll(config, !isDeep);
-      if (isDeep) findings.push(...(await proveAll(config, actorOf(cli), flags.repair === true)));
+      if (isDeep) findings.push(...(await proveAll(config, actorOf(cli, flags), flags.repair === true)));
       if (flags.json) sayJson(findings);
       else for (const finding of findings) say(line(finding));
       if (findings.some(({ level }) => level === 'error')) cli.exit(1);
@@ -72,12 +72,12 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
   }
 }
 
-async function proveAll(config: Config, { by, via }: Actor, repair: boolean): Promise<DoctorFinding[]> {
+async function proveAll(config: Config, actor: Actor, repair: boolean): Promise<DoctorFinding[]> {
   const logger = createLogger('info', { write: (line) => complain(line.trimEnd()) });
   const progress = createProgressLine('doctor');
   const onProgress = ({ done, total }: ProofProgress): void =>
     progress.show({ phase: 'entries', done, total });
-  const order = { by, onProgress, ...(repair ? { repairVia: via } : {}) };
+  const order = { by: actor.by, onProgress, ...(repair ? { repairBy: actor } : {}) };
   const reports = await withStore(config, (states) =>
     prove({ clock: systemClock, logger }, states, order),
   ).finally(progress.end);

@@ -1,7 +1,8 @@
 // Defines the command events, which lists, retries and drops security events that a receiver refused.
 import type { Command } from 'commander';
 import { listRefusedEvents, resolveRefusedEvents } from '../ops/events.ts';
-import { actorOf, readConfig, type Cli } from './cli.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
 import { say, sayJson } from './output.ts';
 
@@ -27,12 +28,11 @@ export function eventsCommand(program: Command, cli: Cli): void {
     ['retry', 'send all of them again, behind those that wait'],
     ['drop', 'forget all of them'],
   ] as const)
-    group
-      .command(name)
+    withOperator(group.command(name))
       .description(description)
-      .action(async (_flags: object, command: Command) => {
+      .action(async (flags: OperatorFlags, command: Command) => {
         const count = await withStore(readConfig(command, cli), (states) =>
-          resolveRefusedEvents(states, name, actorOf(cli)),
+          resolveRefusedEvents(states, name, actorOf(cli, flags)),
         );
         say(count === 0 ? 'No event was refused.' : `${count} done.`);
       });

@@ -2,39 +2,38 @@
 import type { Command } from 'commander';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { holdTargets, releaseTargets, type HoldChange } from '../ops/hold.ts';
-import { actorOf, readConfig, type Cli } from './cli.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
 import { say, sayJson } from './output.ts';
 
-interface Flags {
+interface Flags extends OperatorFlags {
   target?: string;
-  note?: string;
   json?: boolean;
 }
 
 export function holdCommand(program: Command, cli: Cli): void {
-  order(program, cli, 'hold', 'stop all writes to the platform; pushes are still accepted')
-    .option('--note <text>', 'why, for those who look at status')
-    .action(async (flags: Flags, command: Command) => {
+  order(program, cli, 'hold', 'stop all writes to the platform; pushes are still accepted').action(
+    async (flags: Flags, command: Command) => {
       await give(command, cli, flags, 'on hold', (states) =>
-        holdTargets(states, flags.target, { ...actorOf(cli), note: flags.note }),
+        holdTargets(states, flags.target, actorOf(cli, flags)),
       );
-    });
+    },
+  );
 }
 
 export function releaseCommand(program: Command, cli: Cli): void {
   order(program, cli, 'release', 'end a hold; what has gathered meanwhile is applied').action(
     async (flags: Flags, command: Command) => {
       await give(command, cli, flags, 'released', (states) =>
-        releaseTargets(states, flags.target, actorOf(cli)),
+        releaseTargets(states, flags.target, actorOf(cli, flags)),
       );
     },
   );
 }
 
 const order = (program: Command, _cli: Cli, name: string, description: string): Command =>
-  program
-    .command(name)
+  withOperator(program.command(name))
     .description(description)
     .option('--target <name>', 'only this target')
     .option('--json', 'print as JSON');

@@ -5,7 +5,8 @@ import { Option, type Command } from 'commander';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { Imported, LinkRow } from '../ops/links.ts';
-import { actorOf, readConfig, type Cli } from './cli.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withScopes } from './scopes.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
 import { withStore } from './store.ts';
@@ -13,7 +14,7 @@ import { visible } from '../support/visible.ts';
 import { complain, say, sayJson, sayLines } from './output.ts';
 import { counted } from '../support/counted.ts';
 
-interface Flags {
+interface Flags extends OperatorFlags {
   connection?: string;
   target?: string;
   kind?: 'User' | 'Group';
@@ -69,15 +70,13 @@ export function linksCommand(program: Command, cli: Cli): void {
       say(`${counted(count, 'link')} exported. To import: scim-bridge links import ${file}`);
   });
 
-  group
-    .command('import <file>')
+  withOperator(group.command('import <file>'))
     .description('take links from an export, each checked at the platform; exit 1 if some could not be taken')
     .option('--dry-run', 'only say what would happen')
     .option('--json', 'print as JSON')
     .action((file: string, flags: Flags, command: Command) => importFrom(file, flags, command, cli));
 
-  group
-    .command('forget <user|group>')
+  withOperator(group.command('forget <user|group>'))
     .description(
       'drop the link: the account or group is looked for anew, and taken over by the rules of adopt',
     )
@@ -91,7 +90,7 @@ export function linksCommand(program: Command, cli: Cli): void {
         const rows = (
           await Promise.all(
             found.map(({ connection, ref }) =>
-              forgetLinks(states, { connection, ref, target: flags.target }, actorOf(cli)),
+              forgetLinks(states, { connection, ref, target: flags.target }, actorOf(cli, flags)),
             ),
           )
         ).flat();
@@ -165,7 +164,7 @@ async function importFrom(file: string, flags: Flags, command: Command, cli: Cli
   const counts: Partial<Record<Imported, number>> = {};
   await withScopes(readConfig(command, cli), { worker: false }, async ({ scopes, signal }) => {
     const all = scopes.map(({ scope }) => scope);
-    const options = { ...actorOf(cli), dryRun: flags.dryRun ?? false, signal };
+    const options = { ...actorOf(cli, flags), dryRun: flags.dryRun ?? false, signal };
     let number = 0;
     async function* rows(): AsyncGenerator<unknown> {
       for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {

@@ -6,12 +6,13 @@ import type { Command } from 'commander';
 import type { Outcome, RunReport } from '../directory/outbox/runs.ts';
 import { changesIn, parseSaved, type Plan } from '../reconcile/plan.ts';
 import { readConfig, type Cli } from './cli.ts';
+import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withScopes, type CommandContext, type SelectedScope } from './scopes.ts';
 import { printPlans } from './plan.ts';
 import { createProgressLine } from './progress.ts';
 import { complain, say, sayJson } from './output.ts';
 
-interface Flags {
+interface Flags extends OperatorFlags {
   target?: string;
   yes?: boolean;
   json?: boolean;
@@ -33,8 +34,7 @@ const EXIT_CODES: Record<Outcome, number> = {
 };
 
 export function reconcileCommand(program: Command, cli: Cli): void {
-  program
-    .command('reconcile')
+  withOperator(program.command('reconcile'))
     .description('compare everything, repair what differs, and wait until it is applied')
     .option('--target <name>', 'only this target')
     .option('--yes', 'do not ask on a terminal')
@@ -56,8 +56,7 @@ export function reconcileCommand(program: Command, cli: Cli): void {
 }
 
 export function applyCommand(program: Command, cli: Cli): void {
-  program
-    .command('apply <file>')
+  withOperator(program.command('apply <file>'))
     .description('carry out exactly a saved plan; exit 3 when anything moved since it was made')
     .option('--yes', 'do not ask on a terminal')
     .option('--json', 'print as JSON')
@@ -81,7 +80,7 @@ export function applyCommand(program: Command, cli: Cli): void {
           return;
         }
         const reports = [];
-        for (const { plan, each } of pairs) reports.push(await carryOut(plan, each, context, flags));
+        for (const { plan, each } of pairs) reports.push(await carryOut(plan, each, context, flags, cli));
         if (flags.json) sayJson(reports);
         cli.exit(worst(reports.map(({ outcome }) => EXIT_CODES[outcome])));
       });
@@ -114,6 +113,7 @@ async function runOne(
       repair: true,
       full: flags.full ?? false,
       acceptTenant: flags.acceptTenant ?? false,
+      orderedBy: actorOf(cli, flags),
       guard,
       signal,
       logger: deps.logger,
@@ -160,6 +160,7 @@ async function carryOut(
   { name, scope, guard }: SelectedScope,
   { signal, deps }: CommandContext,
   flags: Flags,
+  cli: Cli,
 ): Promise<RunReport> {
   const { applySaved } = await import('../reconcile/run.ts');
   const progress = createProgressLine(name);
@@ -167,6 +168,7 @@ async function carryOut(
     guard,
     signal,
     logger: deps.logger,
+    orderedBy: actorOf(cli, flags),
     onProgress: progress.show,
   }).finally(progress.end);
   if (!flags.json) printReport(name, report, false);

@@ -1,23 +1,23 @@
 // Defines the command resync, which marks all users and groups for another comparison.
 import type { Command } from 'commander';
 import { resync } from '../ops/resync.ts';
-import { actorOf, readConfig, type Cli } from './cli.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
 import { say } from './output.ts';
 
 export function resyncCommand(program: Command, cli: Cli): void {
-  program
-    .command('resync')
+  withOperator(program.command('resync'))
     .description(
       'mark all users and groups for another look, behind everything else; writes only what differs',
     )
     .option('--target <name>', 'only this target')
-    .action(async (flags: { target?: string }, command: Command) => {
+    .action(async (flags: { target?: string } & OperatorFlags, command: Command) => {
       const config = readConfig(command, cli);
       if (flags.target !== undefined && !(flags.target in config.targets)) {
         throw new Error(`There is no target ${flags.target}: see scim-bridge check-config --print.`);
       }
-      const count = await withStore(config, (states) => resync(states, flags.target, actorOf(cli)));
+      const count = await withStore(config, (states) => resync(states, flags.target, actorOf(cli, flags)));
       say(`Users and groups marked for another sync: ${count}. See scim-bridge status.`);
     });
 }

@@ -1,14 +1,16 @@
 // Defines the command sync, which syncs one user or group at once and prints each step.
 import type { Command } from 'commander';
 import type { SyncOutcomeName, SyncReport } from '../ops/sync-one.ts';
+import type { Actor } from '../directory/logs/acts.ts';
 import type { PlanEntry } from '../reconcile/entry.ts';
-import { operatorOf, readConfig, type Cli } from './cli.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withScopes, type CommandContext } from './scopes.ts';
 import { toText } from './log.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
 import { say, sayJson } from './output.ts';
 
-interface Flags {
+interface Flags extends OperatorFlags {
   target?: string;
   dryRun?: boolean;
   json?: boolean;
@@ -18,8 +20,7 @@ interface Flags {
 const EXIT_CODES: Record<SyncOutcomeName, number> = { equal: 0, held: 2, waiting: 2, needsPerson: 1 };
 
 export function syncCommand(program: Command, cli: Cli): void {
-  program
-    .command('sync <user|group>')
+  withOperator(program.command('sync <user|group>'))
     .description(
       'compare one person or group with the platform and bring what differs, now; exit 2 when something stands between',
     )
@@ -31,7 +32,7 @@ export function syncCommand(program: Command, cli: Cli): void {
       const options = { target: flags.target, worker: false };
       try {
         const reports = await withScopes(readConfig(command, cli), options, (context) =>
-          syncAll(text, context, flags, operatorOf(cli)),
+          syncAll(text, context, flags, actorOf(cli, flags)),
         );
         if (flags.json) sayJson(reports);
         cli.exit(Math.max(...reports.map(exitCodeOf)));
@@ -45,7 +46,7 @@ async function syncAll(
   text: string,
   { scopes, signal, deps }: CommandContext,
   flags: Flags,
-  by: string,
+  actor: Actor,
 ): Promise<SyncReport[]> {
   const [{ syncOne }, { findResources }, { connectionsOf }] = await Promise.all([
     import('../ops/sync-one.ts'),
@@ -68,7 +69,7 @@ async function syncAll(
       const print = (line: string): void => void (flags.json || say(line));
       print(`${each.kind} ${each.name} (${each.ref}), ${name}`);
       const report = await syncOne(scope, each, {
-        ...{ dryRun: flags.dryRun ?? false, by, limitMs, signal, logger: deps.logger },
+        ...{ dryRun: flags.dryRun ?? false, actor, limitMs, signal, logger: deps.logger },
         onStep: (step) => print(`  ${toText(step)}`),
       });
       for (const line of endLines(report)) print(`  ${line}`);

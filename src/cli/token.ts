@@ -14,11 +14,12 @@ import {
   type TokenPlace,
   type TokenView,
 } from '../tokens/operations.ts';
-import { actorOf, readConfig, type Cli } from './cli.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
 import { complain, say, sayJson } from './output.ts';
 
-interface Flags {
+interface Flags extends OperatorFlags {
   connection?: string;
   name?: string;
   expires?: string;
@@ -33,8 +34,7 @@ export function tokenCommand(program: Command, cli: Cli): void {
 }
 
 function addCreate(group: Command, cli: Cli): void {
-  group
-    .command('create [name]')
+  withOperator(group.command('create [name]'))
     .description('make a token beside those that are there, and show it once')
     .option('--connection <name>', 'connection it opens (default: the only one, or default)')
     .option('--name <name>', 'the same as the argument')
@@ -47,7 +47,7 @@ function addCreate(group: Command, cli: Cli): void {
       const order = {
         name: nameOf(given ?? flags.name ?? `token-${new Date(now).toISOString().slice(0, 10)}`),
         expiresAt: flags.expires === undefined ? null : expiryOf(flags.expires, now),
-        ...actorOf(cli),
+        ...actorOf(cli, flags),
       };
       const outcome = await withTokens(config, connection, (place) =>
         issueToken({ clock: systemClock, randomBytes }, place, order),
@@ -121,15 +121,16 @@ function lineOf(row: { connection: string } & TokenView): string {
 }
 
 function addRevoke(group: Command, cli: Cli): void {
-  group
-    .command('revoke <name>')
+  withOperator(group.command('revoke <name>'))
     .description('refuse a token from now on; within two seconds everywhere')
     .option('--connection <name>', 'connection it opens (default: the only one, or default)')
     .option('--json', 'print as JSON')
     .action(async (name: string, flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
       const connection = connectionOf(config, flags);
-      const outcome = await withTokens(config, connection, (place) => revokeToken(place, name, actorOf(cli)));
+      const outcome = await withTokens(config, connection, (place) =>
+        revokeToken(place, name, actorOf(cli, flags)),
+      );
       if (outcome === 'in settings')
         throw new Error(`${name} stands in the settings of ${connection}: take it out there.`);
       if (outcome === 'unknown')

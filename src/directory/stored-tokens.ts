@@ -44,6 +44,8 @@ export function createStoredTokens({ redis, keys }: { redis: Redis; keys: Keyspa
     return Object.entries(found).flatMap(([name, text]) => parseToken(name, text) ?? []);
   }
 
+  const has = async (name: string): Promise<boolean> => (await redis.hexists(tokens, name)) === 1;
+
   const count = (): Promise<number> => redis.hlen(tokens);
 
   /** Returns the time of last use by token name, including tokens of the settings. */
@@ -64,7 +66,7 @@ export function createStoredTokens({ redis, keys }: { redis: Redis; keys: Keyspa
     if (later.length > 0) await redis.hset(uses, ...later);
   }
 
-  return { channel, add, remove, all, count, lastUses, noteUses };
+  return { channel, add, has, remove, all, count, lastUses, noteUses };
 }
 
 /** Parses a stored token; undefined for an invalid one, which is never accepted. */

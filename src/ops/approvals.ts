@@ -85,7 +85,7 @@ export async function findApproval(
 export async function decideApproval(
   states: readonly DesiredState[],
   id: string,
-  { action, by, via, refs }: Actor & { action: Decision['action']; refs?: readonly string[] | undefined },
+  { action, refs, ...actor }: Actor & { action: Decision['action']; refs?: readonly string[] | undefined },
 ): Promise<DecisionOutcome> {
   const approval = await findApproval(states, id);
   const state = states.find(({ connection }) => connection === approval?.connection);
@@ -93,13 +93,17 @@ export async function decideApproval(
   if (!approval || !state || !outbox) return { kind: 'unknown' };
   // Ids are unique within a target of a connection; outside they carry both names.
   const within = approval.id.slice(approval.connection.length + 1);
-  const decided = await outbox.guardStore.decide(action, within, by, refs);
+  const items = approval.items.filter(({ ref }) => refs?.includes(ref) ?? true);
+  const note = [refs && `only ${refs.join(', ')}`, actor.note].filter(Boolean).join('; ');
+  // The script stores decision and audit entry together.
+  const act = state.acts.toArgs([
+    {
+      ...{ act: action, ...actor, target: approval.target, subject: approval.id, count: items.length },
+      ...(note === '' ? {} : { note }),
+    },
+  ]);
+  const decided = await outbox.guardStore.decide(action, within, actor.by, { refs, act });
   if (decided.kind !== 'decided') return decided;
-  await state.acts.record({
-    ...{ act: action, by, via },
-    ...{ target: approval.target, subject: approval.id, count: decided.items },
-    ...(refs === undefined ? {} : { note: `only ${refs.join(', ')}` }),
-  });
   return { ...decided, id: approval.id };
 }
 

@@ -86,8 +86,8 @@ async function act(
         .filter((letter) => letter.connection === connection && letter.target === target)
         .map(({ ref }) => ref);
       if (refs.length === 0) continue;
-      await run({ outbox, refs });
       await acts.record({ ...order, target, subject: shortened(refs), count: refs.length });
+      await run({ outbox, refs });
     }
   }
   return deadLetters;

@@ -43,10 +43,10 @@ export async function resolveRefusedEvents(
 ): Promise<number> {
   let total = 0;
   for (const { events, acts } of states) {
-    const count = await events.resolve(how);
-    if (count > 0)
-      await acts.record({ act: how === 'retry' ? 'retryEvents' : 'dropEvents', ...actor, count });
-    total += count;
+    const { kept: count } = await events.delivery();
+    if (count === 0) continue;
+    await acts.record({ act: how === 'retry' ? 'retryEvents' : 'dropEvents', ...actor, count });
+    total += await events.resolve(how);
   }
   return total;
 }

@@ -14,35 +14,40 @@ export interface HoldChange {
 export const holdTargets = (
   states: readonly DesiredState[],
   target: string | undefined,
-  { note, ...actor }: Actor & { note?: string | undefined },
+  actor: Actor,
 ): Promise<HoldChange[]> =>
-  give(states, target, (guardStore) => guardStore.hold(actor.by, note), {
-    ...{ act: 'hold', ...actor },
-    ...(note === undefined ? {} : { note }),
+  give(states, target, { act: 'hold', ...actor }, async (guardStore, record) => {
+    if (await guardStore.onHold()) return false;
+    await record();
+    return guardStore.hold(actor.by, actor.note);
   });
 
 /** @param target undefined: all targets */
 export const releaseTargets = (
   states: readonly DesiredState[],
   target: string | undefined,
-  { by, via }: Actor,
+  actor: Actor,
 ): Promise<HoldChange[]> =>
-  give(states, target, (guardStore) => guardStore.release(), { act: 'release', by, via });
+  give(states, target, { act: 'release', ...actor }, async (guardStore, record) => {
+    if (!(await guardStore.onHold())) return false;
+    await record();
+    return guardStore.release();
+  });
 
+/** @param run calls `record` before its first change, so that a crash in between does not lose the audit entry */
 async function give(
   states: readonly DesiredState[],
-  chosen: string | undefined,
-  run: (guardStore: GuardStore) => Promise<boolean>,
+  only: string | undefined,
   order: Act,
+  run: (guardStore: GuardStore, record: () => Promise<void>) => Promise<boolean>,
 ): Promise<HoldChange[]> {
-  const changes: HoldChange[] = [];
+  const given: HoldChange[] = [];
   for (const { connection, outboxes, acts } of states) {
     for (const [target, { guardStore }] of outboxes) {
-      if (target !== (chosen ?? target)) continue;
-      const changed = await run(guardStore);
-      if (changed) await acts.record({ ...order, target });
-      changes.push({ connection, target, changed });
+      if (target !== (only ?? target)) continue;
+      const changed = await run(guardStore, () => acts.record({ ...order, target }));
+      given.push({ connection, target, changed });
     }
   }
-  return changes;
+  return given;
 }

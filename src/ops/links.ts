@@ -95,29 +95,26 @@ export interface ImportOptions extends Actor {
   signal: AbortSignal;
 }
 
-/** Imports the rows of an export and yields one outcome for each. The import is one audit entry, even if it is aborted. */
+/** Imports the rows of an export and yields one outcome for each. The first link of a connection leaves an audit entry. */
 export async function* importLinks(
   scopes: readonly ReconcileScope[],
   rows: Iterable<unknown> | AsyncIterable<unknown>,
   options: ImportOptions,
 ): AsyncGenerator<Imported> {
-  const { by, via, dryRun, signal } = options;
-  const linked = new Map<string, number>();
-  try {
-    for await (const row of rows) {
-      signal.throwIfAborted();
-      const outcome = await importLink(scopes, row, options);
-      const { connection = '' } = readRow(row) ?? {};
-      if (outcome === 'imported') linked.set(connection, (linked.get(connection) ?? 0) + 1);
-      yield outcome;
-    }
-  } finally {
-    for (const [connection, count] of dryRun ? [] : linked) {
-      const scope = scopes.find((each) => each.connection === connection);
-      await scope?.acts.record({ act: 'importLinks', by, via, count });
-    }
+  const { dryRun, signal } = options;
+  const recorded = new Set<string>();
+  const recordOnce = async ({ connection, acts }: ReconcileScope): Promise<void> => {
+    if (recorded.has(connection)) return;
+    recorded.add(connection);
+    await acts.record({ act: 'importLinks', ...actorIn(options) });
+  };
+  for await (const row of rows) {
+    signal.throwIfAborted();
+    yield await importLink(scopes, row, { ...options, beforeFirst: dryRun ? async () => {} : recordOnce });
   }
 }
+
+const actorIn = ({ by, via, note }: Actor): Actor => ({ by, via, ...(note === undefined ? {} : { note }) });
 
 /**
  * Imports one row: finds the resource by ref, externalId or name, and checks that the platform has the same person or group
@@ -126,7 +123,12 @@ export async function* importLinks(
 async function importLink(
   scopes: readonly ReconcileScope[],
   row: unknown,
-  { by, dryRun, signal }: ImportOptions,
+  {
+    by,
+    dryRun,
+    signal,
+    beforeFirst,
+  }: ImportOptions & { beforeFirst: (scope: ReconcileScope) => Promise<void> },
 ): Promise<Imported> {
   const given = readRow(row);
   if (!given) return 'invalid';
@@ -141,6 +143,7 @@ async function importLink(
   if (check !== 'same') return check;
   if (await scope.links.elsewhere.holderOf(given.target, given.kind, platformId)) return 'taken';
   if (dryRun) return 'imported';
+  await beforeFirst(scope);
   const link = { id: platformId, ...(account === null ? {} : { account }), origin };
   return scope.outbox.adoptLink(ref, link, `import:${by}`);
 }
@@ -236,15 +239,15 @@ async function refOfRow(
 export async function forgetLinks(
   states: readonly DesiredState[],
   { connection, ref, target }: { connection: string; ref: Ref; target?: string | undefined },
-  { by, via }: Actor,
+  actor: Actor,
 ): Promise<LinkRow[]> {
   const forgotten: LinkRow[] = [];
   for (const state of states.filter((each) => each.connection === connection)) {
     for (const row of await linksOf([state], connection, ref)) {
       if (row.platformId === null || row.target !== (target ?? row.target)) continue;
-      await state.outboxes.get(row.target)?.forgetLink(ref, row.platformId);
       const subject = `${ref} ${row.platformId}`;
-      await state.acts.record({ act: 'forgetLink', by, via, target: row.target, subject });
+      await state.acts.record({ act: 'forgetLink', ...actor, target: row.target, subject });
+      await state.outboxes.get(row.target)?.forgetLink(ref, row.platformId);
       forgotten.push(row);
     }
   }

@@ -1,15 +1,15 @@
 // Compares derived data in Redis with the records, optionally repairs it, and stores the findings.
 import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import { createFindings, type Finding } from '../directory/proof/findings.ts';
+import { createFindings } from '../directory/proof/findings.ts';
 import type { LastProof } from '../directory/proof/last-proof.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 
 export interface ProofOrder {
   by: string;
-  /** Interface by which a repair was ordered; undefined: no repair. */
-  repairVia?: Actor['via'] | undefined;
+  /** Operator who ordered a repair; undefined: no repair. */
+  repairBy?: Actor | undefined;
   /** Rest after each portion. */
   pauseMs?: number;
   signal?: AbortSignal;
@@ -40,24 +40,25 @@ export async function prove(
   return reports;
 }
 
-/** @throws when `order.signal` aborts; the repairs up to then are in the audit log */
+/** @throws when `order.signal` aborts; the repairs up to then are in the log lines */
 export async function proveConnection(
   deps: Deps,
   { connection, directory, proof, acts }: DesiredState,
   order: ProofOrder,
 ): Promise<ProofReport> {
-  const { by, repairVia: via, pauseMs, signal, onProgress } = order;
-  const repair = via !== undefined;
+  const { by, repairBy, pauseMs, signal, onProgress } = order;
+  const repair = repairBy !== undefined;
   const startedAt = deps.clock.now();
   const findings = createFindings();
   const counts = await Promise.all([directory.count('User'), directory.count('Group')]);
   const estimate = ENTRIES_EACH * (counts[0] + counts[1]);
   const onLooked = (done: number): void =>
     onProgress?.({ connection, done, total: Math.max(done, estimate) });
+  if (repairBy) await acts.record({ act: 'repair', ...repairBy });
   try {
     await proof.run({ repair, request: 'repair', pauseMs, signal, onLooked }, findings);
   } finally {
-    if (via) await recordRepair(via);
+    if (repair) logRepairs();
   }
   const found = findings.all();
   const faults = found.reduce((sum, { count, repaired }) => sum + count - repaired, 0);
@@ -65,19 +66,14 @@ export async function proveConnection(
   await proof.keep(last);
   return { connection, ...last };
 
-  async function recordRepair(via: Actor['via']): Promise<void> {
-    const done = findings.all().filter(({ repaired }) => repaired > 0);
-    for (const { family, fault, repaired, examples } of done)
+  function logRepairs(): void {
+    for (const { family, fault, repaired, examples } of findings.all().filter((each) => each.repaired > 0))
       deps.logger.info({ connection, family, fault, repaired, examples, by }, 'derived data repaired');
-    await acts.record({ act: 'repair', by, via, count: sumOfRepairs(done) });
   }
 }
 
 /** A user usually has a record, a place, a name, an externalId, a link and its reverse, and a membership in both directions. */
 const ENTRIES_EACH = 8;
-
-const sumOfRepairs = (findings: readonly Finding[]): number =>
-  findings.reduce((sum, { repaired }) => sum + repaired, 0);
 
 /** Findings of the last pass over each connection; connections without a pass are left out. */
 export async function lastProofs(states: readonly DesiredState[]): Promise<ProofReport[]> {

@@ -69,6 +69,15 @@ export async function restore(
     for (const { guardStore } of outboxes.values())
       await guardStore.hold(actor.by, `restored from ${header.createdAt}`);
   const takesTokens = tokens === 'take';
+  const names = checked.tokens.map(({ connection, name }) => `${connection}/${name}`).join(', ');
+  const admitted = takesTokens && names !== '' ? `, with the inbound tokens ${names}` : '';
+  const subject = `backup of ${header.createdAt}${admitted}`;
+  // An empty audit log takes the entries of the file first; the hold tells of the restore until then.
+  const withoutActs: DesiredState[] = [];
+  for (const state of chosen) {
+    if ((await state.acts.newestId()) === undefined) withoutActs.push(state);
+    else await state.acts.record({ act: 'restore', ...actor, subject });
+  }
   for (const { archive } of chosen) await archive.clear({ tokens: takesTokens });
 
   const byName = new Map(chosen.map((state) => [state.connection, state]));
@@ -87,10 +96,7 @@ export async function restore(
     for await (const line of contentOf(file, header)) if (belongs(line)) await load(line);
   if (takesTokens) for (const line of checked.tokenLines) await load(line);
   for (const { archive } of chosen) await archive.finish();
-  const names = checked.tokens.map(({ connection, name }) => `${connection}/${name}`).join(', ');
-  const admitted = takesTokens && names !== '' ? `, with the inbound tokens ${names}` : '';
-  for (const { acts } of chosen)
-    await acts.record({ act: 'restore', ...actor, subject: `backup of ${header.createdAt}${admitted}` });
+  for (const { acts } of withoutActs) await acts.record({ act: 'restore', ...actor, subject });
   let marked = 0;
   for (const state of chosen) marked += await markAll(state);
   return {

@@ -9,18 +9,18 @@ const KINDS: Kind[] = ['User', 'Group'];
 export async function resync(
   states: readonly DesiredState[],
   chosen: string | undefined,
-  { by, via }: Actor,
+  actor: Actor,
 ): Promise<number> {
   let marked = 0;
   for (const { directory, links, outboxes, acts } of states) {
     const wanted = [...outboxes.values()].filter(({ target }) => target === (chosen ?? target));
+    for (const { target } of wanted) await acts.record({ act: 'resync', ...actor, target });
     // Deleted users are marked too: their accounts may be due for deletion.
     for (const outbox of wanted) {
       for await (const { ref, link } of links.all(outbox.target)) {
         if (link.departed) await outbox.mark([ref], 'reconcile', 'resync');
       }
     }
-    for (const { target } of wanted) await acts.record({ act: 'resync', by, via, target });
     for (const kind of wanted.length === 0 ? [] : KINDS) {
       for await (const records of directory.scan(kind)) {
         const refs = records.map(({ id }) => refOf(kind, id));

@@ -1,5 +1,6 @@
 // Syncs one user or group at once: compares it with the platform and then runs the sync of the workers,
 // under the same lease and guard.
+import type { Actor } from '../directory/logs/acts.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import { toDrifts } from '../reconcile/mark.ts';
 import { createVisibility } from '../reconcile/compare.ts';
@@ -38,8 +39,8 @@ export interface SyncReport {
 
 export interface SyncOneOptions {
   dryRun: boolean;
-  /** Name of the operator, for the log. */
-  by: string;
+  /** The operator, for the audit log. */
+  actor: Actor;
   limitMs: number;
   logger: Logger;
   signal: AbortSignal;
@@ -70,7 +71,9 @@ export async function syncOne(
   if (options.dryRun) return { ...common, steps: [] };
   const steps = createSteps(scope, ref, options.onStep);
   await steps.start();
-  const request = `sync:${options.by}`;
+  const { actor } = options;
+  await scope.acts.record({ act: 'sync', ...actor, target: target.name, subject: `${ref} ${name}` });
+  const request = `sync:${actor.by}`;
   const drifts = toDrifts((differences ?? []).filter(isDriftToRepair));
   await scope.drifts.note(
     drifts.map((drift) => ({ ...drift, priority: 'edit' })),

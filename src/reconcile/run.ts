@@ -1,6 +1,7 @@
 // Runs a reconcile: acquires the lock, compares, asks the guard, marks, waits for the worker, and reports.
 import { setMaxListeners } from 'node:events';
 import { RunLost } from '../directory/outbox/drift.ts';
+import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { RunReport } from '../directory/outbox/runs.ts';
 import { markPlan } from './mark.ts';
 import {
@@ -14,13 +15,15 @@ import {
 import { acceptTenant, askAboutTenant, noteRecognised } from './change-tenant.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
 import { makePlan, type RunFindings, type PlanOptions } from './make-plan.ts';
-import { driftCounts, type Plan } from './plan.ts';
+import { changesIn, driftCounts, type Plan } from './plan.ts';
 
 export interface RunOptions extends PlanOptions, ApplyPlanOptions {
   signal: AbortSignal;
   onProgress?: (progress: Progress) => void;
   /** The operator accepts that the target is another tenant now. */
   acceptTenant?: boolean;
+  /** Operator who ordered the run; undefined: the schedule. */
+  orderedBy?: Actor | undefined;
 }
 
 export interface RunResult {
@@ -40,6 +43,12 @@ const PASSES = 4;
  * @throws errors of the platform client and of Redis; RunLost when another run took the lock
  */
 export async function reconcile(scope: ReconcileScope, options: RunOptions): Promise<RunResult> {
+  await recordOrder(
+    scope,
+    'reconcile',
+    options,
+    options.acceptTenant ? { subject: 'another tenant is accepted' } : {},
+  );
   const { runs, clock } = scope;
   for (;;) {
     const fence = await runs.take(RIGHT_MS);
@@ -60,8 +69,9 @@ export async function reconcile(scope: ReconcileScope, options: RunOptions): Pro
 export async function applySaved(
   scope: ReconcileScope,
   plan: Plan,
-  options: Pick<RunOptions, 'guard' | 'signal' | 'logger' | 'onProgress'>,
+  options: Pick<RunOptions, 'guard' | 'signal' | 'logger' | 'onProgress' | 'orderedBy'>,
 ): Promise<RunReport> {
+  await recordOrder(scope, 'apply', options, { subject: `plan:${plan.id}`, count: changesIn(plan) });
   const { runs, clock } = scope;
   let fence = await runs.take(RIGHT_MS);
   while (fence === undefined) {
@@ -83,6 +93,16 @@ export async function applySaved(
   } finally {
     await right.release();
   }
+}
+
+/** Writes the audit entry of an order before the run begins, so that a crash does not lose it. */
+async function recordOrder(
+  { acts, target }: ReconcileScope,
+  act: 'reconcile' | 'apply',
+  { orderedBy }: Pick<RunOptions, 'orderedBy'>,
+  details: Pick<Act, 'subject' | 'count'>,
+): Promise<void> {
+  if (orderedBy) await acts.record({ act, ...orderedBy, target: target.name, ...details });
 }
 
 interface Right {

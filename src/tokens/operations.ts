@@ -26,15 +26,17 @@ export async function issueToken(
   { settings, stored, acts }: TokenPlace,
   order: Actor & { name: string; expiresAt: number | null },
 ): Promise<IssueOutcome> {
-  const { name, expiresAt, by, via } = order;
+  const { name, expiresAt, ...actor } = order;
   if (settings.some((token) => token.name === name)) return { kind: 'taken' };
   if ((await stored.count()) >= MOST_TOKENS) return { kind: 'full' };
   const secret = makeSecret(randomBytes);
   const digest = digestOf(secret).toString('base64url');
-  const token = { name, digest, createdAt: clock.now(), createdBy: by, expiresAt };
+  const token = { name, digest, createdAt: clock.now(), createdBy: actor.by, expiresAt };
+  if (await stored.has(name)) return { kind: 'taken' };
+  const end = expiresAt === null ? 'never expires' : `expires ${toTime(expiresAt)}`;
+  const note = [end, actor.note].filter(Boolean).join('; ');
+  await acts.record({ act: 'createToken', ...actor, subject: name, note });
   if (!(await stored.add(token))) return { kind: 'taken' };
-  const note = expiresAt === null ? 'never expires' : `expires ${toTime(expiresAt)}`;
-  await acts.record({ act: 'createToken', by, via, subject: name, note });
   return { kind: 'issued', secret, token };
 }
 
@@ -44,10 +46,11 @@ export type RevokeOutcome = 'revoked' | 'unknown' | 'in settings';
 export async function revokeToken(
   { settings, stored, acts }: TokenPlace,
   name: string,
-  { by, via }: Actor,
+  actor: Actor,
 ): Promise<RevokeOutcome> {
-  if (await stored.remove(name)) {
-    await acts.record({ act: 'revokeToken', by, via, subject: name });
+  if (await stored.has(name)) {
+    await acts.record({ act: 'revokeToken', ...actor, subject: name });
+    await stored.remove(name);
     return 'revoked';
   }
   return settings.some((token) => token.name === name) ? 'in settings' : 'unknown';

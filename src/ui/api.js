@@ -17,7 +17,10 @@ export function signOut() {
 
 /** @throws Error with what the service says to do; `status` 0 = no answer */
 async function send(method, path, body) {
-  const headers = { authorization: `Bearer ${sessionStorage.getItem(TOKEN) ?? ''}` };
+  const headers = {
+    authorization: `Bearer ${sessionStorage.getItem(TOKEN) ?? ''}`,
+    'x-scim-bridge-via': 'page',
+  };
   if (body !== undefined) headers['content-type'] = 'application/json';
   let response;
   try {

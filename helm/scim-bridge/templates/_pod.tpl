@@ -81,6 +81,11 @@ securityContext:
 env:
   - name: SCIM_BRIDGE_CONFIG
     value: /etc/scim-bridge/settings/bridge.yaml
+  # The operator of a command in the pod, unless --by or SCIM_BRIDGE_OPERATOR names another.
+  - name: POD_NAME
+    valueFrom: { fieldRef: { fieldPath: metadata.name } }
+  - name: POD_NAMESPACE
+    valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
   {{- if or .root.Values.extraCa.configMap .root.Values.extraCa.secret }}
   - name: NODE_EXTRA_CA_CERTS
     value: /etc/scim-bridge/ca/{{ .root.Values.extraCa.key }}

@@ -223,12 +223,12 @@ export function createGuardStore(
     action: Decision['action'],
     id: string,
     by: string,
-    refs?: readonly string[],
+    { refs, act }: { refs?: readonly string[] | undefined; act?: object } = {},
   ): Promise<Decided> {
     const [, name, serial, upTo] = /^(.+)[.](\d+)(?:-(\d+))?$/.exec(id) ?? [];
     if (name !== target) return { kind: 'unknown' };
     const args = {
-      ...{ ...common, action, by, serial: Number(serial), request: `approval:${id}` },
+      ...{ ...common, action, by, serial: Number(serial), request: `approval:${id}`, act },
       ...(upTo === undefined ? {} : { upTo: Number(upTo) }),
       ...(refs === undefined ? {} : { refs }),
     };

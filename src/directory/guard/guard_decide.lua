@@ -2,9 +2,9 @@
 -- be approved by the id of its approval.
 -- KEYS base
 -- ARGV { target, targets: [target], kinds, serial, upTo (last place that was listed; absent: all), refs (absent: all),
---        action: approve|reject, expiryMs (of an approval), by, request }
+--        action: approve|reject, expiryMs (of an approval), by, request, act (audit entry as in append_act; absent: none) }
 -- RETURN {"decided", number of each kind} | {"expired"} | {"unknown"}
--- NEEDS guard, marks
+-- NEEDS guard, log, marks
 local now = clock()
 local serial, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
 local source, from, to = 'guardHeld', '(' .. p.serial, p.upTo or '+inf'
@@ -51,5 +51,6 @@ if #items > 0 then
   for index, kind in ipairs(p.kinds) do decision.kinds[kind] = counts[index] end
   redis.call('LPUSH', key('guardDecisions', p.target), cjson.encode(decision))
   redis.call('LTRIM', key('guardDecisions', p.target), 0, 49)
+  if p.act then write_chained('acts', nil, p.act) end
 end
 return { 'decided', counts }

@@ -6,16 +6,21 @@ import type { Keyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 export const ACTS = [
-  ...(['hold', 'release', 'resync', 'approve', 'reject'] as const),
+  ...(['hold', 'release', 'resync', 'sync', 'reconcile', 'apply', 'approve', 'reject'] as const),
   ...(['retryDeadLetters', 'dropDeadLetters', 'forgetLink', 'importLinks'] as const),
   ...(['retryEvents', 'dropEvents'] as const),
   ...(['createToken', 'revokeToken', 'restore', 'repair'] as const),
 ] as const;
 
+/** Interfaces of operators: command line, admin API, and the page, which calls the admin API. */
+export const INTERFACES = ['command', 'admin API', 'page'] as const;
+
 /** The operator. The name is unverified: as given, or the system user. `via` is the interface that was used. */
 export interface Actor {
   by: string;
-  via: 'command' | 'admin API';
+  via: (typeof INTERFACES)[number];
+  /** Remark of the operator. */
+  note?: string;
 }
 
 export interface Act extends Actor {
@@ -25,7 +30,6 @@ export interface Act extends Actor {
   subject?: string;
   /** Number of affected resources or items. */
   count?: number;
-  note?: string;
 }
 
 export type PlacedAct = Act & Placed;

@@ -43,6 +43,8 @@ export interface AdminCall<Body = unknown, Query = Record<string, unknown>> {
   body: Body;
   /** Correlation id. */
   request: string;
+  /** `page` when the operators' page calls; its header is not verified. */
+  via: 'admin API' | 'page';
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
 }

@@ -79,6 +79,7 @@ function toHandler(route: AdminRoute, checks: Checks): RequestHandler {
       query: checks.query(search),
       body: checks.body(body),
       request: correlationIdOf(request),
+      via: request.headers['x-scim-bridge-via'] === 'page' ? ('page' as const) : ('admin API' as const),
       signal: untilClosed(response),
     };
     await respond(request, response, await route.handle(call));

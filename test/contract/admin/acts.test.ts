@@ -1,6 +1,7 @@
 // Tests orders of operators through the admin API: their effect at the platform and their audit entries.
 import { openDesiredStates } from '../../../src/app.ts';
 import { untilReady } from '../../../src/directory/redis/connection.ts';
+import { ADMIN_TOKEN } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openAdmin, type AdminRig } from './rig.ts';
 
@@ -114,6 +115,21 @@ test('a dead letter is listed with the words of the platform, retried and droppe
   expect((await operator.post('/dead-letters/drop', { all: true })).body.count).toBe(0);
 });
 
+test('orders through the page are told apart, and keep their note', async () => {
+  const reply = await rig.raw('/admin/v1/resync', {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${ADMIN_TOKEN}`,
+      'content-type': 'application/json',
+      'x-scim-bridge-via': 'page',
+    },
+    body: JSON.stringify({ by: 'alice', note: 'after the upgrade' }),
+  });
+  expect(reply.status).toBe(200);
+  const { body: acts } = await rig.operator.get('/acts?limit=1&action=resync');
+  expect(acts).toMatchObject([{ act: 'resync', by: 'alice', via: 'page', note: 'after the upgrade' }]);
+});
+
 test('the audit log has every order with operator, time and interface, and no secret', async () => {
   const { operator, bridge } = rig;
   const began = Date.now();
@@ -129,6 +145,7 @@ test('the audit log has every order with operator, time and interface, and no se
     ['forgetLink', 'erin', api],
     ['revokeToken', 'dave', api],
     ['createToken', 'carol', api],
+    ['resync', 'alice', 'page'],
     ['dropDeadLetters', api, api, 1],
     ['retryDeadLetters', api, api, 1],
     ['resync', api, api],

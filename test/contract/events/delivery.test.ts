@@ -348,8 +348,8 @@ test('a refused event is kept for the operator; an event refused because of keys
   expect(log).not.toContain('not ours');
   expect(await admin('POST', '/events/drop')).toEqual({ count: 1 });
   expect((await admin('GET', '/acts')).map(({ act }: { act: string }) => act)).toEqual([
-    'retryEvents',
     'dropEvents',
+    'retryEvents',
   ]);
 }, 30_000);
 

@@ -47,7 +47,7 @@ describe('guard scripts', () => {
 
   const placed = async () => (await guardStore.open())?.items.map(({ ref }) => ref) ?? [];
   const decide = async (action: 'approve' | 'reject', refs?: Ref[]) =>
-    guardStore.decide(action, (await guardStore.open())?.id ?? '', 'ops', refs);
+    guardStore.decide(action, (await guardStore.open())?.id ?? '', 'ops', { refs });
 
   it('destructive changes are allowed up to the limit, and later ones held', async () => {
     await expect(guardStore.take(close(1, 2, 3), guard(3))).resolves.toEqual([

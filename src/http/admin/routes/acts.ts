@@ -1,5 +1,5 @@
 // Routes of the audit log of operators (command `acts`).
-import { ACTS } from '../../../directory/logs/acts.ts';
+import { ACTS, INTERFACES } from '../../../directory/logs/acts.ts';
 import { readActs, verifyActs } from '../../../ops/acts.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, object, textField, integerField } from '../schemas.ts';
@@ -23,7 +23,7 @@ const act = object(
   {
     ...{ id: textField, at: dateTime, connection: textField, target: textField, act: { enum: ACTS } },
     by: { ...textField, description: 'The name that the operator gave, or the account at the machine.' },
-    via: { enum: ['command', 'admin API'] },
+    via: { enum: INTERFACES },
     subject: { ...textField, description: 'Which approval, token, resources or backup.' },
     count: { ...integerField, description: 'How many resources or items it reached.' },
     note: textField,

@@ -3,10 +3,9 @@ import { decideApproval, findApproval, listApprovals, type Approval } from '../.
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, booleanField, object, refTo, textField, integerField } from '../schemas.ts';
-import { actor, byField, NOBODY_NAMED } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from './holds.ts';
 
-interface Decision {
-  by?: string;
+interface Decision extends OperatorFields {
   refs?: string[];
 }
 
@@ -52,7 +51,7 @@ function decision(context: AdminContext, action: 'approve' | 'reject', summary: 
     summary,
     params,
     body: body({
-      by: byField,
+      ...operatorFields,
       refs: { ...arrayOf(textField), minItems: 1, description: 'Only what concerns these, such as User:3f…' },
     }),
     bodyOptional: true,
@@ -62,15 +61,18 @@ function decision(context: AdminContext, action: 'approve' | 'reject', summary: 
       schema: object({ id: textField, action: textField, by: textField, items: integerField }),
     },
     refuses: { ...refuses, 409: 'The approval has expired; what it held is judged anew.' },
-    handle: async ({ params: { id = '' }, body: { by = NOBODY_NAMED, refs } }) => {
-      const decided = await decideApproval(context.states, id, { action, ...actor(by), refs });
+    handle: async (call) => {
+      const { id = '' } = call.params;
+      const { refs, ...order } = call.body;
+      const operator = actor(order, call);
+      const decided = await decideApproval(context.states, id, { action, ...operator, refs });
       if (decided.kind === 'unknown') throw unknownApproval(id);
       if (decided.kind === 'expired')
         throw new Problem(
           409,
           `Approval ${id} has expired: what it held is judged anew, list the approvals again.`,
         );
-      return json({ id: decided.id, action, by, items: decided.items });
+      return json({ id: decided.id, action, by: operator.by, items: decided.items });
     },
   });
 }

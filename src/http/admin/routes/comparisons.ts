@@ -1,4 +1,5 @@
 // Routes of plan, reconcile and apply. Each starts an operation and answers at once with its address.
+import type { Actor } from '../../../directory/logs/acts.ts';
 import type { Operation } from '../../../directory/logs/operations.ts';
 import type { Outcome, RunReport } from '../../../directory/outbox/runs.ts';
 import { staleEntries } from '../../../reconcile/mark.ts';
@@ -9,22 +10,27 @@ import { applySaved, reconcile } from '../../../reconcile/run.ts';
 import type { ScheduledScope } from '../../../reconcile/schedule.ts';
 import type { Finished, OperationWork } from '../operations.ts';
 import { Problem } from '../problem.ts';
-import { requireTarget, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
+import {
+  requireTarget,
+  route,
+  type AdminAnswer,
+  type AdminCall,
+  type AdminContext,
+  type AdminRoute,
+} from '../route.ts';
 import { body, booleanField, textField } from '../schemas.ts';
-import { NOBODY_NAMED } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from './holds.ts';
 import { accepted, underWay as answers } from './operations.ts';
 
-interface Order {
+interface Order extends OperatorFields {
   target?: string;
   full?: boolean;
   driftOnly?: boolean;
-  by?: string;
 }
 
 /** Largest plan that the service loads into memory; a larger one is applied by the command line. */
 const MAX_PLAN_BYTES = 64 * 1024 * 1024;
 
-const by = { ...textField, minLength: 1, maxLength: 200, description: 'Who orders it, for the record.' };
 const target = { ...textField, description: 'Only this target.' };
 const full = {
   ...booleanField,
@@ -38,13 +44,13 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
     twin: 'plan --json',
     summary: 'Compares everything and tells what differs, without writing.',
     body: body({
-      ...{ target, full, by },
+      ...{ target, full, ...operatorFields },
       driftOnly: { ...booleanField, description: 'Only what was changed behind the back of the bridge.' },
     }),
     bodyOptional: true,
     answers,
     refuses: { 404: 'There is no such target.' },
-    handle: ({ body: order }) => start(context, 'plan', order, (work) => plan(context, order, work)),
+    handle: (call) => start(context, 'plan', call, (work) => plan(context, call.body, work)),
   }),
   route<Order>({
     method: 'post',
@@ -52,13 +58,13 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
     id: 'reconcile',
     twin: 'reconcile --yes --json',
     summary: 'Compares everything, repairs what differs, and waits until it is applied.',
-    body: body({ target, full, by }),
+    body: body({ target, full, ...operatorFields }),
     bodyOptional: true,
     answers,
     refuses: { 404: 'There is no such target.' },
-    handle: ({ body: order }) => start(context, 'reconcile', order, (work) => repair(context, order, work)),
+    handle: (call) => start(context, 'reconcile', call, (work) => repair(context, call, work)),
   }),
-  route<{ operation?: string; saved?: object; by?: string }>({
+  route<{ operation?: string; saved?: object } & OperatorFields>({
     method: 'post',
     path: '/apply',
     id: 'apply',
@@ -71,7 +77,7 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
           type: 'object',
           description: 'The result of a plan, or the content of a file of plan --out.',
         },
-        by,
+        ...operatorFields,
       }),
       oneOf: [{ required: ['operation'] }, { required: ['saved'] }],
     },
@@ -80,11 +86,11 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
       404: 'There is no such operation, or its result is not kept any more.',
       413: 'The plan is too large to be applied from here.',
     },
-    handle: async ({ body: { operation, saved, by: who } }) => {
+    handle: async (call) => {
+      const { operation, saved } = call.body;
       const document = saved === undefined ? await resultOf(context, operation ?? '') : JSON.stringify(saved);
       const pairs = pairUp(context, read(document));
-      const order = { ...(who === undefined ? {} : { by: who }) };
-      return start(context, 'apply', order, (work) => carryOut(context, pairs, work));
+      return start(context, 'apply', call, (work) => carryOut(context, pairs, actor(call.body, call), work));
     },
   }),
 ];
@@ -92,11 +98,13 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
 async function start(
   context: AdminContext,
   kind: Operation['kind'],
-  { target, by: who = NOBODY_NAMED }: Order,
+  call: Pick<AdminCall<Order>, 'body' | 'via'>,
   work: (work: OperationWork) => Promise<Finished>,
 ): Promise<AdminAnswer> {
-  requireTarget(context, target);
-  return accepted(await context.operations.start({ kind, target, by: who }, work));
+  const { target: only } = call.body;
+  requireTarget(context, only);
+  const { by } = actor(call.body, call);
+  return accepted(await context.operations.start({ kind, target: only, by }, work));
 }
 
 const chosen = ({ scopes }: AdminContext, target: string | undefined): readonly ScheduledScope[] =>
@@ -119,11 +127,21 @@ async function plan(context: AdminContext, order: Order, work: OperationWork): P
   return { outcome: outcomeOf(plans), result: savedPieces(plans) };
 }
 
-async function repair(context: AdminContext, order: Order, work: OperationWork): Promise<Finished> {
+async function repair(
+  context: AdminContext,
+  call: Pick<AdminCall<Order>, 'body' | 'via'>,
+  work: OperationWork,
+): Promise<Finished> {
+  const order = call.body;
   const reports: RunReport[] = [];
   for (const each of chosen(context, order.target)) {
     const { report } = await reconcile(each.scope, {
-      ...{ id: context.ids.request(), repair: true, full: order.full ?? false },
+      ...{
+        id: context.ids.request(),
+        repair: true,
+        full: order.full ?? false,
+        orderedBy: actor(order, call),
+      },
       ...{ guard: each.guard, signal: work.signal, logger: context.logger },
       ...{ onProgress: watch(each, work), readTrail: each.readTrail },
     });
@@ -138,7 +156,12 @@ interface Pair {
 }
 
 /** Applies a plan. Nothing is applied when one of its resources has changed since. */
-async function carryOut(context: AdminContext, pairs: Pair[], work: OperationWork): Promise<Finished> {
+async function carryOut(
+  context: AdminContext,
+  pairs: Pair[],
+  orderedBy: Actor,
+  work: OperationWork,
+): Promise<Finished> {
   const stale: string[] = [];
   for (const { plan: saved, each } of pairs) {
     if (saved.mapping !== each.scope.digest) stale.push('the mapping rules');
@@ -154,7 +177,13 @@ async function carryOut(context: AdminContext, pairs: Pair[], work: OperationWor
   const reports: RunReport[] = [];
   for (const { plan: saved, each } of pairs) {
     const { guard } = each;
-    const watched = { guard, signal: work.signal, logger: context.logger, onProgress: watch(each, work) };
+    const watched = {
+      guard,
+      orderedBy,
+      signal: work.signal,
+      logger: context.logger,
+      onProgress: watch(each, work),
+    };
     reports.push(await applySaved(each.scope, saved, watched));
   }
   return toFinished(reports);

@@ -10,13 +10,12 @@ import {
 } from '../../../ops/dead-letters.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { actor, byField } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from './holds.ts';
 import { arrayOf, body, refTo, textField } from '../schemas.ts';
 
-interface Choice {
+interface Choice extends OperatorFields {
   refs?: string[];
   all?: true;
-  by?: string;
 }
 
 const letters = arrayOf(refTo('DeadLetter'));
@@ -77,14 +76,15 @@ function act(
       ...body({
         refs: { ...arrayOf(textField), minItems: 1, description: 'These, such as User:3f…' },
         all: { const: true, description: 'All of them.' },
-        by: byField,
+        ...operatorFields,
       }),
       oneOf: [{ required: ['refs'] }, { required: ['all'] }],
     },
     answers: { status: 200, description: 'What was reached.', schema: refTo('Selection') },
     refuses,
-    handle: async ({ body: { refs, by } }) => {
-      const reached = await run(context.states, refs ? { refs } : { all: true }, actor(by));
+    handle: async (call) => {
+      const { refs, all: _, ...order } = call.body;
+      const reached = await run(context.states, refs ? { refs } : { all: true }, actor(order, call));
       if (reached.length === 0 && refs)
         throw new Problem(404, 'None of these needs a person: see /admin/v1/dead-letters.');
       return json({ count: reached.length, resources: reached.map(({ ref }) => ref) });

@@ -1,6 +1,6 @@
 // Routes of refused security events: lists them, and sends or drops them.
 import { listRefusedEvents, resolveRefusedEvents } from '../../../ops/events.ts';
-import { actor, byField } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from './holds.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, object, refTo, integerField } from '../schemas.ts';
 
@@ -19,15 +19,15 @@ export const eventRoutes = (context: AdminContext): AdminRoute[] => [
 ];
 
 const resolve = (context: AdminContext, name: 'retry' | 'drop', summary: string): AdminRoute =>
-  route<{ by?: string }>({
+  route<OperatorFields>({
     method: 'post',
     path: `/events/${name}`,
     id: `${name}RefusedEvents`,
     twin: `events ${name}`,
     summary,
-    body: body({ by: byField }),
+    body: body({ ...operatorFields }),
     bodyOptional: true,
     answers: { status: 200, description: 'How many there were.', schema: object({ count: integerField }) },
-    handle: async ({ body: { by } }) =>
-      json({ count: await resolveRefusedEvents(context.states, name, actor(by)) }),
+    handle: async (call) =>
+      json({ count: await resolveRefusedEvents(context.states, name, actor(call.body, call)) }),
   });

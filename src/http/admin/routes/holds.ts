@@ -2,20 +2,30 @@
 import type { Actor } from '../../../directory/logs/acts.ts';
 import { holdTargets, releaseTargets } from '../../../ops/hold.ts';
 import { resync } from '../../../ops/resync.ts';
-import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, requireTarget, route, type AdminCall, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, object, refTo, textField, integerField } from '../schemas.ts';
 
-interface Order {
+interface Order extends OperatorFields {
   target?: string;
-  by?: string;
-  note?: string;
 }
 
 /** Name of the operator where the caller gives none. */
 export const NOBODY_NAMED = 'admin API';
 
+/** The operator of an order and the reason. */
+export interface OperatorFields {
+  by?: string;
+  note?: string;
+}
+
 /** Returns the actor for the audit log. The API does not verify the name: all operators share the admin token. */
-export const actor = (by = NOBODY_NAMED): Actor => ({ by, via: 'admin API' });
+export const actor = (
+  { by = NOBODY_NAMED, note }: OperatorFields,
+  { via }: Pick<AdminCall, 'via'>,
+): Actor => ({
+  ...{ by, via },
+  ...(note === undefined ? {} : { note }),
+});
 
 /** Schema of the field `by` of a body. */
 export const byField = {
@@ -23,6 +33,12 @@ export const byField = {
   minLength: 1,
   maxLength: 200,
   description: 'Who acts, for the record.',
+};
+
+/** Fields of a body that gives an order. */
+export const operatorFields = {
+  by: byField,
+  note: { ...textField, minLength: 1, maxLength: 1000, description: 'Why, for the record.' },
 };
 
 const target = { ...textField, description: 'Only this target.' };
@@ -40,17 +56,14 @@ export const holdRoutes = (context: AdminContext): AdminRoute[] => [
     id: 'hold',
     twin: 'hold --json',
     summary: 'Stops all writes to the platform; pushes are still accepted.',
-    body: body({
-      target,
-      by: byField,
-      note: { ...textField, maxLength: 1000, description: 'Why, for those who look at status.' },
-    }),
+    body: body({ target, ...operatorFields }),
     bodyOptional: true,
     answers: given,
     refuses,
-    handle: async ({ body: { target: name, by, note } }) => {
+    handle: async (call) => {
+      const { target: name, ...order } = call.body;
       requireTarget(context, name);
-      return json(await holdTargets(context.states, name, { ...actor(by), note }));
+      return json(await holdTargets(context.states, name, actor(order, call)));
     },
   }),
   route<Order>({
@@ -59,13 +72,14 @@ export const holdRoutes = (context: AdminContext): AdminRoute[] => [
     id: 'release',
     twin: 'release --json',
     summary: 'Ends a hold; what has gathered meanwhile is applied.',
-    body: body({ target, by: byField }),
+    body: body({ target, ...operatorFields }),
     bodyOptional: true,
     answers: given,
     refuses,
-    handle: async ({ body: { target: name, by } }) => {
+    handle: async (call) => {
+      const { target: name, ...order } = call.body;
       requireTarget(context, name);
-      return json(await releaseTargets(context.states, name, actor(by)));
+      return json(await releaseTargets(context.states, name, actor(order, call)));
     },
   }),
   route<Order>({
@@ -74,13 +88,14 @@ export const holdRoutes = (context: AdminContext): AdminRoute[] => [
     id: 'resync',
     twin: 'resync',
     summary: 'Marks all users and groups for another look, behind everything else.',
-    body: body({ target, by: byField }),
+    body: body({ target, ...operatorFields }),
     bodyOptional: true,
     answers: { status: 200, description: 'How many were marked.', schema: object({ count: integerField }) },
     refuses,
-    handle: async ({ body: { target: name, by } }) => {
+    handle: async (call) => {
+      const { target: name, ...order } = call.body;
       requireTarget(context, name);
-      return json({ count: await resync(context.states, name, actor(by)) });
+      return json({ count: await resync(context.states, name, actor(order, call)) });
     },
   }),
 ];

@@ -1,4 +1,5 @@
 // Routes of links: lists, exports, imports and removes links between desired resources and platform resources.
+import type { Actor } from '../../../directory/logs/acts.ts';
 import type { Kind } from '../../../directory/records.ts';
 import { findResources, toSearched } from '../../../ops/find.ts';
 import {
@@ -12,7 +13,7 @@ import {
 import { Problem } from '../problem.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, booleanField, object, refTo, textField } from '../schemas.ts';
-import { actor, byField } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from './holds.ts';
 
 interface Filter {
   connection?: string;
@@ -67,7 +68,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
         lines: linesOf(context, filter),
       }),
   }),
-  route<{ rows: object[]; dryRun?: boolean; by?: string }>({
+  route<{ rows: object[]; dryRun?: boolean } & OperatorFields>({
     method: 'post',
     path: '/links/import',
     id: 'importLinks',
@@ -77,7 +78,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       {
         rows: { ...arrayOf({ type: 'object' }), minItems: 1, maxItems: MOST_ROWS },
         dryRun: { ...booleanField, description: 'Only tell what would happen.' },
-        by: byField,
+        ...operatorFields,
       },
       ['rows'],
     ),
@@ -86,10 +87,15 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       description: 'What became of each row, in their order.',
       schema: object({ dryRun: booleanField, outcomes: arrayOf(textField) }),
     },
-    handle: async ({ body: { rows, dryRun = false, by }, signal }) => {
+    handle: async (call) => {
+      const { rows, dryRun = false, ...order } = call.body;
       const scopes = context.scopes.map(({ scope }) => scope);
       const outcomes: Imported[] = [];
-      for await (const outcome of importLinks(scopes, rows, { ...actor(by), dryRun, signal }))
+      for await (const outcome of importLinks(scopes, rows, {
+        ...actor(order, call),
+        dryRun,
+        signal: call.signal,
+      }))
         outcomes.push(outcome);
       return json({ dryRun, outcomes });
     },
@@ -101,13 +107,13 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     context,
     'forget',
     'Drops the link: the account or group is looked for anew, and taken over by the rules of adopt.',
-    async (found, target, by) => {
+    async (found, target, by: Actor) => {
       if (new Set(found.map(({ ref }) => ref)).size > 1)
         throw new Problem(409, 'The name means more than one: ask again with one of these refs.', {
           extra: { resources: found.map(({ connection, ref, name }) => ({ connection, ref, name })) },
         });
       const forgotten = found.map(({ connection, ref }) =>
-        forgetLinks(context.states, { connection, ref, target }, actor(by)),
+        forgetLinks(context.states, { connection, ref, target }, by),
       );
       return (await Promise.all(forgotten)).flat();
     },
@@ -120,9 +126,9 @@ function one(
   context: AdminContext,
   name: 'show' | 'forget',
   summary: string,
-  run: (found: Found, target: string | undefined, by: string | undefined) => Promise<unknown>,
+  run: (found: Found, target: string | undefined, by: Actor) => Promise<unknown>,
 ): AdminRoute {
-  return route<{ resource: string; target?: string; by?: string }>({
+  return route<{ resource: string; target?: string } & OperatorFields>({
     method: 'post',
     path: `/links/${name}`,
     id: `${name}Links`,
@@ -130,17 +136,18 @@ function one(
     summary,
     body: body(
       name === 'forget'
-        ? { resource, target: { ...textField, description: 'Only there.' }, by: byField }
+        ? { resource, target: { ...textField, description: 'Only there.' }, ...operatorFields }
         : { resource },
       ['resource'],
     ),
     answers: { status: 200, description: 'The links that were meant.', schema: links },
     refuses: name === 'forget' ? { ...refuses, 409: 'The name means more than one.' } : refuses,
-    handle: async ({ body }) => {
+    handle: async (call) => {
+      const { body } = call;
       requireTarget(context, body.target);
       const found = await findResources(toSearched(context.states), body.resource);
       if (found.length === 0) throw new Problem(404, 'Nobody and no group is known so.');
-      return json(await run(found, body.target, body.by));
+      return json(await run(found, body.target, actor(body, call)));
     },
   });
 }

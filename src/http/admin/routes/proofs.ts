@@ -1,14 +1,11 @@
 // Routes of `doctor --deep` and `--repair`: start an operation that compares derived data in Redis with the records.
+import type { Actor } from '../../../directory/logs/acts.ts';
 import { lastProofs, prove, type ProofProgress } from '../../../ops/prove.ts';
 import type { Finished, OperationWork } from '../operations.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, refTo } from '../schemas.ts';
-import { actor, byField, NOBODY_NAMED } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from './holds.ts';
 import { accepted, underWay } from './operations.ts';
-
-interface Order {
-  by?: string;
-}
 
 /** Pause after each portion, so that the process keeps answering identity providers. */
 const PAUSE_MS = 5;
@@ -26,45 +23,44 @@ export const proofRoutes = (context: AdminContext): AdminRoute[] => [
     },
     handle: async () => json(await lastProofs(context.states)),
   }),
-  route<Order>({
+  route<OperatorFields>({
     method: 'post',
     path: '/doctor/deep',
     id: 'startProof',
     twin: 'doctor --deep',
     summary: 'Compares everything derived in Redis with the records, and repairs nothing.',
-    body: body({ by: byField }),
+    body: body({ ...operatorFields }),
     bodyOptional: true,
     answers: underWay,
-    handle: ({ body: { by } }) => start(context, 'doctor', by),
+    handle: (call) => start(context, 'doctor', actor(call.body, call)),
   }),
-  route<Order>({
+  route<OperatorFields>({
     method: 'post',
     path: '/doctor/repair',
     id: 'startRepair',
     twin: 'doctor --repair',
     summary: 'Compares the same and rebuilds what differs; reconcile afterwards.',
-    body: body({ by: byField }),
+    body: body({ ...operatorFields }),
     bodyOptional: true,
     answers: underWay,
-    handle: ({ body: { by } }) => start(context, 'repair', by),
+    handle: (call) => start(context, 'repair', actor(call.body, call)),
   }),
 ];
 
-async function start(context: AdminContext, kind: 'doctor' | 'repair', by = NOBODY_NAMED) {
+async function start(context: AdminContext, kind: 'doctor' | 'repair', by: Actor) {
   const work = (each: OperationWork): Promise<Finished> => proveAll(context, kind, by, each);
-  return accepted(await context.operations.start({ kind, target: undefined, by }, work));
+  return accepted(await context.operations.start({ kind, target: undefined, by: by.by }, work));
 }
 
 async function proveAll(
   context: AdminContext,
   kind: 'doctor' | 'repair',
-  name: string,
+  by: Actor,
   { signal, onProgress: show }: OperationWork,
 ): Promise<Finished> {
-  const { by, via } = actor(name);
   const onProgress = (progress: ProofProgress): void => show({ ...progress, target: null, phase: 'entries' });
-  const repairVia = kind === 'repair' ? via : undefined;
-  const order = { by, repairVia, pauseMs: PAUSE_MS, signal, onProgress };
+  const repairBy = kind === 'repair' ? by : undefined;
+  const order = { by: by.by, repairBy, pauseMs: PAUSE_MS, signal, onProgress };
   const reports = await prove(context, context.states, order);
   return { ...conclusionOf(reports), result: [JSON.stringify(reports)] };
 }

@@ -5,7 +5,7 @@ import { syncOne, type SyncReport } from '../../../ops/sync-one.ts';
 import { Problem } from '../problem.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, booleanField, refTo, textField } from '../schemas.ts';
-import { NOBODY_NAMED } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from './holds.ts';
 
 interface ResourceQuery {
   resource: string;
@@ -55,7 +55,7 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
     refuses,
     handle: async ({ body: query }) => json(await explainAll(context, query)),
   }),
-  route<ResourceQuery & { dryRun?: boolean; by?: string; timeoutSeconds?: number }>({
+  route<ResourceQuery & OperatorFields & { dryRun?: boolean; timeoutSeconds?: number }>({
     method: 'post',
     path: '/sync',
     id: 'syncOne',
@@ -65,7 +65,7 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
       {
         ...{ resource, target },
         dryRun: { ...booleanField, description: 'Tell what would be written, and write nothing.' },
-        by: { ...textField, minLength: 1, maxLength: 200, description: 'Who asks, for the record.' },
+        ...operatorFields,
         timeoutSeconds: {
           ...{ type: 'number', exclusiveMinimum: 0, maximum: 300, default: DEFAULT_SECONDS },
           description: 'How long to try.',
@@ -79,10 +79,11 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
       schema: arrayOf(refTo('SyncReport')),
     },
     refuses: { ...refuses, 409: 'The name means more than one; resources lists their refs.' },
-    handle: async ({ body: query, signal }) => {
-      const { dryRun = false, by = NOBODY_NAMED, timeoutSeconds = DEFAULT_SECONDS } = query;
+    handle: async (call) => {
+      const { body: query, signal } = call;
+      const { dryRun = false, timeoutSeconds = DEFAULT_SECONDS } = query;
       const limitMs = timeoutSeconds * 1000;
-      const options = { dryRun, by, limitMs, logger: context.logger, signal };
+      const options = { dryRun, actor: actor(query, call), limitMs, logger: context.logger, signal };
       const reports: SyncReport[] = [];
       for (const found of await findOne(context, query)) {
         for (const { scope } of context.scopes) {

@@ -1,5 +1,6 @@
 // Routes of inbound tokens. A secret is shown only once, in the answer that creates the token.
 import { randomBytes } from 'node:crypto';
+import type { Actor } from '../../../directory/logs/acts.ts';
 import { parseExpiry } from '../../../tokens/expiry.ts';
 import {
   issueToken,
@@ -12,13 +13,12 @@ import {
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, booleanField, object, refTo, textField } from '../schemas.ts';
-import { actor, byField } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from './holds.ts';
 
-interface Order {
+interface Order extends OperatorFields {
   connection: string;
   name: string;
   expires?: string;
-  by?: string;
 }
 
 export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
@@ -55,30 +55,36 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
         connection: { ...textField, description: 'Which connection it opens.' },
         name: { ...textField, pattern: TOKEN_NAME.source, description: 'Unique within the connection.' },
         expires: { ...textField, description: '90d, 12h, 4w, or a date such as 2027-01-31; absent = never.' },
-        by: byField,
+        ...operatorFields,
       },
       ['connection', 'name'],
     ),
     answers: { status: 201, description: 'With the secret, this once.', schema: refTo('NewToken') },
     refuses: { 404: 'There is no such connection.', 409: 'The name is taken, or there are too many.' },
-    handle: async ({ body: order }) => json(await create(context, order), 201),
+    handle: async (call) => json(await create(context, call.body, actor(call.body, call)), 201),
   }),
-  route<undefined, { by?: string }>({
+  route<undefined, OperatorFields>({
     method: 'delete',
     path: '/tokens/{connection}/{name}',
     id: 'revokeToken',
     twin: 'token revoke --json',
     summary: 'Refuses a token from now on; within two seconds everywhere.',
     params: { connection: 'Which connection it opens.', name: 'As listed.' },
-    query: { by: { description: byField.description, schema: byField } },
+    query: Object.fromEntries(
+      Object.entries(operatorFields).map(([name, schema]) => [
+        name,
+        { description: schema.description, schema },
+      ]),
+    ),
     answers: {
       status: 200,
       description: 'Done.',
       schema: object({ connection: textField, name: textField, revoked: booleanField }),
     },
     refuses: { 404: 'There is no such connection or token.', 409: 'It stands in the settings.' },
-    handle: async ({ params: { connection = '', name = '' }, query: { by } }) => {
-      const outcome = await revokeToken(placeOf(context, connection), name, actor(by));
+    handle: async (call) => {
+      const { connection = '', name = '' } = call.params;
+      const outcome = await revokeToken(placeOf(context, connection), name, actor(call.query, call));
       if (outcome === 'in settings')
         throw new Problem(409, `${name} stands in the settings of ${connection}: take it out there.`);
       if (outcome === 'unknown')
@@ -97,11 +103,11 @@ function placeOf({ states, tokensOf }: AdminContext, connection: string): TokenP
   throw new Problem(404, `There is no connection ${connection}. The settings have: ${names}.`);
 }
 
-async function create(context: AdminContext, { connection, name, expires, by }: Order) {
+async function create(context: AdminContext, { connection, name, expires }: Order, by: Actor) {
   const { clock, logger } = context;
   const place = placeOf(context, connection);
   const outcome = await issueToken({ clock, randomBytes }, place, {
-    ...{ name, expiresAt: expires === undefined ? null : expiryOf(expires, clock.now()), ...actor(by) },
+    ...{ name, expiresAt: expires === undefined ? null : expiryOf(expires, clock.now()), ...by },
   });
   if (outcome.kind === 'taken')
     throw new Problem(409, `${connection} has a token ${name} already: give another name.`);

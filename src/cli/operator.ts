@@ -1,0 +1,52 @@
+// Names the operator of a command for the audit log, and defines the options --by and --note.
+import { userInfo } from 'node:os';
+import { InvalidArgumentError, type Command } from 'commander';
+import type { Actor } from '../directory/logs/acts.ts';
+import type { Cli } from './cli.ts';
+
+export interface OperatorFlags {
+  by?: string;
+  note?: string;
+}
+
+const MOST_NAME = 200;
+const MOST_NOTE = 1000;
+
+/** Adds the options of every command that gives an order. */
+export const withOperator = (command: Command): Command =>
+  command
+    .option(
+      '--by <name>',
+      'who orders it (default: SCIM_BRIDGE_OPERATOR, else the pod or the account at this machine)',
+      upTo(MOST_NAME),
+    )
+    .option('--note <text>', 'why, for the record', upTo(MOST_NOTE));
+
+/** @returns the operator as the options, the environment or the system name it; the name is not verified */
+export const actorOf = ({ env }: Cli, { by, note }: OperatorFlags = {}): Actor => ({
+  by: (by ?? operatorIn(env)).slice(0, MOST_NAME),
+  via: 'command',
+  ...(note === undefined ? {} : { note }),
+});
+
+function operatorIn(env: NodeJS.ProcessEnv): string {
+  const { SCIM_BRIDGE_OPERATOR: operator, POD_NAME: pod, POD_NAMESPACE: namespace, SUDO_USER: sudo } = env;
+  if (operator) return operator;
+  // In a container all operators have the same account. The chart sets the names of pod and namespace.
+  if (pod) return `pod ${namespace ? `${namespace}/` : ''}${pod}`;
+  if (sudo) return sudo;
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run under a user id without a name.
+    return env.USER ?? `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+const upTo =
+  (most: number) =>
+  (text: string): string => {
+    if (text.trim() === '' || text.length > most)
+      throw new InvalidArgumentError(`Say 1 to ${most} characters.`);
+    return text;
+  };
