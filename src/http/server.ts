@@ -14,6 +14,7 @@ import type { Logger } from '../support/logger.ts';
 import { notFound } from '../scim/index.ts';
 import { createErrorHandler } from './middleware/errors.ts';
 import { createRequestContext, type OnAnswered, setRequestIdHeader } from './middleware/request-context.ts';
+import { CountedRequest } from './counted-request.ts';
 
 export interface HttpDeps {
   logger: Logger;
@@ -90,6 +91,7 @@ export async function listen(
   const inTurn = onePerSocket(app);
   const server = createServer(
     {
+      IncomingMessage: CountedRequest,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
@@ -97,6 +99,7 @@ export async function listen(
     },
     (request, response) => {
       if (draining) response.setHeader('Connection', 'close');
+      request.limitChunks(response);
       inTurn(request, response);
     },
   );

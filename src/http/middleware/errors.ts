@@ -33,7 +33,7 @@ export function createErrorHandler(deps: { logger: Logger; ids: Ids }): ErrorReq
     if (known) {
       const closes = CLOSES.has(known.status) && !request.complete;
       if (closes) response.setHeader('Connection', 'close');
-      respondError(response, known, closes && !request.isPaused() ? discarding(request) : undefined);
+      respondError(response, known, closes ? discarding(request) : undefined);
       return;
     }
     const errorId = ids.request();

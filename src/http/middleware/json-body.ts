@@ -30,9 +30,8 @@ const LARGE_BYTES = 262_144;
 const MAX_RATIO = 200;
 /** Memory overhead of one chunk: many tiny chunks take far more heap than their bytes. */
 const PIECE_BYTES = 256;
-/** A body with more chunks than this, each below FEW_BYTES on average, is refused: each chunk takes processor time. */
-const MANY_PIECES = 1000;
-const FEW_BYTES = 32;
+/** After so many chunks other requests have their turn, in the next iteration of the event loop. */
+const PIECES_AT_ONCE = 1000;
 /** Event loop iterations before a large body is parsed, so that new connections such as probes are accepted first. */
 const ITERATIONS_BEFORE_LARGE = 50;
 const RETRY_AFTER_SECONDS = 2;
@@ -134,19 +133,20 @@ function readBytes(
     done(error);
   };
   const onArrival = ({ length: bytes }: Buffer): void => void (arrived += bytes);
+  const readOn = (): void => {
+    if (!isOver) source.resume();
+  };
   const onData = (chunk: Buffer): void => {
     const size = received + chunk.length;
     if (size > limit) end(tooLarge(limit));
     else if (decoder && size > Math.max(LARGE_BYTES, arrived * MAX_RATIO)) end(bomb());
-    else if (chunks.length >= MANY_PIECES && size < chunks.length * FEW_BYTES) {
-      // A paused request makes the error handler close the connection instead of discarding the rest.
-      request.pause();
-      end(crumbs());
-    } else if (!bodies.take(chunk.length + PIECE_BYTES)) end(tooMuch());
+    else if (!bodies.take(chunk.length + PIECE_BYTES)) end(tooMuch());
     else {
       received = size;
       taken += chunk.length + PIECE_BYTES;
-      chunks.push(chunk);
+      if (chunks.push(chunk) % PIECES_AT_ONCE > 0) return;
+      source.pause();
+      setImmediate(readOn);
     }
   };
   request.on('error', () => end(invalidSyntax('The body ended early.')));
@@ -176,9 +176,6 @@ const tooMuch = (): ScimError =>
   unavailable('Too many bodies are in flight: come back.', RETRY_AFTER_SECONDS);
 
 const bomb = (): ScimError => payloadTooLarge('The body grows too much by decompression.');
-
-const crumbs = (): ScimError =>
-  payloadTooLarge('The body comes in too many small pieces: send larger chunks.');
 
 /** The message names the limit, as RFC 7644 §3.7.4 requires. */
 const tooLarge = (limit: number): ScimError =>

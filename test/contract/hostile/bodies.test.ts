@@ -68,7 +68,7 @@ describe('size', () => {
     }
   });
 
-  test('a body in thousands of chunks of one byte is 413 and ends the connection; in chunks of 40 bytes it is stored', async () => {
+  test('a body in thousands of chunks of one byte is 413 and ends the connection; in chunks of 200 bytes it is stored', async () => {
     const head = { ...AUTH, 'Content-Type': 'application/scim+json', 'Transfer-Encoding': 'chunked' };
     const chunked = (text: string, size: number): Buffer => {
       const chunks = text.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];
@@ -78,7 +78,21 @@ describe('size', () => {
     const title = 'x'.repeat(50_000);
     const body = JSON.stringify(userBody('crumbs@x.example', { title }));
     expect(await exchange(scim.port, chunked(body, 1))).toMatchObject([{ status: 413 }]);
-    expect(await exchange(scim.port, chunked(body, 40))).toMatchObject([{ status: 201 }]);
+    expect(await exchange(scim.port, chunked(body, 200))).toMatchObject([{ status: 201 }]);
+  });
+
+  test.each([
+    ['without a valid token', `POST ${USERS}`, 'wrong'],
+    ['on a GET, which has no body', `GET ${USERS}/1`, TOKEN],
+    ['to the probe', 'POST /livez', 'wrong'],
+    ['to the admin API', 'POST /admin/v1/plan', 'wrong'],
+  ])('thousands of chunks of one byte %s end the connection', async (_who, line, token) => {
+    const raw = await openRaw(scim.port);
+    raw.write(rawRequest(line, { Authorization: `Bearer ${token}`, 'Transfer-Encoding': 'chunked' }));
+    raw.write('1\r\nx\r\n'.repeat(2000));
+    // The body has no end: only the bridge can end this connection.
+    await raw.read(() => false, 10_000);
+    expect(raw.socket.destroyed).toBe(true);
   });
 
   test.each([
