@@ -1,4 +1,5 @@
 // Builds the health endpoints: checks of store, targets, data and queues.
+import { counted } from '../support/counted.ts';
 import { checkStore } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createKeyspace } from '../directory/keys.ts';
@@ -44,6 +45,10 @@ export function buildHealth(
       (sum, { total }) => sum + total,
       0,
     );
+    const backlogs = await Promise.all(
+      [...outboxesOf(states, name).values()].map((outbox) => outbox.backlog()),
+    );
+    const exceptions = backlogs.reduce((sum, each) => sum + each.exceptions.total, 0);
     const stores = states.flatMap(({ runs }) => runs.get(name) ?? []);
     const runs = await Promise.all(stores.map((each) => each.read()));
     const missing = runs
@@ -59,11 +64,23 @@ export function buildHealth(
       ...(breaker.open ? [`calls fail (${breaker.status || 'no answer'}): only probes are sent`] : []),
       ...(blocked ? [`${blocked} resources need a person: see dead-letters`] : []),
       ...(held > 0 ? [`the guard holds ${held} removals: see approvals`] : []),
+      ...(exceptions > 0 ? [`${counted(exceptions, 'exception')} by decision: see exceptions`] : []),
       ...(moved.some(Boolean) ? ['the address changed: nothing is written before a reconcile'] : []),
       ...(missing > 0 ? [`${missing} desired users or groups are missing since the last reconcile`] : []),
       ...(holds.some(Boolean) ? ['on hold by order of an operator: see release'] : []),
     ];
-    return { ok: true, findings, dirty, inflight, blocked, held, missing, reconcileAgeMs, breaker };
+    return {
+      ok: true,
+      findings,
+      dirty,
+      inflight,
+      blocked,
+      held,
+      exceptions,
+      missing,
+      reconcileAgeMs,
+      breaker,
+    };
   };
   const live = (): Check => {
     const ages = [...queues].map(([name, queue]) => [name, clock.now() - queue.lastSweepAt()] as const);

@@ -1,4 +1,5 @@
 // Reads the state that all processes share from Redis into the metrics, at each scrape.
+import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
 import type { Backlog } from '../directory/outbox/backlog.ts';
 import type { BreakerState } from '../directory/outbox/breaker.ts';
 import type { StorePulse } from '../directory/redis/connection.ts';
@@ -57,7 +58,16 @@ export async function readShared(metrics: Metrics, targets: string[], sources: M
 const SHARED = [
   'coverage',
   'directoryFaults',
-  ...(['outboxDirty', 'outboxPending', 'outboxOldest', 'deadLetters', 'onHold', 'guardHeld'] as const),
+  ...([
+    'outboxDirty',
+    'outboxPending',
+    'outboxOldest',
+    'deadLetters',
+    'onHold',
+    'guardHeld',
+    'exceptions',
+    'exceptionsOldest',
+  ] as const),
   ...(['breakerOpen', 'drift', 'reconcileLastSuccess', 'reconcileSeconds', 'reconcileWrites'] as const),
   ...(['eventsPending', 'eventsOldest', 'eventsKept', 'events'] as const),
 ] as const;
@@ -101,6 +111,15 @@ function show(
       sum(({ held }) => held[kind]),
     );
   }
+  for (const reason of EXCEPTION_REASONS)
+    metrics.exceptions.set(
+      { target, reason },
+      sum(({ exceptions }) => exceptions[reason]),
+    );
+  metrics.exceptionsOldest.set(
+    { target },
+    Math.max(0, ...backlogs.map(({ exceptions }) => exceptions.oldestMs)) / 1000,
+  );
   const successes = backlogs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
   metrics.reconcileLastSuccess.set({ target }, successes.length === 0 ? 0 : Math.min(...successes) / 1000);
   const runs = backlogs.flatMap(({ lastRun }) => lastRun ?? []);

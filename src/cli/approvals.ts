@@ -1,5 +1,4 @@
 // Defines the command approvals, which lists the changes that the guard holds and decides about them.
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Ref } from '../directory/records.ts';
@@ -8,6 +7,7 @@ import { decideApproval, findApproval, listApprovals, type Approval } from '../o
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { approvalCounts, printApproval } from './approval-view.ts';
+import { confirm } from './confirm.ts';
 import { withStore } from './store.ts';
 import { say, sayJson } from './output.ts';
 
@@ -50,17 +50,21 @@ export function approvalsCommand(program: Command, cli: Cli): void {
 
   decision('approve', 'carry out exactly what the approval lists');
   decision('reject', 'leave the platform as it is, until the source takes the change back');
+  decision('withdraw', 'take a rejection back, so that the guard judges its changes anew');
 
   function decision(action: Decision['action'], description: string): void {
     withOperator(group.command(`${action} <id>`))
       .description(description)
       .option('--ref <refs...>', 'only what concerns these, such as User:3f…')
-      .option('--yes', 'do not ask')
+      .option('--yes', 'do not ask; needed without a terminal')
       .option('--json', 'print as JSON')
       .action(async (id: string, flags: Flags, command: Command) => {
         await withStore(readConfig(command, cli), async (states) => {
           const approval = await find(states, id);
-          if (!(await confirmed(approval, action, flags))) throw new Error('Nothing was decided.');
+          const items = approval.items.filter(({ ref }) => flags.ref?.includes(ref) ?? true);
+          await confirm(flags, `Really ${action} ${items.length} of ${id}?`, () =>
+            printApproval({ ...approval, items }, false),
+          );
           const actor = actorOf(cli, flags);
           // The decision covers the items that were shown, and none that came since.
           const decided = await decideApproval(states, approval.id, {
@@ -70,29 +74,19 @@ export function approvalsCommand(program: Command, cli: Cli): void {
             throw new Error(`Approval ${id} has expired: what it held is judged anew, see approvals list.`);
           if (decided.kind === 'unknown') throw unknownApproval(id);
           if (flags.json) sayJson({ id, action, by: actor.by, items: decided.items });
-          else say(`${action === 'approve' ? 'Approved' : 'Rejected'}: ${decided.items} of ${id}.`);
+          else say(`${DONE[action]}: ${decided.items} of ${id}.`);
           if (decided.items === 0) cli.exit(1);
         });
       });
   }
 }
 
+const DONE = { approve: 'Approved', reject: 'Rejected', withdraw: 'Withdrawn' };
+
 const unknownApproval = (id: string): Error =>
   new Error(`There is no approval ${id}: see scim-bridge approvals list --all.`);
 const dates = ({ openedAt, expiresAt, at, by }: Approval): string =>
   at === undefined ? `since ${openedAt}, expires ${expiresAt}` : `${at} by ${by}`;
-
-/** Asks for confirmation on a terminal, unless --yes is given. */
-async function confirmed(approval: Approval, action: string, flags: Flags): Promise<boolean> {
-  if (flags.yes || flags.json || !process.stdin.isTTY) return true;
-  const chosen = flags.ref;
-  const items = chosen ? approval.items.filter(({ ref }) => chosen.includes(ref)) : approval.items;
-  printApproval({ ...approval, items }, false);
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(`Really ${action} ${items.length}? Type yes: `);
-  terminal.close();
-  return answer.trim() === 'yes';
-}
 
 async function find(states: DesiredState[], id: string): Promise<Approval> {
   const approval = await findApproval(states, id);

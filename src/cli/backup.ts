@@ -1,5 +1,4 @@
 // Defines the commands backup and restore.
-import { createInterface } from 'node:readline/promises';
 import { Option, type Command } from 'commander';
 import type { Config } from '../config/schema.ts';
 import type { BackupReport } from '../ops/backup.ts';
@@ -10,6 +9,7 @@ import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { complain, say, sayJson } from './output.ts';
 import { withInput, writePrivately } from './private-file.ts';
 import { createProgressLine } from './progress.ts';
+import { ask, confirm } from './confirm.ts';
 import { withStore } from './store.ts';
 import { counted } from '../support/counted.ts';
 
@@ -97,7 +97,7 @@ export function restoreCommand(program: Command, cli: Cli): void {
       '--accept-forgeable',
       'take a file whose HMAC is missing or wrong although backup.key is set: somebody may have written it',
     )
-    .option('--yes', 'do not ask on a terminal whether to remove what is stored')
+    .option('--yes', 'do not ask whether to remove what is stored; needed for --replace without a terminal')
     .option('--json', 'print as JSON')
     .action((file: string, flags: RestoreFlags, command: Command) => {
       const config = readConfig(command, cli);
@@ -107,8 +107,12 @@ export function restoreCommand(program: Command, cli: Cli): void {
         const canAsk = file !== '-' && process.stdin.isTTY && !flags.json;
         if (checked.tokens.length > 0) complain(...describe(checked));
         const tokens = flags.tokens ?? (canAsk ? await chosenTokens(checked.tokens) : 'keep');
-        if (flags.replace && !flags.yes && canAsk && !(await agreed()))
-          throw new Error('Nothing was changed.');
+        // Standard input is the backup itself, so nothing can be asked there.
+        if (flags.replace)
+          await confirm(
+            { yes: flags.yes ?? false, json: !canAsk },
+            'Remove everything that is stored and put the backup there?',
+          );
         const progress = createProgressLine('restore');
         const report = await withStore(config, async (states) => {
           const ops = await import('../ops/restore.ts');
@@ -146,16 +150,6 @@ async function chosenTokens(tokens: readonly TokenInBackup[]): Promise<'keep' | 
     'Whoever has one of them can push everybody of its connection. Type take to let them in, anything else leaves them out: ',
   );
   return answer === 'take' ? 'take' : 'keep';
-}
-
-const agreed = async (): Promise<boolean> =>
-  (await ask('Remove everything that is stored and put the backup there? Type yes: ')) === 'yes';
-
-async function ask(question: string): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(question);
-  terminal.close();
-  return answer.trim();
 }
 
 function outcomeOf({ createdAt, counts, dropped, tokens }: RestoreReport): string[] {

@@ -23,6 +23,7 @@ const COMMANDS: Record<string, () => Promise<Add>> = {
   backup: async () => (await import('./backup.ts')).backupCommand,
   restore: async () => (await import('./backup.ts')).restoreCommand,
   'dead-letters': async () => (await import('./dead-letters.ts')).deadLettersCommand,
+  exceptions: async () => (await import('./exceptions.ts')).exceptionsCommand,
   acts: async () => (await import('./acts.ts')).actsCommand,
   events: async () => (await import('./events.ts')).eventsCommand,
   log: async () => (await import('./log.ts')).logCommand,

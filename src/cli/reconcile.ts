@@ -7,6 +7,8 @@ import type { Outcome, RunReport } from '../directory/outbox/runs.ts';
 import { changesIn, parseSaved, type Plan } from '../reconcile/plan.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
+import { confirm } from './confirm.ts';
+import { DESTRUCTIVE, isChange, type PlanEntry } from '../reconcile/entry.ts';
 import { withScopes, type CommandContext, type SelectedScope } from './scopes.ts';
 import { printPlans } from './plan.ts';
 import { createProgressLine } from './progress.ts';
@@ -58,7 +60,7 @@ export function reconcileCommand(program: Command, cli: Cli): void {
 export function applyCommand(program: Command, cli: Cli): void {
   withOperator(program.command('apply <file>'))
     .description('carry out exactly a saved plan; exit 3 when anything moved since it was made')
-    .option('--yes', 'do not ask on a terminal')
+    .option('--yes', 'do not ask; needed without a terminal when the plan takes something away')
     .option('--json', 'print as JSON')
     .action(async (file: string, flags: Flags, command: Command) => {
       const plans = parseSaved(readPlan(file));
@@ -75,7 +77,10 @@ export function applyCommand(program: Command, cli: Cli): void {
         }
         if (!flags.json) await printPlans(plans, false, cli);
         const total = plans.reduce((sum, plan) => sum + changesIn(plan), 0);
-        if (total > 0 && !(await agreed(flags, carryOutQuestion(total)))) {
+        // Removals of a saved plan need a yes; without them a plan may be applied unattended.
+        const takesAway = plans.some(({ entries }) => entries.some(isRemoval));
+        if (takesAway) await confirm(flags, carryOutQuestion(total));
+        else if (total > 0 && !(await agreed(flags, carryOutQuestion(total)))) {
           cli.exit(1);
           return;
         }
@@ -177,6 +182,8 @@ async function carryOut(
 
 const carryOutQuestion = (count: number): string =>
   count === 1 ? 'Carry out this change?' : `Carry out these ${count} changes?`;
+
+const isRemoval = (entry: PlanEntry): boolean => isChange(entry) && DESTRUCTIVE.has(entry.action);
 
 /** Returns true without asking when there is no terminal. The guard still limits removals. */
 async function agreed({ yes, json }: Flags, question: string): Promise<boolean> {

@@ -1,6 +1,8 @@
 // Defines the command status, which prints the backlog and the health of each target.
 import type { Command } from 'commander';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
+import { EXCEPTION_REASONS, type ExceptionCounts } from '../directory/outbox/exceptions.ts';
+import { EXCEPTION_WORDS } from '../ops/exceptions.ts';
 import { proofSummary } from '../ops/proof-findings.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status.ts';
 import { coverageText } from '../reconcile/coverage-text.ts';
@@ -27,7 +29,7 @@ export function statusCommand(program: Command, cli: Cli): void {
 const moment = (ms: number): string => new Date(ms).toISOString();
 
 function print({ connection, target, users, groups, ...rest }: TargetStatus): void {
-  const { dirty, blocked, oldestMs, guard, breaker, reconcile, hold, events } = rest;
+  const { dirty, blocked, oldestMs, guard, breaker, reconcile, hold, events, exceptions } = rest;
   say(
     `${connection} → ${target}: ${counted(users, 'user')}, ${counted(groups, 'group')}; ` +
       `${dirty} not applied yet${dirty > 0 ? ` (the oldest for ${duration(oldestMs)})` : ''}, ` +
@@ -42,6 +44,7 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus): vo
   const priorities = Object.entries(rest.priorities).filter(([, count]) => count > 0);
   if (priorities.length > 0)
     say(`  waiting: ${priorities.map((priority) => priority.reverse().join(' ')).join(', ')}`);
+  if (exceptions.total > 0) say(`  exceptions: ${exceptionsText(exceptions)}: see scim-bridge exceptions`);
   if (breaker.open) {
     const answer = breaker.status ? `answers ${breaker.status}` : 'does not answer';
     say(`  the platform ${answer} since ${moment(breaker.since ?? 0)}: only probes are sent`);
@@ -65,6 +68,14 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus): vo
     say(`  ${by}: nothing is written until scim-bridge release`);
   }
   if (events) say(`  events: ${eventDeliveryText(events)}`);
+}
+
+/** Counts of exceptions in words: `2 rejected, 1 protected, the oldest for 3 d`. */
+function exceptionsText({ oldestMs, ...counts }: ExceptionCounts): string {
+  const parts = EXCEPTION_REASONS.filter((reason) => counts[reason] > 0).map(
+    (reason) => `${counts[reason]} ${EXCEPTION_WORDS[reason]}`,
+  );
+  return [...parts, `the oldest for ${duration(oldestMs)}`].join(', ');
 }
 
 /** Delivery of a connection's security events, in words. */

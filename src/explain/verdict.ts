@@ -16,7 +16,8 @@ function judge(facts: Facts): ExplanationVerdict {
   if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') return 'held';
   if (mark && (hold ?? breaker)) return 'stopped';
   if (mark) return 'onItsWay';
-  if (condition?.reason === 'Rejected') return 'leftAlone';
+  // Without a mark and a dead letter nothing is tried again by itself: rejected, or a dropped dead letter.
+  if (condition) return 'leftAlone';
   if (!stored) return 'gone';
   if (inScope === false) return 'notForTarget';
   if (link.platformId === null || facts.values.some(({ state }) => state !== 'equal')) {
@@ -69,7 +70,9 @@ function summaryOf(verdict: ExplanationVerdict, facts: Facts): string {
       return `${name} was deleted at the source${facts.deletedAt ? ` on ${facts.deletedAt}` : ''}; ${
         link.platformId === null
           ? `nothing of it is managed at ${target}`
-          : `the ${what} at ${target} is closed`
+          : condition
+            ? `the ${what} at ${target} stays: see reasons`
+            : `the ${what} at ${target} is closed`
       }.`;
   }
 }

@@ -10,7 +10,7 @@ const ADVICE: Record<string, string> = {
   Refused: 'Correct the value at the identity provider: the platform does not accept it.',
   Held: 'Look at approvals list and approve or reject.',
   LastAdministrator: 'Make somebody else an administrator at the platform, then approvals approve.',
-  Rejected: 'Nothing, unless the decision was wrong: approvals approve still works.',
+  Rejected: 'Nothing, unless the decision was wrong: approvals withdraw takes it back.',
   Protected: 'Nothing: the settings or the ownership of the platform key keep this account as it is.',
   OutOfScope: 'Nothing, if the scope is meant so; else correct users.scope or the group names.',
   RecordDamaged: 'Push it again at the identity provider, as a whole: its stored record cannot be read.',

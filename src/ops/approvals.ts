@@ -24,7 +24,7 @@ export interface Approval {
   id: string;
   connection: string;
   target: string;
-  state: 'held' | 'approved' | 'rejected';
+  state: 'held' | 'approved' | 'rejected' | 'withdrawn';
   /** ISO 8601, while it is held. */
   openedAt?: string;
   expiresAt?: string;
@@ -39,6 +39,8 @@ export interface Approval {
 export type DecisionOutcome =
   { kind: 'decided'; id: string; items: number } | { kind: 'expired' } | { kind: 'unknown' };
 
+const STATES = { approve: 'approved', reject: 'rejected', withdraw: 'withdrawn' } as const;
+
 /** Held changes that wait for a decision, and recent decisions. */
 export async function listApprovals(states: readonly DesiredState[]): Promise<Approval[]> {
   const views: Approval[] = [];
@@ -52,8 +54,7 @@ export async function listApprovals(states: readonly DesiredState[]): Promise<Ap
         views.push(await view(state, { ...names, ...dates, id, state: 'held' }, items));
       }
       for (const { id, action, items, at, by, kinds } of await guardStore.decisions()) {
-        const decided = action === 'approve' ? ('approved' as const) : ('rejected' as const);
-        const approval = await view(state, { ...names, id, state: decided, at: iso(at), by }, items);
+        const approval = await view(state, { ...names, id, state: STATES[action], at: iso(at), by }, items);
         views.push({ ...approval, kinds });
       }
     }

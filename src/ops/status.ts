@@ -1,4 +1,5 @@
 // Reads the backlog, coverage and health of every target.
+import type { ExceptionCounts } from '../directory/outbox/exceptions.ts';
 import type { Backlog } from '../directory/outbox/backlog.ts';
 import type { CoverageReader } from '../directory/outbox/coverage.ts';
 import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
@@ -33,6 +34,8 @@ export interface TargetStatus {
   breaker: BreakerState;
   guard: Record<DestructiveKind, number> & { held: number };
   hold: Hold | null;
+  /** Resources that stay otherwise than desired by a decision; `scim-bridge exceptions` names them. */
+  exceptions: ExceptionCounts;
   /** Whether the platform's address changed, so that writes wait until a run has recognised the tenant. */
   hasMoved: boolean;
   reconcile: { last: RunReport | null; /** Unix milliseconds. */ lastSuccessAt: number | null };
@@ -123,7 +126,8 @@ async function readTarget(
     outbox.hasMoved(),
     coverageOf(reader),
   ]);
-  const { dirty, inflight, blocked, oldestMs, priorities, held, lastRun, lastSuccessAt } = backlog;
+  const { dirty, inflight, blocked, oldestMs, priorities, held, exceptions, lastRun, lastSuccessAt } =
+    backlog;
   const total = Object.values(held).reduce((sum, each) => sum + each, 0);
   const seen = lastRun?.coverage;
   return {
@@ -134,14 +138,22 @@ async function readTarget(
     ...{ dirty, inflight, blocked, oldestMs, priorities },
     guard: { held: total, ...held },
     hold: hold ?? null,
+    exceptions,
     hasMoved,
     reconcile: { last: lastRun ?? null, lastSuccessAt: lastSuccessAt ?? null },
   };
 }
 
 /** Returns whether no change, approval, dead letter, missing resource or exception is left. */
-export const isConverged = ({ dirty, blocked, guard, hasMoved, coverage }: TargetStatus): boolean =>
-  dirty + blocked + guard.held === 0 &&
+export const isConverged = ({
+  dirty,
+  blocked,
+  guard,
+  hasMoved,
+  coverage,
+  exceptions: standing,
+}: TargetStatus): boolean =>
+  dirty + blocked + guard.held + standing.total === 0 &&
   !hasMoved &&
   [coverage.users, coverage.groups].every(
     ({ missing, held, exceptions }) => missing + held + exceptions === 0,

@@ -14,6 +14,7 @@ import { verifyValues } from './verify-values.ts';
 import { heldEntries } from './held.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
 import { applyRefusals } from './refusals.ts';
+import { withRejections } from './rejected.ts';
 import { scanGroups, type GroupChoice, type GroupScan } from './scan-groups.ts';
 import { whyAnotherTenant } from './tenant.ts';
 import { chunks, scanUsers, type UserScan } from './scan-users.ts';
@@ -32,6 +33,9 @@ export interface PlanOptions {
   /** Name of the plan. */
   id: string;
 }
+
+/** Exceptions that a plan names; it counts all of them. */
+const MOST_EXCEPTIONS = 1000;
 
 /** Notes for the next run; run.ts stores them after the plan was applied. */
 export interface RunFindings {
@@ -91,7 +95,7 @@ export async function makePlan(
   const trail = hasDrift ? await options.readTrail?.(since ?? startedAt, options.signal) : undefined;
   const found = withoutProof(withoutFollowers(attributeDrift(verified, trail)), users, groups);
   const entries = inReadingOrder([
-    ...found,
+    ...(await withRejections(scope.outbox.guardStore, found)),
     ...(await blockedEntries(scope, [...blocked.keys()], found)),
     ...unmanagedEntries(users, groups, found),
     ...(await heldEntries(scope, found)),
@@ -113,6 +117,7 @@ export async function makePlan(
       durationMs: scope.clock.now() - startedAt,
     },
     coverage: { users: users.coverage, groups: groups.coverage },
+    exceptions: await readStanding(scope),
     counts: countsOf(entries),
     entries,
   };
@@ -129,6 +134,12 @@ export async function makePlan(
       ...recognised(users),
     },
   };
+}
+
+/** Returns the number of exceptions, and the oldest of them for display. */
+async function readStanding({ outbox }: ReconcileScope): Promise<Plan['exceptions']> {
+  const { exceptions } = await outbox.backlog();
+  return { total: exceptions.total, items: await outbox.exceptions(MOST_EXCEPTIONS) };
 }
 
 async function lookAtGroups(

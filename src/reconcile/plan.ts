@@ -1,5 +1,6 @@
 // Defines a plan: the document of all differences, which can be saved, displayed and applied. Pure.
 import { createHash } from 'node:crypto';
+import type { StandingException } from '../directory/outbox/exceptions.ts';
 import type { CoverageOfKinds, DriftCount } from '../directory/outbox/runs.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { ACTIONS, isChange, isDrift, type Action, type PlanEntry } from './entry.ts';
@@ -33,6 +34,8 @@ export interface Plan {
   cost: Cost;
   /** State counts of the desired resources (ADR 0021). */
   coverage: CoverageOfKinds;
+  /** Resources that stay otherwise than desired by a decision; the items are the oldest thousand. */
+  exceptions: { total: number; items: StandingException[] };
   counts: Partial<Record<Action, number>>;
   entries: PlanEntry[];
 }

@@ -62,12 +62,17 @@ export function renderPlan(plan: Plan, { all, colour }: RenderOptions): string[]
     ...warnings(plan),
     ...(byOne ? changes.flatMap((entry) => oneByOne(entry, paint)) : summary(changes, paint)),
     ...aside(others, all, paint),
+    ...standing(plan, all, paint),
     ...(byOne || changes.length === 0 ? [] : ['', 'Every single change: --all, or --json.']),
     ...cost(plan),
   ];
 }
 
-function headline({ connection, target, coverage }: Plan, changes: PlanEntry[], others: PlanEntry[]): string {
+function headline(
+  { connection, target, coverage, exceptions }: Plan,
+  changes: PlanEntry[],
+  others: PlanEntry[],
+): string {
   const where = `${connection} → ${target}`;
   const left = others.filter(({ action }) => action !== 'unmanaged').length;
   const { users, groups } = coverage;
@@ -75,6 +80,8 @@ function headline({ connection, target, coverage }: Plan, changes: PlanEntry[], 
     return `${where}: no changes are known, but not everything is covered. reconcile looks at what is missing.`;
   if (changes.length === 0 && left > 0)
     return `${where}: no changes. ${counted(left, 'difference')} left, see below.`;
+  if (changes.length === 0 && exceptions.total > 0)
+    return `${where}: no changes. The platform is as desired except for ${counted(exceptions.total, 'exception')}, see below.`;
   if (changes.length === 0) return `${where}: no changes. The platform is as desired.`;
   const parts = ACTIONS.flatMap((action) => {
     const count = changes.filter((entry) => entry.action === action).length;
@@ -190,6 +197,22 @@ function aside(entries: PlanEntry[], all: boolean, paint: (sign: string, text: s
     if (shown.length < some.length) lines.push(`    … and ${some.length - shown.length} more`);
   }
   return lines;
+}
+
+/** Lists exceptions: what no run changes, because of a decision. */
+function standing(
+  { exceptions: { total, items } }: Plan,
+  all: boolean,
+  paint: (sign: string, text: string) => string,
+): string[] {
+  if (total === 0) return [];
+  const shown = items.slice(0, all ? undefined : ONE_BY_ONE);
+  const lines = shown.map(
+    ({ name, reason, since, message }) =>
+      `    ${name}: ${reason} since ${new Date(since).toISOString()}${message === '' ? '' : `, ${message}`}`,
+  );
+  if (shown.length < total) lines.push(`    … and ${total - shown.length} more: see scim-bridge exceptions`);
+  return ['', paint('!', `! ${counted(total, 'exception')} by decision, which no run changes`), ...lines];
 }
 
 function cost({ cost: { calls, values, members, durationMs }, proof }: Plan): string[] {

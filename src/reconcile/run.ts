@@ -13,6 +13,7 @@ import {
   type End,
 } from './apply-plan.ts';
 import { acceptTenant, askAboutTenant, noteRecognised } from './change-tenant.ts';
+import { counted } from '../support/counted.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
 import { makePlan, type RunFindings, type PlanOptions } from './make-plan.ts';
 import { changesIn, driftCounts, type Plan } from './plan.ts';
@@ -163,7 +164,8 @@ async function hold(scope: ReconcileScope, options: RunOptions, fence: string): 
       plan,
       end: carried.end,
     });
-    const report = { ...toReport(plan, startedAt, clock.now(), end), coverage };
+    const { exceptions } = await scope.outbox.backlog();
+    const report = { ...toReport(plan, startedAt, clock.now(), exceptFor(end, exceptions.total)), coverage };
     await runs.end(report);
     return { report, plan };
   } catch (error) {
@@ -185,6 +187,12 @@ async function recognise(
   await noteRecognised(scope);
   return undefined;
 }
+
+/** Adds the number of exceptions to the message of a run that converged. */
+const exceptFor = (end: End, exceptions: number): End =>
+  end.outcome === 'converged' && exceptions > 0
+    ? { ...end, message: `except for ${counted(exceptions, 'exception')}: see exceptions` }
+    : end;
 
 function toReport(plan: Plan, startedAt: number, endedAt: number, { outcome, message }: End): RunReport {
   return {

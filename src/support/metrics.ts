@@ -112,6 +112,18 @@ export const METRICS = {
     labels: ['target', 'kind'],
     help: `Destructive writes that wait for approval. ${SHARED}`,
   },
+  exceptions: {
+    type: 'gauge',
+    name: 'bridge_exceptions',
+    labels: ['target', 'reason'],
+    help: `Resources that stay otherwise than desired by a decision. Reason: Rejected, Protected, LastAdministrator, Dropped. ${SHARED}`,
+  },
+  exceptionsOldest: {
+    type: 'gauge',
+    name: 'bridge_exceptions_oldest_seconds',
+    labels: ['target'],
+    help: `Age of the oldest exception, in seconds; 0 when there is none. ${SHARED}`,
+  },
   platformRequests: {
     type: 'counter',
     name: 'bridge_platform_requests_total',

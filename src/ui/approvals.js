@@ -8,7 +8,8 @@ const LABELS = {
   removeMembers: ['membership to remove', 'memberships to remove'],
   clearAttributes: ['attribute value to empty', 'attribute values to empty'],
 };
-const TONES = { held: 'warn', approved: 'good', rejected: 'info' };
+const TONES = { held: 'warn', approved: 'good', rejected: 'info', withdrawn: 'info' };
+const DONE = { approve: 'Approved', reject: 'Rejected', withdraw: 'Withdrawn' };
 const SHOWN = 100;
 
 const countsOf = ({ kinds }) =>
@@ -83,7 +84,7 @@ function details(approval, again) {
         items.filter((item) => item.kind === kind),
       ),
     ),
-    state !== 'approved' && decide(approval, again),
+    (state === 'held' || state === 'rejected') && decide(approval, again),
   );
 }
 
@@ -125,7 +126,7 @@ function decide(approval, again) {
     const { items } = await post(`/approvals/${encodeURIComponent(approval.id)}/${action}`, {
       by: operator(),
     });
-    say(`${action === 'approve' ? 'Approved' : 'Rejected'}: ${count(items, 'item', 'items')}.`);
+    say(`${DONE[action]}: ${count(items, 'item', 'items')}.`);
     again();
   };
   return h(
@@ -134,6 +135,8 @@ function decide(approval, again) {
     act('Approve', choose('approve', 'Approve?', 'Exactly this list is carried out at the platform.', true), {
       class: 'danger',
     }),
+    approval.state === 'rejected' &&
+      act('Withdraw', choose('withdraw', 'Withdraw?', 'The guard judges these changes anew.', false)),
     approval.state === 'held' &&
       act(
         'Reject',

@@ -55,7 +55,7 @@ function targetCard(row, again) {
       figure('Held by guard', guard.held, guard.held > 0 && 'warn', '#/approvals'),
       figure('Linked', row.coverage.users.linked + row.coverage.groups.linked),
       figure('Missing', missingIn(row), missingIn(row) > 0 && 'bad'),
-      figure('Left as they are', row.coverage.users.exceptions + row.coverage.groups.exceptions),
+      figure('Exceptions', row.exceptions.total, row.exceptions.total > 0 && 'bad', '#/exceptions'),
       figure('Drift', driftOf(row), driftOf(row) > 0 && 'warn'),
     ),
     priorities(row),

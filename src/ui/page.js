@@ -3,6 +3,7 @@ import { get, isSignedIn, signIn, signOut } from './api.js';
 import { doctor } from './checks.js';
 import { field, h, say } from './dom.js';
 import { deadLetters } from './dead-letters.js';
+import { exceptions } from './exceptions.js';
 import { log } from './log.js';
 import { overview } from './overview.js';
 import { people } from './people.js';
@@ -14,6 +15,7 @@ const VIEWS = {
   overview: { title: 'Overview', draw: overview, everyMs: 5000 },
   approvals: { title: 'Approvals', draw: approvals },
   'dead-letters': { title: 'Dead letters', draw: deadLetters },
+  exceptions: { title: 'Exceptions', draw: exceptions },
   people: { title: 'People and groups', draw: people },
   log: { title: 'Log', draw: log },
   tokens: { title: 'Tokens', draw: tokens },

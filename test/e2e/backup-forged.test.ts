@@ -92,7 +92,7 @@ test('a planted token with fitting checksums opens nothing, and the operator see
   expect(text).toContain('were left out');
   await new Promise((resolve) => setTimeout(resolve, 1500));
   expect([await opens(PLANTED), await opens(secret), await users()]).toEqual([false, true, 0]);
-  expect((await open.run('restore', path('planted-of.ndjson'), '--replace')).code).toBe(0);
+  expect((await open.run('restore', path('planted-of.ndjson'), '--replace', '--yes')).code).toBe(0);
   expect(await users()).toBe(3);
 }, 60_000);
 
@@ -101,14 +101,14 @@ test('restore --tokens take restores tokens, and the audit log names them', asyn
   await open.run('backup', file);
   await open.run('token', 'revoke', 'entra');
   await eventually('the token is revoked', async () => !(await opens(secret)));
-  const kept = await open.run('restore', file, '--replace', '--json');
+  const kept = await open.run('restore', file, '--replace', '--yes', '--json');
   expect(kept.json.tokens).toMatchObject({
     taken: false,
     ofFile: [{ connection: 'default', name: 'entra' }],
   });
   await new Promise((resolve) => setTimeout(resolve, 1500));
   expect(await opens(secret)).toBe(false);
-  const taken = await open.run('restore', file, '--replace', '--tokens', 'take');
+  const taken = await open.run('restore', file, '--replace', '--yes', '--tokens', 'take');
   expect(taken.text).toContain('Inbound tokens of the file are valid now: entra (default).');
   await eventually('the token opens again', () => opens(secret));
   expect((await open.run('acts')).text).toContain('with the inbound tokens default/entra');
@@ -128,10 +128,10 @@ test('with backup.key a file without a fitting HMAC is refused before anything c
     expect(refused.text).toContain('--accept-forgeable');
   }
   expect(await users()).toBe(before);
-  expect((await keyed.run('restore', path('signed.ndjson'), '--replace')).code).toBe(0);
-  expect((await keyed.run('restore', path('unsigned.ndjson'), '--replace', '--accept-forgeable')).code).toBe(
-    0,
-  );
+  expect((await keyed.run('restore', path('signed.ndjson'), '--replace', '--yes')).code).toBe(0);
+  expect(
+    (await keyed.run('restore', path('unsigned.ndjson'), '--replace', '--yes', '--accept-forgeable')).code,
+  ).toBe(0);
   expect(await users()).toBe(before);
 }, 60_000);
 

@@ -142,7 +142,7 @@ test('a damaged, cut or foreign file changes nothing', async () => {
   ];
   for (const [content, words] of faults) {
     writeFileSync(broken, content);
-    const { code, text: said } = await commands.run('restore', broken, '--replace');
+    const { code, text: said } = await commands.run('restore', broken, '--replace', '--yes');
     expect([code, said]).toEqual([1, expect.stringContaining(words)]);
   }
   expect(await contents()).toEqual(before);
@@ -171,7 +171,7 @@ test('a backup that is taken under load makes a consistent store', async () => {
   isOver = true;
   await pushing;
   await settled();
-  expect((await commands.run('restore', file, '--replace')).code).toBe(0);
+  expect((await commands.run('restore', file, '--replace', '--yes')).code).toBe(0);
   const found = (await contents()) as Record<string, any>;
   const users = new Set(Object.keys(found.users));
   for (const holder of Object.values(found.userNames)) expect(users).toContain(holder);
@@ -196,7 +196,7 @@ test('a change that a worker had just taken when the backup was made does not wa
   // The state between the claim and the begin of the worker: the mark stays, its place among the due ones is gone.
   await store.redis.zrem(`${prefix}:{default}:dirty:main`, `User:${passing}`);
   await commands.run('backup', file, '--overwrite');
-  expect((await commands.run('restore', file, '--replace')).code).toBe(0);
+  expect((await commands.run('restore', file, '--replace', '--yes')).code).toBe(0);
   await commands.run('release');
   await settled();
 }, 60_000);

@@ -88,6 +88,15 @@ test('a flood that is held survives kill -9 and is shown, approved and carried o
   const { code, answer } = await command('status', '--json');
   expect([code, answer[0].guard.deactivate]).toEqual([2, open.length - 4]);
 
+  const unasked = (await command('approvals', 'list', '--json')).answer[0].id;
+  for (const action of ['approve', 'reject'])
+    expect(await command('approvals', action, unasked)).toEqual({
+      code: 1,
+      answer: expect.stringContaining('this order needs --yes'),
+    });
+  expect((await activeOnes()).length).toBe(open.length);
+  expect((await command('approvals', 'list', '--json')).answer[0].id).toBe(unasked);
+
   const list = await command('approvals', 'list', '--json');
   expect(list.answer).toMatchObject([{ connection: 'default', target: 'main', state: 'held' }]);
   const [{ id }] = list.answer;
@@ -101,14 +110,14 @@ test('a flood that is held survives kill -9 and is shown, approved and carried o
 
   const one = shown.answer.items[0];
   await expect(
-    command('approvals', 'approve', id, '--ref', one.ref, '--by', 'alice', '--json'),
+    command('approvals', 'approve', id, '--ref', one.ref, '--by', 'alice', '--yes', '--json'),
   ).resolves.toMatchObject({ code: 0, answer: { items: 1, by: 'alice' } });
   await eventually('one is closed', async () => !(await activeOnes()).includes(one.name));
   await settled();
   expect(await activeOnes()).toHaveLength(open.length - 1);
 
   await bridge.killAndRestart();
-  await expect(command('approvals', 'approve', id, '--json')).resolves.toMatchObject({ code: 0 });
+  await expect(command('approvals', 'approve', id, '--yes', '--json')).resolves.toMatchObject({ code: 0 });
   await eventually('all leavers are closed', async () => (await activeOnes()).length === 4, 20_000);
   await settled();
   expect((await command('status', '--json')).code).toBe(0);
@@ -125,11 +134,11 @@ test('a rejected approval leaves the platform alone, and can still be approved',
   await settled();
   const before = await activeOnes();
   const [{ id }] = (await command('approvals', 'list', '--json')).answer;
-  expect((await command('approvals', 'reject', id, '--json')).code).toBe(0);
+  expect((await command('approvals', 'reject', id, '--yes', '--json')).code).toBe(0);
   await settled();
   expect(await activeOnes()).toEqual(before);
   expect((await status()).guard.held).toBe(0);
-  expect((await command('approvals', 'approve', id, '--json')).code).toBe(0);
+  expect((await command('approvals', 'approve', id, '--yes', '--json')).code).toBe(0);
   await eventually('closed after all', async () => (await activeOnes()).length === 0);
 }, 60_000);
 

@@ -69,7 +69,7 @@ const leave = (id = '') => bridge.idp.patch(`/Users/${id}`, { op: 'replace', pat
 const back = (id: string) => bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: true });
 const isActive = async (name: string) => (await bridge.platform.user(name))?.active;
 const approve = async () =>
-  commands.run('approvals', 'approve', (await json('approvals', 'list'))[0].id, '--json');
+  commands.run('approvals', 'approve', (await json('approvals', 'list'))[0].id, '--yes', '--json');
 
 test('a deactivation takes one write and one read, and many deactivations share the read', async () => {
   await bridge.platform.forgetRequests();

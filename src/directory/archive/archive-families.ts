@@ -2,7 +2,7 @@
 
 /** Derived keys, which a restore builds again. */
 const DERIVED =
-  /^(userNames|externalIds:User|sharedExternalIds:User|externalIds:Group|displayNames|emails|groupNames|memberCount|groupsOf|references:.*|linked:.*|pendingGroups:.*|prints?:.*|synced:.*|syncedTargets)$/;
+  /^(userNames|externalIds:User|sharedExternalIds:User|externalIds:Group|displayNames|emails|groupNames|memberCount|groupsOf|references:.*|linked:.*|pendingGroups:.*|prints?:.*|synced:.*|syncedTargets|exceptions:.*|exceptionReasons:.*)$/;
 /**
  * Momentary keys, which a backup leaves out: leases, queues, events and caches. Marks are left out too, because a restore
  * marks every resource.

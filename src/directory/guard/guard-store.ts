@@ -46,7 +46,7 @@ export type PlacedItem = Destruction & { place: number };
 /** A decision of an operator; the newest fifty are kept. */
 export interface Decision {
   id: string;
-  action: 'approve' | 'reject';
+  action: 'approve' | 'reject' | 'withdraw';
   at: number;
   by: string;
   kinds: Record<DestructiveKind, number>;
@@ -156,15 +156,20 @@ export function createGuardStore(
     return Number(dropped);
   }
 
-  /** Returns for each change whether it is held. */
-  async function areHeld(items: Destruction[]): Promise<boolean[]> {
+  async function areIn(family: string, items: Destruction[]): Promise<boolean[]> {
     const places = await Promise.all(
       items.map(({ kind, ref, subject }) =>
-        redis.zscore(sets('guardHeld', kind), subject === undefined ? ref : `${ref} ${subject}`),
+        redis.zscore(sets(family, kind), subject === undefined ? ref : `${ref} ${subject}`),
       ),
     );
     return places.map((place) => place !== null);
   }
+
+  /** Returns for each change whether it is held. */
+  const areHeld = (items: Destruction[]): Promise<boolean[]> => areIn('guardHeld', items);
+
+  /** Returns for each change whether an operator rejected it. */
+  const areRejected = (items: Destruction[]): Promise<boolean[]> => areIn('guardRejected', items);
 
   const idOf = (serial: number, last: number): string => `${target}.${serial}-${last}`;
 
@@ -271,6 +276,7 @@ export function createGuardStore(
     decisionsOfMembers,
     settle,
     areHeld,
+    areRejected,
     heldRefs,
     open,
     decisions,

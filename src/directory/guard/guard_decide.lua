@@ -1,15 +1,15 @@
 -- Stores an operator's decision about held changes: all listed ones, or those of some resources. A rejected change can still
--- be approved by the id of its approval.
+-- be approved by the id of its approval. Withdrawing a rejection marks its resources, so that the guard judges them anew.
 -- KEYS base
 -- ARGV { target, targets: [target], kinds, serial, upTo (last place that was listed; absent: all), refs (absent: all),
---        action: approve|reject, expiryMs (of an approval), by, request, act (audit entry as in append_act; absent: none) }
+--        action: approve|reject|withdraw, expiryMs (of an approval), by, request, act (audit entry as in append_act; absent: none) }
 -- RETURN {"decided", number of each kind} | {"expired"} | {"unknown"}
 -- NEEDS guard, log, marks
 local now = clock()
 local serial, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
 local source, from, to = 'guardHeld', '(' .. p.serial, p.upTo or '+inf'
-if tonumber(serial) ~= p.serial then
-  if p.action ~= 'approve' then return { 'unknown' } end
+if p.action == 'withdraw' or tonumber(serial) ~= p.serial then
+  if p.action == 'reject' then return { 'unknown' } end
   source, from, to = 'guardRejected', p.serial, p.serial
 elseif tonumber(expires) <= now then
   return { 'expired' }
@@ -32,11 +32,11 @@ for index, kind in ipairs(p.kinds) do
       redis.call('ZREM', sets(source, kind), text)
       if p.action == 'approve' then
         redis.call('ZADD', sets('guardApproved', kind), string.format('%d', now + p.expiryMs), text)
-      else
+      elseif p.action == 'reject' then
         redis.call('ZADD', sets('guardRejected', kind), p.serial, text)
       end
       if #items < 1000 then items[#items + 1] = kind .. ' ' .. text end
-      local urgent = p.action == 'approve' and (kind == 'deactivate' or string.sub(ref, 1, 5) == 'User:')
+      local urgent = p.action ~= 'reject' and (kind == 'deactivate' or string.sub(ref, 1, 5) == 'User:')
       looked[ref] = math.min(looked[ref] or 1, urgent and 0 or 1)
     end
   end

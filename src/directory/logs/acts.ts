@@ -6,7 +6,7 @@ import type { Keyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 export const ACTS = [
-  ...(['hold', 'release', 'resync', 'sync', 'reconcile', 'apply', 'approve', 'reject'] as const),
+  ...(['hold', 'release', 'resync', 'sync', 'reconcile', 'apply', 'approve', 'reject', 'withdraw'] as const),
   ...(['retryDeadLetters', 'dropDeadLetters', 'forgetLink', 'importLinks'] as const),
   ...(['retryEvents', 'dropEvents'] as const),
   ...(['createToken', 'revokeToken', 'restore', 'repair'] as const),

@@ -4,9 +4,10 @@
 --        forget (the platform id that is ours no more), dropGrants (nothing is to be granted to this user),
 --        decided (what became of the account is known now: groups that take this user out go on),
 --        alarm (moment at which to look again although nothing changed), coalesceMs, targets: [target], groupsMatter,
---        suspectedDrift (as they were read), way (kind:platform id of the link), log (as append_log.lua) }, link
+--        suspectedDrift (as they were read), way (kind:platform id of the link), log (as append_log.lua),
+--        exception (reason, absent: none), exceptionSince }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
--- NEEDS link_states, links, log, marks, user_memberships
+-- NEEDS exceptions, link_states, links, log, marks, user_memberships
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
@@ -47,6 +48,7 @@ end
 redis.call('HDEL', marks, p.ref)
 redis.call('ZREM', dirty, p.ref)
 redis.call('ZREM', key('accepted', p.target), p.ref)
+set_exception(p.target, p.ref, p.exception, p.exceptionSince)
 if p.kind == 'User' then redis.call('SREM', key('guardWaiting', p.target), p.ref) end
 if p.outcome == 'blocked' then
   redis.call('ZADD', key('blocked', p.target), now, p.ref)

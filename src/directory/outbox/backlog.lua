@@ -1,8 +1,9 @@
 -- Returns the backlog of a target: pending marks, blocked and held resources, and the last run. Reads only, in constant time.
 -- KEYS base
--- ARGV { target, kinds (of the guard) }
+-- ARGV { target, kinds (of the guard), exceptions (reasons) }
 -- RETURN {"backlog", now, dirty, inflight, blocked, oldest (time of acceptance, or ''), hold (1 or 0), last run (JSON or ''),
---        last success (or ''), held of each kind, [action, writes, ...], number of waiting marks of each priority}
+--        last success (or ''), held of each kind, [action, writes, ...], number of waiting marks of each priority,
+--        exceptions of each reason, time of the oldest exception (or '')}
 -- The oldest change is the oldest of the delivered marks or of the marks that wait for delivery.
 local oldest = tonumber(redis.call('ZRANGE', key('accepted', p.target), 0, 0, 'WITHSCORES')[2])
 local function note_age(time)
@@ -20,6 +21,13 @@ for priority = 0, 3 do
   local first = redis.call('ZRANGEBYSCORE', key('dirty', p.target), from, to, 'WITHSCORES', 'LIMIT', 0, 1)[2]
   if first then note_age(tonumber(first) % SPAN) end
 end
+local exceptions, since = {}, nil
+for index, reason in ipairs(p.exceptions) do
+  local list = key('exceptions', p.target .. ':' .. reason)
+  exceptions[index] = redis.call('ZCARD', list)
+  local first = tonumber(redis.call('ZRANGE', list, 0, 0, 'WITHSCORES')[2])
+  if first and (not since or first < since) then since = first end
+end
 return {
   'backlog', clock(),
   redis.call('HLEN', key('marks', p.target)),
@@ -31,4 +39,5 @@ return {
   held,
   redis.call('HGETALL', key('reconcileWrites', p.target)),
   priorities,
+  exceptions, since and string.format('%d', since) or '',
 }

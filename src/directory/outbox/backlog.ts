@@ -2,6 +2,7 @@
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import { PRIORITIES, type Priority } from '../records.ts';
+import { EXCEPTION_REASONS, toExceptionCounts, type ExceptionCounts } from './exceptions.ts';
 import type { RunReport } from './runs.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
@@ -17,6 +18,8 @@ export interface Backlog {
   onHold: boolean;
   /** Destructive writes that wait for approval. */
   held: Record<DestructiveKind, number>;
+  /** Resources that stay otherwise than desired by a decision. */
+  exceptions: ExceptionCounts;
   lastRun?: RunReport;
   /** Unix milliseconds; undefined before the first. */
   lastSuccessAt?: number;
@@ -29,13 +32,17 @@ export async function readBacklog(
   { scripts, keys }: { scripts: Scripts; keys: Keyspace },
   target: string,
 ): Promise<Backlog> {
-  const reply = await scripts.run('backlog', keys.base, { target, kinds: DESTRUCTIVE_KINDS });
+  const reply = await scripts.run('backlog', keys.base, {
+    ...{ target, kinds: DESTRUCTIVE_KINDS, exceptions: EXCEPTION_REASONS },
+  });
   const [now = 0, dirty = 0, inflight = 0, blocked = 0] = reply.slice(1, 5).map(Number);
-  const [oldest, hold, last, lastSuccessAt, held, writes, priorities] = reply.slice(5) as [
+  const [oldest, hold, last, lastSuccessAt, held, writes, priorities, exceptions, since] = reply.slice(5) as [
     ...[string, number, string, string],
     number[],
     string[],
     number[],
+    number[],
+    string,
   ];
   return {
     ...{ dirty, inflight, blocked },
@@ -47,6 +54,7 @@ export async function readBacklog(
     held: Object.fromEntries(
       DESTRUCTIVE_KINDS.map((kind, index) => [kind, held[index] ?? 0]),
     ) as Backlog['held'],
+    exceptions: toExceptionCounts(exceptions, since === '' ? undefined : Number(since), now),
     ...(last === '' ? {} : { lastRun: JSON.parse(last) as RunReport }),
     ...(lastSuccessAt === '' ? {} : { lastSuccessAt: Number(lastSuccessAt) }),
     writes: Object.fromEntries(

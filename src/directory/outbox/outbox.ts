@@ -3,6 +3,7 @@
 import type { Redis } from 'ioredis';
 import { readBacklog } from './backlog.ts';
 import type { Keyspace } from '../keys.ts';
+import { readExceptions, type ExceptionReason, type StandingException } from './exceptions.ts';
 import { parseLink, toLinkText, type Link } from './links.ts';
 import { PRIORITIES, parseRef, refOf, type Priority, type Ref } from '../records.ts';
 import type { StreamLimits } from '../logs/chained-stream.ts';
@@ -174,11 +175,16 @@ export function createOutbox(
 
   /** Takes a ref off the list of those that need a person; its desired state stays. */
   async function dismiss(ref: Ref): Promise<boolean> {
-    return (await redis.zrem(keys.key('blocked', target), ref)) === 1;
+    return (await run('dismiss', { ref }))[0] === 'dismissed';
   }
+
+  /** Returns at most `limit` exceptions, the oldest of each reason first. @param reasons default: all */
+  const exceptions = (limit: number, reasons?: readonly ExceptionReason[]): Promise<StandingException[]> =>
+    readExceptions(deps, target, { limit, reasons });
 
   return {
     target,
+    exceptions,
     leaseMs,
     guardStore: createGuardStore(deps, { target }),
     log,

@@ -1,6 +1,7 @@
 // Stores the steps of one sync: takes the lease, saves the link on the way, and stores the outcome. Each step is one script
 // that first checks the lease.
 import type { Keyspace } from '../keys.ts';
+import { exceptionReasonOf } from './exceptions.ts';
 import { parseLink, toLinkText, type Link } from './links.ts';
 import type { LogEntry, ProvisioningLog } from '../logs/provisioning-log.ts';
 import {
@@ -187,6 +188,8 @@ export function createWork(
       decided: outcome.kind !== 'later' && outcome.decided ? true : undefined,
       coalesceMs: COALESCE_MS,
       alarm: outcome.kind === 'later' ? undefined : outcome.alarmAt,
+      exception: outcome.kind === 'blocked' ? undefined : exceptionReasonOf(link.condition),
+      exceptionSince: link.condition?.since,
       groupsMatter,
       request: work.request,
     };

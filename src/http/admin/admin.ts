@@ -9,6 +9,7 @@ import type { AdminContext, AdminRoute } from './route.ts';
 import { createAdminRouter } from './router.ts';
 import { checkRoutes } from './routes/checks.ts';
 import { comparisonRoutes } from './routes/comparisons.ts';
+import { exceptionRoutes } from './routes/exceptions.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { eventRoutes } from './routes/events.ts';
 import { holdRoutes } from './routes/holds.ts';
@@ -55,6 +56,14 @@ export function createAdmin(
 
 const routesOf = (context: AdminContext): AdminRoute[] =>
   [
-    ...[statusRoutes, approvalRoutes, comparisonRoutes, operationRoutes, resourceRoutes, deadLetterRoutes],
+    ...[
+      statusRoutes,
+      approvalRoutes,
+      comparisonRoutes,
+      operationRoutes,
+      resourceRoutes,
+      deadLetterRoutes,
+      exceptionRoutes,
+    ],
     ...[holdRoutes, linkRoutes, logRoutes, actRoutes, tokenRoutes, checkRoutes, proofRoutes, eventRoutes],
   ].flatMap((routes) => routes(context));

@@ -1,6 +1,7 @@
 // Defines the named JSON Schemas of the admin API for its OpenAPI document.
 import { CHAIN } from '../../verify-access/report.ts';
 import type { ExplanationVerdict } from '../../explain/explanation.ts';
+import { EXCEPTION_REASONS } from '../../directory/outbox/exceptions.ts';
 import { PRIORITIES } from '../../directory/records.ts';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import type { JsonSchema } from './route.ts';
@@ -58,6 +59,8 @@ const proof = {
   ),
 };
 
+const exceptionNumbers = Object.fromEntries(EXCEPTION_REASONS.map((reason) => [reason, integerField]));
+
 export const SCHEMAS = {
   Problem: {
     ...object({ type: textField, title: textField, status: integerField, detail: textField }),
@@ -76,6 +79,7 @@ export const SCHEMAS = {
       hold: {
         oneOf: [{ type: 'null' }, object({ since: unixMs, by: textField, note: textField }, ['since', 'by'])],
       },
+      exceptions: object({ total: integerField, oldestMs: { type: 'number' }, ...exceptionNumbers }),
       hasMoved: booleanField,
       reconcile: object({ last: { type: ['object', 'null'] }, lastSuccessAt: orNull('integer') }),
       events: { oneOf: [{ type: 'null' }, eventStanding] },
@@ -96,6 +100,7 @@ export const SCHEMAS = {
       'breaker',
       'guard',
       'hold',
+      'exceptions',
       'hasMoved',
       'reconcile',
       'events',
@@ -104,7 +109,7 @@ export const SCHEMAS = {
   Approval: object(
     {
       ...{ id: textField, connection: textField, target: textField },
-      state: { enum: ['held', 'approved', 'rejected'] },
+      state: { enum: ['held', 'approved', 'rejected', 'withdrawn'] },
       ...{ openedAt: dateTime, expiresAt: dateTime, at: dateTime, by: textField },
       kinds: object(kinds),
       items: arrayOf({ $ref: '#/components/schemas/HeldChange' }),
@@ -136,6 +141,12 @@ export const SCHEMAS = {
     ...{ connection: textField, target: textField, ref: textField },
     kind: { enum: ['User', 'Group'] },
     ...{ name: textField, since: dateTime, reason: textField, message: textField, status: orNull('integer') },
+  }),
+  Exception: object({
+    ...{ connection: textField, target: textField, ref: textField },
+    kind: { enum: ['User', 'Group'] },
+    reason: { enum: EXCEPTION_REASONS },
+    ...{ name: textField, since: dateTime, message: textField, advice: textField },
   }),
   Selection: object({ count: integerField, resources: arrayOf(textField) }),
   HoldChange: object({ connection: textField, target: textField, changed: booleanField }),

@@ -13,7 +13,7 @@ const SHOTS = process.env.ADMIN_SCREENSHOTS;
 const PEOPLE = ['ada.lovelace', 'grace.hopper', 'alan.turing', 'mary.jackson', 'john.backus', 'edith.clarke']
   .concat(['karen.jones', 'hedy.lamarr'])
   .map((name) => `${name}@acme.example`);
-const VIEWS = ['overview', 'approvals', 'dead-letters', 'people', 'log', 'tokens', 'doctor'];
+const VIEWS = ['overview', 'approvals', 'dead-letters', 'exceptions', 'people', 'log', 'tokens', 'doctor'];
 let rig: AdminRig;
 
 beforeAll(async () => {

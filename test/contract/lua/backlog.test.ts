@@ -19,6 +19,7 @@ test('the backlog of a converged target is empty', async () => {
   expect(await store.outbox.backlog()).toEqual({
     ...{ dirty: 0, inflight: 0, blocked: 0, oldestMs: 0, onHold: false, writes: {} },
     held: { deactivate: 0, delete: 0, removeMembers: 0, clearAttributes: 0 },
+    exceptions: { Rejected: 0, Protected: 0, LastAdministrator: 0, Dropped: 0, total: 0, oldestMs: 0 },
     priorities: { deactivation: 0, edit: 0, new: 0, reconcile: 0 },
   });
 });

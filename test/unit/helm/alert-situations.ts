@@ -144,6 +144,15 @@ export const OTHERS: { name: string; series: Record<string, string>; at: string;
     at: '48h',
     fires: ['ScimBridgeNoPushes'],
   },
+  {
+    name: 'a rejection stands for more than a month',
+    series: {
+      'bridge_redis_up{instance="1"}': '1x300',
+      'bridge_exceptions_oldest_seconds{target="main"}': '2592000+60x300',
+    },
+    at: '2h',
+    fires: ['ScimBridgeOldException'],
+  },
 ];
 
 /** The series of a situation. @throws Error when a change fits no series of a healthy bridge, or several */

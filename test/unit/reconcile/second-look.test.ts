@@ -64,7 +64,12 @@ function estateOf(all: Person[], meddling: Meddling, there = all): ReconcileScop
     outbox: {
       hasMoved: () => Promise.resolve(false),
       blocked: () => Promise.resolve([]),
-      guardStore: { open: () => Promise.resolve(undefined) },
+      backlog: () => Promise.resolve({ exceptions: { total: 0 } }),
+      exceptions: () => Promise.resolve([]),
+      guardStore: {
+        open: () => Promise.resolve(undefined),
+        areRejected: (items: unknown[]) => Promise.resolve(items.map(() => false)),
+      },
     },
     runs: {
       mappedBy: () => Promise.resolve('d'),

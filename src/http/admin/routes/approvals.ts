@@ -40,9 +40,14 @@ export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
   }),
   decision(context, 'approve', 'Carries out exactly what the approval lists.'),
   decision(context, 'reject', 'Leaves the platform as it is, until the source takes the change back.'),
+  decision(context, 'withdraw', 'Takes a rejection back, so that the guard judges its changes anew.'),
 ];
 
-function decision(context: AdminContext, action: 'approve' | 'reject', summary: string): AdminRoute {
+function decision(
+  context: AdminContext,
+  action: 'approve' | 'reject' | 'withdraw',
+  summary: string,
+): AdminRoute {
   return route<Decision>({
     method: 'post',
     path: `/approvals/{id}/${action}`,

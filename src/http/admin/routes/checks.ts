@@ -15,7 +15,10 @@ import { arrayOf, body, refTo, textField } from '../schemas.ts';
  * The options that the API offers. The command line has more: an address in a request would let a client send the
  * service's token anywhere, and API secrets of a deployment must not travel to the bridge.
  */
-type AccessBody = Pick<AccessQuestion, 'user' | 'connection' | 'target' | 'deployment' | 'environment' | 'query'>;
+type AccessBody = Pick<
+  AccessQuestion,
+  'user' | 'connection' | 'target' | 'deployment' | 'environment' | 'query'
+>;
 
 const named = (description: string) => ({ ...textField, minLength: 1, maxLength: 1000, description });
 

@@ -1,0 +1,11 @@
+-- Keeps the lists of exceptions: resources that a target shows otherwise than desired, by a decision and not by a delay.
+-- Moves a ref to the list of `reason`; nil takes it out of every list. A ref that stays in its list keeps its time.
+local function set_exception(target, ref, reason, since)
+  local by_ref = key('exceptionReasons', target)
+  local before = redis.call('HGET', by_ref, ref)
+  if before == (reason or false) then return end
+  if before then redis.call('ZREM', key('exceptions', target .. ':' .. before), ref) end
+  if not reason then return redis.call('HDEL', by_ref, ref) end
+  redis.call('HSET', by_ref, ref, reason)
+  redis.call('ZADD', key('exceptions', target .. ':' .. reason), string.format('%d', since), ref)
+end

@@ -1,0 +1,37 @@
+// Resources that stay otherwise than desired by a decision: who, why, since when, and what to do.
+import { get } from './api.js';
+import { ago, count, empty, h } from './dom.js';
+
+const WORDS = {
+  Rejected: 'Rejected',
+  Protected: 'Protected',
+  LastAdministrator: 'Last administrator',
+  Dropped: 'Dropped from the dead letters',
+};
+
+export async function exceptions() {
+  const all = await get('/exceptions');
+  if (all.length === 0)
+    return empty('No exceptions', 'What stays otherwise than desired by a decision is listed here.');
+  return [
+    h('p', { class: 'soft' }, count(all.length, 'exception', 'exceptions')),
+    h(
+      'ul',
+      { class: 'rows card' },
+      all.map(({ name, ref, kind, target, connection, reason, message, advice, since }) =>
+        h(
+          'li',
+          {},
+          h(
+            'div',
+            { class: 'grow' },
+            h('strong', {}, name),
+            h('p', { class: 'soft' }, `${kind} ${ref}, ${connection} → ${target}, ${ago(since)}`),
+            h('p', {}, `${WORDS[reason]}: ${message}`),
+            h('p', { class: 'soft' }, advice),
+          ),
+        ),
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,181 @@
+// Tests that exceptions are told by every reading command: rejected, protected, dropped, and that each ends again.
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jest } from '@jest/globals';
+import { runCli } from '../../src/cli/index.ts';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
+import { eventually } from '../support/eventually.ts';
+import { createIdp, type Idp } from '../support/idp.ts';
+import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
+
+const TOKEN = 'a-token-for-tests-only-0123456789';
+const ADMIN = 'an-admin-token-for-tests-0123456789';
+const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
+const file = join(folder, 'bridge.json');
+const LEAVERS = ['r0@acme.example', 'r1@acme.example'];
+
+let sandbox: Sandbox;
+let bridge: BridgeProcess;
+let idp: Idp;
+let platform: PlatformView;
+const ids = new Map<string, string>();
+
+/** Runs a command as an operator would. @returns exit code and output; parsed with `--json` */
+async function command(...args: string[]): Promise<{ code: number; answer: any }> {
+  const lines: string[] = [];
+  const log = jest.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)));
+  const error = jest.spyOn(console, 'error').mockImplementation((line) => void lines.push(String(line)));
+  const write = jest.spyOn(process.stdout, 'write').mockImplementation((chunk, ...rest) => {
+    lines.push(String(chunk));
+    for (const each of rest) if (typeof each === 'function') each();
+    return true;
+  });
+  try {
+    const code = await runCli(['--config', file, ...args], { ...process.env, NO_COLOR: '1' });
+    const text = lines.join('\n');
+    return { code, answer: args.includes('--json') && code !== 1 ? JSON.parse(text) : text };
+  } finally {
+    log.mockRestore();
+    error.mockRestore();
+    write.mockRestore();
+  }
+}
+
+const status = async () => (await command('status', '--json')).answer[0];
+const settled = () => eventually('nothing is left to do', async () => (await status()).dirty === 0, 60_000);
+const activeOnes = async (): Promise<string[]> =>
+  (await platform.state()).users.filter(({ active }) => active).map(({ userName }) => userName);
+const deactivate = (userName: string) =>
+  idp.patch(`/Users/${ids.get(userName)}`, { op: 'replace', path: 'active', value: false });
+const read = async (path: string): Promise<string> =>
+  (
+    await fetch(bridge.baseUrl.replace(/\/scim.*/, path), { headers: { authorization: `Bearer ${ADMIN}` } })
+  ).text();
+const named = async () =>
+  (await command('exceptions', '--json')).answer.map(
+    ({ name, reason }: { name: string; reason: string }) => `${name} ${reason}`,
+  );
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  const settings = {
+    server: { adminToken: ADMIN },
+    redis: { url: process.env.TEST_REDIS_URL, prefix: `test-${randomUUID()}` },
+    connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
+    targets: {
+      main: {
+        url: sandbox.ready.platformUrl,
+        token: sandbox.ready.fixtures.apiKeys.admin,
+        allowLoopbackHttp: true,
+        rateLimit: { requestsPerSecond: 1000, burst: 200 },
+        guard: { deactivate: { count: 0, percent: 0 } },
+        adopt: 'report',
+        users: { protected: ['kept@acme.example'] },
+      },
+    },
+    reconcile: { schedule: null },
+  };
+  writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
+  bridge = await startBridgeProcess(settings);
+  idp = createIdp(bridge.baseUrl, TOKEN);
+  platform = createPlatformView(sandbox.ready.controlUrl);
+  for (const name of LEAVERS) ids.set(name, await idp.createUser(name));
+  await eventually('all active', async () => {
+    const active = await activeOnes();
+    return LEAVERS.every((name) => active.includes(name));
+  });
+  await settled();
+}, 60_000);
+
+afterAll(async () => {
+  await bridge.stop();
+  await sandbox.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('without exceptions every command says so', async () => {
+  const { code, answer } = await command('status', '--json');
+  expect([code, answer[0].exceptions.total]).toEqual([0, 0]);
+  await expect(command('exceptions')).resolves.toEqual({ code: 0, answer: 'No exceptions.' });
+  expect((await command('plan')).answer).toContain('no changes. The platform is as desired.');
+}, 60_000);
+
+test('a rejected deactivation is told by status, plan, reconcile, explain and health, until it is withdrawn', async () => {
+  for (const name of LEAVERS) await deactivate(name);
+  await settled();
+  const [{ id }] = (await command('approvals', 'list', '--json')).answer;
+  expect((await command('approvals', 'reject', id, '--yes')).code).toBe(0);
+  await settled();
+
+  const { code, answer } = await command('status', '--json');
+  expect([code, answer[0].exceptions.Rejected, answer[0].exceptions.total]).toEqual([2, 2, 2]);
+  expect((await command('status')).answer).toContain('exceptions: 2 rejected, the oldest for');
+  expect((await named()).toSorted()).toEqual(LEAVERS.map((name) => `${name} Rejected`));
+
+  const plan = await command('plan');
+  expect(plan.answer).toContain('no changes. The platform is as desired except for 2 exceptions');
+  expect(plan.answer).toMatch(/r0@acme\.example: Rejected since/);
+  const reconcile = await command('reconcile', '--yes');
+  expect(reconcile.code).toBe(0);
+  expect(reconcile.answer).toContain('converged: except for 2 exceptions: see exceptions');
+  expect((await command('explain', 'r0@acme.example')).answer).toContain('is left alone at main');
+  expect(await read('/health')).toContain('2 exceptions by decision');
+  expect(await read('/metrics')).toContain('bridge_exceptions{target="main",reason="Rejected"} 2');
+
+  await bridge.killAndRestart();
+  expect((await named()).toSorted()).toEqual(LEAVERS.map((name) => `${name} Rejected`));
+
+  expect((await command('approvals', 'withdraw', id, '--yes')).code).toBe(0);
+  await settled();
+  expect(await named()).toEqual([]);
+  const [again] = (await command('approvals', 'list', '--json')).answer;
+  expect(again).toMatchObject({ state: 'held', kinds: { deactivate: 2 } });
+  expect((await command('approvals', 'approve', again.id, '--yes')).code).toBe(0);
+  await eventually('both are closed', async () => {
+    const active = await activeOnes();
+    return LEAVERS.every((name) => !active.includes(name));
+  });
+  expect((await status()).exceptions.total).toBe(0);
+}, 120_000);
+
+test('a person who becomes active again ends the exception', async () => {
+  const id = await idp.createUser('back@acme.example');
+  ids.set('back@acme.example', id);
+  await settled();
+  await deactivate('back@acme.example');
+  await settled();
+  const [approval] = (await command('approvals', 'list', '--json')).answer;
+  await command('approvals', 'reject', approval.id, '--yes');
+  await settled();
+  expect(await named()).toEqual(['back@acme.example Rejected']);
+  await idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: true });
+  await settled();
+  expect(await named()).toEqual([]);
+}, 60_000);
+
+test('a protected account and a dropped dead letter are exceptions', async () => {
+  await idp.createUser('kept@acme.example');
+  const strangers = (await platform.state()).users.filter(
+    ({ userName: name }) => !ids.has(name) && !name.startsWith('kept'),
+  );
+  const { userName = '' } = strangers.at(-1) ?? {};
+  const taken = await idp.createUser(userName);
+  await settled();
+  expect(await named()).toEqual(['kept@acme.example Protected']);
+  expect((await status()).blocked).toBe(1);
+
+  expect((await command('dead-letters', 'drop', '--all')).code).toBe(0);
+  expect(await named()).toEqual(['kept@acme.example Protected', `${userName} Dropped`]);
+  expect((await command('exceptions', '--reason', 'Dropped')).answer).toContain(
+    'dropped from the dead letters',
+  );
+  expect((await command('explain', userName)).answer).toContain('is left alone at main');
+  expect((await command('plan')).answer).toMatch(/2 exceptions/);
+
+  expect((await idp.send('DELETE', `/Users/${taken}`)).status).toBe(204);
+  await settled();
+  expect(await named()).toEqual(['kept@acme.example Protected']);
+}, 60_000);
