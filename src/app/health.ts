@@ -6,6 +6,7 @@ import { createKeyspace } from '../directory/keys.ts';
 import type { AdminCheck } from '../http/admin/authenticate.ts';
 import { createHealthRouter, type Check, type HealthChecks } from '../http/health.ts';
 import type { TargetQueue } from '../queue/target-queue.ts';
+import { oncePerTurn } from '../support/once-per-turn.ts';
 import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
 import { outboxesOf } from './states.ts';
@@ -21,12 +22,13 @@ export function buildHealth(
   { isStopping, checkAdmin }: { isStopping: () => boolean; checkAdmin: AdminCheck | undefined },
 ): ReturnType<typeof createHealthRouter> {
   const { clock, config, redis } = parts;
-  const store = async (): Promise<Check> => ({
+  // The address needs no token, and each check writes to Redis: a flood of requests shares it.
+  const store = oncePerTurn(async (): Promise<Check> => ({
     ...(await checkStore(redis, {
       durability: config.redis.durability,
       probe: createKeyspace(config.redis.prefix, 'ready').key('probe'),
     })),
-  });
+  }));
   const dataCheck = async (): Promise<Check> => {
     const last = await Promise.all(states.map(({ proof }) => proof.last()));
     const faults = last.reduce((sum, each) => sum + (each?.faults ?? 0), 0);

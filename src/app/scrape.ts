@@ -3,6 +3,7 @@ import { takePulse } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createMetricsRouter } from '../http/metrics.ts';
 import type { TargetQueue } from '../queue/target-queue.ts';
+import { oncePerTurn } from '../support/once-per-turn.ts';
 import type { Target } from '../sync/target.ts';
 import type { CredentialStore } from '../tokens/credentials.ts';
 import type { Events } from './events.ts';
@@ -49,5 +50,9 @@ export function buildScrape(
     },
     lastFetches: () => new Map([...queues].map(([name, queue]) => [name, queue.lastSweepAt()])),
   };
-  return createMetricsRouter(contentType, () => scrape(sources));
+  // The address needs no token, and the text takes milliseconds: a flood of requests shares it.
+  return createMetricsRouter(
+    contentType,
+    oncePerTurn(async () => Buffer.from(await scrape(sources))),
+  );
 }
