@@ -42,7 +42,10 @@ function checkKeys(document: unknown): ConfigFault[] {
   );
 }
 
-/** Weak secrets, and secrets used twice: one token must not speak for two identity providers, or for an operator. */
+/**
+ * Weak secrets, and secrets used twice: one token must not speak for two identity providers, or for an operator, and a
+ * caller of the bridge must not hold the key of the platform.
+ */
 export function checkSecrets(document: unknown): ConfigFault[] {
   const faults = checkKeys(document);
   const seen = new Map<string, string>();
@@ -52,9 +55,12 @@ export function checkSecrets(document: unknown): ConfigFault[] {
     for (const { path, value } of select(document, pattern)) {
       if (typeof value !== 'string') continue;
       const problem = checkSecretForm(value);
-      const first = own ? seen.get(value) : undefined;
+      const first = seen.get(value);
       if (problem) faults.push({ path, message: `${problem} ${advice}` });
-      else if (first) faults.push({ path, message: `The same secret is used at ${first}. ${MAKE_ONE}` });
+      else if (first && own)
+        faults.push({ path, message: `The same secret is used at ${first}. ${MAKE_ONE}` });
+      else if (first)
+        faults.push({ path: first, message: `The same secret is used at ${path}. ${MAKE_ONE}` });
       else if (own) seen.set(value, path);
     }
   }

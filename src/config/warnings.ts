@@ -1,4 +1,6 @@
 // Settings that are valid and deserve a second look.
+import { parseRedisAddress } from '../support/redis-address.ts';
+import { isLoopback } from './forms.ts';
 import type { Config } from './schema.ts';
 
 export interface ConfigWarning {
@@ -8,10 +10,56 @@ export interface ConfigWarning {
   advice: string;
 }
 
-export function configWarnings({
-  connections,
-  targets,
-}: Pick<Config, 'connections' | 'targets'>): ConfigWarning[] {
+type Warned = Pick<Config, 'connections' | 'targets' | 'server' | 'redis'>;
+
+export const configWarnings = (config: Warned): ConfigWarning[] => [
+  ...publicAddressWarnings(config),
+  ...redisWarnings(config),
+  ...sharedTargetWarnings(config),
+];
+
+function publicAddressWarnings({ server: { publicUrl, metricsPort } }: Warned): ConfigWarning[] {
+  if (publicUrl === null) return [];
+  const url = new URL(publicUrl);
+  const warnings: ConfigWarning[] = [];
+  if (url.protocol === 'http:' && !isLoopback(url))
+    warnings.push({
+      path: '/server/publicUrl',
+      message: 'identity providers reach the bridge by http://, so tokens can be read on the way',
+      advice: 'End TLS in front of the bridge and write https:// here.',
+    });
+  if (metricsPort === null)
+    warnings.push({
+      path: '/server/metricsPort',
+      message:
+        'metrics are on the port of the SCIM addresses: names of targets, tokens and figures need no token',
+      advice: 'Set server.metricsPort, and let the proxy pass only /scim/v2 and /connections.',
+    });
+  return warnings;
+}
+
+/** Warns about a Redis that needs no credentials although other machines reach it. */
+function redisWarnings({ redis: { url, cluster, tls } }: Warned): ConfigWarning[] {
+  const isOpen = [...(cluster ?? [url])].some((text) => {
+    const address = parseRedisAddress(text);
+    if (typeof address === 'string' || address.password !== undefined) return false;
+    return address.hosts.some(({ host }) => !isLoopback(new URL(`redis://${bracketed(host)}`)));
+  });
+  if (!isOpen || tls.certFile !== null) return [];
+  return [
+    {
+      path: cluster ? '/redis/cluster' : '/redis/url',
+      message:
+        'Redis is on another machine and needs no password: everybody who reaches it decides about access',
+      advice: 'Give the bridge a user of its own in Redis (docs/deploy.md) and let nothing else reach it.',
+    },
+  ];
+}
+
+const bracketed = (host: string): string =>
+  host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+
+function sharedTargetWarnings({ connections, targets }: Warned): ConfigWarning[] {
   return Object.keys(targets).flatMap((target) => {
     const feeding = Object.values(connections).filter((connection) => connection.targets.includes(target));
     if (feeding.length < 2) return [];

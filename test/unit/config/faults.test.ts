@@ -86,6 +86,12 @@ const FAULTS: [what: string, file: string, path: string, message: RegExp][] = [
     /same secret.*\/server\/adminToken/,
   ],
   [
+    'the key of the platform as SCIM token',
+    fileWith(`scimToken: ${SECRET}`),
+    '/connections/default/tokens/0/secret',
+    /same secret.*\/targets\/main\/scimToken/,
+  ],
+  [
     'a token name used twice',
     connection(`tokens: [{ name: a, secret: ${SECRET}1 }, { name: a, secret: ${SECRET}2 }]`),
     '/connections/default/tokens/1/name',

@@ -1,0 +1,33 @@
+import { configWarnings } from '../../../src/config/warnings.ts';
+import { fileWith, loadText } from './settings-folder.ts';
+
+const warningsOf = (rest: string): string[] =>
+  configWarnings(loadText(fileWith('', rest))).map(({ path }) => path);
+
+test('settings with the defaults have no warning', () => {
+  expect(warningsOf('')).toEqual([]);
+});
+
+test.each([
+  ['https:// and a port for metrics', 'https://scim.example.com, metricsPort: 9090', []],
+  ['https:// without a port for metrics', 'https://scim.example.com', ['/server/metricsPort']],
+  ['http:// to this machine', 'http://localhost:8080, metricsPort: 9090', []],
+  ['http:// to another machine', 'http://scim.example.com, metricsPort: 9090', ['/server/publicUrl']],
+])('publicUrl by %s', (_name, text, paths) => {
+  expect(warningsOf(`server: { publicUrl: ${text} }`)).toEqual(paths);
+});
+
+const URL_PATH = ['/redis/url'];
+test.each([
+  ['url: redis://127.0.0.1:6379', []],
+  ['url: redis://localhost', []],
+  ['url: "redis://[::1]:6379"', []],
+  ['url: redis://redis:6379', URL_PATH],
+  ['url: "redis://[2001:db8::1]:6379"', URL_PATH],
+  ['url: rediss://redis.example.com', URL_PATH],
+  ['url: redis://user:secret@redis.example.com', []],
+  ['url: "redis+sentinel://127.0.0.1:1,10.0.0.1:2/main"', URL_PATH],
+  ['cluster: ["redis://10.0.0.1:6379"]', ['/redis/cluster']],
+])('redis: %s', (text, paths) => {
+  expect(warningsOf(`redis: { ${text} }`)).toEqual(paths);
+});
