@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Config } from '../config/schema.ts';
 import { createBreaker, type Breaker } from '../directory/outbox/breaker.ts';
 import { connectRedis, untilReady } from '../directory/redis/connection.ts';
+import { createOperationStore, type OperationStore } from '../directory/logs/operations.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { ScheduledScope } from '../reconcile/schedule.ts';
 import { systemClock, type Clock } from '../support/sources.ts';
@@ -39,6 +40,7 @@ export function openDesiredStates(config: Config): {
   states: DesiredState[];
   /** By target name. */
   breakers: Map<string, Breaker>;
+  operations: OperationStore;
 } {
   const redis = connectRedis(config.redis, 'commands', silentLogger);
   const store = { config, redis, scripts: scriptsOn(redis, config, systemClock) };
@@ -53,7 +55,8 @@ export function openDesiredStates(config: Config): {
     return [target, createBreaker({ ...store, logger: silentLogger }, options)] as const;
   });
   const states = buildStates(store, (name) => mappings.get(name)?.groupsMatter ?? false);
-  return { redis, states, breakers: new Map(breakers) };
+  const operations = createOperationStore({ redis }, { prefix: config.redis.prefix });
+  return { redis, states, breakers: new Map(breakers), operations };
 }
 
 /**

@@ -152,7 +152,7 @@ async function chosenTokens(tokens: readonly TokenInBackup[]): Promise<'keep' | 
   return answer === 'take' ? 'take' : 'keep';
 }
 
-function outcomeOf({ createdAt, counts, dropped, tokens }: RestoreReport): string[] {
+function outcomeOf({ createdAt, counts, dropped, forgottenSince, tokens }: RestoreReport): string[] {
   const { users = 0, groups = 0, links = 0 } = counts;
   const names = tokens.ofFile.map(({ connection, name }) => `${name} (${connection})`).join(', ');
   return [
@@ -161,6 +161,11 @@ function outcomeOf({ createdAt, counts, dropped, tokens }: RestoreReport): strin
     ...(names !== '' && tokens.taken ? [`Inbound tokens of the file are valid now: ${names}.`] : []),
     ...(names !== '' && !tokens.taken
       ? [`Inbound tokens of the file were left out: ${names}. Make new ones, or restore with --tokens take.`]
+      : []),
+    ...(forgottenSince.length > 0
+      ? [
+          `Forgotten since the backup was made, and back now: ${forgottenSince.join(' ')}. After the release give the order scim-bridge forget again for each.`,
+        ]
       : []),
     'Every target is on hold. Look at scim-bridge plan, then scim-bridge release.',
   ];

@@ -29,6 +29,7 @@ const COMMANDS: Record<string, () => Promise<Add>> = {
   log: async () => (await import('./log.ts')).logCommand,
   resync: async () => (await import('./resync.ts')).resyncCommand,
   token: async () => (await import('./token.ts')).tokenCommand,
+  forget: async () => (await import('./forget.ts')).forgetCommand,
   'verify-access': async () => (await import('./verify-access.ts')).verifyAccessCommand,
   sandbox: async () => (await import('./sandbox.ts')).sandboxCommand,
   demo: async () => (await import('./demo.ts')).demoCommand,

@@ -17,7 +17,7 @@ export function statusCommand(program: Command, cli: Cli): void {
     .description('how far each target is behind; exit 2 while something is not applied')
     .option('--json', 'print as JSON')
     .action(async (options: { json?: boolean }, command: Command) => {
-      const rows = await withStore(readConfig(command, cli), (states, breakers) =>
+      const rows = await withStore(readConfig(command, cli), (states, { breakers }) =>
         readStatus(states, breakers),
       );
       if (options.json) sayJson(rows);

@@ -11,6 +11,7 @@ import { createKeyspace } from './keys.ts';
 import { createLinks, type Links } from './outbox/links.ts';
 import { createOutbox, type Outbox } from './outbox/outbox.ts';
 import type { StreamLimits } from './logs/chained-stream.ts';
+import { createPersonData, type PersonData } from './person/person-data.ts';
 import { createProof, type Proof } from './proof/prove.ts';
 import { createRunStore, type RunStore } from './outbox/runs.ts';
 import type { Scripts } from './redis/scripts.ts';
@@ -29,6 +30,8 @@ export interface DesiredState {
   proof: Proof;
   /** Inbound tokens that operators created. */
   tokens: StoredTokens;
+  /** Removal of the data of persons who are no longer pushed. */
+  personData: PersonData;
   /** Security events that are not yet delivered. */
   events: EventStream;
   /** By target. */
@@ -76,6 +79,7 @@ export function createDesiredState(
     ),
     links: createLinks({ redis: deps.redis, keys, elsewhere }),
     proof: createProof({ ...deps, keys }, { targets, groupsMatter }),
+    personData: createPersonData({ ...deps, keys }, { targets }),
     tokens: createStoredTokens({ redis: deps.redis, keys }),
     events: createEventStream({ ...deps, keys }),
     outboxes: new Map(

@@ -1,5 +1,5 @@
 // Reads and filters the audit entries of all connections, newest first, and checks their hash chains.
-import type { ACTS, PlacedAct } from '../directory/logs/acts.ts';
+import type { ACTS, Acts, PlacedAct } from '../directory/logs/acts.ts';
 import type { ChainCheck } from '../directory/logs/chained-stream.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { newestFirst, publicBreak, publicId, type MergedSpan } from './newest-first.ts';
@@ -28,13 +28,21 @@ export async function* readActs(states: readonly Kept[], filter: ActFilter = {})
   }
 }
 
+/** Returns the ids of all orders to forget a person. */
+export async function forgetOrders(acts: Pick<Acts, 'newest'>): Promise<Set<string>> {
+  const orders = new Set<string>();
+  for await (const portion of acts.newest())
+    for (const { act, order } of portion) if (act === 'forget' && order !== undefined) orders.add(order);
+  return orders;
+}
+
 /** Checks the hash chains; `broken` names the first entry that does not fit, or the end. */
 export const verifyActs = (
   states: readonly Kept[],
 ): Promise<({ connection: string; broken: string | null } & Omit<ChainCheck, 'broken'>)[]> =>
   Promise.all(
     states.map(async ({ connection, acts }) => {
-      const { broken, ...check } = await acts.verify();
+      const { broken, ...check } = await acts.verify(await forgetOrders(acts));
       return { connection, ...check, broken: publicBreak(connection, broken) };
     }),
   );

@@ -2,7 +2,9 @@
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { LogAction, LogStatus, PlacedEntry } from '../directory/logs/provisioning-log.ts';
 import type { Ref } from '../directory/records.ts';
+import { ACT_LIMITS, type Acts } from '../directory/logs/acts.ts';
 import type { ChainCheck } from '../directory/logs/chained-stream.ts';
+import { forgetOrders } from './acts.ts';
 import { adviceFor } from './advice.ts';
 import { newestFirst, publicBreak, publicId, type MergedSpan } from './newest-first.ts';
 
@@ -58,10 +60,13 @@ export interface CheckedLog extends Omit<ChainCheck, 'broken'> {
 }
 
 /** Checks the hash chains of all provisioning logs. */
-export const verifyLogs = (states: readonly LogSource[]): Promise<CheckedLog[]> =>
+export const verifyLogs = (states: readonly (LogSource & { acts: Acts })[]): Promise<CheckedLog[]> =>
   Promise.all(
-    logsOf(states).map(async ({ connection, target, verify }) => {
-      const { broken, ...check } = await verify();
+    logsOf(states).map(async ({ connection, target, verify, limits }) => {
+      const acts = states.find((state) => state.connection === connection)?.acts;
+      // A log that is kept longer than the audit log outlives the orders.
+      const isComparable = acts !== undefined && limits.maxAgeMs <= ACT_LIMITS.maxAgeMs;
+      const { broken, ...check } = await verify(isComparable ? await forgetOrders(acts) : undefined);
       return { connection, target, ...check, broken: publicBreak(`${connection}.${target}`, broken) };
     }),
   );

@@ -24,6 +24,8 @@ export interface RestoreReport {
   dropped: number;
   /** Number of resources that are synced after the release. */
   marked: number;
+  /** Refs of persons who were forgotten after the backup was made, so that the restore brought them back. */
+  forgottenSince: string[];
   /** Inbound tokens of the file, and whether they were restored. */
   tokens: { taken: boolean; ofFile: TokenInBackup[] };
 }
@@ -101,8 +103,17 @@ export async function restore(
   for (const state of chosen) marked += await markAll(state);
   return {
     ...{ createdAt: header.createdAt, connections: [...byName.keys()], counts, dropped, marked },
+    forgottenSince: await forgottenSince(chosen, Date.parse(header.createdAt)),
     tokens: { taken: takesTokens, ofFile: checked.tokens },
   };
+}
+
+async function forgottenSince(states: readonly DesiredState[], since: number): Promise<string[]> {
+  const refs: string[] = [];
+  for (const { acts } of states)
+    for await (const portion of acts.newest({ since }))
+      for (const { act, subject = '' } of portion) if (act === 'forget') refs.push(...subject.split(' '));
+  return refs.filter(Boolean);
 }
 
 /** Refuses a file without valid HMAC when `backup.key` is set, because anybody may have written it. */

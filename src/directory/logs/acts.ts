@@ -9,7 +9,7 @@ export const ACTS = [
   ...(['hold', 'release', 'resync', 'sync', 'reconcile', 'apply', 'approve', 'reject', 'withdraw'] as const),
   ...(['retryDeadLetters', 'dropDeadLetters', 'forgetLink', 'importLinks'] as const),
   ...(['retryEvents', 'dropEvents'] as const),
-  ...(['createToken', 'revokeToken', 'restore', 'repair'] as const),
+  ...(['createToken', 'revokeToken', 'restore', 'repair', 'forget'] as const),
 ] as const;
 
 /** Interfaces of operators: command line, admin API, and the page, which calls the admin API. */
@@ -28,6 +28,8 @@ export interface Act extends Actor {
   target?: string;
   /** Object of the order: id of an approval, name of a token, resources, or backup; never a secret. */
   subject?: string;
+  /** Of `forget`: id that entries of the logs name in place of the removed data. */
+  order?: string;
   /** Number of affected resources or items. */
   count?: number;
 }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { beginWholeRead, type WholeRead } from './whole-read.ts';
-import { checkPersonal, joinEntry, splitEntry, type SplitEntry } from './personal-part.ts';
+import { checkPersonal, joinEntry, orderOf, splitEntry, type SplitEntry } from './personal-part.ts';
 
 /** An entry holds values before and after a change, which may be long. */
 const PORTION = 100;
@@ -93,17 +93,20 @@ export function createChainedStream<Entry extends object>(
     }
   }
 
-  /** Checks all entries and both ends of the chain. */
-  async function verify(): Promise<ChainCheck> {
+  /**
+   * Checks all entries and both ends of the chain.
+   * @param orders ids of the known orders to forget; undefined: removed personal data is not compared with orders
+   */
+  async function verify(orders?: ReadonlySet<string>): Promise<ChainCheck> {
     const reading = await beginWholeRead({ redis, keys });
     try {
-      return await walk(reading);
+      return await walk(reading, orders);
     } finally {
       await reading.end();
     }
   }
 
-  async function walk({ renew }: WholeRead): Promise<ChainCheck> {
+  async function walk({ renew }: WholeRead, orders?: ReadonlySet<string>): Promise<ChainCheck> {
     const check: ChainCheck = { entries: 0, forgotten: 0, broken: undefined };
     let after = '-';
     let chained: string | undefined;
@@ -113,7 +116,10 @@ export function createChainedStream<Entry extends object>(
       const texts = await personalOf(found.map(([id]) => id));
       for (const [index, [id, [, text = '{}', , hash]]] of found.entries()) {
         const state = checkPersonal(text, texts[index] ?? null);
-        if (chainHash(chained, text) !== hash || state === 'altered') return { ...check, broken: id };
+        const order = orderOf(texts[index] ?? null);
+        const isUnknown = order !== undefined && orders?.has(order) === false;
+        if (chainHash(chained, text) !== hash || state === 'altered' || isUnknown)
+          return { ...check, broken: id };
         if (state === 'forgotten') check.forgotten += 1;
         check.entries += 1;
         chained = hash;
@@ -145,7 +151,7 @@ export function createChainedStream<Entry extends object>(
   const newestId = async (): Promise<string | undefined> =>
     (await redis.xrevrange(stream, '+', '-', 'COUNT', 1))[0]?.[0];
 
-  return { toArgs, newest, newestId, verify };
+  return { limits, toArgs, newest, newestId, verify };
 }
 
 /** Returns the end of a range as XREVRANGE takes it: the older of both ends of the span. */

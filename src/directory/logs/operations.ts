@@ -92,6 +92,11 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
     }
   }
 
+  /** Deletes all results, because they may contain data of a person who is to be forgotten. */
+  async function dropResults(): Promise<void> {
+    for (const { id } of await all()) await redis.del(keys.key('operationResult', id));
+  }
+
   const cancel = async (id: string): Promise<void> => {
     await redis.set(keys.key('operationCancel', id), '1', 'EX', KEEP_SECONDS);
   };
@@ -99,5 +104,5 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
   const isCancelled = async (id: string): Promise<boolean> =>
     (await redis.exists(keys.key('operationCancel', id))) === 1;
 
-  return { put, get, all, putResult, resultBytes, result, cancel, isCancelled };
+  return { put, get, all, putResult, resultBytes, result, dropResults, cancel, isCancelled };
 }

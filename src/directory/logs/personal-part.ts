@@ -29,6 +29,10 @@ export function joinEntry<Entry>(chained: string, personal: string | null): Entr
 
 export const isForgotten = (personal: string): boolean => personal.startsWith(FORGOTTEN);
 
+/** Returns the id of the order that removed the data; undefined when it was not removed. */
+export const orderOf = (personal: string | null): string | undefined =>
+  personal?.startsWith(FORGOTTEN) ? personal.slice(FORGOTTEN.length) : undefined;
+
 /** @param order id of the order to forget */
 export const forgottenText = (order: string): string => FORGOTTEN + order;
 

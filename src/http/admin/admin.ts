@@ -12,6 +12,7 @@ import { comparisonRoutes } from './routes/comparisons.ts';
 import { exceptionRoutes } from './routes/exceptions.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { eventRoutes } from './routes/events.ts';
+import { forgetRoutes } from './routes/forget.ts';
 import { holdRoutes } from './routes/holds.ts';
 import { linkRoutes } from './routes/links.ts';
 import { actRoutes } from './routes/acts.ts';
@@ -66,4 +67,5 @@ const routesOf = (context: AdminContext): AdminRoute[] =>
       exceptionRoutes,
     ],
     ...[holdRoutes, linkRoutes, logRoutes, actRoutes, tokenRoutes, checkRoutes, proofRoutes, eventRoutes],
+    ...[forgetRoutes],
   ].flatMap((routes) => routes(context));

@@ -149,6 +149,6 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
     await Promise.allSettled([...running.values()].map(({ done }) => done));
   }
 
-  const { result, resultBytes } = store;
-  return { start, get, all, cancel, result, resultBytes, stop };
+  const { result, resultBytes, dropResults } = store;
+  return { start, get, all, cancel, result, resultBytes, dropResults, stop };
 }

@@ -27,6 +27,10 @@ const act = object(
     subject: { ...textField, description: 'Which approval, token, resources or backup.' },
     count: { ...integerField, description: 'How many resources or items it reached.' },
     note: textField,
+    order: {
+      ...textField,
+      description: 'Of forget: the id that entries of the logs name in place of the data.',
+    },
     forgotten: { const: true, description: 'Subject and note were personal data and are removed.' },
   },
   ['id', 'at', 'connection', 'act', 'by', 'via'],

@@ -1,0 +1,102 @@
+// Defines the command forget, which removes what is kept of a person who is no longer pushed.
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import { checkForget, forgetPerson, type ForgetOutcome, type ForgetReport } from '../ops/forget.ts';
+import { counted } from '../support/counted.ts';
+import { randomIds } from '../support/sources.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { requireKnown } from './log-options.ts';
+import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
+import { say, sayJson } from './output.ts';
+import { reportUnknown, UnknownResource } from './resources.ts';
+import { withStore } from './store.ts';
+
+interface Flags extends OperatorFlags {
+  connection?: string;
+  leaveAccount?: boolean;
+  yes?: boolean;
+  json?: boolean;
+}
+
+export function forgetCommand(program: Command, cli: Cli): void {
+  withOperator(program.command('forget <person>'))
+    .description(
+      'remove what is kept of a person who was deleted at the identity provider, and keep a record of it; exit 4 when nothing is kept',
+    )
+    .option('--connection <name>', 'only in this connection')
+    .option(
+      '--leave-account',
+      'also while an account may be active: it stays as it is, and nothing closes it any more',
+    )
+    .option('--yes', 'do not ask; needed without a terminal')
+    .option('--json', 'print as JSON')
+    .action(async (text: string, flags: Flags, command: Command) => {
+      const config = readConfig(command, cli);
+      requireKnown(config, flags);
+      const options = {
+        ...{ connection: flags.connection, leaveAccounts: flags.leaveAccount ?? false },
+        actor: actorOf(cli, flags),
+      };
+      try {
+        await withStore(config, async (states, { operations }) => {
+          const checked = await checkForget(states, text, options);
+          if (checked.kind !== 'ready') throw toError(checked, text);
+          if (!(await agreed(text, flags)))
+            throw new Error('Nothing was forgotten: without a terminal say --yes.');
+          const outcome = await forgetPerson({ ids: randomIds, operations }, states, text, options);
+          if (outcome.kind !== 'forgotten') throw toError(outcome, text);
+          if (flags.json) sayJson(outcome.reports);
+          else for (const report of outcome.reports) say(...linesOf(report));
+        });
+      } catch (error) {
+        reportUnknown(error, cli);
+      }
+    });
+}
+
+function toError(outcome: Exclude<ForgetOutcome, { kind: 'forgotten' }>, text: string): Error {
+  if (outcome.kind === 'unknown') return new UnknownResource(text);
+  if (outcome.kind === 'pushed')
+    return new Error(
+      `${text} is still pushed by ${outcome.connection} (${outcome.ref}): nothing was forgotten. Delete the user at the identity provider first; a user who is only deactivated there is still pushed.`,
+    );
+  if (outcome.kind === 'busy')
+    return new Error(`A sync of ${text} runs in ${outcome.connection}: give the order again in a minute.`);
+  const accounts = outcome.accounts.map(
+    ({ target, platformId, state }) =>
+      `${platformId ?? 'an account'} at ${target} ${state === 'active' ? 'may be active' : 'has pending changes'}`,
+  );
+  return new Error(
+    `Nothing was forgotten: account ${accounts.join(', ')}. Wait until it is closed (scim-bridge explain), decide its approval or dead letter, or say --leave-account: then nothing closes it any more.`,
+  );
+}
+
+async function agreed(text: string, { yes }: Flags): Promise<boolean> {
+  if (yes) return true;
+  if (!process.stdin.isTTY) return false;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(`Remove all that is kept of ${text}, for good? Type yes: `);
+  terminal.close();
+  return answer.trim() === 'yes';
+}
+
+function linesOf({ connection, refs, removed, accounts }: ForgetReport): string[] {
+  const parts = [
+    counted(removed.tombstones, 'tombstone'),
+    counted(removed.links, 'link'),
+    counted(removed.heldChanges, 'held change'),
+    counted(removed.deadLetters, 'dead letter'),
+    `personal data of ${counted(removed.logEntries, 'log entry', 'log entries')} and ${counted(removed.acts, 'act')}`,
+    counted(removed.events, 'event'),
+    counted(removed.mentions, 'mention'),
+  ];
+  return [
+    `${connection}: forgotten ${refs.join(' ')}`.trimEnd(),
+    `  removed: ${parts.join(', ')}`,
+    ...accounts.map(
+      ({ target, platformId, state }) =>
+        `  account ${platformId ?? '?'} stays at ${target}, ${state === 'closed' ? 'deactivated' : 'as it is'}: delete it there if it has to go`,
+    ),
+    '  Backups that were made before still hold the person: see docs/privacy.md.',
+  ];
+}

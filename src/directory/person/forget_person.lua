@@ -1,0 +1,61 @@
+-- Removes what is kept of a deleted user at every target: tombstone, links, marks, dead letters, held changes, and pending
+-- memberships. The accounts at the platforms are not touched.
+-- KEYS base
+-- ARGV { ref, id, targets, kinds (of the guard) }
+-- RETURN {"forgotten", number of tombstones, links, held changes, dead letters} | {"pushed"} | {"busy"}: a sync runs
+-- NEEDS guard, link_states, links, synced
+if redis.call('HEXISTS', key('users'), p.id) == 1 then return { 'pushed' } end
+for _, target in ipairs(p.targets) do
+  if redis.call('EXISTS', key('lease', target .. ':' .. p.ref)) == 1 then return { 'busy' } end
+end
+
+local links, held, letters = 0, 0, 0
+
+local function drop_item(target, kind, text)
+  for _, family in ipairs({ 'guardHeld', 'guardApproved', 'guardRejected' }) do
+    local removed = redis.call('ZREM', key(family, target .. ':' .. kind), text)
+    if family == 'guardHeld' then held = held + removed end
+  end
+end
+
+local function drop_held(target)
+  local items = key('guardItems', target .. ':' .. p.ref)
+  for _, entry in ipairs(redis.call('SMEMBERS', items)) do
+    local kind, subject = string.match(entry, '^(%S+) (.*)$')
+    drop_item(target, kind, subject == '' and p.ref or p.ref .. ' ' .. subject)
+  end
+  redis.call('DEL', items)
+  redis.call('SREM', key('guardWaiting', target), p.ref)
+end
+
+local function drop_pending(target)
+  local pending = key('pendingGroups', target .. ':' .. p.id)
+  for _, group in ipairs(redis.call('HKEYS', pending)) do
+    redis.call('HDEL', key('pendingMembers', target .. ':' .. group), p.id)
+    drop_item(target, 'removeMembers', 'Group:' .. group .. ' ' .. p.id)
+    redis.call('SREM', key('guardItems', target .. ':Group:' .. group), 'removeMembers ' .. p.id)
+  end
+  redis.call('DEL', pending)
+end
+
+local function drop_link(target)
+  local link = redis.call('HGET', key('links', target), p.ref)
+  if not link then return end
+  local platform_id = parse_link_head(link)
+  if platform_id then unlink(target, 'User:' .. platform_id, p.ref) end
+  redis.call('HDEL', key('links', target), p.ref)
+  links = links + 1
+end
+
+for _, target in ipairs(p.targets) do
+  drop_link(target)
+  drop_held(target)
+  drop_pending(target)
+  for _, family in ipairs({ 'marks', 'deliveries', 'suspectedDrift' }) do redis.call('HDEL', key(family, target), p.ref) end
+  for _, family in ipairs({ 'dirty', 'inflight', 'accepted', 'alarms' }) do redis.call('ZREM', key(family, target), p.ref) end
+  letters = letters + redis.call('ZREM', key('blocked', target), p.ref)
+  leave_synced(target, p.ref)
+  p.target = target
+  guard_close(p.kinds)
+end
+return { 'forgotten', redis.call('HDEL', key('tombstones'), p.id), links, held, letters }

@@ -1,0 +1,104 @@
+// Route of the order to forget a person who is no longer pushed (command `forget`).
+import { forgetPerson, type ForgetOutcome } from '../../../ops/forget.ts';
+import { Problem } from '../problem.ts';
+import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { arrayOf, body, booleanField, integerField, object, textField } from '../schemas.ts';
+import { actor, operatorFields, type OperatorFields } from './holds.ts';
+
+interface Order extends OperatorFields {
+  person: string;
+  yes: true;
+  connection?: string;
+  leaveAccount?: boolean;
+}
+
+const counts = [
+  'tombstones',
+  'links',
+  'heldChanges',
+  'deadLetters',
+  'logEntries',
+  'acts',
+  'events',
+  'mentions',
+];
+const report = object({
+  connection: textField,
+  refs: arrayOf(textField),
+  order: { ...textField, description: 'Id that entries of the logs name in place of the removed data.' },
+  removed: object(Object.fromEntries(counts.map((name) => [name, integerField]))),
+  accounts: arrayOf(
+    object({
+      ...{ connection: textField, target: textField, platformId: { type: ['string', 'null'] } },
+      state: { enum: ['closed', 'active', 'pending'] },
+    }),
+  ),
+});
+
+export const forgetRoutes = (context: AdminContext): AdminRoute[] => [
+  route<Order>({
+    method: 'post',
+    path: '/forget',
+    id: 'forgetPerson',
+    twin: 'forget PERSON --yes --json',
+    summary:
+      'Removes what is kept of a person who was deleted at the identity provider, and keeps a record of it.',
+    body: body(
+      {
+        person: {
+          ...textField,
+          minLength: 1,
+          maxLength: 1000,
+          description: 'A userName, externalId, address, id or ref.',
+        },
+        yes: { const: true, description: 'The removal is for good.' },
+        connection: { ...textField, description: 'Only in this connection.' },
+        leaveAccount: {
+          ...booleanField,
+          description:
+            'Also while an account may be active: it stays as it is, and nothing closes it any more.',
+        },
+        ...operatorFields,
+      },
+      ['person', 'yes'],
+    ),
+    answers: {
+      status: 200,
+      description: 'What was removed; one for each connection.',
+      schema: arrayOf(report),
+    },
+    refuses: { 404: 'Nothing is kept of such a person.', 409: 'Still pushed, or an account may be active.' },
+    handle: async (call) => {
+      const { person, connection, leaveAccount = false, ...order } = call.body;
+      const outcome = await forgetPerson(context, context.states, person, {
+        ...{ connection, leaveAccounts: leaveAccount, actor: actor(order, call) },
+      });
+      if (outcome.kind !== 'forgotten') throw toProblem(outcome);
+      return json(outcome.reports);
+    },
+  }),
+];
+
+/** The messages leave out the name, because problem documents may be stored in logs. */
+function toProblem(outcome: Exclude<ForgetOutcome, { kind: 'forgotten' }>): Problem {
+  switch (outcome.kind) {
+    case 'unknown':
+      return new Problem(404, 'Nothing is kept of such a person.');
+    case 'pushed':
+      return new Problem(
+        409,
+        `${outcome.connection} still pushes this person as ${outcome.ref}: delete the user at the identity provider first.`,
+      );
+    case 'busy':
+      return new Problem(
+        409,
+        `A sync of this person runs in ${outcome.connection}: order it again in a minute.`,
+      );
+    case 'open':
+      return new Problem(
+        409,
+        'An account may be active, or a change of it is pending: wait until it is closed, or send leaveAccount.',
+        { extra: { accounts: outcome.accounts } },
+      );
+  }
+}

@@ -1,0 +1,127 @@
+// Removes what is kept of a person who is no longer pushed (docs/privacy.md). The order is an audit entry; the hash chains of
+// the logs stay whole.
+import type { Actor } from '../directory/logs/acts.ts';
+import type { OperationStore } from '../directory/logs/operations.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
+import { parseRef, type Ref } from '../directory/records.ts';
+import type { RemovedItems } from '../directory/person/person-data.ts';
+import type { Ids } from '../support/sources.ts';
+import { createMentions, type Mentions } from './mentions.ts';
+import { identifyPerson, type AccountState, type ForgettablePerson } from './person.ts';
+
+/** Removed data of one connection. */
+export interface ForgetReport {
+  connection: string;
+  /** Opaque ids of the person, as the audit entry names them. */
+  refs: Ref[];
+  /** Id of the order, which the entries of the logs name in place of the data. */
+  order: string;
+  removed: RemovedItems & {
+    /** Entries of the provisioning log and of the audit log whose personal data was removed. */
+    logEntries: number;
+    acts: number;
+    events: number;
+    /** Texts of others that mentioned the person. */
+    mentions: number;
+  };
+  /** Accounts that stay at the platforms; nothing closes or deletes them any more. */
+  accounts: AccountState[];
+}
+
+/**
+ * `unknown`: nothing is kept. `pushed`: an identity provider still pushes the person. `open`: an account may be active, or a
+ * change of it is pending. `busy`: a sync of the person runs.
+ */
+export type ForgetOutcome =
+  | { kind: 'forgotten'; reports: ForgetReport[] }
+  | { kind: 'unknown' }
+  | { kind: 'pushed'; connection: string; ref: Ref; name: string }
+  | { kind: 'open'; accounts: AccountState[] }
+  | { kind: 'busy'; connection: string };
+
+export interface ForgetOptions {
+  /** Undefined: all connections. */
+  connection?: string | undefined;
+  /** Forgets although an account may still be active. */
+  leaveAccounts: boolean;
+  actor: Actor;
+}
+
+type Deps = { ids: Ids; operations: Pick<OperationStore, 'dropResults'> };
+
+/** Returns why a person cannot be forgotten now, or the persons of each connection; changes nothing. */
+export async function checkForget(
+  states: readonly DesiredState[],
+  text: string,
+  { connection, leaveAccounts }: Pick<ForgetOptions, 'connection' | 'leaveAccounts'>,
+): Promise<Exclude<ForgetOutcome, { kind: 'forgotten' }> | { kind: 'ready'; persons: ForgettablePerson[] }> {
+  const persons: ForgettablePerson[] = [];
+  for (const state of states) {
+    if (state.connection !== (connection ?? state.connection)) continue;
+    const found = await identifyPerson(state, text);
+    if (found.kind === 'pushed') return { ...found, connection: state.connection };
+    if (found.kind === 'found') persons.push(found.person);
+  }
+  if (persons.length === 0) return { kind: 'unknown' };
+  const accounts = persons.flatMap((person) => person.accounts);
+  const open = accounts.filter(({ state }) => state !== 'closed');
+  return open.length > 0 && !leaveAccounts ? { kind: 'open', accounts: open } : { kind: 'ready', persons };
+}
+
+/** Forgets a person in every connection. A repeated order continues one that was interrupted. */
+export async function forgetPerson(
+  deps: Deps,
+  states: readonly DesiredState[],
+  text: string,
+  options: ForgetOptions,
+): Promise<ForgetOutcome> {
+  const checked = await checkForget(states, text, options);
+  if (checked.kind !== 'ready') return checked;
+  const reports: ForgetReport[] = [];
+  for (const person of checked.persons) {
+    const report = await forgetIn(deps, person, options.actor);
+    if (!report) return { kind: 'busy', connection: person.state.connection };
+    reports.push(report);
+  }
+  await deps.operations.dropResults();
+  return { kind: 'forgotten', reports };
+}
+
+/** @returns undefined when a sync of the person runs */
+async function forgetIn(
+  { ids }: Deps,
+  { state, refs, names, freeNames, accounts }: ForgettablePerson,
+  actor: Actor,
+): Promise<ForgetReport | undefined> {
+  const { connection, acts, personData, outboxes } = state;
+  const order = ids.request();
+  const mentions = createMentions(names);
+  const inNotes = createMentions([...names, ...freeNames]);
+  const note = actor.note === undefined ? {} : { note: inNotes.replaceIn(actor.note) };
+  await acts.record({ act: 'forget', ...actor, ...note, subject: refs.join(' '), order });
+  const removed = { tombstones: 0, links: 0, heldChanges: 0, deadLetters: 0 };
+  for (const ref of refs) {
+    const outcome = await personData.forgetUser(ref);
+    if (outcome.kind !== 'forgotten') return undefined;
+    for (const name of Object.keys(removed) as (keyof RemovedItems)[]) removed[name] += outcome[name];
+  }
+  let logEntries = 0;
+  for (const target of outboxes.keys())
+    logEntries += await personData.forgetEntries({ name: 'log', target }, isAbout(refs, mentions), order);
+  const others = {
+    acts: await personData.forgetEntries(
+      { name: 'acts' },
+      (_entry, personal) => inNotes.isIn(personal),
+      order,
+    ),
+    events: await personData.forgetEvents(new Set(refs.map((ref) => parseRef(ref).id))),
+    mentions: await personData.replaceMentions(inNotes.replaceIn),
+  };
+  return { connection, refs, order, removed: { ...removed, logEntries, ...others }, accounts };
+}
+
+/** Selects entries of the person, and entries of others that mention the person. */
+const isAbout =
+  (refs: readonly Ref[], mentions: Mentions) =>
+  (entry: string, personal: string): boolean =>
+    refs.includes((JSON.parse(entry) as { ref: Ref }).ref) || mentions.isIn(personal);
