@@ -8,6 +8,7 @@ import type { Admission } from '../http/admission/admission.ts';
 import { createAdmin, type Admin } from '../http/admin/admin.ts';
 import { createAdminCheck, type AdminCheck } from '../http/admin/authenticate.ts';
 import { createClientAddress } from '../http/middleware/client-address.ts';
+import { logFindings } from '../ops/check-logs.ts';
 import { lastProofFindings } from '../ops/proof-findings.ts';
 import { lastProofs } from '../ops/prove.ts';
 import type { Target } from '../sync/target.ts';
@@ -46,7 +47,10 @@ export function buildAdmin(
       check: async (signal) => {
         const { checkEverything } = await import('../ops/check-everything.ts');
         const connections = states.map(({ connection }) => connection);
-        const data = async () => lastProofFindings(connections, await lastProofs(states), clock.now());
+        const data = async () => [
+          ...lastProofFindings(connections, await lastProofs(states), clock.now()),
+          ...(await logFindings(states)),
+        ];
         const { durability } = config.redis;
         const store = {
           health: () => checkStore(redis, { durability }),

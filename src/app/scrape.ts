@@ -48,6 +48,14 @@ export function buildScrape(
       );
       return found.flatMap(({ connection, last }) => (last ? [{ connection, faults: last.faults }] : []));
     },
+    logChecks: async () => {
+      const found = await Promise.all(
+        states.map(async ({ connection, logChecks }) => ({ connection, last: await logChecks.last() })),
+      );
+      return found.flatMap(({ connection, last }) =>
+        (last?.checks ?? []).map((check) => ({ connection, ...check })),
+      );
+    },
     lastFetches: () => new Map([...queues].map(([name, queue]) => [name, queue.lastSweepAt()])),
   };
   // The address needs no token, and the text takes milliseconds: a flood of requests shares it.

@@ -3,6 +3,7 @@ import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
 import type { Backlog } from '../directory/outbox/backlog.ts';
 import type { BreakerState } from '../directory/outbox/breaker.ts';
 import type { StorePulse } from '../directory/redis/connection.ts';
+import type { LogCheck } from '../directory/logs/last-log-check.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import type { Metrics } from '../support/metrics.ts';
 import type { TokenTimes } from '../tokens/credentials.ts';
@@ -19,6 +20,8 @@ export interface MetricSources {
   events: () => Promise<{ connection: string; delivery: EventDelivery }[]>;
   /** Number of faults that the last proof of derived data found, by connection. */
   faults: () => Promise<{ connection: string; faults: number }[]>;
+  /** Last check of each hash chain. */
+  logChecks: () => Promise<(LogCheck & { connection: string })[]>;
   /** Time of the worker's last fetch by target, Unix milliseconds; empty in a process without workers. */
   lastFetches: () => Map<string, number>;
 }
@@ -51,6 +54,8 @@ export async function readShared(metrics: Metrics, targets: string[], sources: M
   for (const each of found.flat()) show(metrics, each);
   for (const { connection, faults } of pulse.up ? await sources.faults().catch(() => []) : [])
     metrics.directoryFaults.set({ connection }, faults);
+  for (const { connection, log, broken } of pulse.up ? await sources.logChecks().catch(() => []) : [])
+    metrics.logBroken.set({ connection, log }, broken === null ? 0 : 1);
   for (const each of pulse.up ? await sources.events().catch(() => []) : []) showEvents(metrics, each);
   for (const [target, at] of sources.lastFetches()) metrics.workerLastFetch.set({ target }, at / 1000);
 }
@@ -58,6 +63,7 @@ export async function readShared(metrics: Metrics, targets: string[], sources: M
 const SHARED = [
   'coverage',
   'directoryFaults',
+  'logBroken',
   ...([
     'outboxDirty',
     'outboxPending',

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { configWarnings } from '../config/warnings.ts';
 import type { Config } from '../config/schema.ts';
 import type { DoctorFinding } from '../ops/doctor.ts';
+import { logFindings } from '../ops/check-logs.ts';
 import { lastProofFindings, proofFindings } from '../ops/proof-findings.ts';
 import { lastProofs, prove, type ProofProgress } from '../ops/prove.ts';
 import type { Actor } from '../directory/logs/acts.ts';
@@ -60,9 +61,10 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
       facts: () => readStoreFacts(redis, () => systemClock.now()),
     };
     const data = async (): Promise<DoctorFinding[]> => {
-      if (!withLastProof) return [];
+      const logs = await logFindings(states);
+      if (!withLastProof) return logs;
       const connections = states.map(({ connection }) => connection);
-      return lastProofFindings(connections, await lastProofs(states), systemClock.now());
+      return [...lastProofFindings(connections, await lastProofs(states), systemClock.now()), ...logs];
     };
     const targets = Object.values(config.targets);
     const settings = { durability, targets, warnings: configWarnings(config) };

@@ -1,6 +1,7 @@
 // Creates all stores of one connection.
 import type { Redis } from 'ioredis';
 import { createActs, type Acts } from './logs/acts.ts';
+import { createLastLogChecks, type LastLogChecks } from './logs/last-log-check.ts';
 import { createArchive, type Archive } from './archive/archive.ts';
 import { createCoverageReader, type CoverageReader } from './outbox/coverage.ts';
 import { createDirectory, type Directory } from './resources/directory.ts';
@@ -22,6 +23,8 @@ export interface DesiredState {
   connection: string;
   /** Audit entries of operators. */
   acts: Acts;
+  /** Last check of the hash chains of the logs. */
+  logChecks: LastLogChecks;
   directory: Directory;
   /** Backup and restore of the connection. */
   archive: Archive;
@@ -72,6 +75,7 @@ export function createDesiredState(
   return {
     connection,
     acts: createActs({ ...deps, keys }),
+    logChecks: createLastLogChecks({ redis: deps.redis, keys }),
     archive: createArchive({ ...deps, keys }),
     directory: createDirectory(
       { ...deps, keys },

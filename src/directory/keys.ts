@@ -56,6 +56,7 @@
  * | log:<t>, acts | stream | the provisioning log (provisioning-log.ts), and what operators ordered (acts.ts) |
  * | logChain:<t>, actsChain | hash | both ends of its hash chain: `start`, the hash before the oldest entry, and `end` |
  * | logPersonal:<t>, actsPersonal | hash | entry id → its personal data (personal-part.ts) |
+ * | logChecks | string | what the last check of the hash chains of the logs found (last-log-check.ts) |
  * | logReaders | string | number of readers of whole logs; entries that are too old stay until they end (whole-read.ts) |
  * | reconcileWrites:<t> | hash | action → how many of them all runs together have ordered |
  * | tokens, tokenUses | hash | name → inbound token as a digest (stored-tokens.ts); name → time of last use |

@@ -1,8 +1,9 @@
-// Compares derived data with the records about once an hour, in the scheduler. A pass repairs nothing;
-// doctor, status, /health and a metric show its findings.
+// Compares derived data with the records about once an hour, in the scheduler, and checks the hash chains of the logs. A pass
+// repairs nothing; doctor, status, /health and metrics show its findings.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
+import { tendLogs } from './check-logs.ts';
 import { proveConnection } from './prove.ts';
 
 const FIRST_MS = 5 * 60_000;
@@ -31,10 +32,20 @@ export function startProofPass(
       const families = findings.map(({ family, fault, count }) => ({ family, fault, count }));
       if (faults === 0) logger.info({ connection }, 'derived data agrees with the records');
       else logger.error({ connection, faults, families }, 'derived data differs: run doctor --deep');
+      await passLogs(state);
       restMs = EVERY_MS / 2;
     } finally {
       await proof.endTurn(restMs);
     }
+  }
+
+  async function passLogs(state: DesiredState): Promise<void> {
+    const broken = (await tendLogs(state, clock.now())).filter((check) => check.broken !== null);
+    for (const { log, broken: place } of broken)
+      logger.error(
+        { connection: state.connection, log, place },
+        'a log entry was altered or taken out: run doctor',
+      );
   }
 
   async function run(): Promise<void> {

@@ -94,6 +94,12 @@ export const METRICS = {
     labels: ['connection'],
     help: `Entries of derived data that differ from the records, as the last hourly pass found. ${SHARED}`,
   },
+  logBroken: {
+    type: 'gauge',
+    name: 'bridge_log_broken',
+    labels: ['connection', 'log'],
+    help: `Whether an entry of a log was altered or taken out, as the last hourly check of its hash chain found; log is acts, or log and the target. ${SHARED}`,
+  },
   deadLetters: {
     type: 'gauge',
     name: 'bridge_dead_letters',

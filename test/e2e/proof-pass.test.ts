@@ -1,10 +1,13 @@
 // Tests the hourly proof of the scheduler: it reports faults and repairs nothing.
 import { createKeyspace } from '../../src/directory/keys.ts';
+import { untilReady } from '../../src/directory/redis/connection.ts';
 import { openDesiredStates } from '../../src/app.ts';
+import { tendLogs } from '../../src/ops/check-logs.ts';
 import { startProofPass } from '../../src/ops/proof-pass.ts';
 import { readStatus } from '../../src/ops/status.ts';
-import { buildBridge } from '../support/build-bridge.ts';
+import { ADMIN_TOKEN, buildBridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
+import { scrape } from '../support/scrape.ts';
 import { silentLogger } from '../../src/support/logger.ts';
 
 test('a lost index is counted by the pass and stays as it is', async () => {
@@ -19,7 +22,7 @@ test('a lost index is counted by the pass and stays as it is', async () => {
     const clock = {
       now: Date.now,
       sleep: (_ms: number, signal?: AbortSignal) =>
-        sleeps++ === 0
+        sleeps++ === 0 || signal?.aborted
           ? Promise.resolve()
           : new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve())),
     };
@@ -29,6 +32,45 @@ test('a lost index is counted by the pass and stays as it is', async () => {
     await expect(states[0]?.proof.last()).resolves.toMatchObject({ faults: 1 });
     await expect(readStatus(states, breakers)).resolves.toMatchObject([{ faults: 1 }]);
     await expect(redis.exists(key)).resolves.toBe(0);
+  } finally {
+    redis.disconnect();
+    await bridge.stop();
+  }
+});
+
+test('a removed act is named by the pass, by doctor and by a metric', async () => {
+  const bridge = await buildBridge({ role: 'api' });
+  const { redis, states } = openDesiredStates(bridge.config);
+  const admin = async (path: string): Promise<any> =>
+    (
+      await fetch(`http://127.0.0.1:${bridge.app.port}/admin/v1${path}`, {
+        headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+      })
+    ).json();
+  const findings = async (): Promise<any[]> =>
+    (await admin('/doctor')).filter(({ area }: any) => area === 'log default');
+  const [state] = states;
+  if (!state) throw new Error('no state');
+  try {
+    await untilReady(redis, 5000);
+    for (const by of ['ann', 'bob']) await state.acts.record({ act: 'resync', by, via: 'command' });
+    await tendLogs(state, Date.now());
+    expect(await findings()).toMatchObject([{ level: 'ok', message: expect.stringContaining('2 entries') }]);
+    const acts = { connection: 'default', log: 'acts' };
+    expect((await scrape(bridge.app.port)).value('bridge_log_broken', acts)).toBe(0);
+    const key = createKeyspace(bridge.config.redis.prefix, 'default').key('acts');
+    const [[oldest = ''] = []] = await redis.xrange(key, '-', '+', 'COUNT', 1);
+    await redis.xdel(key, oldest);
+    expect(await findings()).toMatchObject([
+      {
+        level: 'error',
+        message: expect.stringMatching(/^acts: an entry was altered or taken out at default\.\d+-\d+$/),
+      },
+    ]);
+    await tendLogs(state, Date.now());
+    await eventually('the metric tells', async () => {
+      return (await scrape(bridge.app.port)).value('bridge_log_broken', acts) === 1;
+    });
   } finally {
     redis.disconnect();
     await bridge.stop();

@@ -39,6 +39,7 @@ export const HEALTHY: Record<string, string> = {
   'bridge_reconcile_last_success_timestamp_seconds{target="main"}': '1+60x600',
   'bridge_reconcile_writes_total{target="main",kind="update"}': '4x600',
   [`bridge_directory_faults{${DEFAULT}}`]: '0x600',
+  [`bridge_log_broken{${DEFAULT},log="acts"}`]: '0x600',
   'bridge_coverage{target="main",resource="users",state="missing"}': '0x600',
   'bridge_drift{target="main",kind="update",attribution="other"}': '0x600',
   // Time begins at 0 here, and these are sixty days.
@@ -106,6 +107,10 @@ export const SITUATIONS: Record<string, Situation> = {
   'derived data differs from the records': {
     changes: { directory_faults: '2x600' },
     fires: ['ScimBridgeDirectoryFaults'],
+  },
+  'an entry of a log was altered': {
+    changes: { log_broken: '1x600' },
+    fires: ['ScimBridgeLogBroken'],
   },
   'somebody desired is missing after a run': {
     changes: { bridge_coverage: '3x600' },

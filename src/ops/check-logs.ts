@@ -1,0 +1,43 @@
+// Checks the hash chains of all logs of a connection, and removes entries that are too old.
+import type { DesiredState } from '../directory/desired-state.ts';
+import type { LogCheck } from '../directory/logs/last-log-check.ts';
+import { counted } from '../support/counted.ts';
+import { verifyActs } from './acts.ts';
+import type { DoctorFinding } from './doctor.ts';
+import { verifyLogs } from './provisioning-log.ts';
+
+export async function checkLogs(state: DesiredState): Promise<LogCheck[]> {
+  const [acts, logs] = [await verifyActs([state]), await verifyLogs([state])];
+  return [
+    ...acts.map(({ entries, broken }) => ({ log: 'acts', entries, broken })),
+    ...logs.map(({ target, entries, broken }) => ({ log: `log ${target}`, entries, broken })),
+  ];
+}
+
+/** Removes entries that are too old, also where nothing is written, then checks the logs and stores the result. */
+export async function tendLogs(state: DesiredState, now: number): Promise<LogCheck[]> {
+  await state.acts.trim();
+  for (const { log } of state.outboxes.values()) await log.trim();
+  const checks = await checkLogs(state);
+  await state.logChecks.keep({ at: now, checks });
+  return checks;
+}
+
+/** Returns one finding for each connection, or one for each broken chain. */
+export async function logFindings(states: readonly DesiredState[]): Promise<DoctorFinding[]> {
+  const findings: DoctorFinding[] = [];
+  for (const state of states) {
+    const area = `log ${state.connection}`;
+    const checks = await checkLogs(state);
+    const broken = checks.filter((check) => check.broken !== null);
+    const entries = checks.reduce((sum, check) => sum + check.entries, 0);
+    const message = `${counted(entries, 'entry', 'entries')} of ${counted(checks.length, 'log')}, none altered or taken out`;
+    if (broken.length === 0) findings.push({ area, level: 'ok', message, advice: null });
+    for (const { log, broken: place } of broken)
+      findings.push({
+        ...{ area, level: 'error', message: `${log}: an entry was altered or taken out at ${String(place)}` },
+        advice: 'Find out who writes to Redis: see ScimBridgeLogBroken in docs/alerts.md.',
+      });
+  }
+  return findings;
+}
