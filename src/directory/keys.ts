@@ -28,6 +28,7 @@
  * | syncedTargets | string | the targets that the last store marked |
  * | links:<t> | hash | ref → link (links.ts); linked:<t> is the way back from platform ids: ref, with the print of an account that was found equal |
  * | suspectedDrift:<t> | hash | ref → names (as in Link.unsure) that the platform was seen to hold differently |
+ * | observedDrift:<t> | hash | ref → these names with the values that the platform had, for the log |
  * | proofLast, proofTurn | string | what the last pass over derived data found; that one was made a while ago |
  * | runs | string | one counter for the fences of reconcile runs |
  * | run:<t> | string | fence of the reconcile run that is under way |

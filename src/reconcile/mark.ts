@@ -93,12 +93,18 @@ export function toDrifts(entries: PlanEntry[]): Drift[] {
       ref: entry.ref,
       ...entry.basis,
       names: [],
+      observed: {},
       add: [],
       remove: [],
       priority: 'reconcile' as const,
     };
     drifts.set(entry.ref, drift);
-    drift.names.push(...namesIn(entry));
+    const names = namesIn(entry);
+    drift.names.push(...names);
+    for (const name of names) {
+      const value = entry.before?.[name.replace(/^attributes\./, '')];
+      if (value !== undefined) drift.observed[name] = value;
+    }
     const member = memberName(entry);
     if (member !== undefined) drift[entry.action === 'removeMember' ? 'remove' : 'add'].push(member);
     // A deactivation gets the highest priority.

@@ -50,6 +50,15 @@ export function valueIn(link: Link, name: string): unknown {
   return link.core?.[name] ?? null;
 }
 
+/** Returns the value that the platform had before a write: as a comparison saw it, else as last applied. */
+function valueBefore(link: Link, name: string): unknown {
+  if (!Object.hasOwn(link.observed ?? {}, name)) return valueIn(link, name);
+  const { [name]: value, ...left } = link.observed ?? {};
+  if (Object.keys(left).length > 0) link.observed = left;
+  else delete link.observed;
+  return value;
+}
+
 const namesIn = ({ core = {}, attributes = {} }: Link): string[] => [
   ...Object.keys(core),
   ...Object.keys(attributes).map((name) => `attributes.${name}`),
@@ -90,7 +99,7 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
   return {
     wrote: (operation, ms, { names, members, why } = {}) => {
       const action = ACTIONS[operation] ?? 'none';
-      const before = names && new Map(names.map((name) => [name, valueIn(link, name)]));
+      const before = names && new Map(names.map((name) => [name, valueBefore(link, name)]));
       lines.push({
         action,
         status: 'success',

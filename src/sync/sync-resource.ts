@@ -103,10 +103,11 @@ function follow(step: Step): TraceCall {
   };
 }
 
-/** Marks values with suspected drift as unsure, so that they are written again. */
-function addSuspectedDrift({ suspectedDrift, link }: DueWork): void {
+/** Marks values with suspected drift as unsure, so that they are written again, and notes what the platform had. */
+function addSuspectedDrift({ suspectedDrift, observedDrift, link }: DueWork): void {
   if (suspectedDrift === '') return;
   link.unsure = [...new Set([...(link.unsure ?? []), ...(JSON.parse(suspectedDrift) as string[])])];
+  if (observedDrift !== '') link.observed = { ...link.observed, ...(JSON.parse(observedDrift) as object) };
 }
 
 function createContext(

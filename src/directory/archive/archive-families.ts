@@ -8,7 +8,7 @@ const DERIVED =
  * marks every resource.
  */
 const MOMENTARY =
-  /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|lease:.*|inflight:.*|deliveries:.*|run:.*|hold:.*|mapped:.*|proofLast|proofTurn|memberSum|rebuilding|readding:.*|groupsSeen:.*|events\w*|eventCounts|logReaders|logChecks|users|groups)$/;
+  /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|lease:.*|inflight:.*|deliveries:.*|run:.*|hold:.*|mapped:.*|proofLast|proofTurn|memberSum|rebuilding|readding:.*|groupsSeen:.*|events\w*|eventCounts|observedDrift:.*|logReaders|logChecks|users|groups)$/;
 
 export type PlainType = 'string' | 'hash' | 'set' | 'zset' | 'list' | 'stream';
 

@@ -24,5 +24,7 @@ end
 
 -- Removes the suspected drift that the worker has stored in the link; newer notes are kept.
 local function clear_suspected_drift(target, ref, read)
-  if read and redis.call('HGET', key('suspectedDrift', target), ref) == read then redis.call('HDEL', key('suspectedDrift', target), ref) end
+  if not read or redis.call('HGET', key('suspectedDrift', target), ref) ~= read then return end
+  redis.call('HDEL', key('suspectedDrift', target), ref)
+  redis.call('HDEL', key('observedDrift', target), ref)
 end

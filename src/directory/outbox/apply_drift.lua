@@ -2,7 +2,8 @@
 -- difference was seen.
 -- KEYS base
 -- ARGV { target, targets: [target], request, run, fence (of the reconcile run; absent: nobody's), drifts: [{ ref, kind, id,
---        version (0: no record), link (SHA-1 of its text), names, add: [user], remove: [user or @platform id], priority }] }
+--        version (0: no record), link (SHA-1 of its text), names, observed (values of the names at the
+--        platform, as JSON text), add: [user], remove: [user or @platform id], priority }] }
 -- RETURN {"noted", one of applied | stale | busy for each} | {"fenced"}
 -- NEEDS pending_groups
 if p.fence and redis.call('GET', key('run', p.target)) ~= p.fence then return { 'fenced' } end
@@ -28,7 +29,10 @@ local function note(drift)
   local ref, link = drift.ref, redis.call('HGET', key('links', p.target), drift.ref) or ''
   if version_of(drift) ~= drift.version or redis.sha1hex(link) ~= drift.link then return 'stale' end
   if redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 then return 'busy' end
-  if #drift.names > 0 then suspect(ref, drift.names) end
+  if #drift.names > 0 then
+    suspect(ref, drift.names)
+    redis.call('HSET', key('observedDrift', p.target), ref, drift.observed)
+  end
   for _, user in ipairs(drift.add) do
     if redis.call('SISMEMBER', key('members', drift.id), user) == 1 then set_pending(drift.id, user, '+') end
   end

@@ -2,10 +2,10 @@
 -- KEYS base
 -- ARGV { target, ref, kind, id, leaseMs, priority, groupsMatter, address }
 -- RETURN {"clean"} | {"busy"} | {"begun", fence, generation, since, request, record, link, groups, pending groups, held, tombstone,
---        suspectedDrift, basis}
+--        suspectedDrift, basis, observedDrift}
 --        groups: [id, displayName, ...] of a user; pendingGroups: [group, sign, ...] of a user
 --        held: 1 when the guard holds something of this ref; tombstone: of a resource that was deleted;
---        suspectedDrift: as apply_drift.lua wrote them; basis: of this moment (basis.lua)
+--        suspectedDrift, observedDrift: as apply_drift.lua wrote them; basis: of this moment (basis.lua)
 -- NEEDS basis, marks, stopped
 local inflight, deliveries = key('inflight', p.target), key('deliveries', p.target)
 local held = redis.call('HGET', key('marks', p.target), p.ref)
@@ -51,4 +51,5 @@ return {
   not record and redis.call('HGET', key('tombstones'), p.id) or '',
   redis.call('HGET', key('suspectedDrift', p.target), p.ref) or '',
   basis_of(p.kind, p.id, record, p.groupsMatter),
+  redis.call('HGET', key('observedDrift', p.target), p.ref) or '',
 }

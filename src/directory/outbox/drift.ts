@@ -16,6 +16,8 @@ export interface Drift {
   link: string;
   /** Core paths and `attributes.<name>` that differ at the platform; they are written again. */
   names: string[];
+  /** Values of these names at the platform. */
+  observed: Record<string, unknown>;
   /** Members that only the source has. */
   add: string[];
   /** Members that only the platform has. */
@@ -66,9 +68,10 @@ export function createDriftNotes(
   async function note(drifts: Drift[], request: string, fence?: string): Promise<Noted[]> {
     const outcomes: Noted[] = [];
     for (let start = 0; start < drifts.length; start += PORTION) {
-      const portion = drifts
-        .slice(start, start + PORTION)
-        .map((drift) => ({ ...drift, ...parseRef(drift.ref), priority: PRIORITIES.indexOf(drift.priority) }));
+      const portion = drifts.slice(start, start + PORTION).map((drift) => ({
+        ...{ ...drift, ...parseRef(drift.ref), observed: JSON.stringify(drift.observed) },
+        priority: PRIORITIES.indexOf(drift.priority),
+      }));
       const args = { target, targets: [target], request, fence, drifts: portion };
       const [tag, ...noted] = await scripts.run('apply_drift', keys.base, args);
       if (tag === 'fenced') throw new RunLost('another reconcile run has taken over');

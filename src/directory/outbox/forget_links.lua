@@ -10,6 +10,7 @@ for _, ref in ipairs(p.refs) do
     local platform_id = parse_link_head(link)
     redis.call('HDEL', key('links', p.target), ref)
     redis.call('HDEL', key('suspectedDrift', p.target), ref)
+    redis.call('HDEL', key('observedDrift', p.target), ref)
     if platform_id then unlink(p.target, string.match(ref, '^%a+') .. ':' .. platform_id, ref) end
     mark(ref, p.priority)
     forgotten = forgotten + 1

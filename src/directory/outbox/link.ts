@@ -36,6 +36,8 @@ export interface Link {
    * that after a lost answer or a crash the old value does not count as applied.
    */
   unsure?: string[];
+  /** Values of unsure names that a comparison saw at the platform: the value before the next write. */
+  observed?: Record<string, unknown>;
   /** Generation up to which attributes are applied, so that memberships may be added. */
   observedGeneration?: string;
   /** Whether the user left: deleted at the source, out of scope, or protected. All memberships are added again on return. */

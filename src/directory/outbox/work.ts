@@ -41,6 +41,8 @@ export interface DueWork {
   deletedAt: number | undefined;
   /** Names with suspected drift as JSON; '' when there are none. */
   suspectedDrift: string;
+  /** Values that the platform had then, by name, as JSON; '' when there are none. */
+  observedDrift: string;
   /** State that this sync decides on; the link stores it at the end (lua/basis.lua). */
   basis: string;
   /** Entries of the provisioning log, written with the next step of this sync. */
@@ -103,10 +105,11 @@ export function createWork(
     });
     if (reply[0] !== 'begun') return { kind: reply[0] as 'clean' | 'busy' };
     const [fence, generation, since, request, record, link] = reply.slice(1, 7).map((value) => String(value));
-    const [groups, pendingGroups, held, tombstone, suspectedDrift, basis] = reply.slice(7) as [
+    const [groups, pendingGroups, held, tombstone, suspectedDrift, basis, observedDrift] = reply.slice(7) as [
       string[],
       string[],
       number,
+      string,
       string,
       string,
       string,
@@ -129,6 +132,7 @@ export function createWork(
         held: held === 1,
         deletedAt: tombstone ? Number((JSON.parse(tombstone) as { deletedAt: number }).deletedAt) : undefined,
         suspectedDrift,
+        observedDrift,
         basis,
         logEntries: [],
       },
@@ -212,7 +216,11 @@ export function createWork(
 /** Returns the link to store: with the basis of this sync, unless the sync continues later. */
 function ended(link: Link, { basis }: DueWork, outcome: { kind: string; forget?: boolean }): Link {
   if (outcome.kind === 'later') return link;
-  return outcome.forget ? { basis } : { ...link, basis };
+  if (outcome.forget) return { basis };
+  const { observed, ...rest } = link;
+  return outcome.kind === 'synced' || observed === undefined
+    ? { ...rest, basis }
+    : { ...rest, observed, basis };
 }
 
 export function pairs(flat: string[]): [string, string][] {

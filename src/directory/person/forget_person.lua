@@ -51,7 +51,7 @@ for _, target in ipairs(p.targets) do
   drop_link(target)
   drop_held(target)
   drop_pending(target)
-  for _, family in ipairs({ 'marks', 'deliveries', 'suspectedDrift' }) do redis.call('HDEL', key(family, target), p.ref) end
+  for _, family in ipairs({ 'marks', 'deliveries', 'suspectedDrift', 'observedDrift' }) do redis.call('HDEL', key(family, target), p.ref) end
   for _, family in ipairs({ 'dirty', 'inflight', 'accepted', 'alarms' }) do redis.call('ZREM', key(family, target), p.ref) end
   letters = letters + redis.call('ZREM', key('blocked', target), p.ref)
   leave_synced(target, p.ref)

@@ -27,6 +27,7 @@ describe('drift notes', () => {
     version: 1,
     link: hashOfLink(await linkOf(change.ref ?? `User:${ADA}`)),
     names: ['displayName'],
+    observed: { displayName: 'Theirs' },
     add: [],
     remove: [],
     priority: 'reconcile',
