@@ -1,10 +1,10 @@
 // Defines the command forget, which removes what is kept of a person who is no longer pushed.
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { checkForget, forgetPerson, type ForgetOutcome, type ForgetReport } from '../ops/forget.ts';
 import { counted } from '../support/counted.ts';
 import { randomIds } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
+import { confirm } from './confirm.ts';
 import { requireKnown } from './log-options.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { say, sayJson } from './output.ts';
@@ -41,8 +41,7 @@ export function forgetCommand(program: Command, cli: Cli): void {
         await withStore(config, async (states, { operations }) => {
           const checked = await checkForget(states, text, options);
           if (checked.kind !== 'ready') throw toError(checked, text);
-          if (!(await agreed(text, flags)))
-            throw new Error('Nothing was forgotten: without a terminal say --yes.');
+          await confirm(flags, `Remove all that is kept of ${text}, for good?`);
           const outcome = await forgetPerson({ ids: randomIds, operations }, states, text, options);
           if (outcome.kind !== 'forgotten') throw toError(outcome, text);
           if (flags.json) sayJson(outcome.reports);
@@ -69,15 +68,6 @@ function toError(outcome: Exclude<ForgetOutcome, { kind: 'forgotten' }>, text: s
   return new Error(
     `Nothing was forgotten: account ${accounts.join(', ')}. Wait until it is closed (scim-bridge explain), decide its approval or dead letter, or say --leave-account: then nothing closes it any more.`,
   );
-}
-
-async function agreed(text: string, { yes }: Flags): Promise<boolean> {
-  if (yes) return true;
-  if (!process.stdin.isTTY) return false;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(`Remove all that is kept of ${text}, for good? Type yes: `);
-  terminal.close();
-  return answer.trim() === 'yes';
 }
 
 function linesOf({ connection, refs, removed, accounts }: ForgetReport): string[] {
