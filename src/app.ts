@@ -14,6 +14,7 @@ import { watchSecretFiles } from './config/secret-files.ts';
 import { connectRedis, untilReady } from './directory/redis/connection.ts';
 import { createAdmission } from './http/admission/admission.ts';
 import { createScimRouters } from './http/scim/connections.ts';
+import { protectMetrics } from './http/metrics.ts';
 import { createHttpApp, createMetricsApp, listen } from './http/server.ts';
 import { traced } from './http/traced.ts';
 import type { TargetQueue } from './queue/target-queue.ts';
@@ -102,7 +103,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     events: events.routers,
     observe: parts.tracing ? traced(observe, parts.tracing) : observe,
     admin,
-    metrics: ownPort ? undefined : metrics,
+    metrics: ownPort ? undefined : protectMetrics(metrics, parts, checkAdmin),
   });
   try {
     const http = await listen(app, config.server);

@@ -18,24 +18,16 @@ export const configWarnings = (config: Warned): ConfigWarning[] => [
   ...sharedTargetWarnings(config),
 ];
 
-function publicAddressWarnings({ server: { publicUrl, metricsPort } }: Warned): ConfigWarning[] {
-  if (publicUrl === null) return [];
-  const url = new URL(publicUrl);
-  const warnings: ConfigWarning[] = [];
-  if (url.protocol === 'http:' && !isLoopback(url))
-    warnings.push({
+function publicAddressWarnings({ server: { publicUrl } }: Warned): ConfigWarning[] {
+  const url = publicUrl === null ? undefined : new URL(publicUrl);
+  if (url?.protocol !== 'http:' || isLoopback(url)) return [];
+  return [
+    {
       path: '/server/publicUrl',
       message: 'identity providers reach the bridge by http://, so tokens can be read on the way',
       advice: 'End TLS in front of the bridge and write https:// here.',
-    });
-  if (metricsPort === null)
-    warnings.push({
-      path: '/server/metricsPort',
-      message:
-        'metrics are on the port of the SCIM addresses: names of targets, tokens and figures need no token',
-      advice: 'Set server.metricsPort, and let the proxy pass only /scim/v2 and /connections.',
-    });
-  return warnings;
+    },
+  ];
 }
 
 /** Warns about a Redis that needs no credentials although other machines reach it. */

@@ -121,7 +121,7 @@ export const serverSchema: SchemaNode = section('The HTTP side of the service.',
   metricsPort: {
     type: ['integer', 'null'],
     description:
-      'Port of its own for /metrics, 0 takes any free one; null = served on port, where identity providers can reach it too.',
+      'Port of its own for /metrics, 0 takes any free one; null = served on port, where clients with a public address, or behind a proxy, need the admin token.',
     default: null,
     minimum: 0,
     maximum: 65535,
