@@ -122,7 +122,11 @@ export function toText({
 
 async function verify(states: DesiredState[], flags: Flags, cli: Cli): Promise<void> {
   const { verifyLogs } = await import('../ops/provisioning-log.ts');
-  const checks = await verifyLogs(states);
+  const { connection, target } = flags;
+  const checks = (await verifyLogs(states)).filter(
+    (check) =>
+      check.connection === (connection ?? check.connection) && check.target === (target ?? check.target),
+  );
   printChecks(
     checks.map((check) => ({ ...check, where: `${check.connection} → ${check.target}` })),
     flags,

@@ -233,3 +233,32 @@ test('a restore of an older backup names the persons who were forgotten since', 
   expect(await traces([name])).toEqual([]);
   for (const log of ['log', 'acts']) expect(await commands.run(log, '--verify')).toMatchObject({ code: 0 });
 }, 60_000);
+
+test('a held and a rejected deactivation are refused, and go with --leave-account: no exception is left', async () => {
+  const names = ['fay@acme.example', 'gus@acme.example'];
+  const ids = await Promise.all(names.map((name) => bridge.idp.createUser(name)));
+  await settled();
+  const { main } = bridge.config.targets;
+  if (!main) throw new Error('no target');
+  main.guard.deactivate = { count: 0, percent: 0 };
+  for (const id of ids) await bridge.idp.send('DELETE', `/Users/${id}`);
+  const held = await eventually('both are held', async () => {
+    const { json } = await commands.run('approvals', 'list', '--json');
+    return json.length === 1 && json[0].kinds.deactivate === 2 ? json[0] : undefined;
+  });
+  await commands.run('approvals', 'reject', held.id, '--ref', `User:${ids[0]}`, '--yes');
+  await settled();
+  for (const name of names)
+    expect((await commands.run('forget', name, '--yes')).text).toContain('may be active');
+  expect((await commands.run('status')).code).toBe(2);
+  const found = [];
+  for (const name of names)
+    found.push((await commands.run('forget', name, '--yes', '--json', '--leave-account')).json[0].removed);
+  expect(found.map(({ heldChanges }) => heldChanges)).toEqual([0, 1]);
+  expect(await traces(names)).toEqual([]);
+  expect(
+    (await contents()).filter((text) => /guardHeld|exception/.test(text) && text.includes('User:')),
+  ).toEqual([]);
+  expect((await commands.run('approvals', 'list', '--json')).json).toEqual([]);
+  expect((await commands.run('status')).code).toBe(0);
+}, 60_000);

@@ -1,9 +1,9 @@
--- Removes what is kept of a deleted user at every target: tombstone, links, marks, dead letters, held changes, and pending
--- memberships. The accounts at the platforms are not touched.
+-- Removes what is kept of a deleted user at every target: tombstone, links, marks, dead letters, held changes, exceptions,
+-- and pending memberships. The accounts at the platforms are not touched.
 -- KEYS base
 -- ARGV { ref, id, targets, kinds (of the guard) }
 -- RETURN {"forgotten", number of tombstones, links, held changes, dead letters} | {"pushed"} | {"busy"}: a sync runs
--- NEEDS guard, link_states, links, synced
+-- NEEDS exceptions, guard, link_states, links, synced
 if redis.call('HEXISTS', key('users'), p.id) == 1 then return { 'pushed' } end
 for _, target in ipairs(p.targets) do
   if redis.call('EXISTS', key('lease', target .. ':' .. p.ref)) == 1 then return { 'busy' } end
@@ -55,6 +55,7 @@ for _, target in ipairs(p.targets) do
   for _, family in ipairs({ 'dirty', 'inflight', 'accepted', 'alarms' }) do redis.call('ZREM', key(family, target), p.ref) end
   letters = letters + redis.call('ZREM', key('blocked', target), p.ref)
   leave_synced(target, p.ref)
+  set_exception(target, p.ref, nil)
   p.target = target
   guard_close(p.kinds)
 end
