@@ -131,4 +131,25 @@ describe('20 bodies in very small chunks at once are refused', () => {
     );
     for (const status of refusals(tally)) expect([400, 401, 404, 413, 503]).toContain(status);
   });
+
+  test('chunks of 140 bytes of a gzip body', async () => {
+    const packed = gzipSync(structure(4_000_000), { level: 0 });
+    const head = { 'Transfer-Encoding': 'chunked', 'Content-Encoding': 'gzip' };
+    const pieces = times(Math.ceil(packed.length / 140), (index) => {
+      const chunk = packed.subarray(index * 140, (index + 1) * 140);
+      return Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')]);
+    });
+    const wire = Buffer.concat([
+      scimRequest('POST /scim/v2/Bulk', TOKENS.scim, undefined, head),
+      ...pieces,
+      Buffer.from('0\r\n\r\n'),
+    ]);
+    const tally = await siege.withstand('bodies in chunks of 140 bytes of gzip', () =>
+      burst(
+        port(),
+        times(20, () => wire),
+      ),
+    );
+    for (const status of refusals(tally)) expect([400, 413, 503]).toContain(status);
+  });
 });

@@ -15,6 +15,7 @@ import {
 } from '../../scim/index.ts';
 import { afterIterations } from '../../support/pace.ts';
 import type { Admitted } from '../admission/admission.ts';
+import { feedDecoder } from './feed-decoder.ts';
 
 export interface JsonBodyOptions {
   /** Largest body in bytes, after decompression. */
@@ -126,13 +127,12 @@ function readBytes(
       done(undefined, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
       return;
     }
-    if (decoder) request.unpipe(decoder).off('data', onArrival);
+    stopFeeding?.();
     decoder?.destroy();
     chunks = [];
     release();
     done(error);
   };
-  const onArrival = ({ length: bytes }: Buffer): void => void (arrived += bytes);
   const readOn = (): void => {
     if (!isOver) source.resume();
   };
@@ -151,9 +151,8 @@ function readBytes(
   };
   request.on('error', () => end(invalidSyntax('The body ended early.')));
   source.on('data', onData).on('end', () => end());
-  if (!decoder) return;
-  decoder.on('error', () => end(invalidSyntax('The body cannot be decompressed.')));
-  request.on('data', onArrival).pipe(decoder);
+  decoder?.on('error', () => end(invalidSyntax('The body cannot be decompressed.')));
+  const stopFeeding = decoder && feedDecoder(request, decoder, (bytes) => void (arrived += bytes));
 }
 
 /** @returns undefined for a plain body @throws 415 */
