@@ -96,7 +96,7 @@ export function createStage() {
   /**
    * The bridge as an operator starts it, with a settings file.
    * @param {{ node: string, nodeArguments?: string[], main: string, role: string, name: string, redisUrl: string,
-   *           platform?: { url: string, token: string }, requestsPerSecond?: number }} options
+   *           platform?: { url: string, token: string }, requestsPerSecond?: number, target?: object }} options
    */
   async function startBridge({
     node,
@@ -107,6 +107,7 @@ export function createStage() {
     redisUrl,
     platform,
     requestsPerSecond = 50,
+    target = {},
   }) {
     const port = await freePort();
     const { url, token } = platform ?? { url: 'http://127.0.0.1:9', token: 'a-key-that-nobody-asks-for' };
@@ -115,11 +116,18 @@ export function createStage() {
       redis: { url: redisUrl, prefix: name },
       connections: { default: { tokens: [{ name: 'bench', secret: TOKEN }] } },
       targets: {
-        main: { url, token, allowLoopbackHttp: true, rateLimit: { requestsPerSecond }, guard: OPEN },
+        main: {
+          url,
+          token,
+          allowLoopbackHttp: true,
+          rateLimit: { requestsPerSecond },
+          guard: OPEN,
+          ...target,
+        },
       },
       logging: { level: process.env.BENCH_LEVEL ?? 'info' },
     };
-    const file = join(folder, `${name}.json`);
+    const file = join(folder, `${name}-${port}.json`);
     writeFileSync(file, JSON.stringify(settings));
     const args = [...nodeArguments, main, 'serve', '--role', role, '--config', file];
     const child = start(SERVER_CORE, node, args);
@@ -138,6 +146,13 @@ export function createStage() {
       if (text.includes('\n')) break;
     }
     return JSON.parse(text);
+  }
+
+  /** Starts a script of this folder that serves `port`. */
+  async function startScript(file, args, port) {
+    const child = start(LOAD_CORE, process.execPath, [new URL(file, import.meta.url).pathname, ...args]);
+    await untilOpen(child, port);
+    return { port, pid: child.pid };
   }
 
   /** Runs a script of this folder until it exits. */
@@ -161,7 +176,7 @@ export function createStage() {
     rmSync(folder, { recursive: true, force: true });
   }
 
-  return { folder, start, startRedis, startCeiling, startBridge, startSandbox, runToEnd, stop };
+  return { folder, start, startRedis, startCeiling, startBridge, startSandbox, startScript, runToEnd, stop };
 }
 
 /** Returns the processor seconds that a process has used; NaN on systems that do not report them. */
