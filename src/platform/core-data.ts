@@ -52,7 +52,10 @@ export interface CoreDataClient {
    * `queryTimeoutMs`
    */
   load(query: LoadQuery, options?: CallOptions): Promise<LoadAnswer>;
-  /** Runs several queries in one request. @returns the answers in the order of the queries */
+  /**
+   * Blends queries over one time axis in one request; every query needs a time dimension with the same granularity. Rows
+   * have that time as `time.<granularity>` too. @returns the answers in the order of the queries
+   */
   loadMany(queries: LoadQuery[], options?: CallOptions): Promise<LoadAnswer[]>;
   /**
    * Runs SQL over the model and yields rows. @throws QueryRefused, also after some rows; the rows are then

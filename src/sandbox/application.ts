@@ -89,14 +89,15 @@ function mountFamily(app: Express, runtime: SandboxRuntime, family: ApiFamily): 
     if (caller) visitOf(response).caller = caller;
     next();
   };
-  app.use([...family.mounts], prepare, injectRefusal(runtime), identify);
+  const pass: RequestHandler = (_request, _response, next) => next();
+  app.use([...family.mounts], prepare, family.before ?? pass, injectRefusal(runtime), identify);
   for (const check of family.pathChecks ?? []) app.use(check.mount, check.router);
-  app.use([...family.mounts], readBody(runtime));
+  app.use([...family.mounts], readBody(runtime, family.ignoresOtherBodies ?? false));
   for (const routes of family.routers) app.use(routes.mount, routes.router);
   const nowhere: RequestHandler = () => {
     throw new SandboxProblem(404, 'Not found');
   };
-  app.use([...family.mounts], nowhere, refuse(family.render));
+  app.use([...family.mounts], family.nowhere ?? nowhere, refuse(family.render));
 }
 
 /** Returns the body of an error outside every family, and of the transport check (contract 7). */
@@ -117,6 +118,9 @@ export function createApplication(runtime: SandboxRuntime, families: readonly Ap
     if (isMarkedPlain(request))
       sendReply(response, platformError(new SandboxProblem(400, 'HTTPS is required')));
     else next();
+  });
+  app.get(['/readyz', '/livez'], (_request, response) => {
+    sendReply(response, { status: 200, body: { health: 'HEALTH' } });
   });
   for (const family of families) mountFamily(app, runtime, family);
   app.use(() => {

@@ -27,15 +27,15 @@ function isTooDeep(body: unknown): boolean {
 }
 
 /**
- * Accepts JSON bodies up to 64 MB, because a group with many thousand members is one body; any other body is
- * 400.
+ * Accepts JSON bodies up to 64 MB, because a group with many thousand members is one body. Any other body is 400, or
+ * with `ignoresOthers` as if it were absent.
  */
-export function readBody(runtime: SandboxRuntime): RequestHandler[] {
+export function readBody(runtime: SandboxRuntime, ignoresOthers = false): RequestHandler[] {
   const parse = express.json({ type: MEDIA_TYPES, limit: '64mb', strict: false }) as RequestHandler;
   const check: RequestHandler = (request, response, next) => {
     const bytes = Number(request.headers['content-length'] ?? 0);
     const hasBody = bytes > 0 || request.headers['transfer-encoding'] !== undefined;
-    if (hasBody && request.method !== 'GET' && request.is(MEDIA_TYPES) === false) {
+    if (!ignoresOthers && hasBody && request.method !== 'GET' && request.is(MEDIA_TYPES) === false) {
       throw new SandboxProblem(400, 'The request body must be JSON', 'invalidSyntax');
     }
     if (hasBody && isTooDeep(request.body))

@@ -1,4 +1,4 @@
-// Signs and verifies the JSON web tokens of a deployment: HS256 with its API secret (contract 1.1, 4.3,
+// Signs and verifies the JSON web tokens of a deployment: HMAC with its API secret (contract 1.1, 4.3,
 // ASSUMED-57).
 import { jwtVerify, SignJWT } from 'jose';
 import { isJsonObject, type SandboxJsonObject } from './json.ts';
@@ -26,7 +26,7 @@ export async function signToken(
 
 /**
  * Returns the claims of a token that this deployment signed and that is valid at `nowMs`. Returns null for
- * another secret, another algorithm (`none` above all), and malformed, expired or not yet valid tokens.
+ * another secret, an algorithm outside the HMAC family (`none` above all), and malformed, expired or not yet valid tokens.
  */
 export async function verifyToken(
   issuer: TokenIssuer,
@@ -35,7 +35,7 @@ export async function verifyToken(
 ): Promise<SandboxJsonObject | null> {
   try {
     const { payload } = await jwtVerify(token, secretOf(issuer), {
-      algorithms: ['HS256'],
+      algorithms: ['HS256', 'HS384', 'HS512'],
       currentDate: new Date(nowMs),
     });
     return isJsonObject(payload) ? payload : null;

@@ -1,5 +1,5 @@
 // Defines an API family: a set of paths with the same authentication and error form.
-import type { Request, Router } from 'express';
+import type { Request, RequestHandler, Router } from 'express';
 import type { Caller } from './auth.ts';
 import type { HandlerReply } from './call.ts';
 import type { SandboxProblem } from './problem.ts';
@@ -16,6 +16,12 @@ export interface ApiFamily {
   /** Checks of the path alone; they run before the body is parsed (contract 4.0, ASSUMED-52). */
   readonly pathChecks?: readonly MountedRouter[];
   readonly routers: readonly MountedRouter[];
+  /** Runs before authentication and injected faults. */
+  readonly before?: RequestHandler;
+  /** Ignores bodies that are not JSON; the default is to refuse them. */
+  readonly ignoresOtherBodies?: boolean;
+  /** Answers 404 for a path that the family does not have; the default is its error form. */
+  readonly nowhere?: RequestHandler;
   /**
    * Authenticates a request. Throws Problem 401 or the family's own refusal. Returns undefined when the family
    * stores the callers itself.

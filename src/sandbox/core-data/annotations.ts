@@ -1,13 +1,13 @@
 // Describes members for `/v1/meta`, for the annotation of an answer and for entities (contract 5.3, 5.4).
-import type { CubeDocument, MemberDocument, MetaDocument } from './core-data.ts';
+import type { CubeDocument, MemberDocument, MetaDocument, SegmentDocument } from './documents.ts';
 import type { Query } from './json-query.ts';
 import { inOrder, type Cube, type Dimension, type Measure, type Model, type Segment } from './model.ts';
 import { isVisible } from './policy.ts';
 import type { CoreDataSecurityContext } from './security-context.ts';
 
-type Described = Pick<Dimension, 'title' | 'description'> & { readonly name: string };
+type Described = Pick<Dimension, 'title' | 'description' | 'from'> & { readonly name: string };
 
-function describe(cube: Cube, member: Described): Omit<MemberDocument, 'type'> {
+function describe(cube: Cube, member: Described): SegmentDocument {
   return {
     name: `${cube.name}.${member.name}`,
     title: `${cube.title} ${member.title}`,
@@ -16,17 +16,31 @@ function describe(cube: Cube, member: Described): Omit<MemberDocument, 'type'> {
   };
 }
 
+const DRILLS = { drillMembers: [], drillMembersGrouped: { measures: [], dimensions: [] } };
+const SHOWN = { isVisible: true, public: true };
+
+/** Returns the member of the cube behind a view. */
+function aliasOf(cube: Cube, { name, from }: Described): { aliasMember?: string } {
+  const source = from ?? cube.base;
+  return cube.kind === 'view' && source !== undefined ? { aliasMember: `${source}.${name}` } : {};
+}
+
 function showMeasure(cube: Cube, measure: Measure): MemberDocument {
-  return { ...describe(cube, measure), type: 'number', aggType: measure.aggType };
+  return {
+    ...describe(cube, measure),
+    type: 'number',
+    aggType: measure.aggType,
+    ...{ cumulative: false, cumulativeTotal: false, ...DRILLS, ...aliasOf(cube, measure), ...SHOWN },
+    formatDescription: { name: 'number', specifier: ',.2~f' },
+  };
 }
 
 function showDimension(cube: Cube, dimension: Dimension): MemberDocument {
-  return { ...describe(cube, dimension), type: dimension.type };
+  const flags = { primaryKey: false, suggestFilterValues: true, ...aliasOf(cube, dimension), ...SHOWN };
+  return { ...describe(cube, dimension), type: dimension.type, ...flags };
 }
 
-function showSegment(cube: Cube, segment: Segment): MemberDocument {
-  return { ...describe(cube, segment), type: 'boolean' };
-}
+const showSegment = (cube: Cube, segment: Segment) => ({ ...describe(cube, segment), ...SHOWN });
 
 /** Returns the cube as clients see it. */
 export function showCube(cube: Cube, connectedComponent: number): CubeDocument {
@@ -35,6 +49,7 @@ export function showCube(cube: Cube, connectedComponent: number): CubeDocument {
     type: cube.kind,
     title: cube.title,
     description: cube.description,
+    ...{ ...SHOWN, hierarchies: [], folders: [], nestedFolders: [] },
     measures: cube.measures.map((one) => showMeasure(cube, one)),
     dimensions: cube.dimensions.map((one) => showDimension(cube, one)),
     segments: cube.segments.map((one) => showSegment(cube, one)),
@@ -47,30 +62,50 @@ export function visibleCubes(model: Model, context: CoreDataSecurityContext): Cu
   return inOrder(model.cubes.filter((cube) => cube.isPublic && isVisible(cube, context)));
 }
 
-/** Returns the document of `/v1/meta`. Cubes do not join, so every cube is its own connected component. */
-export function toCubeMeta(model: Model, context: CoreDataSecurityContext): MetaDocument {
-  const cubes = visibleCubes(model, context).map((cube, place) => showCube(cube, place + 1));
+/** Returns the document of `/v1/meta`. */
+export function toCubeMeta(model: Model, context: CoreDataSecurityContext, onlyViews = false): MetaDocument {
+  const cubes = visibleCubes(model, context)
+    .filter(({ kind }) => !onlyViews || kind === 'view')
+    .map((cube, place) => showCube(cube, place + 1));
   return { cubes, compilerId: model.name };
 }
 
-type Annotation = Readonly<Record<string, Omit<MemberDocument, 'name'>>>;
+type Annotation = Readonly<Record<string, unknown>>;
 
-function annotate(members: readonly (readonly [string, MemberDocument])[]): Annotation {
-  return Object.fromEntries(members.map(([key, { name: _name, ...rest }]) => [key, rest]));
-}
+const annotateMeasure = (cube: Cube, measure: Measure) => {
+  const { name: _name, ...described } = describe(cube, measure);
+  return { ...described, type: 'number', ...DRILLS };
+};
+
+const annotateDimension = (cube: Cube, dimension: Dimension) => {
+  const { name: _name, ...described } = describe(cube, dimension);
+  return { ...described, type: dimension.type };
+};
 
 /** Returns title and type of every member of the answer. */
 export function annotationOf(query: Query): Readonly<Record<string, Annotation>> {
-  const { cube } = query;
-  const times = query.timeDimensions.flatMap(({ name, member, granularity }) => {
-    const shown = showDimension(cube, member);
-    const keys = granularity === null ? [] : [`${name}.${granularity}`, name];
-    return keys.map((key): [string, MemberDocument] => [key, shown]);
+  const times = query.timeDimensions.flatMap(({ cube, name, member, granularity }): [string, unknown][] => {
+    if (granularity === null) return [];
+    const shown = annotateDimension(cube, member);
+    const step = { name: granularity, title: granularity, interval: `1 ${granularity}` };
+    return [
+      [`${name}.${granularity}`, { ...shown, granularity: step }],
+      [name, shown],
+    ];
   });
   return {
-    measures: annotate(query.measures.map(({ name, member }) => [name, showMeasure(cube, member)])),
-    dimensions: annotate(query.dimensions.map(({ name, member }) => [name, showDimension(cube, member)])),
-    segments: annotate(query.segments.map(({ name, member }) => [name, showSegment(cube, member)])),
-    timeDimensions: annotate(times),
+    measures: Object.fromEntries(
+      query.measures.map(({ cube, name, member }) => [name, annotateMeasure(cube, member)]),
+    ),
+    dimensions: Object.fromEntries(
+      query.dimensions.map(({ cube, name, member }) => [name, annotateDimension(cube, member)]),
+    ),
+    segments: Object.fromEntries(
+      query.segments.map(({ cube, name, member: { title } }) => [
+        name,
+        { title: `${cube.title} ${title}`, shortTitle: title },
+      ]),
+    ),
+    timeDimensions: Object.fromEntries(times),
   };
 }

@@ -1,6 +1,6 @@
 // Converts values of the engine to values of an answer: numbers as text, times as ISO 8601 without a zone.
 import type { DuckDBValue } from '@duckdb/node-api';
-import type { Cell } from './core-data.ts';
+import type { Cell } from './documents.ts';
 
 const MICROS_PER_MS = 1000n;
 const DAY_MS = 86_400_000;
@@ -28,6 +28,14 @@ function toMoment(ms: number, otherwise: () => string): string {
   return Math.abs(ms) <= 8.64e15 ? toIso(ms) : otherwise();
 }
 
+/** Returns a cell as drivers give it: whole numbers of 32 bits stay numbers. */
+export function toNativeCell(value: DuckDBValue, engineType: string): Cell {
+  return typeof value === 'number' && /^(?:TINY|SMALL)?INT(?:EGER)?$/.test(engineType)
+    ? value
+    : toCell(value);
+}
+
+/** Returns a cell whose numbers are text. */
 export function toCell(value: DuckDBValue): Cell {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);

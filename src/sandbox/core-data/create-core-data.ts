@@ -4,17 +4,21 @@ import { SandboxProblem } from '../problem.ts';
 import type { DeploymentRecord } from '../records.ts';
 import type { SandboxSettings } from '../settings.ts';
 import { toCubeMeta } from './annotations.ts';
-import type { CoreData, LoadResult, CoreDataSecurityContext } from './core-data.ts';
+import type { LoadResult } from './documents.ts';
+import type { CoreDataSecurityContext } from './security-context.ts';
+import type { CoreData, QueryAccess } from './core-data.ts';
 import { runSql } from './cubesql.ts';
-import { createEngine, type Bounds, type Engine } from './engine.ts';
-import { parseQuery, type Query } from './json-query.ts';
+import { createEngine, type Bounds } from './engine.ts';
+import { membersOfQuery, resolveQuery, type Query } from './json-query.ts';
 import { toLoadResult } from './load-result.ts';
-import { toStatements } from './load-sql.ts';
+import type { ResultRole } from './documents.ts';
+import { toStatements, type LoadStatements } from './load-sql.ts';
 import { modelOf } from './models.ts';
 import { accessOf, type Access } from './policy.ts';
-import type { TableSource } from './model.ts';
+import type { Cube } from './model.ts';
+import type { QueryForm } from './query-form.ts';
 import { createStores } from './stores.ts';
-import { userError } from './members.ts';
+import { hiddenMember, userError } from './members.ts';
 
 export interface CoreDataDeps {
   /** Returns the sandbox's time, Unix milliseconds. */
@@ -25,25 +29,6 @@ export interface CoreDataDeps {
 
 /** Largest text size of one result, characters. */
 const MAX_BYTES = 8 * 1024 * 1024;
-
-interface Run {
-  readonly engine: Engine;
-  readonly bounds: Bounds;
-  readonly place: TableSource;
-  readonly access: Access;
-  readonly nowMs: number;
-}
-
-async function runQuery(query: Query, { engine, bounds, place, access, nowMs }: Run): Promise<LoadResult> {
-  // A context without a policy gets no rows, not even a sum of zero rows (ASSUMED-78).
-  if (access.kind === 'none')
-    return toLoadResult(query, { rows: [], total: query.wantsTotal ? 0 : null, nowMs });
-  const statements = toStatements(query, place, access);
-  const { rows, failure } = await engine.query(statements.rows, bounds);
-  if (failure !== null) throw userError(failure);
-  const counted = query.wantsTotal ? await engine.query(statements.total, bounds) : null;
-  return toLoadResult(query, { rows, total: counted ? Number(counted.rows[0]?.[0] ?? 0) : null, nowMs });
-}
 
 /** Returns the branch's name. @throws Problem 404 when the deployment has no such branch. */
 function requireBranch(deployment: DeploymentRecord, branchName: string | null): string {
@@ -67,28 +52,45 @@ export function createCoreData({ now, settings }: CoreDataDeps): CoreData {
     return { timeoutMs: dataQueryTimeoutMs, maxRows: dataRowCap, maxBytes: MAX_BYTES, signal };
   }
 
-  async function load(
+  function open(
     deployment: DeploymentRecord,
     branchName: string | null,
     context: CoreDataSecurityContext,
-    value: unknown,
-  ): Promise<LoadResult> {
+  ): QueryAccess {
     const branch = requireBranch(deployment, branchName);
-    const { dataQueryDelayMs, dataRowDefault, dataRowCap } = settings();
-    const query = parseQuery(value, modelOf(deployment), {
-      nowMs: now(),
-      defaultLimit: Math.min(dataRowDefault, dataRowCap),
-      maxLimit: dataRowCap,
-    });
-    if (dataQueryDelayMs > 0) await systemClock.sleep(dataQueryDelayMs, stopping.signal);
-    const place = await stores.placeOf(deployment, branch);
-    const access = accessOf(query.cube, context);
-    return runQuery(query, { engine, bounds: boundsOf(stopping.signal), place, access, nowMs: now() });
+    const model = modelOf(deployment);
+    const accessTo = (cube: Cube): Access => accessOf(cube, context);
+    const statementsOf = async (query: Query): Promise<LoadStatements> =>
+      toStatements(query, await stores.placeOf(deployment, branch), accessTo);
+
+    function resolve(form: QueryForm): Query {
+      const { dataRowDefault, dataRowCap } = settings();
+      const defaultLimit = Math.min(dataRowDefault, dataRowCap);
+      const query = resolveQuery(form, model, { nowMs: now(), defaultLimit, maxLimit: dataRowCap });
+      const hidden = membersOfQuery(query).find(
+        ({ cube }) => !cube.isPublic || accessTo(cube).kind === 'none',
+      );
+      if (hidden) throw hiddenMember(hidden);
+      return query;
+    }
+
+    async function run(query: Query, role: ResultRole): Promise<LoadResult> {
+      const { dataQueryDelayMs } = settings();
+      if (dataQueryDelayMs > 0) await systemClock.sleep(dataQueryDelayMs, stopping.signal);
+      const statements = await statementsOf(query);
+      const bounds = boundsOf(stopping.signal);
+      const { rows, failure } = await engine.query({ ...statements.rows, keepsNumbers: true }, bounds);
+      if (failure !== null) throw userError(`Error: ${failure}`);
+      const counted = query.wantsTotal ? await engine.query(statements.total, bounds) : null;
+      const total = counted ? Number(counted.rows[0]?.[0] ?? 0) : null;
+      return toLoadResult(query, { rows, total, nowMs: now() }, role);
+    }
+    return { resolve, run, statementOf: async (query) => (await statementsOf(query)).rows };
   }
 
   return {
-    load,
-    meta: (deployment, context) => toCubeMeta(modelOf(deployment), context),
+    open,
+    meta: (deployment, context, onlyViews) => toCubeMeta(modelOf(deployment), context, onlyViews),
     async *sql(deployment, branchName, context, query) {
       const branch = requireBranch(deployment, branchName);
       const signals = query.signal ? [query.signal, stopping.signal] : [stopping.signal];

@@ -2,7 +2,8 @@
 // streams the result (contract 5.2).
 import { SandboxProblem } from '../problem.ts';
 import type { DeploymentRecord } from '../records.ts';
-import type { CoreDataSecurityContext, SqlPart, SqlQuery } from './core-data.ts';
+import type { SqlPart, SqlQuery } from './documents.ts';
+import type { CoreDataSecurityContext } from './security-context.ts';
 import { isTimezone } from './date-range.ts';
 import type { Bounds, Engine, Statement } from './engine.ts';
 import { userError } from './members.ts';
@@ -44,7 +45,12 @@ async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSett
   const { cubes } = modelOf(deployment);
   return rewrite(await parse(engine, query, bounds), {
     findCube: (name) => cubes.find((cube) => cube.isPublic && cube.name === name),
-    relation: (cube, bind) => relationSql(cube, { place, access: accessOf(cube, context), timezone, bind }),
+    relation: (cube, bind) =>
+      relationSql([cube], {
+        ...{ place, timezone, bind },
+        accessTo: (one) => accessOf(one, context),
+        columnOf: (_one, member) => member,
+      }),
     now: new Date(nowMs).toISOString().slice(0, -1).replace('T', ' '),
   });
 }

@@ -1,8 +1,8 @@
 // Runs DuckDB in memory, without access to files, extensions and its settings, and with limits for every query.
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
 import { SandboxProblem } from '../problem.ts';
-import { toCell, toColumnType } from './cells.ts';
-import type { Cell, Column } from './core-data.ts';
+import { toCell, toColumnType, toNativeCell } from './cells.ts';
+import type { Cell, Column } from './documents.ts';
 import { createSlots } from './slots.ts';
 
 /** Largest number of concurrent queries; below the size of Node's thread pool. */
@@ -24,6 +24,8 @@ export interface Statement {
   readonly sql: string;
   /** Texts for `$1`, `$2` and so on. */
   readonly values: readonly string[];
+  /** Keeps whole numbers of 32 bits as numbers, as in answers of `/v1/load`. */
+  readonly keepsNumbers?: boolean;
 }
 
 export interface Bounds {
@@ -76,16 +78,19 @@ export function engineMessage(error: unknown): string {
   return told.replace(/\b(file|store_\d+)[^\s"]*/gi, '').trim();
 }
 
-async function collect(result: DuckDBResult, bounds: Bounds): Promise<QueryAnswer> {
+async function collect(result: DuckDBResult, bounds: Bounds, keepsNumbers: boolean): Promise<QueryAnswer> {
   const columns = result
     .columnNames()
     .map((name, place) => ({ name, column_type: toColumnType(String(result.columnType(place))) }));
+  const types = columns.map((_column, place) => String(result.columnType(place)));
   const rows: Cell[][] = [];
   let bytes = 0;
   try {
     for (let chunk = await result.fetchChunk(); chunk?.rowCount; chunk = await result.fetchChunk()) {
       for (const values of chunk.getRows()) {
-        const row = values.map(toCell);
+        const row = values.map((value, place) =>
+          keepsNumbers ? toNativeCell(value, types[place] ?? '') : toCell(value),
+        );
         for (const cell of row) bytes += typeof cell === 'string' ? cell.length : 4;
         if (rows.length >= bounds.maxRows || bytes > bounds.maxBytes) {
           return { columns, rows, failure: `The result is larger than ${bounds.maxRows} rows; add a LIMIT` };
@@ -109,7 +114,7 @@ async function runBounded(
   bounds.signal?.addEventListener('abort', interrupt, { once: true });
   try {
     const result = await connection.stream(statement.sql, [...statement.values]);
-    return await collect(result, bounds);
+    return await collect(result, bounds, statement.keepsNumbers ?? false);
   } catch (error) {
     throw new SandboxProblem(400, engineMessage(error));
   } finally {

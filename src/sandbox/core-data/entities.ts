@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import type { SandboxSettings } from '../settings.ts';
 import { SandboxProblem } from '../problem.ts';
 import { showCube, visibleCubes } from './annotations.ts';
-import type { CoreDataSecurityContext } from './core-data.ts';
+import type { CoreDataSecurityContext } from './security-context.ts';
 import type { DeploymentRecord } from '../records.ts';
 import { modelOf } from './models.ts';
 

@@ -2,14 +2,18 @@
 // deployment (contract 1.1, 5).
 import { Router, type Request, type RequestHandler } from 'express';
 import { sendReply, visitOf, type HandlerReply } from '../call.ts';
+import type { SandboxJsonObject } from '../json.ts';
 import { isActive } from '../control-plane/environments.ts';
 import type { ApiFamily } from '../family.ts';
 import { loseAnswer } from '../loss.ts';
 import { SandboxProblem } from '../problem.ts';
 import { sendStream, type StreamedReply } from '../stream.ts';
 import { currentStateOf, type SandboxRuntime } from '../runtime.ts';
+import type { QueryAccess } from './core-data.ts';
 import { listDataSources, listEntities, showEntity } from './entities.ts';
-import { load } from './load.ts';
+import { allowOrigins } from './cross-origin.ts';
+import { dryRun, load, showSql, sourceOf } from './load.ts';
+import { CompilerRefusal } from './members.ts';
 import { openCoreDataSession, requireScope, type ApiScope, type CoreDataSession } from './session.ts';
 import { createSlowQueries } from './slow-queries.ts';
 import { sqlQueryIn, toLines } from './sql-stream.ts';
@@ -24,9 +28,9 @@ function mountsOf(runtime: SandboxRuntime): string[] {
   return [runtime.dataPath, `/dev-mode/:branchName${runtime.dataPath}`];
 }
 
-/** Formats `{error}`, with a type that separates client errors from internal ones (contract 5.5). */
+/** Formats `{error}`, with a type for refusals of the data model's compiler (contract 5.5). */
 function render(problem: SandboxProblem): HandlerReply {
-  const type = problem.status === 400 ? { type: 'UserError' } : {};
+  const type = problem instanceof CompilerRefusal ? { type: 'UserError' } : {};
   return { status: problem.status, body: { error: problem.message, ...type }, headers: problem.headers };
 }
 
@@ -73,13 +77,21 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
   }
 
   const answerLoad: Ask = async ({ deployment, context }, request, branchName) => {
-    const { body } = request as { body: unknown };
-    const key = JSON.stringify([deployment.id, branchName, context, body]);
+    const source = sourceOf(request.method, request.body, request.query);
+    const key = JSON.stringify([deployment.id, branchName, context, source]);
     const waited = await slow.ask(key, runtime.settings.dataContinueWaitMs, () =>
-      load(body, (query) => runtime.coreData.load(deployment, branchName, context, query)),
+      load(source, runtime.coreData.open(deployment, branchName, context)),
     );
     return waited.kind === 'done' ? waited.result : CONTINUE_WAIT;
   };
+
+  const describing =
+    (describe: (source: SandboxJsonObject, access: QueryAccess) => unknown): Ask =>
+    ({ deployment, context }, request, branchName) =>
+      describe(
+        sourceOf(request.method, request.body, request.query),
+        runtime.coreData.open(deployment, branchName, context),
+      );
 
   const answerSql: RequestHandler = async (request, response) => {
     const session = sessions.get(request);
@@ -101,11 +113,20 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
 
   function createRoutes(mount: string) {
     const router = Router({ caseSensitive: true, mergeParams: true });
-    router.post('/v1/load', at('data', answerLoad));
+    for (const path of ['/v1/load', '/v1/subscribe']) {
+      router.get(path, at('data', answerLoad));
+      router.post(path, at('data', answerLoad));
+    }
+    router.get('/v1/sql', at('sql', describing(showSql)));
+    router.post('/v1/sql', at('sql', describing(showSql)));
+    router.get('/v1/dry-run', at('data', describing(dryRun)));
+    router.post('/v1/dry-run', at('data', describing(dryRun)));
     router.post('/v1/cubesql', answerSql);
     router.get(
       '/v1/meta',
-      at('meta', ({ deployment, context }) => runtime.coreData.meta(deployment, context)),
+      at('meta', ({ deployment, context }, request) =>
+        runtime.coreData.meta(deployment, context, request.query['onlyViews'] === 'true'),
+      ),
     );
     router.get(
       '/v1/data-sources',
@@ -129,6 +150,13 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
   return {
     mounts: mountsOf(runtime),
     routers: mountsOf(runtime).map(createRoutes),
+    before: allowOrigins,
+    ignoresOtherBodies: true,
+    // A path that Cube does not have is answered with the web page of its framework.
+    nowhere: (request, response) => {
+      const page = `<pre>Cannot ${request.method} this path</pre>`;
+      response.status(404).type('html').send(`<!DOCTYPE html><html lang="en"><body>${page}</body></html>`);
+    },
     authenticate: async (request) => {
       sessions.set(request, await openCoreDataSession(request, currentStateOf(runtime)));
       return undefined;

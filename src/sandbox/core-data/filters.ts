@@ -1,32 +1,9 @@
-// Parses the filters of a JSON query: a tree of conditions under `and` and `or` (contract 5.1).
-import { isJsonObject, own } from '../json.ts';
-import { parseMoment, parseSpan, type Span } from './date-range.ts';
-import { lookUp, userError, type FoundMember } from './members.ts';
+// Resolves the filters of a JSON query: a tree of conditions under `and` and `or` (contract 5.1).
+import { own, type SandboxJsonObject } from '../json.ts';
+import { parseSpan, type Span } from './date-range.ts';
+import type { Operator } from './filter-form.ts';
+import { compilerError, lookUp, unknownMember, userError, type FoundMember } from './members.ts';
 import type { Dimension, Measure, Model } from './model.ts';
-
-export const OPERATORS = [
-  'equals',
-  'notEquals',
-  'contains',
-  'notContains',
-  'startsWith',
-  'notStartsWith',
-  'endsWith',
-  'notEndsWith',
-  'gt',
-  'gte',
-  'lt',
-  'lte',
-  'set',
-  'notSet',
-  'inDateRange',
-  'notInDateRange',
-  'beforeDate',
-  'beforeOrOnDate',
-  'afterDate',
-  'afterOrOnDate',
-] as const;
-export type Operator = (typeof OPERATORS)[number];
 
 export type FilterTarget =
   | (FoundMember<Measure> & { readonly kind: 'measure' })
@@ -45,7 +22,8 @@ export type CoreDataFilter =
   | {
       readonly kind: 'and' | 'or';
       readonly parts: readonly CoreDataFilter[];
-      readonly about: FilterTarget['kind'];
+      /** Null = an empty group, which filters nothing. */
+      readonly about: FilterTarget['kind'] | null;
     };
 
 export interface FilterSetting {
@@ -54,95 +32,109 @@ export interface FilterSetting {
   readonly timezone: string;
 }
 
-const MAX_DEPTH = 10;
-const MAX_PARTS = 200;
-const VALUE_LENGTH = 1000;
-const MAX_VALUES = 1000;
-const WITHOUT_VALUES: readonly Operator[] = ['set', 'notSet'];
-const ABOUT_DATES = OPERATORS.filter(
-  (operator) => operator.endsWith('Date') || operator.endsWith('DateRange'),
-);
-const ABOUT_SIZE: readonly Operator[] = ['gt', 'gte', 'lt', 'lte'];
+const WITHOUT_VALUES: readonly Operator[] = ['set', 'notSet', 'measureFilter'];
+const isAboutDates = (operator: Operator): boolean => /Date(?:Range)?$/.test(operator);
+const isAboutSize = (operator: Operator): boolean => /^[gl]te?$/.test(operator);
+const isEquality = (operator: Operator): boolean => /quals$/.test(operator) || /^(?:notI|i)n$/.test(operator);
+const PG_TRUE = new Set(['t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1']);
+const PG_FALSE = new Set(['f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0']);
 
-function targetOf(model: Model, name: unknown): FilterTarget {
-  if (typeof name !== 'string') throw userError('every filter needs a member');
+function targetOf(model: Model, name: string): FilterTarget {
   const measure = lookUp(model, 'measures', name);
   if (measure) return { ...measure, kind: 'measure' };
   const dimension = lookUp(model, 'dimensions', name);
   if (dimension) return { ...dimension, kind: 'dimension' };
-  throw userError(`'${name.slice(0, 200)}' is not found in the data model`);
-}
-
-function toText(value: unknown): string | null {
-  if (value === null) return null;
-  const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
-  if (typeof text !== 'string') throw userError('filter values must be texts');
-  if (text.length > VALUE_LENGTH || text.includes('\0')) throw userError('a filter value is too long');
-  return text;
+  throw unknownMember(model, name);
 }
 
 const typeOf = (target: FilterTarget): string => (target.kind === 'measure' ? 'number' : target.member.type);
 
-function requireFitting(target: FilterTarget, operator: Operator, values: readonly (string | null)[]): void {
+const badText = (type: string, value: string | null) =>
+  userError(`Error: invalid input syntax for type ${type}: "${(value ?? '').slice(0, 100)}"`);
+
+/** Returns values that the database can compare with the member. @throws 400 with the text of the database */
+function fitting(
+  target: FilterTarget,
+  operator: Operator,
+  values: readonly (string | null)[],
+): (string | null)[] {
   const type = typeOf(target);
-  if (ABOUT_DATES.includes(operator) && type !== 'time') {
-    throw userError(`${operator} works on time dimensions only, not on '${target.name}'`);
-  }
-  if (values.length === 0 && !WITHOUT_VALUES.includes(operator)) throw userError(`${operator} needs values`);
-  const isNumber = (text: string | null): boolean =>
-    text !== null && text.trim() !== '' && Number.isFinite(Number(text));
-  const mustCount = type === 'number' && (ABOUT_SIZE.includes(operator) || operator.endsWith('quals'));
-  if (mustCount && !values.every((text) => isNumber(text) || (text === null && operator.endsWith('quals')))) {
-    throw userError(`'${target.name}' is compared with numbers`);
-  }
-  if (type === 'boolean' && operator.endsWith('quals')) {
-    const fits = values.every((text) => text === null || text === 'true' || text === 'false');
-    if (!fits) throw userError(`'${target.name}' is compared with true or false`);
-  }
+  const isCompared = isAboutSize(operator) || isEquality(operator);
+  return values.map((value) => {
+    if (value === null || !isCompared) return value;
+    if (type === 'number' && (value.trim() === '' || !Number.isFinite(Number(value))))
+      throw badText('numeric', value);
+    if (type !== 'boolean') return value;
+    const word = value.trim().toLowerCase();
+    if (PG_TRUE.has(word)) return 'true';
+    if (PG_FALSE.has(word)) return 'false';
+    throw badText('boolean', value);
+  });
 }
 
-function spanOf(operator: Operator, values: readonly (string | null)[], setting: FilterSetting): Span | null {
-  if (!ABOUT_DATES.includes(operator)) return null;
-  const [first] = values;
-  if (operator.endsWith('DateRange')) return parseSpan(values, setting.nowMs, setting.timezone);
-  if (typeof first !== 'string') throw userError(`${operator} needs a date`);
-  const at = (end: 'from' | 'to'): string => parseMoment(first, end, setting.timezone);
-  return [at('from'), at('to')];
+function spanOf(
+  target: FilterTarget,
+  operator: Operator,
+  values: readonly (string | null)[],
+  { nowMs, timezone }: FilterSetting,
+): Span | null {
+  const isTime = typeOf(target) === 'time';
+  if (!isAboutDates(operator)) {
+    if (isTime && (isAboutSize(operator) || isEquality(operator)))
+      for (const value of values) if (value !== null) parseSpan([value], nowMs, timezone);
+    return null;
+  }
+  if (!isTime)
+    throw userError(
+      `Error: operator does not exist: ${typeOf(target) === 'number' ? 'numeric' : 'text'} > timestamp with time zone`,
+    );
+  const [first, second] = values;
+  if (typeof first !== 'string') throw badText('timestamp with time zone', 'Invalid date');
+  const isRange = operator.endsWith('DateRange') && typeof second === 'string';
+  return parseSpan(isRange ? [first, second] : [first], nowMs, timezone);
 }
 
-function parseFilter(item: unknown, setting: FilterSetting, depth: number): CoreDataFilter {
-  if (!isJsonObject(item)) throw userError('every filter must be an object');
-  if (depth > MAX_DEPTH) throw userError('filters are nested too deeply');
+function parseFilter(item: SandboxJsonObject, setting: FilterSetting): CoreDataFilter {
   for (const kind of ['and', 'or'] as const) {
     const group = own(item, kind);
     if (group === undefined) continue;
-    if (!Array.isArray(group) || group.length === 0 || group.length > MAX_PARTS) {
-      throw userError(`${kind} must be a list of 1 to ${MAX_PARTS} filters`);
-    }
-    const parts = group.map((part: unknown) => parseFilter(part, setting, depth + 1));
-    const [first, ...others] = parts.map(aboutOf);
+    const parts = (group as SandboxJsonObject[]).map((part) => parseFilter(part, setting));
+    const [first = null, ...others] = parts.flatMap((part) => aboutOf(part) ?? []);
     // Dimensions are filtered before aggregation and measures after it, so one group cannot contain both.
-    if (first === undefined || others.some((about) => about !== first)) {
-      throw userError(`${kind}: measures and dimensions cannot be mixed in one group of filters`);
+    if (others.some((about) => about !== first)) {
+      throw compilerError(
+        `You cannot use dimension and measure in same condition: ${JSON.stringify(item).slice(0, 300)}`,
+      );
     }
     return { kind, parts, about: first };
   }
-  const target = targetOf(setting.model, own(item, 'member') ?? own(item, 'dimension'));
-  const operator = OPERATORS.find((one) => one === own(item, 'operator'));
-  if (!operator) throw userError(`operator must be one of ${OPERATORS.join(', ')}`);
-  const sent = own(item, 'values') ?? [];
-  if (!Array.isArray(sent) || sent.length > MAX_VALUES) throw userError('filter values must be a list');
-  const values = sent.map(toText);
-  requireFitting(target, operator, values);
-  return { kind: 'condition', target, operator, values, span: spanOf(operator, values, setting) };
+  const target = targetOf(setting.model, String(own(item, 'member') ?? own(item, 'dimension')));
+  const operator = own(item, 'operator') as Operator;
+  const sent = (own(item, 'values') ?? []) as (string | null)[];
+  const span = spanOf(target, operator, sent, setting);
+  return { kind: 'condition', target, operator, values: fitting(target, operator, sent), span };
 }
 
-/** Returns whether the filter applies to rows or to aggregates. */
-export function aboutOf(filter: CoreDataFilter): FilterTarget['kind'] {
+/** Returns whether the filter applies to rows or to aggregates; null for a group without conditions. */
+export function aboutOf(filter: CoreDataFilter): FilterTarget['kind'] | null {
   return filter.kind === 'condition' ? filter.target.kind : filter.about;
 }
 
-/** Parses a list of filters that are combined with `and`; throws Problem 400. */
-export function parseFilters(items: readonly unknown[], setting: FilterSetting): CoreDataFilter[] {
-  return items.map((item) => parseFilter(item, setting, 0));
+/** @throws 400 for a condition that needs values and has none */
+function requireValues(item: SandboxJsonObject): void {
+  const group = own(item, 'and') ?? own(item, 'or');
+  if (Array.isArray(group)) {
+    for (const part of group as SandboxJsonObject[]) requireValues(part);
+    return;
+  }
+  const values = own(item, 'values');
+  const hasValues = Array.isArray(values) && values.length > 0;
+  if (!hasValues && !WITHOUT_VALUES.includes(own(item, 'operator') as Operator))
+    throw userError(`Values required for filter: ${JSON.stringify(item).slice(0, 300)}`);
+}
+
+/** Resolves a list of filters that are combined with `and`; throws Problem 400. */
+export function parseFilters(items: readonly SandboxJsonObject[], setting: FilterSetting): CoreDataFilter[] {
+  items.forEach(requireValues);
+  return items.map((item) => parseFilter(item, setting));
 }

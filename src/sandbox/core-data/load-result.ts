@@ -1,5 +1,5 @@
 // Builds the answer of `/v1/load`: rows in one of three forms, and the normalised query (contract 5.1).
-import type { Cell, LoadResult } from './core-data.ts';
+import type { Cell, LoadResult, ResultRole } from './documents.ts';
 import { annotationOf } from './annotations.ts';
 import type { CoreDataFilter } from './filters.ts';
 import type { Query } from './json-query.ts';
@@ -7,61 +7,79 @@ import { columnsOf } from './load-sql.ts';
 
 type Rows = readonly (readonly Cell[])[];
 
+type NamedColumn = readonly [name: string, cellOf: (row: readonly Cell[]) => Cell];
+
+/** Returns the span as the column `compareDateRange` shows it. */
+const spanText = (query: Query): string =>
+  (query.timeDimensions.find(({ span }) => span)?.span ?? []).map(isoOf).join(' - ');
+
+const isoOf = (moment: string): string => {
+  const text = moment.replace(' ', 'T');
+  return text.includes('.') ? text : `${text}.000`;
+};
+
 /**
  * Returns columns with their names in the answer. A time with a granularity also appears under the name of its
  * dimension, unless that is a dimension of the query.
  */
-function namedColumns(query: Query): (readonly [name: string, place: number])[] {
+function namedColumns(query: Query, role: ResultRole): NamedColumn[] {
   const taken = new Set(query.dimensions.map(({ name }) => name));
-  return columnsOf(query).flatMap(({ name }, place): [string, number][] => {
-    const plain = name.split('.').slice(0, 2).join('.');
-    if (plain === name || taken.has(plain)) return [[name, place]];
+  const columns = columnsOf(query).flatMap(({ name }, place): NamedColumn[] => {
+    const cellOf = (row: readonly Cell[]): Cell => row[place] ?? null;
+    const [cube, member, granularity] = name.split('.');
+    const plain = `${cube}.${member}`;
+    if (granularity === undefined) return [[name, cellOf]];
+    const blended: NamedColumn[] = role === 'blending' ? [[`time.${granularity}`, cellOf]] : [];
     // With two granularities of one time, the first gets the name of the dimension.
+    const both: NamedColumn[] = taken.has(plain) ? [] : [[plain, cellOf]];
     taken.add(plain);
-    return [
-      [name, place],
-      [plain, place],
-    ];
+    return [[name, cellOf], ...both, ...blended];
   });
+  const range = spanText(query);
+  return role === 'compareDateRange' ? [...columns, ['compareDateRange', () => range]] : columns;
 }
 
-function shape(query: Query, rows: Rows): unknown {
-  const columns = namedColumns(query);
+function shape(query: Query, rows: Rows, role: ResultRole): unknown {
+  const columns = namedColumns(query, role);
   const members = columns.map(([name]) => name);
-  const cell = (row: readonly Cell[], place: number): Cell => row[place] ?? null;
   switch (query.format) {
     case 'compact':
-      return { members, dataset: rows.map((row) => columns.map(([, place]) => cell(row, place))) };
+      if (rows.length === 0) return { members: [], dataset: [] };
+      return { members, dataset: rows.map((row) => columns.map(([, cellOf]) => cellOf(row))) };
     case 'columnar':
-      return { members, columns: columns.map(([, place]) => rows.map((row) => cell(row, place))) };
+      return { members, columns: columns.map(([, cellOf]) => rows.map((row) => cellOf(row))) };
     case 'default':
-      return rows.map((row) => Object.fromEntries(columns.map(([name, place]) => [name, cell(row, place)])));
+      return rows.map((row) => Object.fromEntries(columns.map(([name, cellOf]) => [name, cellOf(row)])));
   }
 }
 
 function showFilter(filter: CoreDataFilter): unknown {
   if (filter.kind !== 'condition') return { [filter.kind]: filter.parts.map(showFilter) };
-  return { member: filter.target.name, operator: filter.operator, values: filter.values };
+  const { target, operator, values } = filter;
+  return { member: target.name, operator, ...(values.length > 0 ? { values } : {}) };
 }
 
-function showQuery(query: Query): LoadResult {
+/** Returns the query as it was understood, with resolved ranges. */
+export function showQuery(query: Query): LoadResult {
+  const { form, limit } = query;
   return {
     measures: query.measures.map(({ name }) => name),
     dimensions: query.dimensions.map(({ name }) => name),
-    segments: query.segments.map(({ name }) => name),
     timeDimensions: query.timeDimensions.map(({ name, granularity, span }) => ({
       dimension: name,
       ...(granularity === null ? {} : { granularity }),
-      ...(span === null ? {} : { dateRange: span.map((moment) => moment.replace(' ', 'T')) }),
+      ...(span === null ? {} : { dateRange: span.map(isoOf) }),
     })),
+    ...(form.segments === undefined ? {} : { segments: query.segments.map(({ name }) => name) }),
     filters: query.filters.map(showFilter),
-    order: (query.order ?? []).map(({ id, isDescending }) => ({ id, desc: isDescending })),
-    limit: query.limit,
-    offset: query.offset,
-    total: query.wantsTotal,
-    timezone: query.timezone,
-    ungrouped: query.isUngrouped,
-    responseFormat: query.format,
+    ...(query.order === null
+      ? {}
+      : { order: query.order.map(({ id, isDescending }) => ({ id, desc: isDescending })) }),
+    ...{ limit, rowLimit: limit, timezone: query.timezone },
+    ...(query.offset === null ? {} : { offset: query.offset }),
+    ...(form.total === undefined ? {} : { total: form.total }),
+    ...(form.ungrouped === undefined ? {} : { ungrouped: form.ungrouped }),
+    ...(form.responseFormat === undefined ? {} : { responseFormat: form.responseFormat }),
     queryType: 'regularQuery',
   };
 }
@@ -74,16 +92,16 @@ export interface Loaded {
 }
 
 /** Returns the answer to one query. */
-export function toLoadResult(query: Query, { rows, total, nowMs }: Loaded): LoadResult {
+export function toLoadResult(query: Query, { rows, total, nowMs }: Loaded, role: ResultRole): LoadResult {
   return {
     query: showQuery(query),
-    data: shape(query, rows),
+    data: shape(query, rows, role),
     annotation: annotationOf(query),
     lastRefreshTime: new Date(nowMs).toISOString(),
     dataSource: 'default',
     dbType: 'duckdb',
     external: false,
     slowQuery: false,
-    total,
+    ...(total === null ? {} : { total }),
   };
 }

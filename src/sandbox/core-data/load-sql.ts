@@ -1,10 +1,12 @@
 // Converts a JSON query to one SQL statement: names come from the model, values of the client are bound
 // parameters.
-import { aboutOf, type CoreDataFilter, type Operator } from './filters.ts';
-import type { Query, TimeDimension } from './json-query.ts';
-import type { Measure, TableSource } from './model.ts';
+import type { Operator } from './filter-form.ts';
+import { aboutOf, type CoreDataFilter } from './filters.ts';
+import type { OrderStep, Query, TimeDimension } from './json-query.ts';
+import type { FoundMember } from './members.ts';
+import type { Cube, Measure, TableSource } from './model.ts';
 import type { Access } from './policy.ts';
-import { quoteName, relationSql, type Bind } from './relation.ts';
+import { KEY_COLUMN, quoteName, relationSql, type Bind } from './relation.ts';
 import type { Statement } from './engine.ts';
 
 /** A column of the answer. */
@@ -31,19 +33,29 @@ export function aggregateSql(measure: Measure, column: string): string {
   }
 }
 
-function truncated(time: TimeDimension): string {
-  const column = quoteName(time.member.name);
-  return time.granularity === null ? column : `date_trunc('${time.granularity}', ${column})`;
+/** Returns the aggregate of a measure whose rows a join repeats: each key counts once. */
+function distinctSql(measure: Measure, column: string, key: string): string {
+  if (measure.aggType === 'count') return `count(DISTINCT ${key})`;
+  if (measure.aggType !== 'sum' && measure.aggType !== 'avg') return aggregateSql(measure, column);
+  const once = `list(DISTINCT struct_pack(k := ${key}, v := ${column}))`;
+  return `list_${measure.aggType}(list_transform(${once}, one -> one.v))`;
+}
+
+function measureSql({ cubes, isUngrouped }: Query, { cube, member, name }: FoundMember<Measure>): string {
+  const column = quoteName(name);
+  if (isUngrouped) return column;
+  if (cube === cubes[0]) return aggregateSql(member, column);
+  return distinctSql(member, column, quoteName(`${cube.name}.${KEY_COLUMN}`));
+}
+
+function truncated({ name, granularity }: TimeDimension): string {
+  return granularity === null ? quoteName(name) : `date_trunc('${granularity}', ${quoteName(name)})`;
 }
 
 /** Returns the columns in the order of the answer: dimensions, times, measures. */
 export function columnsOf(query: Query): LoadColumn[] {
   return [
-    ...query.dimensions.map(({ name, member }) => ({
-      name,
-      sql: quoteName(member.name),
-      isAggregate: false,
-    })),
+    ...query.dimensions.map(({ name }) => ({ name, sql: quoteName(name), isAggregate: false })),
     ...query.timeDimensions
       .filter(({ granularity }) => granularity !== null)
       .map((time) => ({
@@ -51,10 +63,11 @@ export function columnsOf(query: Query): LoadColumn[] {
         sql: truncated(time),
         isAggregate: false,
       })),
-    ...query.measures.map(({ name, member }) => {
-      const column = quoteName(member.name);
-      return { name, sql: query.isUngrouped ? column : aggregateSql(member, column), isAggregate: true };
-    }),
+    ...query.measures.map((found) => ({
+      name: found.name,
+      sql: measureSql(query, found),
+      isAggregate: true,
+    })),
   ];
 }
 
@@ -96,6 +109,7 @@ const DATES: Partial<Record<Operator, (column: string, end: End) => string>> = {
   inDateRange: (column, end) => `${column} >= ${end('from')} AND ${column} <= ${end('to')}`,
   notInDateRange: (column, end) => `${column} < ${end('from')} OR ${column} > ${end('to')}`,
   beforeDate: (column, end) => `${column} < ${end('from')}`,
+  onTheDate: (column, end) => `${column} >= ${end('from')} AND ${column} <= ${end('to')}`,
   beforeOrOnDate: (column, end) => `${column} <= ${end('to')}`,
   afterDate: (column, end) => `${column} > ${end('to')}`,
   afterOrOnDate: (column, end) => `${column} >= ${end('from')}`,
@@ -108,6 +122,7 @@ function conditionSql(filter: CoreDataFilter & { kind: 'condition' }, column: st
     const [from, to] = filter.span;
     return dates(column, (which) => `CAST(${bind(which === 'from' ? from : to)} AS TIMESTAMP)`);
   }
+  if (operator === 'measureFilter') return 'TRUE';
   if (operator === 'set') return `${column} IS NOT NULL`;
   if (operator === 'notSet') return `${column} IS NULL`;
   const compare = Object.hasOwn(COMPARISONS, operator) ? COMPARISONS[operator] : undefined;
@@ -116,8 +131,8 @@ function conditionSql(filter: CoreDataFilter & { kind: 'condition' }, column: st
       .map((value) => (value === null ? 'FALSE' : `${column} ${compare} ${typed(filter, value, bind)}`))
       .join(' AND ');
   }
-  if (operator === 'equals') return equality(filter, column, bind);
-  if (operator === 'notEquals') {
+  if (operator === 'equals' || operator === 'in') return equality(filter, column, bind);
+  if (operator === 'notEquals' || operator === 'notIn') {
     const orAbsent = values.includes(null) ? '' : ` OR ${column} IS NULL`;
     return `NOT (${equality(filter, column, bind)})${orAbsent}`;
   }
@@ -126,35 +141,46 @@ function conditionSql(filter: CoreDataFilter & { kind: 'condition' }, column: st
   return `NOT (${textMatch(positive, filter, column, bind)}) OR ${column} IS NULL`;
 }
 
-function filterSql(filter: CoreDataFilter, bind: Bind): string {
+function filterSql(query: Query, filter: CoreDataFilter, bind: Bind): string {
   if (filter.kind !== 'condition') {
-    return filter.parts.map((part) => `(${filterSql(part, bind)})`).join(` ${filter.kind.toUpperCase()} `);
+    const parts = filter.parts.filter((part) => aboutOf(part) !== null);
+    return parts.map((part) => `(${filterSql(query, part, bind)})`).join(` ${filter.kind.toUpperCase()} `);
   }
-  const name = quoteName(filter.target.member.name);
-  const isMeasure = filter.target.kind === 'measure';
-  const column = isMeasure ? aggregateSql(filter.target.member, name) : name;
+  const { target } = filter;
+  const column = target.kind === 'measure' ? measureSql(query, target) : quoteName(target.name);
   return conditionSql(filter, column, bind);
 }
 
-function spanSql({ member, span }: TimeDimension, bind: Bind): string[] {
+function spanSql({ name, span }: TimeDimension, bind: Bind): string[] {
   if (!span) return [];
   const [from, to] = span;
-  const column = quoteName(member.name);
+  const column = quoteName(name);
   return [`${column} >= CAST(${bind(from)} AS TIMESTAMP) AND ${column} <= CAST(${bind(to)} AS TIMESTAMP)`];
 }
 
-/** Returns the order; default: the first time, else the first measure, else the first dimension. */
-function orderSql(query: Query, columns: readonly LoadColumn[]): string {
-  const place = (name: string): number =>
-    columns.findIndex((column) => column.name === name || column.name.startsWith(`${name}.`)) + 1;
-  const steps = query.order ?? [];
+/** Returns the order of the answer; names that are not columns of the answer have no effect. */
+export function orderOf(query: Query): OrderStep[] {
+  const names = columnsOf(query).map(({ name }) => name);
   if (query.order !== null) {
-    return steps.map(({ id, isDescending }) => `${place(id)} ${isDescending ? 'DESC' : 'ASC'}`).join(', ');
+    return query.order.flatMap(({ id, isDescending }) => {
+      const name = names.find((one) => one === id) ?? names.find((one) => one.startsWith(`${id}.`));
+      return name === undefined ? [] : [{ id: name, isDescending }];
+    });
   }
   const time = query.timeDimensions.find(({ granularity }) => granularity !== null);
-  const [measure] = query.measures;
-  if (time) return `${place(`${time.name}.${time.granularity}`)} ASC`;
-  return measure && !query.isUngrouped ? `${place(measure.name)} DESC` : '1 ASC';
+  if (time) return [{ id: `${time.name}.${time.granularity}`, isDescending: false }];
+  const [[measure], [dimension]] = [query.measures, query.dimensions];
+  if (!dimension) return [];
+  return measure && !query.isUngrouped
+    ? [{ id: measure.name, isDescending: true }]
+    : [{ id: dimension.name, isDescending: false }];
+}
+
+function orderSql(query: Query, columns: readonly LoadColumn[]): string {
+  const place = (name: string): number => columns.findIndex((column) => column.name === name) + 1;
+  return orderOf(query)
+    .map(({ id, isDescending }) => `${place(id)} ${isDescending ? 'DESC' : 'ASC'}`)
+    .join(', ');
 }
 
 export interface LoadStatements {
@@ -164,23 +190,31 @@ export interface LoadStatements {
 }
 
 /** Returns the statement of a query and the one that counts its rows. */
-export function toStatements(query: Query, place: TableSource, access: Access): LoadStatements {
+export function toStatements(
+  query: Query,
+  place: TableSource,
+  accessTo: (cube: Cube) => Access,
+): LoadStatements {
   const values: string[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
   const columns = columnsOf(query);
-  const relation = relationSql(query.cube, { place, access, timezone: query.timezone, bind });
+  const { timezone } = query;
+  const columnOf = (cube: Cube, member: string): string => `${cube.name}.${member}`;
+  const relation = relationSql(query.cubes, { place, accessTo, timezone, bind, columnOf });
   const onRows = [
-    ...query.segments.map(({ member }) => quoteName(member.name)),
+    ...query.segments.map(({ name }) => quoteName(name)),
     ...query.timeDimensions.flatMap((time) => spanSql(time, bind)),
-    ...query.filters.filter((one) => aboutOf(one) === 'dimension').map((one) => filterSql(one, bind)),
+    ...query.filters.filter((one) => aboutOf(one) === 'dimension').map((one) => filterSql(query, one, bind)),
   ];
-  const onSums = query.filters.filter((one) => aboutOf(one) === 'measure').map((one) => filterSql(one, bind));
+  const onSums = query.filters
+    .filter((one) => aboutOf(one) === 'measure')
+    .map((one) => filterSql(query, one, bind));
   const groups = columns.flatMap(({ isAggregate }, index) => (isAggregate ? [] : [String(index + 1)]));
   const isGrouped = !query.isUngrouped && groups.length > 0;
   const all = (conditions: readonly string[]): string => conditions.map((one) => `(${one})`).join(' AND ');
   const sql = [
     `SELECT ${columns.map((column) => `${column.sql} AS ${quoteName(column.name)}`).join(', ')}`,
-    `FROM (${relation}) AS ${quoteName(query.cube.name)}`,
+    `FROM (${relation}) AS ${quoteName('rows')}`,
     onRows.length > 0 ? `WHERE ${all(onRows)}` : '',
     isGrouped ? `GROUP BY ${groups.join(', ')}` : '',
     onSums.length > 0 ? `HAVING ${all(onSums)}` : '',
@@ -190,7 +224,7 @@ export function toStatements(query: Query, place: TableSource, access: Access): 
   const ties = columns.map((_column, index) => index + 1).join(', ');
   const ordered = `${sql} ORDER BY ${order === '' ? ties : `${order}, ${ties}`}`;
   return {
-    rows: { sql: `${ordered} LIMIT ${query.limit} OFFSET ${query.offset}`, values },
+    rows: { sql: `${ordered} LIMIT ${query.limit} OFFSET ${query.offset ?? 0}`, values },
     total: { sql: `SELECT count(*) FROM (${sql})`, values },
   };
 }

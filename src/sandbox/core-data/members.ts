@@ -1,4 +1,4 @@
-// Finds the members that a query names as `cube.member`. A private member is reported as unknown.
+// Finds the members that a query names as `cube.member`, and refuses those that the asker may not see.
 import { SandboxProblem } from '../problem.ts';
 import type { Cube, Dimension, Measure, Model, Segment } from './model.ts';
 
@@ -16,27 +16,48 @@ interface Kinds {
   segments: Segment;
 }
 
-/** Returns the refusal of an invalid query. */
+/** A refusal of the data model's compiler; its body has `type: "UserError"`. */
+export class CompilerRefusal extends SandboxProblem {}
+
+/** Returns the refusal of a query whose form is invalid, or that the database refuses. */
 export function userError(message: string): SandboxProblem {
   return new SandboxProblem(400, message);
 }
 
-/** Returns the member, or undefined when there is none of that kind. */
+/** Returns the refusal of the data model's compiler. */
+export const compilerError = (message: string): CompilerRefusal => new CompilerRefusal(400, message);
+
+/** Returns the member, private or not, or undefined when there is none of that kind. */
 export function lookUp<K extends Kind>(
   model: Model,
   kind: K,
   name: string,
 ): FoundMember<Kinds[K]> | undefined {
   const [cubeName, memberName, ...rest] = name.split('.');
-  const cube = model.cubes.find((one) => one.isPublic && one.name === cubeName);
+  const cube = model.cubes.find((one) => one.name === cubeName);
   const members: readonly { readonly name: string }[] = cube?.[kind] ?? [];
   const member = members.find((one) => one.name === memberName) as Kinds[K] | undefined;
   return cube && member && rest.length === 0 ? { cube, member, name } : undefined;
 }
 
-/** Returns the member. @throws 400 with the fault of its name */
+/** Returns the refusal of a name that the model does not have. */
+export function unknownMember(model: Model, name: string): SandboxProblem {
+  const [cube = '', ...rest] = name.slice(0, 200).split('.');
+  return model.cubes.some((one) => one.name === cube)
+    ? compilerError(`'${rest.join('.')}' not found for path '${name.slice(0, 200)}'`)
+    : compilerError(`Cube '${cube}' not found for path '${name.slice(0, 200)}'`);
+}
+
+/** Returns the member. @throws 400 if the model has none of that kind */
 export function requireMember<K extends Kind>(model: Model, kind: K, name: string): FoundMember<Kinds[K]> {
   const found = lookUp(model, kind, name);
-  if (!found) throw userError(`'${name.slice(0, 200)}' is not found among the ${kind} of the data model`);
+  if (!found) throw unknownMember(model, name);
   return found;
 }
+
+/** Returns the refusal of a member that is private, or that no policy shows to the asker. Cube answers 500. */
+export const hiddenMember = ({ cube, name }: FoundMember<unknown>): SandboxProblem =>
+  userError(
+    `Error: You requested hidden member: '${cube.isPublic ? name : name.replace('.', '__')}'. Please make it visible using \`public: true\`. ` +
+      'Please note primaryKey fields are `public: false` by default: https://cube.dev/docs/schema/reference/joins#setting-a-primary-key.',
+  );

@@ -1,5 +1,5 @@
 // Defines the types of a semantic model: tables, cubes and views over them, and row policies.
-import type { MemberType } from './core-data.ts';
+import type { MemberType } from './documents.ts';
 
 /** Aggregation of a measure; `count` counts rows. */
 export type AggType = 'count' | 'countDistinct' | 'sum' | 'avg' | 'min' | 'max';
@@ -9,6 +9,8 @@ export interface Dimension {
   readonly title: string;
   readonly description?: string;
   readonly type: MemberType;
+  /** Cube behind the member of a view; default: `base` of the view. */
+  readonly from?: string;
   /** SQL of the model over the aliases of the cube's source. */
   readonly sql: string;
 }
@@ -28,11 +30,14 @@ export interface Segment {
   readonly sql: string;
 }
 
-/** A condition on a dimension; a value is a text or a reference such as `{ userAttributes.country }`. */
+/**
+ * A condition on a dimension. Each value is a text or a template such as `{ userAttributes.country }`; a value that is one
+ * text, without braces, names a list attribute: `userAttributes.countries`.
+ */
 export interface RowFilter {
   readonly dimension: string;
-  readonly operator: 'equals';
-  readonly values: readonly string[];
+  readonly operator: 'equals' | 'in';
+  readonly values: readonly string[] | string;
 }
 
 /**
@@ -57,12 +62,18 @@ export interface Cube {
   readonly tables: readonly string[];
   /** Cubes that a view uses. */
   readonly cubes: readonly string[];
+  /** Cube behind the members of a view. */
+  readonly base?: string;
+  /** SQL of the primary key over the aliases of `source`. */
+  readonly key: string;
+  /** Cubes whose aliases are part of `source`, so that one query can have members of both. */
+  readonly reaches?: readonly string[];
   /** The part after FROM. */
   readonly source: (place: TableSource) => string;
   readonly measures: readonly Measure[];
   readonly dimensions: readonly Dimension[];
   readonly segments: readonly Segment[];
-  /** An empty list = no restriction; otherwise a user without a matching policy sees no rows. */
+  /** An empty list = no restriction; otherwise the members are hidden from a user without a matching policy. */
   readonly policies: readonly Policy[];
 }
 

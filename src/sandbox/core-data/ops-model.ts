@@ -18,6 +18,7 @@ const incidents: Cube = {
   isPublic: true,
   tables: ['incidents'],
   cubes: [],
+  key: 'i.id',
   source: (place) => `${place('incidents')} i`,
   measures: [
     { name: 'count', title: 'Count', description: 'Number of incidents', aggType: 'count', sql: '1' },

@@ -1,5 +1,6 @@
 // Evaluates the row policies of a cube for a security context: groups and user attributes (contract 5.6).
-import type { CoreDataSecurityContext } from './core-data.ts';
+import type { CoreDataSecurityContext } from './security-context.ts';
+import { userError } from './members.ts';
 import type { Cube, RowFilter } from './model.ts';
 
 /** `column IN values`, with the references resolved. */
@@ -14,20 +15,33 @@ export type Access =
   | { readonly kind: 'none' }
   | { readonly kind: 'some'; readonly alternatives: readonly (readonly PolicyCondition[])[] };
 
-const REFERENCE = /^\{\s*userAttributes\.([A-Za-z_][A-Za-z0-9_]*)\s*\}$/;
+const TEMPLATE = /^\{\s*userAttributes\.([A-Za-z_][A-Za-z0-9_]*)\s*\}$/;
+const LIST_REFERENCE = /^userAttributes\.([A-Za-z_][A-Za-z0-9_]*)$/;
 
-/** Returns the values of a policy with references resolved; a missing user attribute gives none. */
-function resolve(text: string, context: CoreDataSecurityContext): string[] {
-  const [, name] = REFERENCE.exec(text) ?? [];
-  if (name === undefined) return [text];
-  const value = Object.hasOwn(context.userAttributes, name) ? context.userAttributes[name] : undefined;
-  if (value === undefined) return [];
-  const list = Array.isArray(value) ? (value as readonly (string | number)[]) : [value];
-  return list.map(String);
+const attributeOf = ({ userAttributes }: CoreDataSecurityContext, name: string): unknown =>
+  Object.hasOwn(userAttributes, name) ? userAttributes[name] : undefined;
+
+/** Returns the text of a template: a list becomes one text, a missing attribute the word `undefined`, as in Cube. */
+function fill(text: string, context: CoreDataSecurityContext): string {
+  const [, name] = TEMPLATE.exec(text) ?? [];
+  return name === undefined ? text : String(attributeOf(context, name));
+}
+
+/** Returns the list of an attribute. @throws 400 as Cube does for another type and for an empty list */
+function listOfAttribute({ dimension, operator, values }: RowFilter, context: CoreDataSecurityContext) {
+  const [, name = ''] = LIST_REFERENCE.exec(String(values)) ?? [];
+  const value = attributeOf(context, name);
+  if (value !== undefined && !Array.isArray(value))
+    throw userError('Invalid query format: "filters[0]" does not match any of the allowed types');
+  if (value === undefined || value.length === 0)
+    throw userError(`Values required for filter: ${JSON.stringify({ member: dimension, operator })}`);
+  return (value as readonly (string | number)[]).map(String);
 }
 
 function toCondition(filter: RowFilter, context: CoreDataSecurityContext): PolicyCondition {
-  return { dimension: filter.dimension, values: filter.values.flatMap((text) => resolve(text, context)) };
+  const { dimension, values } = filter;
+  if (typeof values === 'string') return { dimension, values: listOfAttribute(filter, context) };
+  return { dimension, values: values.map((text) => fill(text, context)) };
 }
 
 /** Returns true when a policy names one of the context's groups or `*`, or when the cube has no policies. */
@@ -37,16 +51,14 @@ export function isVisible(cube: Cube, context: CoreDataSecurityContext): boolean
 }
 
 /**
- * Returns the access of the context; without a matching policy it is `none`, an attribute without value matches
- * no row.
+ * Returns the access of the context; without a matching policy it is `none`. A template whose attribute has no value
+ * matches no row. @throws 400 for a list attribute without values
  */
 export function accessOf(cube: Cube, context: CoreDataSecurityContext): Access {
   if (!isVisible(cube, context)) return { kind: 'none' };
   const matching = cube.policies.filter(({ group }) => group === '*' || context.groups.includes(group));
   if (matching.every(({ filters }) => filters.length > 0) && matching.length > 0) {
-    const alternatives = matching
-      .map(({ filters }) => filters.map((filter) => toCondition(filter, context)))
-      .filter((conditions) => conditions.every(({ values }) => values.length > 0));
+    const alternatives = matching.map(({ filters }) => filters.map((filter) => toCondition(filter, context)));
     return { kind: 'some', alternatives };
   }
   return { kind: 'all' };

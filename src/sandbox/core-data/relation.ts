@@ -1,5 +1,5 @@
-// Builds a cube as one relation: a row per source row, a column per member, only the rows that the context may
-// see.
+// Builds cubes as one relation: a row per source row, a column per member, only the rows that the context may see.
+import { userError } from './members.ts';
 import type { Access } from './policy.ts';
 import type { Cube, Dimension, TableSource } from './model.ts';
 
@@ -17,6 +17,14 @@ export function dimensionSql(dimension: Dimension, timezone: string, bind: Bind)
   return `timezone(${bind(timezone)}, timezone('UTC', ${dimension.sql}))`;
 }
 
+/** @throws 400 for a text at a number, as a template without value gives */
+function requireTyped(cube: Cube, dimension: string, values: readonly string[]): void {
+  const isNumber = cube.dimensions.some(({ name, type }) => name === dimension && type === 'number');
+  const bad = isNumber ? values.find((value) => !Number.isFinite(Number(value))) : undefined;
+  if (bad !== undefined)
+    throw userError(`Error: invalid input syntax for type numeric: "${bad.slice(0, 100)}"`);
+}
+
 function conditionSql(cube: Cube, access: Exclude<Access, { kind: 'all' }>, bind: Bind): string {
   if (access.kind === 'none' || access.alternatives.length === 0) return 'FALSE';
   const alternatives = access.alternatives.map((conditions) =>
@@ -24,6 +32,7 @@ function conditionSql(cube: Cube, access: Exclude<Access, { kind: 'all' }>, bind
       .map(({ dimension, values }) => {
         const sql = cube.dimensions.find(({ name }) => name === dimension)?.sql;
         if (sql === undefined) throw new Error(`The policy of ${cube.name} names no dimension: ${dimension}`);
+        requireTyped(cube, dimension, values);
         return `CAST(${sql} AS VARCHAR) IN (${values.map((value) => bind(value)).join(', ')})`;
       })
       .join(' AND '),
@@ -33,10 +42,12 @@ function conditionSql(cube: Cube, access: Exclude<Access, { kind: 'all' }>, bind
 
 export interface RelationParts {
   readonly place: TableSource;
-  readonly access: Access;
+  readonly accessTo: (cube: Cube) => Access;
   /** IANA name. */
   readonly timezone: string;
   readonly bind: Bind;
+  /** Returns the column of a member. */
+  readonly columnOf: (cube: Cube, member: string) => string;
 }
 
 /**
@@ -45,15 +56,29 @@ export interface RelationParts {
  * cast would reveal their values. The engine moves no condition below a LIMIT.
  */
 const FENCE = 'LIMIT 1000000000000';
+/** Member name of the column with the primary key of a joined cube; no member of a model can have it. */
+export const KEY_COLUMN = '#key';
 
-/** Returns the cube as a SELECT; measures are the values per row that their aggregate uses. */
-export function relationSql(cube: Cube, { place, access, timezone, bind }: RelationParts): string {
-  const dimensions = cube.dimensions.map(
-    (one) => `${dimensionSql(one, timezone, bind)} AS ${quoteName(one.name)}`,
-  );
-  const measures = cube.measures.map((one) => `${one.sql} AS ${quoteName(one.name)}`);
-  const segments = cube.segments.map((one) => `${one.sql} AS ${quoteName(one.name)}`);
-  const columns = [...dimensions, ...measures, ...segments].join(', ');
-  const rows = `SELECT ${columns} FROM ${cube.source(place)}`;
-  return access.kind === 'all' ? rows : `${rows} WHERE ${conditionSql(cube, access, bind)} ${FENCE}`;
+/**
+ * Returns cubes as one SELECT over the source of the first, which reaches the others. Measures are the values per row
+ * that their aggregate uses; each joined cube has a column with its key.
+ */
+export function relationSql(cubes: readonly Cube[], parts: RelationParts): string {
+  const [root] = cubes;
+  if (!root) throw new Error('A relation needs a cube');
+  const { place, accessTo, timezone, bind, columnOf } = parts;
+  const columns = cubes.flatMap((cube) => {
+    const named = (sql: string, name: string): string => `${sql} AS ${quoteName(columnOf(cube, name))}`;
+    return [
+      ...cube.dimensions.map((one) => named(dimensionSql(one, timezone, bind), one.name)),
+      ...[...cube.measures, ...cube.segments].map(({ sql, name }) => named(sql, name)),
+      ...(cubes.length > 1 ? [named(cube.key, KEY_COLUMN)] : []),
+    ];
+  });
+  const conditions = cubes.flatMap((cube) => {
+    const access = accessTo(cube);
+    return access.kind === 'all' ? [] : [`(${conditionSql(cube, access, bind)})`];
+  });
+  const rows = `SELECT ${columns.join(', ')} FROM ${root.source(place)}`;
+  return conditions.length === 0 ? rows : `${rows} WHERE ${conditions.join(' AND ')} ${FENCE}`;
 }

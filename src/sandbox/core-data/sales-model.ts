@@ -33,6 +33,7 @@ const country: Dimension = {
   title: 'Country',
   description: 'Country of the customer, two letters',
   type: 'string',
+  from: 'raw_customers',
   sql: 'c.country',
 };
 
@@ -44,6 +45,9 @@ const orders: Cube = {
   isPublic: true,
   tables: ['orders', 'customers'],
   cubes: ['raw_orders', 'raw_customers'],
+  base: 'raw_orders',
+  key: 'o.id',
+  reaches: ['customers'],
   source: (place) => `${place('orders')} o JOIN ${place('customers')} c ON c.id = o.customer_id`,
   measures: [
     { name: 'count', title: 'Count', description: 'Number of orders', aggType: 'count', sql: '1' },
@@ -78,6 +82,8 @@ const customers: Cube = {
   isPublic: true,
   tables: ['customers'],
   cubes: ['raw_customers'],
+  base: 'raw_customers',
+  key: 'c.id',
   source: (place) => `${place('customers')} c`,
   measures: [
     { name: 'count', title: 'Count', description: 'Number of customers', aggType: 'count', sql: '1' },
@@ -106,6 +112,7 @@ const countries: Cube = {
   isPublic: true,
   tables: ['countries'],
   cubes: [],
+  key: 'r.code',
   source: (place) => `${place('countries')} r`,
   measures: [{ name: 'count', title: 'Count', aggType: 'count', sql: '1' }],
   dimensions: [
@@ -127,6 +134,7 @@ function createGround(name: string, table: string, column: string): Cube {
     isPublic: false,
     tables: [table],
     cubes: [],
+    key: 't.id',
     source: (place) => `${place(table)} t`,
     measures: [{ name: 'count', title: 'Count', aggType: 'count', sql: '1' }],
     dimensions: [{ name: column, title: column, type: 'string', sql: `t.${column}` }],

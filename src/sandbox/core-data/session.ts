@@ -6,9 +6,9 @@ import { own, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { DeploymentRecord } from '../records.ts';
 import type { CurrentState } from '../state.ts';
-import { contextOfClaims, type CoreDataSecurityContext } from './core-data.ts';
+import { contextOfClaims, type CoreDataSecurityContext } from './security-context.ts';
 
-export type ApiScope = 'meta' | 'data';
+export type ApiScope = 'meta' | 'data' | 'sql';
 
 export interface CoreDataSession {
   readonly deployment: DeploymentRecord;
@@ -16,17 +16,20 @@ export interface CoreDataSession {
   readonly scopes: ReadonlySet<string>;
 }
 
-const EVERY_SCOPE: readonly ApiScope[] = ['meta', 'data'];
+const EVERY_SCOPE: readonly ApiScope[] = ['meta', 'data', 'sql'];
 /** Longest accepted token; longer text is not verified against each deployment. */
 const MAX_TOKEN_LENGTH = 16_384;
 
-/** Returns the token, with or without prefix: `x-cube-authorization` before `Authorization` (contract 1.1). */
+/**
+ * Returns the token: `x-cube-authorization` before `Authorization`, and what stands between the first and the second
+ * blank, if there is a blank (contract 1.1).
+ */
 function tokenOf(request: Request): string {
   const sent = request.headers['x-cube-authorization'] ?? request.headers.authorization;
-  const header = (Array.isArray(sent) ? sent[0] : sent)?.trim();
-  if (!header) throw new SandboxProblem(403, "Authorization header isn't set");
-  const [first = '', second] = header.split(/\s+/);
-  return second ?? first;
+  const [first = '', second] = ((Array.isArray(sent) ? sent[0] : sent) ?? '').trim().split(' ');
+  const token = second ?? first;
+  if (token === '') throw new SandboxProblem(403, "Authorization header isn't set");
+  return token;
 }
 
 /**

@@ -1,20 +1,27 @@
 // Handles `POST /v1/cubesql`: streams the schema, the rows and any error as one JSON object per line (contract
 // 5.2).
-import { own, requireObject } from '../json.ts';
+import { isJsonObject, own } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
-import type { SqlPart, SqlQuery } from './core-data.ts';
+import type { SqlPart, SqlQuery } from './documents.ts';
 import { isTimezone } from './date-range.ts';
-import { userError } from './members.ts';
+import { CACHE_MODES, invalidQuery, oneOf } from './query-form.ts';
 
 /** Returns the query of a body; throws Problem 400 before the stream begins. */
 export function sqlQueryIn(value: unknown): SqlQuery {
-  const body = requireObject(value ?? {}, 'The request body');
+  const body = isJsonObject(value) ? value : {};
   const query = own(body, 'query');
-  if (typeof query !== 'string' || query.trim() === '') throw userError('query param is required');
+  if (query === undefined) throw invalidQuery('query', 'is required');
+  if (typeof query !== 'string') throw invalidQuery('query', 'must be a string');
+  if (query.trim() === '') throw invalidQuery('query', 'is not allowed to be empty');
+  const cache = own(body, 'cache');
+  if (cache !== undefined) oneOf(CACHE_MODES)(cache, 'cache');
   const timezone = own(body, 'timezone') ?? undefined;
   if (timezone === undefined) return { query };
   if (typeof timezone !== 'string' || !isTimezone(timezone)) {
-    throw userError('timezone must be the name of a zone');
+    throw invalidQuery(
+      'timezone',
+      `must be a valid IANA time zone, got "${typeof timezone === 'string' ? timezone.slice(0, 100) : ''}"`,
+    );
   }
   return { query, timezone };
 }

@@ -36,8 +36,11 @@ test('rows follow the groups and attributes of the token, in every form in which
   }
   const german = await clientOf(['analysts'], { country: 'DE' }).load(byCountry);
   expect(countries(german.rows)).toEqual(['DE']);
-  const [whole, part] = await everything.loadMany([byCountry, { ...byCountry, limit: 1 }]);
-  expect([whole?.rows.length, part?.rows.length]).toEqual([rows.length, 1]);
+  const timeDimensions = [{ dimension: 'orders.created_at', granularity: 'year' }];
+  const byYear = { ...byCountry, timeDimensions };
+  const [whole, part] = await everything.loadMany([byYear, { ...byYear, limit: 1 }]);
+  expect([whole?.rows.length, part?.rows.length]).toEqual([2 * rows.length, 1]);
+  expect(Object.keys(part?.rows[0] ?? {})).toContain('time.year');
 });
 
 test('SQL gives the same rows, as they come', async () => {

@@ -1,4 +1,4 @@
-// Tests deployment tokens: own secret, HS256, not expired (contract 1.1, rows AUTH-09, META-10).
+// Tests deployment tokens: own secret, HMAC, not expired (contract 1.1, rows AUTH-09, META-10).
 import { createHmac } from 'node:crypto';
 import { signToken, verifyToken } from '../../../src/sandbox/deployment-tokens.ts';
 
@@ -27,8 +27,8 @@ test('claims cannot lengthen the life of a token', async () => {
 test('text that is no token, other algorithms and unsigned tokens are refused', async () => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const unsigned = `${part({ alg: 'none' })}.${part({ sub: 'x' })}.`;
-  const head = `${part({ alg: 'HS512' })}.${part({ sub: 'x' })}`;
-  const other = `${head}.${createHmac('sha512', sales.apiSecret).update(head).digest('base64url')}`;
+  const head = `${part({ alg: 'RS256' })}.${part({ sub: 'x' })}`;
+  const other = `${head}.${createHmac('sha256', sales.apiSecret).update(head).digest('base64url')}`;
   for (const token of ['', 'x', 'a.b.c', unsigned, other]) {
     expect(await verifyToken(sales, token, nowMs)).toBeNull();
   }

@@ -32,15 +32,26 @@ test('several matching policies give the union of their rows, and one without fi
   expect(access(policies, { groups: ['analysts', 'everything'], userAttributes })).toEqual({ kind: 'all' });
 });
 
-test('a reference takes one value or several; without a value its policy matches no row', () => {
+test('a template takes one text: a list is joined, a missing attribute is the word undefined', () => {
   const policies = [own('analysts', COUNTRY)];
   const groups = ['analysts'];
-  expect(access(policies, { groups, userAttributes: { country: ['DE', 'FR'] } })).toEqual(some(['DE', 'FR']));
+  expect(access(policies, { groups, userAttributes: { country: ['DE', 'FR'] } })).toEqual(some(['DE,FR']));
   expect(access(policies, { groups, userAttributes: { country: 7 } })).toEqual(some(['7']));
-  for (const userAttributes of [{}, { country: [] }, { Country: 'DE' }]) {
-    expect(access(policies, { groups, userAttributes })).toEqual(some());
+  expect(access(policies, { groups, userAttributes: { country: [] } })).toEqual(some(['']));
+  for (const userAttributes of [{}, { Country: 'DE' }]) {
+    expect(access(policies, { groups, userAttributes })).toEqual(some(['undefined']));
   }
-  expect(access([own('*', '{ userAttributes.toString }')], {})).toEqual(some());
+  expect(access([own('*', '{ userAttributes.toString }')], {})).toEqual(some(['undefined']));
+});
+
+test('a policy with a list attribute takes the list, and refuses a text, an empty list and a missing attribute', () => {
+  const filters = [{ dimension: 'country', operator: 'in' as const, values: 'userAttributes.countries' }];
+  const at = (userAttributes: Record<string, string | string[]>) =>
+    access([{ group: '*', filters }], { userAttributes });
+  expect(at({ countries: ['DE', 'US'] })).toEqual(some(['DE', 'US']));
+  expect(() => at({ countries: 'DE' })).toThrow('does not match any of the allowed types');
+  for (const attributes of [{ countries: [] }, {}])
+    expect(() => at(attributes)).toThrow('Values required for filter');
 });
 
 test('claims count inside the wrapper only, and only in the right types', () => {

@@ -1,0 +1,160 @@
+// Parses words for dates in the order of Cube: `last week`, `next 2 quarters`, `today`, `from A to B`, natural language.
+
+/** Local times in the UTC fields of a Date; both ends are included. */
+export type WordRange = readonly [first: Date, last: Date];
+type TimeUnit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
+
+const UNITS = 'day|week|month|year|quarter|hour|minute|second';
+const ONE_UNIT = new RegExp(`(this|last|next)\\s+(${UNITS})`);
+const SEVERAL_UNITS = new RegExp(`(last|next)\\s+(\\d+)\\s+(${UNITS})`);
+const AGO = new RegExp(
+  `\\b(\\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten) (${UNITS})s? (ago|from now|later)\\b`,
+);
+const AHEAD = new RegExp(`\\bin (\\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten) (${UNITS})s?\\b`);
+const NUMBERS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const MONTH_NAMES =
+  '(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
+const BY_MONTH = new RegExp(`\\b(?:(\\d{1,2}) (?:of )?)?${MONTH_NAMES}\\.?(?: (\\d{1,2}))?(?: (\\d{4}))?\\b`);
+const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+const BY_WEEKDAY = /\b(?:(this|last|next) )?(sun|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?)(?:day)?\b/;
+const FIXED_MS = {
+  second: 1000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: 86_400_000,
+  week: 604_800_000,
+} as const;
+const MONTHS_OF = { month: 1, quarter: 3, year: 12 } as const;
+/** Larger counts are outside the range of dates. */
+const MAX_COUNT = 10_000;
+
+/** Returns the beginning of the unit that contains `date`; weeks begin on Monday. */
+function startOfUnit(unit: TimeUnit, date: Date): Date {
+  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
+  if (unit === 'year') return new Date(Date.UTC(year, 0, 1));
+  if (unit === 'quarter') return new Date(Date.UTC(year, month - (month % 3), 1));
+  if (unit === 'month') return new Date(Date.UTC(year, month, 1));
+  if (unit === 'week') return new Date(Date.UTC(year, month, day - ((date.getUTCDay() + 6) % 7)));
+  return new Date(Math.floor(date.getTime() / FIXED_MS[unit]) * FIXED_MS[unit]);
+}
+
+/** Adds units; a day that the month does not have becomes its last one. */
+function addUnits(unit: TimeUnit, date: Date, count: number): Date {
+  if (unit !== 'month' && unit !== 'quarter' && unit !== 'year')
+    return new Date(date.getTime() + count * FIXED_MS[unit]);
+  const months = date.getUTCMonth() + count * MONTHS_OF[unit];
+  const last = new Date(Date.UTC(date.getUTCFullYear(), months + 1, 0)).getUTCDate();
+  const moved = new Date(date);
+  moved.setUTCDate(1);
+  moved.setUTCMonth(months);
+  moved.setUTCDate(Math.min(date.getUTCDate(), last));
+  return moved;
+}
+
+/** Returns the units from the one with `first` to the one with `last`, whole. */
+const wholeUnits = (unit: TimeUnit, first: Date, last: Date): WordRange => [
+  startOfUnit(unit, first),
+  new Date(addUnits(unit, startOfUnit(unit, last), 1).getTime() - 1),
+];
+
+const toCount = (word: string): number =>
+  /^\d/.test(word) ? Number(word) : word.startsWith('a') ? 1 : NUMBERS.indexOf(word);
+
+function byMonth(text: string, now: Date): Date | undefined {
+  const [, before, name, after, year] = BY_MONTH.exec(text) ?? [];
+  if (name === undefined) return undefined;
+  const month = MONTHS.indexOf(name.slice(0, 3));
+  const day = Number(before ?? after ?? 1);
+  const on = (each: number): Date => new Date(Date.UTC(each, month, day, 12));
+  const present = now.getUTCFullYear();
+  const distance = (date: Date): number => Math.abs(date.getTime() - now.getTime());
+  const [nearest] = [present - 1, present, present + 1]
+    .map(on)
+    .sort((left, right) => distance(left) - distance(right));
+  const date = year === undefined ? nearest : on(Number(year));
+  return date?.getUTCMonth() === month ? date : undefined;
+}
+
+function byWeekday(text: string, now: Date): Date | undefined {
+  const [, which, name] = BY_WEEKDAY.exec(text) ?? [];
+  if (name === undefined) return undefined;
+  const present = now.getUTCDay();
+  const wanted = WEEKDAYS.indexOf(name.slice(0, 3));
+  const forward = (wanted - present + 7) % 7;
+  if (which === 'last') return addUnits('day', now, forward === 0 ? -7 : forward - 7);
+  if (which === 'next') return addUnits('day', now, wanted < present && wanted !== 0 ? forward : forward + 7);
+  return addUnits('day', now, which === undefined && forward > 3 ? forward - 7 : forward);
+}
+
+function byNumbers(text: string): Date | undefined {
+  const [, year, month, day] = /\b(\d{4})[-/](\d{1,2})[-/](\d{1,2})/.exec(text) ?? [];
+  const [, usMonth, usDay, usYear] = /\b(\d{1,2})\/(\d{1,2})\/(\d{4})\b/.exec(text) ?? [];
+  const [y, m, d] = [year ?? usYear, month ?? usMonth, day ?? usDay].map(Number);
+  if (y === undefined || m === undefined || d === undefined || Number.isNaN(y)) return undefined;
+  const [, hours = '12', minutes = '0', seconds = '0'] =
+    /\d[t ](\d{1,2}):(\d{2})(?::(\d{2}))?/.exec(text) ?? [];
+  const date = new Date(Date.UTC(y, m - 1, d, Number(hours), Number(minutes), Number(seconds)));
+  return date.getUTCMonth() === m - 1 && date.getUTCDate() === d ? date : undefined;
+}
+
+/** Returns the moment that natural language names; undefined if it names none. */
+function naturalMoment(words: string, now: Date): Date | undefined {
+  const text = words
+    .replace(/(\d)(?:st|nd|rd|th)\b/g, '$1')
+    .replace(/[,\s]+/g, ' ')
+    .trim();
+  const [, ago, agoUnit, direction] = AGO.exec(text) ?? [];
+  const [, ahead, aheadUnit] = AHEAD.exec(text) ?? [];
+  const count = ago === undefined ? toCount(ahead ?? '') : toCount(ago) * (direction === 'ago' ? -1 : 1);
+  const unit = (agoUnit ?? aheadUnit) as TimeUnit | undefined;
+  if (unit !== undefined) return Math.abs(count) <= MAX_COUNT ? addUnits(unit, now, count) : undefined;
+  if (/\b(?:now|today)\b/.test(text)) return now;
+  if (/\byesterday\b/.test(text)) return addUnits('day', now, -1);
+  if (/\btomorrow\b/.test(text)) return addUnits('day', now, 1);
+  return byNumbers(text) ?? byMonth(text, now) ?? byWeekday(text, now);
+}
+
+/** Widens both moments to whole days, or to the hour, minute or second that the text names. */
+function widened(text: string, first: Date | undefined, last: Date | undefined): WordRange | undefined {
+  if (!first || !last) return undefined;
+  const exact = (['second', 'minute', 'hour'] as const).find((unit) => text.includes(unit)) ?? 'day';
+  return [startOfUnit(exact, first), wholeUnits(exact, last, last)[1]];
+}
+
+/** Returns the range that words name; undefined if they name none. `now` is the local time in UTC fields. */
+export function rangeOfWords(words: string, now: Date): WordRange | undefined {
+  const text = words.toLowerCase();
+  const [, which, unit] = ONE_UNIT.exec(text) ?? [];
+  if (which !== undefined) {
+    const moved = addUnits(unit as TimeUnit, now, { this: 0, last: -1, next: 1 }[which] ?? 0);
+    return wholeUnits(unit as TimeUnit, moved, moved);
+  }
+  const [, direction, number, units] = SEVERAL_UNITS.exec(text) ?? [];
+  if (direction !== undefined) {
+    const count = Number(number);
+    if (count < 1 || count > MAX_COUNT) return undefined;
+    const at = (steps: number): Date => addUnits(units as TimeUnit, now, steps);
+    return direction === 'last'
+      ? wholeUnits(units as TimeUnit, at(-count), at(-1))
+      : wholeUnits(units as TimeUnit, at(1), at(count));
+  }
+  for (const [name, steps] of [
+    ['today', 0],
+    ['yesterday', -1],
+    ['tomorrow', 1],
+  ] as const) {
+    const day = addUnits('day', now, steps);
+    if (text.includes(name)) return wholeUnits('day', day, day);
+  }
+  const [, from, to] = /^from (.*) to (.*)$/.exec(text) ?? [];
+  if (from !== undefined && to !== undefined)
+    return widened(text, naturalMoment(from, now), naturalMoment(to, now));
+  const [, begin, end] = /^(.*\S)\s+(?:to|until|till|through|-|–)\s+(\S.*)$/.exec(text) ?? [];
+  if (begin !== undefined && end !== undefined) {
+    const both = widened(text, naturalMoment(begin, now), naturalMoment(end, now));
+    if (both) return both;
+  }
+  const moment = naturalMoment(text, now);
+  return widened(text, moment, moment);
+}

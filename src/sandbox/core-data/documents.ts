@@ -1,0 +1,61 @@
+// Defines what Core Data returns: cells and rows, results of queries, parts of SQL streams, metadata (contract 5).
+
+export type MemberType = 'string' | 'number' | 'time' | 'boolean';
+/** A value of a row: most numbers are text, times are ISO 8601 without zone. */
+export type Cell = string | number | boolean | null;
+
+/** A segment as clients see it; Cube sends further properties, which the sandbox copies. */
+export interface SegmentDocument {
+  /** Name with its cube: `orders.completed`. */
+  readonly name: string;
+  readonly title: string;
+  readonly shortTitle: string;
+  readonly description?: string;
+}
+
+export interface MemberDocument extends SegmentDocument {
+  readonly type: MemberType;
+  /** Measures only. */
+  readonly aggType?: string;
+  readonly [property: string]: unknown;
+}
+
+export interface CubeDocument {
+  readonly name: string;
+  readonly type: 'cube' | 'view';
+  readonly title: string;
+  readonly description?: string;
+  readonly measures: readonly MemberDocument[];
+  readonly dimensions: readonly MemberDocument[];
+  readonly segments: readonly SegmentDocument[];
+  readonly connectedComponent: number;
+}
+
+/** Public cubes and views with a matching policy, cubes first, then by name. */
+export interface MetaDocument {
+  readonly cubes: readonly CubeDocument[];
+  readonly compilerId: string;
+}
+
+export interface Column {
+  readonly name: string;
+  readonly column_type: string;
+}
+
+/** Exactly one schema first, then rows; an empty result has no rows part. */
+export type SqlPart =
+  | { readonly kind: 'schema'; readonly columns: readonly Column[] }
+  | { readonly kind: 'rows'; readonly rows: readonly (readonly Cell[])[] };
+
+export interface SqlQuery {
+  readonly query: string;
+  readonly timezone?: string;
+  /** Cancels the query at the engine. */
+  readonly signal?: AbortSignal;
+}
+
+/** The body of an answer to `/v1/load` (contract 5.1). */
+export type LoadResult = Readonly<Record<string, unknown>>;
+
+/** Part of a result in a request of several queries: its further column. */
+export type ResultRole = 'single' | 'blending' | 'compareDateRange';

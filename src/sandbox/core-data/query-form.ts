@@ -1,0 +1,187 @@
+// Checks the form of a JSON query as Cube does: unknown keys are refused by name, values are not converted.
+import { isJsonObject, own, type SandboxJsonObject } from '../json.ts';
+import { isTimezone } from './date-range.ts';
+import { isFilterForm } from './filter-form.ts';
+import { userError } from './members.ts';
+
+export const FORMATS = ['default', 'compact', 'columnar'] as const;
+export type ResponseFormat = (typeof FORMATS)[number];
+export const CACHE_MODES = [
+  'stale-if-slow',
+  'stale-while-revalidate',
+  'must-revalidate',
+  'no-cache',
+] as const;
+
+export interface TimeDimensionForm {
+  readonly dimension: string;
+  readonly granularity?: string;
+  readonly dateRange?: string | readonly string[];
+  readonly compareDateRange?: readonly unknown[];
+}
+
+/** A query whose form is valid; its names are not resolved yet. */
+export interface QueryForm {
+  readonly measures?: readonly string[];
+  readonly dimensions?: readonly string[];
+  readonly segments?: readonly string[];
+  readonly timeDimensions?: readonly TimeDimensionForm[];
+  readonly filters?: readonly SandboxJsonObject[];
+  readonly order?: Readonly<Record<string, 'asc' | 'desc'>> | readonly (readonly [string, 'asc' | 'desc'])[];
+  readonly limit?: number;
+  readonly offset?: number;
+  readonly total?: boolean;
+  readonly timezone?: string;
+  readonly ungrouped?: boolean;
+  readonly responseFormat?: ResponseFormat;
+}
+
+/** Largest number of entries in one list of a query. */
+const MAX_LIST = 100;
+export const MEMBER_NAME = /^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+$/;
+const DIMENSION_NAME = /^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+(\.[a-zA-Z0-9_]+)?$/;
+
+/** Returns the refusal of a value with its path. */
+export const invalidQuery = (path: string, fault: string) =>
+  userError(`Invalid query format: "${path.slice(0, 200)}" ${fault}`);
+
+type Check = (value: unknown, path: string) => void;
+
+const list =
+  (check: Check, bounds: { least?: number; most?: number } = {}): Check =>
+  (value, path) => {
+    if (!Array.isArray(value)) throw invalidQuery(path, 'must be an array');
+    const { least = 0, most = MAX_LIST } = bounds;
+    if (value.length < least) throw invalidQuery(path, `must contain at least ${least} items`);
+    if (value.length > most) throw invalidQuery(path, `must contain less than or equal to ${most} items`);
+    for (const [place, entry] of value.entries()) check(entry, `${path}[${place}]`);
+  };
+
+const memberName =
+  (pattern: RegExp, types: string): Check =>
+  (value, path) => {
+    if (typeof value !== 'string') throw invalidQuery(path, types);
+    if (!pattern.test(value))
+      throw invalidQuery(
+        path,
+        `with value "${value.slice(0, 100)}" fails to match the required pattern: ${pattern}`,
+      );
+  };
+
+const member = memberName(MEMBER_NAME, 'must be one of [string, object]');
+const text: Check = (value, path) => {
+  if (typeof value !== 'string') throw invalidQuery(path, 'must be a string');
+  if (value === '') throw invalidQuery(path, 'is not allowed to be empty');
+};
+const flag: Check = (value, path) => {
+  if (typeof value !== 'boolean') throw invalidQuery(path, 'must be a boolean');
+};
+const wholeNumber: Check = (value, path) => {
+  if (typeof value !== 'number') throw invalidQuery(path, 'must be a number');
+  if (!Number.isInteger(value)) throw invalidQuery(path, 'must be an integer');
+  if (value < 0) throw invalidQuery(path, 'must be greater than or equal to 0');
+  if (!Number.isSafeInteger(value)) throw invalidQuery(path, 'must be a safe number');
+};
+/** Returns a check for one of these texts. */
+export const oneOf =
+  (choices: readonly string[]): Check =>
+  (value, path) => {
+    if (!choices.some((one) => one === value))
+      throw invalidQuery(path, `must be one of [${choices.join(', ')}]`);
+  };
+
+const dateRange: Check = (value, path) => {
+  if (typeof value === 'string') return;
+  if (!Array.isArray(value)) throw invalidQuery(path, 'must be one of [array, string]');
+  list(text, { least: 1, most: 2 })(value, path);
+};
+
+/** Checks an object against its keys. */
+const object =
+  (keys: Readonly<Record<string, Check>>): Check =>
+  (value, path) => {
+    if (!isJsonObject(value)) throw invalidQuery(path, 'must be of type object');
+    const prefix = path === 'value' ? '' : `${path}.`;
+    for (const [key, entry] of Object.entries(value)) {
+      const check = Object.hasOwn(keys, key) ? keys[key] : undefined;
+      if (check && entry !== undefined) check(entry, `${prefix}${key}`);
+    }
+    const stranger = Object.keys(value).find((key) => !Object.hasOwn(keys, key));
+    if (stranger !== undefined) throw invalidQuery(`${prefix}${stranger}`, 'is not allowed');
+  };
+
+const timeDimension: Check = (value, path) => {
+  object({
+    dimension: memberName(MEMBER_NAME, 'must be a string'),
+    granularity: text,
+    dateRange,
+    compareDateRange: list(() => undefined),
+  })(value, path);
+  const entry = value as SandboxJsonObject;
+  if (own(entry, 'dimension') === undefined) throw invalidQuery(`${path}.dimension`, 'is required');
+  if (own(entry, 'dateRange') !== undefined && own(entry, 'compareDateRange') !== undefined)
+    throw invalidQuery(
+      path,
+      'contains a conflict between optional exclusive peers [dateRange, compareDateRange]',
+    );
+};
+
+const direction = oneOf(['asc', 'desc']);
+const order: Check = (value, path) => {
+  if (Array.isArray(value)) {
+    const areSteps = value.every(
+      (step: unknown) =>
+        Array.isArray(step) &&
+        step.length === 2 &&
+        typeof step[0] === 'string' &&
+        DIMENSION_NAME.test(step[0]),
+    );
+    if (!areSteps || value.length > MAX_LIST)
+      throw invalidQuery(path, 'does not match any of the allowed types');
+    for (const [place, step] of value.entries()) direction((step as unknown[])[1], `${path}[${place}][1]`);
+  } else if (isJsonObject(value)) {
+    for (const [name, entry] of Object.entries(value)) {
+      if (!DIMENSION_NAME.test(name)) throw invalidQuery(`${path}.${name}`, 'is not allowed');
+      direction(entry, `${path}.${name}`);
+    }
+  } else throw invalidQuery(path, 'must be one of [object, array]');
+};
+
+const filter: Check = (value, path) => {
+  if (!isFilterForm(value)) throw invalidQuery(path, 'does not match any of the allowed types');
+};
+const timezone: Check = (value, path) => {
+  text(value, path);
+  if (!isTimezone(value as string))
+    throw invalidQuery(path, `must be a valid IANA time zone, got "${String(value).slice(0, 100)}"`);
+};
+
+const QUERY = object({
+  measures: list(member),
+  dimensions: list(memberName(DIMENSION_NAME, 'must be one of [string, object]')),
+  segments: list(member),
+  timeDimensions: list(timeDimension),
+  filters: list(filter),
+  order,
+  limit: wholeNumber,
+  offset: wholeNumber,
+  total: flag,
+  ungrouped: flag,
+  timezone,
+  responseFormat: oneOf(FORMATS),
+  cache: oneOf(CACHE_MODES),
+});
+
+/** Returns the query. @throws 400 with the path of the first fault */
+export function checkForm(value: unknown): QueryForm {
+  QUERY(value, 'value');
+  const query = value as QueryForm;
+  const { measures = [], dimensions = [], timeDimensions = [] } = query;
+  const asks = timeDimensions.some(({ granularity }) => granularity !== undefined);
+  if (measures.length === 0 && dimensions.length === 0 && !asks) {
+    throw userError(
+      'Query should contain either measures, dimensions or timeDimensions with granularities in order to be valid',
+    );
+  }
+  return query;
+}
