@@ -122,12 +122,12 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
     router.get('/v1/dry-run', at('data', describing(dryRun)));
     router.post('/v1/dry-run', at('data', describing(dryRun)));
     router.post('/v1/cubesql', answerSql);
-    router.get(
-      '/v1/meta',
-      at('meta', ({ deployment, context }, request) =>
-        runtime.coreData.meta(deployment, context, request.query['onlyViews'] === 'true'),
-      ),
+    const answerMeta = at('meta', ({ deployment, context }, request) =>
+      runtime.coreData.meta(deployment, context, request.query['onlyViews'] === 'true'),
     );
+    router.get('/v1/meta', answerMeta);
+    // Cube's client library asks by POST too when told so.
+    router.post('/v1/meta', answerMeta);
     router.get(
       '/v1/data-sources',
       at('meta', ({ deployment }) => listDataSources(deployment)),
