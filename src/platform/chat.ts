@@ -1,4 +1,5 @@
 // Implements the chat client: streams answers, resumes them after a lost connection, aborts them (contract 6).
+import { randomInt } from 'node:crypto';
 import { isRecord, platformMessage } from './answer.ts';
 import { CUTOFF, STATE, toRecord, type ChatRecord, type SessionSettings } from './chat-records.ts';
 import { PlatformConfiguration, PlatformConnection, PlatformResponse, type CallContext } from './errors.ts';
@@ -33,8 +34,7 @@ export interface Question {
   /** Absent = a new thread; its id is in the first record. */
   chatId?: string;
   /**
-   * `<13 or more digits>-message`; generated from the clock when absent. A repeated id does not ask the
-   * question again.
+   * `<13 or more digits>-message`; generated when absent. A repeated id does not ask the question again.
    */
   messageId?: string;
   sessionSettings?: SessionSettings;
@@ -126,6 +126,10 @@ function serviceOf(options: ChatOptions): Service {
   );
 }
 
+/** Returns an id that no other question has, also not one of the same millisecond. */
+const newMessageId = (nowMs: number): string =>
+  `${nowMs}${String(randomInt(10 ** 12)).padStart(12, '0')}-message`;
+
 /** Yields the records of a resumed stream after the last `sort` that the reader received. */
 function* missedBy(cutoff: ChatRecord, lastSort: number): Generator<ChatRecord, void, undefined> {
   yield cutoff;
@@ -161,7 +165,7 @@ export function createChatClient(options: ChatOptions): ChatClient {
     question: Question,
     { resumes = 3, ...callOptions }: AskOptions = {},
   ): AsyncGenerator<ChatRecord, void, undefined> {
-    const messageId = question.messageId ?? `${service.clock.now()}-message`;
+    const messageId = question.messageId ?? newMessageId(service.clock.now());
     let chatId = question.chatId;
     let lastSort = 0;
     for (let losses = 0; ; losses += 1) {
@@ -175,8 +179,8 @@ export function createChatClient(options: ChatOptions): ChatClient {
         }
         return;
       } catch (fault) {
-        // Without a thread id the question cannot be resumed, and sending it again could ask it twice.
-        if (!(fault instanceof PlatformConnection) || chatId === undefined || losses >= resumes) throw fault;
+        // A repeated message id does not ask again, so a stream lost before its first record is resumed too.
+        if (!(fault instanceof PlatformConnection) || losses >= resumes) throw fault;
         await service.clock.sleep(100 * 2 ** losses, callOptions.signal);
       }
     }

@@ -1,4 +1,5 @@
 // Tests the chat client against the sandbox: records, resumption, abort and errors.
+import { connect, createServer, type AddressInfo } from 'node:net';
 import {
   ChatFailed,
   ChatUnauthorized,
@@ -170,6 +171,37 @@ test('a lost chat connection is resumed without lost records and without a secon
   expect(heard(records)).toEqual(heard(stored));
   expect(stored.filter(({ role }) => role === 'user')).toHaveLength(1);
   expect(finalAnswer(records)?.content).toBe(finalAnswer(stored)?.content);
+});
+
+test.each([8, 80])('%i questions asked at once each get their own answer', async (number) => {
+  const chat = client({ agentId: await rig.agent({ recordDelayMs: 1 }) });
+  const inputs = Array.from({ length: number }, (_, place) => `hello number ${place}`);
+  const answers = await Promise.all(inputs.map((input) => all(chat.ask({ input, sessionSettings: ada }))));
+  expect(answers.map((records) => records.find(({ role }) => role === 'user')?.content)).toEqual(inputs);
+  expect(new Set(answers.map(chatIdOf)).size).toBe(number);
+});
+
+test('a chat stream lost before its first record is resumed with the same message id', async () => {
+  const { hostname, port } = new URL(rig.ready.chatHost);
+  let accepted = 0;
+  const proxy = createServer((socket) => {
+    accepted += 1;
+    const upstream = connect(Number(port), hostname);
+    for (const each of [socket, upstream]) each.on('error', () => undefined);
+    socket.pipe(upstream);
+    if (accepted === 1) upstream.once('data', () => socket.destroy());
+    else upstream.pipe(socket);
+  });
+  await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const chat = client({ agentId: await rig.agent({ recordDelayMs: 5 }), url });
+  const records = await all(chat.ask({ input: 'hello', sessionSettings: ada }));
+  expect(accepted).toBe(2);
+  const stored = await all(client().read({ chatId: chatIdOf(records), sessionSettings: ada }));
+  expect(stored.filter(({ role }) => role === 'user')).toHaveLength(1);
+  expect(finalAnswer(records)?.content).toBe(finalAnswer(stored)?.content);
+  await chat.close();
+  proxy.close();
 });
 
 test('a lost chat connection throws when resumption is off or used up', async () => {
