@@ -1,5 +1,6 @@
 // Builds the health endpoints: checks of store, targets, data and queues.
-import { counted } from '../support/counted.ts';
+import { addExceptionCounts } from '../directory/outbox/exceptions.ts';
+import { exceptionTotalText } from '../reconcile/exception-words.ts';
 import { checkStore } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createKeyspace } from '../directory/keys.ts';
@@ -50,7 +51,8 @@ export function buildHealth(
     const backlogs = await Promise.all(
       [...outboxesOf(states, name).values()].map((outbox) => outbox.backlog()),
     );
-    const exceptions = backlogs.reduce((sum, each) => sum + each.exceptions.total, 0);
+    const standing = backlogs.map((each) => each.exceptions);
+    const exceptions = addExceptionCounts(standing);
     const stores = states.flatMap(({ runs }) => runs.get(name) ?? []);
     const runs = await Promise.all(stores.map((each) => each.read()));
     const missing = runs
@@ -66,7 +68,7 @@ export function buildHealth(
       ...(breaker.open ? [`calls fail (${breaker.status || 'no answer'}): only probes are sent`] : []),
       ...(blocked ? [`${blocked} resources need a person: see dead-letters`] : []),
       ...(held > 0 ? [`the guard holds ${held} removals: see approvals`] : []),
-      ...(exceptions > 0 ? [`${counted(exceptions, 'exception')} by decision: see exceptions`] : []),
+      ...(exceptions.total > 0 ? [`${exceptionTotalText(exceptions)}: see scim-bridge exceptions`] : []),
       ...(moved.some(Boolean) ? ['the address changed: nothing is written before a reconcile'] : []),
       ...(missing > 0 ? [`${missing} desired users or groups are missing since the last reconcile`] : []),
       ...(holds.some(Boolean) ? ['on hold by order of an operator: see release'] : []),

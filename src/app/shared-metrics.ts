@@ -117,15 +117,16 @@ function show(
       sum(({ held }) => held[kind]),
     );
   }
-  for (const reason of EXCEPTION_REASONS)
+  for (const reason of EXCEPTION_REASONS) {
     metrics.exceptions.set(
       { target, reason },
       sum(({ exceptions }) => exceptions[reason]),
     );
-  metrics.exceptionsOldest.set(
-    { target },
-    Math.max(0, ...backlogs.map(({ exceptions }) => exceptions.oldestMs)) / 1000,
-  );
+    metrics.exceptionsOldest.set(
+      { target, reason },
+      Math.max(0, ...backlogs.map(({ exceptions }) => exceptions.ages[reason])) / 1000,
+    );
+  }
   const successes = backlogs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
   metrics.reconcileLastSuccess.set({ target }, successes.length === 0 ? 0 : Math.min(...successes) / 1000);
   const runs = backlogs.flatMap(({ lastRun }) => lastRun ?? []);

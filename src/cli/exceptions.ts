@@ -1,7 +1,9 @@
-// Defines the command exceptions, which lists what stays otherwise than desired by a decision.
+// Defines the command exceptions, which lists what stays otherwise than desired until a person acts.
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { EXCEPTION_REASONS, type ExceptionReason } from '../directory/outbox/exceptions.ts';
-import { EXCEPTION_WORDS, listExceptions } from '../ops/exceptions.ts';
+import { listExceptions } from '../ops/exceptions.ts';
+import { EXCEPTION_WORDS } from '../reconcile/exception-words.ts';
+import { requireKnown } from './log-options.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { complain, say, sayJson } from './output.ts';
@@ -10,6 +12,7 @@ interface Flags {
   connection?: string;
   target?: string;
   reason?: ExceptionReason;
+  offset: number;
   limit: number;
   json?: boolean;
 }
@@ -19,18 +22,21 @@ const DEFAULT_LIMIT = 1000;
 export function exceptionsCommand(program: Command, cli: Cli): void {
   program
     .command('exceptions')
-    .description(
-      'people and groups that stay otherwise than desired by a decision: rejected, protected, last administrator, dropped',
-    )
+    .description('people and groups that stay otherwise than desired until a person acts, and orders of hold')
     .option('--connection <name>', 'only of this connection')
     .option('--target <name>', 'only at this target')
     .addOption(new Option('--reason <reason>', 'only of this reason').choices([...EXCEPTION_REASONS]))
+    .addOption(
+      new Option('--offset <count>', 'leave out so many at the beginning').default(0).argParser(toOffset),
+    )
     .addOption(new Option('--limit <count>', 'at most this many').default(DEFAULT_LIMIT).argParser(toCount))
     .option('--json', 'print as JSON')
     .action(async (flags: Flags, command: Command) => {
       const { limit, json, ...filter } = flags;
+      const config = readConfig(command, cli);
+      requireKnown(config, filter);
       // One more than asked for shows whether there are more.
-      const found = await withStore(readConfig(command, cli), (states) =>
+      const found = await withStore(config, (states) =>
         listExceptions(states, { ...filter, limit: limit + 1 }),
       );
       const shown = found.slice(0, limit);
@@ -38,9 +44,9 @@ export function exceptionsCommand(program: Command, cli: Cli): void {
       if (shown.length === 0) say('No exceptions.');
       for (const { connection, target, kind, name, ref, reason, since, message, advice } of shown)
         say(
-          `${since}  ${connection} → ${target}  ${kind} ${name} (${ref})  ${EXCEPTION_WORDS[reason]}: ${message}. ${advice}`,
+          `${since}  ${connection} → ${target}  ${kind === null ? '' : `${kind} ${name} (${ref ?? ''})  `}${EXCEPTION_WORDS[reason]}: ${message}. ${advice}`,
         );
-      if (found.length > limit) complain(`There are more than ${limit}: --limit shows more of them.`);
+      if (found.length > limit) complain(`There are more: --offset ${flags.offset + limit} shows the next.`);
     });
 }
 
@@ -48,5 +54,12 @@ function toCount(text: string): number {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 1 || count > 100_000)
     throw new InvalidArgumentError('It is a whole number from 1 to 100000.');
+  return count;
+}
+
+function toOffset(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 0 || count > 100_000_000)
+    throw new InvalidArgumentError('It is a whole number from 0.');
   return count;
 }

@@ -4,6 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { Outcome, RunReport } from '../directory/outbox/runs.ts';
+import { outcomeText } from '../reconcile/exception-words.ts';
 import { changesIn, parseSaved, type Plan } from '../reconcile/plan.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
@@ -138,9 +139,11 @@ async function runOne(
   return report;
 }
 
-function printReport(name: string, { outcome, message }: RunReport, joined: boolean): void {
+function printReport(name: string, report: RunReport, joined: boolean): void {
+  const { message, exceptions } = report;
   const said = message === undefined ? '' : `: ${message}`;
-  say('', `${name}: ${outcome}${said}${joined ? ' (by a run that was under way)' : ''}`);
+  const advice = exceptions && exceptions.total > 0 ? '; see scim-bridge exceptions' : '';
+  say('', `${name}: ${outcomeText(report)}${said}${advice}${joined ? ' (by a run that was under way)' : ''}`);
 }
 
 function estateOf(plan: Plan, scopes: SelectedScope[]): SelectedScope {

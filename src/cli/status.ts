@@ -1,8 +1,9 @@
 // Defines the command status, which prints the backlog and the health of each target.
 import type { Command } from 'commander';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
-import { EXCEPTION_REASONS, type ExceptionCounts } from '../directory/outbox/exceptions.ts';
-import { EXCEPTION_WORDS } from '../ops/exceptions.ts';
+import { listExceptions, type ExceptionView } from '../ops/exceptions.ts';
+import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
+import { EXCEPTION_WORDS, exceptionTotalText, outcomeText } from '../reconcile/exception-words.ts';
 import { proofSummary } from '../ops/proof-findings.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status.ts';
 import { coverageText } from '../reconcile/coverage-text.ts';
@@ -17,18 +18,29 @@ export function statusCommand(program: Command, cli: Cli): void {
     .description('how far each target is behind; exit 2 while something is not applied')
     .option('--json', 'print as JSON')
     .action(async (options: { json?: boolean }, command: Command) => {
-      const rows = await withStore(readConfig(command, cli), (states, { breakers }) =>
-        readStatus(states, breakers),
-      );
+      const rows = await withStore(readConfig(command, cli), async (states, { breakers }) => {
+        const found = await readStatus(states, breakers);
+        if (options.json) return found;
+        for (const row of found) {
+          const { connection, target } = row;
+          const named: ExceptionView[] = [];
+          for (const reason of EXCEPTION_REASONS.filter((each) => row.exceptions[each] > 0))
+            named.push(...(await listExceptions(states, { connection, target, reason, limit: MOST_NAMED })));
+          print(row, named);
+        }
+        return found;
+      });
       if (options.json) sayJson(rows);
-      else for (const row of rows) print(row);
       cli.exit(rows.every(isConverged) ? 0 : 2);
     });
 }
 
+/** Number of exceptions of each reason that are named. */
+const MOST_NAMED = 3;
+
 const moment = (ms: number): string => new Date(ms).toISOString();
 
-function print({ connection, target, users, groups, ...rest }: TargetStatus): void {
+function print({ connection, target, users, groups, ...rest }: TargetStatus, named: ExceptionView[]): void {
   const { dirty, blocked, oldestMs, guard, breaker, reconcile, hold, events, exceptions } = rest;
   say(
     `${connection} → ${target}: ${counted(users, 'user')}, ${counted(groups, 'group')}; ` +
@@ -44,7 +56,6 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus): vo
   const priorities = Object.entries(rest.priorities).filter(([, count]) => count > 0);
   if (priorities.length > 0)
     say(`  waiting: ${priorities.map((priority) => priority.reverse().join(' ')).join(', ')}`);
-  if (exceptions.total > 0) say(`  exceptions: ${exceptionsText(exceptions)}: see scim-bridge exceptions`);
   if (breaker.open) {
     const answer = breaker.status ? `answers ${breaker.status}` : 'does not answer';
     say(`  the platform ${answer} since ${moment(breaker.since ?? 0)}: only probes are sent`);
@@ -61,21 +72,22 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus): vo
     const drift = (last.drift ?? []).reduce((sum, { count }) => sum + count, 0);
     const found = drift > 0 ? `, ${counted(drift, 'change')} by others found` : '';
     const reason = last.message ? `, ${last.message}` : '';
-    say(`  last reconcile ${moment(last.endedAt)}: ${last.outcome}${found}${reason}`);
+    say(`  last reconcile ${moment(last.endedAt)}: ${outcomeText(last)}${found}${reason}`);
   }
   if (hold) {
     const by = `on hold since ${moment(hold.since)} by ${hold.by}`;
     say(`  ${by}: nothing is written until scim-bridge release`);
   }
   if (events) say(`  events: ${eventDeliveryText(events)}`);
-}
-
-/** Counts of exceptions in words: `2 rejected, 1 protected, the oldest for 3 d`. */
-function exceptionsText({ oldestMs, ...counts }: ExceptionCounts): string {
-  const parts = EXCEPTION_REASONS.filter((reason) => counts[reason] > 0).map(
-    (reason) => `${counts[reason]} ${EXCEPTION_WORDS[reason]}`,
+  if (exceptions.total === 0) return;
+  say(
+    `  ${exceptionTotalText(exceptions)}, the oldest for ${duration(exceptions.oldestMs)}: see scim-bridge exceptions`,
   );
-  return [...parts, `the oldest for ${duration(oldestMs)}`].join(', ');
+  for (const { kind, name, reason, since, message } of named)
+    say(
+      `    ${kind === 'Group' ? 'group ' : ''}${name} ${EXCEPTION_WORDS[reason]} since ${since}: ${message}`,
+    );
+  if (named.length < exceptions.total) say(`    … and ${exceptions.total - named.length} more`);
 }
 
 /** Delivery of a connection's security events, in words. */

@@ -38,7 +38,7 @@
  * | groupsSeen:<t> | hash | ref → the platform's time of change when a group's members were found equal |
  * | pendingMembers:<t>:<group>, pendingGroups:<t>:<user> | hash | memberships still to be added (+) or removed (-); a field `@<platform id>` of pendingMembers is a member that is nobody of ours |
  * | blocked:<t> | zset | refs whose sync needs a person, by time |
- * | exceptions:<t>:<reason> | zset | refs that stay otherwise than desired by a decision, by time (exceptions.ts) |
+ * | exceptions:<t>:<reason> | zset | refs that stay otherwise than desired until a person acts, by time (exceptions.ts) |
  * | exceptionReasons:<t> | hash | ref → the reason of its list of exceptions |
  * | alarms:<t> | zset | ref by the moment at which to look again although nothing changed |
  * | hold:<t> | string | who ordered that nothing is written, and when |

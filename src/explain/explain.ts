@@ -43,13 +43,14 @@ export const iso = (ms: number): string => new Date(ms).toISOString();
 
 async function explainAt(scope: ReconcileScope, found: FoundResource): Promise<Explanation> {
   const { outbox, links, target, runs } = scope;
-  const [link, where, hold, breaker, { last }, log] = await Promise.all([
+  const [link, where, hold, breaker, { last }, log, exception] = await Promise.all([
     links.get(target.name, found.ref),
     outbox.whereabouts(found.ref),
     outbox.guardStore.onHold(),
     target.breaker.read(),
     runs.read(),
     newestEntries(scope, found),
+    outbox.exceptionOf(found.ref),
   ]);
   const detail =
     found.kind === 'User' ? await userDetail(scope, found, link) : groupDetail(scope, found, link);
@@ -64,6 +65,7 @@ async function explainAt(scope: ReconcileScope, found: FoundResource): Promise<E
       : await membersOf(scope, found, where)),
     link: linkOf(link),
     condition: conditionOf(link),
+    exception: exception ? { reason: exception.reason, since: iso(exception.since) } : null,
     deadLetterSince: where.blockedSince === null ? null : iso(where.blockedSince),
     mark: markOf(where),
     lookAgainAt: where.alarmAt === null ? null : iso(where.alarmAt),

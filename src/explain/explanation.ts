@@ -1,6 +1,7 @@
 // Defines the explanation of a user or group at one target, which the command prints and the admin API returns.
 import type { Priority } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
+import type { ResourceReason } from '../directory/outbox/exceptions.ts';
 import type { LocatedEntry } from '../ops/provisioning-log.ts';
 
 /**
@@ -77,6 +78,8 @@ export interface Explanation {
     lastWrite: string | null;
   };
   condition: { reason: string; message: string; since: string; status: number | null; advice: string } | null;
+  /** The exception of this resource, as the command exceptions lists it; null: none. */
+  exception: { reason: ResourceReason; since: string } | null;
   deadLetterSince: string | null;
   mark: {
     generation: string;

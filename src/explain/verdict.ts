@@ -1,5 +1,6 @@
 // From facts to plain sentences. Pure; the first rule that fits decides.
 import type { Explanation, ExplanationVerdict } from './explanation.ts';
+import { EXCEPTION_WORDS } from '../reconcile/exception-words.ts';
 import { counted } from '../support/counted.ts';
 
 type Facts = Omit<Explanation, 'verdict' | 'summary' | 'reasons' | 'timeline'>;
@@ -90,6 +91,11 @@ function reasonsOf(facts: Facts): string[] {
   const say = (sentence: string | false | null | undefined): void => {
     if (sentence) reasons.push(sentence);
   };
+  const { exception } = facts;
+  say(
+    exception &&
+      `It is an exception since ${exception.since}, ${EXCEPTION_WORDS[exception.reason]}: no run changes it until a person acts.`,
+  );
   say(condition && `${condition.reason}: ${condition.message}. ${condition.advice}`);
   say(
     hold &&

@@ -6,6 +6,7 @@ const ADVICE: Record<string, string> = {
   AmbiguousAccount: 'Leave one account with this userName at the platform, then dead-letters retry.',
   AccountNotFound: 'Check that the platform key may read users.',
   Conflict: 'Decide which account or group is meant, rename or delete the other, then dead-letters retry.',
+  NotAdopted: 'Set adopt to exact, or rename or delete one of the two, then dead-letters retry.',
   Forbidden: 'Check the rights of the platform key and whether this is the last administrator, then retry.',
   Refused: 'Correct the value at the identity provider: the platform does not accept it.',
   Held: 'Look at approvals list and approve or reject.',

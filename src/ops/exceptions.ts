@@ -6,7 +6,8 @@ import { parseRef, type Kind } from '../directory/records.ts';
 export interface ExceptionView extends Omit<StandingException, 'since'> {
   connection: string;
   target: string;
-  kind: Kind;
+  /** Null for an order of hold. */
+  kind: Kind | null;
   /** ISO 8601. */
   since: string;
   advice: string;
@@ -16,39 +17,49 @@ export interface ExceptionFilter {
   connection?: string | undefined;
   target?: string | undefined;
   reason?: ExceptionReason | undefined;
+  /** Number of exceptions that are left out at the beginning. */
+  offset?: number | undefined;
   /** Largest number of exceptions. */
   limit: number;
 }
-
-/** The reasons as words of a count. */
-export const EXCEPTION_WORDS: Record<ExceptionReason, string> = {
-  Rejected: 'rejected',
-  Protected: 'protected',
-  LastAdministrator: 'last administrator',
-  Dropped: 'dropped from the dead letters',
-};
 
 const ADVICE: Record<ExceptionReason, string> = {
   Rejected: 'Take the decision back with approvals withdraw, or push the person again as active.',
   Protected: 'Take the name out of users.protected of the target, or leave the account to its owner.',
   LastAdministrator: 'Make another account an administrator at the platform, then approve the deactivation.',
   Dropped: 'Correct the cause, then sync the resource.',
+  NotAdopted: 'Set adopt to exact, or rename or delete one of the two, then dead-letters retry.',
+  Held: 'See approvals list, then approve or reject.',
+  OnHold: 'Order release when the platform may be written again.',
 };
 
 /** Returns exceptions in the order of connections and targets, the oldest of each reason first. */
 export async function listExceptions(
   states: readonly DesiredState[],
-  { connection, target, reason, limit }: ExceptionFilter,
+  { connection, target, reason, offset = 0, limit }: ExceptionFilter,
 ): Promise<ExceptionView[]> {
   const views: ExceptionView[] = [];
+  let skip = offset;
   for (const state of states) {
     if ((connection ?? state.connection) !== state.connection) continue;
     for (const [name, outbox] of state.outboxes) {
       if ((target ?? name) !== name) continue;
-      const found = await outbox.exceptions(limit - views.length, reason && [reason]);
+      if (views.length >= limit) return views;
+      const reasons = reason && [reason];
+      const found = await outbox.exceptions({ limit: limit - views.length, offset: skip, reasons });
+      if (found.length > 0) skip = 0;
+      else if (skip > 0) {
+        const { exceptions } = await outbox.backlog();
+        skip = Math.max(0, skip - (reason ? exceptions[reason] : exceptions.total));
+      }
       for (const { since, ...each } of found)
         views.push({
-          ...{ connection: state.connection, target: name, kind: parseRef(each.ref).kind, ...each },
+          ...{
+            connection: state.connection,
+            target: name,
+            kind: each.ref === null ? null : parseRef(each.ref).kind,
+            ...each,
+          },
           since: new Date(since).toISOString(),
           advice: ADVICE[each.reason],
         });

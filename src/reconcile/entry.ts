@@ -1,6 +1,7 @@
 // Defines an entry of a plan: the difference, its cause, the action, and the state it was computed from.
 import type { Condition, Link } from '../directory/outbox/links.ts';
-import type { Kind, Ref } from '../directory/records.ts';
+import { fold, type Kind, type Ref } from '../directory/records.ts';
+import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 
 /** Actions in the order of display: those that take access away come first. */
 export const ACTIONS = [
@@ -90,8 +91,17 @@ export const isChange = ({ action, effect }: PlanEntry): boolean =>
 export const isDrift = ({ attribution }: PlanEntry): boolean =>
   attribution.cause === 'platform changed' || attribution.cause === 'write did not stick';
 
-/** Returns whether the user is never changed: listed in `users.protected`, or owner of the API key. */
-export const isProtected = (link: Link): boolean => link.condition?.reason === 'Protected';
+/**
+ * Returns whether the user is never changed: owner of the API key, or listed in `users.protected` and still so.
+ * @param listed `users.protected` of the settings
+ * @param name the desired userName, if it is known
+ */
+export function isProtected({ condition, core }: Link, listed: readonly string[], name?: string): boolean {
+  if (condition?.reason !== 'Protected') return false;
+  if (condition.message !== LISTED_AS_PROTECTED) return true;
+  const folded = fold(name ?? String(core?.userName ?? ''));
+  return listed.some((each) => fold(each) === folded);
+}
 
 /** Reasons of conditions that are no refusal of the platform; other conditions without a mark are. */
 const NO_REFUSALS: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected', 'Protected']);

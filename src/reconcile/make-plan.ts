@@ -14,7 +14,7 @@ import { verifyValues } from './verify-values.ts';
 import { heldEntries } from './held.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
 import { applyRefusals } from './refusals.ts';
-import { withRejections } from './rejected.ts';
+import { withoutUnwritten } from './unwritten.ts';
 import { scanGroups, type GroupChoice, type GroupScan } from './scan-groups.ts';
 import { whyAnotherTenant } from './tenant.ts';
 import { chunks, scanUsers, type UserScan } from './scan-users.ts';
@@ -95,7 +95,7 @@ export async function makePlan(
   const trail = hasDrift ? await options.readTrail?.(since ?? startedAt, options.signal) : undefined;
   const found = withoutProof(withoutFollowers(attributeDrift(verified, trail)), users, groups);
   const entries = inReadingOrder([
-    ...(await withRejections(scope.outbox.guardStore, found)),
+    ...(await withoutUnwritten(scope, found)),
     ...(await blockedEntries(scope, [...blocked.keys()], found)),
     ...unmanagedEntries(users, groups, found),
     ...(await heldEntries(scope, found)),
@@ -139,7 +139,8 @@ export async function makePlan(
 /** Returns the number of exceptions, and the oldest of them for display. */
 async function readStanding({ outbox }: ReconcileScope): Promise<Plan['exceptions']> {
   const { exceptions } = await outbox.backlog();
-  return { total: exceptions.total, items: await outbox.exceptions(MOST_EXCEPTIONS) };
+  const { total } = exceptions;
+  return { total, items: total === 0 ? [] : await outbox.exceptions({ limit: MOST_EXCEPTIONS }) };
 }
 
 async function lookAtGroups(

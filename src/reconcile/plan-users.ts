@@ -43,7 +43,9 @@ const GONE: DesiredAccount = { inScope: false, active: false, core: {}, attribut
 /** Returns the entries of one user; none when it is as desired. attribution.ts refines the cause `platform changed`. */
 export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   const { link, observed } = user;
-  if (isProtected(link)) return [];
+  const desiredName = user.wanted?.core.userName;
+  const { protected: listed } = rules.policy.users;
+  if (isProtected(link, listed, desiredName ? String(desiredName) : undefined)) return [];
   const wanted = user.wanted ?? GONE;
   if (link.id === undefined) return wanted.inScope ? [newcomer(user, wanted, rules)] : [];
   if (observed === undefined) return wanted.inScope ? [missing(user, wanted, rules)] : [];

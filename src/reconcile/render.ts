@@ -1,5 +1,6 @@
 // Formats a plan as text: one line of counts, then a summary or every difference. Pure.
 import { ACTIONS, isChange, type Action, type PlanEntry } from './entry.ts';
+import { EXCEPTION_WORDS } from './exception-words.ts';
 import { coverageText } from './coverage-text.ts';
 import type { Plan } from './plan.ts';
 import { counted } from '../support/counted.ts';
@@ -61,27 +62,27 @@ export function renderPlan(plan: Plan, { all, colour }: RenderOptions): string[]
     ...(plan.coverage.groups.desired > 0 ? [`  groups: ${coverageText(plan.coverage.groups)}`] : []),
     ...warnings(plan),
     ...(byOne ? changes.flatMap((entry) => oneByOne(entry, paint)) : summary(changes, paint)),
-    ...aside(others, all, paint),
+    ...aside(withoutExceptions(plan, others), all, paint),
     ...standing(plan, all, paint),
     ...(byOne || changes.length === 0 ? [] : ['', 'Every single change: --all, or --json.']),
     ...cost(plan),
   ];
 }
 
-function headline(
-  { connection, target, coverage, exceptions }: Plan,
-  changes: PlanEntry[],
-  others: PlanEntry[],
-): string {
+function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[]): string {
+  const { connection, target, coverage, exceptions } = plan;
   const where = `${connection} → ${target}`;
-  const left = others.filter(({ action }) => action !== 'unmanaged').length;
+  const left = withoutExceptions(plan, others).filter(({ action }) => action !== 'unmanaged').length;
   const { users, groups } = coverage;
   if (changes.length === 0 && users.missing + groups.missing > 0)
     return `${where}: no changes are known, but not everything is covered. reconcile looks at what is missing.`;
-  if (changes.length === 0 && left > 0)
-    return `${where}: no changes. ${counted(left, 'difference')} left, see below.`;
-  if (changes.length === 0 && exceptions.total > 0)
-    return `${where}: no changes. The platform is as desired except for ${counted(exceptions.total, 'exception')}, see below.`;
+  if (changes.length === 0 && left + exceptions.total > 0) {
+    const parts = [
+      ...(exceptions.total > 0 ? [counted(exceptions.total, 'exception')] : []),
+      ...(left > 0 ? [`${counted(left, 'difference')} that no run changes`] : []),
+    ];
+    return `${where}: nothing to write, but the platform is not as desired: ${parts.join(' and ')}, see below.`;
+  }
   if (changes.length === 0) return `${where}: no changes. The platform is as desired.`;
   const parts = ACTIONS.flatMap((action) => {
     const count = changes.filter((entry) => entry.action === action).length;
@@ -199,7 +200,13 @@ function aside(entries: PlanEntry[], all: boolean, paint: (sign: string, text: s
   return lines;
 }
 
-/** Lists exceptions: what no run changes, because of a decision. */
+/** Returns the entries about other resources than the exceptions, which have a section of their own. */
+function withoutExceptions({ exceptions }: Plan, entries: PlanEntry[]): PlanEntry[] {
+  const named = new Set(exceptions.items.map(({ ref }) => ref));
+  return entries.filter(({ ref, effect }) => effect !== 'report' || ref === null || !named.has(ref));
+}
+
+/** Lists exceptions: what no run changes until a person acts. */
 function standing(
   { exceptions: { total, items } }: Plan,
   all: boolean,
@@ -208,11 +215,15 @@ function standing(
   if (total === 0) return [];
   const shown = items.slice(0, all ? undefined : ONE_BY_ONE);
   const lines = shown.map(
-    ({ name, reason, since, message }) =>
-      `    ${name}: ${reason} since ${new Date(since).toISOString()}${message === '' ? '' : `, ${message}`}`,
+    ({ ref, name, reason, since, message }) =>
+      `    ${ref === null ? 'Target' : ref.startsWith('Group:') ? 'Group' : 'User'} ${name}: ${EXCEPTION_WORDS[reason]} since ${new Date(since).toISOString()}${message === '' ? '' : `, ${message}`}`,
   );
   if (shown.length < total) lines.push(`    … and ${total - shown.length} more: see scim-bridge exceptions`);
-  return ['', paint('!', `! ${counted(total, 'exception')} by decision, which no run changes`), ...lines];
+  return [
+    '',
+    paint('!', `! ${counted(total, 'exception')}, which no run changes until a person acts`),
+    ...lines,
+  ];
 }
 
 function cost({ cost: { calls, values, members, durationMs }, proof }: Plan): string[] {

@@ -13,7 +13,6 @@ import {
   type End,
 } from './apply-plan.ts';
 import { acceptTenant, askAboutTenant, noteRecognised } from './change-tenant.ts';
-import { counted } from '../support/counted.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
 import { makePlan, type RunFindings, type PlanOptions } from './make-plan.ts';
 import { changesIn, driftCounts, type Plan } from './plan.ts';
@@ -90,7 +89,14 @@ export async function applySaved(
       outcome: 'failed',
       message: `resources skipped because they changed or were being synced: ${moved}; make a new plan`,
     };
-    return toReport(plan, startedAt, clock.now(), moved > 0 && end.outcome === 'converged' ? left : end);
+    const { exceptions } = await scope.outbox.backlog();
+    const report = toReport(
+      plan,
+      startedAt,
+      clock.now(),
+      moved > 0 && end.outcome === 'converged' ? left : end,
+    );
+    return { ...report, exceptions };
   } finally {
     await right.release();
   }
@@ -165,7 +171,7 @@ async function hold(scope: ReconcileScope, options: RunOptions, fence: string): 
       end: carried.end,
     });
     const { exceptions } = await scope.outbox.backlog();
-    const report = { ...toReport(plan, startedAt, clock.now(), exceptFor(end, exceptions.total)), coverage };
+    const report = { ...toReport(plan, startedAt, clock.now(), end), coverage, exceptions };
     await runs.end(report);
     return { report, plan };
   } catch (error) {
@@ -187,12 +193,6 @@ async function recognise(
   await noteRecognised(scope);
   return undefined;
 }
-
-/** Adds the number of exceptions to the message of a run that converged. */
-const exceptFor = (end: End, exceptions: number): End =>
-  end.outcome === 'converged' && exceptions > 0
-    ? { ...end, message: `except for ${counted(exceptions, 'exception')}: see exceptions` }
-    : end;
 
 function toReport(plan: Plan, startedAt: number, endedAt: number, { outcome, message }: End): RunReport {
   return {

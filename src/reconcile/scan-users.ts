@@ -148,7 +148,7 @@ async function takePage(scan: ScanResult, draft: Draft, page: WireUser[], everyb
     if (!holder.marked && isPlain(link)) draft.matched++;
     // A link that a repair restored contains only the id.
     if (link.core?.userName !== undefined) draft.recognition[isAccountOf(link, user) ? 'same' : 'other']++;
-    if (isProtected(link)) return;
+    if (isProtected(link, scan.scope.target.policy.users.protected)) return;
     if (everybody || holder.marked) toMap.push({ holder, link, user });
     else {
       const found = differences(desiredFromLink(link), user, types, scan.visibility);

@@ -147,7 +147,8 @@ async function compareMembers(
     if (link.id === undefined) continue;
     expected.add(link.id);
     // A closed or protected user need not be a member.
-    const settled = !link.departed && !isProtected(link) && !signs.has(user);
+    const settled =
+      !link.departed && !isProtected(link, scan.scope.target.policy.users.protected) && !signs.has(user);
     if (settled && !present.has(link.id))
       missing.push({ ref: refOf('User', user), platformId: link.id, name: nameOf(link) });
   }
@@ -161,7 +162,8 @@ async function compareMembers(
     const holder = holders[index];
     if (!holder) return foreigner(scan, platformId, display);
     const link = parseLink(holder.text);
-    if (isProtected(link) || signs.has(parseRef(holder.ref).id)) return [];
+    if (isProtected(link, scan.scope.target.policy.users.protected) || signs.has(parseRef(holder.ref).id))
+      return [];
     return [{ ref: holder.ref, platformId, name: nameOf(link) || display }];
   });
   return { missing: missing.filter((_, index) => absent[index]), surplus: surplus.flat() };

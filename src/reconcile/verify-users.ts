@@ -109,7 +109,9 @@ async function verifyGroup(
     const reason = 'linked, but its desired state is missing in Redis; push it again';
     return { ref, entries: [conflict(common, reason)] };
   }
-  if (isProtected(link)) return { ref, entries: [] };
+  const { protected: listed } = scan.scope.target.policy.users;
+  const desiredName = wanted?.wanted.core.userName;
+  if (isProtected(link, listed, desiredName ? String(desiredName) : undefined)) return { ref, entries: [] };
   const observed = await read(scan, link);
   if (observed === 'unknown') return undefined;
   const present = observed === 'absent' ? undefined : observed;

@@ -122,13 +122,13 @@ export const METRICS = {
     type: 'gauge',
     name: 'bridge_exceptions',
     labels: ['target', 'reason'],
-    help: `Resources that stay otherwise than desired by a decision. Reason: Rejected, Protected, LastAdministrator, Dropped. ${SHARED}`,
+    help: `Resources that stay otherwise than desired until a person acts. Reason: Rejected, LastAdministrator, Dropped, NotAdopted, Held, Protected; OnHold: an order of hold. ${SHARED}`,
   },
   exceptionsOldest: {
     type: 'gauge',
     name: 'bridge_exceptions_oldest_seconds',
-    labels: ['target'],
-    help: `Age of the oldest exception, in seconds; 0 when there is none. ${SHARED}`,
+    labels: ['target', 'reason'],
+    help: `Age of the oldest exception of a reason, in seconds; 0 when there is none. ${SHARED}`,
   },
   platformRequests: {
     type: 'counter',

@@ -12,7 +12,8 @@ export interface Candidate {
 export type Correlation =
   | { kind: 'absent' }
   | { kind: 'adopt'; user: WireUser; ours: boolean }
-  | { kind: 'conflict'; message: string };
+  /** `isNotAdopted`: the setting `adopt` alone prevents the adoption. */
+  | { kind: 'conflict'; message: string; isNotAdopted?: boolean };
 
 /**
  * Adopts exactly one exact match, if the policy allows it or the account is ours. All other cases need an operator,
@@ -44,6 +45,7 @@ export function correlate(
   if (adopt !== 'exact') {
     return {
       kind: 'conflict',
+      isNotAdopted: true,
       message: `the account exists already and adopt is ${adopt}: set adopt to exact to take it over`,
     };
   }

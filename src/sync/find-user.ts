@@ -60,7 +60,10 @@ export async function findUser(
           (await isNotYetKnown(context, user));
         if (isPassing) return inSuccession(context, verdict.message);
       }
-      return { kind: 'blocked', condition: condition(context, 'Conflict', verdict.message) };
+      return {
+        kind: 'blocked',
+        condition: condition(context, verdict.isNotAdopted ? 'NotAdopted' : 'Conflict', verdict.message),
+      };
     case 'adopt': {
       const { user } = verdict;
       const former = await context.links.holderOf(target.name, 'User', user.id);

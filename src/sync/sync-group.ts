@@ -54,7 +54,7 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
       return {
         kind: 'blocked',
         writes: context.writes,
-        condition: condition(context, 'Conflict', found.message),
+        condition: condition(context, found.isNotAdopted ? 'NotAdopted' : 'Conflict', found.message),
       };
     }
   }
@@ -91,7 +91,8 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
   return ended(context);
 }
 
-type FoundGroup = { kind: 'linked' | 'absent' } | NotOurs | { kind: 'conflict'; message: string };
+type FoundGroup =
+  { kind: 'linked' | 'absent' } | NotOurs | { kind: 'conflict'; message: string; isNotAdopted?: boolean };
 
 /** Finds the platform's group by name and adopts it if allowed. */
 async function findGroup(context: SyncContext, name: string, exists: Exists): Promise<FoundGroup> {
@@ -120,7 +121,11 @@ async function findGroup(context: SyncContext, name: string, exists: Exists): Pr
   const ours = holder !== undefined || link.creating === true;
   if (!ours && target.policy.adopt !== 'exact') {
     const advice = `adopt is ${target.policy.adopt}: set adopt to exact to take it over`;
-    return { kind: 'conflict', message: `the group ${name} exists already and ${advice}` };
+    return {
+      kind: 'conflict',
+      isNotAdopted: true,
+      message: `the group ${name} exists already and ${advice}`,
+    };
   }
   const origin = former === undefined ? undefined : (await links.get(target.name, former)).origin;
   if (former !== undefined) await outbox.forgetLink(former, group.id);

@@ -16,6 +16,7 @@ import { ended, permitClosing, permitOne, resetGate } from './gate.ts';
 import type { Why } from './provisioning-writer.ts';
 import type { DesiredUser } from './mapping.ts';
 import type { SyncOutcome } from './outcome.ts';
+import { LISTED_AS_PROTECTED } from './target.ts';
 import { removal } from './succession.ts';
 import { waitForName } from './taken-name.ts';
 
@@ -254,7 +255,7 @@ function leaveAlone(context: SyncContext, why: string): SyncOutcome {
 function whyUntouchable({ target }: SyncContext, userName: string): string | undefined {
   const name = fold(userName);
   if (target.policy.users.protected.some((protectedName) => fold(protectedName) === name)) {
-    return 'listed in users.protected: the bridge does not touch this account';
+    return LISTED_AS_PROTECTED;
   }
   if (target.catalogue.knownKeyOwner() === name) {
     return "owner of the platform key: a bridge that changed its own key's account could lock itself out";

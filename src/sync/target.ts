@@ -11,6 +11,9 @@ import { createCatalogue, type Catalogue } from './catalogue.ts';
 import { compileMapping, type Mapping, type MappingRules } from './mapping.ts';
 
 /** Settings of a target that limit what sync may write. */
+/** Message of the condition `Protected` of a person that the settings list. */
+export const LISTED_AS_PROTECTED = 'listed in users.protected: the bridge does not touch this account';
+
 export interface SyncPolicy {
   policy: 'create-only' | 'upsert-only' | 'sync';
   adopt: 'exact' | 'report' | 'never';

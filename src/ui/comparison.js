@@ -65,8 +65,9 @@ const SIGNS = {
 };
 const CLASSES = { '−': 'minus', '+': 'plus', '~': 'change', '!': 'change' };
 
-function diff({ connection, target, entries, proof }) {
+function diff({ connection, target, entries, proof, exceptions }) {
   const changes = entries.filter(({ action }) => action !== 'unmanaged');
+  const standing = exceptions.total;
   const unproven = [proof.users, proof.groups].filter(({ complete }) => !complete);
   return h(
     'div',
@@ -83,7 +84,14 @@ function diff({ connection, target, entries, proof }) {
         `A list was not read whole (${reason ?? 'unknown'}): nothing is taken away.`,
       ),
     ),
-    changes.length === 0 && empty('Equal', 'The platform is as desired.'),
+    standing > 0 &&
+      h(
+        'p',
+        { class: 'failed' },
+        h('a', { href: '#/exceptions' }, count(standing, 'exception', 'exceptions')),
+        ', which no run changes until a person acts.',
+      ),
+    changes.length === 0 && standing === 0 && empty('Equal', 'The platform is as desired.'),
     h('ol', {}, changes.slice(0, SHOWN).map(entryLine)),
     changes.length > SHOWN &&
       h('p', { class: 'soft' }, `… and ${changes.length - SHOWN} more: scim-bridge plan --all.`),

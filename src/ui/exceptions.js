@@ -1,4 +1,4 @@
-// Resources that stay otherwise than desired by a decision: who, why, since when, and what to do.
+// Resources that stay otherwise than desired until a person acts: who, why, since when, and what to do.
 import { get } from './api.js';
 import { ago, count, empty, h } from './dom.js';
 
@@ -7,12 +7,15 @@ const WORDS = {
   Protected: 'Protected',
   LastAdministrator: 'Last administrator',
   Dropped: 'Dropped from the dead letters',
+  NotAdopted: 'Not adopted',
+  Held: 'Held by the guard',
+  OnHold: 'On hold',
 };
 
 export async function exceptions() {
   const all = await get('/exceptions');
   if (all.length === 0)
-    return empty('No exceptions', 'What stays otherwise than desired by a decision is listed here.');
+    return empty('No exceptions', 'What stays otherwise than desired until a person acts is listed here.');
   return [
     h('p', { class: 'soft' }, count(all.length, 'exception', 'exceptions')),
     h(
@@ -26,7 +29,11 @@ export async function exceptions() {
             'div',
             { class: 'grow' },
             h('strong', {}, name),
-            h('p', { class: 'soft' }, `${kind} ${ref}, ${connection} → ${target}, ${ago(since)}`),
+            h(
+              'p',
+              { class: 'soft' },
+              `${ref === null ? 'Target' : `${kind} ${ref}`}, ${connection} → ${target}, ${ago(since)}`,
+            ),
             h('p', {}, `${WORDS[reason]}: ${message}`),
             h('p', { class: 'soft' }, advice),
           ),

@@ -2,7 +2,7 @@
 
 /** Derived keys, which a restore builds again. */
 const DERIVED =
-  /^(userNames|externalIds:User|sharedExternalIds:User|externalIds:Group|displayNames|emails|groupNames|memberCount|groupsOf|references:.*|linked:.*|pendingGroups:.*|prints?:.*|synced:.*|syncedTargets|exceptions:.*|exceptionReasons:.*)$/;
+  /^(userNames|externalIds:User|sharedExternalIds:User|externalIds:Group|displayNames|emails|groupNames|memberCount|groupsOf|references:.*|linked:.*|pendingGroups:.*|prints?:.*|synced:.*|syncedTargets)$/;
 /**
  * Momentary keys, which a backup leaves out: leases, queues, events and caches. Marks are left out too, because a restore
  * marks every resource.
@@ -17,10 +17,13 @@ const PLAIN: readonly (readonly [PlainType, RegExp])[] = [
   ['string', /^(sequence|runs)$/],
   [
     'hash',
-    /^(tokens|tokenUses|acts(Chain|Personal)|log(Chain|Personal):[^:]+|(suspectedDrift|reconcile|guardApproval|reconcileWrites):[^:]+)$/,
+    /^(tokens|tokenUses|acts(Chain|Personal)|log(Chain|Personal):[^:]+|(suspectedDrift|reconcile|guardApproval|reconcileWrites|exceptionReasons):[^:]+)$/,
   ],
   ['set', /^(guardItems:[^:]+:(User|Group):[^:]+|tenant:[^:]+)$/],
-  ['zset', /^(gone:(User|Group)|(blocked|alarms):[^:]+|guard(Used|Held|Approved|Rejected):[^:]+:\w+)$/],
+  [
+    'zset',
+    /^(gone:(User|Group)|(blocked|alarms):[^:]+|(guard(Used|Held|Approved|Rejected)|exceptions):[^:]+:\w+)$/,
+  ],
   ['list', /^guardDecisions:[^:]+$/],
   ['stream', /^(acts|log:[^:]+)$/],
 ];

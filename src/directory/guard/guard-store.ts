@@ -171,6 +171,21 @@ export function createGuardStore(
   /** Returns for each change whether an operator rejected it. */
   const areRejected = (items: Destruction[]): Promise<boolean[]> => areIn('guardRejected', items);
 
+  /** Returns for each change whether it was rejected or is held; undefined: neither, or its approval has expired. */
+  async function verdictsOn(items: Destruction[]): Promise<('rejected' | 'held' | undefined)[]> {
+    if (items.length === 0) return [];
+    const [rejected, held, expires, [seconds = 0]] = await Promise.all([
+      areRejected(items),
+      areHeld(items),
+      redis.hget(keys.key('guardApproval', target), 'expires'),
+      redis.time(),
+    ]);
+    const isOpen = Number(expires ?? 0) > Number(seconds) * 1000;
+    return items.map((_, index) =>
+      rejected[index] ? 'rejected' : isOpen && held[index] ? 'held' : undefined,
+    );
+  }
+
   const idOf = (serial: number, last: number): string => `${target}.${serial}-${last}`;
 
   /** Returns the resources with held changes, including expired ones. */
@@ -276,7 +291,7 @@ export function createGuardStore(
     decisionsOfMembers,
     settle,
     areHeld,
-    areRejected,
+    verdictsOn,
     heldRefs,
     open,
     decisions,

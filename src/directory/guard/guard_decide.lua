@@ -4,7 +4,7 @@
 -- ARGV { target, targets: [target], kinds, serial, upTo (last place that was listed; absent: all), refs (absent: all),
 --        action: approve|reject|withdraw, expiryMs (of an approval), by, request, act (audit entry as in append_act; absent: none) }
 -- RETURN {"decided", number of each kind} | {"expired"} | {"unknown"}
--- NEEDS guard, log, marks
+-- NEEDS exceptions, guard, log, marks
 local now = clock()
 local serial, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
 local source, from, to = 'guardHeld', '(' .. p.serial, p.upTo or '+inf'
@@ -43,7 +43,10 @@ for index, kind in ipairs(p.kinds) do
   -- After an approval the counts start again.
   if counts[index] > 0 and p.action == 'approve' then redis.call('DEL', sets('guardUsed', kind)) end
 end
-for ref, priority in pairs(looked) do mark(ref, priority) end
+for ref, priority in pairs(looked) do
+  set_exception(p.target, ref, p.action == 'reject' and 'Rejected' or nil, now)
+  mark(ref, priority)
+end
 guard_close(p.kinds)
 if #items == 0 and source == 'guardRejected' then return { 'unknown' } end
 if #items > 0 then

@@ -4,7 +4,7 @@
 --        windowMs, expiryMs (of an approval without a decision), whole (all items or none),
 --        always (neither an approval nor an earlier count lets an item through) }
 -- RETURN {"judged", [allowed|held|rejected of each item]}
--- NEEDS numbers
+-- NEEDS exceptions, numbers
 local now = clock()
 local approval, waiting = key('guardApproval', p.target), key('guardWaiting', p.target)
 local serial, expires = unpack(redis.call('HMGET', approval, 'serial', 'expires'))
@@ -48,6 +48,10 @@ local function hold(kind, ref, subject, text)
   redis.call('ZADD', sets('guardHeld', kind), next_number(), text)
   redis.call('SADD', key('guardItems', p.target .. ':' .. ref), kind .. ' ' .. subject)
   redis.call('ZADD', key('alarms', p.target), string.format('%d', expires), ref)
+  -- The sync has more to say about the last administrator, whose change is held too.
+  if redis.call('HGET', key('exceptionReasons', p.target), ref) ~= 'LastAdministrator' then
+    set_exception(p.target, ref, 'Held', now)
+  end
 end
 
 local verdicts, names, open, stop = {}, {}, {}, nil

@@ -1,4 +1,4 @@
--- Keeps the lists of exceptions: resources that a target shows otherwise than desired, by a decision and not by a delay.
+-- Keeps the lists of exceptions: resources that a target shows otherwise than desired until a person acts.
 -- Moves a ref to the list of `reason`; nil takes it out of every list. A ref that stays in its list keeps its time.
 local function set_exception(target, ref, reason, since)
   local by_ref = key('exceptionReasons', target)

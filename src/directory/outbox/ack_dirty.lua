@@ -29,6 +29,8 @@ else
   redis.call('HSET', key('links', p.target), p.ref, texts[1])
   if p.way then keep_way(p.target, p.way, p.ref) end
 end
+-- After a change during the sync the next sync judges anew; a sync that goes on later has not judged yet.
+if p.outcome ~= 'later' then set_exception(p.target, p.ref, p.exception, p.exceptionSince) end
 if p.dropGrants then drop_grants(p.target, p.id) end
 if p.decided then mark_removals(p.target, p.id, now + p.coalesceMs) end
 if p.alarm then redis.call('ZADD', key('alarms', p.target), p.alarm, p.ref) end
@@ -48,7 +50,6 @@ end
 redis.call('HDEL', marks, p.ref)
 redis.call('ZREM', dirty, p.ref)
 redis.call('ZREM', key('accepted', p.target), p.ref)
-set_exception(p.target, p.ref, p.exception, p.exceptionSince)
 if p.kind == 'User' then redis.call('SREM', key('guardWaiting', p.target), p.ref) end
 if p.outcome == 'blocked' then
   redis.call('ZADD', key('blocked', p.target), now, p.ref)

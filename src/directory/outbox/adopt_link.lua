@@ -3,7 +3,7 @@
 -- KEYS base
 -- ARGV { target, targets: [target], ref, kind, id, platformId, request }, link
 -- RETURN {"imported"} | {"unchanged"} | {"taken"} | {"busy"} | {"unknown"}
--- NEEDS groups, links, pending_groups
+-- NEEDS exceptions, groups, links, pending_groups
 local records = key(p.kind == 'User' and 'users' or 'groups')
 if redis.call('HEXISTS', records, p.id) == 0 then return { 'unknown' } end
 if redis.call('EXISTS', key('lease', p.target .. ':' .. p.ref)) == 1 then return { 'busy' } end
@@ -16,7 +16,10 @@ local stored = redis.call('HGET', key('links', p.target), p.ref)
 local former = stored and cjson.decode(stored).id
 if former == p.platformId then return { 'unchanged' } end
 if former then unlink(p.target, p.kind .. ':' .. former, p.ref) end
-if holder and holder ~= p.ref then redis.call('HDEL', key('links', p.target), holder) end
+if holder and holder ~= p.ref then
+  redis.call('HDEL', key('links', p.target), holder)
+  set_exception(p.target, holder)
+end
 redis.call('HSET', key('links', p.target), p.ref, texts[1])
 redis.call('HSET', key('linked', p.target), way, p.ref)
 if p.kind == 'User' then

@@ -1,9 +1,9 @@
 -- Returns the backlog of a target: pending marks, blocked and held resources, and the last run. Reads only, in constant time.
 -- KEYS base
 -- ARGV { target, kinds (of the guard), exceptions (reasons) }
--- RETURN {"backlog", now, dirty, inflight, blocked, oldest (time of acceptance, or ''), hold (1 or 0), last run (JSON or ''),
+-- RETURN {"backlog", now, dirty, inflight, blocked, oldest (time of acceptance, or ''), hold (JSON or ''), last run (JSON or ''),
 --        last success (or ''), held of each kind, [action, writes, ...], number of waiting marks of each priority,
---        exceptions of each reason, time of the oldest exception (or '')}
+--        [exceptions, time of the oldest or ''] of each reason}
 -- The oldest change is the oldest of the delivered marks or of the marks that wait for delivery.
 local oldest = tonumber(redis.call('ZRANGE', key('accepted', p.target), 0, 0, 'WITHSCORES')[2])
 local function note_age(time)
@@ -21,12 +21,10 @@ for priority = 0, 3 do
   local first = redis.call('ZRANGEBYSCORE', key('dirty', p.target), from, to, 'WITHSCORES', 'LIMIT', 0, 1)[2]
   if first then note_age(tonumber(first) % SPAN) end
 end
-local exceptions, since = {}, nil
+local exceptions = {}
 for index, reason in ipairs(p.exceptions) do
   local list = key('exceptions', p.target .. ':' .. reason)
-  exceptions[index] = redis.call('ZCARD', list)
-  local first = tonumber(redis.call('ZRANGE', list, 0, 0, 'WITHSCORES')[2])
-  if first and (not since or first < since) then since = first end
+  exceptions[index] = { redis.call('ZCARD', list), redis.call('ZRANGE', list, 0, 0, 'WITHSCORES')[2] or '' }
 end
 return {
   'backlog', clock(),
@@ -34,10 +32,10 @@ return {
   redis.call('ZCARD', key('inflight', p.target)),
   redis.call('ZCARD', key('blocked', p.target)),
   oldest and string.format('%d', oldest) or '',
-  redis.call('EXISTS', key('hold', p.target)),
+  redis.call('GET', key('hold', p.target)) or '',
   run[1] or '', run[2] or '',
   held,
   redis.call('HGETALL', key('reconcileWrites', p.target)),
   priorities,
-  exceptions, since and string.format('%d', since) or '',
+  exceptions,
 }

@@ -2,7 +2,7 @@
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import { PRIORITIES, type Priority } from '../records.ts';
-import { EXCEPTION_REASONS, toExceptionCounts, type ExceptionCounts } from './exceptions.ts';
+import { RESOURCE_REASONS, toExceptionCounts, type ExceptionCounts } from './exceptions.ts';
 import type { RunReport } from './runs.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
@@ -18,7 +18,7 @@ export interface Backlog {
   onHold: boolean;
   /** Destructive writes that wait for approval. */
   held: Record<DestructiveKind, number>;
-  /** Resources that stay otherwise than desired by a decision. */
+  /** Resources that stay otherwise than desired until a person acts, and an order of hold. */
   exceptions: ExceptionCounts;
   lastRun?: RunReport;
   /** Unix milliseconds; undefined before the first. */
@@ -33,16 +33,15 @@ export async function readBacklog(
   target: string,
 ): Promise<Backlog> {
   const reply = await scripts.run('backlog', keys.base, {
-    ...{ target, kinds: DESTRUCTIVE_KINDS, exceptions: EXCEPTION_REASONS },
+    ...{ target, kinds: DESTRUCTIVE_KINDS, exceptions: RESOURCE_REASONS },
   });
   const [now = 0, dirty = 0, inflight = 0, blocked = 0] = reply.slice(1, 5).map(Number);
-  const [oldest, hold, last, lastSuccessAt, held, writes, priorities, exceptions, since] = reply.slice(5) as [
-    ...[string, number, string, string],
+  const [oldest, hold, last, lastSuccessAt, held, writes, priorities, exceptions] = reply.slice(5) as [
+    ...[string, string, string, string],
     number[],
     string[],
     number[],
-    number[],
-    string,
+    [number, string][],
   ];
   return {
     ...{ dirty, inflight, blocked },
@@ -50,11 +49,11 @@ export async function readBacklog(
     priorities: Object.fromEntries(
       PRIORITIES.map((priority, index) => [priority, priorities[index] ?? 0]),
     ) as Backlog['priorities'],
-    onHold: hold === 1,
+    onHold: hold !== '',
     held: Object.fromEntries(
       DESTRUCTIVE_KINDS.map((kind, index) => [kind, held[index] ?? 0]),
     ) as Backlog['held'],
-    exceptions: toExceptionCounts(exceptions, since === '' ? undefined : Number(since), now),
+    exceptions: toExceptionCounts(exceptions, hold, now),
     ...(last === '' ? {} : { lastRun: JSON.parse(last) as RunReport }),
     ...(lastSuccessAt === '' ? {} : { lastSuccessAt: Number(lastSuccessAt) }),
     writes: Object.fromEntries(

@@ -1,72 +1,153 @@
-// Reads the exceptions of a target: resources that it shows otherwise than desired, by a decision and not by a delay. The end
-// of a sync (ack_dirty.lua) and the drop of a dead letter (dismiss.lua) write them.
+// Reads the exceptions of a target: resources that it shows otherwise than desired until a person acts, and an order of hold. The
+// end of a sync (ack_dirty.lua), the guard and the drop of a dead letter (dismiss.lua) write them.
 import type { Redis } from 'ioredis';
+import type { Hold } from '../guard/guard-store.ts';
 import type { Keyspace } from '../keys.ts';
 import { parseRef, parseStored, type Ref } from '../records.ts';
 import { parseLink, type Condition } from './links.ts';
 
 /**
- * `Rejected`: an operator rejected the removal. `Protected`: the account is protected. `LastAdministrator`: no other
- * administrator would be left. `Dropped`: an operator dropped the dead letter.
+ * `Rejected`: an operator rejected the removal. `LastAdministrator`: no other administrator would be left. `Dropped`: an
+ * operator dropped the dead letter. `NotAdopted`: the account or group exists, and `adopt` does not allow to take it over; it
+ * is a dead letter too. `Held`: the guard holds a change until an operator decides. `Protected`: the account is protected.
  */
-export const EXCEPTION_REASONS = ['Rejected', 'Protected', 'LastAdministrator', 'Dropped'] as const;
+export const RESOURCE_REASONS = [
+  'Rejected',
+  'LastAdministrator',
+  'Dropped',
+  'NotAdopted',
+  'Held',
+  'Protected',
+] as const;
+/** `OnHold`: an operator stopped all writes to the target. */
+export const EXCEPTION_REASONS = [...RESOURCE_REASONS, 'OnHold'] as const;
+export type ResourceReason = (typeof RESOURCE_REASONS)[number];
 export type ExceptionReason = (typeof EXCEPTION_REASONS)[number];
 
-/** Number of exceptions by reason and in total, and the age of the oldest in milliseconds; 0 when there is none. */
-export type ExceptionCounts = Record<ExceptionReason, number> & { total: number; oldestMs: number };
+/** Number of exceptions by reason and in total, and the ages of the oldest in milliseconds; 0 when there is none. */
+export type ExceptionCounts = Record<ExceptionReason, number> & {
+  total: number;
+  oldestMs: number;
+  /** The same for each reason. */
+  ages: Record<ExceptionReason, number>;
+};
 
 export interface StandingException {
-  ref: Ref;
+  /** Null for an order of hold. */
+  ref: Ref | null;
   reason: ExceptionReason;
   /** Unix milliseconds. */
   since: number;
-  /** userName or displayName, as written at the target or as stored; the ref when there is neither. */
+  /** userName or displayName, as written at the target or as stored; else the ref. Of an order of hold the target. */
   name: string;
-  /** The condition of the link in words. */
+  /** The condition of the link in words, or the note of the order. */
   message: string;
 }
 
 /** Returns the reason under which the list of exceptions has a condition; undefined for every other condition. */
-export const exceptionReasonOf = (condition: Condition | undefined): ExceptionReason | undefined =>
-  EXCEPTION_REASONS.find((reason) => reason === condition?.reason);
+export const exceptionReasonOf = (condition: Condition | undefined): ResourceReason | undefined =>
+  RESOURCE_REASONS.find((reason) => reason === condition?.reason);
 
-/** Returns counts by the numbers of the reasons, in their order. @param oldestAt Unix milliseconds; undefined: none */
+/**
+ * Returns the counts of the backlog.
+ * @param found number and time of the oldest ('' = none) of each reason of a resource, in their order
+ * @param hold the order of hold as stored; '' = none
+ * @param now Unix milliseconds
+ */
 export function toExceptionCounts(
-  numbers: readonly number[],
-  oldestAt: number | undefined,
+  found: readonly (readonly [count: number, since: string])[],
+  hold: string,
   now: number,
 ): ExceptionCounts {
-  const byReason = Object.fromEntries(
-    EXCEPTION_REASONS.map((reason, index) => [reason, numbers[index] ?? 0]),
-  ) as Record<ExceptionReason, number>;
-  const total = numbers.reduce((sum, each) => sum + each, 0);
-  return { ...byReason, total, oldestMs: oldestAt === undefined ? 0 : Math.max(0, now - oldestAt) };
+  const onHold = hold === '' ? ([0, ''] as const) : ([1, String((JSON.parse(hold) as Hold).since)] as const);
+  const all = [...RESOURCE_REASONS.map((_, index) => found[index] ?? ([0, ''] as const)), onHold];
+  const byReason = <T>(of: (count: number, since: string) => T): Record<ExceptionReason, T> =>
+    Object.fromEntries(
+      EXCEPTION_REASONS.map((reason, index) => [reason, of(...(all[index] ?? [0, '']))]),
+    ) as Record<ExceptionReason, T>;
+  const ages = byReason((_, since) => (since === '' ? 0 : Math.max(0, now - Number(since))));
+  const counts = byReason((count) => count);
+  const total = Object.values(counts).reduce((sum, each) => sum + each, 0);
+  return { ...counts, total, oldestMs: Math.max(...Object.values(ages)), ages };
 }
 
-/** Returns at most `limit` exceptions, the oldest of each reason first. @param reasons default: all */
+/** Adds the counts of several connections; ages are those of the oldest. */
+export function addExceptionCounts(all: readonly ExceptionCounts[]): ExceptionCounts {
+  const byReason = (of: (counts: ExceptionCounts, reason: ExceptionReason) => number, join: 'sum' | 'max') =>
+    Object.fromEntries(
+      EXCEPTION_REASONS.map((reason) => {
+        const found = all.map((counts) => of(counts, reason));
+        return [reason, join === 'max' ? Math.max(0, ...found) : found.reduce((sum, each) => sum + each, 0)];
+      }),
+    ) as Record<ExceptionReason, number>;
+  return {
+    ...byReason((counts, reason) => counts[reason], 'sum'),
+    total: all.reduce((sum, { total }) => sum + total, 0),
+    oldestMs: Math.max(0, ...all.map(({ oldestMs }) => oldestMs)),
+    ages: byReason(({ ages }, reason) => ages[reason], 'max'),
+  };
+}
+
+type Place = { ref: Ref; reason: ResourceReason; since: number };
+
+/** Messages of exceptions whose resource was not synced since. */
+const MESSAGES: Record<ResourceReason, string> = {
+  Rejected: 'an operator rejected the change: the platform keeps what it has',
+  LastAdministrator: 'no other active administrator would be left at the platform',
+  Dropped: 'an operator dropped the dead letter',
+  NotAdopted: 'it exists at the platform already, and adopt does not allow to take it over',
+  Held: 'the guard holds the change until an operator decides',
+  Protected: 'listed in users.protected, or owner of the platform key',
+};
+
+export interface ExceptionPage {
+  limit: number;
+  /** Number of exceptions that are left out at the beginning. */
+  offset?: number | undefined;
+  /** Default: all. */
+  reasons?: readonly ExceptionReason[] | undefined;
+}
+
+/** Returns at most `limit` exceptions behind the first `offset`, the oldest of each reason first. */
 export async function readExceptions(
   { redis, keys }: { redis: Redis; keys: Keyspace },
   target: string,
-  { limit, reasons = EXCEPTION_REASONS }: { limit: number; reasons?: readonly ExceptionReason[] | undefined },
+  { limit, offset = 0, reasons = EXCEPTION_REASONS }: ExceptionPage,
 ): Promise<StandingException[]> {
-  const found: Omit<StandingException, 'name' | 'message'>[] = [];
-  for (const reason of reasons) {
-    const list = keys.key('exceptions', `${target}:${reason}`);
+  const found: Place[] = [];
+  const list = (reason: ResourceReason): string => keys.key('exceptions', `${target}:${reason}`);
+  let skip = offset;
+  for (const reason of RESOURCE_REASONS) {
     const room = limit - found.length;
-    if (room <= 0) break;
-    const flat = await redis.zrange(list, '0', String(room - 1), 'WITHSCORES');
+    if (room <= 0) return named(found);
+    if (!reasons.includes(reason)) continue;
+    const flat = await redis.zrange(list(reason), String(skip), String(skip + room - 1), 'WITHSCORES');
     for (let at = 0; at + 1 < flat.length; at += 2)
       found.push({ ref: flat[at] as Ref, reason, since: Number(flat[at + 1]) });
+    skip = flat.length > 0 ? 0 : Math.max(0, skip - (await redis.zcard(list(reason))));
   }
-  if (found.length === 0) return [];
-  const texts = await redis.hmget(keys.key('links', target), ...found.map(({ ref }) => ref));
-  const conditions = found.map((each, index) => {
-    const { core, condition } = parseLink(texts[index] ?? '');
-    return { ...each, name: core?.userName ?? core?.displayName, message: condition?.message ?? '' };
-  });
-  return Promise.all(
-    conditions.map(async (each) => ({ ...each, name: String(each.name ?? (await nameOf(each.ref))) })),
-  );
+  const hold = skip > 0 || found.length >= limit || !reasons.includes('OnHold') ? null : await readHold();
+  return [...(await named(found)), ...(hold ? [hold] : [])];
+
+  async function readHold(): Promise<StandingException | null> {
+    const text = await redis.get(keys.key('hold', target));
+    if (text === null) return null;
+    const { since, by, note } = JSON.parse(text) as Hold;
+    const message = `${by} stopped all writes${note === undefined ? '' : `: ${note}`}`;
+    return { ref: null, reason: 'OnHold', since, name: target, message };
+  }
+
+  async function named(places: Place[]): Promise<StandingException[]> {
+    if (places.length === 0) return [];
+    const texts = await redis.hmget(keys.key('links', target), ...places.map(({ ref }) => ref));
+    return Promise.all(
+      places.map(async (each, index) => {
+        const { core, condition } = parseLink(texts[index] ?? '');
+        const name = core?.userName ?? core?.displayName ?? (await nameOf(each.ref));
+        return { ...each, name: String(name), message: condition?.message ?? MESSAGES[each.reason] };
+      }),
+    );
+  }
 
   /** Returns the stored name of a resource that was never written at the target; the ref when there is no record. */
   async function nameOf(ref: Ref): Promise<string> {
@@ -77,4 +158,15 @@ export async function readExceptions(
     const { text, damaged } = parseStored(id, stored);
     return damaged ? ref : String((JSON.parse(text) as { userName?: string }).userName ?? ref);
   }
+}
+
+/** Returns the exception of one resource; undefined when there is none. */
+export async function readException(
+  { redis, keys }: { redis: Redis; keys: Keyspace },
+  target: string,
+  ref: Ref,
+): Promise<{ reason: ResourceReason; /** Unix milliseconds. */ since: number } | undefined> {
+  const reason = (await redis.hget(keys.key('exceptionReasons', target), ref)) as ResourceReason | null;
+  const since = reason && (await redis.zscore(keys.key('exceptions', `${target}:${reason}`), ref));
+  return reason && since ? { reason, since: Number(since) } : undefined;
 }

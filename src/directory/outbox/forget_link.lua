@@ -2,10 +2,11 @@
 -- KEYS base
 -- ARGV { target, targets: [target], ref, platformId, request }
 -- RETURN {"forgotten"} | {"kept"}
--- NEEDS links, marks
+-- NEEDS exceptions, links, marks
 local link = redis.call('HGET', key('links', p.target), p.ref)
 if not link or cjson.decode(link).id ~= p.platformId then return { 'kept' } end
 redis.call('HDEL', key('links', p.target), p.ref)
+set_exception(p.target, p.ref)
 unlink(p.target, string.match(p.ref, '^(%a+)') .. ':' .. p.platformId, p.ref)
 mark(p.ref, 1)
 return { 'forgotten' }

@@ -2,13 +2,14 @@
 -- KEYS base
 -- ARGV { target, targets: [target], refs, request, priority }
 -- RETURN {"forgotten", how many}
--- NEEDS link_states, links, marks
+-- NEEDS exceptions, link_states, links, marks
 local forgotten = 0
 for _, ref in ipairs(p.refs) do
   local link = redis.call('HGET', key('links', p.target), ref)
   if link then
     local platform_id = parse_link_head(link)
     redis.call('HDEL', key('links', p.target), ref)
+    set_exception(p.target, ref)
     redis.call('HDEL', key('suspectedDrift', p.target), ref)
     redis.call('HDEL', key('observedDrift', p.target), ref)
     if platform_id then unlink(p.target, string.match(ref, '^%a+') .. ':' .. platform_id, ref) end

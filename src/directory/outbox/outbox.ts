@@ -3,7 +3,7 @@
 import type { Redis } from 'ioredis';
 import { readBacklog } from './backlog.ts';
 import type { Keyspace } from '../keys.ts';
-import { readExceptions, type ExceptionReason, type StandingException } from './exceptions.ts';
+import { readException, readExceptions, type ExceptionPage, type StandingException } from './exceptions.ts';
 import { parseLink, toLinkText, type Link } from './links.ts';
 import { PRIORITIES, parseRef, refOf, type Priority, type Ref } from '../records.ts';
 import type { StreamLimits } from '../logs/chained-stream.ts';
@@ -178,13 +178,14 @@ export function createOutbox(
     return (await run('dismiss', { ref }))[0] === 'dismissed';
   }
 
-  /** Returns at most `limit` exceptions, the oldest of each reason first. @param reasons default: all */
-  const exceptions = (limit: number, reasons?: readonly ExceptionReason[]): Promise<StandingException[]> =>
-    readExceptions(deps, target, { limit, reasons });
+  /** Returns exceptions of this target, the oldest of each reason first. */
+  const exceptions = (page: ExceptionPage): Promise<StandingException[]> =>
+    readExceptions(deps, target, page);
 
   return {
     target,
     exceptions,
+    exceptionOf: (ref: Ref) => readException(deps, target, ref),
     leaseMs,
     guardStore: createGuardStore(deps, { target }),
     log,

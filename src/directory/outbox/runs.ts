@@ -1,6 +1,7 @@
 // Stores the state of reconcile runs: the running one, the report of the last one, and the position of slow reads.
 import type { Redis } from 'ioredis';
 import type { Coverage } from './coverage.ts';
+import type { ExceptionCounts } from './exceptions.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
@@ -32,6 +33,8 @@ export interface RunReport {
   coverage?: CoverageOfKinds;
   /** Differences caused at the platform, by action and cause. */
   drift?: DriftCount[];
+  /** Exceptions at the end; they are no part of the outcome. */
+  exceptions?: ExceptionCounts;
   /** Reason of the outcome `unproven` or `failed`. */
   message?: string;
 }

@@ -192,7 +192,7 @@ export function createWork(
       decided: outcome.kind !== 'later' && outcome.decided ? true : undefined,
       coalesceMs: COALESCE_MS,
       alarm: outcome.kind === 'later' ? undefined : outcome.alarmAt,
-      exception: outcome.kind === 'blocked' ? undefined : exceptionReasonOf(link.condition),
+      exception: 'forget' in outcome && outcome.forget ? undefined : exceptionReasonOf(link.condition),
       exceptionSince: link.condition?.since,
       groupsMatter,
       request: work.request,

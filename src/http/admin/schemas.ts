@@ -79,7 +79,10 @@ export const SCHEMAS = {
       hold: {
         oneOf: [{ type: 'null' }, object({ since: unixMs, by: textField, note: textField }, ['since', 'by'])],
       },
-      exceptions: object({ total: integerField, oldestMs: { type: 'number' }, ...exceptionNumbers }),
+      exceptions: object({
+        ...{ total: integerField, oldestMs: { type: 'number' }, ...exceptionNumbers },
+        ages: object(exceptionNumbers),
+      }),
       hasMoved: booleanField,
       reconcile: object({ last: { type: ['object', 'null'] }, lastSuccessAt: orNull('integer') }),
       events: { oneOf: [{ type: 'null' }, eventStanding] },
@@ -143,8 +146,9 @@ export const SCHEMAS = {
     ...{ name: textField, since: dateTime, reason: textField, message: textField, status: orNull('integer') },
   }),
   Exception: object({
-    ...{ connection: textField, target: textField, ref: textField },
-    kind: { enum: ['User', 'Group'] },
+    ...{ connection: textField, target: textField },
+    ref: { ...orNull('string'), description: 'Null for an order of hold.' },
+    kind: { enum: ['User', 'Group', null] },
     reason: { enum: EXCEPTION_REASONS },
     ...{ name: textField, since: dateTime, message: textField, advice: textField },
   }),

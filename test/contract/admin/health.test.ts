@@ -25,6 +25,7 @@ test('a failing check answers 503 to every client, and its reason to operators o
   await own.operator.post('/hold', { target: 'main' });
   const held = await ask('/health', operator, own);
   expect(held.body.components['target main'].findings).toEqual([
+    '1 exception (1 on hold): see scim-bridge exceptions',
     'on hold by order of an operator: see release',
   ]);
   expect((await ask('/health', undefined, own)).body).toEqual({ ok: true });

@@ -1,10 +1,13 @@
 // Tests backlog.lua: pending marks of a target and the age of the oldest.
+import { EXCEPTION_REASONS } from '../../../src/directory/outbox/exceptions.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { idOf, openStore, type Store } from './rig.ts';
 
 const ADA = idOf('ada');
 const BOB = idOf('bob');
 const ref = (id: string): Ref => `User:${id}`;
+
+const none = Object.fromEntries(EXCEPTION_REASONS.map((reason) => [reason, 0]));
 
 let store: Store;
 beforeEach(async () => {
@@ -19,7 +22,7 @@ test('the backlog of a converged target is empty', async () => {
   expect(await store.outbox.backlog()).toEqual({
     ...{ dirty: 0, inflight: 0, blocked: 0, oldestMs: 0, onHold: false, writes: {} },
     held: { deactivate: 0, delete: 0, removeMembers: 0, clearAttributes: 0 },
-    exceptions: { Rejected: 0, Protected: 0, LastAdministrator: 0, Dropped: 0, total: 0, oldestMs: 0 },
+    exceptions: { ...none, total: 0, oldestMs: 0, ages: none },
     priorities: { deactivation: 0, edit: 0, new: 0, reconcile: 0 },
   });
 });

@@ -150,10 +150,11 @@ export const OTHERS: { name: string; series: Record<string, string>; at: string;
     fires: ['ScimBridgeNoPushes'],
   },
   {
-    name: 'a rejection stands for more than a month',
+    name: 'a rejection stands for more than two weeks',
     series: {
       'bridge_redis_up{instance="1"}': '1x300',
-      'bridge_exceptions_oldest_seconds{target="main"}': '2592000+60x300',
+      'bridge_exceptions_oldest_seconds{target="main",reason="Rejected"}': '1209600+60x300',
+      'bridge_exceptions_oldest_seconds{target="main",reason="Protected"}': '9999999+60x300',
     },
     at: '2h',
     fires: ['ScimBridgeOldException'],

@@ -68,7 +68,7 @@ function estateOf(all: Person[], meddling: Meddling, there = all): ReconcileScop
       exceptions: () => Promise.resolve([]),
       guardStore: {
         open: () => Promise.resolve(undefined),
-        areRejected: (items: unknown[]) => Promise.resolve(items.map(() => false)),
+        verdictsOn: (items: unknown[]) => Promise.resolve(items.map(() => undefined)),
       },
     },
     runs: {

@@ -190,7 +190,9 @@ async function carryOut(
 }
 
 /** Outcomes from worst to best: an operation reports the worst outcome of its runs. */
-const WORST_FIRST: Outcome[] = ['failed', 'unproven', 'blocked', 'held', 'drifted', 'converged'];
+const WORST_FIRST: Outcome[] = [
+  ...(['failed', 'incomplete', 'unproven', 'blocked', 'held', 'drifted', 'converged'] as const),
+];
 
 function toFinished(reports: RunReport[]): Finished {
   const outcome =

@@ -1,9 +1,9 @@
-// Routes of exceptions: lists what stays otherwise than desired by a decision.
+// Routes of exceptions: lists what stays otherwise than desired until a person acts.
 import { EXCEPTION_REASONS, type ExceptionReason } from '../../../directory/outbox/exceptions.ts';
 import { listExceptions } from '../../../ops/exceptions.ts';
-import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { toQuery } from '../log-page.ts';
-import { arrayOf, refTo, textField } from '../schemas.ts';
+import { arrayOf, integerField, refTo, textField } from '../schemas.ts';
 
 const LIMIT = 1000;
 
@@ -11,12 +11,16 @@ interface ExceptionQuery {
   connection?: string;
   target?: string;
   reason?: ExceptionReason;
+  offset?: number;
+  limit?: number;
 }
 
 const fields = {
   connection: { ...textField, description: 'Only this connection.' },
   target: { ...textField, description: 'Only this target.' },
   reason: { enum: [...EXCEPTION_REASONS], description: 'Only this reason.' },
+  offset: { ...integerField, minimum: 0, description: 'Leaves out so many at the beginning.' },
+  limit: { ...integerField, minimum: 1, maximum: LIMIT, default: LIMIT, description: 'Most exceptions.' },
 };
 
 export const exceptionRoutes = (context: AdminContext): AdminRoute[] => [
@@ -25,13 +29,17 @@ export const exceptionRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/exceptions',
     id: 'listExceptions',
     twin: 'exceptions --json',
-    summary: 'People and groups that stay otherwise than desired by a decision.',
+    summary: 'People and groups that stay otherwise than desired until a person acts.',
     query: toQuery(fields),
     answers: {
       status: 200,
-      description: `The oldest ${LIMIT} of each target; the status has their numbers.`,
+      description: 'By connection, target and reason, the oldest first; the status has their numbers.',
       schema: arrayOf(refTo('Exception')),
     },
-    handle: async ({ query }) => json(await listExceptions(context.states, { ...query, limit: LIMIT })),
+    refuses: { 404: 'There is no such target.' },
+    handle: async ({ query }) => {
+      requireTarget(context, query.target);
+      return json(await listExceptions(context.states, { ...query, limit: query.limit ?? LIMIT }));
+    },
   }),
 ];
