@@ -13,6 +13,8 @@ let bridge: Bridge;
 let commands: Commands;
 /** The same store with other mapping rules. */
 let changed: Commands;
+/** The same store without protected people. */
+let unprotected: Commands;
 
 const guard = { deactivate: { count: 1, percent: 100 } };
 const user = { protected: ['Boss@acme.example'] };
@@ -49,6 +51,7 @@ beforeAll(async () => {
   changed = createCommands(
     settingsWith({ attributes: { ...attributes, floor: { type: 'string', from: 'nickName' } } }),
   );
+  unprotected = createCommands(settingsWith({ users: { protected: [] } }));
   await bridge.platform.control('POST', '/fixtures', {
     users: [{ userName: 'there@acme.example', email: 'there@acme.example' }],
   });
@@ -56,6 +59,7 @@ beforeAll(async () => {
 afterAll(async () => {
   commands.remove();
   changed.remove();
+  unprotected.remove();
   await bridge.stop();
 });
 
@@ -254,6 +258,8 @@ test('a protected person is an exception while the settings list the person', as
     reason: 'listed in users.protected',
   });
   expect((await run('reconcile', '--yes')).text).toMatch(/: converged except 1 exception \(1 protected\)/);
+  // Without the name in the settings a plan creates the account.
+  expect((await unprotected.run('plan')).text).toContain('+ create user boss@acme.example');
   await bridge.idp.send(
     'DELETE',
     `/Users/${(await json('exceptions', '--reason', 'Protected'))[0].ref.slice('User:'.length)}`,
