@@ -85,4 +85,4 @@ export async function printPlans(plans: Plan[], all: boolean, { env }: Cli): Pro
 }
 
 /** `unproven`: too little could be read to say that there are no changes. */
-const EXITS = { 'no changes': 0, 'differences left': 0, changes: EXIT_CHANGES, unproven: 1 };
+const EXITS = { 'no changes': 0, changes: EXIT_CHANGES, unproven: 1 };

@@ -4,7 +4,6 @@ import { readFileSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { Outcome, RunReport } from '../directory/outbox/runs.ts';
-import { outcomeText } from '../reconcile/exception-words.ts';
 import { changesIn, parseSaved, type Plan } from '../reconcile/plan.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
@@ -139,11 +138,9 @@ async function runOne(
   return report;
 }
 
-function printReport(name: string, report: RunReport, joined: boolean): void {
-  const { message, exceptions } = report;
+function printReport(name: string, { outcome, message }: RunReport, joined: boolean): void {
   const said = message === undefined ? '' : `: ${message}`;
-  const advice = exceptions && exceptions.total > 0 ? '; see scim-bridge exceptions' : '';
-  say('', `${name}: ${outcomeText(report)}${said}${advice}${joined ? ' (by a run that was under way)' : ''}`);
+  say('', `${name}: ${outcome}${said}${joined ? ' (by a run that was under way)' : ''}`);
 }
 
 function estateOf(plan: Plan, scopes: SelectedScope[]): SelectedScope {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import { listExceptions, type ExceptionView } from '../ops/exceptions.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
-import { EXCEPTION_WORDS, exceptionTotalText, outcomeText } from '../reconcile/exception-words.ts';
+import { EXCEPTION_WORDS, exceptionTotalText } from '../reconcile/exception-words.ts';
 import { proofSummary } from '../ops/proof-findings.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status.ts';
 import { coverageText } from '../reconcile/coverage-text.ts';
@@ -72,7 +72,7 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
     const drift = (last.drift ?? []).reduce((sum, { count }) => sum + count, 0);
     const found = drift > 0 ? `, ${counted(drift, 'change')} by others found` : '';
     const reason = last.message ? `, ${last.message}` : '';
-    say(`  last reconcile ${moment(last.endedAt)}: ${outcomeText(last)}${found}${reason}`);
+    say(`  last reconcile ${moment(last.endedAt)}: ${last.outcome}${found}${reason}`);
   }
   if (hold) {
     const by = `on hold since ${moment(hold.since)} by ${hold.by}`;

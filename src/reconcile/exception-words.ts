@@ -4,7 +4,6 @@ import {
   type ExceptionCounts,
   type ExceptionReason,
 } from '../directory/outbox/exceptions.ts';
-import type { RunReport } from '../directory/outbox/runs.ts';
 import { counted } from '../support/counted.ts';
 
 /** The reasons as words of a count. */
@@ -27,9 +26,3 @@ export const exceptionCountsText = (counts: Pick<ExceptionCounts, ExceptionReaso
 /** Returns the total and the counts in words, such as `3 exceptions (2 rejected, 1 protected)`. */
 export const exceptionTotalText = (counts: ExceptionCounts): string =>
   `${counted(counts.total, 'exception')} (${exceptionCountsText(counts)})`;
-
-/** Returns the outcome of a run in words, such as `converged except 2 exceptions (1 rejected, 1 protected)`. */
-export function outcomeText({ outcome, exceptions }: Pick<RunReport, 'outcome' | 'exceptions'>): string {
-  if (!exceptions || exceptions.total === 0) return outcome;
-  return `${outcome}${outcome === 'converged' ? ' except' : ', with'} ${exceptionTotalText(exceptions)}`;
-}

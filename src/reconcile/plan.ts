@@ -87,24 +87,18 @@ export function inReadingOrder(entries: PlanEntry[]): PlanEntry[] {
 /** Returns the number of entries that applying the plan would execute. */
 export const changesIn = ({ entries }: Plan): number => entries.filter(isChange).length;
 
-/** Returns whether the platform is other than desired in a way that applying the plan does not change. */
-const leavesDifferences = ({ entries, exceptions }: Plan): boolean =>
-  exceptions.total > 0 || entries.some((entry) => !isChange(entry) && entry.action !== 'unmanaged');
-
-export type PlanOutcome = 'changes' | 'unproven' | 'differences left' | 'no changes';
+export type PlanOutcome = 'changes' | 'unproven' | 'no changes';
 
 /**
  * Summarises comparisons. `changes`: something differs, or a desired resource is missing. `unproven`: nothing was
- * found, and too little could be read to say that there is nothing. `differences left`: nothing would be written, but an
- * exception, a conflict or a difference that is only reported is left.
+ * found, and too little could be read to say that there is nothing.
  */
 export function outcomeOf(plans: readonly Plan[]): PlanOutcome {
   const isMissing = ({ coverage: { users, groups } }: Plan): boolean => users.missing + groups.missing > 0;
   if (plans.some((plan) => changesIn(plan) > 0 || isMissing(plan))) return 'changes';
   const isProven = ({ proof: { users, groups }, unknown }: Plan): boolean =>
     users.complete && groups.complete && unknown === 0;
-  if (!plans.every(isProven)) return 'unproven';
-  return plans.some(leavesDifferences) ? 'differences left' : 'no changes';
+  return plans.every(isProven) ? 'no changes' : 'unproven';
 }
 
 /** Returns the plan with the entries caused at the platform only. */

@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { RunLost } from '../directory/outbox/drift.ts';
 import type { Act, Actor } from '../directory/logs/acts.ts';
+import type { ExceptionCounts } from '../directory/outbox/exceptions.ts';
 import type { RunReport } from '../directory/outbox/runs.ts';
 import { markPlan } from './mark.ts';
 import {
@@ -13,6 +14,7 @@ import {
   type End,
 } from './apply-plan.ts';
 import { acceptTenant, askAboutTenant, noteRecognised } from './change-tenant.ts';
+import { exceptionTotalText } from './exception-words.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
 import { makePlan, type RunFindings, type PlanOptions } from './make-plan.ts';
 import { changesIn, driftCounts, type Plan } from './plan.ts';
@@ -90,13 +92,8 @@ export async function applySaved(
       message: `resources skipped because they changed or were being synced: ${moved}; make a new plan`,
     };
     const { exceptions } = await scope.outbox.backlog();
-    const report = toReport(
-      plan,
-      startedAt,
-      clock.now(),
-      moved > 0 && end.outcome === 'converged' ? left : end,
-    );
-    return { ...report, exceptions };
+    const result = moved > 0 && end.outcome === 'converged' ? left : end;
+    return { ...toReport(plan, startedAt, clock.now(), exceptFor(result, exceptions)), exceptions };
   } finally {
     await right.release();
   }
@@ -171,7 +168,11 @@ async function hold(scope: ReconcileScope, options: RunOptions, fence: string): 
       end: carried.end,
     });
     const { exceptions } = await scope.outbox.backlog();
-    const report = { ...toReport(plan, startedAt, clock.now(), end), coverage, exceptions };
+    const report = {
+      ...toReport(plan, startedAt, clock.now(), exceptFor(end, exceptions)),
+      coverage,
+      exceptions,
+    };
     await runs.end(report);
     return { report, plan };
   } catch (error) {
@@ -193,6 +194,12 @@ async function recognise(
   await noteRecognised(scope);
   return undefined;
 }
+
+/** Adds the exceptions to the message of a run that converged. */
+const exceptFor = (end: End, exceptions: ExceptionCounts): End =>
+  end.outcome === 'converged' && exceptions.total > 0
+    ? { ...end, message: `except ${exceptionTotalText(exceptions)}; see scim-bridge exceptions` }
+    : end;
 
 function toReport(plan: Plan, startedAt: number, endedAt: number, { outcome, message }: End): RunReport {
   return {

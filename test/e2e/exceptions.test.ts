@@ -121,7 +121,7 @@ test('a rejected deactivation is told by status, plan, reconcile, explain and he
   const reconcile = await command('reconcile', '--yes');
   expect(reconcile.code).toBe(0);
   expect(reconcile.answer).toContain(
-    'converged except 2 exceptions (2 rejected); see scim-bridge exceptions',
+    'converged: except 2 exceptions (2 rejected); see scim-bridge exceptions',
   );
   expect((await command('explain', 'r0@acme.example')).answer).toContain('is left alone at main');
   expect(await read('/health')).toContain('2 exceptions (2 rejected)');
