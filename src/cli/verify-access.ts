@@ -43,7 +43,7 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
     .option('--json', 'print as JSON')
     .action(async (user: string, flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
-      const options = { target: flags.target, worker: false };
+      const options = { target: flags.target, worker: false, calls: false };
       const report = await withScopes(config, options, async ({ scopes, signal }) => {
         const access = await import('../verify-access/verify-access.ts');
         const deps = { scopes: scopes.map(({ scope }) => scope), addresses: config.targets };

@@ -159,7 +159,7 @@ function spanSql({ name, span }: TimeDimension, bind: Bind): string[] {
 }
 
 /** Returns the order of the answer; names that are not columns of the answer have no effect. */
-export function orderOf(query: Query): OrderStep[] {
+export function sortStepsOf(query: Query): OrderStep[] {
   const names = columnsOf(query).map(({ name }) => name);
   if (query.order !== null) {
     return query.order.flatMap(({ id, isDescending }) => {
@@ -178,7 +178,7 @@ export function orderOf(query: Query): OrderStep[] {
 
 function orderSql(query: Query, columns: readonly LoadColumn[]): string {
   const place = (name: string): number => columns.findIndex((column) => column.name === name) + 1;
-  return orderOf(query)
+  return sortStepsOf(query)
     .map(({ id, isDescending }) => `${place(id)} ${isDescending ? 'DESC' : 'ASC'}`)
     .join(', ');
 }

@@ -5,7 +5,7 @@ import type { SandboxProblem } from '../problem.ts';
 import type { LoadResult } from './documents.ts';
 import type { QueryAccess } from './core-data.ts';
 import type { Query } from './json-query.ts';
-import { orderOf } from './load-sql.ts';
+import { sortStepsOf } from './load-sql.ts';
 import { showQuery } from './load-result.ts';
 import type { ResultRole } from './documents.ts';
 import { userError } from './members.ts';
@@ -123,7 +123,7 @@ export async function load(source: SandboxJsonObject, access: QueryAccess): Prom
 }
 
 const showOrder = (query: Query): SandboxJsonObject =>
-  Object.fromEntries(orderOf(query).map(({ id, isDescending }) => [id, isDescending ? 'desc' : 'asc']));
+  Object.fromEntries(sortStepsOf(query).map(({ id, isDescending }) => [id, isDescending ? 'desc' : 'asc']));
 
 /** Returns the answer of `/v1/sql`: statements and their parameters; nothing runs. */
 export async function showSql(source: SandboxJsonObject, access: QueryAccess): Promise<unknown> {
