@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs';
 import Table from 'cli-table3';
 import { InvalidArgumentError, type Command } from 'commander';
-import type { AccessReport, ChainLink, QueryOutcome } from '../verify-access/report.ts';
+import type { AccessReport, AccessResult, ChainLink, QueryOutcome } from '../verify-access/report.ts';
 import type { AccessQuestion } from '../verify-access/verify-access.ts';
-import { readConfig, type Cli } from './cli.ts';
+import { EXIT_CONFIG, readConfig, type Cli } from './cli.ts';
+import { ConfigError } from '../config/load.ts';
 import { withScopes } from './scopes.ts';
-import { sayJson, sayLines } from './output.ts';
+import { complain, sayJson, sayLines } from './output.ts';
 import { visible } from '../support/visible.ts';
 
 interface Flags {
@@ -14,13 +15,13 @@ interface Flags {
   target?: string;
   deployment?: string;
   environment?: string;
-  query?: Record<string, unknown>;
+  query?: string;
+  timeout: number;
   dataUrl?: string;
   secretFile?: string;
   json?: boolean;
 }
 
-const EXIT_MISSING = 2;
 /** The secret comes by file or environment: arguments can be read by everybody on the machine. */
 const SECRET_VARIABLE = 'DEPLOYMENT_API_SECRET';
 
@@ -34,44 +35,75 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
     .option('--target <name>', 'where the person is brought to several')
     .option('--deployment <id>', 'id or name (default: the first that the platform key reaches)')
     .option('--environment <id>', 'id or name (default: production)')
-    .option('--query <json>', 'JSON query to run, or a file with one (default: a count that fits)', toQuery)
+    .option('--query <json>', 'JSON query to run, or a file with one (default: a count that fits)')
     .option('--data-url <url>', 'base address of the data API, where the environment does not show it')
     .option(
       '--secret-file <file>',
       `API secret of the deployment, with which the query runs in the person's name (or ${SECRET_VARIABLE})`,
     )
-    .option('--json', 'print as JSON')
+    .option('--timeout <seconds>', 'time for all calls of the platform, 1 to 3600', toSeconds, 30)
+    .option('--json', 'print as JSON, also where the check fails')
     .action(async (user: string, flags: Flags, command: Command) => {
-      const config = readConfig(command, cli);
-      const options = { target: flags.target, worker: false, calls: false };
-      const report = await withScopes(config, options, async ({ scopes, signal }) => {
-        const access = await import('../verify-access/verify-access.ts');
-        const deps = { scopes: scopes.map(({ scope }) => scope), addresses: config.targets };
-        return access.verifyAccess(deps, toQuestion(user, flags, cli), signal);
-      });
-      if (flags.json) sayJson(report);
-      else sayLines(render(report));
-      cli.exit(report.ok ? 0 : EXIT_MISSING);
+      try {
+        const config = readConfig(command, cli);
+        const question = toQuestion(user, flags, cli);
+        const options = { target: flags.target, worker: false, calls: false };
+        const report = await withScopes(config, options, async ({ scopes, signal }) => {
+          const access = await import('../verify-access/verify-access.ts');
+          const deps = { scopes: scopes.map(({ scope }) => scope), addresses: config.targets };
+          return access.verifyAccess(deps, question, signal);
+        });
+        if (flags.json) sayJson(report);
+        else sayLines(render(report));
+        if (report.result === 'unknown') complain(unknownText(report));
+        cli.exit(EXITS[report.result]);
+      } catch (error) {
+        if (flags.json) sayJson({ ok: false, result: 'unknown', asked: user, error: messageOf(error) });
+        throw error;
+      }
     });
 }
 
+const EXITS: Readonly<Record<AccessResult, number>> = { complete: 0, missing: 2, unknown: 1 };
+
+function messageOf(error: unknown): string {
+  if (error instanceof ConfigError)
+    return `The settings cannot be used (exit ${EXIT_CONFIG}): ${error.faults.map(({ path, message }) => `${path}: ${message}`).join('; ')}`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns the sentence for standard error; the chain is on standard output. */
+function unknownText({ chain, fault }: AccessReport): string {
+  const open = chain.find(({ ok }) => ok === undefined);
+  return `The link "${open?.stage ?? 'visible'}" could not be checked: ${fault?.message ?? open?.detail ?? ''}`;
+}
+
 function toQuestion(user: string, flags: Flags, { env }: Cli): AccessQuestion {
-  const { connection, target, deployment, environment, query, dataUrl, secretFile } = flags;
+  const { connection, target, deployment, environment, dataUrl, secretFile, timeout } = flags;
   const secret = secretFile === undefined ? env[SECRET_VARIABLE] : readFileSync(secretFile, 'utf8').trim();
-  return { user, connection, target, deployment, environment, query, dataUrl, secret: secret || undefined };
+  const query = flags.query === undefined ? undefined : toQuery(flags.query);
+  const choice = { connection, target, deployment, environment, query, dataUrl };
+  return { user, ...choice, secret: secret || undefined, timeoutMs: timeout * 1000 };
+}
+
+function toSeconds(text: string): number {
+  const seconds = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && seconds >= 1 && seconds <= 3600) return seconds;
+  throw new InvalidArgumentError('Seconds from 1 to 3600.');
 }
 
 function toQuery(text: string): Record<string, unknown> {
+  let query: unknown;
   try {
     const json = /^\s*[[{"]/.test(text) ? text : readFileSync(text, 'utf8');
-    const query: unknown = JSON.parse(json);
-    if (typeof query === 'object' && query !== null && !Array.isArray(query)) return { ...query };
+    query = JSON.parse(json);
   } catch (error) {
-    throw new InvalidArgumentError(
-      `Neither a JSON object nor a file with one (${(error as Error).message}).`,
-    );
+    throw new Error(`--query: neither a JSON object nor a file with one (${(error as Error).message}).`, {
+      cause: error,
+    });
   }
-  throw new InvalidArgumentError('A query is a JSON object such as {"measures":["orders.count"]}.');
+  if (typeof query === 'object' && query !== null && !Array.isArray(query)) return { ...query };
+  throw new Error('--query: a query is a JSON object such as {"measures":["orders.count"]}.');
 }
 
 const MARKS = new Map([
@@ -111,17 +143,29 @@ function renderQuery(outcome: QueryOutcome): string[] {
   switch (outcome.kind) {
     case 'nothingToAsk':
       return [];
-    case 'refused':
-      return [`  query       ${JSON.stringify(outcome.query)}`, `              refused: ${outcome.message}`];
+    case 'rows':
+      return [
+        `  query       ${JSON.stringify(outcome.query)} (${outcome.tookMs} ms)`,
+        ...renderRows(outcome.rows).map((line) => `              ${line}`),
+      ];
     case 'notAllowed':
       return [
         `  query       not run: ${outcome.message}`,
         `              give the deployment's API secret in ${SECRET_VARIABLE} to see rows`,
       ];
-    case 'rows':
+    case 'hidden':
+    case 'attributeMissing':
+    case 'refused':
+    case 'modelBroken':
+    case 'timedOut':
+    case 'unreachable':
+    case 'webPage':
+    case 'unreadable':
+    case 'failed':
       return [
-        `  query       ${JSON.stringify(outcome.query)} (${outcome.tookMs} ms)`,
-        ...renderRows(outcome.rows).map((line) => `              ${line}`),
+        `  query       ${outcome.query ? JSON.stringify(outcome.query) : 'not run'}`,
+        `              ${outcome.kind}: ${outcome.message}`,
+        `              ${outcome.meaning}`,
       ];
   }
 }

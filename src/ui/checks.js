@@ -55,9 +55,15 @@ export function access(user, connection, target, name) {
   return [h('div', { class: 'acts' }, verify), told];
 }
 
-function report({ ok, chain, differences, notes, entities }) {
+const RESULTS = {
+  complete: ['good', 'Access is as desired'],
+  missing: ['bad', 'A link is missing'],
+  unknown: ['warn', 'A link could not be checked'],
+};
+
+function report({ result, chain, differences, notes, entities }) {
   return [
-    h('p', { class: 'lead' }, pill(ok ? 'good' : 'bad', ok ? 'Access is as desired' : 'A link is missing')),
+    h('p', { class: 'lead' }, pill(...RESULTS[result])),
     table(
       'From push to what is visible',
       ['Link', 'State', 'Detail', 'After'],

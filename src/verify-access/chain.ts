@@ -1,7 +1,17 @@
 // Builds the report of verify-access: four links (push, stored, applied, visible), each with a time and a sentence. Pure.
 import type { Link } from '../directory/outbox/links.ts';
 import type { FoundResource } from '../ops/find.ts';
-import { CHAIN, type AccessReport, type ChainLink, type AccountDifference } from './report.ts';
+import {
+  CHAIN,
+  type AccessFault,
+  type AccessReport,
+  type AccessResult,
+  type AccountDifference,
+  type ChainLink,
+  type QueryOutcome,
+} from './report.ts';
+import { counted } from '../support/counted.ts';
+import { provesAbsence } from './query-outcome.ts';
 import type { Reading } from './account.ts';
 import type { DesiredAccess } from './desired-access.ts';
 import { iso } from '../explain/explain.ts';
@@ -22,6 +32,8 @@ export interface Facts {
   differences: AccountDifference[];
   context: SecurityContext | undefined;
   visibility: Visibility | undefined;
+  /** Failure that ended the check before its end. */
+  fault: AccessFault | undefined;
   /** Whether the operator named the query; only then does its refusal fail the link `visible`. */
   isQueryAsked: boolean;
   storedTookMs: number;
@@ -35,7 +47,8 @@ export function nobody(asked: string): AccessReport {
     stage === 'push' ? { stage, ok: false, detail } : { stage, detail: 'not reached' },
   );
   const none = { person: null, account: null, securityContext: null, deployment: null };
-  return { ok: false, asked, ...none, chain, differences: [], entities: null, query: null, notes: [] };
+  const empty = { differences: [], entities: null, query: null, notes: [] };
+  return { ok: false, result: 'missing', fault: null, asked, ...none, chain, ...empty };
 }
 
 export function toReport(facts: Facts): AccessReport {
@@ -43,6 +56,8 @@ export function toReport(facts: Facts): AccessReport {
   const chain = [pushLink(facts), storedLink(facts), appliedLink(facts), visibleLink(facts)];
   return {
     ok: chain.every(({ ok }) => ok === true),
+    result: resultOf(chain),
+    fault: facts.fault ?? null,
     asked,
     person: { connection: person.connection, target, ref: person.ref, userName: person.name },
     chain,
@@ -54,6 +69,11 @@ export function toReport(facts: Facts): AccessReport {
     query: visibility?.query ?? null,
     notes: [...(reading?.notes ?? []), ...(visibility?.notes ?? [])],
   };
+}
+
+function resultOf(chain: readonly ChainLink[]): AccessResult {
+  if (chain.some(({ ok }) => ok === false)) return 'missing';
+  return chain.every(({ ok }) => ok === true) ? 'complete' : 'unknown';
 }
 
 /** Returns the time of the newest change of the user or of a membership, Unix milliseconds. */
@@ -89,6 +109,10 @@ function appliedLink(facts: Facts): ChainLink {
   const because = link.condition ? `: ${link.condition.message}` : '';
   if (isMarked)
     return { stage: 'applied', ok: false, ...times, detail: `a change waits to be applied${because}` };
+  if (facts.fault?.at === 'platform' && !facts.reading && link.id !== undefined) {
+    const detail = `not known: the platform did not show the account: ${facts.fault.message}`;
+    return { stage: 'applied', ...times, detail };
+  }
   if (differences.length > 0) {
     const names = differences.map(({ name }) => name).join(', ');
     return { stage: 'applied', ok: false, ...times, detail: `differs at the platform: ${names}${because}` };
@@ -96,30 +120,55 @@ function appliedLink(facts: Facts): ChainLink {
   const detail =
     wanted.kind === 'closed'
       ? `the account is closed, as it should be: ${wanted.why}`
-      : `read back: active, ${count(facts.reading?.view.groups.length ?? 0, 'group')}, every value as desired`;
+      : `read back: active, ${counted(facts.reading?.view.groups.length ?? 0, 'group')}, every value as desired`;
   return { stage: 'applied', ok: true, ...times, detail };
 }
 
-function visibleLink({ wanted, reading, visibility, isQueryAsked }: Facts): ChainLink {
+function visibleLink(facts: Facts): ChainLink {
+  const { wanted, reading, visibility, fault } = facts;
   const stage = 'visible';
+  if (fault && fault.at !== 'data') return { stage, detail: `not known: ${fault.message}` };
   if (!visibility) {
     const detail = 'nothing: the account is closed';
     if (wanted.kind === 'closed') return { stage, ok: true, detail };
     return { stage, ok: false, detail: reading ? detail : 'nothing: there is no account' };
   }
-  const { deployment, entities, query, seenAtMs, tookMs } = visibility;
+  const { deployment, seenAtMs, tookMs } = visibility;
   const place = `${deployment.name} (${deployment.environment})`;
-  const times = { at: iso(seenAtMs), tookMs };
-  if (entities.length === 0) {
-    const detail = `nothing in ${place}: no policy there names a group of this person`;
-    return { stage, ok: false, ...times, detail };
-  }
-  if (isQueryAsked && query.kind === 'refused')
-    return { stage, ok: false, ...times, detail: `the query is refused in ${place}: ${query.message}` };
-  const names = count(entities.length, 'entity', 'entities');
-  const rows = query.kind === 'rows' ? `, ${count(query.rows.length, 'row')} of the query` : '';
-  return { stage, ok: true, ...times, detail: `${names}${rows} in ${place}` };
+  return { stage, at: iso(seenAtMs), tookMs, ...toVisible(facts, visibility, place) };
 }
 
-const count = (number: number, one: string, many = `${one}s`): string =>
-  `${number} ${number === 1 ? one : many}`;
+/** Returns the state and the sentence of the last link. A query that did not run never counts as visible. */
+function toVisible(facts: Facts, visibility: Visibility, place: string): Pick<ChainLink, 'ok' | 'detail'> {
+  const { entities, query, hasSecret } = visibility;
+  if (query.kind === 'hidden' || query.kind === 'attributeMissing')
+    return { ok: false, detail: `${query.meaning}, in ${place}: ${query.message}` };
+  if (entities?.length === 0)
+    return { ok: false, detail: `nothing in ${place}: no policy there names a group of this person` };
+  if (query.kind === 'rows' && isEmpty(query))
+    return {
+      ok: false,
+      detail: `no rows in ${place}: the query ran, but no row matches its filters and the policies of this user`,
+    };
+  const names = entities ? counted(entities.length, 'entity', 'entities') : undefined;
+  if (query.kind === 'nothingToAsk') return { ok: true, detail: `${names ?? 'nothing'} in ${place}` };
+  if (query.kind === 'rows') {
+    const rows = `${counted(query.rows.length, 'row')} of the query`;
+    return { ok: true, detail: `${names === undefined ? '' : `${names}, `}${rows} in ${place}` };
+  }
+  // Without an API secret and without a query of the operator, the list of entities is the whole question.
+  if (names !== undefined && query.kind === 'notAllowed' && !hasSecret && !facts.isQueryAsked)
+    return { ok: true, detail: `${names} in ${place}` };
+  const detail = `${query.meaning}, in ${place}: ${query.message}`;
+  return provesAbsence(query.kind) ? { ok: false, detail } : { detail };
+}
+
+/** Returns true for no rows, and for one row of aggregates over no rows. */
+function isEmpty({ query, rows }: QueryOutcome & { kind: 'rows' }): boolean {
+  const [first] = rows;
+  if (!first) return true;
+  const isGrouped =
+    (query.dimensions ?? []).length > 0 ||
+    (query.timeDimensions ?? []).some(({ granularity }) => granularity !== undefined);
+  return !isGrouped && rows.length === 1 && Object.values(first).every((cell) => Number(cell ?? 0) === 0);
+}

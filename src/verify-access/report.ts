@@ -8,7 +8,7 @@ export type ChainStage = (typeof CHAIN)[number];
 
 export interface ChainLink {
   stage: ChainStage;
-  /** Undefined: not checked, because an earlier link failed. */
+  /** Undefined: not checked, because an earlier link failed or a server did not answer. */
   ok?: boolean;
   /** Time of the link, ISO 8601; for `visible` the time at which the entities were read. */
   at?: string;
@@ -48,15 +48,53 @@ export interface VisibleEntity {
   dimensions: number;
 }
 
-/** `notAllowed`: the token may not query data (401, 403). `refused`: the query is invalid (400). */
+/**
+ * `hidden`: no policy shows the members to this user. `attributeMissing`: a policy needs a user attribute that has no
+ * usable value. `refused`: the query is invalid. `notAllowed`: the token may not query data. `modelBroken`: the data
+ * model does not compile. `webPage`, `unreadable`: another server answered. `failed`: any other error of the data API.
+ */
+export type FailureKind =
+  | 'hidden'
+  | 'attributeMissing'
+  | 'refused'
+  | 'notAllowed'
+  | 'modelBroken'
+  | 'timedOut'
+  | 'unreachable'
+  | 'webPage'
+  | 'unreadable'
+  | 'failed';
+
+export interface FailedQuery {
+  kind: FailureKind;
+  /** Null: the failure came before a query. */
+  query: LoadQuery | null;
+  /** Text of the server. */
+  message: string;
+  /** Meaning for the user, as a sentence. */
+  meaning: string;
+}
+
 export type QueryOutcome =
   | { kind: 'rows'; query: LoadQuery; rows: Record<string, unknown>[]; tookMs: number }
-  | { kind: 'notAllowed' | 'refused'; query: LoadQuery; message: string }
+  | FailedQuery
   | { kind: 'nothingToAsk' };
+
+/** `missing`: a link failed. `unknown`: no link failed, but one could not be checked. */
+export type AccessResult = 'complete' | 'missing' | 'unknown';
+
+/** Failure that ended the check: an unclear choice of the operator, the platform's API, or the data API. */
+export interface AccessFault {
+  at: 'choice' | 'platform' | 'data';
+  message: string;
+}
 
 export interface AccessReport {
   /** Whether every link of the chain succeeded. */
   ok: boolean;
+  result: AccessResult;
+  /** Null if the check ran to its end. */
+  fault: AccessFault | null;
   /** Name in the question; all other values are null if no user has it. */
   asked: string;
   person: { connection: string; target: string; ref: string; userName: string } | null;

@@ -3,10 +3,10 @@
 import type { Link } from '../directory/outbox/links.ts';
 import { findResources, type FoundResource } from '../ops/find.ts';
 import { createPlatformClient } from '../platform/library.ts';
-import { PlatformError } from '../platform/errors.ts';
+import { PlatformError, PlatformResponse } from '../platform/errors.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import type { AccessReport, AccountDifference } from './report.ts';
-import { readAccount } from './account.ts';
+import type { AccessFault, AccessReport } from './report.ts';
+import { readAccount, type Reading } from './account.ts';
 import { nobody, toReport, type Facts } from './chain.ts';
 import { differencesOf, desiredAccessOf } from './desired-access.ts';
 import { connectionsOf } from '../explain/explain.ts';
@@ -35,11 +35,16 @@ export interface AccessQuestion extends DataChoice {
   user: string;
   connection?: string | undefined;
   target?: string | undefined;
+  /** Time for all calls of the platform, milliseconds; default 30,000. */
+  timeoutMs?: number | undefined;
 }
+
+const DEFAULT_TIMEOUT_MS = 30_000;
 
 /**
  * Returns the chain push → stored → applied → visible of one user at one target.
- * @throws UnclearQuestion if several users match, or the deployment does not exist; PlatformError if the platform cannot be read
+ * The report is complete as far as the platform answered; its `fault` names the failure that ended the check.
+ * @throws UnclearQuestion if several users match
  */
 export async function verifyAccess(
   { scopes, addresses }: AccessDeps,
@@ -87,25 +92,41 @@ async function lookAt(
     desiredAccessOf(scope, person),
   ]);
   const storedMs = clock.now();
-  const wire = wireOf(scope, address);
+  const timeoutMs = question.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const wire = wireOf(scope, address, timeoutMs);
   const { scimToken } = address;
   const platform = createPlatformClient({
     ...{ ...wire, url: address.url, token: address.token, clock },
     ...(scimToken === null ? {} : { scimToken }),
   });
-  const call = { signal };
+  const deadline = AbortSignal.timeout(timeoutMs);
+  const call = { signal: AbortSignal.any([signal, deadline]) };
+  let fault: AccessFault | undefined;
+  /** Returns undefined and notes the fault where the platform fails; an abort by the caller is passed on. */
+  const unlessFault = async <T>(work: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work;
+    } catch (error) {
+      fault = toFault(error, deadline.aborted ? timeoutMs : undefined);
+      if (!fault || signal.aborted) throw error;
+      return undefined;
+    }
+  };
   try {
-    const reading = hasId(link) ? await readAccount(platform, link, wanted.groups, call) : undefined;
+    const reading: Reading | undefined = hasId(link)
+      ? await unlessFault(readAccount(platform, link, wanted.groups, call))
+      : undefined;
     const readMs = clock.now();
-    const differences: AccountDifference[] = differencesOf(wanted, reading);
+    const differences = fault ? [] : differencesOf(wanted, reading);
     const context =
       reading && toSecurityContext(reading.view.groups, reading.view.attributes, reading.definitions);
     const isOpen = reading?.view.active === true;
+    const deps = { platform, clock, wire, timeoutMs };
     const visibility: Visibility | undefined =
-      context && isOpen ? await lookThrough({ platform, clock, wire }, context, question, call) : undefined;
+      context && isOpen ? await unlessFault(lookThrough(deps, context, question, call, signal)) : undefined;
     const facts: Facts = {
       ...{ asked: question.user, target: target.name, person, wanted, link, isMarked, write },
-      ...{ reading, differences, context, visibility },
+      ...{ reading, differences, context, visibility, fault: fault ?? visibility?.fault },
       ...{ storedTookMs: storedMs - startedMs, readTookMs: readMs - storedMs },
       isQueryAsked: question.query !== undefined,
     };
@@ -115,9 +136,24 @@ async function lookAt(
   }
 }
 
+/** Returns undefined for an error that is no failure of the platform and no unclear choice. */
+function toFault(error: unknown, expiredMs: number | undefined): AccessFault | undefined {
+  if (error instanceof UnclearQuestion) return { at: 'choice', message: error.message };
+  if (!(error instanceof PlatformError)) return undefined;
+  if (expiredMs !== undefined)
+    return {
+      at: 'platform',
+      message: `${error.method} ${error.route} did not answer within ${expiredMs / 1000} s`,
+    };
+  const words = error instanceof PlatformResponse ? error.platformMessage : '';
+  return { at: 'platform', message: words === '' ? error.message : `${error.message}: ${words}` };
+}
+
 const hasId = (link: Link): link is Link & { id: string } => link.id !== undefined;
 
-function wireOf({ target }: ReconcileScope, { allowLoopbackHttp, timeoutMs }: TargetAddress) {
+function wireOf({ target }: ReconcileScope, address: TargetAddress, limitMs: number) {
+  const { allowLoopbackHttp } = address;
+  const timeoutMs = Math.min(address.timeoutMs, limitMs);
   return { allowLoopbackHttp, timeoutMs, admit: (signal?: AbortSignal) => target.budget.take(signal) };
 }
 
@@ -137,10 +173,12 @@ export async function askAccess(
 ): Promise<AccessAnswer> {
   try {
     const report = await verifyAccess(deps, question, signal);
-    return report.person === null ? { kind: 'unknown' } : { kind: 'report', report };
+    const { fault, person } = report;
+    if (fault?.at === 'choice') return { kind: 'unclear', message: fault.message };
+    if (fault?.at === 'platform') return { kind: 'unread', message: fault.message };
+    return person === null ? { kind: 'unknown' } : { kind: 'report', report };
   } catch (error) {
     if (error instanceof UnclearQuestion) return { kind: 'unclear', message: error.message };
-    if (error instanceof PlatformError) return { kind: 'unread', message: error.message };
     throw error;
   }
 }

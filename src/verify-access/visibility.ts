@@ -1,12 +1,18 @@
 // Reads the entities that a security context can see in a deployment, and runs one query with that context.
 import { createCoreDataClient, type CoreDataClient } from '../platform/core-data.ts';
 import type { LoadQuery, ModelEntity } from '../platform/core-data-records.ts';
-import { PlatformResponse } from '../platform/errors.ts';
+import { PlatformError } from '../platform/errors.ts';
 import type { Deployment, Environment, WholePlatform } from '../platform/library.ts';
-import { QueryRefused } from '../platform/refusals.ts';
 import type { CallOptions } from '../platform/request.ts';
 import type { Clock } from '../support/sources.ts';
-import { type QueryOutcome, UnclearQuestion, type VisibleEntity } from './report.ts';
+import { toFailedQuery, type FailedCall } from './query-outcome.ts';
+import {
+  type AccessFault,
+  type FailedQuery,
+  type QueryOutcome,
+  UnclearQuestion,
+  type VisibleEntity,
+} from './report.ts';
 import { type SecurityContext, signDataToken } from './security-context.ts';
 
 export interface DataChoice {
@@ -24,7 +30,12 @@ export interface DataChoice {
 
 export interface Visibility {
   deployment: { id: string; name: string; environment: string };
-  entities: VisibleEntity[];
+  /** Null: the data API did not list them. */
+  entities: VisibleEntity[] | null;
+  /** Whether calls used the API secret of the deployment. */
+  hasSecret: boolean;
+  /** Failure of the data API. */
+  fault: AccessFault | undefined;
   /** Time at which the entities were read, Unix milliseconds; `tookMs` counts from the first call. */
   seenAtMs: number;
   tookMs: number;
@@ -35,21 +46,29 @@ export interface Visibility {
 export interface DataDeps {
   platform: WholePlatform;
   clock: Clock;
+  /** Time for one query including all polls, milliseconds. */
+  timeoutMs: number;
   wire: { allowLoopbackHttp: boolean; timeoutMs: number; admit: (signal?: AbortSignal) => Promise<void> };
 }
 
 /** Lifetime of the meta-sync token; the platform always allows less than an hour (contract 4.3). */
 const META_TOKEN_SECONDS = 300;
-const QUERY_TIMEOUT_MS = 30_000;
 const MOST_ROWS = 100;
 
-/** @throws UnclearQuestion if the deployment or environment does not exist; PlatformError if a call fails */
+/**
+ * Returns the visible entities and the outcome of a query. A failure of the data API is part of the result.
+ * @param call with a signal that also aborts at the time limit; `callerSignal` aborts only by the caller
+ * @throws UnclearQuestion if the deployment or environment does not exist; PlatformError if the platform's API fails
+ */
 export async function lookThrough(
-  { platform, clock, wire }: DataDeps,
+  deps: DataDeps,
   securityContext: SecurityContext,
   choice: DataChoice,
   call: CallOptions,
+  callerSignal: AbortSignal,
 ): Promise<Visibility> {
+  const { platform, clock, wire, timeoutMs } = deps;
+  const { secret } = choice;
   const startedMs = clock.now();
   const notes: string[] = [];
   const deployment = await chooseDeployment(platform, choice.deployment, notes, call);
@@ -62,30 +81,55 @@ export async function lookThrough(
   const at = { deploymentId: deployment.id, environmentId: environment.id };
   const input = { securityContext: { ...securityContext }, expiresInSeconds: META_TOKEN_SECONDS };
   const { token } = await platform.environments.createMetaToken(at, input, call);
-  const open = (secret: string): CoreDataClient =>
-    createCoreDataClient({
-      ...wire,
-      clock,
-      url: baseOf(url),
-      token: secret,
-      queryTimeoutMs: QUERY_TIMEOUT_MS,
-    });
+  const open = (credential: string): CoreDataClient =>
+    createCoreDataClient({ ...wire, clock, url: baseOf(url), token: credential, queryTimeoutMs: timeoutMs });
+  const failed = (error: unknown, facts: Pick<FailedCall, 'query' | 'hasSecret'>): FailedQuery => {
+    if (!(error instanceof PlatformError) || callerSignal.aborted) throw error;
+    const { groups } = securityContext.cubeCloud;
+    return toFailedQuery(error, { ...facts, groups, timeoutMs });
+  };
   const data = open(token);
+  const own = secret === undefined ? data : open(await signDataToken(secret, securityContext, clock.now()));
+
+  async function readModel(): Promise<ModelEntity[] | FailedQuery> {
+    try {
+      return await data.meta(call);
+    } catch (error) {
+      return failed(error, { query: null, hasSecret: false });
+    }
+  }
+  async function runQuery(query: LoadQuery): Promise<QueryOutcome> {
+    const sinceMs = clock.now();
+    try {
+      const { rows } = await own.load({ limit: MOST_ROWS, ...query }, call);
+      return { kind: 'rows', query, rows, tookMs: clock.now() - sinceMs };
+    } catch (error) {
+      return failed(error, { query, hasSecret: secret !== undefined });
+    }
+  }
+
   try {
-    const model = await data.meta(call);
+    const model = await readModel();
     const seenAtMs = clock.now();
-    const query = choice.query ?? fittingQuery(model, securityContext);
-    const ask = { securityContext, clock, query, secret: choice.secret, data, open, call };
+    const entities = Array.isArray(model) ? model : null;
+    const query = choice.query ?? (entities ? fittingQuery(entities, securityContext) : undefined);
+    const outcome: QueryOutcome =
+      query !== undefined ? await runQuery(query) : Array.isArray(model) ? { kind: 'nothingToAsk' } : model;
+    if (!Array.isArray(model) && query !== undefined)
+      notes.push(`the entities could not be read: ${model.message}`);
     return {
       deployment: { id: deployment.id, name: deployment.name, environment: environment.name },
-      entities: model.map(toVisible).sort((left, right) => left.name.localeCompare(right.name)),
+      entities: entities?.map(toVisible).sort((left, right) => left.name.localeCompare(right.name)) ?? null,
+      hasSecret: secret !== undefined,
+      fault: 'meaning' in outcome ? { at: 'data', message: outcome.message } : undefined,
       seenAtMs,
       tookMs: seenAtMs - startedMs,
-      query: query === undefined ? { kind: 'nothingToAsk' } : await askOnce({ ...ask, query }),
+      query: outcome,
       notes,
     };
   } finally {
     await data.close();
+    if (own !== data) await own.close();
   }
 }
 
@@ -150,33 +194,4 @@ function fittingQuery(
   if (!best) return undefined;
   const { measure, dimension } = best;
   return { measures: [measure], ...(dimension === undefined ? {} : { dimensions: [dimension] }) };
-}
-
-interface Asking {
-  securityContext: SecurityContext;
-  clock: Clock;
-  query: LoadQuery;
-  secret: string | undefined;
-  data: CoreDataClient;
-  open: (token: string) => CoreDataClient;
-  call: CallOptions;
-}
-
-/** Runs the query. @returns rows or the platform's refusal; a refusal does not fail the command */
-async function askOnce(asking: Asking): Promise<QueryOutcome> {
-  const { securityContext, clock, query, secret, data, open, call } = asking;
-  const client =
-    secret === undefined ? data : open(await signDataToken(secret, securityContext, clock.now()));
-  const startedMs = clock.now();
-  try {
-    const { rows } = await client.load({ limit: MOST_ROWS, ...query }, call);
-    return { kind: 'rows', query, rows, tookMs: clock.now() - startedMs };
-  } catch (error) {
-    if (error instanceof QueryRefused) return { kind: 'refused', query, message: error.platformMessage };
-    if (!(error instanceof PlatformResponse) || ![400, 401, 403].includes(error.status)) throw error;
-    const kind = error.status === 400 ? 'refused' : 'notAllowed';
-    return { kind, query, message: error.platformMessage };
-  } finally {
-    if (client !== data) await client.close();
-  }
 }

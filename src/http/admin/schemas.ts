@@ -218,6 +218,8 @@ export const SCHEMAS = {
   AccessReport: {
     ...object({
       ...{ ok: booleanField, asked: textField, notes: arrayOf(textField) },
+      result: { enum: ['complete', 'missing', 'unknown'] },
+      fault: orNull('object'),
       person: object({ connection: textField, target: textField, ref: textField, userName: textField }),
       chain: arrayOf(
         object(
@@ -233,7 +235,8 @@ export const SCHEMAS = {
       ...{ account: orNull('object'), securityContext: orNull('object'), deployment: orNull('object') },
       ...{ entities: orNull('array'), query: orNull('object') },
     }),
-    description: 'A link without ok was not looked at, because one before it is missing.',
+    description:
+      'A link without ok was not checked: an earlier link is missing, or a server did not answer. fault has the reason.',
   },
   SyncReport: object(
     {

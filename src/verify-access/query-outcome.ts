@@ -1,0 +1,104 @@
+// Classifies a failed call of the data API: its effect on the user, and whether the failure proves that nothing is visible.
+// Pure.
+import type { LoadQuery } from '../platform/core-data-records.ts';
+import {
+  EndpointAbsent,
+  PlatformConnection,
+  PlatformDecode,
+  PlatformIntermediary,
+  PlatformAborted,
+  PlatformResponse,
+  PlatformTimeout,
+  type PlatformError,
+} from '../platform/errors.ts';
+import { PlatformRefusal } from '../platform/refusals.ts';
+import type { FailedQuery, FailureKind } from './report.ts';
+
+const HIDDEN = /requested hidden member/i;
+const COMPILE_ERROR = /compile errors?\b|schema (?:compilation|validation)/i;
+const NO_VALUES = /Values required for filter: (\{.*)/s;
+const WRONG_FORM = /"filters\[\d+\]" does not match any of the allowed types/;
+/** A template of a policy writes a missing attribute as the word `undefined`. */
+const UNDEFINED_VALUE = /invalid input syntax for type [\w ]+: "undefined"/;
+
+export interface FailedCall {
+  query: LoadQuery | null;
+  groups: readonly string[];
+  /** Whether the call used the API secret of the deployment. */
+  hasSecret: boolean;
+  timeoutMs: number;
+}
+
+/** Returns true if the failure shows that the user sees nothing; false if it shows nothing about the user. */
+export const provesAbsence = (kind: FailureKind): boolean =>
+  kind === 'hidden' || kind === 'attributeMissing' || kind === 'refused';
+
+/** Returns the kind of the failure, the words of the server and their meaning for the user. */
+export function toFailedQuery(error: PlatformError, call: FailedCall): FailedQuery {
+  const message = serverWords(error);
+  const kind = kindOf(error, message, call);
+  return { kind, query: call.query, message, meaning: meaningOf(kind, error, call) };
+}
+
+/** Returns the text of the server; of a web page its text without tags; else the message of the error. */
+function serverWords(error: PlatformError): string {
+  const own =
+    error instanceof PlatformResponse || error instanceof PlatformRefusal ? error.platformMessage : '';
+  const text = own.trimStart().startsWith('<') ? own.replace(/<[^>]*>?/g, ' ') : own;
+  return text.replace(/\s+/g, ' ').trim() || error.message;
+}
+
+function kindOf(error: PlatformError, message: string, call: FailedCall): FailureKind {
+  if (error instanceof PlatformTimeout || error instanceof PlatformAborted) return 'timedOut';
+  if (error instanceof PlatformConnection) return 'unreachable';
+  if (error instanceof EndpointAbsent || error instanceof PlatformIntermediary) return 'webPage';
+  if (error instanceof PlatformDecode) return 'unreadable';
+  if (HIDDEN.test(message)) return 'hidden';
+  if (COMPILE_ERROR.test(message)) return 'modelBroken';
+  if (isAttributeMissing(message, call.query)) return 'attributeMissing';
+  const status = error instanceof PlatformResponse ? error.status : 200;
+  if (status === 401 || status === 403) return 'notAllowed';
+  return status === 400 || status === 200 ? 'refused' : 'failed';
+}
+
+/** Returns true if a filter that the query does not contain, so one of a policy, has no usable value. */
+function isAttributeMissing(message: string, query: LoadQuery | null): boolean {
+  if (UNDEFINED_VALUE.test(message)) return true;
+  const own = query?.filters ?? [];
+  if (WRONG_FORM.test(message)) return own.length === 0;
+  const [, text] = NO_VALUES.exec(message) ?? [];
+  const [, member] = /"member":"([^"]*)"/.exec(text ?? '') ?? [];
+  return text !== undefined && !JSON.stringify(own).includes(`"${member ?? ''}"`);
+}
+
+function meaningOf(kind: FailureKind, error: PlatformError, call: FailedCall): string {
+  const { groups, hasSecret, timeoutMs } = call;
+  switch (kind) {
+    case 'hidden':
+      return groups.length === 0
+        ? 'not visible: this user is in no group, and no policy is for everybody'
+        : `not visible: no policy names a group of this user (${groups.join(', ')})`;
+    case 'attributeMissing':
+      return 'not visible: a user attribute that a policy needs has no value or another type';
+    case 'refused':
+      return 'not visible: the query did not run, because the deployment refused it; correct the query';
+    case 'modelBroken':
+      return 'not known: the data model does not compile, so nobody can query it; correct the model';
+    case 'notAllowed':
+      return hasSecret
+        ? 'not known: the deployment refused the token; check the API secret and the deployment'
+        : 'not known: rows need the API secret of the deployment';
+    case 'timedOut':
+      return `not known: no answer within ${timeoutMs / 1000} s; repeat, or allow more with --timeout`;
+    case 'unreachable':
+      return 'not known: the data API cannot be reached; check its address (--data-url)';
+    case 'webPage':
+      return 'not known: a web page answered in place of the data API; check its address (--data-url)';
+    case 'unreadable':
+      return 'not known: the answer is not one of the data API; check its address (--data-url)';
+    case 'failed': {
+      const status = error instanceof PlatformResponse ? ` with status ${error.status}` : '';
+      return `not known: the data API failed${status}; this says nothing about the user`;
+    }
+  }
+}
