@@ -12,6 +12,7 @@ interface Flags {
   connection?: string;
   target?: string;
   reason?: ExceptionReason;
+  offset: number;
   limit: number;
   json?: boolean;
 }
@@ -25,6 +26,9 @@ export function exceptionsCommand(program: Command, cli: Cli): void {
     .option('--connection <name>', 'only of this connection')
     .option('--target <name>', 'only at this target')
     .addOption(new Option('--reason <reason>', 'only of this reason').choices([...EXCEPTION_REASONS]))
+    .addOption(
+      new Option('--offset <count>', 'leave out so many at the beginning').default(0).argParser(toOffset),
+    )
     .addOption(new Option('--limit <count>', 'at most this many').default(DEFAULT_LIMIT).argParser(toCount))
     .option('--json', 'print as JSON')
     .action(async (flags: Flags, command: Command) => {
@@ -42,7 +46,7 @@ export function exceptionsCommand(program: Command, cli: Cli): void {
         say(
           `${since}  ${connection} → ${target}  ${kind === null ? '' : `${kind} ${name} (${ref ?? ''})  `}${EXCEPTION_WORDS[reason]}: ${message}. ${advice}`,
         );
-      if (found.length > limit) complain(`There are more than ${limit}: --limit shows more of them.`);
+      if (found.length > limit) complain(`There are more: --offset ${flags.offset + limit} shows the next.`);
     });
 }
 
@@ -50,5 +54,12 @@ function toCount(text: string): number {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 1 || count > 100_000)
     throw new InvalidArgumentError('It is a whole number from 1 to 100000.');
+  return count;
+}
+
+function toOffset(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 0 || count > 100_000_000)
+    throw new InvalidArgumentError('It is a whole number from 0.');
   return count;
 }
