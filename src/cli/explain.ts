@@ -38,7 +38,7 @@ async function explained(
 ): Promise<Explanation[]> {
   const config = readConfig(command, cli);
   const { explain } = await import('../explain/explain.ts');
-  const found = await withScopes(config, { target, worker: false, calls: false }, ({ scopes }) =>
+  const found = await withScopes(config, { target, worker: false }, ({ scopes }) =>
     explain(
       scopes.map(({ scope }) => scope),
       text,

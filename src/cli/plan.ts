@@ -18,7 +18,6 @@ interface PlanFlags {
   driftOnly?: boolean;
   full?: boolean;
   all?: boolean;
-  deadline?: string;
 }
 
 const EXIT_CHANGES = 2;
@@ -34,7 +33,6 @@ export function planCommand(program: Command, cli: Cli): void {
     .option('--out <file>', 'save the plan, for scim-bridge apply')
     .option('--drift-only', 'only what was changed behind the back of the bridge')
     .option('--full', 'read the members of all groups and the attribute values of all users')
-    .option('--deadline <time>', 'end after this time, such as 10m')
     .option('--all', 'show every change, however many')
     .action(async (flags: PlanFlags, command: Command) => {
       const plans = await makePlans(flags, command, cli);
@@ -59,7 +57,7 @@ function* savedText(plans: Plan[]): Generator<string> {
 
 async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<Plan[]> {
   const { makePlan } = await import('../reconcile/make-plan.ts');
-  const options = { target: flags.target, worker: false, deadline: flags.deadline };
+  const options = { target: flags.target, worker: false };
   return withScopes(readConfig(command, cli), options, async ({ scopes, signal, deps }) => {
     const plans: Plan[] = [];
     for (const { name, scope, readTrail } of scopes) {

@@ -15,7 +15,6 @@ import { createProgressLine } from './progress.ts';
 import { complain, say, sayJson } from './output.ts';
 
 interface Flags extends OperatorFlags {
-  deadline?: string;
   target?: string;
   yes?: boolean;
   json?: boolean;
@@ -42,13 +41,12 @@ export function reconcileCommand(program: Command, cli: Cli): void {
     .option('--target <name>', 'only this target')
     .option('--yes', 'do not ask on a terminal')
     .option('--json', 'print as JSON')
-    .option('--deadline <time>', 'end after this time, such as 10m')
     .option('--accept-tenant', 'the target is meant to be another tenant: forget the links to the former one')
     .option('--full', 'read the members of all groups and the attribute values of all users')
     .action(async (flags: Flags, command: Command) => {
       if (flags.acceptTenant && flags.target === undefined)
         throw new Error('Name the target that is exchanged: --accept-tenant needs --target.');
-      const options = { target: flags.target, worker: true, deadline: flags.deadline };
+      const options = { target: flags.target, worker: true };
       const reports = await withScopes(readConfig(command, cli), options, async (context) => {
         const found = [];
         for (const each of context.scopes) found.push(await runOne(each, context, flags, cli));
@@ -63,12 +61,10 @@ export function applyCommand(program: Command, cli: Cli): void {
   withOperator(program.command('apply <file>'))
     .description('carry out exactly a saved plan; exit 3 when anything moved since it was made')
     .option('--yes', 'do not ask; needed without a terminal when the plan takes something away')
-    .option('--deadline <time>', 'end after this time, such as 10m')
     .option('--json', 'print as JSON')
     .action(async (file: string, flags: Flags, command: Command) => {
       const plans = parseSaved(readPlan(file));
-      const options = { worker: true, deadline: flags.deadline };
-      await withScopes(readConfig(command, cli), options, async (context) => {
+      await withScopes(readConfig(command, cli), { worker: true }, async (context) => {
         const pairs = plans.map((plan) => ({ plan, each: estateOf(plan, context.scopes) }));
         const stale = [];
         for (const { plan, each } of pairs) stale.push(...(await staleIn(plan, each, context.signal)));

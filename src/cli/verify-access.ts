@@ -47,7 +47,7 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
       try {
         const config = readConfig(command, cli);
         const question = toQuestion(user, flags, cli);
-        const options = { target: flags.target, worker: false, calls: false };
+        const options = { target: flags.target, worker: false };
         const report = await withScopes(config, options, async ({ scopes, signal }) => {
           const access = await import('../verify-access/verify-access.ts');
           const deps = { scopes: scopes.map(({ scope }) => scope), addresses: config.targets };
