@@ -4,14 +4,16 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { driftOnly, outcomeOf, savedPieces, type Plan } from '../reconcile/plan.ts';
 import { inPieces } from '../support/pieces.ts';
+import { counted } from '../support/counted.ts';
 import { visible } from '../support/visible.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withScopes } from './scopes.ts';
 import { createProgressLine } from './progress.ts';
-import { say, sayLines, sayPainted } from './output.ts';
+import { deadlineOf, withDeadline, type DeadlineFlags } from './deadline.ts';
+import { complain, say, sayLines, sayPainted } from './output.ts';
 import { writePrivately } from './private-file.ts';
 
-interface PlanFlags {
+interface PlanFlags extends DeadlineFlags {
   target?: string;
   json?: boolean;
   out?: string;
@@ -23,8 +25,7 @@ interface PlanFlags {
 const EXIT_CHANGES = 2;
 
 export function planCommand(program: Command, cli: Cli): void {
-  program
-    .command('plan')
+  withDeadline(program.command('plan'))
     .description(
       'compare everything and show what differs, without writing; with --config NEW.yaml what other settings would do',
     )
@@ -35,19 +36,33 @@ export function planCommand(program: Command, cli: Cli): void {
     .option('--full', 'read the members of all groups and the attribute values of all users')
     .option('--all', 'show every change, however many')
     .action(async (flags: PlanFlags, command: Command) => {
-      const plans = await makePlans(flags, command, cli);
-      if (flags.out !== undefined)
+      const { plans, failures } = await makePlans(flags, command, cli);
+      const isWhole = failures.length === 0;
+      for (const each of failures) complain(each);
+      if (flags.out !== undefined && isWhole)
         await writePrivately(flags.out, { overwrite: true }, async (out) => {
           for (const piece of inPieces(savedText(plans))) await out.write(piece);
         });
       if (flags.json)
         await pipeline(Readable.from(inPieces(savedText(plans))), process.stdout, { end: false });
       else await printPlans(plans, flags.all ?? false, cli);
+      if (!isWhole) {
+        complain(partialText(plans.length, flags.out));
+        cli.exit(1);
+        return;
+      }
       if (flags.out !== undefined && !flags.json)
         say('', `Saved: scim-bridge apply ${flags.out} carries out exactly this.`);
       cli.exit(EXITS[outcomeOf(plans)]);
     });
 }
+
+/** @param known number of plans that were made @param out file that --out names */
+const partialText = (known: number, out: string | undefined): string =>
+  (known === 0
+    ? 'No plan was made.'
+    : `The plan is partial: it has ${counted(known, 'plan')} of the targets that answer.`) +
+  (out === undefined ? '' : ` ${out} is unchanged.`);
 
 /** The saved form entry by entry. */
 function* savedText(plans: Plan[]): Generator<string> {
@@ -55,23 +70,38 @@ function* savedText(plans: Plan[]): Generator<string> {
   yield '\n';
 }
 
-async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<Plan[]> {
+/** Returns the plans of the targets that answer, and a sentence for each target that does not. */
+async function makePlans(
+  flags: PlanFlags,
+  command: Command,
+  cli: Cli,
+): Promise<{ plans: Plan[]; failures: string[] }> {
+  const { TargetSilent, whileAnswering } = await import('../reconcile/while-answering.ts');
   const { makePlan } = await import('../reconcile/make-plan.ts');
-  const options = { target: flags.target, worker: false };
+  const options = { target: flags.target, worker: false, deadlineMs: deadlineOf(flags) };
   return withScopes(readConfig(command, cli), options, async ({ scopes, signal, deps }) => {
     const plans: Plan[] = [];
+    const failures: string[] = [];
     for (const { name, scope, readTrail } of scopes) {
       const progress = createProgressLine(name);
-      const made = await makePlan(scope, {
-        id: deps.ids.request(),
-        full: flags.full ?? false,
-        signal,
-        onProgress: progress.show,
-        readTrail,
-      }).finally(progress.end);
-      plans.push(flags.driftOnly ? driftOnly(made.plan) : made.plan);
+      const made = await whileAnswering(scope, signal, (answering) =>
+        makePlan(scope, {
+          id: deps.ids.request(),
+          full: flags.full ?? false,
+          signal: answering,
+          onProgress: progress.show,
+          readTrail,
+        }),
+      )
+        .catch((error: unknown) => {
+          if (!(error instanceof TargetSilent)) throw error;
+          failures.push(error.message);
+          return undefined;
+        })
+        .finally(progress.end);
+      if (made) plans.push(flags.driftOnly ? driftOnly(made.plan) : made.plan);
     }
-    return plans;
+    return { plans, failures };
   });
 }
 

@@ -12,9 +12,10 @@ import { DESTRUCTIVE, isChange, type PlanEntry } from '../reconcile/entry.ts';
 import { withScopes, type CommandContext, type SelectedScope } from './scopes.ts';
 import { printPlans } from './plan.ts';
 import { createProgressLine } from './progress.ts';
+import { deadlineOf, withDeadline, type DeadlineFlags } from './deadline.ts';
 import { complain, say, sayJson } from './output.ts';
 
-interface Flags extends OperatorFlags {
+interface Flags extends OperatorFlags, DeadlineFlags {
   target?: string;
   yes?: boolean;
   json?: boolean;
@@ -36,7 +37,7 @@ const EXIT_CODES: Record<Outcome, number> = {
 };
 
 export function reconcileCommand(program: Command, cli: Cli): void {
-  withOperator(program.command('reconcile'))
+  withDeadline(withOperator(program.command('reconcile')))
     .description('compare everything, repair what differs, and wait until it is applied')
     .option('--target <name>', 'only this target')
     .option('--yes', 'do not ask on a terminal')
@@ -46,7 +47,7 @@ export function reconcileCommand(program: Command, cli: Cli): void {
     .action(async (flags: Flags, command: Command) => {
       if (flags.acceptTenant && flags.target === undefined)
         throw new Error('Name the target that is exchanged: --accept-tenant needs --target.');
-      const options = { target: flags.target, worker: true };
+      const options = { target: flags.target, worker: true, deadlineMs: deadlineOf(flags) };
       const reports = await withScopes(readConfig(command, cli), options, async (context) => {
         const found = [];
         for (const each of context.scopes) found.push(await runOne(each, context, flags, cli));
@@ -58,37 +59,41 @@ export function reconcileCommand(program: Command, cli: Cli): void {
 }
 
 export function applyCommand(program: Command, cli: Cli): void {
-  withOperator(program.command('apply <file>'))
+  withDeadline(withOperator(program.command('apply <file>')))
     .description('carry out exactly a saved plan; exit 3 when anything moved since it was made')
     .option('--yes', 'do not ask; needed without a terminal when the plan takes something away')
     .option('--json', 'print as JSON')
     .action(async (file: string, flags: Flags, command: Command) => {
       const plans = parseSaved(readPlan(file));
-      await withScopes(readConfig(command, cli), { worker: true }, async (context) => {
-        const pairs = plans.map((plan) => ({ plan, each: estateOf(plan, context.scopes) }));
-        const stale = [];
-        for (const { plan, each } of pairs) stale.push(...(await staleIn(plan, each, context.signal)));
-        if (stale.length > 0) {
-          complain(`The plan is stale: ${stale.length} of its changes do not hold any more, such as`);
-          for (const line of stale.slice(0, 3)) complain(`  ${line}`);
-          complain('Nothing was changed. Make a new one with scim-bridge plan --out FILE.');
-          cli.exit(EXIT_STALE);
-          return;
-        }
-        if (!flags.json) await printPlans(plans, false, cli);
-        const total = plans.reduce((sum, plan) => sum + changesIn(plan), 0);
-        // Removals of a saved plan need a yes; without them a plan may be applied unattended.
-        const takesAway = plans.some(({ entries }) => entries.some(isRemoval));
-        if (takesAway) await confirm(flags, carryOutQuestion(total));
-        else if (total > 0 && !(await agreed(flags, carryOutQuestion(total)))) {
-          cli.exit(1);
-          return;
-        }
-        const reports = [];
-        for (const { plan, each } of pairs) reports.push(await carryOut(plan, each, context, flags, cli));
-        if (flags.json) sayJson(reports);
-        cli.exit(worst(reports.map(({ outcome }) => EXIT_CODES[outcome])));
-      });
+      await withScopes(
+        readConfig(command, cli),
+        { worker: true, deadlineMs: deadlineOf(flags) },
+        async (context) => {
+          const pairs = plans.map((plan) => ({ plan, each: estateOf(plan, context.scopes) }));
+          const stale = [];
+          for (const { plan, each } of pairs) stale.push(...(await staleIn(plan, each, context.signal)));
+          if (stale.length > 0) {
+            complain(`The plan is stale: ${stale.length} of its changes do not hold any more, such as`);
+            for (const line of stale.slice(0, 3)) complain(`  ${line}`);
+            complain('Nothing was changed. Make a new one with scim-bridge plan --out FILE.');
+            cli.exit(EXIT_STALE);
+            return;
+          }
+          if (!flags.json) await printPlans(plans, false, cli);
+          const total = plans.reduce((sum, plan) => sum + changesIn(plan), 0);
+          // Removals of a saved plan need a yes; without them a plan may be applied unattended.
+          const takesAway = plans.some(({ entries }) => entries.some(isRemoval));
+          if (takesAway) await confirm(flags, carryOutQuestion(total));
+          else if (total > 0 && !(await agreed(flags, carryOutQuestion(total)))) {
+            cli.exit(1);
+            return;
+          }
+          const reports = [];
+          for (const { plan, each } of pairs) reports.push(await carryOut(plan, each, context, flags, cli));
+          if (flags.json) sayJson(reports);
+          cli.exit(worst(reports.map(({ outcome }) => EXIT_CODES[outcome])));
+        },
+      );
     });
 }
 
@@ -111,16 +116,18 @@ async function runOne(
   cli: Cli,
 ): Promise<RunReport> {
   const run = await import('../reconcile/run.ts');
+  const { TargetSilent, whileAnswering } = await import('../reconcile/while-answering.ts');
   const progress = createProgressLine(name);
-  const { report, plan } = await run
-    .reconcile(scope, {
+  const startedAt = deps.clock.now();
+  const done = await whileAnswering(scope, signal, (answering) =>
+    run.reconcile(scope, {
       id: deps.ids.request(),
       repair: true,
       full: flags.full ?? false,
       acceptTenant: flags.acceptTenant ?? false,
       orderedBy: actorOf(cli, flags),
       guard,
-      signal,
+      signal: answering,
       logger: deps.logger,
       readTrail,
       onProgress: progress.show,
@@ -129,14 +136,29 @@ async function runOne(
         if (!flags.json) await printPlans([made], false, cli);
         return agreed(flags, carryOutQuestion(changesIn(made)));
       },
+    }),
+  )
+    .catch((error: unknown) => {
+      if (error instanceof TargetSilent) return error;
+      throw error;
     })
     .finally(progress.end);
+  if (done instanceof TargetSilent) {
+    if (!flags.json) complain(`${name}: failed: ${done.message}`);
+    return failedReport(startedAt, deps.clock.now(), done.message);
+  }
+  const { report, plan } = done;
   if (!flags.json) {
     if (plan && changesIn(plan) === 0) await printPlans([plan], false, cli);
     printReport(name, report, plan === undefined);
   }
   return report;
 }
+
+const failedReport = (startedAt: number, endedAt: number, message: string): RunReport => ({
+  ...{ run: '', startedAt, endedAt, outcome: 'failed' as const, counts: {}, users: 0, groups: 0 },
+  message,
+});
 
 function printReport(name: string, { outcome, message }: RunReport, joined: boolean): void {
   const said = message === undefined ? '' : `: ${message}`;
@@ -155,7 +177,8 @@ function estateOf(plan: Plan, scopes: SelectedScope[]): SelectedScope {
 async function staleIn(plan: Plan, { scope }: SelectedScope, signal: AbortSignal): Promise<string[]> {
   if (plan.mapping !== scope.digest) return ['the mapping rules are others than those it was made with'];
   const { staleEntries } = await import('../reconcile/mark.ts');
-  return (await staleEntries(scope, plan, signal)).map(
+  const { whileAnswering } = await import('../reconcile/while-answering.ts');
+  return (await whileAnswering(scope, signal, (answering) => staleEntries(scope, plan, answering))).map(
     ({ action, kind, name }) => `${action} ${kind} ${name}`,
   );
 }
@@ -168,14 +191,17 @@ async function carryOut(
   cli: Cli,
 ): Promise<RunReport> {
   const { applySaved } = await import('../reconcile/run.ts');
+  const { whileAnswering } = await import('../reconcile/while-answering.ts');
   const progress = createProgressLine(name);
-  const report = await applySaved(scope, plan, {
-    guard,
-    signal,
-    logger: deps.logger,
-    orderedBy: actorOf(cli, flags),
-    onProgress: progress.show,
-  }).finally(progress.end);
+  const report = await whileAnswering(scope, signal, (answering) =>
+    applySaved(scope, plan, {
+      guard,
+      signal: answering,
+      logger: deps.logger,
+      orderedBy: actorOf(cli, flags),
+      onProgress: progress.show,
+    }),
+  ).finally(progress.end);
   if (!flags.json) printReport(name, report, false);
   return report;
 }

@@ -20,22 +20,33 @@ export interface CommandContext {
 
 /** Percent of what is in use by which the heap grows before it is cleaned; left alone it takes several times as much. */
 const HEAP_GROWTH = 100;
+const PAST_DEADLINE =
+  'The deadline passed before the command ended. What is marked is applied by a worker; repeat the command for the rest.';
 
 /** @throws Error with what to do when Redis does not answer, or when there is no such target */
 export async function withScopes<T>(
   config: Config,
-  { target, worker }: { target?: string | undefined; worker: boolean },
+  {
+    target,
+    worker,
+    deadlineMs,
+  }: { target?: string | undefined; worker: boolean; deadlineMs?: number | undefined },
   use: (context: CommandContext) => Promise<T>,
 ): Promise<T> {
   if (target !== undefined && !(target in config.targets))
     throw new Error(`There is no target ${target}: see scim-bridge check-config --print.`);
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   const { openScopes } = await import('../app.ts');
+  const ended = new AbortController();
+  const timer =
+    deadlineMs === undefined
+      ? undefined
+      : setTimeout(() => ended.abort(new Error(PAST_DEADLINE)), deadlineMs);
+
   // Failures on the way are written to standard error; results are in the answer.
   const logger = createLogger('warn', { write: (line) => complain(line.trimEnd()) });
   const deps: AppDeps = { logger, clock: systemClock, ids: randomIds, random: () => Math.random() };
   const { scopes, stop } = await openScopes(config, deps, { worker });
-  const ended = new AbortController();
   const onSignal = (): void =>
     ended.abort(new Error('ended by a signal; what is marked is applied by a worker'));
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, onSignal);
@@ -45,6 +56,7 @@ export async function withScopes<T>(
       .map((each) => ({ ...each, name: `${each.scope.connection} → ${each.scope.target.name}` }));
     return await use({ scopes: chosen, signal: ended.signal, deps });
   } finally {
+    clearTimeout(timer);
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal);
     await stop();
   }

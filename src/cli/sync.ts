@@ -48,7 +48,8 @@ async function syncAll(
   flags: Flags,
   actor: Actor,
 ): Promise<SyncReport[]> {
-  const [{ syncOne }, { findResources }, { connectionsOf }] = await Promise.all([
+  const [{ whileAnswering }, { syncOne }, { findResources }, { connectionsOf }] = await Promise.all([
+    import('../reconcile/while-answering.ts'),
     import('../ops/sync-one.ts'),
     import('../ops/find.ts'),
     import('../explain/explain.ts'),
@@ -68,10 +69,12 @@ async function syncAll(
     )) {
       const print = (line: string): void => void (flags.json || say(line));
       print(`${each.kind} ${each.name} (${each.ref}), ${name}`);
-      const report = await syncOne(scope, each, {
-        ...{ dryRun: flags.dryRun ?? false, actor, limitMs, signal, logger: deps.logger },
-        onStep: (step) => print(`  ${toText(step)}`),
-      });
+      const report = await whileAnswering(scope, signal, (answering) =>
+        syncOne(scope, each, {
+          ...{ dryRun: flags.dryRun ?? false, actor, limitMs, signal: answering, logger: deps.logger },
+          onStep: (step) => print(`  ${toText(step)}`),
+        }),
+      );
       for (const line of endLines(report)) print(`  ${line}`);
       reports.push(report);
     }

@@ -53,7 +53,6 @@ export const readCoverage: ReadCoverage = async (reader) => ({
 
 /** Pause between two reads as a multiple of the duration of a read, so that a polling page does not load Redis. */
 const REST = 20;
-const LEAST_REST_MS = 2000;
 
 /** Returns a cached reader of the coverage, which reads again after REST times the duration of the last read. */
 export function restfulCoverage(clock: Clock): ReadCoverage {
@@ -65,7 +64,7 @@ export function restfulCoverage(clock: Clock): ReadCoverage {
     const entry = { until: Infinity, coverage: readCoverage(reader) };
     known.set(reader, entry);
     const rest = (): void => {
-      entry.until = clock.now() + Math.max(LEAST_REST_MS, REST * (clock.now() - startedAt));
+      entry.until = clock.now() + REST * (clock.now() - startedAt);
     };
     entry.coverage.then(rest, () => known.delete(reader));
     return entry.coverage;

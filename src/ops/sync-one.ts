@@ -9,6 +9,7 @@ import type { ReconcileScope, ScanResult } from '../reconcile/scope.ts';
 import { verifyGroups } from '../reconcile/verify-groups.ts';
 import { verifyUsers } from '../reconcile/verify-users.ts';
 import type { Logger } from '../support/logger.ts';
+import { TargetSilent } from '../reconcile/while-answering.ts';
 import { syncResource } from '../sync/sync-resource.ts';
 import type { FoundResource } from './find.ts';
 import { readLog, type LocatedEntry } from './provisioning-log.ts';
@@ -58,6 +59,9 @@ export async function syncOne(
   const { connection, target, outbox } = scope;
   const { ref, name } = found;
   const differences = await differencesOf(scope, ref, options.signal);
+  const silence = target.answering.read();
+  // Without this the sync of a resource in line makes no call and looks equal.
+  if (differences === null && silence) throw new TargetSilent(target.name, silence.since, silence.last);
   const pendingGroups = Object.fromEntries((await outbox.whereabouts(ref)).pendingGroups);
   const common = {
     connection,

@@ -176,8 +176,10 @@ async function hold(scope: ReconcileScope, options: RunOptions, fence: string): 
     await runs.end(report);
     return { report, plan };
   } catch (error) {
-    if (!(error instanceof RunLost)) await noteFailure(scope, options, startedAt, error as Error);
-    throw error;
+    // After an abort the platform client reports only that the call was aborted.
+    const cause: unknown = signal.aborted ? signal.reason : error;
+    if (!(cause instanceof RunLost)) await noteFailure(scope, options, startedAt, cause as Error);
+    throw cause;
   } finally {
     await right.release();
   }

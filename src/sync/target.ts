@@ -6,6 +6,7 @@ import { connectPlatform, type PlatformCall, type PlatformClient } from '../plat
 import type { ResourceType } from '../scim/index.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
+import { createAnswering, type Answering } from './answering.ts';
 import { createAdministrators, type Administrators } from './administrators.ts';
 import { createCatalogue, type Catalogue } from './catalogue.ts';
 import { compileMapping, type Mapping, type MappingRules } from './mapping.ts';
@@ -50,6 +51,8 @@ export interface Target {
   administrators: Administrators;
   budget: Budget;
   breaker: Pick<Breaker, 'read'>;
+  /** Answers to the calls of this process. */
+  answering: Answering;
   /** Features that the platform refused. */
   lacks: { externalIdFilter: boolean };
 }
@@ -69,6 +72,7 @@ export function createTarget(
   const { budget, breaker, clock, logger, onCall } = deps;
   const { name } = settings;
   const mapping = compileMapping(settings, userType);
+  const answering = createAnswering(clock);
   const client = connectPlatform({
     url: settings.url,
     // Read at each call, because keys are rotated at run time.
@@ -78,9 +82,13 @@ export function createTarget(
     timeoutMs: settings.timeoutMs,
     connections: settings.concurrency * 2,
     clock,
-    admit: (signal) => budget.take(signal),
+    admit: async (signal) => {
+      await budget.take(signal);
+      answering.started();
+    },
     onCall: (call) => {
       logger.debug({ target: name, ...call }, 'platform call');
+      answering.ended(call);
       onCall?.(call);
     },
   });
@@ -94,6 +102,7 @@ export function createTarget(
     administrators: createAdministrators(clock),
     budget,
     breaker,
+    answering,
     lacks: { externalIdFilter: false },
   };
 }

@@ -6,6 +6,7 @@ import { userResourceType } from '../../../src/scim/index.ts';
 import type { Clock } from '../../../src/support/sources.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 import { createAdministrators } from '../../../src/sync/administrators.ts';
+import { createAnswering } from '../../../src/sync/answering.ts';
 import { createCatalogue } from '../../../src/sync/catalogue.ts';
 import { compileMapping, type MappingRules } from '../../../src/sync/mapping.ts';
 import { syncResource } from '../../../src/sync/sync-resource.ts';
@@ -86,6 +87,7 @@ export async function openEstate(
       mapping,
       budget,
       breaker: { read: () => Promise.resolve({ open: false }) },
+      answering: createAnswering(clock),
       lacks: { externalIdFilter: false },
       catalogue: createCatalogue({ client, clock }, mapping.types),
       administrators: createAdministrators(clock),

@@ -1,0 +1,26 @@
+// Reads the option --deadline, the longest duration of a command.
+import type { Command } from 'commander';
+
+export interface DeadlineFlags {
+  deadline?: string;
+}
+
+const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000 };
+/** Longest timer of Node.js, milliseconds. */
+const MAX_MS = 2 ** 31 - 1;
+
+export const withDeadline = (command: Command): Command =>
+  command.option(
+    '--deadline <duration>',
+    'end after this time at the latest, such as 90s, 10m or 2h; exit 1',
+  );
+
+/** Returns milliseconds; undefined without the option. @throws Error for another form than a number with its unit */
+export function deadlineOf({ deadline }: DeadlineFlags): number | undefined {
+  if (deadline === undefined) return undefined;
+  const [, number, unit = 's'] = /^(\d{1,9})([smh])?$/.exec(deadline) ?? [];
+  const ms = Number(number) * (UNITS[unit] ?? NaN);
+  if (!(ms > 0 && ms <= MAX_MS))
+    throw new Error('--deadline is a number with s, m or h above 0, such as 90s, 10m or 2h.');
+  return ms;
+}

@@ -1,0 +1,139 @@
+// Tests that plan, reconcile and sync end within 20 seconds when the platform does not answer.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildBridge, TOKEN } from '../support/build-bridge.ts';
+
+const MAIN = join(import.meta.dirname, '../../dist/main.js');
+const MOST_MS = 20_000;
+const FAULTS = ['refuses connections', 'accepts and never answers', 'answers 503 always'] as const;
+
+/** Runs a command as a process. */
+async function command(file: string, ...args: string[]) {
+  const startedAt = Date.now();
+  const child = spawn(process.execPath, [MAIN, '--config', file, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let error = '';
+  child.stdout.on('data', (data: Buffer) => (out += data.toString()));
+  child.stderr.on('data', (data: Buffer) => (error += data.toString()));
+  const killer = setTimeout(() => child.kill('SIGKILL'), 2 * MOST_MS);
+  const [code] = (await once(child, 'close')) as [number | null];
+  clearTimeout(killer);
+  return { code, out, error, ms: Date.now() - startedAt };
+}
+
+/** Starts a TCP proxy in front of the platform, which can be broken. */
+async function startFrontOf(port: number) {
+  let fault: (typeof FAULTS)[number] | undefined;
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    if (fault === 'answers 503 always')
+      socket.on('data', () => socket.end('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n'));
+    if (fault !== undefined) return;
+    const upstream = connect(port, '127.0.0.1');
+    upstream.on('error', () => socket.destroy());
+    sockets.add(upstream);
+    socket.pipe(upstream).pipe(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const end = (): void => sockets.forEach((socket) => socket.destroy());
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    break: (chosen: (typeof FAULTS)[number]): void => {
+      fault = chosen;
+      if (chosen === 'refuses connections') server.close();
+      end();
+    },
+    stop: (): void => {
+      server.close();
+      end();
+    },
+  };
+}
+
+test.each(FAULTS)(
+  'plan, reconcile and sync end with exit 1 and the reason when the platform %s',
+  async (fault) => {
+    const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
+    let front: Awaited<ReturnType<typeof startFrontOf>> | undefined;
+    const bridge = await buildBridge();
+    try {
+      front = await startFrontOf(Number(new URL(bridge.sandbox.ready.platformUrl).port));
+      const { prefix } = bridge.config.redis;
+      const key = bridge.sandbox.ready.fixtures.apiKeys.admin;
+      const file = join(folder, 'bridge.json');
+      const saved = join(folder, 'plan.json');
+      writeFileSync(
+        file,
+        JSON.stringify({
+          redis: { url: process.env.TEST_REDIS_URL, prefix },
+          connections: { default: { tokens: [{ name: 'one', secret: TOKEN }], targets: ['main'] } },
+          targets: { main: { url: front.url, token: key, allowLoopbackHttp: true } },
+          reconcile: { schedule: null },
+        }),
+        { mode: 0o600 },
+      );
+      await bridge.idp.createUser('ann@acme.example');
+      await bridge.idle();
+      const first = await command(file, 'reconcile');
+      expect(first).toMatchObject({ code: 0 });
+      await command(file, 'plan', '--out', saved);
+      const former = readFileSync(saved, 'utf8');
+      front.break(fault);
+      for (const args of [['plan', '--out', saved], ['reconcile'], ['sync', 'ann@acme.example']]) {
+        const ended = await command(file, ...args);
+        expect(ended).toMatchObject({
+          code: 1,
+          error: expect.stringMatching(/main does not answer since 20/),
+        });
+        expect(ended.ms).toBeLessThan(MOST_MS);
+      }
+      expect(readFileSync(saved, 'utf8')).toBe(former);
+    } finally {
+      front?.stop();
+      await bridge.stop();
+      rmSync(folder, { recursive: true });
+    }
+  },
+  180_000,
+);
+
+test('plan and reconcile end at --deadline, and a wrong form is refused', async () => {
+  const bridge = await buildBridge({ sandbox: {} });
+  const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
+  const front = await startFrontOf(Number(new URL(bridge.sandbox.ready.platformUrl).port));
+  try {
+    const file = join(folder, 'bridge.json');
+    const token = bridge.sandbox.ready.fixtures.apiKeys.admin;
+    writeFileSync(
+      file,
+      JSON.stringify({
+        redis: { url: process.env.TEST_REDIS_URL, prefix: bridge.config.redis.prefix },
+        connections: { default: { tokens: [{ name: 'one', secret: TOKEN }], targets: ['main'] } },
+        targets: { main: { url: front.url, token, allowLoopbackHttp: true } },
+      }),
+      { mode: 0o600 },
+    );
+    front.break('accepts and never answers');
+    for (const name of ['plan', 'reconcile']) {
+      const ended = await command(file, name, '--deadline', '2s');
+      expect(ended).toMatchObject({ code: 1, error: expect.stringContaining('deadline passed') });
+      expect(ended.ms).toBeLessThan(10_000);
+    }
+    await expect(command(file, 'plan', '--deadline', 'soon')).resolves.toMatchObject({
+      code: 1,
+      error: expect.stringContaining('--deadline is a number'),
+    });
+  } finally {
+    front.stop();
+    await bridge.stop();
+    rmSync(folder, { recursive: true });
+  }
+}, 90_000);
