@@ -28,7 +28,7 @@ const query = {
 };
 const resource = { ...textField, minLength: 1, maxLength: 1000, description: 'A name, an id or a ref.' };
 const links = arrayOf(refTo('Link'));
-const refuses = { 404: 'Nobody and no group is known so, or there is no such target.' };
+const refuses = { 404: 'No person and no group has this name, or there is no such target.' };
 /** Largest import: the handler checks each row with one platform call. */
 const MOST_ROWS = 500;
 
@@ -146,7 +146,7 @@ function one(
       const { body } = call;
       requireTarget(context, body.target);
       const found = await findResources(toSearched(context.states), body.resource);
-      if (found.length === 0) throw new Problem(404, 'Nobody and no group is known so.');
+      if (found.length === 0) throw new Problem(404, 'No person and no group has this name.');
       return json(await run(found, body.target, actor(body, call)));
     },
   });

@@ -40,7 +40,7 @@ const answers = {
   description: 'Newest first over all connections and targets.',
   schema: arrayOf(refTo('ProvisioningRecord')),
 };
-const refuses = { 404: 'Nobody and no group is known so.' };
+const refuses = { 404: 'No person and no group has this name.' };
 
 export const logRoutes = (context: AdminContext): AdminRoute[] => [
   route<undefined, LogQuery>({
@@ -85,7 +85,7 @@ async function read({ states }: AdminContext, query: LogQuery) {
   const { resource, action, status, connection, target } = query;
   const span = spanOf(query);
   const found = resource === undefined ? undefined : await findResources(toSearched(states), resource);
-  if (found?.length === 0) throw new Problem(404, 'Nobody and no group is known so.');
+  if (found?.length === 0) throw new Problem(404, 'No person and no group has this name.');
   const filter: LogFilter = {
     ...{ refs: found?.map(({ ref }) => ref), actions: action, statuses: status, connection, target },
     ...span,

@@ -25,7 +25,7 @@ const explained = {
     'Everything that is known, one for each target; several resources where the name means several.',
   schema: arrayOf(refTo('Explanation')),
 };
-const refuses = { 404: 'Nobody and no group is known so, or there is no such target.' };
+const refuses = { 404: 'No person and no group has this name, or there is no such target.' };
 const summary = 'Why a person or group is, or is not, at each target as desired.';
 const DEFAULT_SECONDS = 30;
 
@@ -127,6 +127,6 @@ async function findOne(
 const unknown = (): Problem =>
   new Problem(
     404,
-    'Nobody and no group is known so: the identity provider has not pushed it. ' +
+    'No person and no group has this name: the identity provider has not pushed it. ' +
       'Say a userName, externalId, address, group name, id, or a ref such as User:<id>.',
   );
