@@ -21,7 +21,7 @@ export async function exceptions() {
     h(
       'ul',
       { class: 'rows card' },
-      all.map(({ name, ref, kind, target, connection, reason, message, advice, since }) =>
+      all.map(({ name, ref, target, connection, reason, message, advice, since }) =>
         h(
           'li',
           {},
@@ -32,7 +32,8 @@ export async function exceptions() {
             h(
               'p',
               { class: 'soft' },
-              `${ref === null ? 'Target' : `${kind} ${ref}`}, ${connection} → ${target}, ${ago(since)}`,
+              `${ref === null ? 'Target' : ref}, ${connection} → ${target}, `,
+              ago(since),
             ),
             h('p', {}, `${WORDS[reason]}: ${message}`),
             h('p', { class: 'soft' }, advice),
