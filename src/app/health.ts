@@ -7,6 +7,7 @@ import { createKeyspace } from '../directory/keys.ts';
 import type { AdminCheck } from '../http/admin/authenticate.ts';
 import { createHealthRouter, type Check, type HealthChecks } from '../http/health.ts';
 import type { TargetQueue } from '../queue/target-queue.ts';
+import { counted } from '../support/counted.ts';
 import { oncePerTurn } from '../support/once-per-turn.ts';
 import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
@@ -38,40 +39,32 @@ export function buildHealth(
     return { ok: true, findings, faults };
   };
   const targetCheck = async (name: string): Promise<Check> => {
-    const depths = await Promise.all([...outboxesOf(states, name).values()].map((outbox) => outbox.depth()));
+    const outboxes = [...outboxesOf(states, name).values()];
+    const backlogs = await Promise.all(outboxes.map((outbox) => outbox.backlog()));
     const [dirty, inflight, blocked] = (['dirty', 'inflight', 'blocked'] as const).map((part) =>
-      depths.reduce((sum, depth) => sum + depth[part], 0),
+      backlogs.reduce((sum, backlog) => sum + backlog[part], 0),
     );
-    const guardStores = [...outboxesOf(states, name).values()].map(({ guardStore }) => guardStore);
-    const holds = await Promise.all(guardStores.map((guardStore) => guardStore.onHold()));
-    const held = (await Promise.all(guardStores.map((guardStore) => guardStore.held()))).reduce(
-      (sum, { total }) => sum + total,
-      0,
-    );
-    const backlogs = await Promise.all(
-      [...outboxesOf(states, name).values()].map((outbox) => outbox.backlog()),
-    );
-    const standing = backlogs.map((each) => each.exceptions);
-    const exceptions = addExceptionCounts(standing);
+    const held = backlogs
+      .flatMap((backlog) => Object.values(backlog.held))
+      .reduce((sum, each) => sum + each, 0);
+    const exceptions = addExceptionCounts(backlogs.map((backlog) => backlog.exceptions));
     const stores = states.flatMap(({ runs }) => runs.get(name) ?? []);
     const runs = await Promise.all(stores.map((each) => each.read()));
     const missing = runs
       .flatMap(({ last }) => (last?.coverage ? [last.coverage.users, last.coverage.groups] : []))
       .reduce((sum, coverage) => sum + coverage.missing, 0);
-    const moved = await Promise.all(
-      [...outboxesOf(states, name).values()].map((outbox) => outbox.hasMoved()),
-    );
+    const moved = await Promise.all(outboxes.map((outbox) => outbox.hasMoved()));
     const comparedAt = runs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
     const reconcileAgeMs = comparedAt.length === 0 ? null : clock.now() - Math.min(...comparedAt);
     const breaker = (await targets.get(name)?.breaker.read()) ?? { open: false };
     const findings = [
       ...(breaker.open ? [`calls fail (${breaker.status || 'no answer'}): only probes are sent`] : []),
-      ...(blocked ? [`${blocked} resources need a person: see dead-letters`] : []),
-      ...(held > 0 ? [`the guard holds ${held} removals: see approvals`] : []),
+      ...(blocked ? [`${counted(blocked, 'dead letter')}: see dead-letters`] : []),
+      ...(held > 0 ? [`the guard holds ${counted(held, 'removal')}: see approvals`] : []),
       ...(exceptions.total > 0 ? [`${exceptionTotalText(exceptions)}: see scim-bridge exceptions`] : []),
       ...(moved.some(Boolean) ? ['the address changed: nothing is written before a reconcile'] : []),
       ...(missing > 0 ? [`${missing} desired users or groups are missing since the last reconcile`] : []),
-      ...(holds.some(Boolean) ? ['on hold by order of an operator: see release'] : []),
+      ...(backlogs.some(({ onHold }) => onHold) ? ['on hold by order of an operator: see release'] : []),
     ];
     return {
       ok: true,

@@ -2,7 +2,7 @@
 import { complain } from './output.ts';
 
 /** Commands and sub-commands that are asked for their output. */
-const SHOWING = new Set('acts backup explain export list log plan refused show status'.split(' '));
+const SHOWING = new Set('acts backup exceptions explain export list log plan refused show status'.split(' '));
 
 /** The part of a parsed command that decides whether it may end in the middle. */
 interface Started {

@@ -36,7 +36,7 @@
  * | mapped:<t> | string | digest of the rules by which everybody was mapped last; `repaired` after a repair |
  * | tenant:<t> | set | addresses at which the linked accounts were recognised; at another one nothing is written |
  * | groupsSeen:<t> | hash | ref → the platform's time of change when a group's members were found equal |
- * | pendingMembers:<t>:<group>, pendingGroups:<t>:<user> | hash | memberships still to be added (+) or removed (-); a field `@<platform id>` of pendingMembers is a member that is nobody of ours |
+ * | pendingMembers:<t>:<group>, pendingGroups:<t>:<user> | hash | memberships still to be added (+) or removed (-); a field `@<platform id>` of pendingMembers is a member without a resource of ours |
  * | blocked:<t> | zset | refs whose sync needs a person, by time |
  * | exceptions:<t>:<reason> | zset | refs that stay otherwise than desired until a person acts, by time (exceptions.ts) |
  * | exceptionReasons:<t> | hash | ref → the reason of its list of exceptions |

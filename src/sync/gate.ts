@@ -2,6 +2,7 @@
 import type { Condition } from '../directory/outbox/links.ts';
 import type { Destruction, Permission } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
+import { counted } from '../support/counted.ts';
 import { condition } from './condition.ts';
 import type { Gate, SyncContext } from './context.ts';
 import { administratorStateOf, UNCHECKED } from './last-administrator.ts';
@@ -82,7 +83,11 @@ export const isRefused = (gate: Gate, kind: DestructiveKind): boolean =>
 /** Returns the condition of a sync that waits for the guard; undefined otherwise. */
 export const behindHold = (context: SyncContext): Condition | undefined =>
   context.gate.isBehindHold
-    ? condition(context, 'Held', 'its name or account belongs to one who leaves, which the guard holds')
+    ? condition(
+        context,
+        'Held',
+        'its name or account is in use by a leaver, and the guard holds the removal of that leaver',
+      )
     : undefined;
 
 const WORDS: Record<DestructiveKind, string> = {
@@ -112,7 +117,7 @@ function whyNot(context: SyncContext): Condition | undefined {
     return condition(context, 'Held', message);
   }
   if (followers > 0) {
-    const message = `${followers} members leave the group together with their accounts, which the guard holds`;
+    const message = `the guard holds the deactivation of ${counted(followers, 'member')}, who ${followers === 1 ? 'leaves' : 'leave'} the group only with the account`;
     return condition(context, 'Held', message);
   }
   const rejected = kindsOf('rejected');

@@ -1,47 +1,26 @@
 // Tests that exceptions are told by every reading command: rejected, protected, dropped, and that each ends again.
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { jest } from '@jest/globals';
-import { runCli } from '../../src/cli/index.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
+import { createCommands, type Commands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
 import { createIdp, type Idp } from '../support/idp.ts';
 import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
 
 const TOKEN = 'a-token-for-tests-only-0123456789';
 const ADMIN = 'an-admin-token-for-tests-0123456789';
-const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
-const file = join(folder, 'bridge.json');
 const LEAVERS = ['r0@acme.example', 'r1@acme.example'];
 
 let sandbox: Sandbox;
 let bridge: BridgeProcess;
+let commands: Commands;
 let idp: Idp;
 let platform: PlatformView;
 const ids = new Map<string, string>();
 
-/** Runs a command as an operator would. @returns exit code and output; parsed with `--json` */
 async function command(...args: string[]): Promise<{ code: number; answer: any }> {
-  const lines: string[] = [];
-  const log = jest.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)));
-  const error = jest.spyOn(console, 'error').mockImplementation((line) => void lines.push(String(line)));
-  const write = jest.spyOn(process.stdout, 'write').mockImplementation((chunk, ...rest) => {
-    lines.push(String(chunk));
-    for (const each of rest) if (typeof each === 'function') each();
-    return true;
-  });
-  try {
-    const code = await runCli(['--config', file, ...args], { ...process.env, NO_COLOR: '1' });
-    const text = lines.join('\n');
-    return { code, answer: args.includes('--json') && code !== 1 ? JSON.parse(text) : text };
-  } finally {
-    log.mockRestore();
-    error.mockRestore();
-    write.mockRestore();
-  }
+  const { code, text, json } = await commands.run(...args);
+  return { code, answer: args.includes('--json') ? json : text };
 }
 
 const status = async () => (await command('status', '--json')).answer[0];
@@ -78,7 +57,7 @@ beforeAll(async () => {
     },
     reconcile: { schedule: null },
   };
-  writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
+  commands = createCommands(settings);
   bridge = await startBridgeProcess(settings);
   idp = createIdp(bridge.baseUrl, TOKEN);
   platform = createPlatformView(sandbox.ready.controlUrl);
@@ -93,7 +72,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await bridge.stop();
   await sandbox.stop();
-  rmSync(folder, { recursive: true, force: true });
+  commands.remove();
 });
 
 test('without exceptions every command says so', async () => {

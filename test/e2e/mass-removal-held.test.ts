@@ -58,10 +58,10 @@ describe('a guarded target', () => {
     (await bridge.platform.state()).users.filter(({ userName }) => /^p\d+@/.test(userName));
   const activeOnes = async () => (await people()).filter(({ active }) => active).length;
   const settled = () =>
-    eventually('nothing is left to do', async () => (await outbox.depth()).dirty === 0, 20_000);
+    eventually('nothing is left to do', async () => (await outbox.backlog()).dirty === 0, 20_000);
   const leave = (id: string) =>
     bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
-  const held = async () => (await guardStore.held()).total;
+  const held = async () => Object.values((await outbox.backlog()).held).reduce((sum, each) => sum + each, 0);
   const approve = async () => guardStore.decide('approve', (await guardStore.open())?.id ?? '', 'ops');
 
   test('BRIDGE-08 a flood of deactivations is acknowledged and held, and everything else goes on', async () => {

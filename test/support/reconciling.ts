@@ -58,7 +58,7 @@ export async function openReconciling(bridge: Bridge, config = bridge.config): P
       await eventually(
         'nothing is dirty',
         async () => {
-          const { dirty, inflight } = await first().scope.outbox.depth();
+          const { dirty, inflight } = await first().scope.outbox.backlog();
           return dirty === 0 && inflight === 0;
         },
         60_000,

@@ -274,14 +274,6 @@ export function createGuardStore(
     return text === null ? undefined : (JSON.parse(text) as Hold);
   }
 
-  /** Returns the number of held changes, by kind and in total. */
-  async function held(): Promise<Record<DestructiveKind, number> & { total: number }> {
-    const sizes = await Promise.all(DESTRUCTIVE_KINDS.map((kind) => redis.zcard(sets('guardHeld', kind))));
-    const byKind = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind, index) => [kind, sizes[index] ?? 0]));
-    const total = sizes.reduce((sum, size) => sum + size, 0);
-    return { ...(byKind as Record<DestructiveKind, number>), total };
-  }
-
   return {
     counts,
     take,
@@ -299,7 +291,6 @@ export function createGuardStore(
     hold,
     release,
     onHold,
-    held,
   };
 }
 

@@ -1,5 +1,5 @@
 // Splits a log entry into a part that the hash chain covers and its personal data, which can be removed later. The chained
-// part has a digest of the personal data with a random salt, so that nobody can guess removed values from the digest.
+// part has a digest of the personal data with a random salt, so that removed values cannot be guessed from the digest.
 import { createHash, randomBytes } from 'node:crypto';
 
 /** An entry as scripts take it: the chained part, and the personal data; '' when there is none. */

@@ -158,16 +158,6 @@ export function createOutbox(
     await redis.multi().del(keys.key('tenant', target)).sadd(keys.key('tenant', target), address).exec();
   }
 
-  /** How far the target is behind: refs not yet equal, those under way, those that need a person. */
-  async function depth(): Promise<{ dirty: number; inflight: number; blocked: number }> {
-    const [dirty, inflight, blocked] = await Promise.all([
-      redis.hlen(keys.key('marks', target)),
-      redis.zcard(keys.key('inflight', target)),
-      redis.zcard(keys.key('blocked', target)),
-    ]);
-    return { dirty, inflight, blocked };
-  }
-
   async function blocked(): Promise<{ ref: Ref; since: number }[]> {
     const found = await redis.zrange(keys.key('blocked', target), '0', '-1', 'WITHSCORES');
     return pairs(found).map(([ref, since]) => ({ ref: ref as Ref, since: Number(since) }));
@@ -200,7 +190,6 @@ export function createOutbox(
     owedRemovals,
     forgetLink,
     adoptLink,
-    depth,
     hasMoved,
     noteAddress,
     changeAddress,

@@ -123,7 +123,7 @@ describe('blocked resources', () => {
 
   it('a blocked user is listed and not claimed again', async () => {
     await expect(store.outbox.blocked()).resolves.toEqual([{ ref: USER, since: expect.any(Number) }]);
-    await expect(store.outbox.depth()).resolves.toEqual({ dirty: 0, inflight: 0, blocked: 1 });
+    await expect(store.outbox.backlog()).resolves.toMatchObject({ dirty: 0, inflight: 0, blocked: 1 });
     await expect(store.claimRefs()).resolves.toEqual([]);
   });
 
@@ -156,9 +156,9 @@ describe('two targets of one connection', () => {
     await store.putUser(ADA, { userName: 'ada' });
     await store.putGroup(G, 'Sales', [add(ADA)]);
     await store.settleAll();
-    await expect(store.outbox.depth()).resolves.toMatchObject({ dirty: 0 });
+    await expect(store.outbox.backlog()).resolves.toMatchObject({ dirty: 0 });
     await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map());
-    await expect(second?.depth()).resolves.toMatchObject({ dirty: 2 });
+    await expect(second?.backlog()).resolves.toMatchObject({ dirty: 2 });
     await expect(second?.pendingMembers(G)).resolves.toEqual(new Map([[ADA, '+']]));
     await expect(store.state.links.get('second', USER)).resolves.toEqual({});
   });

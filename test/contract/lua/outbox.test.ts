@@ -41,7 +41,7 @@ describe('outbox', () => {
     const ack = await store.outbox.ack(work, { id: 'p1' }, SYNCED);
     expect(ack).toMatchObject({ kind: 'cleared' });
     await expect(store.state.links.get('main', USER)).resolves.toEqual({ id: 'p1', basis: '1' });
-    await expect(store.outbox.depth()).resolves.toEqual({ dirty: 0, inflight: 0, blocked: 0 });
+    await expect(store.outbox.backlog()).resolves.toMatchObject({ dirty: 0, inflight: 0, blocked: 0 });
     await expect(store.outbox.begin(USER, 'edit')).resolves.toEqual({ kind: 'clean' });
     await expect(claim()).resolves.toEqual([]);
   });
@@ -185,7 +185,7 @@ describe('outbox', () => {
     await claim();
     await store.outbox.ack(await store.begun(USER), { attempts: 1 }, { kind: 'later', afterMs: 60_000 });
     await expect(claim()).resolves.toEqual([]);
-    await expect(store.outbox.depth()).resolves.toEqual({ dirty: 1, inflight: 0, blocked: 0 });
+    await expect(store.outbox.backlog()).resolves.toMatchObject({ dirty: 1, inflight: 0, blocked: 0 });
     await edit('two');
     await expect(claim()).resolves.toMatchObject([{ ref: USER, priority: 'edit' }]);
   });

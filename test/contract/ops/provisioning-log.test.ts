@@ -25,7 +25,7 @@ describe('entries of the provisioning log', () => {
   };
   const settled = () =>
     eventually('nothing is dirty', async () => {
-      const { dirty } = (await states[0]?.outboxes.get('main')?.depth()) ?? { dirty: 1 };
+      const { dirty } = (await states[0]?.outboxes.get('main')?.backlog()) ?? { dirty: 1 };
       return dirty === 0;
     });
 

@@ -81,7 +81,7 @@ describe('queue', () => {
     };
 
   const edit = (title: string) => store.putUser(ADA, { userName: 'ada', title });
-  const equal = async () => (await store.outbox.depth()).dirty === 0;
+  const equal = async () => (await store.outbox.backlog()).dirty === 0;
   const queues = () =>
     STREAMS.map(
       (stream) =>
@@ -146,7 +146,7 @@ describe('queue', () => {
     startRelay();
     await edit('one');
     await eventually('failed once', () => calls === 1);
-    await expect(store.outbox.depth()).resolves.toMatchObject({ dirty: 1 });
+    await expect(store.outbox.backlog()).resolves.toMatchObject({ dirty: 1 });
     await eventually('equal', equal);
     expect([calls, seen.length]).toEqual([2, 1]);
   });
@@ -199,7 +199,7 @@ describe('queue', () => {
       ),
     );
     const relay = startRelay(30, 5);
-    await eventually('stream is full', async () => (await store.outbox.depth()).inflight >= 5);
+    await eventually('stream is full', async () => (await store.outbox.backlog()).inflight >= 5);
     await store.putUser(ADA, { userName: 'ada', active: false }, 'deactivation');
     relay.notify();
     await eventually('deactivated', () => seen.some((text) => text.includes('"active":false')), 10_000);
@@ -251,7 +251,7 @@ describe('queue', () => {
     expect(aborted).toBe(true);
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(95);
     expect(Date.now() - startedAt).toBeLessThan(5000);
-    await expect(store.outbox.depth()).resolves.toMatchObject({ dirty: 1 });
+    await expect(store.outbox.backlog()).resolves.toMatchObject({ dirty: 1 });
   });
 
   it('the relay continues after a failed sweep', async () => {
