@@ -2,7 +2,7 @@
 import { Cluster, Redis } from 'ioredis';
 import type { Logger } from '../../support/logger.ts';
 import { placeOf, type ClusterPlace, type RedisSettings, type ServerOptions } from './redis-options.ts';
-import { ignoreLateErrors } from './late-errors.ts';
+import { connectAgain, ignoreLateErrors } from './ioredis-faults.ts';
 
 export {
   checkStore,
@@ -89,10 +89,10 @@ function connectCluster({ nodes, options, tls }: ClusterPlace, role: ConnectionR
 }
 
 function connectServer(options: ServerOptions): Redis {
-  const redis = ignoreLateErrors(new Redis(options));
+  const redis = connectAgain(ignoreLateErrors(new Redis(options)));
   const duplicate = redis.duplicate.bind(redis);
   // BullMQ duplicates the connection for blocking commands; the copies need the same error handling.
-  redis.duplicate = (changed: ServerOptions = {}) => ignoreLateErrors(duplicate(changed));
+  redis.duplicate = (changed: ServerOptions = {}) => connectAgain(ignoreLateErrors(duplicate(changed)));
   return redis;
 }
 

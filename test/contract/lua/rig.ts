@@ -67,13 +67,16 @@ export interface StoreOptions {
   url?: string;
 }
 
+/** One for each process of jest: stores are compared by scans, which read all keys of a database. */
+const OWN_DATABASE = 1 + (Number(process.env.JEST_WORKER_ID ?? 0) % 15);
+
 export function openStore({
   targets = ['main'],
   groupsMatter = false,
   leaseMs = 5000,
   events,
   uniqueExternalIds = false,
-  url = process.env.TEST_REDIS_URL ?? '',
+  url = `${process.env.TEST_REDIS_URL}/${OWN_DATABASE}`,
 }: StoreOptions = {}): Promise<Store> {
   const prefix = `test-${randomUUID()}`;
   const connections: Redis[] = [];

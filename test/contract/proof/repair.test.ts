@@ -56,7 +56,7 @@ async function derived(store: Store): Promise<Record<string, unknown>> {
         return [
           field,
           /^links/.test(family)
-            ? value.replace(/"(settled|b)":"[^"]*"/g, '')
+            ? value.replace(/"observedGeneration":"[^"]*"/g, '')
             : value.split(',').sort().join(),
         ];
       });
