@@ -2,6 +2,7 @@
 import type { Config } from '../config/schema.ts';
 import { createBreaker } from '../directory/outbox/breaker.ts';
 import { createBudget } from '../directory/outbox/budget.ts';
+import { createRecentExternalIds } from '../directory/outbox/recent-external-ids.ts';
 import type { PlatformCall } from '../platform/client.ts';
 import { userResourceType, type CustomSchema, type ResourceType } from '../scim/index.ts';
 import { createTarget, type Target } from '../sync/target.ts';
@@ -34,7 +35,9 @@ export function buildTargets(parts: Parts): Map<string, Target> {
       breaker.note(call);
       hooks?.onCall(call);
     };
-    const target = createTarget({ ...parts, budget, breaker, onCall }, settings, userType);
+    const recentExternalIds = createRecentExternalIds(parts, { prefix, target: name });
+    const deps = { ...parts, budget, breaker, recentExternalIds, onCall };
+    const target = createTarget(deps, settings, userType);
     releasers.add(`platform client of ${name}`, () => target.client.close());
     targets.set(name, target);
   }

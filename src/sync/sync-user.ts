@@ -10,7 +10,14 @@ import { writeAttributes } from './attributes.ts';
 import { condition, isRecordLost, recordDamaged, recordLost } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { attributeChanges, coreOperations } from './diff.ts';
-import { createMissingAccount, findUser, observeLinked, type Exists } from './find-user.ts';
+import {
+  createMissingAccount,
+  findUser,
+  isUnlisted,
+  observeLinked,
+  type Exists,
+  type FoundAccount,
+} from './find-user.ts';
 import { isGone, isStatus } from './failures.ts';
 import { ended, permitClosing, permitOne, resetGate } from './gate.ts';
 import type { Why } from './provisioning-writer.ts';
@@ -58,7 +65,9 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   const { work, link, target } = context;
   const { policy } = target;
   if (link.id === undefined) {
-    let found = await findUser(context, desired, exists);
+    let found: FoundAccount = (await isUnlisted(context, desired))
+      ? { kind: 'absent' }
+      : await findUser(context, desired, exists);
     if (found.kind === 'absent') found = await createMissingAccount(context, desired, exists);
     if (found.kind === 'blocked')
       return { kind: 'blocked', writes: context.writes, condition: found.condition };
@@ -121,6 +130,9 @@ async function writeCore(context: SyncContext, desired: DesiredUser): Promise<Sy
   if (operations.length === 0) return undefined;
   try {
     const paths = operations.flatMap(({ path }) => path ?? []);
+    const { externalId } = desired.core;
+    if (typeof externalId === 'string' && paths.includes('externalId'))
+      await target.recentExternalIds.note(externalId, `${context.outbox.base} ${context.work.ref}`);
     await context.attempt(paths, 'update user', () =>
       target.client.users.patch(link.id ?? '', operations, context.call),
     );

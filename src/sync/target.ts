@@ -1,6 +1,7 @@
 // Creates a target for sync: its policy, platform client, mapping and request budget.
 import type { Breaker } from '../directory/outbox/breaker.ts';
 import type { Budget } from '../directory/outbox/budget.ts';
+import type { RecentExternalIds } from '../directory/outbox/recent-external-ids.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import { connectPlatform, type PlatformCall, type PlatformClient } from '../platform/client.ts';
 import type { ResourceType } from '../scim/index.ts';
@@ -9,6 +10,7 @@ import type { Logger } from '../support/logger.ts';
 import { createAnswering, type Answering } from './answering.ts';
 import { createAdministrators, type Administrators } from './administrators.ts';
 import { createCatalogue, type Catalogue } from './catalogue.ts';
+import { createListedAccounts, type ListedAccounts } from './listed-accounts.ts';
 import { compileMapping, type Mapping, type MappingRules } from './mapping.ts';
 
 /** Settings of a target that limit what sync may write. */
@@ -53,6 +55,8 @@ export interface Target {
   breaker: Pick<Breaker, 'read'>;
   /** Answers to the calls of this process. */
   answering: Answering;
+  listedAccounts: ListedAccounts;
+  recentExternalIds: RecentExternalIds;
   /** Features that the platform refused. */
   lacks: { externalIdFilter: boolean };
 }
@@ -62,6 +66,7 @@ export function createTarget(
   deps: {
     budget: Budget;
     breaker: Pick<Breaker, 'read'>;
+    recentExternalIds: RecentExternalIds;
     clock: Clock;
     logger: Logger;
     onCall?: (call: PlatformCall) => void;
@@ -69,7 +74,7 @@ export function createTarget(
   settings: TargetSettings,
   userType: ResourceType,
 ): Target {
-  const { budget, breaker, clock, logger, onCall } = deps;
+  const { budget, breaker, recentExternalIds, clock, logger, onCall } = deps;
   const { name } = settings;
   const mapping = compileMapping(settings, userType);
   const answering = createAnswering(clock);
@@ -103,6 +108,8 @@ export function createTarget(
     budget,
     breaker,
     answering,
+    listedAccounts: createListedAccounts({ client, clock }),
+    recentExternalIds,
     lacks: { externalIdFilter: false },
   };
 }

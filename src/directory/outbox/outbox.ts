@@ -29,6 +29,8 @@ export interface Readiness {
 }
 
 const MARKS_PORTION = 5000;
+/** Distance of two priorities in the score of `dirty` (lua/keys.lua). */
+const SPAN = 10_000_000_000_000;
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
@@ -106,6 +108,12 @@ export function createOutbox(
     return (await redis.hexists(keys.key('marks', target), ref)) === 1;
   }
 
+  /** Number of marks of new resources that wait for delivery. */
+  const countNew = (): Promise<number> => {
+    const priority = PRIORITIES.indexOf('new');
+    return redis.zcount(keys.key('dirty', target), priority * SPAN, `(${(priority + 1) * SPAN}`);
+  };
+
   /** Whether nothing happens to a ref by itself, neither soon nor later: no mark, and no person has to help first. */
   async function isAtRest(ref: Ref): Promise<boolean> {
     const isBlocked = redis.zscore(keys.key('blocked', target), ref);
@@ -174,6 +182,8 @@ export function createOutbox(
 
   return {
     target,
+    /** Key base of the connection. */
+    base: keys.base,
     exceptions,
     exceptionOf: (ref: Ref) => readException(deps, target, ref),
     leaseMs,
@@ -185,6 +195,7 @@ export function createOutbox(
     readiness,
     mark,
     isMarked,
+    countNew,
     isAtRest,
     isCurrent,
     owedRemovals,

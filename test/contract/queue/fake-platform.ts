@@ -131,7 +131,12 @@ export function createFakePlatform(): FakePlatform {
               .slice(0, 2)
               .map(wireUser),
           ),
-        list: () => call('list users', () => ({ totalResults: users.size, resources: [] })),
+        list: ({ startIndex = 1, count = 20 } = {}) =>
+          call('list users', () => ({
+            startIndex,
+            totalResults: users.size,
+            resources: [...users.values()].slice(startIndex - 1, startIndex - 1 + count).map(wireUser),
+          })),
         get: (id: string) => call('get user', () => wireUser(userOf(id))),
         create: (body: { userName: string; externalId?: string; active?: boolean }) =>
           call('create user', () => {

@@ -1,4 +1,6 @@
 // Runs the real sync one platform call at a time, so that a test can make changes in between.
+import { randomUUID } from 'node:crypto';
+import { createRecentExternalIds } from '../../../src/directory/outbox/recent-external-ids.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import type { Outbox } from '../../../src/directory/outbox/outbox.ts';
 import type { GuardSettings } from '../../../src/guard/judge.ts';
@@ -8,6 +10,7 @@ import { silentLogger } from '../../../src/support/logger.ts';
 import { createAdministrators } from '../../../src/sync/administrators.ts';
 import { createAnswering } from '../../../src/sync/answering.ts';
 import { createCatalogue } from '../../../src/sync/catalogue.ts';
+import { createListedAccounts } from '../../../src/sync/listed-accounts.ts';
 import { compileMapping, type MappingRules } from '../../../src/sync/mapping.ts';
 import { syncResource } from '../../../src/sync/sync-resource.ts';
 import type { SyncPolicy, Target } from '../../../src/sync/target.ts';
@@ -77,6 +80,12 @@ export async function openEstate(
     groupsRolesMap: {},
     ...policy,
   };
+  // One process: its list outlives a crashed sync.
+  const listedAccounts = createListedAccounts({
+    client: platform.client(() => Promise.resolve('ok')),
+    clock,
+  });
+  const recentExternalIds = createRecentExternalIds(store, { prefix: randomUUID(), target: 'main' });
   const targetOf = (gate: Gate): Target => {
     const client = platform.client(gate);
     const budget = { take: () => Promise.resolve(), pause: () => Promise.resolve() };
@@ -88,6 +97,8 @@ export async function openEstate(
       budget,
       breaker: { read: () => Promise.resolve({ open: false }) },
       answering: createAnswering(clock),
+      listedAccounts,
+      recentExternalIds,
       lacks: { externalIdFilter: false },
       catalogue: createCatalogue({ client, clock }, mapping.types),
       administrators: createAdministrators(clock),

@@ -1,0 +1,96 @@
+// Tells for new users whether an account can exist, from one list of the platform in place of two look-ups for each of them
+// (ADR 0023). The list is only trusted to say that an account may exist; a create that meets one is answered with 409.
+import type { PlatformClient } from '../platform/client.ts';
+import type { BloomFilter } from '../support/bloom-filter.ts';
+import type { Clock } from '../support/sources.ts';
+import { settledWithin } from '../support/within.ts';
+import { externalIdKey, nameKey, readAccountList } from './account-list.ts';
+
+export interface ListedAccounts {
+  /**
+   * Returns whether an account with this userName or externalId may exist; undefined when no list is at hand, so that the
+   * account has to be looked up.
+   */
+  mayHave(
+    wanted: { userName: string; externalId: string | null },
+    asking: { countNew: () => Promise<number>; signal: AbortSignal },
+  ): Promise<boolean | undefined>;
+}
+
+/** Number of new users within MOMENT_MS from which a list is read. */
+const MANY = 2;
+const MOMENT_MS = 60_000;
+/** Longest wait of one sync for the list; then it looks its account up. */
+const PATIENCE_MS = 1000;
+/** Time without another attempt after a list that was unproven, too long or not readable. */
+const RETRY_MS = 60_000;
+/** Lifetime of a list: a multiple of the time to read it, so that reading it again costs a twentieth of all calls. */
+const LEAST_AGE_MS = 120_000;
+const MOST_AGE_MS = 900_000;
+const AGE_OF_READING = 20;
+/** Part of the lifetime after which the next list is read in the background. */
+const RENEW_AFTER = 0.75;
+/** Look-ups that the list saves for each new user. */
+const SAVED = 2;
+
+export function createListedAccounts(deps: {
+  client: Pick<PlatformClient, 'users'>;
+  clock: Clock;
+}): ListedAccounts {
+  const { client, clock } = deps;
+  let seen = { since: Number.NEGATIVE_INFINITY, users: 0 };
+  let list: { names: BloomFilter; readAt: number; lifetimeMs: number } | undefined;
+  let reading: Promise<void> | undefined;
+  let retryAt = Number.NEGATIVE_INFINITY;
+
+  function noteNewUser(): void {
+    const now = clock.now();
+    if (now - seen.since > MOMENT_MS) seen = { since: now, users: 0 };
+    seen.users++;
+  }
+
+  async function read(countNew: () => Promise<number>, signal: AbortSignal): Promise<void> {
+    const readAt = clock.now();
+    const worthPages = async (): Promise<number> => SAVED * ((await countNew()) + seen.users);
+    const found = await readAccountList(client, worthPages, { signal });
+    if (found.kind !== 'read') {
+      retryAt = clock.now() + RETRY_MS;
+      return;
+    }
+    const tookMs = clock.now() - readAt;
+    const lifetimeMs = Math.min(MOST_AGE_MS, Math.max(LEAST_AGE_MS, AGE_OF_READING * tookMs));
+    list = { names: found.names, readAt, lifetimeMs };
+  }
+
+  function begin(countNew: () => Promise<number>, signal: AbortSignal): Promise<void> {
+    reading ??= read(countNew, signal)
+      // Every failure means that users are looked up; the platform's state is judged by those calls.
+      .catch(() => {
+        retryAt = clock.now() + RETRY_MS;
+      })
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  }
+
+  return {
+    mayHave: async ({ userName, externalId }, { countNew, signal }) => {
+      noteNewUser();
+      const age = (): number => clock.now() - (list?.readAt ?? Number.NEGATIVE_INFINITY);
+      const isOlderThan = (share: number): boolean => !list || age() > share * list.lifetimeMs;
+      if (isOlderThan(RENEW_AFTER) && seen.users >= MANY && clock.now() >= retryAt) {
+        const done = begin(countNew, signal);
+        if (isOlderThan(1)) await settledWithin(clock, done, PATIENCE_MS);
+      }
+      if (!list || isOlderThan(1)) {
+        list = undefined;
+        return undefined;
+      }
+      const { names } = list;
+      return (
+        names.mayHave(nameKey(userName)) || (externalId !== null && names.mayHave(externalIdKey(externalId)))
+      );
+    },
+  };
+}
