@@ -66,7 +66,7 @@
  * | eventsLease | string | who pushes events at the moment |
  * | claim:<t>:<kind>:<platform id> | string | connection and ref that is about to link it; base as of budget |
  * | budget:<t>, paused:<t> | string | request budget of a target; its base is `target.<t>` instead of a connection |
- * | externalId:<t>:<digest> | string | connection and resource that lately gave this externalId to an account; same base |
+ * | externalId:<t>:<digest> | string | this externalId was given to an account lately; same base |
  * | breaker:<t> | hash | failed calls in a row; while open also since when, and when the next probe may go; same base |
  */
 export interface Keyspace {

@@ -90,14 +90,13 @@ export async function findUser(
 
 /**
  * Returns whether the user can be created without a look-up: a recent complete list shows no account with the names of the
- * user, and no other resource gave an account this externalId since. After an earlier attempt accounts are looked up.
+ * user, and no account was given this externalId since. After an earlier attempt accounts are looked up.
  */
 export async function isUnlisted(context: SyncContext, { core }: DesiredUser): Promise<boolean> {
-  const { call, link, outbox, target, work } = context;
+  const { call, link, outbox, target } = context;
   const externalId = core.externalId === null ? null : String(core.externalId);
   // Noted before the list is asked, so that of two processes at least one sees the note of the other.
-  const isRecent =
-    externalId !== null && (await target.recentExternalIds.note(externalId, `${outbox.base} ${work.ref}`));
+  const isRecent = externalId !== null && (await target.recentExternalIds.note(externalId));
   if (link.creating || link.condition || isRecent) return false;
   const asking = { countNew: outbox.countNew, signal: call.signal };
   const wanted = { userName: String(core.userName), externalId };

@@ -132,7 +132,7 @@ async function writeCore(context: SyncContext, desired: DesiredUser): Promise<Sy
     const paths = operations.flatMap(({ path }) => path ?? []);
     const { externalId } = desired.core;
     if (typeof externalId === 'string' && paths.includes('externalId'))
-      await target.recentExternalIds.note(externalId, `${context.outbox.base} ${context.work.ref}`);
+      await target.recentExternalIds.note(externalId);
     await context.attempt(paths, 'update user', () =>
       target.client.users.patch(link.id ?? '', operations, context.call),
     );

@@ -182,8 +182,6 @@ export function createOutbox(
 
   return {
     target,
-    /** Key base of the connection. */
-    base: keys.base,
     exceptions,
     exceptionOf: (ref: Ref) => readException(deps, target, ref),
     leaseMs,

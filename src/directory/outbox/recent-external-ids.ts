@@ -1,12 +1,12 @@
-// Notes for a while which resource gave an externalId to an account of a target. A list of the platform that is younger than
+// Notes for a while which externalIds were given to accounts of a target. A list of the platform that is younger than
 // the notes shows every older account; a newer one is found here, also when another process or connection created it.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
 
 export interface RecentExternalIds {
-  /** Notes the externalId for `owner`. @returns whether another owner noted it lately */
-  note(externalId: string, owner: string): Promise<boolean>;
+  /** Notes the externalId. @returns whether any resource of any connection noted it before */
+  note(externalId: string): Promise<boolean>;
 }
 
 /** Twice the longest lifetime of a list (sync/listed-accounts.ts). */
@@ -18,16 +18,16 @@ export function createRecentExternalIds(
 ): RecentExternalIds {
   const keys = createKeyspace(prefix, `target.${target}`);
   return {
-    note: async (externalId, owner) => {
+    note: async (externalId) => {
       const digest = createHash('sha256').update(externalId).digest('base64url');
       const before = await redis.set(
         keys.key('externalId', `${target}:${digest}`),
-        owner,
+        '1',
         'PX',
         KEEP_MS,
         'GET',
       );
-      return before !== null && before !== owner;
+      return before !== null;
     },
   };
 }
