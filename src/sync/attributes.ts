@@ -10,6 +10,8 @@ import { permit } from './gate.ts';
 import { isGone, isStatus } from './failures.ts';
 import { attributeChanges, EXTENSION, fitsExtension } from './diff.ts';
 import type { DesiredUser } from './mapping.ts';
+import { isEmpty, writeOrder } from './write-order.ts';
+import { writeTogether } from './write-together.ts';
 
 export type AttributeResult =
   | { kind: 'done' }
@@ -25,47 +27,69 @@ const LOOK_AGAIN_MS = 1000;
 const PASSING_PAGES = 3;
 
 /**
- * Writes every attribute that differs. An attribute that cannot be written (mapping failed, definition of another type)
- * does not stop the others, but the result is `blocked`, so that the user is not activated without it.
+ * Writes every attribute that differs: first what takes something away, then all that one PATCH can carry, with the core
+ * attributes, then the rest. An attribute that cannot be written (mapping failed, definition of another type) does not
+ * stop the others, but the result is `blocked`, so that the user is not activated without it.
  */
 export async function writeAttributes(context: SyncContext, desired: DesiredUser): Promise<AttributeResult> {
   const { link, target } = context;
   const definitions = await target.catalogue.definitions(context.call.signal);
   const problems = desired.faults.map(({ attribute, reason }) => `${attribute} ${reason}`);
-  const changes = new Map<string, string>();
+  const ids = new Map<string, string>();
   for (const name of attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure)) {
     const definition = definitions.get(name);
-    if (definition?.kind === 'ready') changes.set(name, definition.id);
+    if (definition?.kind === 'ready') ids.set(name, definition.id);
     else problems.push(definition?.message ?? `attribute ${name} is not in the catalogue`);
   }
-  const kept = await keepHeld(context, desired, [...changes.keys()]);
-  for (const name of kept.keys()) changes.delete(name);
-  if (changes.size > 0) {
-    const account = await resolveAccount(context);
-    if (account.kind === 'found') {
-      for (const [name, attributeId] of changes) {
-        const known = await writeValue(
-          context,
-          account.id,
-          attributeId,
-          name,
-          desired.attributes[name] ?? null,
-        );
-        if (!known) {
-          // If the SCIM user is gone too, its 404 restarts the sync with a new account.
-          await target.client.users.get(link.id ?? '', context.call);
-          link.attempts = (link.attempts ?? 0) + 1;
-          return { kind: 'later', afterMs: Math.min(LOOK_AGAIN_MS * link.attempts, PATIENCE_MS) };
-        }
-      }
-    } else if (account.kind === 'absent') {
-      problems.push(...(await writeThroughExtension(context, desired, [...changes.keys()])));
-    } else {
-      return account;
-    }
-  }
+  const kept = await keepHeld(context, desired, [...ids.keys()]);
+  for (const name of kept.keys()) ids.delete(name);
+  const { attributes, unsure } = link;
+  const order = writeOrder(
+    desired.attributes,
+    { types: target.mapping.types, attributes, unsure },
+    ids.keys(),
+  );
+  const write = async (names: string[]): Promise<AttributeResult | undefined> => {
+    const written = await writeValues(
+      context,
+      desired,
+      new Map(names.map((name) => [name, ids.get(name) ?? ''])),
+    );
+    if (!Array.isArray(written)) return written;
+    problems.push(...written);
+    return undefined;
+  };
+  const first = await write(order.first);
+  if (first) return first;
+  const left = await writeTogether(context, desired, order.together);
+  const rest = await write([...left, ...order.last]);
+  if (rest) return rest;
   if (problems.length === 0) return { kind: [...kept.values()].includes('held') ? 'held' : 'done' };
   return { kind: 'blocked', condition: condition(context, 'AttributesNotWritten', problems.join('; ')) };
+}
+
+/**
+ * Writes values one by one. @param ids name → id of the definition
+ * @returns what could not be written, as sentences; or the reason why the sync goes on later
+ */
+async function writeValues(
+  context: SyncContext,
+  desired: DesiredUser,
+  ids: Map<string, string>,
+): Promise<string[] | Exclude<AttributeResult, { kind: 'done' | 'held' }>> {
+  if (ids.size === 0) return [];
+  const { link, target } = context;
+  const account = await resolveAccount(context);
+  if (account.kind === 'absent') return writeThroughExtension(context, desired, [...ids.keys()]);
+  if (account.kind !== 'found') return account;
+  for (const [name, id] of ids) {
+    if (await writeValue(context, account.id, id, name, desired.attributes[name] ?? null)) continue;
+    // If the SCIM user is gone too, its 404 restarts the sync with a new account.
+    await target.client.users.get(link.id ?? '', context.call);
+    link.attempts = (link.attempts ?? 0) + 1;
+    return { kind: 'later', afterMs: Math.min(LOOK_AGAIN_MS * link.attempts, PATIENCE_MS) };
+  }
+  return [];
 }
 
 /** Returns the desired values without removals that the guard holds or an operator rejected. */
@@ -92,9 +116,6 @@ async function keepHeld(
   }
   return kept;
 }
-
-const isEmpty = (value: unknown): boolean =>
-  value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 
 /** Writes one value. @returns false when account or definition is unknown to the platform; both are then looked up again */
 async function writeValue(

@@ -57,8 +57,8 @@ export interface Target {
   answering: Answering;
   listedAccounts: ListedAccounts;
   recentExternalIds: RecentExternalIds;
-  /** Features that the platform refused. */
-  lacks: { externalIdFilter: boolean };
+  /** Features that the platform refused; `combinedPatchUntil`: time until which write-together.ts is not tried, Unix ms. */
+  lacks: { externalIdFilter: boolean; combinedPatchUntil: number };
 }
 
 /** @throws PlatformConfiguration or a mapping error, before anything is called */
@@ -110,6 +110,6 @@ export function createTarget(
     answering,
     listedAccounts: createListedAccounts({ client, clock }),
     recentExternalIds,
-    lacks: { externalIdFilter: false },
+    lacks: { externalIdFilter: false, combinedPatchUntil: 0 },
   };
 }

@@ -1,6 +1,7 @@
 // Implements the client's interface as a platform in memory that stops before each call until the test continues.
 import type { PlatformClient } from '../../../src/platform/client.ts';
 import { PlatformResponse, PlatformTimeout } from '../../../src/platform/errors.ts';
+import { EXTENSION } from '../../../src/sync/diff.ts';
 import type {
   PlatformPatchOperation,
   UserAttribute,
@@ -59,11 +60,14 @@ export function createFakePlatform(): FakePlatform {
   };
   const userOf = (id: string): FakeUser => users.get(id) ?? refuse(404);
   const groupOf = (id: string): FakeGroup => groups.get(id) ?? refuse(404);
-  const wireUser = ({ id, userName, externalId, active }: FakeUser): WireUser => ({
+  const wireUser = ({ id, userName, externalId, active, attributes }: FakeUser): WireUser => ({
     id,
     userName,
     active,
     ...(externalId === null ? {} : { externalId }),
+    ...(attributes.size === 0
+      ? {}
+      : { [EXTENSION]: Object.fromEntries(attributes) as Record<string, string | number> }),
   });
   const wireGroup = ({ id, displayName, members }: FakeGroup): WireGroup => ({
     id,
@@ -82,6 +86,7 @@ export function createFakePlatform(): FakePlatform {
   function patchUser(id: string, operations: PlatformPatchOperation[]): WireUser {
     const user = userOf(id);
     for (const { path, value } of operations) {
+      if (path?.startsWith(EXTENSION)) user.attributes.set(path.slice(EXTENSION.length + 1), value);
       if (path === 'active') user.active = value === true;
       if (path === 'userName') {
         checkName(String(value), id);

@@ -99,7 +99,7 @@ export async function openEstate(
       answering: createAnswering(clock),
       listedAccounts,
       recentExternalIds,
-      lacks: { externalIdFilter: false },
+      lacks: { externalIdFilter: false, combinedPatchUntil: 0 },
       catalogue: createCatalogue({ client, clock }, mapping.types),
       administrators: createAdministrators(clock),
     };

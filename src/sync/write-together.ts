@@ -1,0 +1,65 @@
+// Writes core attributes and attribute values of a user in one PATCH, so that no reader sees a half-changed person.
+import type { PlatformPatchOperation, WireUser } from '../platform/wire.ts';
+import type { SyncContext } from './context.ts';
+import { coreOperations, echoedAttributes, EXTENSION } from './diff.ts';
+import { isStatus } from './failures.ts';
+import type { DesiredUser } from './mapping.ts';
+
+/** Time for which a target that refused the combined PATCH is not asked again, milliseconds. */
+const REMEMBERED_MS = 3_600_000;
+
+/**
+ * Sends the changed core attributes and the values of `names` in one PATCH. A value counts as written only if the answer
+ * shows it. A refused PATCH changes nothing (contract 2.6): everything is then written one by one. A target that refuses
+ * the form itself (400, 501), or ignores the values, is remembered for an hour.
+ * @param names attributes whose values the SCIM extension can carry
+ * @returns the names that remain to be written
+ */
+export async function writeTogether(
+  context: SyncContext,
+  desired: DesiredUser,
+  names: string[],
+): Promise<string[]> {
+  const { clock, link, target } = context;
+  const core = coreOperations(desired.core, link.core ?? {}, link.unsure);
+  // A single change is one write in any form.
+  if (names.length === 0 || names.length + core.length < 2) return names;
+  if (clock.now() < target.lacks.combinedPatchUntil) return names;
+  const remember = (): void => {
+    target.lacks.combinedPatchUntil = clock.now() + REMEMBERED_MS;
+  };
+  const values = names.map((name): PlatformPatchOperation => ({
+    op: 'replace',
+    path: `${EXTENSION}:${name}`,
+    value: desired.attributes[name],
+  }));
+  const paths = core.flatMap(({ path }) => path ?? []);
+  const { externalId } = desired.core;
+  if (typeof externalId === 'string' && paths.includes('externalId'))
+    await target.recentExternalIds.note(externalId);
+  const written = [...paths, ...names.map((name) => `attributes.${name}`)];
+  let answer: WireUser | undefined;
+  try {
+    answer = await context.attempt(written, 'update user', () =>
+      target.client.users.patch(link.id ?? '', [...core, ...values], context.call),
+    );
+  } catch (error) {
+    if (!isStatus(error, 400, 403, 409, 501)) throw error;
+    if (isStatus(error, 400, 501)) remember();
+    return names;
+  }
+  link.core = { ...link.core, ...desired.core };
+  const echoed = answer ? echoedAttributes(answer, desired.attributes) : {};
+  const shown = names.filter((name) => name in echoed && echoed[name] === desired.attributes[name]);
+  const left = names.filter((name) => !shown.includes(name));
+  link.attributes = {
+    ...link.attributes,
+    ...Object.fromEntries(shown.map((name) => [name, desired.attributes[name]])),
+  };
+  if (left.length > 0) {
+    remember();
+    link.unsure = [...(link.unsure ?? []), ...left.map((name) => `attributes.${name}`)];
+  }
+  await context.save();
+  return left;
+}

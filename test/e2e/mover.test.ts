@@ -1,0 +1,129 @@
+// Tests a change of one person: one write where the platform takes it, and the same end where it does not.
+import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { targetHealth } from '../support/health.ts';
+import { eventually } from '../support/eventually.ts';
+
+const CUSTOM = 'urn:cube:params:1.0:UserAttribute';
+const SINGLE = ['country', 'city', 'unit', 'site'];
+
+let bridge: Bridge;
+beforeEach(async () => {
+  bridge = await buildBridge({
+    configure: (config) => {
+      const attributes = config.targets.main?.attributes ?? {};
+      for (const name of SINGLE)
+        attributes[name] = { type: 'string', from: `${CUSTOM}:${name}`, onEmpty: 'clear' };
+      Object.assign(attributes, {
+        level: { type: 'number', from: `${CUSTOM}:level`, onEmpty: 'clear' },
+        share: { type: 'number', from: `${CUSTOM}:share`, onEmpty: 'clear' },
+        external: { type: 'boolean', from: `${CUSTOM}:external`, onEmpty: 'clear' },
+        regions: { type: 'string_array', from: `${CUSTOM}:regions`, onEmpty: 'clear' },
+        brands: { type: 'string_array', from: `${CUSTOM}:brands`, onEmpty: 'clear' },
+      });
+    },
+  });
+});
+afterEach(() => bridge.stop());
+
+const BEFORE = {
+  ...{ country: 'PT', city: 'Porto', unit: 'sales', site: 'north', level: 1, share: 0.5, external: true },
+  ...{ regions: ['north', 'south'], brands: ['red'] },
+};
+const NEXT = { country: 'DE', city: 'Köln', unit: 'service', site: 'west', level: 2 };
+
+const settled = () =>
+  eventually('nothing waits', async () => {
+    const { dirty, inflight } = await targetHealth(bridge);
+    return dirty === 0 && inflight === 0;
+  });
+
+async function hire(userName: string): Promise<string> {
+  const id = await bridge.idp.createUser(userName, { displayName: 'Eva Mover', [CUSTOM]: BEFORE });
+  await settled();
+  expect((await bridge.platform.user(userName))?.attributes).toMatchObject(BEFORE);
+  await bridge.platform.forgetRequests();
+  return id;
+}
+
+const move = async (id: string, values: object, more: object = {}) => {
+  await bridge.idp.patch(`/Users/${id}`, { op: 'replace', value: { [CUSTOM]: values, ...more } });
+  await settled();
+};
+
+/** The changed paths of each PATCH, and the value of each single write. */
+const wrote = async (): Promise<string[]> =>
+  (await bridge.platform.writes()).map(({ method, body }) =>
+    method === 'PATCH'
+      ? body.Operations.map(({ path }: { path: string }) => path.replace(`${CUSTOM}:`, '')).join(' ')
+      : JSON.stringify(body.value ?? null),
+  );
+
+test('five changed values and a new name are one write without a read', async () => {
+  const id = await hire('eva@acme.example');
+  await move(id, NEXT, { displayName: 'Eva Moved' });
+  expect(await bridge.platform.user('eva@acme.example')).toMatchObject({
+    displayName: 'Eva Moved',
+    attributes: { ...BEFORE, ...NEXT },
+  });
+  expect((await bridge.platform.requests()).map(({ method }) => method)).toEqual(['PATCH']);
+});
+
+test('values that take something away come first, then one PATCH, then lists, fractions and truth values that may give', async () => {
+  const id = await hire('ned@acme.example');
+  const changes = {
+    ...NEXT,
+    site: null,
+    share: 0.75,
+    external: false,
+    regions: ['north'],
+    brands: ['red', 'blue'],
+  };
+  await move(id, changes);
+  expect((await bridge.platform.user('ned@acme.example'))?.attributes).toMatchObject({
+    ...{ country: 'DE', city: 'Köln', unit: 'service', level: 2, share: 0.75, external: false },
+    ...{ regions: ['north'], brands: ['red', 'blue'] },
+  });
+  expect((await bridge.platform.user('ned@acme.example'))?.attributes.site ?? null).toBeNull();
+  const writes = await wrote();
+  expect(writes.slice(0, 3).sort()).toEqual(['["north"]', 'false', 'null']);
+  expect(writes[3]?.split(' ').sort()).toEqual(['city', 'country', 'level', 'unit']);
+  expect(writes.slice(4).sort()).toEqual(['0.75', '["red","blue"]']);
+});
+
+test('a platform that refuses the combined PATCH gets single writes, and is not asked again', async () => {
+  const { platform } = bridge;
+  const [one, two] = [await hire('uma@acme.example'), await hire('vic@acme.example')];
+  await platform.control('PATCH', '/faults', {
+    rules: [{ method: 'PATCH', path: '/Users/', status5xx: { status: 501 }, times: 1 }],
+  });
+  await platform.forgetRequests();
+  await move(one, NEXT, { displayName: 'Uma Moved' });
+  await move(two, NEXT, { displayName: 'Vic Moved' });
+  for (const [name, displayName] of [
+    ['uma', 'Uma Moved'],
+    ['vic', 'Vic Moved'],
+  ]) {
+    expect(await platform.user(`${name}@acme.example`)).toMatchObject({
+      displayName,
+      attributes: { ...BEFORE, ...NEXT },
+    });
+  }
+  const patches = (await platform.writes()).filter(({ method }) => method === 'PATCH');
+  expect(patches.map(({ status }) => status)).toEqual([501, 200, 200]);
+  const operations = patches.flatMap(({ body }) => body?.Operations ?? []);
+  expect(operations.map(({ path }: { path: string }) => path)).toEqual(['displayName', 'displayName']);
+});
+
+test('a taken userName does not keep the values from being written', async () => {
+  const { platform } = bridge;
+  const id = await hire('xan@acme.example');
+  await platform.control('POST', '/fixtures', { users: [{ userName: 'xandra@acme.example' }] });
+  await bridge.idp.patch(`/Users/${id}`, {
+    op: 'replace',
+    value: { userName: 'xandra@acme.example', [CUSTOM]: NEXT },
+  });
+  await eventually('the values are written', async () => {
+    const user = await platform.user('xan@acme.example');
+    return user?.attributes.city === 'Köln' && user.attributes.level === 2;
+  });
+});
