@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import { messageWithPlatformText } from '../platform/errors.ts';
 import { configChecks } from '../sync/config-checks.ts';
 import { complain } from './output.ts';
 
@@ -31,6 +32,6 @@ export function reportFailure(error: unknown): number {
     for (const { path, message } of error.faults) complain(`  ${path}: ${message}`);
     return EXIT_CONFIG;
   }
-  complain(error instanceof Error ? error.message : String(error));
+  complain(error instanceof Error ? messageWithPlatformText(error) : String(error));
   return 1;
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../support/sources.ts';
 import {
   header,
   isRecord,
+  isWebPage,
   parseJson,
   platformMessage,
   retryAfterMs,
@@ -12,6 +13,7 @@ import {
   type AnswerHeaders,
 } from './answer.ts';
 import {
+  EndpointAbsent,
   PlatformAborted,
   PlatformError,
   PlatformIntermediary,
@@ -136,15 +138,19 @@ export function refusedAnswer(
   request: Outline,
   answer: { status: number; headers: AnswerHeaders; text: string },
   call: CallContext,
-): PlatformResponse {
+): PlatformError {
   const { redact, clock } = options;
+  const words = platformMessage(answer.text, redact);
+  // An open-source Cube server answers a path that it does not have with the page of its framework.
+  if (request.family === 'data' && answer.status === 404 && isWebPage(answer.text))
+    return new EndpointAbsent(answer.status, call, words);
   const cut = (value: string | undefined): string | undefined =>
     value === undefined ? undefined : redact(value).slice(0, 200);
   const Refusal = isForeign(answer.status, answer.text) ? PlatformIntermediary : PlatformResponse;
   return new Refusal(
     {
       status: answer.status,
-      platformMessage: platformMessage(answer.text, redact),
+      platformMessage: words,
       scimType: cut(scimTypeOf(answer.text)),
       retryAfterMs: retryAfterMs(answer.headers, clock.now()),
       requestId: cut(header(answer.headers, 'x-request-id')),

@@ -38,9 +38,13 @@ export interface CoreDataOptions extends ServiceOptions {
   queryTimeoutMs?: number;
 }
 
-export interface SqlOptions extends CallOptions {
-  timezone?: string;
+export interface QueryOptions extends CallOptions {
+  /** Use of the query cache; default `stale-if-slow`. */
   cache?: 'stale-if-slow' | 'stale-while-revalidate' | 'must-revalidate' | 'no-cache';
+}
+
+export interface SqlOptions extends QueryOptions {
+  timezone?: string;
   /** Called with the columns before the first row, also when there are no rows. */
   onColumns?: (columns: SqlColumn[]) => void;
 }
@@ -51,12 +55,13 @@ export interface CoreDataClient {
    * Runs one query and polls while the platform returns "Continue wait". @throws PlatformTimeout after
    * `queryTimeoutMs`
    */
-  load(query: LoadQuery, options?: CallOptions): Promise<LoadAnswer>;
+  load(query: LoadQuery, options?: QueryOptions): Promise<LoadAnswer>;
   /**
-   * Blends queries over one time axis in one request; every query needs a time dimension with the same granularity. Rows
-   * have that time as `time.<granularity>` too. @returns the answers in the order of the queries
+   * Blends queries over one time axis in one request (data blending). Rows have that time as `time.<granularity>`
+   * too. PlatformResponse 400 unless every query has a time dimension with the same granularity: unrelated
+   * queries are several calls of `load`. @returns the answers in the order of the queries
    */
-  loadMany(queries: LoadQuery[], options?: CallOptions): Promise<LoadAnswer[]>;
+  loadMany(queries: LoadQuery[], options?: QueryOptions): Promise<LoadAnswer[]>;
   /**
    * Runs SQL over the model and yields rows. @throws QueryRefused, also after some rows; the rows are then
    * incomplete
@@ -64,6 +69,7 @@ export interface CoreDataClient {
   sql(query: string, options?: SqlOptions): AsyncIterable<DataRow>;
   /** Returns the cubes and views that the token may see. */
   meta(options?: CallOptions): Promise<ModelEntity[]>;
+  /** The next three throw EndpointAbsent at an open-source Cube server, which does not have these paths. */
   dataSources(options?: CallOptions): Promise<DataSource[]>;
   entities(options?: CallOptions): AsyncIterable<EntityName>;
   entity(name: string, options?: CallOptions): Promise<ModelEntity>;
@@ -160,14 +166,14 @@ export function createCoreDataClient(options: CoreDataOptions): CoreDataClient {
     );
 
   return {
-    async load(query, callOptions = {}) {
-      const answer = await loadUntilReady(service, { query }, queryTimeoutMs, callOptions);
+    async load(query, { cache, ...callOptions } = {}) {
+      const answer = await loadUntilReady(service, { query, cache }, queryTimeoutMs, callOptions);
       // The published document wraps a single result in `results`, the implementation does not (contract 5.1).
       const results = isRecord(answer) ? answer['results'] : undefined;
       return toLoadAnswer(Array.isArray(results) ? results[0] : answer, refuse);
     },
-    async loadMany(queries, callOptions = {}) {
-      const body = { query: queries, queryType: 'multi' };
+    async loadMany(queries, { cache, ...callOptions } = {}) {
+      const body = { query: queries, queryType: 'multi', cache };
       const answer = await loadUntilReady(service, body, queryTimeoutMs, callOptions);
       const results = isRecord(answer) ? answer['results'] : undefined;
       if (!Array.isArray(results) || results.length !== queries.length) {

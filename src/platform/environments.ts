@@ -2,7 +2,7 @@
 import { isRecord } from './answer.ts';
 import { identified, optionalMember } from './fields.ts';
 import type { Reader } from './readers.ts';
-import type { CallOptions, Send } from './request.ts';
+import { toWireId, type CallOptions, type Send } from './request.ts';
 import { listByOffset } from './rest-list.ts';
 
 export type EnvironmentType = 'production' | 'staging' | 'development';
@@ -62,6 +62,7 @@ export interface PlatformBranches {
 const ENVIRONMENTS = '/api/v1/deployments/{deploymentId}/environments';
 const TOKENS = `${ENVIRONMENTS}/{environmentId}/tokens-for-meta-sync`;
 const BRANCHES = '/build/api/v1/deployments/{deploymentId}/branches';
+const STAGING = `${BRANCHES}/staging-environment`;
 
 /**
  * Returns the credentials of one protocol from either published form: an object by name, or a list of typed
@@ -145,14 +146,16 @@ export function createBranches(send: Send): PlatformBranches {
   return {
     list: (deploymentId, options) =>
       listByOffset(send, { route: BRANCHES, params: { deploymentId }, read: readBranch }, options),
-    setStaging(deploymentId, branch, enabled, options) {
-      // The id is text in this interface and an integer on the wire.
-      const named = 'branchId' in branch ? { branchId: Number(branch.branchId) } : branch;
+    async setStaging(deploymentId, branch, enabled, options) {
+      const call = { method: 'PUT', route: STAGING, correlationId: options?.correlationId };
+      const named = 'branchId' in branch ? { branchId: toWireId('branchId', branch.branchId, call) } : branch;
       const read: Reader<Branch> = (body, refuse) =>
         readBranch(isRecord(body) ? body['data'] : undefined, refuse);
-      const route = `${BRANCHES}/staging-environment`;
       const body = { enabled, ...named };
-      return send({ family: 'rest', method: 'PUT', route, params: { deploymentId }, body, read }, options);
+      return send(
+        { family: 'rest', method: 'PUT', route: STAGING, params: { deploymentId }, body, read },
+        options,
+      );
     },
   };
 }

@@ -48,8 +48,8 @@ export class PlatformConfiguration extends PlatformError {
 }
 
 /**
- * Thrown before a call whose id cannot be part of a path ('', '.', '..', a lone surrogate). Not retryable; a
- * bug of the caller.
+ * Thrown before a call whose id cannot be sent: '', '.', '..' or a lone surrogate in a path, and text that is
+ * not a whole number where the platform takes integers. Not retryable; a bug of the caller.
  */
 export class PlatformArgument extends PlatformError {
   constructor(name: string, call: CallContext) {
@@ -155,12 +155,24 @@ export class IncompleteList extends PlatformDecode {
   }
 }
 
-/** Status 200 with an HTML page: this tenant does not have the endpoint (contract 12.9). Not retryable. */
+/**
+ * An HTML page in place of an answer: status 200 from a tenant without the endpoint (contract 12.9), or 404 from
+ * an open-source Cube server without the path. Not retryable.
+ */
 export class EndpointAbsent extends PlatformError {
   readonly status: number;
+  /** Start of the page of a 404, without tokens; empty for status 200. */
+  readonly platformMessage: string;
 
-  constructor(status: number, call: CallContext) {
+  constructor(status: number, call: CallContext, platformMessage = '') {
     super(`answered ${status} with a web page; the tenant does not have this endpoint`, call);
     this.status = status;
+    this.platformMessage = platformMessage;
   }
+}
+
+/** Returns the message of an error, followed by the platform's own text where it sent one. */
+export function messageWithPlatformText(error: Error): string {
+  const text = 'platformMessage' in error ? String(error.platformMessage).trim() : '';
+  return text === '' || text.startsWith('<') ? error.message : `${error.message}: ${text}`;
 }

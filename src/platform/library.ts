@@ -21,7 +21,7 @@ export { finalAnswer } from './chat-records.ts';
 export type { ChatRecord, ChatState, SessionSettings, ToolCall } from './chat-records.ts';
 export type { PlatformClientOptions } from './connect.ts';
 export { createCoreDataClient } from './core-data.ts';
-export type { CoreDataClient, CoreDataOptions, SqlOptions } from './core-data.ts';
+export type { CoreDataClient, CoreDataOptions, QueryOptions, SqlOptions } from './core-data.ts';
 export type * from './core-data-records.ts';
 export type { AuditFilter, AuditRow, PlatformAuditLog } from './audit-log.ts';
 export type * from './deployments.ts';

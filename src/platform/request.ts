@@ -74,6 +74,13 @@ export function isWrite(request: Pick<PlatformRequest<unknown>, 'method' | 'isSa
 /** Sends one request. @throws PlatformError, or the error of `admit` */
 export type Send = <T>(request: PlatformRequest<T>, options?: CallOptions) => Promise<T>;
 
+/** Returns an id as the integer of the wire. @throws PlatformArgument for text that is not a whole number */
+export function toWireId(name: string, id: string, call: CallContext): number {
+  const number = /^\d{1,16}$/.test(id) ? Number(id) : NaN;
+  if (!Number.isSafeInteger(number)) throw new PlatformArgument(name, call);
+  return number;
+}
+
 /** Returns the path with ids and query. @throws PlatformArgument for an id that would change the path */
 export function pathOf(request: Omit<PlatformRequest<unknown>, 'read'>, call: CallContext): string {
   const path = request.route.replace(/\{(\w+)\}/g, (_, name: string) => {

@@ -1,8 +1,9 @@
 // Reads and writes folders, workbooks and reports, the workspace feed and moves (contract 4.7).
 import { isRecord } from './answer.ts';
+import type { CallContext } from './errors.ts';
 import { identified, optionalMember } from './fields.ts';
 import { listOf, textId, type Reader } from './readers.ts';
-import type { CallOptions, PlatformRequest, Send } from './request.ts';
+import { toWireId, type CallOptions, type Send } from './request.ts';
 import { listByOffset } from './rest-list.ts';
 
 export type ItemType = 'FOLDER' | 'WORKBOOK' | 'REPORT';
@@ -118,50 +119,58 @@ const readItem: Reader<WorkspaceItem> = (body, refuse) => {
   };
 };
 
-/** Converts ids from text to integers; null and absence are kept. */
-function withNumbers(input: object): Record<string, unknown> {
-  const isId = (name: string): boolean => name === 'id' || name.endsWith('Id');
+const isId = (name: string): boolean => name === 'id' || name.endsWith('Id');
+
+/** Converts ids from text to integers; null and absence are kept. @throws PlatformArgument for other text */
+function withWireIds<T>(input: object, call: CallContext): Record<string, T | number> {
   return Object.fromEntries(
-    Object.entries(input).map(([name, value]) => [
+    Object.entries(input).map(([name, value]: [string, T]) => [
       name,
-      isId(name) && typeof value === 'string' ? Number(value) : (value as unknown),
+      isId(name) && value !== null && value !== undefined ? toWireId(name, String(value), call) : value,
     ]),
   );
 }
 
 /** Reads and writes the workspace over `send`; every function throws what `send` throws. */
 export function createWorkspace(send: Send): PlatformWorkspace {
-  const list = (
+  async function* list(
     deploymentId: string,
     path: string,
-    query: PlatformRequest<unknown>['query'],
+    filter: object,
     options: CallOptions | undefined,
-  ): AsyncIterable<WorkspaceItem> =>
-    listByOffset(
-      send,
-      { route: `${BASE}/${path}`, params: { deploymentId }, query: query ?? {}, read: readItem },
-      options,
-    );
+  ): AsyncGenerator<WorkspaceItem, void, undefined> {
+    const route = `${BASE}/${path}`;
+    const query = withWireIds<string | undefined>(filter, {
+      method: 'GET',
+      route,
+      correlationId: options?.correlationId,
+    });
+    yield* listByOffset(send, { route, params: { deploymentId }, query, read: readItem }, options);
+  }
 
-  const call = <T>(
+  const call = async <T>(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
     params: Record<string, string>,
     read: Reader<T> | 'ignore',
     options: CallOptions | undefined,
     body?: object,
-  ): Promise<T> =>
-    send(
+  ): Promise<T> => {
+    const route = `${BASE}/${path}`;
+    return send(
       {
         family: 'rest',
         method,
-        route: `${BASE}/${path}`,
+        route,
         params,
-        ...(body ? { body: withNumbers(body) } : {}),
+        ...(body
+          ? { body: withWireIds(body, { method, route, correlationId: options?.correlationId }) }
+          : {}),
         read,
       },
       options,
     );
+  };
 
   return {
     feed: (deploymentId, { types, ...filter } = {}, options) =>
@@ -175,13 +184,12 @@ export function createWorkspace(send: Send): PlatformWorkspace {
       call('DELETE', 'folders/{folderId}', { deploymentId, folderId }, 'ignore', options),
     ancestors: (deploymentId, folderId, options) =>
       call('GET', 'folders/{folderId}/ancestors', { deploymentId, folderId }, listOf(readItem), options),
-    workbooks: (deploymentId, filter = {}, options) =>
-      list(deploymentId, 'workbooks', { ...filter }, options),
+    workbooks: (deploymentId, filter = {}, options) => list(deploymentId, 'workbooks', filter, options),
     workbook: (deploymentId, workbookId, options) =>
       call('GET', 'workbooks/{workbookId}', { deploymentId, workbookId }, readItem, options),
     createWorkbook: (deploymentId, input = {}, options) =>
       call('POST', 'workbooks', { deploymentId }, readItem, options, input),
-    reports: (deploymentId, filter = {}, options) => list(deploymentId, 'reports', { ...filter }, options),
+    reports: (deploymentId, filter = {}, options) => list(deploymentId, 'reports', filter, options),
     createReport: (deploymentId, input = {}, options) =>
       call('POST', 'reports', { deploymentId }, readItem, options, input),
     move: (deploymentId, item, options) =>

@@ -11,7 +11,6 @@ import {
   PlatformTimeout,
   type PlatformError,
 } from '../platform/errors.ts';
-import { PlatformRefusal } from '../platform/refusals.ts';
 import type { FailedQuery, FailureKind } from './report.ts';
 
 const HIDDEN = /requested hidden member/i;
@@ -42,8 +41,7 @@ export function toFailedQuery(error: PlatformError, call: FailedCall): FailedQue
 
 /** Returns the text of the server; of a web page its text without tags; else the message of the error. */
 function serverWords(error: PlatformError): string {
-  const own =
-    error instanceof PlatformResponse || error instanceof PlatformRefusal ? error.platformMessage : '';
+  const own = 'platformMessage' in error ? String(error.platformMessage) : '';
   const text = own.trimStart().startsWith('<') ? own.replace(/<[^>]*>?/g, ' ') : own;
   return text.replace(/\s+/g, ' ').trim() || error.message;
 }

@@ -3,7 +3,7 @@
 import type { Link } from '../directory/outbox/links.ts';
 import { findResources, type FoundResource } from '../ops/find.ts';
 import { createPlatformClient } from '../platform/library.ts';
-import { PlatformError, PlatformResponse } from '../platform/errors.ts';
+import { messageWithPlatformText, PlatformError } from '../platform/errors.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { AccessFault, AccessReport } from './report.ts';
 import { readAccount, type Reading } from './account.ts';
@@ -145,8 +145,7 @@ function toFault(error: unknown, expiredMs: number | undefined): AccessFault | u
       at: 'platform',
       message: `${error.method} ${error.route} did not answer within ${expiredMs / 1000} s`,
     };
-  const words = error instanceof PlatformResponse ? error.platformMessage : '';
-  return { at: 'platform', message: words === '' ? error.message : `${error.message}: ${words}` };
+  return { at: 'platform', message: messageWithPlatformText(error) };
 }
 
 const hasId = (link: Link): link is Link & { id: string } => link.id !== undefined;

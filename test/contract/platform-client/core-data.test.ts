@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import {
   createCoreDataClient,
+  EndpointAbsent,
   PlatformAborted,
   PlatformConnection,
   PlatformDecode,
@@ -112,6 +113,29 @@ test('a refused query is an error in the words of the platform', async () => {
   });
   answers({ error: 'something else' });
   expect(await thrownBy(client.load(query))).toBeInstanceOf(QueryRefused);
+});
+
+test('load passes the use of the cache on, and no cache when none is given', async () => {
+  answers(RESULT);
+  await client.load(query, { cache: 'no-cache' });
+  await client.load(query);
+  expect(server.asked.map(({ body }) => body)).toEqual([{ query, cache: 'no-cache' }, { query }]);
+});
+
+test('a path that an open-source Cube server does not have is EndpointAbsent', async () => {
+  script = ({ url }, response) => {
+    response.writeHead(404, { 'content-type': 'text/html; charset=utf-8' });
+    response.end(`<!DOCTYPE html><html><body><pre>Cannot GET ${url.pathname}</pre></body></html>`);
+  };
+  for (const call of [
+    client.dataSources(),
+    all(client.entities()),
+    client.entity('orders'),
+    all(client.sql('x')),
+  ])
+    expect(await thrownBy(call)).toBeInstanceOf(EndpointAbsent);
+  script = (_asked, response) => answerJson(response, { error: 'Entity not found' }, 404);
+  expect(await thrownBy(client.entity('nope'))).toMatchObject({ name: 'PlatformResponse', status: 404 });
 });
 
 const SCHEMA = '{"schema":[{"name":"country","column_type":"String"},{"name":"n","column_type":"Int64"}]}';

@@ -10,6 +10,27 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
+test('an id that is no whole number is refused before it is sent', async () => {
+  const { workspace, branches } = rig.client;
+  const folder = await workspace.createFolder('1', { name: 'kept' });
+  const workbook = await workspace.createWorkbook('1', { name: 'w', folderId: folder.id });
+  await rig.control('DELETE', '/requests');
+  for (const id of ['abc', '', ' ', '1.5', '-1', '0x10', '1e3', '99999999999999999999']) {
+    for (const call of [
+      workspace.move('1', { type: 'WORKBOOK', id: workbook.id, folderId: id }),
+      workspace.move('1', { type: 'WORKBOOK', id, folderId: folder.id }),
+      workspace.createFolder('1', { name: 'x', parentId: id }),
+      workspace.createReport('1', { workbookId: id }),
+      all(workspace.feed('1', { folderId: id })),
+      all(workspace.folders('1', id)),
+      branches.setStaging('1', { branchId: id }, true),
+    ])
+      expect(await thrownBy(call)).toMatchObject({ name: 'PlatformArgument', mayHaveCommitted: false });
+  }
+  expect((await rig.control('GET', '/requests')).body).toEqual([]);
+  expect((await workspace.workbook('1', workbook.id)).folderId).toBe(folder.id);
+});
+
 const names = (items: { name: string }[]) => items.map(({ name }) => name);
 
 test('folders are made, renamed, walked upwards and deleted', async () => {
