@@ -38,6 +38,19 @@ export interface SqlColumn {
   type: string;
 }
 
+export interface GeneratedSql {
+  sql: string;
+  /** Values of the placeholders of `sql`, in order. */
+  parameters: unknown[];
+}
+
+export interface DryRun {
+  /** `regularQuery`, `compareDateRangeQuery` or `blendingQuery`. */
+  queryType: string;
+  /** The queries as the server understands them, one for each range of a comparison. */
+  queries: Record<string, unknown>[];
+}
+
 export interface ModelMember {
   name: string;
   title?: string;
@@ -136,6 +149,19 @@ export const readEntityName: Reader<EntityName> = (body, refuse) => {
   const name = isRecord(body) ? textId(body['name']) : undefined;
   if (!isRecord(body) || name === undefined) throw refuse('an entity without name');
   return { id: name, name, type: typeof body['type'] === 'string' ? body['type'] : '' };
+};
+
+export const readGeneratedSql: Reader<GeneratedSql> = (body, refuse) => {
+  const outer = isRecord(body) && isRecord(body['sql']) ? body['sql']['sql'] : undefined;
+  const [sql, parameters] = Array.isArray(outer) ? (outer as unknown[]) : [];
+  if (typeof sql !== 'string') throw refuse('no SQL');
+  return { sql, parameters: Array.isArray(parameters) ? parameters : [] };
+};
+
+export const readDryRun: Reader<DryRun> = (body, refuse) => {
+  const { queryType, normalizedQueries } = isRecord(body) ? body : {};
+  if (typeof queryType !== 'string' || !Array.isArray(normalizedQueries)) throw refuse('no checked query');
+  return { queryType, queries: normalizedQueries.filter(isRecord) };
 };
 
 export const readDataSources: Reader<DataSource[]> = (body, refuse) => {

@@ -6,10 +6,14 @@ import {
   readDataSources,
   readEntity,
   readEntityName,
+  readGeneratedSql,
+  readDryRun,
   toLoadAnswer,
   type DataRow,
   type DataSource,
+  type DryRun,
   type EntityName,
+  type GeneratedSql,
   type LoadAnswer,
   type LoadQuery,
   type ModelEntity,
@@ -67,6 +71,10 @@ export interface CoreDataClient {
    * incomplete
    */
   sql(query: string, options?: SqlOptions): AsyncIterable<DataRow>;
+  /** Returns the SQL that the query would run at the data source, without running it. */
+  generatedSql(query: LoadQuery, options?: CallOptions): Promise<GeneratedSql>;
+  /** Checks the query without running it. PlatformResponse 400 for a query that `load` would refuse. */
+  dryRun(query: LoadQuery, options?: CallOptions): Promise<DryRun>;
   /** Returns the cubes and views that the token may see. */
   meta(options?: CallOptions): Promise<ModelEntity[]>;
   /** The next three throw EndpointAbsent at an open-source Cube server, which does not have these paths. */
@@ -165,6 +173,17 @@ export function createCoreDataClient(options: CoreDataOptions): CoreDataClient {
       callOptions,
     );
 
+  const describe = <T>(
+    route: string,
+    query: LoadQuery,
+    reader: Reader<T>,
+    callOptions: CallOptions | undefined,
+  ): Promise<T> =>
+    service.send(
+      { family: 'data', method: 'POST', route, isSafe: true, body: { query }, read: reader },
+      callOptions,
+    );
+
   return {
     async load(query, { cache, ...callOptions } = {}) {
       const answer = await loadUntilReady(service, { query, cache }, queryTimeoutMs, callOptions);
@@ -194,6 +213,8 @@ export function createCoreDataClient(options: CoreDataOptions): CoreDataClient {
         callOptions,
       );
     },
+    generatedSql: (query, callOptions) => describe('/v1/sql', query, readGeneratedSql, callOptions),
+    dryRun: (query, callOptions) => describe('/v1/dry-run', query, readDryRun, callOptions),
     meta: (callOptions) =>
       read(
         '/v1/meta',

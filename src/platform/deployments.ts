@@ -12,6 +12,22 @@ export interface Deployment {
   createdAt?: string;
 }
 
+/** Settings of a deployment; absent where the platform does not send them. */
+export interface DeploymentSettings extends Deployment {
+  releaseChannel?: string;
+  releaseChannelVersion?: string;
+  deployBranchName?: string;
+  /** The record as received. */
+  record: Readonly<Record<string, unknown>>;
+}
+
+/** Absent and null properties stay; versions are switched by `switchVersion`. */
+export interface DeploymentChange {
+  name?: string | null;
+  releaseChannelVersionHold?: boolean | null;
+  templateVariables?: Record<string, unknown> | null;
+}
+
 export interface DeploymentVersion {
   /** Value to send in order to switch to this version; may name the image: `<image>:v<version>`. */
   releaseChannelVersion: string;
@@ -30,6 +46,8 @@ export interface VersionChoice {
 export interface PlatformDeployments {
   /** Yields the deployments that the token can access. */
   list(options?: CallOptions): AsyncIterable<Deployment>;
+  get(deploymentId: string, options?: CallOptions): Promise<DeploymentSettings>;
+  update(deploymentId: string, change: DeploymentChange, options?: CallOptions): Promise<DeploymentSettings>;
   /** Returns the newest version of each channel and the versions that have run before. */
   versions(deploymentId: string, options?: CallOptions): Promise<DeploymentVersion[]>;
   /** Idempotent. PlatformResponse 400 for a version or channel that is not listed. */
@@ -45,6 +63,19 @@ const readDeployment: Reader<Deployment> = (body, refuse) => {
     id: members.id,
     name: members.text('name'),
     ...optionalMember('createdAt', members.optionalText('created_at') ?? members.optionalText('createdAt')),
+  };
+};
+
+const readSettings: Reader<DeploymentSettings> = (body, refuse) => {
+  const members = identified(body, 'deployment', refuse);
+  const named = (name: 'releaseChannel' | 'releaseChannelVersion' | 'deployBranchName') =>
+    optionalMember(name, members.optionalText(name));
+  return {
+    ...readDeployment(body, refuse),
+    ...named('releaseChannel'),
+    ...named('releaseChannelVersion'),
+    ...named('deployBranchName'),
+    record: members.all,
   };
 };
 
@@ -73,6 +104,16 @@ export function createDeployments(send: Send): PlatformDeployments {
   return {
     list: (options) =>
       listByOffset(send, { route: LIST, read: readDeployment, member: 'deployments' }, options),
+    get: (deploymentId, options) =>
+      send(
+        { family: 'rest', method: 'GET', route: ONE, params: { deploymentId }, read: readSettings },
+        options,
+      ),
+    update: (deploymentId, body, options) =>
+      send(
+        { family: 'rest', method: 'PUT', route: ONE, params: { deploymentId }, body, read: readSettings },
+        options,
+      ),
     versions: (deploymentId, options) =>
       send(
         {

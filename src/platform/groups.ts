@@ -36,6 +36,8 @@ export interface PlatformGroups {
     operations: PlatformPatchOperation[],
     options?: CallOptions,
   ): Promise<WireGroup | undefined>;
+  /** Replaces the group with all its members; a body without members removes them. */
+  replace(id: string, body: WireGroupInput, options?: CallOptions): Promise<WireGroup>;
   /** Deletes the group; its members remain users. PlatformResponse 404 means that it is deleted already. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }
@@ -97,6 +99,19 @@ export function createGroupCalls(send: Send): PlatformGroups {
           body: patchBody(operations),
           bounds: MEMBERS_BOUNDS,
           read: optional(readGroup),
+        },
+        options,
+      ),
+    replace: (id, body, options) =>
+      send(
+        {
+          family: 'scim',
+          method: 'PUT',
+          route: ONE,
+          params: { id },
+          body,
+          bounds: MEMBERS_BOUNDS,
+          read: readGroup,
         },
         options,
       ),

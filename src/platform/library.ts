@@ -1,5 +1,6 @@
 // Exports the whole platform client as `scim-bridge/platform`, for other programs. The bridge itself uses
 // client.ts and does not load this file.
+import { createAccountWrites, type AccountWrites } from './account-writes.ts';
 import { createAuditLog, type PlatformAuditLog } from './audit-log.ts';
 import { createProvisioning, type PlatformClient } from './client.ts';
 import { toTransportOptions, type PlatformClientOptions } from './connect.ts';
@@ -10,6 +11,9 @@ import {
   type PlatformBranches,
   type PlatformEnvironments,
 } from './environments.ts';
+import { createResources, type PlatformResources } from './resources.ts';
+import { createRoles, createUserGroups, type PlatformRoles, type PlatformUserGroups } from './roles.ts';
+import { createScimDiscovery, type PlatformDiscovery } from './scim-discovery.ts';
 import { checkPositive } from './settings.ts';
 import { createStreams } from './streams.ts';
 import { createTransport } from './transport.ts';
@@ -24,12 +28,18 @@ export { createCoreDataClient } from './core-data.ts';
 export type { CoreDataClient, CoreDataOptions, QueryOptions, SqlOptions } from './core-data.ts';
 export type * from './core-data-records.ts';
 export type { AuditFilter, AuditRow, PlatformAuditLog } from './audit-log.ts';
+export type * from './account-writes.ts';
+export type { PlatformAccounts } from './accounts.ts';
+export type * from './dashboards.ts';
 export type * from './deployments.ts';
 export type * from './environments.ts';
 export * from './errors.ts';
-export type { ListPage } from './readers.ts';
+export type { ListPage, Reader, Refuse } from './readers.ts';
 export * from './refusals.ts';
 export type { CallOptions, PlatformCall } from './request.ts';
+export type * from './resources.ts';
+export type * from './roles.ts';
+export type * from './scim-discovery.ts';
 export type { ServiceOptions, TokenSource } from './service.ts';
 export type * from './wire.ts';
 export type * from './workspace.ts';
@@ -43,11 +53,17 @@ export interface WholePlatformOptions extends PlatformClientOptions {
  * Every call throws PlatformError when it fails. No call is retried. Core Data and chat have separate clients.
  */
 export interface WholePlatform extends PlatformClient {
+  accounts: PlatformClient['accounts'] & AccountWrites;
+  roles: PlatformRoles;
+  userGroups: PlatformUserGroups;
+  discovery: PlatformDiscovery;
   deployments: PlatformDeployments;
   environments: PlatformEnvironments;
   branches: PlatformBranches;
   auditLog: PlatformAuditLog;
   workspace: PlatformWorkspace;
+  /** Operations without a method of their own, by method and path. */
+  resources: PlatformResources;
 }
 
 /**
@@ -60,13 +76,19 @@ export function createPlatformClient(options: WholePlatformOptions): WholePlatfo
   const transport = createTransport(wire);
   const { send } = transport;
   const streams = createStreams({ ...wire, idleTimeoutMs });
+  const provisioning = createProvisioning(send);
   return {
-    ...createProvisioning(send),
+    ...provisioning,
+    accounts: { ...provisioning.accounts, ...createAccountWrites(send) },
+    roles: createRoles(send),
+    userGroups: createUserGroups(send),
+    discovery: createScimDiscovery(send),
     deployments: createDeployments(send),
     environments: createEnvironments(send),
     branches: createBranches(send),
     auditLog: createAuditLog(streams.stream),
     workspace: createWorkspace(send),
+    resources: createResources(send),
     async close() {
       await Promise.all([transport.close(), streams.close()]);
     },

@@ -18,12 +18,17 @@ export interface RestList<T> {
   member?: string;
   /** True for lists without cursor. */
   byOffset?: boolean;
+  /** True where a bare array is the whole list (contract 10). */
+  allowsArray?: boolean;
 }
 
+const wholeList = (items: unknown[]) => ({ items, pageInfo: { hasNextPage: false } });
+
 /** Reads a page whose `data` is a list or holds it under a name, and whose total may be in `pagination`. */
-function pageReader<T>(read: Reader<T>, member: string | undefined): Reader<RestPage<T>> {
+function pageReader<T>({ read, member, allowsArray }: RestList<T>): Reader<RestPage<T>> {
   const plain = readRestList(read);
   return (body, refuse) => {
+    if (allowsArray && Array.isArray(body)) return plain(wholeList(body), refuse);
     if (!isRecord(body)) return plain(body, refuse);
     const { data, pagination } = body;
     const nested = member !== undefined && isRecord(data) ? data[member] : data;
@@ -43,7 +48,7 @@ export async function* listByOffset<T extends { id: string }>(
 ): AsyncGenerator<T, void, undefined> {
   const { family = 'rest', route, params } = list;
   const call: CallContext = { method: 'GET', route, correlationId: options.correlationId };
-  const read = pageReader(list.read, list.member);
+  const read = pageReader(list);
   const fetchPage = (range: PlatformRequest<unknown>['query']): Promise<RestPage<T>> =>
     send(
       {

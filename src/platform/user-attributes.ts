@@ -19,6 +19,7 @@ import type {
 } from './wire.ts';
 
 const DEFINITIONS = '/api/v1/user-attributes';
+const ONE = `${DEFINITIONS}/{id}`;
 const VALUES = '/api/v1/user-attribute-values';
 const PAGE_SIZE = 100;
 const MAX_PAGES = 100;
@@ -28,6 +29,14 @@ export interface PlatformAttributes {
   list(options?: CallOptions): Promise<UserAttribute[]>;
   /** Not idempotent: after a lost answer list again. 409, on some tenants 400, when the name exists. */
   create(input: UserAttributeInput, options?: CallOptions): Promise<UserAttribute>;
+  /** Changes label, description or default; name and type never change. */
+  update(
+    attributeId: string,
+    change: Partial<Pick<UserAttributeInput, 'displayName' | 'description' | 'defaultValue'>>,
+    options?: CallOptions,
+  ): Promise<UserAttribute>;
+  /** Deletes the definition and the values of all users, irreversibly. */
+  delete(attributeId: string, options?: CallOptions): Promise<void>;
 }
 
 export interface PlatformValues {
@@ -96,6 +105,10 @@ export function createAttributes(send: Send): PlatformAttributes {
     },
     create: (input, options) =>
       send({ family: 'rest', method: 'POST', route: DEFINITIONS, body: input, read: readAttribute }, options),
+    update: (id, body, options) =>
+      send({ family: 'rest', method: 'PUT', route: ONE, params: { id }, body, read: readAttribute }, options),
+    delete: (id, options) =>
+      send({ family: 'rest', method: 'DELETE', route: ONE, params: { id }, read: 'ignore' }, options),
   };
 }
 

@@ -38,6 +38,11 @@ export interface PlatformUsers {
     operations: PlatformPatchOperation[],
     options?: CallOptions,
   ): Promise<WireUser | undefined>;
+  /**
+   * Replaces the user: absent core properties return to their defaults; an absent `active`, attributes, roles
+   * and memberships stay (contract 2.2).
+   */
+  replace(id: string, body: WireUserInput, options?: CallOptions): Promise<WireUser>;
   /** Deletes the user irreversibly. PlatformResponse 404 means that it is deleted already. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }
@@ -89,6 +94,8 @@ export function createUserCalls(send: Send): PlatformUsers {
         },
         options,
       ),
+    replace: (id, body, options) =>
+      send({ family: 'scim', method: 'PUT', route: ONE, params: { id }, body, read: readUser }, options),
     delete: (id, options) =>
       send({ family: 'scim', method: 'DELETE', route: ONE, params: { id }, read: 'ignore' }, options),
   };

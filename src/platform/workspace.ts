@@ -1,6 +1,7 @@
 // Reads and writes folders, workbooks and reports, the workspace feed and moves (contract 4.7).
 import { isRecord } from './answer.ts';
 import type { CallContext } from './errors.ts';
+import { readDashboards, type WorkbookDashboards } from './dashboards.ts';
 import { identified, optionalMember } from './fields.ts';
 import { listOf, textId, type Reader } from './readers.ts';
 import { toWireId, type CallOptions, type Send } from './request.ts';
@@ -9,7 +10,7 @@ import { listByOffset } from './rest-list.ts';
 export type ItemType = 'FOLDER' | 'WORKBOOK' | 'REPORT';
 
 /** A folder, workbook or report. */
-export interface WorkspaceItem {
+export interface WorkspaceItem extends WorkbookDashboards {
   id: string;
   type: ItemType;
   name: string;
@@ -21,7 +22,7 @@ export interface WorkspaceItem {
   ownerId?: string;
   createdAt?: string;
   updatedAt?: string;
-  /** The record as received, with its dashboards. */
+  /** The record as received. */
   record: Readonly<Record<string, unknown>>;
 }
 
@@ -42,6 +43,14 @@ export interface ReportInput {
   workbookId?: string | null;
   sqlQuery?: string;
   jsonQuery?: string;
+}
+
+/** Access to the published dashboard of a workbook when it is embedded. */
+export interface DashboardAccess {
+  allowEmbed: boolean;
+  allEmbedUsers: boolean;
+  /** Names of embed tenants. */
+  tenants: string[];
 }
 
 export interface PlatformWorkspace {
@@ -79,6 +88,14 @@ export interface PlatformWorkspace {
     input?: { name?: string; folderId?: string | null; meta?: Record<string, unknown> },
     options?: CallOptions,
   ): Promise<WorkspaceItem>;
+  embedAccess(deploymentId: string, workbookId: string, options?: CallOptions): Promise<DashboardAccess>;
+  /** Idempotent; absent properties stay. */
+  setEmbedAccess(
+    deploymentId: string,
+    workbookId: string,
+    change: Partial<DashboardAccess>,
+    options?: CallOptions,
+  ): Promise<DashboardAccess>;
   reports(
     deploymentId: string,
     filter?: { folderId?: string; workbookId?: string; search?: string },
@@ -94,6 +111,7 @@ export interface PlatformWorkspace {
 }
 
 const BASE = '/api/v1/deployments/{deploymentId}';
+const EMBED = 'workbooks/{workbookId}/embed-access';
 
 function pathEntry(entry: unknown): { id: string; name: string }[] {
   const id = isRecord(entry) ? textId(entry['id']) : undefined;
@@ -115,7 +133,18 @@ const readItem: Reader<WorkspaceItem> = (body, refuse) => {
     ),
     ...optionalMember('createdAt', members.optionalText('createdAt')),
     ...optionalMember('updatedAt', members.optionalText('updatedAt')),
+    ...readDashboards(members.all),
     record: members.all,
+  };
+};
+
+const readAccess: Reader<DashboardAccess> = (body, refuse) => {
+  if (!isRecord(body)) throw refuse('no embed access');
+  const { allowEmbed, allEmbedUsers, tenants } = body;
+  return {
+    allowEmbed: allowEmbed === true,
+    allEmbedUsers: allEmbedUsers === true,
+    tenants: Array.isArray(tenants) ? tenants.map(String) : [],
   };
 };
 
@@ -189,6 +218,10 @@ export function createWorkspace(send: Send): PlatformWorkspace {
       call('GET', 'workbooks/{workbookId}', { deploymentId, workbookId }, readItem, options),
     createWorkbook: (deploymentId, input = {}, options) =>
       call('POST', 'workbooks', { deploymentId }, readItem, options, input),
+    embedAccess: (deploymentId, workbookId, options) =>
+      call('GET', EMBED, { deploymentId, workbookId }, readAccess, options),
+    setEmbedAccess: (deploymentId, workbookId, change, options) =>
+      call('PUT', EMBED, { deploymentId, workbookId }, readAccess, options, change),
     reports: (deploymentId, filter = {}, options) => list(deploymentId, 'reports', filter, options),
     createReport: (deploymentId, input = {}, options) =>
       call('POST', 'reports', { deploymentId }, readItem, options, input),

@@ -67,3 +67,17 @@ test('a metadata token sees the model and no rows', async () => {
   expect(await thrownBy(client.load(byCountry))).toMatchObject(refused);
   expect(await thrownBy(all(client.sql('SELECT 1')))).toMatchObject(refused);
 });
+
+test('the SQL of a query is shown and a query is checked, without running them', async () => {
+  const everything = clientOf(['everything']);
+  const filters = [{ member: 'orders.country', operator: 'equals', values: ['DE'] }];
+  const { sql, parameters } = await everything.generatedSql({ ...byCountry, filters });
+  expect(sql).toMatch(/^SELECT/i);
+  expect(Array.isArray(parameters)).toBe(true);
+  const { queryType, queries } = await everything.dryRun({ ...byCountry, filters });
+  expect([queryType, queries.length]).toEqual(['regularQuery', 1]);
+  expect(queries[0]).toMatchObject({ measures: ['orders.count'], filters });
+  const unknown = { measures: ['orders.nope'] };
+  for (const call of [everything.generatedSql(unknown), everything.dryRun(unknown)])
+    expect(await thrownBy(call)).toMatchObject({ status: 400 });
+});

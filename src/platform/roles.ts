@@ -1,0 +1,84 @@
+// Reads and assigns roles, and reads and deletes user groups, outside SCIM (contract 3.5).
+import { identified, optionalMember } from './fields.ts';
+import type { Reader } from './readers.ts';
+import type { CallOptions, Send } from './request.ts';
+import { listByOffset } from './rest-list.ts';
+
+export interface CustomRole {
+  id: string;
+  name: string;
+  description?: string;
+  /** The record as received, with its policies. */
+  record: Readonly<Record<string, unknown>>;
+}
+
+export interface UserGroup {
+  id: string;
+  name: string;
+  /** Number of members. */
+  userCount: number;
+}
+
+export interface PlatformRoles {
+  /** Yields the custom roles; built-in roles are not listed. */
+  list(options?: CallOptions): AsyncIterable<CustomRole>;
+  /** Idempotent. PlatformResponse 404 for unknown ids, and for the role Admin. */
+  assign(roleId: string, userId: string, options?: CallOptions): Promise<void>;
+  /** Idempotent. PlatformResponse 404 for unknown ids. */
+  remove(roleId: string, userId: string, options?: CallOptions): Promise<void>;
+}
+
+/** Groups of the console API. Their ids are not the SCIM ids; only SCIM creates groups and changes members. */
+export interface PlatformUserGroups {
+  list(filter?: { search?: string }, options?: CallOptions): AsyncIterable<UserGroup>;
+  /** Deletes the group; its members remain users. */
+  delete(groupId: string, options?: CallOptions): Promise<void>;
+}
+
+const HOLDER = '/api/v1/roles/{roleId}/users/{userId}';
+
+const readRole: Reader<CustomRole> = (body, refuse) => {
+  const role = identified(body, 'role', refuse);
+  const description = optionalMember('description', role.optionalText('description'));
+  return { id: role.id, name: role.text('name'), ...description, record: role.all };
+};
+
+const readUserGroup: Reader<UserGroup> = (body, refuse) => {
+  const group = identified(body, 'user group', refuse);
+  const { userCount } = group.all;
+  return {
+    id: group.id,
+    name: group.text('name'),
+    userCount: typeof userCount === 'number' ? userCount : 0,
+  };
+};
+
+/** Reads and assigns roles over `send`; every function throws what `send` throws. */
+export function createRoles(send: Send): PlatformRoles {
+  const change =
+    (method: 'PUT' | 'DELETE'): PlatformRoles['assign'] =>
+    (roleId, userId, options) =>
+      send({ family: 'rest', method, route: HOLDER, params: { roleId, userId }, read: 'ignore' }, options);
+  return {
+    list: (options) => listByOffset(send, { route: '/api/v1/roles', read: readRole }, options),
+    assign: change('PUT'),
+    remove: change('DELETE'),
+  };
+}
+
+/** Reads and deletes user groups over `send`; every function throws what `send` throws. */
+export function createUserGroups(send: Send): PlatformUserGroups {
+  return {
+    list: (filter = {}, options) =>
+      listByOffset(
+        send,
+        { route: '/api/v1/user-groups', query: { ...filter }, read: readUserGroup },
+        options,
+      ),
+    delete: (id, options) =>
+      send(
+        { family: 'rest', method: 'DELETE', route: '/api/v1/groups/{id}', params: { id }, read: 'ignore' },
+        options,
+      ),
+  };
+}

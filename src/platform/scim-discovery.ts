@@ -1,0 +1,127 @@
+// Reads what the platform's SCIM service supports: configuration, resource types and schemas (contract 2.1).
+import { isRecord } from './answer.ts';
+import { identified } from './fields.ts';
+import { readScimList, type Reader } from './readers.ts';
+import type { CallOptions, Send } from './request.ts';
+
+interface Supported {
+  supported: boolean;
+}
+
+/** Service provider configuration (RFC 7643 §5). */
+export interface PlatformProviderConfig {
+  patch: Supported;
+  bulk: Supported & { maxOperations?: number; maxPayloadSize?: number };
+  filter: Supported & { maxResults?: number };
+  changePassword: Supported;
+  sort: Supported;
+  etag: Supported;
+  authenticationSchemes: Record<string, unknown>[];
+}
+
+/** Resource type (RFC 7643 §6). */
+export interface PlatformResourceType {
+  id: string;
+  name: string;
+  endpoint: string;
+  schema: string;
+  schemaExtensions: { schema: string; required: boolean }[];
+}
+
+/** Schema (RFC 7643 §7); `id` is its URN. */
+export interface PlatformSchema {
+  id: string;
+  name?: string;
+  description?: string;
+  attributes: Record<string, unknown>[];
+}
+
+export interface PlatformDiscovery {
+  serviceProviderConfig(options?: CallOptions): Promise<PlatformProviderConfig>;
+  resourceTypes(options?: CallOptions): Promise<PlatformResourceType[]>;
+  /** PlatformResponse 404 for an unknown id. */
+  resourceType(id: string, options?: CallOptions): Promise<PlatformResourceType>;
+  schemas(options?: CallOptions): Promise<PlatformSchema[]>;
+  /** PlatformResponse 404 for an unknown URN. */
+  schema(urn: string, options?: CallOptions): Promise<PlatformSchema>;
+}
+
+const BASE = '/api/scim/v2';
+
+const records = (value: unknown): Record<string, unknown>[] =>
+  Array.isArray(value) ? value.filter(isRecord) : [];
+
+const readConfig: Reader<PlatformProviderConfig> = (body, refuse) => {
+  if (!isRecord(body)) throw refuse('no service provider configuration');
+  const feature = (name: string): Supported => {
+    const value = body[name];
+    return isRecord(value) ? { ...value, supported: value['supported'] === true } : { supported: false };
+  };
+  return {
+    patch: feature('patch'),
+    bulk: feature('bulk'),
+    filter: feature('filter'),
+    changePassword: feature('changePassword'),
+    sort: feature('sort'),
+    etag: feature('etag'),
+    authenticationSchemes: records(body['authenticationSchemes']),
+  };
+};
+
+const readType: Reader<PlatformResourceType> = (body, refuse) => {
+  const name = isRecord(body) ? body['name'] : undefined;
+  // The id is optional in RFC 7643 §6, the name is not.
+  const type = identified(
+    isRecord(body) ? { ...body, id: body['id'] ?? name } : body,
+    'resource type',
+    refuse,
+  );
+  return {
+    id: type.id,
+    name: type.text('name'),
+    endpoint: type.text('endpoint'),
+    schema: type.text('schema'),
+    schemaExtensions: records(type.all['schemaExtensions']).map(({ schema, required }) => ({
+      schema: String(schema),
+      required: required === true,
+    })),
+  };
+};
+
+const readSchema: Reader<PlatformSchema> = (body, refuse) => {
+  const schema = identified(body, 'schema', refuse);
+  const [name, description] = [schema.optionalText('name'), schema.optionalText('description')];
+  return {
+    id: schema.id,
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    attributes: records(schema.all['attributes']),
+  };
+};
+
+/** Reads the discovery endpoints over `send`; every function throws what `send` throws. */
+export function createScimDiscovery(send: Send): PlatformDiscovery {
+  const all = <T>(path: string, read: Reader<T>, options?: CallOptions): Promise<T[]> =>
+    send(
+      {
+        family: 'scim',
+        method: 'GET',
+        route: `${BASE}/${path}`,
+        read: (body, refuse) => readScimList(read, 1)(body, refuse).resources,
+      },
+      options,
+    );
+  const one = <T>(path: string, id: string, read: Reader<T>, options?: CallOptions): Promise<T> =>
+    send({ family: 'scim', method: 'GET', route: `${BASE}/${path}/{id}`, params: { id }, read }, options);
+  return {
+    serviceProviderConfig: (options) =>
+      send(
+        { family: 'scim', method: 'GET', route: `${BASE}/ServiceProviderConfig`, read: readConfig },
+        options,
+      ),
+    resourceTypes: (options) => all('ResourceTypes', readType, options),
+    resourceType: (id, options) => one('ResourceTypes', id, readType, options),
+    schemas: (options) => all('Schemas', readSchema, options),
+    schema: (urn, options) => one('Schemas', urn, readSchema, options),
+  };
+}
