@@ -45,10 +45,9 @@ export function startQueues(
       };
       await syncResource(deps, job.ref, job.priority, signal);
     };
-    const concurrency = config.targets[name]?.concurrency ?? 1;
     const queue = createTargetQueue(
       { connection, outboxes, handler, clock, logger },
-      { prefix, target: name, concurrency },
+      { prefix, target: name, concurrency: target.concurrency },
     );
     releasers.add(`queue of ${name}`, queue.stop);
     queues.set(name, queue);

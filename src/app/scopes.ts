@@ -21,12 +21,12 @@ export function buildScopes(
       const coverage = state.coverage.get(name);
       if (!target || !settings || !drifts || !runs || !coverage) return [];
       const others = states.flatMap((other) => (other === state ? [] : (other.drifts.get(name) ?? [])));
-      const { guard, concurrency, url, token, allowLoopbackHttp, timeoutMs } = settings;
+      const { guard, url, token, allowLoopbackHttp, timeoutMs } = settings;
       const digest = planDigest(settings);
       const { members } = settings.groups;
       const scope: ReconcileScope = {
         ...{ ...state, target, outbox, drifts, runs, coverage, others },
-        ...{ clock, random, concurrency, digest, members },
+        ...{ clock, random, digest, members, concurrency: target.concurrency() },
       };
       const readTrail = createTrailReader({ url, token, allowLoopbackHttp, timeoutMs }, (signal) =>
         target.catalogue.keyOwner(signal),

@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../support/sources.ts';
 import { createRedactor, type RedactText } from './redact.ts';
 import type { PlatformCall } from './request.ts';
 import { checkPositive, checkToken, parseTenantAddress } from './settings.ts';
-import type { TransportOptions } from './transport.ts';
+import type { CallGate, TransportOptions } from './transport.ts';
 
 export interface PlatformClientOptions {
   /** Base address of the tenant: https, or plain http to a loopback address with `allowLoopbackHttp`. */
@@ -22,6 +22,8 @@ export interface PlatformClientOptions {
    * caller.
    */
   admit?: (signal?: AbortSignal) => Promise<void>;
+  /** Runs every call; it may wait before. Default: each runs at once. */
+  gate?: CallGate;
   /** Called after every finished request; must not throw. */
   onCall?: (call: PlatformCall) => void;
   /** Default: the system clock. */
@@ -43,6 +45,7 @@ export function toTransportOptions(options: PlatformClientOptions): TransportOpt
     redact: credentials.redact,
     clock: options.clock ?? systemClock,
     admit: options.admit,
+    gate: options.gate,
     onCall: options.onCall,
   };
 }

@@ -9,6 +9,8 @@ export interface CallOptions {
   correlationId?: string;
   /** Overrides the client's timeout for this call; the wait for the request budget does not count. */
   timeoutMs?: number;
+  /** The call does not wait for other calls to end. */
+  urgent?: boolean;
   /** Records the call as a span of a trace and sends its trace context. */
   trace?: TraceCall;
 }

@@ -20,9 +20,13 @@ import { noteSent, type Flight } from './flight.ts';
 
 const MAX_CONNECT_MS = 10_000;
 
+/** Runs one call; it may wait before. */
+export type CallGate = <T>(run: () => Promise<T>, call: CallOptions) => Promise<T>;
+
 export interface TransportOptions extends AttemptOptions {
   timeoutMs: number;
   connections: number;
+  gate?: CallGate | undefined;
 }
 
 interface Answer {
@@ -34,7 +38,7 @@ interface Answer {
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /**
- * Opens a keep-alive pool to the tenant. `send` waits for `admit`, then allows `timeoutMs` for connecting,
+ * Opens a keep-alive pool to the tenant. `send` waits for `gate` and `admit`, then allows `timeoutMs` for connecting,
  * sending and reading the whole answer. `close` waits for running calls and may be called twice.
  */
 export function createTransport(options: TransportOptions): { send: Send; close(): Promise<void> } {
@@ -124,7 +128,7 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     return request.read(json.value, refuse);
   }
 
-  const send: Send = async (request, call = {}) => {
+  async function sendNow<T>(request: PlatformRequest<T>, call: CallOptions): Promise<T> {
     const attempt = createAttempt(options, request, call.correlationId, call.trace);
     const headers = await attempt.ready(call.signal);
     let status = 0;
@@ -139,7 +143,10 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     } finally {
       attempt.report(status, failed);
     }
-  };
+  }
+
+  const send: Send = (request, call = {}) =>
+    options.gate ? options.gate(() => sendNow(request, call), call) : sendNow(request, call);
 
   return {
     send,

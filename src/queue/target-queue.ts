@@ -11,8 +11,8 @@ export interface TargetQueueOptions {
   /** Prefix of all Redis keys of the service. */
   prefix: string;
   target: string;
-  /** Number of concurrent syncs in this process. */
-  concurrency: number;
+  /** Returns how many calls of this process may be under way (worker.ts). */
+  concurrency: () => number;
 }
 
 export interface TargetQueue {

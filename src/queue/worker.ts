@@ -12,8 +12,8 @@ export type QueueConnection = ConnectionOptions;
 export interface WorkerOptions {
   prefix: string;
   target: string;
-  /** Number of concurrent syncs in this process. */
-  concurrency: number;
+  /** Returns how many calls of this process may be under way; read whenever a sync begins. */
+  concurrency: () => number;
 }
 
 /** Syncs one resource; resolves when its outcome is stored. An aborted signal stops it before the next write. */
@@ -25,6 +25,8 @@ export interface SyncWorker {
 }
 
 const URGENT_SLOTS = 2;
+/** Syncs for each call that may be under way: between their calls they wait for Redis. */
+const SYNCS_FOR_A_CALL = 1.5;
 const ABORT_GRACE_MS = 2000;
 /** Longest time to close the connections of idle workers. */
 const CLOSE_MS = 2000;
@@ -38,10 +40,15 @@ export function createSyncWorker(
   const { handler, clock, logger } = deps;
   const abort = new AbortController();
   const running = new Set<Promise<void>>();
+  const syncs = (stream: (typeof STREAMS)[number]): number =>
+    stream === 'urgent'
+      ? Math.max(URGENT_SLOTS, Math.ceil(options.concurrency() / 4))
+      : Math.ceil(SYNCS_FOR_A_CALL * options.concurrency());
   const workers = STREAMS.map((stream) => {
-    const worker = new Worker<SyncJob>(
+    const worker: Worker<SyncJob> = new Worker<SyncJob>(
       queueName(options.target, stream),
       async (job) => {
+        worker.concurrency = syncs(stream);
         const sync = bring(job.data);
         running.add(sync);
         await sync;
@@ -50,10 +57,7 @@ export function createSyncWorker(
       {
         connection: deps.connection,
         prefix: queuePrefix(options.prefix, options.target),
-        concurrency:
-          stream === 'urgent'
-            ? Math.max(URGENT_SLOTS, Math.ceil(options.concurrency / 4))
-            : options.concurrency,
+        concurrency: syncs(stream),
         // The job id of a killed process is blocked until its lock expires.
         lockDuration: LOCK_MS,
         stalledInterval: STALLED_CHECK_MS,

@@ -14,6 +14,9 @@ const PORTION = 100;
 /** Longest time for which new members are collected before they are sent, during a first load. */
 const COALESCE_LIMIT_MS = 3000;
 
+/** User id → sign of the membership that is to be written. */
+export type PendingMembers = Map<string, string>;
+
 interface Member {
   user: string;
   /** The user's SCIM id at the platform. */
@@ -30,8 +33,11 @@ interface Leaver extends Member {
  * closed is decided with the account, so that held deactivations do not empty the groups.
  * @returns whether members wait for the decision about their account
  */
-export async function removeMembers(context: SyncContext): Promise<{ isWaiting: boolean }> {
-  const users = await marked(context, '-');
+export async function removeMembers(
+  context: SyncContext,
+  pending: PendingMembers,
+): Promise<{ isWaiting: boolean }> {
+  const users = marked(pending, '-');
   if (users.length === 0) return { isWaiting: false };
   const leavers: Leaver[] = [];
   const unknown: string[] = [];
@@ -132,10 +138,13 @@ export function warnOfRoles({ target, logger, work }: SyncContext, ...names: str
  * Adds members whose attributes are applied; other members mark this group when they are ready.
  * @returns `coalesceMs`: time to wait for a portion that is not full; `missing`: number of members that are not ready
  */
-export async function addMembers(context: SyncContext): Promise<{ coalesceMs: number; missing: number }> {
+export async function addMembers(
+  context: SyncContext,
+  pending: PendingMembers,
+): Promise<{ coalesceMs: number; missing: number }> {
   const { link, clock, outbox } = context;
   const states: Readiness[] = [];
-  for (const portion of portions(await marked(context, '+'), 1000))
+  for (const portion of portions(marked(pending, '+'), 1000))
     states.push(...(await outbox.readiness(portion)));
   const ready = states.filter((state) => state.ready);
   const missing = states.filter((state) => !state.ready && state.underWay).length;
@@ -155,10 +164,9 @@ export async function addMembers(context: SyncContext): Promise<{ coalesceMs: nu
   return { coalesceMs: 0, missing };
 }
 
-async function marked(context: SyncContext, sign: '+' | '-'): Promise<string[]> {
-  const marks = await context.outbox.pendingMembers(context.work.id);
-  return [...marks].filter(([, each]) => each === sign).map(([user]) => user);
-}
+/** Returns the users of a sign. */
+export const marked = (pending: PendingMembers, sign: '+' | '-'): string[] =>
+  [...pending].filter(([, each]) => each === sign).map(([user]) => user);
 
 async function send(context: SyncContext, sign: '+' | '-', members: Member[]): Promise<void> {
   if (members.length === 0) return;

@@ -9,7 +9,7 @@ import type { SyncContext } from './context.ts';
 import { isGone, isStatus, mayHaveCommitted } from './failures.ts';
 import type { Exists } from './find-user.ts';
 import { ended, permit } from './gate.ts';
-import { addMembers, removeMembers, toLeavers, warnOfRoles } from './members.ts';
+import { addMembers, marked, removeMembers, toLeavers, warnOfRoles } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { claim, takenElsewhere, type NotOurs } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
@@ -64,7 +64,8 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
     return { kind: 'synced', writes: context.writes };
   }
   // Removals come first, so that a refused rename does not keep a member in the group.
-  const isWaiting = policy.policy === 'sync' && (await removeMembers(context)).isWaiting;
+  const pending = await context.outbox.pendingMembers(context.work.id);
+  const isWaiting = policy.policy === 'sync' && (await removeMembers(context, pending)).isWaiting;
   if (link.core?.displayName !== name || link.unsure !== undefined) {
     warnOfRoles(context, String(link.core?.displayName), name);
     const rename: PlatformPatchOperation[] = [{ op: 'replace', path: 'displayName', value: name }];
@@ -84,7 +85,7 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
     await context.save();
   }
   if (policy.policy !== 'sync') await forgetMarks(context, '-');
-  const { coalesceMs, missing } = await addMembers(context);
+  const { coalesceMs, missing } = await addMembers(context, pending);
   if (coalesceMs > 0) return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: coalesceMs };
   if (missing === 0) delete link.making;
   if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
@@ -244,7 +245,8 @@ async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutco
 async function takeAway(context: SyncContext, id: string): Promise<SyncOutcome | undefined> {
   const { link, target } = context;
   if (link.origin === 'adopted') {
-    const { isWaiting } = await removeMembers(context);
+    const pending = await context.outbox.pendingMembers(context.work.id);
+    const { isWaiting } = await removeMembers(context, pending);
     if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
     const outcome = ended(context);
     return outcome.kind === 'held' ? outcome : undefined;
@@ -267,18 +269,17 @@ const toRemoval = (subject: string) => ({ kind: 'removeMembers' as const, subjec
 
 /** Returns the members with an account that may be active. */
 async function openMembers(context: SyncContext): Promise<string[]> {
-  const marks = await context.outbox.pendingMembers(context.work.id);
-  const leaving = [...marks].filter(([, sign]) => sign === '-').map(([user]) => user);
-  const leavers = await toLeavers(context, leaving);
+  const pending = await context.outbox.pendingMembers(context.work.id);
+  const leavers = await toLeavers(context, marked(pending, '-'));
   return leavers.flatMap(([user, leaver]) => (leaver?.isOpen ? [user] : []));
 }
 
 /** Removes pending memberships that will not be written, so that no user waits for them. */
 async function forgetMarks(context: SyncContext, only?: '+' | '-'): Promise<void> {
-  const marks = await context.outbox.pendingMembers(context.work.id);
+  const pending = await context.outbox.pendingMembers(context.work.id);
   for (const sign of ['+', '-'] as const) {
     if (only !== undefined && sign !== only) continue;
-    const users = [...marks].filter(([, each]) => each === sign).map(([user]) => user);
+    const users = marked(pending, sign);
     if (users.length > 0) await context.outbox.ackMembers(context.work, sign, users);
   }
 }

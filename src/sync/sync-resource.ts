@@ -130,7 +130,11 @@ function createContext(
     logger,
     gate: openGate(),
     provisioning,
-    call: { signal, ...(work.request === '-' ? {} : { correlationId: work.request }) },
+    call: {
+      signal,
+      ...(work.priority === 'deactivation' && { urgent: true }),
+      ...(work.request === '-' ? {} : { correlationId: work.request }),
+    },
     writes: 0,
     save: async (options = {}) => {
       const renewedAt = clock.now();

@@ -5,11 +5,13 @@ import type { RecentExternalIds } from '../directory/outbox/recent-external-ids.
 import type { GuardSettings } from '../guard/judge.ts';
 import { connectPlatform, type PlatformCall, type PlatformClient } from '../platform/client.ts';
 import type { ResourceType } from '../scim/index.ts';
+import { createCallSlots } from '../support/call-slots.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { createAnswering, type Answering } from './answering.ts';
 import { createAdministrators, type Administrators } from './administrators.ts';
 import { createCatalogue, type Catalogue } from './catalogue.ts';
+import { createConcurrency } from './concurrency.ts';
 import { createListedAccounts, type ListedAccounts } from './listed-accounts.ts';
 import { compileMapping, type Mapping, type MappingRules } from './mapping.ts';
 
@@ -42,6 +44,8 @@ export type TargetSettings = SyncPolicy &
     allowLoopbackHttp: boolean;
     timeoutMs: number;
     concurrency: number;
+    minConcurrency: number;
+    maxConcurrency: number;
   };
 
 export interface Target {
@@ -55,6 +59,8 @@ export interface Target {
   breaker: Pick<Breaker, 'read'>;
   /** Answers to the calls of this process. */
   answering: Answering;
+  /** Returns how many calls of this process may be under way now. */
+  concurrency: () => number;
   listedAccounts: ListedAccounts;
   recentExternalIds: RecentExternalIds;
   /** Features that the platform refused; `combinedPatchUntil`: time until which write-together.ts is not tried, Unix ms. */
@@ -78,6 +84,12 @@ export function createTarget(
   const { name } = settings;
   const mapping = compileMapping(settings, userType);
   const answering = createAnswering(clock);
+  const concurrency = createConcurrency(
+    { least: settings.minConcurrency, start: settings.concurrency, most: settings.maxConcurrency },
+    clock,
+  );
+  const slots = createCallSlots(concurrency.limit);
+  let isRateBound = false;
   const client = connectPlatform({
     url: settings.url,
     // Read at each call, because keys are rotated at run time.
@@ -85,15 +97,17 @@ export function createTarget(
     scimToken: () => settings.scimToken ?? settings.token,
     allowLoopbackHttp: settings.allowLoopbackHttp,
     timeoutMs: settings.timeoutMs,
-    connections: settings.concurrency * 2,
+    connections: Math.max(settings.concurrency, settings.maxConcurrency) * 2,
     clock,
+    gate: (run, call) => slots.run(run, call.urgent),
     admit: async (signal) => {
-      await budget.take(signal);
+      isRateBound = (await budget.take(signal)) > 0;
       answering.started();
     },
     onCall: (call) => {
       logger.debug({ target: name, ...call }, 'platform call');
       answering.ended(call);
+      concurrency.ended(call, slots.waiting() > 0 && !isRateBound);
       onCall?.(call);
     },
   });
@@ -108,6 +122,7 @@ export function createTarget(
     budget,
     breaker,
     answering,
+    concurrency: concurrency.limit,
     listedAccounts: createListedAccounts({ client, clock }),
     recentExternalIds,
     lacks: { externalIdFilter: false, combinedPatchUntil: 0 },

@@ -153,7 +153,10 @@ const hasId = (link: Link): link is Link & { id: string } => link.id !== undefin
 function wireOf({ target }: ReconcileScope, address: TargetAddress, limitMs: number) {
   const { allowLoopbackHttp } = address;
   const timeoutMs = Math.min(address.timeoutMs, limitMs);
-  return { allowLoopbackHttp, timeoutMs, admit: (signal?: AbortSignal) => target.budget.take(signal) };
+  const admit = async (signal?: AbortSignal): Promise<void> => {
+    await target.budget.take(signal);
+  };
+  return { allowLoopbackHttp, timeoutMs, admit };
 }
 
 export type AccessAnswer =

@@ -34,6 +34,8 @@ export interface TargetConfig {
   allowLoopbackHttp: boolean;
   timeoutMs: number;
   concurrency: number;
+  minConcurrency: number;
+  maxConcurrency: number;
   rateLimit: { requestsPerSecond: number; burst: number };
   policy: 'create-only' | 'upsert-only' | 'sync';
   adopt: 'exact' | 'report' | 'never';
@@ -119,7 +121,19 @@ const targetSchema = section(
       default: false,
     },
     timeoutMs: whole('Longest wait for one answer, in milliseconds.', 15_000, 100, 600_000),
-    concurrency: whole('Requests under way at the same time.', 8, 1, 256),
+    concurrency: whole('Requests of a process under way at the same time, at the start.', 8, 1, 256),
+    minConcurrency: whole(
+      'The fewest requests of a process under way at the same time, after answers 429 and 503.',
+      1,
+      1,
+      256,
+    ),
+    maxConcurrency: whole(
+      'The most requests of a process under way at the same time. The bridge adds some while they do not slow the platform.',
+      32,
+      1,
+      256,
+    ),
     rateLimit: rateLimitSchema,
     policy: choice(
       'create-only: never change what is complete, never remove; upsert-only: never remove; sync: everything.',

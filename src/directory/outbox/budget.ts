@@ -25,20 +25,26 @@ export function createBudget(
   const keys = createKeyspace(options.prefix, `target.${options.target}`);
   const args = { target: options.target, intervalMs: 1000 / options.requestsPerSecond, burst: options.burst };
 
-  /** Resolves when one request may be sent; waits for the bucket, for a pause and for the breaker. */
-  async function take(signal?: AbortSignal): Promise<void> {
-    const askedAt = clock.now();
+  /**
+   * Resolves when one request may be sent; waits for the bucket, for a pause and for the breaker.
+   * @returns the time that it waited, milliseconds
+   */
+  async function take(signal?: AbortSignal): Promise<number> {
+    let waitedMs = 0;
     for (;;) {
       signal?.throwIfAborted();
       const [tag, wait, failing] = await scripts.run('take_budget', keys.base, args);
       const waitMs = Number(wait);
-      if (waitMs > 0) await clock.sleep(tag === 'taken' ? waitMs : Math.min(waitMs, LOOK_AGAIN_MS), signal);
+      const pauseMs = tag === 'taken' ? waitMs : Math.min(waitMs, LOOK_AGAIN_MS);
+      if (pauseMs > 0) await clock.sleep(pauseMs, signal);
+      waitedMs += pauseMs;
       if (tag !== 'taken') continue;
       heed?.(failing === 1);
       break;
     }
     signal?.throwIfAborted();
-    onWait?.(clock.now() - askedAt);
+    onWait?.(waitedMs);
+    return waitedMs;
   }
 
   /** Pauses all requests of all replicas to this target for `ms`, after 429 or 503 with Retry-After. */

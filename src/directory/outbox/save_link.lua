@@ -7,6 +7,11 @@
 --      requeueGroups: the user may gain memberships now, so groups that owe it one are marked
 -- RETURN {"saved"} | {"fenced"}
 -- NEEDS groups, links, log, pending_groups
+
+-- A sync of a group reads all its pending members, so the more there are, the longer it collects: a third of a millisecond
+-- for each. Without this a first load of a large group would cost the square of its size.
+local COLLECT_MS, COLLECT_LIMIT_MS = 0.3, 60000
+
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
@@ -37,7 +42,8 @@ if p.requeueGroups then
   for _, group in ipairs(redis.call('HKEYS', pending_groups)) do
     if redis.call('HGET', pending_groups, group) == '+' then
       local waiting = redis.call('HLEN', key('pendingMembers', p.target .. ':' .. group))
-      mark_at(p.target, 'Group:' .. group, 1, now, waiting > 1 and now + p.coalesceMs or now)
+      local collect = math.max(p.coalesceMs, math.min(COLLECT_LIMIT_MS, math.floor(waiting * COLLECT_MS)))
+      mark_at(p.target, 'Group:' .. group, 1, now, waiting > 1 and now + collect or now)
     end
   end
 end

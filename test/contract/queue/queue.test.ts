@@ -63,7 +63,7 @@ describe('queue', () => {
   }
 
   function startWorker(handler: SyncHandler, concurrency = 2): SyncWorker {
-    const options = { prefix: store.prefix, target: 'main', concurrency };
+    const options = { prefix: store.prefix, target: 'main', concurrency: () => concurrency };
     const worker = createSyncWorker({ connection, handler, clock, logger }, options);
     workers.push(worker);
     return worker;

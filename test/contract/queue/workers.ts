@@ -88,7 +88,7 @@ export async function openEstate(
   const recentExternalIds = createRecentExternalIds(store, { prefix: randomUUID(), target: 'main' });
   const targetOf = (gate: Gate): Target => {
     const client = platform.client(gate);
-    const budget = { take: () => Promise.resolve(), pause: () => Promise.resolve() };
+    const budget = { take: () => Promise.resolve(0), pause: () => Promise.resolve() };
     return {
       name: 'main',
       policy: settings,
@@ -97,6 +97,7 @@ export async function openEstate(
       budget,
       breaker: { read: () => Promise.resolve({ open: false }) },
       answering: createAnswering(clock),
+      concurrency: () => 8,
       listedAccounts,
       recentExternalIds,
       lacks: { externalIdFilter: false, combinedPatchUntil: 0 },

@@ -56,6 +56,8 @@ describe('environment only', () => {
           allowLoopbackHttp: false,
           timeoutMs: 15000,
           concurrency: 8,
+          minConcurrency: 1,
+          maxConcurrency: 32,
           rateLimit: { requestsPerSecond: 50, burst: 50 },
           policy: 'sync',
           adopt: 'exact',

@@ -1,0 +1,61 @@
+// Decides how many calls of a process to one target may be under way: more while the latency stays, fewer after a refusal
+// for the rate (429, 503).
+import type { PlatformCall } from '../platform/client.ts';
+import type { Clock } from '../support/sources.ts';
+
+export interface Concurrency {
+  limit: () => number;
+  /** Notes the end of a call. `isShort`: other calls waited for a slot, and none for the rate limit. */
+  ended(call: Pick<PlatformCall, 'status' | 'durationMs'>, isShort: boolean): void;
+}
+
+const TOO_MANY = new Set([429, 503]);
+/** Weight of one call in the average latency. */
+const WEIGHT = 0.1;
+/** The average latency may be this much above the best one before the limit falls. */
+const SLOWER = { times: 2, ms: 5 };
+
+/** @param bounds of the settings. `start`: limit at the beginning, and the lowest one that a rising latency leads to */
+export function createConcurrency(
+  bounds: { least: number; start: number; most: number },
+  clock: Clock,
+): Concurrency {
+  const { start } = bounds;
+  const least = Math.min(bounds.least, start);
+  const most = Math.max(bounds.most, start);
+  let limit = start;
+  let average: number | undefined;
+  let best = Number.POSITIVE_INFINITY;
+  let cutAt = Number.NEGATIVE_INFINITY;
+  /** Good calls since the last step, while there were too few slots. */
+  let good = 0;
+
+  function halve(startedAt: number): void {
+    // Calls that were under way together are refused together, and count once.
+    if (startedAt < cutAt) return;
+    cutAt = clock.now();
+    limit = Math.max(least, Math.floor(limit / 2));
+    good = 0;
+  }
+
+  function noteLatency(durationMs: number): boolean {
+    average = average === undefined ? durationMs : average + WEIGHT * (durationMs - average);
+    // The latency at the start is the measure, also after the platform became slower for good.
+    best = limit <= start ? average : Math.min(average, best);
+    return average > SLOWER.times * best + SLOWER.ms;
+  }
+
+  return {
+    limit: () => limit,
+    ended: ({ status, durationMs }, isShort) => {
+      if (TOO_MANY.has(status)) return halve(clock.now() - durationMs);
+      if (status < 200 || status >= 300) return;
+      const isSlower = noteLatency(durationMs);
+      if (!isShort && limit >= start) return;
+      if (++good < limit) return;
+      good = 0;
+      if (!isSlower || limit < start) limit = Math.min(most, limit + 1);
+      else limit = Math.max(start, limit - 1);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+// Tests slots: how many pieces of work run at once, and in which order they begin.
+import { createCallSlots } from '../../../src/support/call-slots.ts';
+
+/** Work that ends when it is told to. */
+function createWork() {
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  return {
+    begun,
+    of: (name: string) => () => {
+      begun.push(name);
+      return new Promise<string>((resolve) => ends.set(name, () => resolve(name)));
+    },
+    end: async (name: string) => {
+      ends.get(name)?.();
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+test('work waits for a slot and begins in the order of the calls', async () => {
+  const work = createWork();
+  const slots = createCallSlots(() => 2);
+  const all = ['a', 'b', 'c', 'd'].map((name) => slots.run(work.of(name)));
+  expect(work.begun).toEqual(['a', 'b']);
+  expect(slots.waiting()).toBe(2);
+  await work.end('b');
+  expect(work.begun).toEqual(['a', 'b', 'c']);
+  await work.end('a');
+  await work.end('c');
+  await work.end('d');
+  await expect(Promise.all(all)).resolves.toEqual(['a', 'b', 'c', 'd']);
+  expect(slots.waiting()).toBe(0);
+});
+
+test('work ahead does not wait, and the next one waits for its slot too', async () => {
+  const work = createWork();
+  const slots = createCallSlots(() => 1);
+  void slots.run(work.of('a'));
+  void slots.run(work.of('b'));
+  void slots.run(work.of('urgent'), true);
+  expect(work.begun).toEqual(['a', 'urgent']);
+  await work.end('a');
+  expect(work.begun).toEqual(['a', 'urgent']);
+  await work.end('urgent');
+  expect(work.begun).toEqual(['a', 'urgent', 'b']);
+});
+
+test('work that fails frees its slot, and a higher limit lets more begin', async () => {
+  let limit = 1;
+  const work = createWork();
+  const slots = createCallSlots(() => limit);
+  await expect(slots.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  void slots.run(work.of('a'));
+  void slots.run(work.of('b'));
+  void slots.run(work.of('c'));
+  limit = 3;
+  await work.end('a');
+  expect(work.begun).toEqual(['a', 'b', 'c']);
+});

@@ -1,0 +1,86 @@
+// Tests how many calls may be under way, against platforms that are modelled by latency and refusals.
+import { createConcurrency, type Concurrency } from '../../../src/sync/concurrency.ts';
+import type { Clock } from '../../../src/support/sources.ts';
+
+let nowMs = 0;
+const clock = { now: () => nowMs } as Clock;
+beforeEach(() => void (nowMs = 0));
+
+type Platform = (underWay: number) => { status: number; durationMs: number };
+
+/** Runs rounds of as many calls as are allowed. @returns the limits after each round */
+function rounds(concurrency: Concurrency, platform: Platform, count: number, isShort = true): number[] {
+  return Array.from({ length: count }, () => {
+    const underWay = concurrency.limit();
+    const calls = Array.from({ length: underWay }, () => platform(underWay));
+    nowMs += Math.max(...calls.map(({ durationMs }) => durationMs));
+    for (const call of calls) concurrency.ended(call, isShort);
+    return concurrency.limit();
+  });
+}
+
+const steady: Platform = () => ({ status: 200, durationMs: 20 });
+/** Serves `capacity` calls at once; more of them share its time. */
+const sharing =
+  (capacity: number): Platform =>
+  (underWay) => ({ status: 200, durationMs: 20 * Math.max(1, underWay / capacity) });
+const refusing =
+  (most: number, status = 429): Platform =>
+  (underWay) =>
+    underWay > most ? { status, durationMs: 2 } : { status: 200, durationMs: 20 };
+
+test('while the latency stays the limit rises to the most, and not beyond', () => {
+  const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
+  expect(concurrency.limit()).toBe(8);
+  const limits = rounds(concurrency, steady, 100);
+  expect(limits.at(-1)).toBe(32);
+  expect(Math.max(...limits)).toBe(32);
+});
+
+test('calls that wait for nothing, or for the rate limit, do not raise the limit', () => {
+  const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
+  expect(rounds(concurrency, steady, 50, false).at(-1)).toBe(8);
+});
+
+test('the limit stays where more calls would only wait at the platform', () => {
+  const concurrency = createConcurrency({ least: 1, start: 8, most: 200 }, clock);
+  const limits = rounds(concurrency, sharing(12), 400);
+  expect(Math.max(...limits)).toBeLessThan(60);
+  expect(Math.min(...limits)).toBeGreaterThanOrEqual(8);
+});
+
+test('a platform that becomes slower for good is used again after a while', () => {
+  const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
+  rounds(concurrency, steady, 100);
+  const slow: Platform = () => ({ status: 200, durationMs: 90 });
+  const limits = rounds(concurrency, slow, 200);
+  expect(Math.min(...limits)).toBe(8);
+  expect(limits.at(-1)).toBe(32);
+});
+
+test.each([429, 503])('refusals with %i bring the limit to what the platform takes', (status) => {
+  const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
+  const limits = rounds(concurrency, refusing(5, status), 200).slice(20);
+  expect(Math.max(...limits)).toBeLessThanOrEqual(6);
+  expect(Math.min(...limits)).toBeGreaterThanOrEqual(2);
+});
+
+test('calls that were refused together lower the limit once', () => {
+  const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
+  rounds(concurrency, () => ({ status: 429, durationMs: 2 }), 1);
+  expect(concurrency.limit()).toBe(4);
+});
+
+test('the limit stays between the bounds of the settings', () => {
+  const concurrency = createConcurrency({ least: 3, start: 4, most: 5 }, clock);
+  expect(concurrency.limit()).toBe(4);
+  expect(rounds(concurrency, refusing(0), 20).at(-1)).toBe(3);
+  expect(rounds(concurrency, steady, 50).at(-1)).toBe(5);
+  expect(createConcurrency({ least: 9, start: 4, most: 2 }, clock).limit()).toBe(4);
+});
+
+test('other failures change nothing', () => {
+  const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
+  expect(rounds(concurrency, () => ({ status: 500, durationMs: 2 }), 20).at(-1)).toBe(8);
+  expect(rounds(concurrency, () => ({ status: 0, durationMs: 2 }), 20).at(-1)).toBe(8);
+});
