@@ -3,6 +3,7 @@ import { buildAdmin, buildAdminCheck } from './app/admin.ts';
 import { openCredentials, scimConnections } from './app/credentials.ts';
 import { buildScopes } from './app/scopes.ts';
 import { buildEvents } from './app/events.ts';
+import { buildFleetReader, joinFleet } from './app/fleet.ts';
 import { buildHealth } from './app/health.ts';
 import { createInstruments } from './app/instruments.ts';
 import { STORE_WAIT_MS, scriptsOn, type AppDeps, type Parts } from './app/parts.ts';
@@ -61,6 +62,8 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     releasers,
     instruments,
   };
+  await joinFleet(parts, role);
+  const readFleet = buildFleetReader(parts);
   const targets = buildTargets(parts);
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.groupsMatter ?? false);
 
@@ -90,12 +93,14 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const connections = createScimRouters({ ...deps, admission, onDeviation }, scimParts, config.server);
   let stopping = false;
   const checkAdmin = buildAdminCheck(parts);
-  const health = buildHealth(parts, targets, states, queues, { isStopping: () => stopping, checkAdmin });
-  const metrics = buildScrape(parts, instruments, { targets, states, queues, doors, events });
+  const health = buildHealth(parts, targets, states, queues, {
+    ...{ isStopping: () => stopping, checkAdmin, readFleet },
+  });
+  const metrics = buildScrape(parts, instruments, { targets, states, queues, doors, events, readFleet });
   const { host, metricsPort } = config.server;
   const ownPort = metricsPort !== null;
   const isApi = role === 'all' || role === 'api';
-  const admin = isApi ? buildAdmin(parts, targets, states, { admission, checkAdmin }) : undefined;
+  const admin = isApi ? buildAdmin(parts, targets, states, { admission, checkAdmin, readFleet }) : undefined;
   const app = createHttpApp({
     ...deps,
     health,

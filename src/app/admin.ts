@@ -9,6 +9,7 @@ import { createAdmin, type Admin } from '../http/admin/admin.ts';
 import { createAdminCheck, type AdminCheck } from '../http/admin/authenticate.ts';
 import { createClientAddress } from '../http/middleware/client-address.ts';
 import { logFindings } from '../ops/check-logs.ts';
+import { fleetFindings, type ReadFleet } from '../ops/fleet.ts';
 import { lastProofFindings } from '../ops/proof-findings.ts';
 import { lastProofs } from '../ops/prove.ts';
 import type { Target } from '../sync/target.ts';
@@ -32,7 +33,11 @@ export function buildAdmin(
   parts: Parts,
   targets: Map<string, Target>,
   states: DesiredState[],
-  { admission, checkAdmin }: { admission: Admission; checkAdmin: AdminCheck | undefined },
+  {
+    admission,
+    checkAdmin,
+    readFleet,
+  }: { admission: Admission; checkAdmin: AdminCheck | undefined; readFleet: ReadFleet },
 ): Admin['router'] | undefined {
   const { clock, config, redis, releasers } = parts;
   if (!checkAdmin) return undefined;
@@ -43,11 +48,13 @@ export function buildAdmin(
       scopes: buildScopes(parts, targets, states),
       targets: [...targets.keys()],
       breakers: new Map([...targets].map(([name, { breaker }]) => [name, breaker])),
+      readFleet,
       addresses: config.targets,
       check: async (signal) => {
         const { checkEverything } = await import('../ops/check-everything.ts');
         const connections = states.map(({ connection }) => connection);
         const data = async () => [
+          ...fleetFindings(await readFleet()),
           ...lastProofFindings(connections, await lastProofs(states), clock.now()),
           ...(await logFindings(states)),
         ];

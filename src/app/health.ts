@@ -6,6 +6,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { createKeyspace } from '../directory/keys.ts';
 import type { AdminCheck } from '../http/admin/authenticate.ts';
 import { createHealthRouter, type Check, type HealthChecks } from '../http/health.ts';
+import type { ReadFleet } from '../ops/fleet.ts';
 import type { TargetQueue } from '../queue/target-queue.ts';
 import { counted } from '../support/counted.ts';
 import { oncePerTurn } from '../support/once-per-turn.ts';
@@ -21,7 +22,11 @@ export function buildHealth(
   targets: Map<string, Target>,
   states: DesiredState[],
   queues: Map<string, TargetQueue>,
-  { isStopping, checkAdmin }: { isStopping: () => boolean; checkAdmin: AdminCheck | undefined },
+  {
+    isStopping,
+    checkAdmin,
+    readFleet,
+  }: { isStopping: () => boolean; checkAdmin: AdminCheck | undefined; readFleet: ReadFleet },
 ): ReturnType<typeof createHealthRouter> {
   const { clock, config, redis } = parts;
   // The address needs no token, and each check writes to Redis: a flood of requests shares it.
@@ -79,6 +84,14 @@ export function buildHealth(
       breaker,
     };
   };
+  const fleetCheck = async (): Promise<Check> => {
+    const { processes, findings } = await readFleet();
+    return {
+      ok: findings.every(({ level }) => level !== 'error'),
+      findings: findings.map(({ message, advice }) => `${message}. ${advice}`),
+      processes,
+    };
+  };
   const live = (): Check => {
     const ages = [...queues].map(([name, queue]) => [name, clock.now() - queue.lastSweepAt()] as const);
     const stalled = ages.filter(([, age]) => age > STALLED_RELAY_MS);
@@ -99,7 +112,12 @@ export function buildHealth(
       const targetChecks = Object.keys(config.targets).map(
         async (name) => [`target ${name}`, await targetCheck(name)] as const,
       );
-      return { ...health, data: await dataCheck(), ...Object.fromEntries(await Promise.all(targetChecks)) };
+      return {
+        ...health,
+        data: await dataCheck(),
+        fleet: await fleetCheck(),
+        ...Object.fromEntries(await Promise.all(targetChecks)),
+      };
     },
   };
   return createHealthRouter(parts, checks, checkAdmin);

@@ -10,6 +10,8 @@ import { systemClock, type Clock } from '../support/sources.ts';
 import { silentLogger } from '../support/logger.ts';
 import { createReleasers } from '../support/releasers.ts';
 import { compileMapping } from '../sync/mapping.ts';
+import type { ReadFleet } from '../ops/fleet.ts';
+import { buildFleetReader } from './fleet.ts';
 import { buildScopes } from './scopes.ts';
 import { scriptsOn, type AppDeps, type Parts } from './parts.ts';
 import { buildStates } from './states.ts';
@@ -41,6 +43,7 @@ export function openDesiredStates(config: Config): {
   /** By target name. */
   breakers: Map<string, Breaker>;
   operations: OperationStore;
+  readFleet: ReadFleet;
 } {
   const redis = connectRedis(config.redis, 'commands', silentLogger);
   const store = { config, redis, scripts: scriptsOn(redis, config, systemClock) };
@@ -56,7 +59,7 @@ export function openDesiredStates(config: Config): {
   });
   const states = buildStates(store, (name) => mappings.get(name)?.groupsMatter ?? false);
   const operations = createOperationStore({ redis }, { prefix: config.redis.prefix });
-  return { redis, states, breakers: new Map(breakers), operations };
+  return { redis, states, breakers: new Map(breakers), operations, readFleet: buildFleetReader(store) };
 }
 
 /**
@@ -67,7 +70,7 @@ export async function openScopes(
   config: Config,
   deps: AppDeps,
   { worker }: { worker: boolean },
-): Promise<{ scopes: ScheduledScope[]; stop: () => Promise<void> }> {
+): Promise<{ scopes: ScheduledScope[]; readFleet: ReadFleet; stop: () => Promise<void> }> {
   const releasers = createReleasers(deps.logger);
   const redis = connectRedis(config.redis, 'commands', deps.logger);
   releasers.add('redis', () => redis.disconnect());
@@ -83,5 +86,9 @@ export async function openScopes(
     const { startQueues } = await import('./queues.ts');
     startQueues(parts, targets, states);
   }
-  return { scopes: buildScopes(parts, targets, states), stop: releasers.releaseAll };
+  return {
+    scopes: buildScopes(parts, targets, states),
+    readFleet: buildFleetReader(parts),
+    stop: releasers.releaseAll,
+  };
 }

@@ -14,6 +14,8 @@ export interface AppDeps {
   clock: Clock;
   ids: Ids;
   random: () => number;
+  /** How the process names itself in the fleet; undefined: machine and version of the package. */
+  identity?: { host: string; version: string } | undefined;
   /** Undefined when tracing is off. */
   tracing?: Tracing | undefined;
 }

@@ -2,6 +2,7 @@
 import { takePulse } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createMetricsRouter } from '../http/metrics.ts';
+import type { ReadFleet } from '../ops/fleet.ts';
 import type { TargetQueue } from '../queue/target-queue.ts';
 import { oncePerTurn } from '../support/once-per-turn.ts';
 import type { Target } from '../sync/target.ts';
@@ -22,18 +23,21 @@ export function buildScrape(
     queues,
     doors,
     events,
+    readFleet,
   }: {
     targets: Map<string, Target>;
     states: DesiredState[];
     queues: Map<string, TargetQueue>;
     doors: CredentialStore;
     events: Pick<Events, 'feeds'>;
+    readFleet: ReadFleet;
   },
 ): ReturnType<typeof createMetricsRouter> {
   const sources: MetricSources = {
     pulse: () => takePulse(redis),
     backlogs: (name) => Promise.all([...outboxesOf(states, name).values()].map((outbox) => outbox.backlog())),
     breaker: async (name) => (await targets.get(name)?.breaker.read()) ?? { open: false },
+    fleet: readFleet,
     tokens: doors.tokens,
     events: () =>
       Promise.all(

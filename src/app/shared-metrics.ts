@@ -5,6 +5,7 @@ import type { BreakerState } from '../directory/outbox/breaker.ts';
 import type { StorePulse } from '../directory/redis/connection.ts';
 import type { LogCheck } from '../directory/logs/last-log-check.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
+import { FLEET_FINDINGS, type FleetReport, type ReadFleet } from '../ops/fleet.ts';
 import type { Metrics } from '../support/metrics.ts';
 import type { TokenTimes } from '../tokens/credentials.ts';
 
@@ -14,6 +15,8 @@ export interface MetricSources {
   /** One backlog for each connection that feeds the target. */
   backlogs: (target: string) => Promise<Backlog[]>;
   breaker: (target: string) => Promise<BreakerState>;
+  /** The processes of the service. */
+  fleet: ReadFleet;
   /** Tokens of the connections; empty in a process without SCIM endpoints. */
   tokens: () => TokenTimes[];
   /** Security events of the connections that have a receiver. */
@@ -57,6 +60,8 @@ export async function readShared(metrics: Metrics, targets: string[], sources: M
   for (const { connection, log, broken } of pulse.up ? await sources.logChecks().catch(() => []) : [])
     metrics.logBroken.set({ connection, log }, broken === null ? 0 : 1);
   for (const each of pulse.up ? await sources.events().catch(() => []) : []) showEvents(metrics, each);
+  const fleet = pulse.up ? await sources.fleet().catch(() => undefined) : undefined;
+  if (fleet) showFleet(metrics, fleet);
   for (const [target, at] of sources.lastFetches()) metrics.workerLastFetch.set({ target }, at / 1000);
 }
 
@@ -64,6 +69,7 @@ const SHARED = [
   'coverage',
   'directoryFaults',
   'logBroken',
+  ...(['processes', 'fleetFindings'] as const),
   ...([
     'outboxDirty',
     'outboxPending',
@@ -77,6 +83,14 @@ const SHARED = [
   ...(['breakerOpen', 'drift', 'reconcileLastSuccess', 'reconcileSeconds', 'reconcileWrites'] as const),
   ...(['eventsPending', 'eventsOldest', 'eventsKept', 'events'] as const),
 ] as const;
+
+function showFleet(metrics: Metrics, { processes, findings }: FleetReport): void {
+  for (const { role, version, silent } of processes) metrics.processes.inc({ role, version }, silent ? 0 : 1);
+  for (const finding of FLEET_FINDINGS) {
+    const count = findings.filter((each) => each.finding === finding).length;
+    metrics.fleetFindings.set({ finding }, count);
+  }
+}
 
 function showEvents(
   metrics: Metrics,

@@ -4,6 +4,7 @@ import { configWarnings } from '../config/warnings.ts';
 import type { Config } from '../config/schema.ts';
 import type { DoctorFinding } from '../ops/doctor.ts';
 import { logFindings } from '../ops/check-logs.ts';
+import { fleetFindings } from '../ops/fleet.ts';
 import { lastProofFindings, proofFindings } from '../ops/proof-findings.ts';
 import { lastProofs, prove, type ProofProgress } from '../ops/prove.ts';
 import type { Actor } from '../directory/logs/acts.ts';
@@ -52,7 +53,7 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
       import('../directory/redis/connection.ts'),
       import('../ops/check-everything.ts'),
     ]);
-  const { redis, states } = openDesiredStates(config);
+  const { redis, states, readFleet } = openDesiredStates(config);
   const { durability } = config.redis;
   try {
     await untilReady(redis, REDIS_WAIT_MS);
@@ -61,7 +62,7 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
       facts: () => readStoreFacts(redis, () => systemClock.now()),
     };
     const data = async (): Promise<DoctorFinding[]> => {
-      const logs = await logFindings(states);
+      const logs = [...fleetFindings(await readFleet()), ...(await logFindings(states))];
       if (!withLastProof) return logs;
       const connections = states.map(({ connection }) => connection);
       return [...lastProofFindings(connections, await lastProofs(states), systemClock.now()), ...logs];

@@ -38,10 +38,11 @@ async function explained(
 ): Promise<Explanation[]> {
   const config = readConfig(command, cli);
   const { explain } = await import('../explain/explain.ts');
-  const found = await withScopes(config, { target, worker: false }, ({ scopes }) =>
+  const found = await withScopes(config, { target, worker: false }, ({ scopes, readFleet }) =>
     explain(
       scopes.map(({ scope }) => scope),
       text,
+      readFleet,
     ),
   );
   if (found.length === 0) throw new UnknownResource(text);

@@ -1,6 +1,6 @@
 // Lists the commands of scim-bridge and runs the one that the arguments name.
 import { Command, CommanderError } from 'commander';
-import { packageVersion } from '../support/version.ts';
+import { versionText } from '../support/version.ts';
 import type { Cli } from './cli.ts';
 
 type Add = (program: Command, cli: Cli) => void;
@@ -81,9 +81,4 @@ export async function createProgram(cli: Cli, names = Object.keys(COMMANDS)): Pr
     .showHelpAfterError('(scim-bridge --help shows all commands)');
   for (const name of names) (await COMMANDS[name]?.())?.(program, cli);
   return program;
-}
-
-/** The image sets SCIM_BRIDGE_REVISION to the commit that it was built from. */
-function versionText({ SCIM_BRIDGE_REVISION: revision }: NodeJS.ProcessEnv): string {
-  return revision ? `${packageVersion()} (revision ${revision})` : packageVersion();
 }

@@ -4,6 +4,7 @@ import { complain } from './output.ts';
 import type { AppDeps } from '../app.ts';
 import type { Config } from '../config/schema.ts';
 import type { ScheduledScope } from '../reconcile/schedule.ts';
+import type { ReadFleet } from '../ops/fleet.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
 import { createLogger } from '../support/logger.ts';
 
@@ -14,6 +15,7 @@ export interface SelectedScope extends ScheduledScope {
 
 export interface CommandContext {
   scopes: SelectedScope[];
+  readFleet: ReadFleet;
   signal: AbortSignal;
   deps: AppDeps;
 }
@@ -46,7 +48,7 @@ export async function withScopes<T>(
   // Failures on the way are written to standard error; results are in the answer.
   const logger = createLogger('warn', { write: (line) => complain(line.trimEnd()) });
   const deps: AppDeps = { logger, clock: systemClock, ids: randomIds, random: () => Math.random() };
-  const { scopes, stop } = await openScopes(config, deps, { worker });
+  const { scopes, readFleet, stop } = await openScopes(config, deps, { worker });
   const onSignal = (): void =>
     ended.abort(new Error('ended by a signal; what is marked is applied by a worker'));
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, onSignal);
@@ -54,7 +56,7 @@ export async function withScopes<T>(
     const chosen = scopes
       .filter(({ scope }) => target === undefined || scope.target.name === target)
       .map((each) => ({ ...each, name: `${each.scope.connection} → ${each.scope.target.name}` }));
-    return await use({ scopes: chosen, signal: ended.signal, deps });
+    return await use({ scopes: chosen, readFleet, signal: ended.signal, deps });
   } finally {
     clearTimeout(timer);
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal);

@@ -1,10 +1,12 @@
 // Defines the command serve, which runs the service until a signal ends it.
+import { hostname } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { Option, type Command } from 'commander';
 import { startApp, type Role } from '../app.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
 import { createLogger } from '../support/logger.ts';
 import { openTracing } from '../support/tracing.ts';
+import { versionText } from '../support/version.ts';
 import { readConfig, type Cli } from './cli.ts';
 
 const ROLES: Role[] = ['all', 'api', 'worker', 'scheduler'];
@@ -33,6 +35,8 @@ export function serveCommand(program: Command, cli: Cli): void {
         ids: randomIds,
         random: Math.random,
         tracing,
+        // The chart sets POD_NAME.
+        identity: { host: cli.env.POD_NAME || hostname(), version: versionText(cli.env) },
       });
       logger.info(
         { port: app.port, metricsPort: app.metricsPort, role, settings: config.source ?? 'environment' },

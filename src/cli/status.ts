@@ -5,6 +5,7 @@ import { listExceptions, type ExceptionView } from '../ops/exceptions.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
 import { EXCEPTION_WORDS, exceptionTotalText } from '../reconcile/exception-words.ts';
 import { proofSummary } from '../ops/proof-findings.ts';
+import { fleetText, processText, type FleetReport } from '../ops/fleet.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status.ts';
 import { coverageText } from '../reconcile/coverage-text.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -18,8 +19,8 @@ export function statusCommand(program: Command, cli: Cli): void {
     .description('how far each target is behind; exit 2 while something is not applied')
     .option('--json', 'print as JSON')
     .action(async (options: { json?: boolean }, command: Command) => {
-      const rows = await withStore(readConfig(command, cli), async (states, { breakers }) => {
-        const found = await readStatus(states, breakers);
+      const rows = await withStore(readConfig(command, cli), async (states, store) => {
+        const found = await readStatus(states, store);
         if (options.json) return found;
         for (const row of found) {
           const { connection, target } = row;
@@ -28,6 +29,8 @@ export function statusCommand(program: Command, cli: Cli): void {
             named.push(...(await listExceptions(states, { connection, target, reason, limit: MOST_NAMED })));
           print(row, named);
         }
+        const [first] = found;
+        if (first) printFleet(first.fleet);
         return found;
       });
       if (options.json) sayJson(rows);
@@ -88,6 +91,17 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
       `    ${kind === 'Group' ? 'group ' : ''}${name} ${EXCEPTION_WORDS[reason]} since ${since}: ${message}`,
     );
   if (named.length < exceptions.total) say(`    … and ${exceptions.total - named.length} more`);
+}
+
+/** Number of processes that are listed. */
+const MOST_PROCESSES = 100;
+
+function printFleet(fleet: FleetReport): void {
+  const { processes, findings } = fleet;
+  say(`fleet: ${fleetText(fleet)}`);
+  for (const each of processes.slice(0, MOST_PROCESSES)) say(`  ${processText(each)}`);
+  if (processes.length > MOST_PROCESSES) say(`  … and ${processes.length - MOST_PROCESSES} more`);
+  for (const { message, advice } of findings) say(`  ! ${message}. ${advice}`);
 }
 
 /** Delivery of a connection's security events, in words. */

@@ -67,6 +67,7 @@
  * | claim:<t>:<kind>:<platform id> | string | connection and ref that is about to link it; base as of budget |
  * | budget:<t>, paused:<t> | string | request budget of a target; its base is `target.<t>` instead of a connection |
  * | externalId:<t>:<digest> | string | this externalId was given to an account lately; same base |
+ * | processes, lastBeats, versionsDifferSince | hash, hash, string | processes of the service by id, the last beat by duty, since when versions differ (fleet-store.ts); base `bridge.fleet` |
  * | breaker:<t> | hash | failed calls in a row; while open also since when, and when the next probe may go; same base |
  */
 export interface Keyspace {

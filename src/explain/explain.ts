@@ -4,6 +4,7 @@ import { fold, refOf } from '../directory/records.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { adviceFor } from '../ops/advice.ts';
 import { findResources, type FoundResource, type Searched } from '../ops/find.ts';
+import type { FleetFinding, ReadFleet } from '../ops/fleet.ts';
 import { readLog, type LocatedEntry } from '../ops/provisioning-log.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource } from '../scim/index.ts';
@@ -17,13 +18,18 @@ const LOG_ENTRIES = 50;
 const SHOWN_MEMBERS = 100;
 
 /** Explains all resources that `text` may identify, at every target; empty when there are none. */
-export async function explain(scopes: readonly ReconcileScope[], text: string): Promise<Explanation[]> {
+export async function explain(
+  scopes: readonly ReconcileScope[],
+  text: string,
+  readFleet: ReadFleet,
+): Promise<Explanation[]> {
   const found = await findResources(connectionsOf(scopes), text);
+  const { findings } = await readFleet();
   return Promise.all(
     found.flatMap((each) =>
       scopes
         .filter(({ connection }) => connection === each.connection)
-        .map((scope) => explainAt(scope, each)),
+        .map((scope) => explainAt(scope, each, findings)),
     ),
   );
 }
@@ -41,7 +47,11 @@ export function connectionsOf(scopes: readonly ReconcileScope[]): Searched[] {
 
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
-async function explainAt(scope: ReconcileScope, found: FoundResource): Promise<Explanation> {
+async function explainAt(
+  scope: ReconcileScope,
+  found: FoundResource,
+  fleet: FleetFinding[],
+): Promise<Explanation> {
   const { outbox, links, target, runs } = scope;
   const [link, where, hold, breaker, { last }, log, exception] = await Promise.all([
     links.get(target.name, found.ref),
@@ -73,6 +83,7 @@ async function explainAt(scope: ReconcileScope, found: FoundResource): Promise<E
     suspectedDrift: where.suspectedDrift,
     hold: hold ? { since: iso(hold.since), by: hold.by, note: hold.note ?? null } : null,
     breaker: breaker.open ? { since: iso(breaker.since ?? 0), status: breaker.status ?? 0 } : null,
+    fleet,
     policy: policyOf(scope, found.name),
     lastReconcile: last ? { at: iso(last.endedAt), outcome: last.outcome } : null,
     log,

@@ -2,11 +2,12 @@
 import type { Priority } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { ResourceReason } from '../directory/outbox/exceptions.ts';
+import type { FleetFinding } from '../ops/fleet.ts';
 import type { LocatedEntry } from '../ops/provisioning-log.ts';
 
 /**
- * `asDesired`: no difference. `onItsWay`: a sync is pending. `held`: waits for an approval. `stopped`: hold of an operator, or
- * the target does not answer. `needsPerson`: a dead letter. `leftAlone`: protected, rejected, or excluded by policy.
+ * `asDesired`: no difference. `onItsWay`: a sync is pending. `held`: waits for an approval. `stopped`: hold of an operator,
+ * the target does not answer, or no worker runs. `needsPerson`: a dead letter. `leftAlone`: protected, rejected, or excluded by policy.
  * `notForTarget`: out of scope. `differs`: the settings changed since the last sync. `gone`: deleted at the source and
  * closed at the target.
  */
@@ -101,6 +102,8 @@ export interface Explanation {
   hold: { since: string; by: string; note: string | null } | null;
   /** Set while the breaker is open and only probes are sent; `status` 0: no answer. */
   breaker: { since: string; status: number } | null;
+  /** Faults of the fleet. */
+  fleet: FleetFinding[];
   policy: { policy: string; adopt: string; deprovision: string; activation: string; protected: boolean };
   lastReconcile: { at: string; outcome: string } | null;
   /** Oldest first. */

@@ -1,6 +1,7 @@
 // From facts to plain sentences. Pure; the first rule that fits decides.
 import type { Explanation, ExplanationVerdict } from './explanation.ts';
 import { EXCEPTION_WORDS } from '../reconcile/exception-words.ts';
+import type { FleetFinding, FleetFindingKind } from '../ops/fleet.ts';
 import { counted } from '../support/counted.ts';
 
 type Facts = Omit<Explanation, 'verdict' | 'summary' | 'reasons' | 'timeline'>;
@@ -12,10 +13,11 @@ export function toVerdict(facts: Facts): Pick<Explanation, 'verdict' | 'summary'
 
 function judge(facts: Facts): ExplanationVerdict {
   const { condition, deadLetterSince, mark, hold, breaker, guard, stored, inScope, link } = facts;
+  const noWorker = noWorkerOf(facts);
   if (deadLetterSince !== null) return 'needsPerson';
   if (condition?.reason === 'Protected') return 'leftAlone';
   if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') return 'held';
-  if (mark && (hold ?? breaker)) return 'stopped';
+  if (mark && (hold ?? breaker ?? noWorker)) return 'stopped';
   if (mark) return 'onItsWay';
   // Without a mark and a dead letter nothing is tried again by itself: rejected, or a dropped dead letter.
   if (condition) return 'leftAlone';
@@ -53,7 +55,9 @@ function summaryOf(verdict: ExplanationVerdict, facts: Facts): string {
       return `A change of ${name} waits because ${
         facts.hold
           ? `an operator has stopped all writes to ${target}`
-          : `${target} does not answer; it is applied as soon as it does`
+          : facts.breaker
+            ? `${target} does not answer; it is applied as soon as it does`
+            : 'no worker runs: start one'
       }.`;
     case 'needsPerson':
       return `${name} is not at ${target} as desired and needs a person: ${condition?.message ?? 'see the log'}.`;
@@ -110,6 +114,9 @@ function reasonsOf(facts: Facts): string[] {
       `The guard: ${kind}${subject === null ? '' : ` of ${subject}`} is ${state}${state === 'held' ? ': see scim-bridge approvals list' : ''}.`,
     );
   say(mark && waitingFor(facts));
+  const isPending = mark !== null || facts.values.some(({ state }) => state !== 'equal');
+  for (const { finding, message, advice } of facts.fleet)
+    if (isPending && RELEVANT.has(finding)) say(`${capital(message)}. ${advice}`);
   say(link.attempts > 0 && `The platform has failed ${link.attempts} times in a row; it is tried again.`);
   say(
     link.creating &&
@@ -138,9 +145,19 @@ function reasonsOf(facts: Facts): string[] {
   return reasons;
 }
 
-function waitingFor({ mark, link, memberships }: Facts): string {
+/** Findings about the fleet that delay a change. */
+const RELEVANT = new Set<FleetFindingKind>(['noWorker', 'noScheduler', 'versionsDiffer']);
+
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+const noWorkerOf = ({ fleet }: Facts): FleetFinding | undefined =>
+  fleet.find(({ finding }) => finding === 'noWorker');
+
+function waitingFor(facts: Facts): string {
+  const { mark, link, memberships } = facts;
   if (!mark) return '';
   if (mark.state === 'running') return 'A worker is at it right now.';
+  if (mark.state === 'queued' && noWorkerOf(facts)) return 'It waits in the queue.';
   if (mark.state === 'queued') return 'It waits in the queue for a free worker.';
   const removals = memberships.filter(({ state }) => state === 'toRemove').map(({ name }) => name);
   const waits =

@@ -6,7 +6,7 @@ import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
 
 export interface DoctorFinding {
-  /** `redis`, `clock`, `config`, `target <name>`, `data <connection>`, or `log <connection>`. */
+  /** `redis`, `clock`, `config`, `fleet`, `target <name>`, `data <connection>`, or `log <connection>`. */
   area: string;
   level: 'ok' | 'warning' | 'error';
   message: string;

@@ -10,6 +10,7 @@ import type { CoverageOfKinds, RunReport } from '../directory/outbox/runs.ts';
 import type { Hold } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { Clock } from '../support/sources.ts';
+import type { FleetReport, ReadFleet } from './fleet.ts';
 
 export interface TargetStatus {
   connection: string;
@@ -41,6 +42,8 @@ export interface TargetStatus {
   reconcile: { last: RunReport | null; /** Unix milliseconds. */ lastSuccessAt: number | null };
   /** Security events of the connection; null: no receiver. */
   events: EventDelivery | null;
+  /** Processes of the service and findings about them; the same in each row. */
+  fleet: FleetReport;
 }
 
 /** Reads the coverage; it takes about a second for 100,000 users. */
@@ -71,13 +74,21 @@ export function restfulCoverage(clock: Clock): ReadCoverage {
   };
 }
 
-/** Returns one row for each connection and target. @param breakers by target */
+/** Where status reads what connections do not hold. */
+export interface StatusSources {
+  /** By target. */
+  breakers: Map<string, Pick<Breaker, 'read'>>;
+  readFleet: ReadFleet;
+}
+
+/** Returns one row for each connection and target. */
 export async function readStatus(
   states: readonly DesiredState[],
-  breakers: Map<string, Pick<Breaker, 'read'>>,
+  { breakers, readFleet }: StatusSources,
   coverageOf: ReadCoverage = readCoverage,
 ): Promise<TargetStatus[]> {
   const rows: TargetStatus[] = [];
+  const fleet = await readFleet();
   for (const state of states) {
     const { connection, directory } = state;
     const [users, groups, events, proof] = await Promise.all([
@@ -100,6 +111,7 @@ export async function readStatus(
         breaker,
         ...part,
         events,
+        fleet,
       });
     }
   }
@@ -108,7 +120,7 @@ export async function readStatus(
 
 type TargetPart = Omit<
   TargetStatus,
-  'connection' | 'target' | 'users' | 'groups' | 'faults' | 'proof' | 'breaker' | 'events'
+  'connection' | 'target' | 'users' | 'groups' | 'faults' | 'proof' | 'breaker' | 'events' | 'fleet'
 >;
 
 async function readTarget(
@@ -143,7 +155,7 @@ async function readTarget(
   };
 }
 
-/** Returns whether no change, approval, dead letter, missing resource or exception is left. */
+/** Returns whether no change, approval, dead letter, missing resource or exception is left, and every role runs. */
 export const isConverged = ({
   dirty,
   blocked,
@@ -151,9 +163,11 @@ export const isConverged = ({
   hasMoved,
   coverage,
   exceptions: standing,
+  fleet,
 }: TargetStatus): boolean =>
   dirty + blocked + guard.held + standing.total === 0 &&
   !hasMoved &&
+  fleet.findings.length === 0 &&
   [coverage.users, coverage.groups].every(
     ({ missing, held, exceptions }) => missing + held + exceptions === 0,
   );

@@ -1,5 +1,6 @@
 // Defines every metric of the service: name, help text, labels and buckets.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Metric } from 'prom-client';
+import { createTimer, type Timer } from './timer.ts';
 
 interface Definition {
   type: 'counter' | 'gauge' | 'histogram';
@@ -235,6 +236,18 @@ export const METRICS = {
     labels: ['connection', 'token'],
     help: 'When an inbound token was last used, in Unix seconds; 0 = never. Take max(): each process knows of its own requests at once, and of others a minute later.',
   },
+  processes: {
+    type: 'gauge',
+    name: 'bridge_processes',
+    labels: ['role', 'version'],
+    help: `Processes of the service that run, by role and version; 0 for those that are silent since a moment ago. ${SHARED}`,
+  },
+  fleetFindings: {
+    type: 'gauge',
+    name: 'bridge_fleet_findings',
+    labels: ['finding'],
+    help: `Faults of the fleet: noApi, noWorker, noScheduler (while a schedule is set), silent (processes), versionsDiffer (for a quarter of an hour). ${SHARED}`,
+  },
   buildInfo: {
     type: 'gauge',
     name: 'bridge_build_info',
@@ -272,7 +285,7 @@ export function createMetrics(): Metrics {
     ...(Object.fromEntries(instruments) as {
       [K in Exclude<keyof Definitions, 'httpSeconds'>]: Instrument<K>;
     }),
-    httpTimer: createTimer(METRICS.httpSeconds, registry),
+    httpTimer: registerTimer(METRICS.httpSeconds, registry),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };
@@ -285,46 +298,11 @@ function createInstrument({ type, name, help, labels, buckets }: Definition, reg
   return new Histogram({ ...options, buckets: [...(buckets ?? [])] });
 }
 
-/**
- * Creates a histogram with one label that is cheap to record: counts are kept in arrays and converted at the
- * scrape.
- */
-function createTimer(
-  {
-    name,
-    help,
-    labels,
-    buckets,
-  }: { name: string; help: string; labels: readonly [string]; buckets: number[] },
-  registry: Registry,
-): (label: string) => (value: number) => void {
-  const [labelName] = labels;
-  const rows = new Map<string, { counts: number[]; sum: number }>();
-  const samples = (): object[] =>
-    [...rows].flatMap(([label, { counts, sum }]) => {
-      const of = { [labelName]: label };
-      let upTo = 0;
-      const found = [...buckets, '+Inf'].map((le, index) => {
-        upTo += counts[index] ?? 0;
-        return { metricName: `${name}_bucket`, labels: { le, ...of }, value: upTo };
-      });
-      const whole = [`${name}_sum`, `${name}_count`].map((metricName, index) => ({
-        metricName,
-        labels: of,
-        value: index === 0 ? sum : upTo,
-      }));
-      return [...found, ...whole];
-    });
+/** Registers the histogram of a timer. */
+function registerTimer(definition: typeof METRICS.httpSeconds, registry: Registry): Timer['of'] {
+  const { name, help } = definition;
+  const { of, samples, reset } = createTimer(definition);
   const get = () => Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values: samples() });
-  registry.registerMetric({ name, get, reset: () => rows.clear() } as unknown as Metric);
-  return (label) => {
-    const row = rows.get(label) ?? { counts: new Array<number>(buckets.length + 1).fill(0), sum: 0 };
-    rows.set(label, row);
-    return (value) => {
-      let index = 0;
-      while (index < buckets.length && value > (buckets[index] ?? Infinity)) index++;
-      row.counts[index] = (row.counts[index] ?? 0) + 1;
-      row.sum += value;
-    };
-  };
+  registry.registerMetric({ name, get, reset } as unknown as Metric);
+  return of;
 }

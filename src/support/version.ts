@@ -2,6 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** Returns the version, and the revision that the image sets in SCIM_BRIDGE_REVISION. */
+export const versionText = ({ SCIM_BRIDGE_REVISION: revision }: NodeJS.ProcessEnv): string =>
+  revision ? `${packageVersion()} (revision ${revision})` : packageVersion();
+
 /** The path is valid in `src/` and in `dist/`. */
 export function packageVersion(): string {
   const text = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');

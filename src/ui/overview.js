@@ -6,6 +6,7 @@ import { act, ago, confirmed, count, duration, h, pill, say } from './dom.js';
 export async function overview({ again }) {
   const [rows, operations] = await Promise.all([get('/status'), get('/operations')]);
   return [
+    ...fleetNotes(rows[0]?.fleet),
     h(
       'div',
       { class: 'targets' },
@@ -13,6 +14,35 @@ export async function overview({ again }) {
     ),
     await comparison(operations, again),
   ];
+}
+
+/** Processes of the service, and what is wrong with them. */
+function fleetNotes(fleet) {
+  if (!fleet) return [];
+  const { processes, findings } = fleet;
+  return [
+    h(
+      'section',
+      { class: 'card', 'aria-label': 'Processes' },
+      h('div', { class: 'head' }, h('h2', {}, 'Processes'), fleetPill(findings)),
+      h(
+        'ul',
+        { class: 'notes' },
+        [
+          ...findings.map(({ message }) => message),
+          ...processes.map(({ role, host, version, silent, lastBeatAt }) => [
+            `${role} ${host}, version ${version}, ${silent ? 'silent, ' : ''}last beat `,
+            ago(lastBeatAt),
+          ]),
+        ].map((note) => h('li', {}, note)),
+      ),
+    ),
+  ];
+}
+
+function fleetPill(findings) {
+  if (findings.some(({ level }) => level === 'error')) return pill('bad', 'A role is missing');
+  return findings.length > 0 ? pill('warn', 'Look at it') : pill('good', 'All roles run');
 }
 
 const missingIn = ({ coverage: { users, groups } }) => users.missing + groups.missing;

@@ -12,7 +12,8 @@ import { silentLogger } from '../../src/support/logger.ts';
 
 test('a lost index is counted by the pass and stays as it is', async () => {
   const bridge = await buildBridge({ role: 'api' });
-  const { redis, states, breakers } = openDesiredStates(bridge.config);
+  const store = openDesiredStates(bridge.config);
+  const { redis, states } = store;
   const key = createKeyspace(bridge.config.redis.prefix, 'default').key('userNames');
   try {
     await bridge.idp.createUser('ann@acme.example');
@@ -30,7 +31,7 @@ test('a lost index is counted by the pass and stays as it is', async () => {
     await eventually('the pass has ended', async () => (await states[0]?.proof.last()) !== undefined);
     await stop();
     await expect(states[0]?.proof.last()).resolves.toMatchObject({ faults: 1 });
-    await expect(readStatus(states, breakers)).resolves.toMatchObject([{ faults: 1 }]);
+    await expect(readStatus(states, store)).resolves.toMatchObject([{ faults: 1 }]);
     await expect(redis.exists(key)).resolves.toBe(0);
   } finally {
     redis.disconnect();

@@ -4,6 +4,7 @@ import type { TargetAddress } from '../../verify-access/verify-access.ts';
 import type { Breaker } from '../../directory/outbox/breaker.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { DoctorFinding } from '../../ops/doctor.ts';
+import type { ReadFleet } from '../../ops/fleet.ts';
 import type { ScheduledScope } from '../../reconcile/schedule.ts';
 import type { Clock, Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
@@ -24,6 +25,7 @@ export interface AdminContext {
   settings: () => unknown;
   /** By target. */
   breakers: Map<string, Pick<Breaker, 'read'>>;
+  readFleet: ReadFleet;
   /** Platform address and token of each target. */
   addresses: Readonly<Record<string, TargetAddress>>;
   /** Runs the checks of doctor and returns their findings. */

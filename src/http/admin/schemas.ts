@@ -1,4 +1,6 @@
 // Defines the named JSON Schemas of the admin API for its OpenAPI document.
+import { DUTIES } from '../../directory/fleet/fleet-store.ts';
+import { FLEET_FINDINGS } from '../../ops/fleet.ts';
 import { CHAIN } from '../../verify-access/report.ts';
 import type { ExplanationVerdict } from '../../explain/explanation.ts';
 import { EXCEPTION_REASONS } from '../../directory/outbox/exceptions.ts';
@@ -61,6 +63,16 @@ const proof = {
 
 const exceptionNumbers = Object.fromEntries(EXCEPTION_REASONS.map((reason) => [reason, integerField]));
 
+const fleetProcess = object({
+  ...{ id: textField, role: { enum: ['all', ...DUTIES] }, version: textField, host: textField },
+  ...{ port: integerField, pid: integerField, startedAt: unixMs, lastBeatAt: unixMs },
+  ...{ beatAgeMs: integerField, silent: booleanField },
+});
+const fleetFinding = object({
+  ...{ finding: { enum: FLEET_FINDINGS }, level: { enum: ['warning', 'error'] } },
+  ...{ message: textField, advice: textField },
+});
+
 export const SCHEMAS = {
   Problem: {
     ...object({ type: textField, title: textField, status: integerField, detail: textField }),
@@ -86,27 +98,12 @@ export const SCHEMAS = {
       hasMoved: booleanField,
       reconcile: object({ last: { type: ['object', 'null'] }, lastSuccessAt: orNull('integer') }),
       events: { oneOf: [{ type: 'null' }, eventStanding] },
+      fleet: object({ processes: arrayOf(fleetProcess), findings: arrayOf(fleetFinding) }),
     },
     [
-      'connection',
-      'target',
-      'users',
-      'groups',
-      'faults',
-      'proof',
-      'coverage',
-      'dirty',
-      'inflight',
-      'blocked',
-      'oldestMs',
-      'priorities',
-      'breaker',
-      'guard',
-      'hold',
-      'exceptions',
-      'hasMoved',
-      'reconcile',
-      'events',
+      ...['connection', 'target', 'users', 'groups', 'faults', 'proof', 'coverage', 'dirty', 'inflight'],
+      ...['blocked', 'oldestMs', 'priorities', 'breaker', 'guard', 'hold', 'exceptions', 'hasMoved'],
+      ...['reconcile', 'events', 'fleet'],
     ],
   ),
   Approval: object(
@@ -199,10 +196,12 @@ export const SCHEMAS = {
         memberships: arrayOf(object({ ref: textField, name: textField, state: textField })),
         timeline: arrayOf(object({ at: dateTime, event: textField, text: textField })),
         log: arrayOf({ type: 'object' }),
+        fleet: arrayOf(fleetFinding),
       },
       [
         ...['connection', 'target', 'ref', 'kind', 'id', 'name', 'verdict', 'summary', 'reasons', 'stored'],
         ...['values', 'link', 'condition', 'mark', 'memberships', 'guard', 'policy', 'timeline', 'log'],
+        'fleet',
       ],
     ),
     description: 'First plain sentences, then all that is known.',

@@ -51,7 +51,7 @@ test('health endpoints with the admin token return the state of each component',
   });
   expect((await ask('/readyz', operator)).body).toMatchObject({ ok: true, findings: [] });
   const { ok, components } = (await ask('/health', operator)).body;
-  expect([ok, Object.keys(components)]).toEqual([true, ['process', 'store', 'data', 'target main']]);
+  expect([ok, Object.keys(components)]).toEqual([true, ['process', 'store', 'data', 'fleet', 'target main']]);
   expect(components['target main']).toMatchObject({ dirty: 0, blocked: 0, held: 0 });
 });
 

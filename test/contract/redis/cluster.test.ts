@@ -55,7 +55,13 @@ test('keys are spread over cluster nodes, and each connection, target and queue 
       holders.set(tag, (holders.get(tag) ?? new Set()).add(index));
     }
   }
-  expect([...holders.keys()].sort()).toEqual(['default', 'queue.main', 'ready', 'target.main']);
+  expect([...holders.keys()].sort()).toEqual([
+    'bridge.fleet',
+    'default',
+    'queue.main',
+    'ready',
+    'target.main',
+  ]);
   for (const nodes of holders.values()) expect(nodes.size).toBe(1);
 });
 

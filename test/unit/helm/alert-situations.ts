@@ -40,6 +40,10 @@ export const HEALTHY: Record<string, string> = {
   'bridge_reconcile_writes_total{target="main",kind="update"}': '4x600',
   [`bridge_directory_faults{${DEFAULT}}`]: '0x600',
   [`bridge_log_broken{${DEFAULT},log="acts"}`]: '0x600',
+  'bridge_fleet_findings{finding="noApi"}': '0x600',
+  'bridge_fleet_findings{finding="noWorker"}': '0x600',
+  'bridge_fleet_findings{finding="noScheduler"}': '0x600',
+  'bridge_fleet_findings{finding="versionsDiffer"}': '0x600',
   'bridge_coverage{target="main",resource="users",state="missing"}': '0x600',
   'bridge_drift{target="main",kind="update",attribution="other"}': '0x600',
   // Time begins at 0 here, and these are sixty days.
@@ -84,6 +88,18 @@ export const SITUATIONS: Record<string, Situation> = {
   'one change never ends': { changes: { outbox_oldest: '0+60x600' }, fires: ['ScimBridgeOldestChange'] },
   'the workers stop': { changes: { last_fetch: '0+60x500 30000x100' }, fires: ['ScimBridgeNoWorker'] },
   'there never was a worker': { changes: { last_fetch: null }, fires: ['ScimBridgeNoWorker'] },
+  'the last worker is stopped while nothing waits': {
+    changes: { 'fleet_findings noWorker': '0x500 1x100' },
+    fires: ['ScimBridgeRoleMissing'],
+  },
+  'nobody starts the scheduled runs': {
+    changes: { 'fleet_findings noScheduler': '1x600' },
+    fires: ['ScimBridgeNoScheduler'],
+  },
+  'an update stops halfway': {
+    changes: { 'fleet_findings versionsDiffer': '0x500 1x100' },
+    fires: ['ScimBridgeVersionsDiffer'],
+  },
   'a person is refused': { changes: { dead_letters: '2x600' }, fires: ['ScimBridgeDeadLetters'] },
   'a receiver is away': { changes: { events_oldest: '0+60x600' }, fires: ['ScimBridgeEventsWait'] },
   'the platform key is revoked': {

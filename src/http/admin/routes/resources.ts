@@ -101,7 +101,7 @@ async function explainAll(context: AdminContext, { resource: name, target: only 
   requireTarget(context, only);
   const scopes = context.scopes.map(({ scope }) => scope);
   const chosen = scopes.filter((scope) => only === undefined || scope.target.name === only);
-  const found = await explain(chosen, name);
+  const found = await explain(chosen, name, context.readFleet);
   if (found.length === 0) throw unknown();
   return found;
 }

@@ -18,7 +18,7 @@ export const statusRoutes = (
       description: 'One row for each connection and target.',
       schema: arrayOf(refTo('TargetStatus')),
     },
-    handle: async () => json(await readStatus(context.states, context.breakers, coverageOf)),
+    handle: async () => json(await readStatus(context.states, context, coverageOf)),
   }),
   route({
     method: 'get',

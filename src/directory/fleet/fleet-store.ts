@@ -1,0 +1,106 @@
+// Stores which processes of the service run: each writes a beat every few seconds and removes its entry when it stops.
+import type { Redis } from 'ioredis';
+import { createKeyspace } from '../keys.ts';
+import type { Scripts } from '../redis/scripts.ts';
+
+export const DUTIES = ['api', 'worker', 'scheduler'] as const;
+/** A part of the service that the fleet needs; a process of the role `all` has every duty. */
+export type Duty = (typeof DUTIES)[number];
+export type ProcessRole = 'all' | Duty;
+
+/** Facts that a process announces about itself. */
+export interface ProcessFacts {
+  role: ProcessRole;
+  /** As `--version` prints it. */
+  version: string;
+  /** Name of the pod or machine. */
+  host: string;
+  port: number;
+  pid: number;
+  /** Unix milliseconds of the process. */
+  startedAt: number;
+}
+
+export interface FleetProcess extends ProcessFacts {
+  /** Unique for each start of a process. */
+  id: string;
+  /** Unix milliseconds of Redis. */
+  lastBeatAt: number;
+  /** Age of the last beat, milliseconds. */
+  beatAgeMs: number;
+  /** Whether the beat is overdue. */
+  silent: boolean;
+}
+
+/** The fleet at one moment. */
+export interface FleetView {
+  /** Unix milliseconds of Redis. */
+  now: number;
+  /** In the order of role and host. */
+  processes: FleetProcess[];
+  /** The last beat of each duty, also of processes that are gone. */
+  lastBeats: Partial<Record<Duty, Omit<FleetProcess, 'id'>>>;
+  /** Time since which processes of different versions run, Unix milliseconds; null: all have one version. */
+  versionsDifferSince: number | null;
+}
+
+/** Interval of beats. */
+export const BEAT_MS = 5000;
+/** A process whose last beat is older counts as silent: two beats in a row are missing. */
+export const SILENT_MS = 15_000;
+/** A process that is silent for longer is no longer listed. */
+export const FORGET_MS = 120_000;
+/** Largest number of processes; further ones are not listed. */
+const MOST = 200;
+
+export type FleetStore = ReturnType<typeof createFleetStore>;
+
+export const dutiesOf = (role: ProcessRole): readonly Duty[] => (role === 'all' ? DUTIES : [role]);
+
+export function createFleetStore(
+  { redis, scripts }: { redis: Redis; scripts: Scripts },
+  { prefix }: { prefix: string },
+) {
+  // No connection can be called so: its name has no dot.
+  const keys = createKeyspace(prefix, 'bridge.fleet');
+
+  async function beat(id: string, facts: ProcessFacts): Promise<void> {
+    const order = { id, duties: dutiesOf(facts.role), silentMs: SILENT_MS, forgetMs: FORGET_MS, most: MOST };
+    await scripts.run('note_beat', keys.base, order, JSON.stringify(facts));
+  }
+
+  async function leave(id: string): Promise<void> {
+    await redis.hdel(keys.key('processes'), id);
+  }
+
+  async function read(): Promise<FleetView> {
+    const [, now, processes, lastBeats, since] = await scripts.run('read_fleet', keys.base, {});
+    const moment = Number(now);
+    const known = pairs(processes as string[]).map(([id, text]) => ({ id, ...decode(text, moment) }));
+    return {
+      now: moment,
+      processes: known.filter(({ beatAgeMs }) => beatAgeMs <= FORGET_MS).sort(byRoleAndHost),
+      lastBeats: Object.fromEntries(
+        pairs(lastBeats as string[]).map(([duty, text]) => [duty, decode(text, moment)]),
+      ),
+      versionsDifferSince: since === '' ? null : Number(since),
+    };
+  }
+
+  return { beat, leave, read };
+}
+
+function decode(text: string, now: number): Omit<FleetProcess, 'id'> {
+  const space = text.indexOf(' ');
+  const lastBeatAt = Number(text.slice(0, space));
+  const facts = JSON.parse(text.slice(space + 1)) as ProcessFacts;
+  const beatAgeMs = now - lastBeatAt;
+  return { ...facts, lastBeatAt, beatAgeMs, silent: beatAgeMs > SILENT_MS };
+}
+
+const pairs = (flat: string[]): [string, string][] =>
+  flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as [string, string]] : []));
+
+const orderOf = ({ role, host, id }: FleetProcess): string => `${role} ${host} ${id}`;
+const byRoleAndHost = (one: FleetProcess, other: FleetProcess): number =>
+  orderOf(one) < orderOf(other) ? -1 : 1;

@@ -1,0 +1,139 @@
+// Judges which processes of the service run: a missing role, a silent process, two versions. Pure; status, doctor, explain,
+// /health and metrics show the findings.
+import {
+  DUTIES,
+  dutiesOf,
+  type Duty,
+  type FleetProcess,
+  type FleetView,
+} from '../directory/fleet/fleet-store.ts';
+import { counted } from '../support/counted.ts';
+import type { DoctorFinding } from './doctor.ts';
+
+export const FLEET_FINDINGS = ['noApi', 'noWorker', 'noScheduler', 'silent', 'versionsDiffer'] as const;
+export type FleetFindingKind = (typeof FLEET_FINDINGS)[number];
+
+export interface FleetFinding {
+  finding: FleetFindingKind;
+  level: 'warning' | 'error';
+  /** Without a full stop. */
+  message: string;
+  advice: string;
+}
+
+export interface FleetReport {
+  processes: FleetProcess[];
+  findings: FleetFinding[];
+}
+
+/** Reads the processes from Redis and judges them. */
+export type ReadFleet = () => Promise<FleetReport>;
+
+/** An update of all processes takes less. */
+const UPDATE_MS = 15 * 60_000;
+/** Number of silent processes that have a finding each, and of hosts that a finding names. */
+const MOST_NAMED = 5;
+
+/** @param isScheduled whether the settings have a schedule of reconciles, which a scheduler has to start */
+export function judgeFleet(view: FleetView, { isScheduled }: { isScheduled: boolean }): FleetReport {
+  const { processes } = view;
+  const running = processes.filter(({ silent }) => !silent);
+  const isNeeded = (duty: Duty): boolean => duty !== 'scheduler' || isScheduled;
+  const missing = DUTIES.filter(
+    (duty) => isNeeded(duty) && !running.some(({ role }) => dutiesOf(role).includes(duty)),
+  );
+  return {
+    processes,
+    findings: [
+      ...missing.map((duty) => missingDuty(duty, view)),
+      ...silentProcesses(processes.filter(({ silent }) => silent)),
+      ...differentVersions(running, view),
+    ],
+  };
+}
+
+const MISSING = {
+  api: { finding: 'noApi', name: 'process takes pushes', had: 'process has taken pushes' },
+  worker: { finding: 'noWorker', name: 'worker runs', had: 'worker has run' },
+  scheduler: { finding: 'noScheduler', name: 'scheduler runs', had: 'scheduler has run' },
+} as const;
+
+const CONSEQUENCES: Record<Duty, string> = {
+  api: 'the identity provider gets no answer',
+  worker: 'changes are stored and not applied',
+  scheduler: 'the reconcile of the schedule does not start',
+};
+
+function missingDuty(duty: Duty, { lastBeats }: FleetView): FleetFinding {
+  const { finding, name, had } = MISSING[duty];
+  const last = lastBeats[duty];
+  const words = last
+    ? `no ${had} since ${moment(last.lastBeatAt)} (the last was ${last.host}, version ${last.version})`
+    : `no ${name}`;
+  return {
+    finding,
+    // Before the first start nothing is wrong yet.
+    level: Object.keys(lastBeats).length === 0 ? 'warning' : 'error',
+    message: `${words}: ${CONSEQUENCES[duty]}`,
+    advice: `Start scim-bridge serve --role ${duty} (or all); the end of its log says why it stopped.`,
+  };
+}
+
+function silentProcesses(silent: FleetProcess[]): FleetFinding[] {
+  const advice = 'Look at its end of the log and its way to Redis, and restart it if it hangs.';
+  const more = silent.length - MOST_NAMED;
+  return silent.slice(0, MOST_NAMED).map((each, index) => ({
+    finding: 'silent',
+    level: 'warning',
+    message:
+      `${nameOf(each)} is silent since ${moment(each.lastBeatAt)}: it was killed, hangs, or does not reach Redis` +
+      (index === MOST_NAMED - 1 && more > 0 ? ` (${more} more are silent)` : ''),
+    advice,
+  }));
+}
+
+function differentVersions(running: FleetProcess[], { now, versionsDifferSince }: FleetView): FleetFinding[] {
+  const versions = [...new Set(running.map(({ version }) => version))].sort();
+  if (versions.length < 2 || versionsDifferSince === null || now - versionsDifferSince < UPDATE_MS) return [];
+  const parts = versions.map((version) => {
+    const hosts = running.flatMap((each) => (each.version === version ? [`${each.role} ${each.host}`] : []));
+    const left = hosts.length - MOST_NAMED;
+    return `${version} (${hosts.slice(0, MOST_NAMED).join(', ')}${left > 0 ? ` and ${left} more` : ''})`;
+  });
+  return [
+    {
+      finding: 'versionsDiffer',
+      level: 'warning',
+      message: `${versions.length} versions run since ${moment(versionsDifferSince)}: ${parts.join(', ')}`,
+      advice: 'End the update: bring all processes to one version, or roll back.',
+    },
+  ];
+}
+
+const moment = (ms: number): string => new Date(ms).toISOString();
+
+const nameOf = ({ role, host, pid }: Pick<FleetProcess, 'role' | 'host' | 'pid'>): string =>
+  `${role} ${host} (process ${pid})`;
+
+/** Returns one process as a line: role, host, version, start, and age of its last beat. */
+export function processText(process: FleetProcess): string {
+  const { version, startedAt, beatAgeMs, silent } = process;
+  const age = Math.round(beatAgeMs / 1000);
+  const beat = silent ? `silent for ${age} s` : `last beat ${age} s ago`;
+  return `${nameOf(process)}, version ${version}, started ${moment(startedAt)}, ${beat}`;
+}
+
+/** Returns `2 processes`, or `no process`. */
+export const fleetText = ({ processes }: FleetReport): string =>
+  processes.length === 0 ? 'no process' : counted(processes.length, 'process', 'processes');
+
+/** Returns one finding of doctor for each process and for each fault of the fleet. */
+export function fleetFindings({ processes, findings }: FleetReport): DoctorFinding[] {
+  const area = 'fleet';
+  return [
+    ...processes
+      .filter(({ silent }) => !silent)
+      .map((each) => ({ area, level: 'ok' as const, message: processText(each), advice: null })),
+    ...findings.map(({ level, message, advice }) => ({ area, level, message, advice })),
+  ];
+}

@@ -1,0 +1,91 @@
+// Tests how the fleet is judged: which role is missing, which process is silent, which versions differ.
+import type { FleetProcess, FleetView } from '../../../src/directory/fleet/fleet-store.ts';
+import { fleetFindings, judgeFleet, processText } from '../../../src/ops/fleet.ts';
+
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+const MINUTE = 60_000;
+
+const one = (role: FleetProcess['role'], change: Partial<FleetProcess> = {}): FleetProcess => ({
+  ...{ id: `${role}1`, role, version: '1.0.0', host: `host-${role}`, port: 8080, pid: 7 },
+  ...{ startedAt: NOW - 60 * MINUTE, lastBeatAt: NOW - 2000, beatAgeMs: 2000, silent: false },
+  ...change,
+});
+const silent = (role: FleetProcess['role']): FleetProcess =>
+  one(role, { lastBeatAt: NOW - MINUTE, beatAgeMs: MINUTE, silent: true });
+
+const view = (processes: FleetProcess[], change: Partial<FleetView> = {}): FleetView => ({
+  now: NOW,
+  processes,
+  lastBeats: Object.fromEntries(['api', 'worker', 'scheduler'].map((duty) => [duty, silent('all')])),
+  versionsDifferSince: null,
+  ...change,
+});
+const kinds = (of: FleetView, isScheduled = true): string[] =>
+  judgeFleet(of, { isScheduled }).findings.map(({ finding, level }) => `${finding} ${level}`);
+
+test.each<[string, FleetProcess[], boolean, string[]]>([
+  ['one process of role all', [one('all')], true, []],
+  ['one process of each role', [one('api'), one('worker'), one('scheduler')], true, []],
+  ['no worker', [one('api'), one('scheduler')], true, ['noWorker error']],
+  ['no scheduler while a schedule is set', [one('api'), one('worker')], true, ['noScheduler error']],
+  ['no scheduler without a schedule', [one('api'), one('worker')], false, []],
+  ['no process that takes pushes', [one('worker'), one('scheduler')], true, ['noApi error']],
+  ['the only worker is silent', [one('api'), silent('worker')], false, ['noWorker error', 'silent warning']],
+  ['one of two workers is silent', [one('all'), silent('worker')], true, ['silent warning']],
+  ['all are gone', [], true, ['noApi error', 'noWorker error', 'noScheduler error']],
+])('%s', (_name, processes, isScheduled, expected) => {
+  expect(kinds(view(processes), isScheduled)).toEqual(expected);
+});
+
+test('before the first start of a process, findings are warnings', () => {
+  expect(kinds(view([], { lastBeats: {} }))).toEqual([
+    'noApi warning',
+    'noWorker warning',
+    'noScheduler warning',
+  ]);
+});
+
+test('a missing role names the last process that had it, and since when', () => {
+  const [finding] = judgeFleet(view([one('api')]), { isScheduled: false }).findings;
+  expect(finding?.message).toBe(
+    'no worker has run since 2026-03-01T11:59:00.000Z (the last was host-all, version 1.0.0): changes are stored and not applied',
+  );
+  expect(finding?.advice).toContain('serve --role worker');
+});
+
+test('two versions are a finding after a quarter of an hour, with the hosts of each', () => {
+  const both = [one('api'), one('worker', { version: '1.1.0' }), one('scheduler', { version: '1.1.0' })];
+  expect(kinds(view(both, { versionsDifferSince: NOW - 14 * MINUTE }))).toEqual([]);
+  const { findings } = judgeFleet(view(both, { versionsDifferSince: NOW - 16 * MINUTE }), {
+    isScheduled: true,
+  });
+  expect(findings.map(({ message }) => message)).toEqual([
+    '2 versions run since 2026-03-01T11:44:00.000Z: 1.0.0 (api host-api), 1.1.0 (worker host-worker, scheduler host-scheduler)',
+  ]);
+});
+
+test('a silent process of another version is no second version', () => {
+  const old = { ...silent('worker'), version: '0.9.0' };
+  expect(kinds(view([one('all'), old], { versionsDifferSince: NOW - 60 * MINUTE }))).toEqual([
+    'silent warning',
+  ]);
+});
+
+test('many silent processes are five findings, the last of which counts the rest', () => {
+  const many = Array.from({ length: 8 }, (_, index) => ({ ...silent('worker'), id: `w${index}` }));
+  const { findings } = judgeFleet(view([one('all'), ...many]), { isScheduled: true });
+  expect(findings).toHaveLength(5);
+  expect(findings.at(-1)?.message).toContain('(3 more are silent)');
+});
+
+test('doctor has a line for each process that beats, and one for each finding', () => {
+  const report = judgeFleet(view([one('api'), silent('worker')]), { isScheduled: false });
+  expect(fleetFindings(report).map(({ area, level, message }) => `${area} ${level} ${message}`)).toEqual([
+    `fleet ok ${processText(one('api'))}`,
+    expect.stringContaining('fleet error no worker has run since'),
+    expect.stringContaining('fleet warning worker host-worker (process 7) is silent since'),
+  ]);
+  expect(processText(one('api'))).toBe(
+    'api host-api (process 7), version 1.0.0, started 2026-03-01T11:00:00.000Z, last beat 2 s ago',
+  );
+});
