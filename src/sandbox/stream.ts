@@ -46,12 +46,13 @@ async function writeAll(
       response.end();
       return true;
     }
-    const isBufferFree = response.write(line.value);
     if (loss) {
+      // The line must have left the process before the socket is destroyed, or the client gets nothing.
+      await new Promise<void>((sent) => response.write(line.value, () => sent()));
       await loseAnswer(request, loss);
       return false;
     }
-    if (!isBufferFree) await once(response, 'drain', { signal: left });
+    if (!response.write(line.value)) await once(response, 'drain', { signal: left });
   }
 }
 

@@ -2,6 +2,7 @@
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { targetHealth } from '../support/health.ts';
+import { send } from '../support/send.ts';
 
 let bridge: Bridge;
 beforeAll(async () => {
@@ -74,19 +75,46 @@ test('BRIDGE-13 protected names and the owner of the key are never touched', asy
   expect((await platform.user('admin@acme.example'))?.active).toBe(true);
 });
 
-test('BRIDGE-14 neither tokens nor names nor attribute values are in the log', async () => {
-  const { idp, platform, logs, sandbox } = bridge;
-  const id = await idp.createUser('private@acme.example', { title: 'very-secret-team' });
-  await eventually('arrived', async () => (await platform.user('private@acme.example'))?.active);
-  await idp.send('GET', `/Users?filter=${encodeURIComponent('userName eq "private@acme.example"')}`);
+test('BRIDGE-14 neither tokens nor names nor attribute values are in the log, whatever happens to a request', async () => {
+  const { idp, platform, logs, sandbox, app } = bridge;
+  const userName = 'private@acme.example';
+  const extension = 'urn:cube:params:1.0:UserAttribute';
+  const id = await idp.createUser(userName, { title: 'very-secret-team', displayName: 'Very Private' });
+  await eventually('arrived', async () => (await platform.user(userName))?.active);
+  await idp.send('GET', `/Users?filter=${encodeURIComponent(`userName eq "${userName}"`)}`);
+  await idp.send('POST', '/Users/.search', { filter: `title eq "very-secret-team"` });
+  // Refused by the bridge: a wrong token, a token in the address, a taken name, bodies that do not fit.
+  await idp.send('GET', '/Users', undefined, { authorization: 'Bearer wrong-inbound-token' });
+  await idp.send('GET', '/Users?access_token=token-in-the-address');
+  expect((await idp.send('POST', '/Users', { userName, title: 'very-secret-team' })).status).toBe(409);
+  await idp.send('POST', '/Users', { userName, active: 'very-secret-state', emails: 'private-mail' });
+  await idp.send('POST', '/Users', { userName, [extension]: { level: 'very-secret-level' } });
+  const headers = { authorization: 'Bearer wrong-admin-token' };
+  await send(`http://127.0.0.1:${app.port}`, 'GET', '/admin/v1/status', { headers });
+  // Refused or lost by the platform: a value of another type, errors, a reserved name.
+  await platform.control('PATCH', '/faults', {
+    status5xx: { share: 0.3 },
+    dropAfter: { share: 0.1 },
+    seed: 7,
+  });
+  const other = await idp.createUser('second-private@acme.example', { title: 'very-secret-team' });
+  await idp.patch(`/Users/${id}`, { op: 'replace', value: { title: 'other-secret-team', active: false } });
+  const group = await idp.createGroup('system:private-group', [other]);
+  await eventually('the change arrives', async () => (await platform.user(userName))?.active === false);
+  await platform.control('PATCH', '/faults', {});
+  await idp.send('DELETE', `/Users/${id}`);
+  await idp.send('DELETE', `/Groups/${group}`);
+  await bridge.idle();
   const all = logs.join('');
-  expect(all).toContain(id);
+  for (const ref of [id, other, group]) expect(all).toContain(ref);
   for (const secret of [
-    'very-secret-team',
-    'private@acme.example',
-    'a-token-for-tests-only',
-    sandbox.ready.fixtures.apiKeys.admin,
+    ...['very-secret', 'other-secret', 'private@acme', 'Very Private', 'private-mail', 'private-group'],
+    // Of the tests before: accounts that exist, protected names, refused groups.
+    ...['@acme.example', 'system:'],
+    ...['wrong-inbound-token', 'token-in-the-address', 'wrong-admin-token', 'a-token-for-tests-only'],
+    ...Object.values(sandbox.ready.fixtures.apiKeys),
   ]) {
-    expect(all).not.toContain(secret);
+    const line = logs.find((text) => text.includes(secret));
+    expect([secret, line]).toEqual([secret, undefined]);
   }
 });

@@ -1,7 +1,8 @@
 // Handles `GET /api/v1/audit-logs/export`: the audit log as a CSV attachment, line by line (contract 4.6).
 import { stringify } from 'csv-stringify/sync';
 import { queryText, type Call } from '../call.ts';
-import { isJsonObject, type SandboxJsonObject } from '../json.ts';
+import type { SandboxJsonObject } from '../json.ts';
+import { hideSecrets } from '../masking.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { AuditRecord } from '../records.ts';
 import type { StreamedReply } from '../stream.ts';
@@ -9,8 +10,6 @@ import { hasPermission } from './reach.ts';
 
 /** Header names and their order (ASSUMED-64). */
 const COLUMNS = ['timestamp', 'user_email', 'event_name', 'deployment_name', 'ip_address', 'attributes'];
-/** Properties whose names contain one of these words are shown as `[HIDDEN]` (contract 4.6). */
-const SENSITIVE = /PASS|SECRET|TOKEN|KEY|CREDENTIAL/i;
 const DAY_MS = 86_400_000;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/i;
@@ -39,16 +38,8 @@ function momentOf(call: Call, name: 'start' | 'end'): number | undefined {
   return name === 'end' && DATE.test(text.trim()) ? ms + DAY_MS - 1 : ms;
 }
 
-function masked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(masked);
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, SENSITIVE.test(name) ? '[HIDDEN]' : masked(member)]),
-  );
-}
-
 function cellsOf(event: AuditRecord): string[] {
-  const attributes = masked(event.attributes) as SandboxJsonObject;
+  const attributes = hideSecrets(event.attributes) as SandboxJsonObject;
   return [
     event.timestamp,
     event.userEmail,

@@ -1,6 +1,6 @@
 // Implements generic resources: a list of records under one path, with ids, stored as sent. It serves the
 // resources that the specification defines by path only (contract 10).
-import { bodyOf, pathText, type Call, type Handler } from '../call.ts';
+import { bodyOf, pathText, type Call, type Handler, type HandlerReply } from '../call.ts';
 import type { SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 
@@ -36,7 +36,7 @@ export function requireRecord(call: Call, name: string): SandboxJsonObject {
 }
 
 /** Handles `GET`: a JSON array. */
-export function listBare(name: string): Handler {
+export function listBare(name: string): (call: Call) => HandlerReply {
   return (call) => ({ status: 200, body: recordsOf(call, name) });
 }
 
@@ -54,7 +54,7 @@ export function createIn(name: string): Handler {
   return (call) => ({ status: 200, body: addRecord(call, name, bodyOf(call)) });
 }
 
-export function readFrom(name: string): Handler {
+export function readFrom(name: string): (call: Call) => HandlerReply {
   return (call) => ({ status: 200, body: requireRecord(call, name) });
 }
 

@@ -2,17 +2,17 @@
 // 10).
 import { audit, bodyOf, type Call, type HandlerReply } from '../call.ts';
 import { objectList, own, requireText, type SandboxJsonObject } from '../json.ts';
+import { SECRET_WORDS } from '../masking.ts';
 import { SandboxProblem } from '../problem.ts';
 import { recordsOf, setRecords } from './collections.ts';
 import { deploymentOf, reachedDeployment, requirePermission } from './reach.ts';
 
 const PLACEHOLDER = '[ENCRYPTED]';
-const SENSITIVE = /PASS|SECRET|TOKEN|KEY|CREDENTIAL/i;
 
 function answerList(call: Call): HandlerReply {
   const items = recordsOf(call, 'env-vars').map(({ name, value }) => ({
     name,
-    value: SENSITIVE.test(String(name)) ? PLACEHOLDER : value,
+    value: SECRET_WORDS.test(String(name)) ? PLACEHOLDER : value,
   }));
   return { status: 200, body: { items, data: items } };
 }

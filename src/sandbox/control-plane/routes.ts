@@ -1,8 +1,9 @@
 // Routes the control plane and the resources that the specification defines by path only.
 import { Router } from 'express';
 import { requireAdmin } from '../auth.ts';
-import { answer, type Handler } from '../call.ts';
+import { answer, type Call, type Handler, type HandlerReply } from '../call.ts';
 import type { MountedRouter } from '../family.ts';
+import { hideSecrets } from '../masking.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { SandboxRuntime } from '../runtime.ts';
 import { exportAuditLog } from './audit-export.ts';
@@ -32,6 +33,13 @@ const admin =
   (call) => {
     requireAdmin(call.caller);
     return handler(call);
+  };
+/** Hides secrets in the answer from callers who may not manage integrations. */
+const masked =
+  (handler: (call: Call) => HandlerReply): Handler =>
+  (call) => {
+    const reply = handler(call);
+    return call.caller.user.isAdmin ? reply : { ...reply, body: hideSecrets(reply.body) };
   };
 const reached =
   (handler: Handler): Handler =>
@@ -68,12 +76,12 @@ const BY_PATH: readonly Route[] = [
   ['get', '/regions', listRegions],
   ['get', '/github/status', always({ isConnected: false })],
   ['get', '/github/installations', always({ items: [], data: [] })],
-  ['get', '/oauth-integrations', listBare('oauth-integrations')],
+  ['get', '/oauth-integrations', masked(listBare('oauth-integrations'))],
   ['post', '/oauth-integrations', admin(createIn('oauth-integrations'))],
-  ['get', '/oauth-integrations/:id', readFrom('oauth-integrations')],
+  ['get', '/oauth-integrations/:id', masked(readFrom('oauth-integrations'))],
   ['delete', '/oauth-integrations/:id', admin(deleteFrom('oauth-integrations'))],
-  ['get', '/user-oauth-tokens', listBare('user-oauth-tokens')],
-  ['get', '/user-oauth-tokens/:id', readFrom('user-oauth-tokens')],
+  ['get', '/user-oauth-tokens', masked(listBare('user-oauth-tokens'))],
+  ['get', '/user-oauth-tokens/:id', masked(readFrom('user-oauth-tokens'))],
   ['get', '/oidc-token-configs', admin(listBare('oidc-token-configs'))],
   ['post', '/oidc-token-configs', admin(createIn('oidc-token-configs'))],
   ['get', '/oidc-token-configs/:id', admin(readFrom('oidc-token-configs'))],

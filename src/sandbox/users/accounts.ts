@@ -15,6 +15,7 @@ import { SandboxProblem } from '../problem.ts';
 import type { UserRecord } from '../records.ts';
 import { searchKey, type CurrentState } from '../state.ts';
 import { changePerson, createPerson, removePerson, type PersonChange } from './people.ts';
+import { mergeUserSettings } from './user-settings.ts';
 import { toUserView } from './user-view.ts';
 
 /** Returns the user with the id of the path. @throws 404 */
@@ -45,11 +46,12 @@ export function listAccounts(call: Call): HandlerReply {
   return { status: 200, body: cursorPage(call, 'user', ids, show) };
 }
 
+/** Returns the settings of the body, checked as those of `PATCH /me/settings`; null without settings. */
 function settingsOf(body: SandboxJsonObject): SandboxJsonObject | null {
   const value = own(body, 'settings');
   if (value === undefined || value === null) return null;
   if (!isJsonObject(value)) throw new SandboxProblem(400, 'settings must be an object');
-  return value;
+  return mergeUserSettings(null, value);
 }
 
 /** Returns the role names in the tenant's spelling; Admin is set by `isAdmin` instead. @throws 400 */

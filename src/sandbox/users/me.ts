@@ -1,20 +1,10 @@
 // Handles the caller's own record and settings; any valid user may use them (contract 3.3, ASSUMED-08).
 import { bodyOf, type Call, type HandlerReply } from '../call.ts';
-import { isJsonObject, type SandboxJsonObject } from '../json.ts';
-import { SandboxProblem } from '../problem.ts';
+import type { SandboxJsonObject } from '../json.ts';
 import type { UserRecord } from '../records.ts';
 import { changePerson } from './people.ts';
+import { mergeUserSettings } from './user-settings.ts';
 import { roleNames, toUserView } from './user-view.ts';
-
-const isText = (value: unknown): boolean => typeof value === 'string';
-const SETTINGS = new Map<string, (value: unknown) => boolean>([
-  ['theme', isText],
-  ['locale', isText],
-  ['timezone', isText],
-  ['defaultDeploymentId', Number.isInteger],
-  ['alternatingRowColors', (value) => typeof value === 'boolean'],
-  ['sheets', isJsonObject],
-]);
 
 function policiesOf(user: UserRecord): SandboxJsonObject[] {
   const granted = [...user.permissions].map((action) => ({
@@ -31,25 +21,12 @@ export function readMe(call: Call): HandlerReply {
   return { status: 200, body: { ...toUserView(user), roles: roleNames(user), policies: policiesOf(user) } };
 }
 
-function merge(present: SandboxJsonObject | null, patch: SandboxJsonObject): SandboxJsonObject {
-  const merged = new Map(Object.entries(present ?? {}));
-  for (const [name, value] of Object.entries(patch)) {
-    const fits = SETTINGS.get(name);
-    // Unknown properties are ignored (ASSUMED-109).
-    if (!fits) continue;
-    if (value !== null && !fits(value)) throw new SandboxProblem(400, `${name} cannot take this value`);
-    const before = merged.get(name);
-    merged.set(name, isJsonObject(value) && isJsonObject(before) ? { ...before, ...value } : value);
-  }
-  return Object.fromEntries(merged);
-}
-
 /**
  * Handles `PATCH /api/v1/users/me/settings`: merge patch; `sheets` is merged by property, null clears it. 400,
  * 200 User.
  */
 export function patchMySettings(call: Call): HandlerReply {
   const user = call.caller.user;
-  const changed = changePerson(call, user, { settings: merge(user.settings, bodyOf(call)) });
+  const changed = changePerson(call, user, { settings: mergeUserSettings(user.settings, bodyOf(call)) });
   return { status: 200, body: toUserView(changed) };
 }

@@ -1,5 +1,6 @@
 // Contract 4.6: the audit log as a streamed CSV.
-import { startRig, USERS, type Rig } from './rig.ts';
+import { request } from 'undici';
+import { GROUPS, PATCH_OP, startRig, USERS, type Rig } from './rig.ts';
 
 const EXPORT = '/api/v1/audit-logs/export';
 const HEADER = 'timestamp,user_email,event_name,deployment_name,ip_address,attributes';
@@ -167,11 +168,45 @@ test('AUDIT-14 who logs in leaves the event Logged in', async () => {
   expect(found.map((row) => row.slice(1, 3))).toEqual([['viewer@acme.example', 'Logged in']]);
 });
 
-test('AUDIT-15 a SCIM write leaves its event, in the name of the key owner', async () => {
-  await rig.post(USERS, { userName: 'a@acme.example' });
-  const [row] = await rows('?eventName=Created%20user%20via%20SCIM');
-  expect(row?.[1]).toBe('admin@acme.example');
-  expect(row?.[5]).toContain('a@acme.example');
+test('AUDIT-15 every SCIM write leaves one event in the name of the key owner, a read or a refusal none', async () => {
+  const fixtures = {
+    users: [{ userName: 'robot@acme.example', isAdmin: true }],
+    apiKeys: [{ name: 'robot', owner: 'robot@acme.example' }],
+  };
+  const { key } = (await rig.control('POST', '/fixtures', fixtures)).body.apiKeys[0];
+  const scim = (method: string, path: string, body?: object) => rig.call(method, path, { key, body });
+  const patch = (path: string, value: object) =>
+    scim('PATCH', path, { schemas: [PATCH_OP], Operations: [{ op: 'replace', value }] });
+  const userName = 'a@acme.example';
+  const { body: user } = await scim('POST', USERS, { userName });
+  await patch(`${USERS}/${user.id}`, { displayName: 'A' });
+  await scim('PUT', `${USERS}/${user.id}`, { userName });
+  const { body: group } = await scim('POST', GROUPS, { displayName: 'crew', members: [] });
+  await patch(`${GROUPS}/${group.id}`, { displayName: 'team' });
+  await scim('PUT', `${GROUPS}/${group.id}`, { displayName: 'team', members: [] });
+  await scim('GET', `${USERS}/${user.id}`);
+  expect((await scim('POST', USERS, { userName })).status).toBe(409);
+  expect((await scim('DELETE', `${USERS}/nobody`)).status).toBe(404);
+  await scim('DELETE', `${GROUPS}/${group.id}`);
+  await scim('DELETE', `${USERS}/${user.id}`);
+  const events = await rows('?search=SCIM');
+  expect(events.map((row) => [row[1], row[2]])).toEqual(
+    [
+      ...['Deleted user', 'Deleted group', 'Updated group', 'Updated group', 'Created group'],
+      ...['Updated user', 'Updated user', 'Created user'],
+    ].map((name) => ['robot@acme.example', `${name} via SCIM`]),
+  );
+  const subjects = events.map((row) => JSON.parse(row[5] ?? ''));
+  expect(subjects.map((one) => one.userName ?? one.displayName)).toEqual([
+    userName,
+    'team',
+    'team',
+    'team',
+    'crew',
+    userName,
+    userName,
+    userName,
+  ]);
 });
 
 test('AUDIT-16 sensitive values are hidden, from search as well', async () => {
@@ -205,5 +240,13 @@ test('truncateLists cuts the export, and a lost answer breaks it after the heade
   await rig.control('PATCH', '/faults', { truncateLists: { keep: 0.34 } });
   expect(await names()).toEqual(['Logged out']);
   await rig.control('PATCH', '/faults', { dropAfter: true });
-  await expect(get()).rejects.toThrow();
+  const { body } = await request(`${rig.ready.platformUrl}${EXPORT}`, {
+    headers: { authorization: `Bearer ${rig.key('audit')}` },
+  });
+  let text = '';
+  const read = async () => {
+    for await (const piece of body) text += String(piece);
+  };
+  await expect(read()).rejects.toThrow();
+  expect(text).toBe(`${HEADER}\r\n`);
 });

@@ -90,9 +90,28 @@ test('AUTH-16 a scoped key works on endpoints without deployment', async () => {
   }
 });
 
-test('AUTH-18 a missing credential is 401', async () => {
-  const { status, headers } = await rig.call('GET', ME, { key: null });
-  expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer']);
+test('AUTH-18 every operation is 401 without a credential, in the form of its family, and changes nothing', async () => {
+  const { paths } = (await rig.call('GET', '/api/v1/spec')).body;
+  const state = async () => ({ ...(await rig.state()), nowMs: 0 });
+  const before = await state();
+  const operations = Object.entries<object>(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => [method.toUpperCase(), path.replace(/\{\w+\}/g, '1')] as const),
+  );
+  expect(operations.length).toBeGreaterThan(80);
+  for (const [method, path] of operations) {
+    for (const headers of [{}, { authorization: '' }, { cookie: `key=${rig.key('admin')}` }]) {
+      const body = method === 'GET' ? undefined : { name: 'x', userName: 'x', displayName: 'x' };
+      const answer = await rig.call(method, path, { key: null, headers, body });
+      expect([method, path, answer.status, answer.headers['www-authenticate']]).toEqual([
+        ...[method, path, 401, 'Bearer'],
+      ]);
+      const isScim = path.startsWith('/api/scim/');
+      expect(answer.body).toMatchObject(isScim ? { status: '401' } : { error: expect.any(String) });
+    }
+    const inAddress = `${path}?access_token=${rig.key('admin')}&token=${rig.key('admin')}`;
+    expect((await rig.call(method, inAddress, { key: null })).status).toBe(401);
+  }
+  expect(await state()).toEqual(before);
 });
 
 test('AUTH-19 a malformed credential is 401', async () => {

@@ -210,7 +210,7 @@ test('GEN-05 a plan without chat refuses every form with 403', async () => {
   expect((await rig.abort({ chatId: 'x' }, { headers })).status).toBe(403);
 });
 
-test('EVT-01 EVT-03 chat has its two calls under /api/v1 and nothing else', async () => {
+test('EVT-03 chat has its two calls under /api/v1 and nothing else', async () => {
   const base = '/api/v1/public/acme/agents/1/chat';
   expect((await rig.call('GET', `${base}/stream-chat-state`)).body).toMatchObject({ jsonrpc: '2.0' });
   const headers = { authorization: `Api-Key ${rig.key('admin')}` };

@@ -191,9 +191,18 @@ test('DASH-20 a period comparison needs measure, time dimension and offset with 
   for (const name of Object.keys(comparison)) {
     expect(await snapshot({ periodComparisons: [without(comparison, name)] })).toBe(400);
   }
-  for (const name of ['amount', 'unit']) {
-    const offset = without(comparison.offset, name);
+  for (const wrong of [{ measure: 5 }, { measure: null }, { timeDimension: ['t'] }, { outputs: [5] }]) {
+    expect(await snapshot({ periodComparisons: [{ ...comparison, ...wrong }] })).toBe(400);
+  }
+  const amounts = [0.5, '1', null].map((amount) => ({ ...comparison.offset, amount }));
+  const units = [1, null].map((unit) => ({ ...comparison.offset, unit }));
+  const parts = ['amount', 'unit'].map((name) => without(comparison.offset, name));
+  for (const offset of [...amounts, ...units, ...parts, null, 'month', []]) {
     expect(await snapshot({ periodComparisons: [{ ...comparison, offset }] })).toBe(400);
+  }
+  for (const amount of [-1, 0, 12]) {
+    const offset = { ...comparison.offset, amount };
+    expect(await snapshot({ periodComparisons: [{ ...comparison, offset }] })).toBe(200);
   }
 });
 

@@ -137,3 +137,22 @@ test('PATH-27 prefixes without an operation of their own are 404 with a credenti
     expect((await rig.call('GET', path, { key: null })).status).toBe(401);
   }
 });
+
+test('PATH-18 PATH-19 secrets of integrations are hidden from callers who may not manage them', async () => {
+  const path = '/api/v1/oauth-integrations';
+  const integration = {
+    name: 'warehouse',
+    clientId: 'public-id',
+    clientSecret: 'hunter2',
+    inside: [{ access_token: 'hunter2', apiKeys: ['hunter2'], scope: 'read' }],
+  };
+  const { body } = await rig.post(path, integration);
+  for (const address of [path, `${path}/${body.id}`]) {
+    const shown = await rig.call('GET', address, { key: rig.key('viewer') });
+    expect([shown.status, JSON.stringify(shown.body).includes('hunter2')]).toEqual([200, false]);
+    expect(JSON.stringify(shown.body)).toContain('public-id');
+    expect(JSON.stringify((await get(address)).body)).toContain('"clientSecret":"hunter2"');
+  }
+  for (const address of ['/api/v1/oidc-token-configs', '/api/v1/oidc-token-configs/1'])
+    expect((await rig.call('GET', address, { key: rig.key('viewer') })).status).toBe(403);
+});

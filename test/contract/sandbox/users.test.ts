@@ -193,3 +193,28 @@ test('PAGE-05 and PAGE-10 limit 0 keeps the total, a trailing slash changes noth
   const { body } = await rig.call('GET', '/api/v1/user-attributes/?limit=0');
   expect(body).toMatchObject({ data: [], count: 1, items: [{ name: 'country' }] });
 });
+
+test('USER-03 PUT and POST check settings as PATCH does, and change nothing when they refuse', async () => {
+  const before = (await rig.call('GET', USERS)).body.items;
+  const person = { email: 's@acme.example', username: 's@acme.example' };
+  for (const settings of [
+    { theme: 5 },
+    { locale: false },
+    { timezone: {} },
+    { defaultDeploymentId: '1' },
+    { defaultDeploymentId: 1.5 },
+    { alternatingRowColors: 'yes' },
+    { sheets: [] },
+    [],
+    'dark',
+  ]) {
+    const put = await rig.call('PUT', `${USERS}/2`, { body: { title: 'changed', settings } });
+    expect([settings, put.status]).toEqual([settings, 400]);
+    expect((await rig.post(USERS, { ...person, settings })).status).toBe(400);
+  }
+  expect((await rig.call('GET', USERS)).body.items).toEqual(before);
+  const settings = { theme: 'dark', defaultDeploymentId: 1, sheets: { a: 1 } };
+  const { body } = await rig.call('PUT', `${USERS}/2`, { body: { settings: { ...settings, unknown: 1 } } });
+  expect(body.settings).toEqual(settings);
+  expect((await rig.call('PUT', `${USERS}/2`, { body: { settings: null } })).body.settings).toBeNull();
+});

@@ -3,15 +3,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Request, Response } from 'express';
 import { request } from 'undici';
+import type { Loss } from '../../../src/sandbox/faults.ts';
 import { sendStream, type Lines } from '../../../src/sandbox/stream.ts';
 import { eventually } from '../../support/eventually.ts';
 
 let server: Server | undefined;
 
-async function serve(lines: () => Lines): Promise<string> {
+async function serve(lines: () => Lines, loss?: Loss): Promise<string> {
   server = createServer((incoming, outgoing) => {
     const reply = { status: 200, headers: { 'Content-Type': 'text/plain' }, lines: lines() };
-    sendStream(incoming as Request, outgoing as unknown as Response, reply).catch(() => {
+    sendStream(incoming as Request, outgoing as unknown as Response, reply, loss).catch(() => {
       outgoing.writeHead(500).end();
     });
   });
@@ -99,4 +100,19 @@ test('a failure before the first line is an ordinary error, a later one breaks t
   const { statusCode, body } = await request(late);
   expect(statusCode).toBe(200);
   await expect(body.text()).rejects.toThrow();
+});
+
+test.each([
+  ['short', 'first\n'],
+  ['of a megabyte', `${'x'.repeat(1024 * 1024)}\n`],
+])('a stream that is lost sends its whole first line, %s, and nothing more', async (_length, first) => {
+  const url = await serve(() => [first, 'second\n'], { kind: 'drop' });
+  for (let turn = 0; turn < 20; turn += 1) {
+    let text = '';
+    const read = async () => {
+      for await (const piece of (await request(url)).body) text += String(piece);
+    };
+    await expect(read()).rejects.toThrow();
+    expect(text === first).toBe(true);
+  }
 });
