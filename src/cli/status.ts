@@ -29,8 +29,7 @@ export function statusCommand(program: Command, cli: Cli): void {
             named.push(...(await listExceptions(states, { connection, target, reason, limit: MOST_NAMED })));
           print(row, named);
         }
-        const [first] = found;
-        if (first) printFleet(first.fleet);
+        printFleet(found[0]?.fleet ?? (await store.readFleet()));
         return found;
       });
       if (options.json) sayJson(rows);

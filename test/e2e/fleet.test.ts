@@ -1,6 +1,10 @@
 // Tests that processes know of each other: status, doctor, explain, /health and metrics tell which run and which are missing.
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { freePort, startLocalRedis } from '../../src/demo/local-redis.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { packageVersion } from '../../src/support/version.ts';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
@@ -95,6 +99,11 @@ test('a fleet of three roles is listed everywhere; what stops, what is killed an
   expect(healthy.components.fleet.processes).toHaveLength(3);
   expect((await scrape(api.port)).value('bridge_processes', { role: 'worker', version })).toBe(1);
   expect(await metric(api, 'noWorker')).toBe(0);
+  const page = (path: string) =>
+    fetch(`http://127.0.0.1:${api.port}/admin/v1${path}`, { headers: { authorization: `Bearer ${ADMIN}` } });
+  const [row] = (await (await page('/status')).json()) as { fleet: { processes: unknown[] } }[];
+  expect(row?.fleet.processes).toHaveLength(3);
+  expect(await (await page('/doctor')).text()).toContain('worker pod-worker');
 
   // A clean stop is told at once.
   expect(await worker.terminate()).toBe(0);
@@ -149,3 +158,31 @@ test('a fleet of three roles is listed everywhere; what stops, what is killed an
   expect((await commands.run('doctor')).text).toContain(`${version} (revision abc123) (worker pod-worker)`);
   await eventually('the metric tells it', async () => (await metric(api, 'versionsDiffer')) === 1, 10_000);
 }, 240_000);
+
+test('while Redis is away a process logs no beats, and it is listed again at once when Redis is back', async () => {
+  const place = { folder: mkdtempSync(join(tmpdir(), 'scim-bridge-fleet-')), port: await freePort() };
+  let redis = await startLocalRedis({ env: {}, ...place });
+  const own = { ...settings, redis: { url: redis.url, prefix } };
+  const bridge = await startBridgeProcess(own);
+  started.push(bridge);
+  const reader = createCommands(own);
+  try {
+    expect(await reader.run('status', '--json')).toMatchObject({ code: 0 });
+    await redis.stop();
+    await eventually('Redis is away', async () => !(await health(bridge)).ok);
+    await new Promise((resolve) => setTimeout(resolve, 7000));
+    redis = await startLocalRedis({ env: {}, ...place });
+    await eventually('ready', async () => (await health(bridge)).components.store.ok);
+    await eventually(
+      'listed again',
+      async () => (await reader.run('status', '--json')).json?.[0].fleet.findings.length === 0,
+      5000,
+    );
+    expect(bridge.output()).not.toMatch(/beat|fleet/);
+  } finally {
+    await bridge.stop();
+    await redis.stop();
+    reader.remove();
+    rmSync(place.folder, { recursive: true, force: true });
+  }
+}, 90_000);

@@ -4,19 +4,21 @@
 -- RETURN {"noted"} | {"full"}
 local processes, now = key('processes'), clock()
 local stored, own = string.format('%d %s', now, texts[1]), cjson.decode(texts[1])
-if redis.call('HEXISTS', processes, p.id) == 0 and redis.call('HLEN', processes) >= p.most then return { 'full' } end
-redis.call('HSET', processes, p.id, stored)
 for _, duty in ipairs(p.duties) do redis.call('HSET', key('lastBeats'), duty, stored) end
 
-local found, differ = redis.call('HGETALL', processes), false
+local found, others, differ = redis.call('HGETALL', processes), 0, false
 for index = 1, #found, 2 do
-  local at, text = string.match(found[index + 1], '^(%d+) (.*)$')
-  local silent_ms, other = now - tonumber(at), cjson.decode(text)
-  if silent_ms <= p.silentMs then
-    differ = differ or other.version ~= own.version
-  elseif silent_ms > p.forgetMs
-    or (other.host == own.host and other.port == own.port and other.role == own.role) then
-    redis.call('HDEL', processes, found[index])
+  if found[index] ~= p.id then
+    local at, text = string.match(found[index + 1], '^(%d+) (.*)$')
+    local silent_ms, other = now - tonumber(at), cjson.decode(text)
+    local is_silent = silent_ms > p.silentMs
+    local is_replaced = is_silent and other.host == own.host and other.port == own.port and other.role == own.role
+    if is_replaced or silent_ms > p.forgetMs then
+      redis.call('HDEL', processes, found[index])
+    else
+      others = others + 1
+      differ = differ or (not is_silent and other.version ~= own.version)
+    end
   end
 end
 if differ then
@@ -24,4 +26,6 @@ if differ then
 else
   redis.call('DEL', key('versionsDifferSince'))
 end
+if others >= p.most then return { 'full' } end
+redis.call('HSET', processes, p.id, stored)
 return { 'noted' }

@@ -103,4 +103,11 @@ test('at most 200 processes are stored, and a known one goes on beating', async 
   await fleet.beat('p0', facts('api', { port: 0 }));
   expect(await ids()).toContain('p0');
   expect(await ids()).not.toContain('p0 silent');
+  await fleet.beat('late', facts('worker'));
+  expect(await ids()).not.toContain('late');
+  // Its duty is known nevertheless, and there is room as soon as the others are gone.
+  expect((await fleet.read()).lastBeats.worker).toBeDefined();
+  for (let index = 0; index < 200; index++) await age(`p${index}`, FORGET_MS + 1000);
+  await fleet.beat('late', facts('worker'));
+  expect(await ids()).toEqual(['late']);
 });

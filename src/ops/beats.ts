@@ -1,0 +1,52 @@
+// Writes the beats of this process until it stops. A beat that fails is tried again soon and is not logged: the connection to
+// Redis logs that it is away.
+import { BEAT_MS, type FleetStore, type ProcessFacts } from '../directory/fleet/fleet-store.ts';
+import type { Clock } from '../support/sources.ts';
+import { settledWithin } from '../support/within.ts';
+
+/** Pause after a failed beat, so that the process is not listed as silent for long when Redis is back. */
+export const RETRY_MS = 1000;
+/** Longest time that the start and the stop wait for Redis. */
+const WAIT_MS = 1000;
+
+export interface Beats {
+  /** Resolves after the first beat, or after a second without it. */
+  started: () => Promise<void>;
+  /** Removes the process from the fleet; without an answer of Redis it gives up after a second. */
+  stop: () => Promise<void>;
+}
+
+/** @param id unique for this start of the process */
+export function startBeats(
+  { clock }: { clock: Clock },
+  fleet: Pick<FleetStore, 'beat' | 'leave'>,
+  id: string,
+  facts: ProcessFacts,
+): Beats {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const beat = (): Promise<boolean> =>
+    fleet.beat(id, facts).then(
+      () => true,
+      () => false,
+    );
+  const first = beat();
+  const run = async (): Promise<void> => {
+    for (let isWell = await first; !signal.aborted; isWell = await beat()) {
+      await clock.sleep(isWell ? BEAT_MS : RETRY_MS, signal);
+      if (signal.aborted) return;
+    }
+  };
+  const running = run();
+  return {
+    started: async () => {
+      await settledWithin(clock, first, WAIT_MS);
+    },
+    stop: async () => {
+      stopping.abort();
+      // The last beat ends first, so that it does not add the process again.
+      const left = running.then(() => fleet.leave(id));
+      await settledWithin(clock, left, WAIT_MS);
+    },
+  };
+}
