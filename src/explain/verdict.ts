@@ -114,9 +114,7 @@ function reasonsOf(facts: Facts): string[] {
       `The guard: ${kind}${subject === null ? '' : ` of ${subject}`} is ${state}${state === 'held' ? ': see scim-bridge approvals list' : ''}.`,
     );
   say(mark && waitingFor(facts));
-  const isPending = mark !== null || facts.values.some(({ state }) => state !== 'equal');
-  for (const { finding, message, advice } of facts.fleet)
-    if (isPending && RELEVANT.has(finding)) say(`${capital(message)}. ${advice}`);
+  for (const { message, advice } of delays(facts)) say(`${capital(message)}. ${advice}`);
   say(link.attempts > 0 && `The platform has failed ${link.attempts} times in a row; it is tried again.`);
   say(
     link.creating &&
@@ -145,19 +143,26 @@ function reasonsOf(facts: Facts): string[] {
   return reasons;
 }
 
-/** Findings about the fleet that delay a change. */
-const RELEVANT = new Set<FleetFindingKind>(['noWorker', 'noScheduler', 'versionsDiffer']);
+const DELAYS_SYNC: readonly FleetFindingKind[] = ['noProcess', 'noWorker', 'versionsDiffer'];
+const DELAYS_RECONCILE: readonly FleetFindingKind[] = ['noProcess', 'noScheduler', 'versionsDiffer'];
+
+/** Findings about the fleet that delay a marked change, or the next reconcile of a resource that differs. */
+function delays({ mark, values, fleet }: Facts): FleetFinding[] {
+  if (mark) return fleet.filter(({ finding }) => DELAYS_SYNC.includes(finding));
+  if (values.every(({ state }) => state === 'equal')) return [];
+  return fleet.filter(({ finding }) => DELAYS_RECONCILE.includes(finding));
+}
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 const noWorkerOf = ({ fleet }: Facts): FleetFinding | undefined =>
-  fleet.find(({ finding }) => finding === 'noWorker');
+  fleet.find(({ finding }) => finding === 'noWorker' || finding === 'noProcess');
 
 function waitingFor(facts: Facts): string {
   const { mark, link, memberships } = facts;
   if (!mark) return '';
   if (mark.state === 'running') return 'A worker is at it right now.';
-  if (mark.state === 'queued' && noWorkerOf(facts)) return 'It waits in the queue.';
+  if (noWorkerOf(facts)) return 'It waits for a worker.';
   if (mark.state === 'queued') return 'It waits in the queue for a free worker.';
   const removals = memberships.filter(({ state }) => state === 'toRemove').map(({ name }) => name);
   const waits =

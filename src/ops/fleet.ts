@@ -10,7 +10,15 @@ import {
 import { counted } from '../support/counted.ts';
 import type { DoctorFinding } from './doctor.ts';
 
-export const FLEET_FINDINGS = ['noApi', 'noWorker', 'noScheduler', 'silent', 'versionsDiffer'] as const;
+/** `noProcess` stands for the three others: nothing runs at all. */
+export const FLEET_FINDINGS = [
+  'noProcess',
+  'noApi',
+  'noWorker',
+  'noScheduler',
+  'silent',
+  'versionsDiffer',
+] as const;
 export type FleetFindingKind = (typeof FLEET_FINDINGS)[number];
 
 export interface FleetFinding {
@@ -45,7 +53,7 @@ export function judgeFleet(view: FleetView, { isScheduled }: { isScheduled: bool
   return {
     processes,
     findings: [
-      ...missing.map((duty) => missingDuty(duty, view)),
+      ...(running.length === 0 ? [missingProcess(view)] : missing.map((duty) => missingDuty(duty, view))),
       ...silentProcesses(processes.filter(({ silent }) => silent)),
       ...differentVersions(running, view),
     ],
@@ -64,23 +72,43 @@ const CONSEQUENCES: Record<Duty, string> = {
   scheduler: 'the reconcile of the schedule does not start',
 };
 
+function missingProcess({ lastBeats }: FleetView): FleetFinding {
+  const [last] = Object.values(lastBeats).sort((one, other) => other.lastBeatAt - one.lastBeatAt);
+  const consequence = 'nobody takes pushes, no worker and no scheduler runs';
+  if (last)
+    return {
+      finding: 'noProcess',
+      level: 'error',
+      message: `no process of the bridge has run since ${sinceText(last)}: ${consequence}`,
+      advice: `Start scim-bridge serve; ${WHY_STOPPED}`,
+    };
+  // Before the first start nothing is wrong yet.
+  return {
+    finding: 'noProcess',
+    level: 'warning',
+    message: `no process of the bridge has run with this Redis and prefix yet: ${consequence}`,
+    advice: 'Start scim-bridge serve.',
+  };
+}
+
+const WHY_STOPPED = 'the end of its log says why it stopped.';
+
+const sinceText = ({ lastBeatAt, host, version }: Omit<FleetProcess, 'id'>): string =>
+  `${moment(lastBeatAt)} (the last was ${host}, version ${version})`;
+
 function missingDuty(duty: Duty, { lastBeats }: FleetView): FleetFinding {
   const { finding, name, had } = MISSING[duty];
   const last = lastBeats[duty];
-  const words = last
-    ? `no ${had} since ${moment(last.lastBeatAt)} (the last was ${last.host}, version ${last.version})`
-    : `no ${name}`;
   return {
     finding,
-    // Before the first start nothing is wrong yet.
-    level: Object.keys(lastBeats).length === 0 ? 'warning' : 'error',
-    message: `${words}: ${CONSEQUENCES[duty]}`,
-    advice: `Start scim-bridge serve --role ${duty} (or all); the end of its log says why it stopped.`,
+    level: 'error',
+    message: `no ${last ? `${had} since ${sinceText(last)}` : name}: ${CONSEQUENCES[duty]}`,
+    advice: `Start scim-bridge serve --role ${duty} (or all)${last ? `; ${WHY_STOPPED}` : '.'}`,
   };
 }
 
 function silentProcesses(silent: FleetProcess[]): FleetFinding[] {
-  const advice = 'Look at its end of the log and its way to Redis, and restart it if it hangs.';
+  const advice = 'Look at the end of its log and at its way to Redis; restart it if it hangs.';
   const more = silent.length - MOST_NAMED;
   return silent.slice(0, MOST_NAMED).map((each, index) => ({
     finding: 'silent',

@@ -246,7 +246,7 @@ export const METRICS = {
     type: 'gauge',
     name: 'bridge_fleet_findings',
     labels: ['finding'],
-    help: `Faults of the fleet: noApi, noWorker, noScheduler (while a schedule is set), silent (processes), versionsDiffer (for a quarter of an hour). ${SHARED}`,
+    help: `Faults of the fleet: noProcess, noApi, noWorker, noScheduler (while a schedule is set), silent (processes), versionsDiffer (for a quarter of an hour). ${SHARED}`,
   },
   buildInfo: {
     type: 'gauge',

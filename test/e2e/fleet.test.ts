@@ -68,9 +68,14 @@ const metric = async ({ port }: BridgeProcess, finding: string) =>
 test('before the first start, status says that nothing runs, and doctor only warns', async () => {
   const { code, text } = await commands.run('status');
   expect([code, text]).toEqual([2, expect.stringContaining('fleet: no process')]);
-  expect(text).toContain('no worker runs: changes are stored and not applied. Start scim-bridge serve');
+  expect(text).toContain(
+    'no process of the bridge has run with this Redis and prefix yet: nobody takes pushes, no worker',
+  );
   const doctor = await commands.run('doctor');
-  expect([doctor.code, doctor.text]).toEqual([0, expect.stringContaining('! fleet: no worker runs')]);
+  expect([doctor.code, doctor.text]).toEqual([
+    0,
+    expect.stringContaining('! fleet: no process of the bridge has run'),
+  ]);
 });
 
 test('a fleet of three roles is listed everywhere; what stops, what is killed and an old version are told', async () => {

@@ -32,16 +32,23 @@ test.each<[string, FleetProcess[], boolean, string[]]>([
   ['no process that takes pushes', [one('worker'), one('scheduler')], true, ['noApi error']],
   ['the only worker is silent', [one('api'), silent('worker')], false, ['noWorker error', 'silent warning']],
   ['one of two workers is silent', [one('all'), silent('worker')], true, ['silent warning']],
-  ['all are gone', [], true, ['noApi error', 'noWorker error', 'noScheduler error']],
+  ['all are gone', [], true, ['noProcess error']],
 ])('%s', (_name, processes, isScheduled, expected) => {
   expect(kinds(view(processes), isScheduled)).toEqual(expected);
 });
 
-test('before the first start of a process, findings are warnings', () => {
-  expect(kinds(view([], { lastBeats: {} }))).toEqual([
-    'noApi warning',
-    'noWorker warning',
-    'noScheduler warning',
+test('before the first start of a process, the finding is a warning', () => {
+  const { findings } = judgeFleet(view([], { lastBeats: {} }), { isScheduled: true });
+  expect(findings).toMatchObject([{ finding: 'noProcess', level: 'warning' }]);
+  expect(findings[0]?.advice).toBe('Start scim-bridge serve.');
+});
+
+test('a role that no process ever had names no last process', () => {
+  const { findings } = judgeFleet(view([one('api')], { lastBeats: { api: one('api') } }), {
+    isScheduled: false,
+  });
+  expect(findings).toMatchObject([
+    { message: 'no worker runs: changes are stored and not applied', level: 'error' },
   ]);
 });
 
