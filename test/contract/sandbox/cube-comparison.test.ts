@@ -1,0 +1,121 @@
+// Runs `npm run test:cube` against a double of a Cube server: a second sandbox, and one whose answers are changed.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync, mkdtempSync } from 'node:fs';
+import { createServer, request as ask, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../../src/support/sources.ts';
+import { startRig, type Rig } from './rig.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const ROWS_AT = Date.parse('2026-11-23T01:25:00Z');
+let double: Rig;
+let proxy: Server;
+let change: (path: string, sent: string, text: string) => { status?: number; text: string } = (
+  _p,
+  _s,
+  text,
+) => ({ text });
+
+beforeAll(async () => {
+  let isSeeded = false;
+  double = await startRig({
+    clock: {
+      now: () => (isSeeded ? Date.now() : ROWS_AT),
+      sleep: (ms, signal) => systemClock.sleep(ms, signal),
+    },
+  });
+  isSeeded = true;
+  // Passes requests on and lets the test change the answers.
+  proxy = createServer((incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('end', () => {
+      const { method, url = '', headers } = incoming;
+      const sent = Buffer.concat(chunks).toString('utf8');
+      ask(`${double.ready.dataApiUrl}${url}`, { method, headers }, (answer) => {
+        const parts: Buffer[] = [];
+        answer.on('data', (part: Buffer) => parts.push(part));
+        answer.on('end', () => {
+          const changed = change(url, sent, Buffer.concat(parts).toString('utf8'));
+          outgoing.writeHead(changed.status ?? answer.statusCode ?? 500, {
+            'content-type': answer.headers['content-type'] ?? '',
+          });
+          outgoing.end(changed.text);
+        });
+      }).end(sent);
+    });
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  proxy.closeAllConnections();
+  proxy.close();
+  await double.stop();
+});
+
+async function run(args: string[] = [], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, ['.ci/cube/run.mjs', ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+  });
+  let out = '';
+  let errors = '';
+  child.stdout.on('data', (text) => (out += String(text)));
+  child.stderr.on('data', (text) => (errors += String(text)));
+  const [code] = await once(child, 'close');
+  return { code, out, errors };
+}
+const compare = () =>
+  run([], {
+    CUBE_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    CUBE_SECRET: double.ready.fixtures.deployments[0]?.apiSecret ?? '',
+  });
+
+test('servers that agree have no differences, also where numbers and the order of rows have another form', async () => {
+  change = (_path, _sent, text) => ({
+    text: text.startsWith('{"query"')
+      ? JSON.stringify(JSON.parse(text), (_name, value: unknown) =>
+          typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
+        )
+      : text,
+  });
+  const { code, out } = await compare();
+  expect(out).toMatch(/^\n(\d+) requests: \1 equal, 0 known, 0 different\.\n$/);
+  expect(Number(/\d+/.exec(out)?.[0])).toBeGreaterThan(120);
+  expect(code).toBe(0);
+}, 120_000);
+
+test('each difference is one line with both values; known ones have their reason and do not fail the run', async () => {
+  change = (path, sent, text) => {
+    if (text.includes('requested hidden member')) return { status: 500, text };
+    if (path === '/v1/sql' && text.startsWith('{"sql"')) return { status: 404, text: '<!DOCTYPE html>' };
+    if (sent === '{"query":{"measures":["orders.count"],"segments":["orders.completed"]}}')
+      return { text: text.replaceAll('"319"', '"320\\u001b[2J"') };
+    return { text };
+  };
+  const { code, out } = await compare();
+  expect(out).toMatch(/Known differences[^]*known: .*Cube answers 500[^]*status +sandbox 400 +server 500/);
+  const open = out.slice(out.indexOf('\nDifferences:'));
+  expect(open).toMatch(/4\.6 .*segments[^]*orders\.count +sandbox 319 +server "320/);
+  expect(open).toMatch(/POST \/v1\/sql[^]*status +sandbox 200 +server 404/);
+  expect(out).not.toContain('\u001b');
+  expect(out).toMatch(/ 4 known, 2 different\.\n$/);
+  expect(code).toBe(1);
+}, 120_000);
+
+test('without a server the run says what to set; --rows writes the rows for it', async () => {
+  const missing = await run([], { CUBE_URL: '', CUBE_SECRET: '' });
+  expect([missing.code, missing.errors]).toEqual([1, expect.stringContaining('CUBE_SECRET')]);
+  const folder = mkdtempSync(join(tmpdir(), 'cube-rows-'));
+  const file = join(folder, 'rows.sql');
+  expect((await run(['--rows', file])).code).toBe(0);
+  const sql = readFileSync(file, 'utf8');
+  rmSync(folder, { recursive: true });
+  expect(sql.match(/^CREATE TABLE (\w+)/gm)).toEqual(
+    ['customers', 'orders', 'countries'].map((name) => `CREATE TABLE ${name}`),
+  );
+  expect(sql.match(/^\(/gm)).toHaveLength(120 + 640 + 6);
+});
