@@ -77,9 +77,12 @@ export function createFleetStore(
     const [, now, processes, lastBeats, since] = await scripts.run('read_fleet', keys.base, {});
     const moment = Number(now);
     const known = pairs(processes as string[]).map(([id, text]) => ({ id, ...decode(text, moment) }));
+    const places = new Set(known.filter(({ silent }) => !silent).map(placeOf));
+    const isListed = (each: FleetProcess): boolean =>
+      !each.silent || (each.beatAgeMs <= FORGET_MS && !places.has(placeOf(each)));
     return {
       now: moment,
-      processes: known.filter(({ beatAgeMs }) => beatAgeMs <= FORGET_MS).sort(byRoleAndHost),
+      processes: known.filter(isListed).sort(byRoleAndHost),
       lastBeats: Object.fromEntries(
         pairs(lastBeats as string[]).map(([duty, text]) => [duty, decode(text, moment)]),
       ),
@@ -100,6 +103,9 @@ function decode(text: string, now: number): Omit<FleetProcess, 'id'> {
 
 const pairs = (flat: string[]): [string, string][] =>
   flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as [string, string]] : []));
+
+/** Two processes cannot listen on one port, so a silent one is dead when another one has its place. */
+const placeOf = ({ role, host, port }: ProcessFacts): string => `${role} ${host} ${port}`;
 
 const orderOf = ({ role, host, id }: FleetProcess): string => `${role} ${host} ${id}`;
 const byRoleAndHost = (one: FleetProcess, other: FleetProcess): number =>

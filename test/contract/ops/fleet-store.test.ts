@@ -78,6 +78,10 @@ test('a restart takes the place of the killed process: same host, port and role;
   await age('old', SILENT_MS + 1000);
   await age('elsewhere', SILENT_MS + 1000);
   await fleet.beat('new', facts('worker'));
+  await age('twin', SILENT_MS + 1000);
+  // It is not listed before the next beat of the new one removes it.
+  expect((await ids()).sort()).toEqual(['elsewhere silent', 'new']);
+  await fleet.beat('twin', facts('worker'));
   expect((await ids()).sort()).toEqual(['elsewhere silent', 'new', 'twin']);
 });
 
