@@ -4,7 +4,8 @@ import { hasUniqueExternalIds } from '../scim/index.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { Store } from './parts.ts';
 
-const LEASE_MS = 15_000;
+/** A running sync renews its lease every second; another worker takes the work of a killed process over after this time. */
+const LEASE_MS = 3000;
 const DAY_MS = 86_400_000;
 
 export function buildStates(

@@ -25,7 +25,7 @@ export interface TargetQueue {
 }
 
 /** Interval of sweeps, which find marks without notification. */
-const SWEEP_MS = 1000;
+const SWEEP_MS = 500;
 /** Largest number of jobs in BullMQ; other resources wait in the outbox in order of priority. */
 const ROOM = 500;
 const SYNC_DEADLINE_MS = 20_000;

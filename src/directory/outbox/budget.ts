@@ -7,7 +7,7 @@ import type { Scripts } from '../redis/scripts.ts';
 export type Budget = ReturnType<typeof createBudget>;
 
 /** Longest sleep of a waiting request before it checks the pause again. */
-const LOOK_AGAIN_MS = 1000;
+const LOOK_AGAIN_MS = 500;
 
 export function createBudget(
   deps: {
