@@ -46,7 +46,7 @@ const home = {
   'prom-client': '^src/support/metrics[.]ts',
   '@opentelemetry': '^src/support/tracing[.]ts',
   undici: '^src/(platform|demo)/',
-  'csv-parse': '^src/platform/csv[.]ts',
+  'csv-parse': '^src/(platform/csv|sandbox/core-data/yaml/sample-tables)[.]ts',
   jsonata: '^src/sync/expression[.]ts',
   re2js: '^src/support/linear-regexp[.]ts',
   jose: '^src/(verify-access|tokens|events|sandbox)/',

@@ -12,6 +12,7 @@ interface SandboxFlags {
   seed: string;
   faults?: object;
   data?: string;
+  model?: string;
   tls?: boolean;
   dataApiPath?: string;
   vendorNames?: boolean;
@@ -55,6 +56,7 @@ export function sandboxCommand(program: Command, cli: Cli): void {
     .option('--seed <seed>', 'small | large:N; counts only while the data folder is empty', 'small')
     .option('--faults <file>', 'JSON file with scripted faults', toFaults)
     .option('--data <dir>', 'folder in which the state survives a restart')
+    .option('--model <dir>', "folder with a data model as Cube's YAML, and CSV files with its rows")
     .option('--tls', 'serve https with a certificate of its own')
     .option('--data-api-path <path>', 'base path of the data API, such as /data-api')
     .option('--vendor-names', "the vendor's header, tool and path names")
@@ -65,8 +67,11 @@ export function sandboxCommand(program: Command, cli: Cli): void {
     .option('--chat-model <name>', 'model at that address', 'default')
     .option('--json', 'print one JSON line when ready')
     .action(async (flags: SandboxFlags) => {
-      const { startSandbox } = await import('../sandbox/server.ts');
-      const running = await startSandbox({
+      const [{ startSandbox }, { ModelFaults }] = await Promise.all([
+        import('../sandbox/server.ts'),
+        import('../sandbox/core-data/yaml/model-files.ts'),
+      ]);
+      const starting = startSandbox({
         port: flags.port,
         controlPort: flags.controlPort,
         seed: flags.seed,
@@ -76,9 +81,16 @@ export function sandboxCommand(program: Command, cli: Cli): void {
         warn: (message) => complain(message),
         ...chatModelOf(flags),
         ...(flags.host === undefined ? {} : { host: flags.host }),
+        ...(flags.model === undefined ? {} : { modelDir: flags.model }),
         ...(flags.data === undefined ? {} : { dataDir: flags.data }),
         ...(flags.faults === undefined ? {} : { faults: flags.faults }),
       });
+      const running = await starting.catch((error: unknown) => {
+        if (!(error instanceof ModelFaults)) throw error;
+        complain(...error.lines);
+        cli.exit(1);
+      });
+      if (!running) return;
       const { ready } = running;
       // Before anybody can read that it is ready: who does may stop it at once.
       const ended = new Promise((resolve) => {

@@ -3,6 +3,7 @@ import type { Express } from 'express';
 import type { Clock } from '../support/sources.ts';
 import { createCoreData } from './core-data/create-core-data.ts';
 import type { CoreData } from './core-data/core-data.ts';
+import { readModel } from './core-data/yaml/build-model.ts';
 import { createCoreDataFamily } from './core-data/family.ts';
 import { createApplication } from './application.ts';
 import { certificateFor, type Certificate } from './certificate.ts';
@@ -49,6 +50,8 @@ export interface SandboxOptions {
    * empty.
    */
   dataDir?: string;
+  /** Folder with a data model as Cube's YAML, for every deployment; default: the models of the seed. */
+  modelDir?: string;
   /** Serves the platform over TLS with its own certificate; any host is allowed then. */
   tls?: boolean;
   /** Called with warnings for the operator, such as a state that cannot be saved. */
@@ -98,7 +101,11 @@ function dataPathOf({ dataPath, vendorNames }: SandboxOptions): string {
 function createSandboxRuntime(options: SandboxOptions): SandboxRuntime {
   const clock = createSandboxClock(options.clock);
   // Read at each call, because a reset replaces the settings object.
-  const coreData: CoreData = createCoreData({ now: () => clock.now(), settings: () => runtime.settings });
+  const coreData: CoreData = createCoreData({
+    now: () => clock.now(),
+    settings: () => runtime.settings,
+    model: options.modelDir === undefined ? undefined : readModel(options.modelDir),
+  });
   const runtime: Omit<SandboxRuntime, 'state'> = {
     clock,
     coreData,

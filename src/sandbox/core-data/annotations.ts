@@ -2,7 +2,7 @@
 import type { CubeDocument, MemberDocument, MetaDocument, SegmentDocument } from './documents.ts';
 import type { Query } from './json-query.ts';
 import { inOrder, type Cube, type Dimension, type Measure, type Model, type Segment } from './model.ts';
-import { isVisible } from './policy.ts';
+import { isVisible, visiblePart } from './policy.ts';
 import type { CoreDataSecurityContext } from './security-context.ts';
 
 type Described = Pick<Dimension, 'title' | 'description' | 'from'> & { readonly name: string };
@@ -59,7 +59,8 @@ export function showCube(cube: Cube, connectedComponent: number): CubeDocument {
 
 /** Returns public cubes and views with a policy for the context: cubes first, then by name. */
 export function visibleCubes(model: Model, context: CoreDataSecurityContext): Cube[] {
-  return inOrder(model.cubes.filter((cube) => cube.isPublic && isVisible(cube, context)));
+  const visible = model.cubes.filter((cube) => cube.isPublic && isVisible(cube, context));
+  return inOrder(visible.map((cube) => visiblePart(cube, context)));
 }
 
 /** Returns the document of `/v1/meta`. */

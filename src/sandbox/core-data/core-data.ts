@@ -3,6 +3,7 @@ import type { DeploymentRecord } from '../records.ts';
 import type { MetaDocument, SqlPart, SqlQuery, LoadResult, ResultRole } from './documents.ts';
 import type { Statement } from './engine.ts';
 import type { Query } from './json-query.ts';
+import type { ModelOf } from './models.ts';
 import type { QueryForm } from './query-form.ts';
 import type { CoreDataSecurityContext } from './security-context.ts';
 
@@ -33,6 +34,7 @@ export interface QueryAccess {
 }
 
 export interface CoreData {
+  readonly modelOf: ModelOf;
   /** Returns access to queries. @throws Problem 404 for an unknown branch */
   open(
     deployment: DeploymentRecord,

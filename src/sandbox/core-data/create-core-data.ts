@@ -13,9 +13,9 @@ import { membersOfQuery, resolveQuery, type Query } from './json-query.ts';
 import { toLoadResult } from './load-result.ts';
 import type { ResultRole } from './documents.ts';
 import { toStatements, type LoadStatements } from './load-sql.ts';
-import { modelOf } from './models.ts';
-import { accessOf, type Access } from './policy.ts';
-import type { Cube } from './model.ts';
+import { createModels } from './models.ts';
+import { accessOf, visiblePart, type Access } from './policy.ts';
+import type { Cube, Model } from './model.ts';
 import type { QueryForm } from './query-form.ts';
 import { createStores } from './stores.ts';
 import { hiddenMember, userError } from './members.ts';
@@ -25,6 +25,8 @@ export interface CoreDataDeps {
   readonly now: () => number;
   /** Returns the current settings. */
   readonly settings: () => SandboxSettings;
+  /** Replaces the models of the seed. */
+  readonly model?: Model | undefined;
 }
 
 /** Largest text size of one result, characters. */
@@ -41,10 +43,14 @@ function requireBranch(deployment: DeploymentRecord, branchName: string | null):
   return branch.name;
 }
 
+const isShown = ({ measures, dimensions, segments }: Cube, name: string): boolean =>
+  [...measures, ...dimensions, ...segments].some((member) => member.name === name);
+
 /** Creates Core Data; the engine starts at the first query. */
-export function createCoreData({ now, settings }: CoreDataDeps): CoreData {
+export function createCoreData({ now, settings, model: given }: CoreDataDeps): CoreData {
+  const modelOf = createModels(given);
   const engine = createEngine();
-  const stores = createStores(engine, now);
+  const stores = createStores(engine, now, modelOf);
   const stopping = new AbortController();
 
   function boundsOf(signal: AbortSignal): Bounds {
@@ -68,7 +74,10 @@ export function createCoreData({ now, settings }: CoreDataDeps): CoreData {
       const defaultLimit = Math.min(dataRowDefault, dataRowCap);
       const query = resolveQuery(form, model, { nowMs: now(), defaultLimit, maxLimit: dataRowCap });
       const hidden = membersOfQuery(query).find(
-        ({ cube }) => !cube.isPublic || accessTo(cube).kind === 'none',
+        ({ cube, member }) =>
+          !cube.isPublic ||
+          accessTo(cube).kind === 'none' ||
+          !isShown(visiblePart(cube, context), member.name),
       );
       if (hidden) throw hiddenMember(hidden);
       return query;
@@ -90,13 +99,14 @@ export function createCoreData({ now, settings }: CoreDataDeps): CoreData {
 
   return {
     open,
+    modelOf,
     meta: (deployment, context, onlyViews) => toCubeMeta(modelOf(deployment), context, onlyViews),
     async *sql(deployment, branchName, context, query) {
       const branch = requireBranch(deployment, branchName);
       const signals = query.signal ? [query.signal, stopping.signal] : [stopping.signal];
       yield* runSql(query, {
         engine,
-        deployment,
+        model: modelOf(deployment),
         context,
         place: await stores.placeOf(deployment, branch),
         nowMs: now(),

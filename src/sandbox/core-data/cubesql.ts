@@ -1,15 +1,13 @@
 // Runs SQL over the model: parses it with the engine's parser, rewrites it over the rows of the context,
 // streams the result (contract 5.2).
 import { SandboxProblem } from '../problem.ts';
-import type { DeploymentRecord } from '../records.ts';
 import type { SqlPart, SqlQuery } from './documents.ts';
 import type { CoreDataSecurityContext } from './security-context.ts';
 import { isTimezone } from './date-range.ts';
 import type { Bounds, Engine, Statement } from './engine.ts';
 import { userError } from './members.ts';
-import type { TableSource } from './model.ts';
-import { modelOf } from './models.ts';
-import { accessOf } from './policy.ts';
+import type { Model, TableSource } from './model.ts';
+import { accessOf, visiblePart } from './policy.ts';
 import { relationSql } from './relation.ts';
 import { rewrite } from './sql/rewrite.ts';
 import { MAX_SQL_LENGTH, PARSE_SQL } from './sql/syntax.ts';
@@ -19,7 +17,7 @@ const PORTION = 100;
 
 export interface SqlSetting {
   readonly engine: Engine;
-  readonly deployment: DeploymentRecord;
+  readonly model: Model;
   readonly context: CoreDataSecurityContext;
   readonly place: TableSource;
   readonly nowMs: number;
@@ -41,8 +39,8 @@ async function parse(engine: Engine, query: string, bounds: Bounds): Promise<str
 /** Returns the statement to run; throws Problem 400 for SQL that is not allowed. */
 async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSetting): Promise<Statement> {
   if (!isTimezone(timezone)) throw userError('timezone must be the name of a zone');
-  const { engine, deployment, context, place, nowMs, bounds } = setting;
-  const { cubes } = modelOf(deployment);
+  const { engine, model, context, place, nowMs, bounds } = setting;
+  const cubes = model.cubes.map((cube) => visiblePart(cube, context));
   return rewrite(await parse(engine, query, bounds), {
     findCube: (name) => cubes.find((cube) => cube.isPublic && cube.name === name),
     relation: (cube, bind) =>

@@ -5,12 +5,10 @@ import type { SandboxSettings } from '../settings.ts';
 import { SandboxProblem } from '../problem.ts';
 import { showCube, visibleCubes } from './annotations.ts';
 import type { CoreDataSecurityContext } from './security-context.ts';
-import type { DeploymentRecord } from '../records.ts';
-import { modelOf } from './models.ts';
+import type { Model } from './model.ts';
 
 /** Handles `GET /v1/data-sources`. */
-export function listDataSources(deployment: DeploymentRecord): unknown {
-  const { name } = modelOf(deployment);
+export function listDataSources({ name }: Model): unknown {
   return { data: { data_sources: [{ name: 'default', type: 'duckdb', database: name, schema: 'main' }] } };
 }
 
@@ -28,23 +26,19 @@ function countIn(request: Request, name: string, absent: number): number {
 export function listEntities(
   request: Request,
   settings: SandboxSettings,
-  deployment: DeploymentRecord,
+  model: Model,
   context: CoreDataSecurityContext,
 ): unknown {
   const offset = countIn(request, 'offset', 0);
   const limit = Math.min(countIn(request, 'limit', settings.pageDefault), settings.pageCap);
-  const cubes = visibleCubes(modelOf(deployment), context);
+  const cubes = visibleCubes(model, context);
   const entities = cubes.slice(offset, offset + limit).map(({ kind, name }) => ({ type: kind, name }));
   return { data: { entities }, pagination: { offset, limit, total: cubes.length } };
 }
 
 /** Handles `GET /v1/entities/{name}`; throws Problem 404 for an entity that the context may not see. */
-export function showEntity(
-  deployment: DeploymentRecord,
-  context: CoreDataSecurityContext,
-  name: string,
-): unknown {
-  const cube = visibleCubes(modelOf(deployment), context).find((one) => one.name === name);
+export function showEntity(model: Model, context: CoreDataSecurityContext, name: string): unknown {
+  const cube = visibleCubes(model, context).find((one) => one.name === name);
   if (!cube) throw new SandboxProblem(404, 'Entity not found');
   const { title, description, measures, dimensions } = showCube(cube, 1);
   return {

@@ -130,18 +130,18 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
     router.post('/v1/meta', answerMeta);
     router.get(
       '/v1/data-sources',
-      at('meta', ({ deployment }) => listDataSources(deployment)),
+      at('meta', ({ deployment }) => listDataSources(runtime.coreData.modelOf(deployment))),
     );
     router.get(
       '/v1/entities',
       at('meta', ({ deployment, context }, request) =>
-        listEntities(request, runtime.settings, deployment, context),
+        listEntities(request, runtime.settings, runtime.coreData.modelOf(deployment), context),
       ),
     );
     router.get(
       '/v1/entities/:name',
       at('meta', ({ deployment, context }, request) =>
-        showEntity(deployment, context, String(request.params['name'])),
+        showEntity(runtime.coreData.modelOf(deployment), context, String(request.params['name'])),
       ),
     );
     return { mount, router };

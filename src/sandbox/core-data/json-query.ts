@@ -88,8 +88,8 @@ function joinedCubes(named: readonly FoundMember<unknown>[]): Cube[] {
 }
 
 /** Returns the members of a query in the order in which it names them, with those of its filters. */
-export function membersOfQuery(query: Omit<Query, 'cubes'>): FoundMember<unknown>[] {
-  const filtered = query.filters.flatMap(function members(filter): FoundMember<unknown>[] {
+export function membersOfQuery(query: Omit<Query, 'cubes'>): FoundMember<{ readonly name: string }>[] {
+  const filtered = query.filters.flatMap(function members(filter): FoundMember<{ readonly name: string }>[] {
     return filter.kind === 'condition' ? [filter.target] : filter.parts.flatMap(members);
   });
   return [...query.measures, ...query.dimensions, ...query.timeDimensions, ...query.segments, ...filtered];

@@ -20,6 +20,7 @@ export interface LoadColumn {
 
 /** Returns the aggregate of a measure over its column in the relation. */
 export function aggregateSql(measure: Measure, column: string): string {
+  if (measure.aggregate) return measure.aggregate(column);
   switch (measure.aggType) {
     case 'count':
       return `count(${column})`;
@@ -30,6 +31,8 @@ export function aggregateSql(measure: Measure, column: string): string {
     case 'min':
     case 'max':
       return `${measure.aggType}(${column})`;
+    case 'number':
+      return column;
   }
 }
 
@@ -43,8 +46,8 @@ function distinctSql(measure: Measure, column: string, key: string): string {
 
 function measureSql({ cubes, isUngrouped }: Query, { cube, member, name }: FoundMember<Measure>): string {
   const column = quoteName(name);
-  if (isUngrouped) return column;
-  if (cube === cubes[0]) return aggregateSql(member, column);
+  if (isUngrouped) return member.single?.(column) ?? column;
+  if (cube === cubes[0] || member.aggregate) return aggregateSql(member, column);
   return distinctSql(member, column, quoteName(`${cube.name}.${KEY_COLUMN}`));
 }
 

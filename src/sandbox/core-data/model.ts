@@ -1,8 +1,9 @@
 // Defines the types of a semantic model: tables, cubes and views over them, and row policies.
 import type { MemberType } from './documents.ts';
+import type { PolicyTest } from './policy-condition.ts';
 
-/** Aggregation of a measure; `count` counts rows. */
-export type AggType = 'count' | 'countDistinct' | 'sum' | 'avg' | 'min' | 'max';
+/** Aggregation of a measure; `count` counts rows, `number` is calculated from other measures. */
+export type AggType = 'count' | 'countDistinct' | 'sum' | 'avg' | 'min' | 'max' | 'number';
 
 export interface Dimension {
   readonly name: string;
@@ -22,6 +23,10 @@ export interface Measure {
   readonly aggType: AggType;
   /** Expression per row of the source that is aggregated; `1` for a count. */
   readonly sql: string;
+  /** Returns the aggregate over a column with `sql`, where `aggType` alone does not tell it. */
+  readonly aggregate?: (column: string) => string;
+  /** Returns the value of one row of that column. */
+  readonly single?: (column: string) => string;
 }
 
 export interface Segment {
@@ -36,7 +41,7 @@ export interface Segment {
  */
 export interface RowFilter {
   readonly dimension: string;
-  readonly operator: 'equals' | 'in';
+  readonly operator: 'equals' | 'in' | 'notEquals' | 'notIn';
   readonly values: readonly string[] | string;
 }
 
@@ -47,6 +52,13 @@ export interface RowFilter {
 export interface Policy {
   readonly group: string;
   readonly filters: readonly RowFilter[];
+  /** The policy counts only where all conditions hold. */
+  readonly conditions?: readonly PolicyTest[];
+  /** Members that the policy shows; absent = all. */
+  readonly members?: {
+    readonly includes: readonly string[] | '*';
+    readonly excludes: readonly string[] | '*';
+  };
 }
 
 /** Returns the name under which the tables of one deployment's branch are stored. */
@@ -75,10 +87,12 @@ export interface Cube {
   readonly segments: readonly Segment[];
   /** An empty list = no restriction; otherwise the members are hidden from a user without a matching policy. */
   readonly policies: readonly Policy[];
+  /** Cubes of a view whose policies restrict its rows too. */
+  readonly guards?: readonly Cube[];
 }
 
 /** A stored value; text in the form of a timestamp is one in a TIMESTAMP column. */
-export type CellValue = string | number | boolean;
+export type CellValue = string | number | boolean | null;
 
 export interface ModelTable {
   readonly name: string;

@@ -8,7 +8,12 @@ const MODELS: ReadonlyMap<string, Model> = new Map(
   [SALES_MODEL, OPS_MODEL].map((model) => [model.name, model]),
 );
 
-/** Returns the model with the deployment's name, or `sales`, so that every deployment has data. */
-export function modelOf(deployment: DeploymentRecord): Model {
-  return MODELS.get(deployment.name) ?? SALES_MODEL;
+export type ModelOf = (deployment: DeploymentRecord) => Model;
+
+/**
+ * Returns the choice of models: `given` for every deployment, else the model with the deployment's name, or `sales`, so
+ * that every deployment has data.
+ */
+export function createModels(given?: Model): ModelOf {
+  return (deployment) => given ?? MODELS.get(deployment.name) ?? SALES_MODEL;
 }

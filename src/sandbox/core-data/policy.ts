@@ -1,12 +1,13 @@
 // Evaluates the row policies of a cube for a security context: groups and user attributes (contract 5.6).
 import type { CoreDataSecurityContext } from './security-context.ts';
 import { userError } from './members.ts';
-import type { Cube, RowFilter } from './model.ts';
+import type { Cube, Policy, RowFilter } from './model.ts';
 
-/** `column IN values`, with the references resolved. */
+/** `column IN values`, or its negation, with the references resolved. */
 export interface PolicyCondition {
   readonly dimension: string;
   readonly values: readonly string[];
+  readonly isNegated?: true;
 }
 
 /** `some`: a row is visible when all conditions of at least one alternative match. */
@@ -39,15 +40,45 @@ function listOfAttribute({ dimension, operator, values }: RowFilter, context: Co
 }
 
 function toCondition(filter: RowFilter, context: CoreDataSecurityContext): PolicyCondition {
-  const { dimension, values } = filter;
-  if (typeof values === 'string') return { dimension, values: listOfAttribute(filter, context) };
-  return { dimension, values: values.map((text) => fill(text, context)) };
+  const { dimension, operator, values } = filter;
+  const negation = operator === 'notEquals' || operator === 'notIn' ? ({ isNegated: true } as const) : {};
+  const list =
+    typeof values === 'string' ? listOfAttribute(filter, context) : values.map((text) => fill(text, context));
+  return { dimension, values: list, ...negation };
 }
 
-/** Returns true when a policy names one of the context's groups or `*`, or when the cube has no policies. */
+/** Returns the policies that name one of the context's groups or `*` and whose conditions hold. */
+function matchingPolicies(cube: Cube, context: CoreDataSecurityContext): Policy[] {
+  return cube.policies.filter(
+    ({ group, conditions = [] }) =>
+      (group === '*' || context.groups.includes(group)) && conditions.every((holds) => holds(context)),
+  );
+}
+
+/** Returns true when a policy matches the context, or when the cube has no policies. */
 export function isVisible(cube: Cube, context: CoreDataSecurityContext): boolean {
-  if (cube.policies.length === 0) return true;
-  return cube.policies.some(({ group }) => group === '*' || context.groups.includes(group));
+  return cube.policies.length === 0 || matchingPolicies(cube, context).length > 0;
+}
+
+const showsMember = ({ members }: Policy, name: string): boolean => {
+  if (members === undefined) return true;
+  const { includes, excludes } = members;
+  if (excludes === '*' || excludes.includes(name)) return false;
+  return includes === '*' || includes.includes(name);
+};
+
+/** Returns the cube with the members that a matching policy shows, and the policies that show any of them. */
+export function visiblePart(cube: Cube, context: CoreDataSecurityContext): Cube {
+  if (cube.policies.every(({ members }) => members === undefined)) return cube;
+  const matching = matchingPolicies(cube, context);
+  const shown = <T extends { readonly name: string }>(list: readonly T[]): T[] =>
+    list.filter(({ name }) => matching.some((policy) => showsMember(policy, name)));
+  return {
+    ...cube,
+    measures: shown(cube.measures),
+    dimensions: shown(cube.dimensions),
+    segments: shown(cube.segments),
+  };
 }
 
 /**
@@ -56,7 +87,7 @@ export function isVisible(cube: Cube, context: CoreDataSecurityContext): boolean
  */
 export function accessOf(cube: Cube, context: CoreDataSecurityContext): Access {
   if (!isVisible(cube, context)) return { kind: 'none' };
-  const matching = cube.policies.filter(({ group }) => group === '*' || context.groups.includes(group));
+  const matching = matchingPolicies(cube, context);
   if (matching.every(({ filters }) => filters.length > 0) && matching.length > 0) {
     const alternatives = matching.map(({ filters }) => filters.map((filter) => toCondition(filter, context)));
     return { kind: 'some', alternatives };

@@ -29,11 +29,12 @@ function conditionSql(cube: Cube, access: Exclude<Access, { kind: 'all' }>, bind
   if (access.kind === 'none' || access.alternatives.length === 0) return 'FALSE';
   const alternatives = access.alternatives.map((conditions) =>
     conditions
-      .map(({ dimension, values }) => {
+      .map(({ dimension, values, isNegated }) => {
         const sql = cube.dimensions.find(({ name }) => name === dimension)?.sql;
         if (sql === undefined) throw new Error(`The policy of ${cube.name} names no dimension: ${dimension}`);
         requireTyped(cube, dimension, values);
-        return `CAST(${sql} AS VARCHAR) IN (${values.map((value) => bind(value)).join(', ')})`;
+        const isIn = `CAST(${sql} AS VARCHAR) IN (${values.map((value) => bind(value)).join(', ')})`;
+        return isNegated ? `(${sql} IS NULL OR NOT ${isIn})` : isIn;
       })
       .join(' AND '),
   );
@@ -75,7 +76,8 @@ export function relationSql(cubes: readonly Cube[], parts: RelationParts): strin
       ...(cubes.length > 1 ? [named(cube.key, KEY_COLUMN)] : []),
     ];
   });
-  const conditions = cubes.flatMap((cube) => {
+  const guarded = cubes.flatMap((cube) => [cube, ...(cube.guards ?? [])]);
+  const conditions = guarded.flatMap((cube) => {
     const access = accessTo(cube);
     return access.kind === 'all' ? [] : [`(${conditionSql(cube, access, bind)})`];
   });

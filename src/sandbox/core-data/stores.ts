@@ -2,7 +2,7 @@
 import type { DeploymentRecord } from '../records.ts';
 import type { Engine } from './engine.ts';
 import type { TableSource, CellValue, ModelTable } from './model.ts';
-import { modelOf } from './models.ts';
+import type { ModelOf } from './models.ts';
 import { createDice } from './sampling.ts';
 
 /** Age of the newest order of a new deployment; deployments of the seed have this age. */
@@ -24,7 +24,7 @@ function fill(schema: string, table: ModelTable): string[] {
   return [`CREATE TABLE ${name} (${columns})`, `INSERT INTO ${name} VALUES ${rows}`];
 }
 
-export function createStores(engine: Engine, now: () => number): Stores {
+export function createStores(engine: Engine, now: () => number, modelOf: ModelOf): Stores {
   const places = new Map<string, Promise<TableSource>>();
   let count = 0;
 

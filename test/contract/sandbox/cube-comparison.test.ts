@@ -68,10 +68,11 @@ async function run(args: string[] = [], env: Record<string, string> = {}) {
   const [code] = await once(child, 'close');
   return { code, out, errors };
 }
+const secretOf = ({ ready }: Rig): string => ready.fixtures.deployments[0]?.apiSecret ?? '';
 const compare = () =>
   run([], {
     CUBE_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    CUBE_SECRET: double.ready.fixtures.deployments[0]?.apiSecret ?? '',
+    CUBE_SECRET: secretOf(double),
   });
 
 test('servers that agree have no differences, also where numbers and the order of rows have another form', async () => {
@@ -104,6 +105,22 @@ test('each difference is one line with both values; known ones have their reason
   expect(out).not.toContain('\u001b');
   expect(out).toMatch(/ 4 known, 2 different\.\n$/);
   expect(code).toBe(1);
+}, 120_000);
+
+test("a sandbox with Cube's YAML of the seed's model answers as the seed's own model", async () => {
+  let isSeeded = false;
+  const yaml = await startRig({
+    modelDir: join(ROOT, '.ci/cube/server/model'),
+    clock: {
+      now: () => (isSeeded ? Date.now() : ROWS_AT),
+      sleep: (ms, signal) => systemClock.sleep(ms, signal),
+    },
+  });
+  isSeeded = true;
+  const { code, out } = await run([], { CUBE_URL: yaml.ready.dataApiUrl, CUBE_SECRET: secretOf(yaml) });
+  await yaml.stop();
+  expect(out).toMatch(/^\n(\d+) requests: \1 equal, 0 known, 0 different\.\n$/);
+  expect(code).toBe(0);
 }, 120_000);
 
 test('without a server the run says what to set; --rows writes the rows for it', async () => {

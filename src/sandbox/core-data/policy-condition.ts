@@ -1,0 +1,66 @@
+// Parses and evaluates conditions of access policies: `{ userAttributes.is_manager }` and comparisons.
+import type { CoreDataSecurityContext } from './security-context.ts';
+
+/** Returns whether the condition holds for a context. */
+export type PolicyTest = (context: CoreDataSecurityContext) => boolean;
+
+const PATH =
+  /^(?:(?:securityContext|security_context)\.(?:cubeCloud|cube_cloud)\.)?(?:userAttributes|user_attributes)\.([A-Za-z_]\w*)$/;
+const INCLUDES = /^(.+)\.includes\((.+)\)$/s;
+const CONTAINED = /^(.+?)\s+in\s+(.+)$/s;
+const COMPARED = /^(.+?)\s*(===?|!==?)\s*(.+)$/s;
+
+type Value = (context: CoreDataSecurityContext) => unknown;
+
+function parseValue(text: string): Value | undefined {
+  const quoted = /^'([^']*)'$|^"([^"]*)"$/.exec(text);
+  if (quoted) return () => quoted[1] ?? quoted[2];
+  if (/^-?\d+(\.\d+)?$/.test(text)) return () => Number(text);
+  if (/^(true|false)$/i.test(text)) return () => text.toLowerCase() === 'true';
+  const [, name] = PATH.exec(text) ?? [];
+  if (name === undefined) return undefined;
+  return ({ groups, userAttributes }) => {
+    if (Object.hasOwn(userAttributes, name)) return userAttributes[name];
+    return name === 'groups' ? groups : undefined;
+  };
+}
+
+/** Returns true for values that count as true in JavaScript; an empty list counts as false, as in Python. */
+const isTrue = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value));
+const contains = (list: unknown, item: unknown): boolean =>
+  Array.isArray(list) ? list.includes(item) : typeof list === 'string' && list.includes(String(item));
+
+function pair(
+  match: RegExpExecArray | null,
+  [left, right]: readonly [number, number],
+  test: (left: unknown, right: unknown) => boolean,
+): PolicyTest | undefined {
+  const [first, second] = [match?.[left], match?.[right]].map((text) => parseValue(text?.trim() ?? ''));
+  return first && second ? (context) => test(first(context), second(context)) : undefined;
+}
+
+function parseTerm(text: string): PolicyTest | undefined {
+  const negated = /^(?:!(?!=)|not\s)\s*(.+)$/s.exec(text);
+  if (negated) {
+    const inner = parseTerm(negated[1]?.trim() ?? '');
+    return inner && ((context) => !inner(context));
+  }
+  const value = parseValue(text);
+  if (value) return (context) => isTrue(value(context));
+  const compared = COMPARED.exec(text);
+  if (compared) {
+    const isEqual = compared[2]?.startsWith('=') ?? false;
+    return pair(compared, [1, 3], (left, right) => (left === right) === isEqual);
+  }
+  return pair(INCLUDES.exec(text), [1, 2], contains) ?? pair(CONTAINED.exec(text), [2, 1], contains);
+}
+
+/** Returns the condition of a text in braces, or undefined for text that the sandbox cannot read. */
+export function parseCondition(text: string): PolicyTest | undefined {
+  const [, inside] = /^\s*\{(.*)\}\s*$/s.exec(text) ?? [];
+  if (inside === undefined || inside.length > 1000) return undefined;
+  const alternatives = inside.split(/\|\||\sor\s/).map((part) => part.split(/&&|\sand\s/));
+  const tests = alternatives.map((terms) => terms.map((term) => parseTerm(term.trim())));
+  if (tests.flat().some((test) => test === undefined)) return undefined;
+  return (context) => tests.some((terms) => terms.every((test) => test?.(context) ?? false));
+}

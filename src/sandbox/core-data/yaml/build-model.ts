@@ -1,0 +1,203 @@
+// Builds a data model from the YAML of a folder: cubes, views with their joins, policies, tables.
+import type { Cube, Dimension, Model, Segment } from '../model.ts';
+import { buildMeasure } from './build-measures.ts';
+import { readCube, sqlOf, type CubeSource, type DimensionSource, type JoinSource } from './cube-source.ts';
+import { ModelFaults, readModelFiles } from './model-files.ts';
+import { parseModelFile, requireKeys, type SourceNode } from './model-source.ts';
+import { readPolicies } from './policy-source.ts';
+import { createSampler } from './sample-tables.ts';
+import { fromOf, neededTables, tablesOf } from './needed-tables.ts';
+import { readView, type ViewSource } from './view-source.ts';
+
+/** One joined cube of a source, with the condition and whether the join multiplies rows. */
+interface Joined {
+  readonly cube: CubeSource;
+  readonly on: string;
+  readonly multiplies: boolean;
+}
+
+type Cubes = ReadonlyMap<string, CubeSource>;
+
+const told = (one: { name: string; title: string; description?: string | undefined }) => ({
+  ...{ name: one.name, title: one.title },
+  ...(one.description === undefined ? {} : { description: one.description }),
+});
+
+/** Returns the SQL of the primary key; reports a cube that is joined and has none. */
+function keyOf(cube: CubeSource, cubes: Cubes, isNeeded: boolean): string {
+  const keys = cube.dimensions.filter(({ isKey }) => isKey).map((one) => sqlOf(one, cube, cubes));
+  if (keys.length === 0 && isNeeded)
+    cube.node.fail(`${cube.name} is joined and needs a dimension with "primary_key: true"`, 'name');
+  return keys.length > 1 ? `row(${keys.join(', ')})` : (keys[0] ?? '1');
+}
+
+const sourceOf =
+  (root: CubeSource, joined: readonly Joined[]): Cube['source'] =>
+  (place) =>
+    [fromOf(root, place), ...joined.map(({ cube, on }) => `LEFT JOIN ${fromOf(cube, place)} ON ${on}`)].join(
+      ' ',
+    );
+
+function joinTo(join: JoinSource, from: CubeSource, cubes: Cubes): Joined | undefined {
+  const cube = cubes.get(join.to);
+  if (cube) return { cube, on: sqlOf(join, from, cubes), multiplies: join.multiplies };
+  join.node.fail(`there is no cube "${join.to}"`, 'name');
+  return undefined;
+}
+
+/** Returns the cubes that can be joined without repeating rows, each once, nearest first. */
+function reachable(root: CubeSource, cubes: Cubes): Joined[] {
+  const found: Joined[] = [];
+  const seen = new Set([root.name]);
+  const queue = [root];
+  for (let next = queue.shift(); next; next = queue.shift()) {
+    for (const join of next.joins) {
+      const joined = seen.has(join.to) || join.multiplies ? undefined : joinTo(join, next, cubes);
+      if (!joined) continue;
+      seen.add(join.to);
+      found.push(joined);
+      queue.push(joined.cube);
+    }
+  }
+  return found;
+}
+
+function buildDimension(source: DimensionSource, cube: CubeSource, cubes: Cubes): Dimension {
+  return { ...told(source), type: source.type, sql: sqlOf(source, cube, cubes) };
+}
+
+const buildSegment = (source: CubeSource['segments'][number], cube: CubeSource, cubes: Cubes): Segment => ({
+  ...told(source),
+  sql: sqlOf({ node: source.node, template: source.sql }, cube, cubes),
+});
+
+const isPublic = (one: { isPublic: boolean }): boolean => one.isPublic;
+const descriptionOf = ({ values }: SourceNode): string =>
+  typeof values['description'] === 'string' ? values['description'] : '';
+
+function withPolicies(node: SourceNode, cube: Omit<Cube, 'policies'>): Cube {
+  const dimensions = new Set(cube.dimensions.map(({ name }) => name));
+  const members = new Set(
+    [...cube.measures, ...cube.segments].map(({ name }) => name).concat([...dimensions]),
+  );
+  return { ...cube, policies: readPolicies(node, members, dimensions) };
+}
+
+function buildCube(cube: CubeSource, cubes: Cubes): Cube {
+  const joined = reachable(cube, cubes);
+  for (const join of cube.joins) joinTo(join, cube, cubes);
+  return withPolicies(cube.node, {
+    ...{ name: cube.name, kind: 'cube', title: cube.title, description: descriptionOf(cube.node) },
+    ...{ isPublic: cube.isPublic, tables: tablesOf(cube), cubes: [] },
+    key: keyOf(cube, cubes, cube.joins.length > 0),
+    reaches: joined.map((one) => one.cube.name),
+    source: sourceOf(cube, joined),
+    measures: cube.measures.filter(isPublic).map((one) => buildMeasure(one, cube, cubes)),
+    dimensions: cube.dimensions.filter(isPublic).map((one) => buildDimension(one, cube, cubes)),
+    segments: cube.segments.filter(isPublic).map((one) => buildSegment(one, cube, cubes)),
+  });
+}
+
+/** Returns the joins along the paths of a view; reports a cube that is reached by two paths. */
+function joinsOf(view: ViewSource, root: CubeSource, cubes: Cubes): Joined[] {
+  const found = new Map<string, Joined & { path: string }>();
+  for (const { node, path } of view.parts) {
+    if (path[0] !== root.name)
+      node.fail(`"join_path" begins with ${root.name}, the first cube of the view`, 'join_path');
+    path.slice(1).forEach((to, at) => {
+      const from = cubes.get(path[at] ?? '');
+      const join = from?.joins.find((one) => one.to === to);
+      const way = path.slice(0, at + 2).join('.');
+      const known = found.get(to);
+      if (known?.path === way) return;
+      if (known) node.fail(`${to} is reached by two paths, which is not supported`, 'join_path');
+      const joined = from && join && joinTo(join, from, cubes);
+      if (joined) found.set(to, { ...joined, path: way });
+      else node.fail(`there is no join from ${path[at]} to ${to}`, 'join_path');
+    });
+  }
+  return [...found.values()];
+}
+
+function buildView(view: ViewSource, cubes: Cubes, built: ReadonlyMap<string, Cube>): Cube | undefined {
+  const root = cubes.get(view.parts[0]?.path[0] ?? '');
+  if (!root) {
+    view.node.fail('the first "join_path" of the view names no cube', 'cubes');
+    return undefined;
+  }
+  const joined = joinsOf(view, root, cubes);
+  const isMultiplied = joined.some(({ multiplies }) => multiplies);
+  const pick = view.parts.flatMap((part) => {
+    const cube = cubes.get(part.path.at(-1) ?? '');
+    return cube ? part.select(cube).map((one) => ({ ...one, cube })) : [];
+  });
+  const names = pick.map(({ name }) => name);
+  for (const name of new Set(names.filter((one, at) => names.indexOf(one) < at)))
+    view.node.fail(`the view has two members "${name}"; use "prefix" or "alias"`, 'cubes');
+  const renamed = <T extends { name: string; title: string }>(
+    one: T,
+    { name, title }: { name: string; title: string | undefined },
+  ): T => ({ ...one, name, title: title ?? one.title });
+  const measures = pick.flatMap((one) => {
+    const source = one.cube.measures.find(({ name }) => name === one.member);
+    const key = one.cube === root && !isMultiplied ? undefined : keyOf(one.cube, cubes, true);
+    return source ? [renamed(buildMeasure(source, one.cube, cubes, key), one)] : [];
+  });
+  const dimensions = pick.flatMap((one) => {
+    const source = one.cube.dimensions.find(({ name }) => name === one.member);
+    return source ? [{ ...renamed(buildDimension(source, one.cube, cubes), one), from: one.cube.name }] : [];
+  });
+  const segments = pick.flatMap((one) => {
+    const source = one.cube.segments.find(({ name }) => name === one.member);
+    return source ? [renamed(buildSegment(source, one.cube, cubes), one)] : [];
+  });
+  const used = [root, ...joined.map(({ cube }) => cube)];
+  return withPolicies(view.node, {
+    ...{ name: view.name, kind: 'view', title: view.title, description: descriptionOf(view.node) },
+    ...{ isPublic: view.isPublic, base: root.name, measures, dimensions, segments },
+    tables: [...new Set(used.flatMap(tablesOf))],
+    cubes: used.map(({ name }) => name),
+    key: keyOf(root, cubes, false),
+    source: sourceOf(root, joined),
+    guards: used.flatMap(({ name }) => built.get(name) ?? []).filter(({ policies }) => policies.length > 0),
+  });
+}
+
+/** Returns the aliases that a cube or view has in its source. */
+const aliasesOf = (one: Cube): string[] =>
+  one.kind === 'view' ? [...one.cubes] : [one.name, ...(one.reaches ?? [])];
+
+/** Adds the cubes and views whose rows stand in the source of another one. */
+const withReach = (all: readonly Cube[]): Cube[] =>
+  all.map((one) => {
+    const mine = new Set(aliasesOf(one));
+    const inside = all.filter(
+      (other) =>
+        other !== one &&
+        (other.kind === 'view' ? other.cubes : [other.name]).every((alias) => mine.has(alias)),
+    );
+    return { ...one, reaches: inside.map(({ name }) => name) };
+  });
+
+/** Returns the model of a folder. @throws ModelFaults with all faults */
+export function readModel(folder: string): Model {
+  const faults: string[] = [];
+  const files = readModelFiles(folder);
+  const roots = files.models.flatMap((file) => parseModelFile(file, faults) ?? []);
+  for (const root of roots) requireKeys(root, 'file');
+  const nodes = roots.flatMap((root) => root.nodes('cubes'));
+  const views = roots.flatMap((root) => root.nodes('views')).map(readView);
+  const sources = nodes.map(readCube);
+  const cubes = new Map<string, CubeSource>();
+  for (const source of [...sources, ...views]) {
+    if (cubes.has(source.name)) source.node.fail(`the name "${source.name}" is used twice`, 'name');
+    if ('joins' in source) cubes.set(source.name, source);
+  }
+  if (faults.length > 0) throw new ModelFaults(faults);
+  const built = new Map(sources.map((source) => [source.name, buildCube(source, cubes)]));
+  const all = [...built.values(), ...views.flatMap((view) => buildView(view, cubes, built) ?? [])];
+  const needed = neededTables(cubes);
+  const sample = createSampler(needed, files.tables, faults);
+  if (faults.length > 0) throw new ModelFaults([...new Set(faults)]);
+  return { name: 'model', cubes: withReach(all), sample };
+}

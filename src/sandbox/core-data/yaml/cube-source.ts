@@ -1,0 +1,167 @@
+// Reads cubes of Cube's YAML: tables, joins and members with their SQL templates.
+import type { AggType, Segment } from '../model.ts';
+import type { MemberType } from '../documents.ts';
+import { nameOf, requireKeys, memberTitle, type KEYS, type SourceNode } from './model-source.ts';
+import { expandSql, type TemplateCube } from './sql-templates.ts';
+
+export interface MeasureSource {
+  readonly node: SourceNode;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string | undefined;
+  readonly aggType: AggType;
+  readonly isPublic: boolean;
+  /** Template per row; for `number` the formula over other measures. */
+  readonly template: string;
+}
+
+export interface DimensionSource {
+  readonly node: SourceNode;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string | undefined;
+  readonly type: MemberType;
+  readonly isPublic: boolean;
+  readonly isKey: boolean;
+  readonly template: string;
+}
+
+export interface JoinSource {
+  readonly node: SourceNode;
+  readonly to: string;
+  readonly multiplies: boolean;
+  readonly template: string;
+}
+
+export interface CubeSource extends TemplateCube {
+  readonly node: SourceNode;
+  readonly title: string;
+  readonly isPublic: boolean;
+  /** Name of the table, or undefined for a cube over `sql`. */
+  readonly table: string | undefined;
+  readonly sql: string | undefined;
+  readonly joins: readonly JoinSource[];
+  readonly measures: readonly MeasureSource[];
+  readonly dimensions: readonly DimensionSource[];
+  readonly segments: readonly (Segment & { readonly node: SourceNode; readonly isPublic: boolean })[];
+}
+
+const AGGREGATES: Readonly<Record<string, AggType>> = {
+  ...{ count: 'count', sum: 'sum', avg: 'avg', min: 'min', max: 'max', number: 'number' },
+  ...{ count_distinct: 'countDistinct', count_distinct_approx: 'countDistinct' },
+  ...{ countDistinct: 'countDistinct', countDistinctApprox: 'countDistinct' },
+};
+const TYPES: readonly MemberType[] = ['string', 'number', 'time', 'boolean'];
+const RELATIONSHIPS: Readonly<Record<string, boolean>> = {
+  ...{ many_to_one: false, one_to_one: false, belongs_to: false, has_one: false },
+  ...{ one_to_many: true, has_many: true },
+};
+
+function listOf<T>(
+  cube: SourceNode,
+  name: string,
+  kind: keyof typeof KEYS,
+  read: (node: SourceNode) => T,
+): T[] {
+  return cube.nodes(name).map((node) => {
+    requireKeys(node, kind);
+    return read(node);
+  });
+}
+
+function required(node: SourceNode, name: string): string {
+  const text = node.text(name);
+  if (text === undefined || text.trim() === '') node.fail(`"${name}" is missing`, name);
+  return text ?? 'NULL';
+}
+
+const shared = (node: SourceNode, name: string) => ({
+  ...{ node, name, title: memberTitle(node, name) },
+  description: typeof node.values['description'] === 'string' ? node.values['description'] : undefined,
+});
+
+function readMeasure(node: SourceNode): MeasureSource {
+  const name = nameOf(node);
+  const type = required(node, 'type');
+  const aggType = Object.hasOwn(AGGREGATES, type) ? AGGREGATES[type] : undefined;
+  if (!aggType) node.fail(`measures of type "${type}" are not supported`, 'type');
+  const value = aggType === 'count' ? (node.text('sql') ?? '1') : required(node, 'sql');
+  const filters = listOf(node, 'filters', 'filter', (filter) => `(${required(filter, 'sql')})`);
+  // A plain column is written as a reference, so that it may stand inside an expression.
+  const part = /^[A-Za-z_]\w*$/.test(value.trim()) ? `{CUBE}.${value.trim()}` : value;
+  const template = filters.length > 0 ? `CASE WHEN ${filters.join(' AND ')} THEN ${part} END` : value;
+  return {
+    ...shared(node, name),
+    aggType: aggType ?? 'count',
+    isPublic: node.flag('public', true),
+    template,
+  };
+}
+
+function caseTemplate(node: SourceNode): string | undefined {
+  const choice = node.node('case');
+  if (!choice) return undefined;
+  const label = (entry: SourceNode): string => `'${required(entry, 'label').replaceAll("'", "''")}'`;
+  const parts = choice.nodes('when').map((entry) => `WHEN ${required(entry, 'sql')} THEN ${label(entry)}`);
+  const other = choice.node('else');
+  return `CASE ${parts.join(' ')} ELSE ${other ? label(other) : 'NULL'} END`;
+}
+
+function readDimension(node: SourceNode): DimensionSource {
+  const name = nameOf(node);
+  const type = TYPES.find((one) => one === node.values['type']);
+  if (!type) node.fail(`a dimension is of type ${TYPES.join(', ')}`, 'type');
+  const isKey = node.flag('primary_key', false);
+  return {
+    ...shared(node, name),
+    ...{ type: type ?? 'string', isKey, isPublic: node.flag('public', !isKey) },
+    template: caseTemplate(node) ?? required(node, 'sql'),
+  };
+}
+
+function readJoin(node: SourceNode): JoinSource {
+  const relationship = required(node, 'relationship');
+  const multiplies = Object.hasOwn(RELATIONSHIPS, relationship) ? RELATIONSHIPS[relationship] : undefined;
+  if (multiplies === undefined)
+    node.fail(`"relationship" is one of ${Object.keys(RELATIONSHIPS).join(', ')}`, 'relationship');
+  return { node, to: nameOf(node), multiplies: multiplies ?? false, template: required(node, 'sql') };
+}
+
+/** Returns the source of a cube; faults are reported at its nodes. */
+export function readCube(node: SourceNode): CubeSource {
+  requireKeys(node, 'cube');
+  const name = nameOf(node);
+  const [table, sql] = [node.text('sql_table'), node.text('sql')];
+  if ((table === undefined) === (sql === undefined))
+    node.fail('a cube has either "sql_table" or "sql"', 'name');
+  const measures = listOf(node, 'measures', 'measure', readMeasure);
+  const dimensions = listOf(node, 'dimensions', 'dimension', readDimension);
+  const segments = listOf(node, 'segments', 'segment', (segment) => ({
+    ...shared(segment, nameOf(segment)),
+    ...{ sql: required(segment, 'sql'), isPublic: segment.flag('public', true) },
+  }));
+  const all = [...measures, ...dimensions, ...segments];
+  for (const [at, member] of all.entries())
+    if (all.findIndex((other) => other.name === member.name) < at)
+      member.node.fail(`the name "${member.name}" is used twice`, 'name');
+  return {
+    ...{ node, name, table, sql, measures, dimensions, segments },
+    ...{ title: memberTitle(node, name), isPublic: node.flag('public', true) },
+    joins: listOf(node, 'joins', 'join', readJoin),
+    members: new Map([...measures, ...dimensions].map((member) => [member.name, member.template])),
+  };
+}
+
+/** Returns the SQL of a template; reports a reference that cannot be resolved at the entry's `sql`. */
+export function sqlOf(
+  { node, template }: { node: SourceNode; template: string },
+  cube: CubeSource,
+  cubes: ReadonlyMap<string, CubeSource>,
+): string {
+  try {
+    return expandSql(template, cube, (name) => cubes.get(name));
+  } catch (error) {
+    node.fail((error as Error).message, 'sql');
+    return 'NULL';
+  }
+}

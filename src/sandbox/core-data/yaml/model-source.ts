@@ -1,0 +1,141 @@
+// Parses Cube's YAML to typed sources of cubes and views; each fault names file, line and column.
+import { LineCounter, parseDocument, isNode } from 'yaml';
+import { isJsonObject, type SandboxJsonObject } from '../../json.ts';
+import type { ModelFile } from './model-files.ts';
+
+type Path = readonly (string | number)[];
+
+/** A mapping of the file whose keys are in snake_case; `fail` reports a fault at one of its properties. */
+export interface SourceNode {
+  readonly values: SandboxJsonObject;
+  fail(message: string, ...below: Path): void;
+  text(name: string): string | undefined;
+  flag(name: string, absent: boolean): boolean;
+  /** Returns the mappings of a list; reports other entries. */
+  nodes(name: string): SourceNode[];
+  /** Returns a mapping, or undefined. */
+  node(name: string): SourceNode | undefined;
+}
+
+/** Keys without an effect on rows or rights, by kind of entry; other unknown keys are faults. */
+const IGNORED = [
+  ...['description', 'meta', 'format', 'drill_members', 'pre_aggregations', 'refresh_key', 'hierarchies'],
+  ...['folders', 'data_source', 'sql_alias', 'shown', 'suggest_filter_values', 'currency', 'links', 'order'],
+  ...['rewrite_queries', 'calendar', 'mask', 'key', 'propagate_filters_to_sub_query', 'context_members'],
+];
+export const KEYS = {
+  file: ['cubes', 'views'],
+  cube: [
+    ...['name', 'title', 'sql', 'sql_table', 'public', 'joins', 'measures', 'dimensions', 'segments'],
+    'access_policy',
+  ],
+  view: ['name', 'title', 'public', 'cubes', 'access_policy'],
+  viewCube: ['join_path', 'includes', 'excludes', 'prefix', 'alias'],
+  included: ['name', 'alias', 'title'],
+  join: ['name', 'relationship', 'sql'],
+  measure: ['name', 'title', 'type', 'sql', 'public', 'filters'],
+  dimension: ['name', 'title', 'type', 'sql', 'public', 'primary_key', 'case', 'granularities'],
+  segment: ['name', 'title', 'sql', 'public'],
+  filter: ['sql'],
+  policy: ['group', 'groups', 'role', 'conditions', 'member_level', 'row_level'],
+  condition: ['if'],
+  memberLevel: ['includes', 'excludes'],
+  rowLevel: ['allow_all', 'filters'],
+  rowFilter: ['member', 'dimension', 'operator', 'values'],
+} as const;
+
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Reports keys that the sandbox does not know: they could change what the model shows. */
+export function requireKeys(node: SourceNode, kind: keyof typeof KEYS): void {
+  const known: readonly string[] = KEYS[kind];
+  for (const name of Object.keys(node.values)) {
+    if (!known.includes(name) && !IGNORED.includes(name)) node.fail(`"${name}" is not supported here`, name);
+  }
+}
+
+/** Parses one file. Faults are added to `faults`; returns undefined when nothing can be read. */
+export function parseModelFile({ name, text }: ModelFile, faults: string[]): SourceNode | undefined {
+  const jinja = /\{\{|\{%|\{#/.exec(text);
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const report = (offset: number, message: string): void => {
+    const { line, col } = lines.linePos(offset);
+    faults.push(`${name}:${line}:${col}: ${message}`);
+  };
+  if (jinja) report(jinja.index, 'Jinja is not supported');
+  for (const error of document.errors) report(error.pos[0], error.message);
+  if (jinja || document.errors.length > 0) return undefined;
+  const offsetAt = (path: Path): number => {
+    for (let length = path.length; length > 0; length -= 1) {
+      const found = document.getIn(path.slice(0, length), true);
+      if (isNode(found) && found.range) return found.range[0];
+    }
+    return 0;
+  };
+  // Paths use the spelling of the file, values the one of Cube's documentation.
+  const nodeAt = (value: SandboxJsonObject, path: Path): SourceNode => {
+    const spelling = new Map(Object.keys(value).map((key) => [snake(key), key]));
+    const values = Object.fromEntries(Object.entries(value).map(([key, inside]) => [snake(key), inside]));
+    const spelled = ([first, ...rest]: Path): Path =>
+      first === undefined ? path : [...path, spelling.get(String(first)) ?? first, ...rest];
+    const fail: SourceNode['fail'] = (message, ...below) => report(offsetAt(spelled(below)), message);
+    return {
+      values,
+      fail,
+      text(key) {
+        const found = values[key];
+        if (found === undefined || found === null || typeof found === 'string') return found ?? undefined;
+        fail(`"${key}" must be text`, key);
+        return undefined;
+      },
+      flag(key, absent) {
+        const found = values[key] ?? absent;
+        if (typeof found === 'boolean') return found;
+        fail(`"${key}" must be true or false`, key);
+        return absent;
+      },
+      nodes(key) {
+        const found = values[key] ?? [];
+        if (!Array.isArray(found)) {
+          fail(`"${key}" must be a list`, key);
+          return [];
+        }
+        return found.flatMap((entry: unknown, place) => {
+          if (isJsonObject(entry)) return [nodeAt(entry, spelled([key, place]))];
+          fail(`"${key}" has an entry that is no mapping`, key, place);
+          return [];
+        });
+      },
+      node(key) {
+        const found = values[key];
+        if (found === undefined || found === null) return undefined;
+        if (isJsonObject(found)) return nodeAt(found, spelled([key]));
+        fail(`"${key}" must be a mapping`, key);
+        return undefined;
+      },
+    };
+  };
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    report(0, (error as Error).message);
+  }
+  if (isJsonObject(value)) return nodeAt(value, []);
+  report(0, 'the file must hold "cubes" or "views"');
+  return undefined;
+}
+
+const NAME = /^[A-Za-z_]\w*$/;
+
+/** Returns the name of an entry; reports a missing or unusable one. */
+export function nameOf(node: SourceNode): string {
+  const name = node.text('name') ?? '';
+  if (!NAME.test(name)) node.fail('"name" must be letters, digits and underscores', 'name');
+  return name;
+}
+
+/** Returns a title made of a name: `total_amount` becomes `Total Amount`. */
+export const memberTitle = (node: SourceNode, name: string): string =>
+  node.text('title') ?? name.replaceAll('_', ' ').replace(/\b\w/g, (letter) => letter.toUpperCase());

@@ -1,0 +1,55 @@
+// Finds the physical tables of a model, the columns that its SQL names, and writes a cube's part of FROM.
+import type { TableSource } from '../model.ts';
+import { quoteName } from '../relation.ts';
+import { sqlOf, type CubeSource } from './cube-source.ts';
+import type { NeededTable } from './sample-tables.ts';
+import { columnsIn } from './sql-templates.ts';
+
+const TABLES = /\b(from|join)\s+("?[A-Za-z_][\w.]*"?)/gi;
+
+/** Returns the cube as a table of FROM under its quoted name. */
+export function fromOf({ name, table, sql = '' }: CubeSource, place: TableSource): string {
+  const placed = sql
+    .trim()
+    .replace(/;$/, '')
+    .replace(TABLES, (_all, word: string, named: string) => `${word} ${place(named.replaceAll('"', ''))}`);
+  return `${table === undefined ? `(${placed})` : place(table)} ${quoteName(name)}`;
+}
+
+/** Returns the names of the physical tables of a cube. */
+export const tablesOf = ({ table, sql = '' }: CubeSource): string[] =>
+  table === undefined
+    ? [...new Set([...sql.matchAll(TABLES)].map(([, , name = '']) => name.replaceAll('"', '')))]
+    : [table];
+
+/** Returns what the SQL of the model needs of each table. */
+export function neededTables(cubes: ReadonlyMap<string, CubeSource>): NeededTable[] {
+  const needed = new Map<string, { columns: Map<string, string>; isWhole: boolean }>();
+  const all = [...cubes.values()];
+  const texts = all.flatMap((cube) => [
+    ...cube.dimensions.map((one) => sqlOf(one, cube, cubes)),
+    ...cube.measures.filter(({ aggType }) => aggType !== 'number').map((one) => sqlOf(one, cube, cubes)),
+    ...cube.segments.map(({ node, sql }) => sqlOf({ node, template: sql }, cube, cubes)),
+    ...cube.joins.map((one) => sqlOf(one, cube, cubes)),
+  ]);
+  for (const cube of all) {
+    const names = tablesOf(cube);
+    const isSimple =
+      cube.table !== undefined ||
+      (names.length === 1 && /^\s*select\s+\*\s+from\s+\S+\s*;?\s*$/i.test(cube.sql ?? ''));
+    for (const name of names) {
+      const entry = needed.get(name) ?? { columns: new Map<string, string>(), isWhole: true };
+      needed.set(name, entry);
+      entry.isWhole &&= isSimple;
+      for (const column of texts.flatMap((text) => columnsIn(text, cube.name)))
+        if (!entry.columns.has(column)) entry.columns.set(column, 'INTEGER');
+      const types = { string: 'VARCHAR', number: 'INTEGER', boolean: 'BOOLEAN', time: 'TIMESTAMP' } as const;
+      for (const one of cube.dimensions) {
+        const [column, ...others] = columnsIn(sqlOf(one, cube, cubes), cube.name);
+        if (column !== undefined && others.length === 0)
+          entry.columns.set(column, one.isKey && one.type === 'number' ? 'KEY' : types[one.type]);
+      }
+    }
+  }
+  return [...needed].map(([name, { columns, isWhole }]) => ({ name, columns, isWhole }));
+}
